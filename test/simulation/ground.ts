@@ -38,6 +38,11 @@ export function openGround(folder: string): Ground {
   return { folder, config: loadConfig({ file: null, cwd: folder, requireExchange: true, env }) as SqliteConfig };
 }
 
+/** Worlds of a server that is lost are held against the model as well. */
+export function replayedIn(mode: string, ground: Ground): Ground {
+  return { ...ground, isReplayed: mode === 'promoted' };
+}
+
 /** The path of the database that each world copies. */
 export function emptyDatabaseOf({ folder }: Ground): string {
   return join(folder, EMPTY);
