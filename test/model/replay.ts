@@ -86,6 +86,13 @@ class Possible {
     );
   }
 
+  /** A person has said of a whole fail-over that nothing was sent: orders that stay refused may be sent again. */
+  freed(): Possible {
+    const known = this.#after.get('freed') ?? new Possible([...this.states, ...this.after(['free'], REFUSED).states]);
+    this.#after.set('freed', known);
+    return known;
+  }
+
   died(w: Slot): Possible {
     const known = this.#after.get(`${w}`) ?? new Possible(this.states.map((state) => ofWorker.die(state, w) ?? state));
     this.#after.set(`${w}`, known);
@@ -174,6 +181,12 @@ export class Replay {
   cut(id: string): void {
     const trace = this.#traces.get(id);
     if (trace !== undefined) trace.isCut = true;
+  }
+
+  /** A person has decided on all orders that fail-overs left in doubt. */
+  decided(): void {
+    this.poll();
+    for (const trace of this.#traces.values()) trace.possible = trace.possible.freed();
   }
 
   /** A standby has received what is committed, or is promoted; then `reporting` is the lost process that comes back. */

@@ -381,6 +381,7 @@ class World implements Surroundings, AccountWorld, Machine, Disposable {
   async decideFailOvers(): Promise<number> {
     let orders = 0;
     for (const account of this.accounts) orders += await account.decideFailOvers();
+    this.#replay?.decided();
     this.wake();
     return orders;
   }
