@@ -33,6 +33,10 @@ describe('the model of ownership', () => {
     expect(explore({ ...setup, mistake }).isBroken).toBe(true);
   });
 
+  it('breaks a promise without its assumption', () => {
+    expect(explore({ ...SETUPS.asynchronous, mistake: 'FOLLOWED' }).isBroken).toBe(true);
+  });
+
   it('allows what the orders of a simulated world go through', async () => {
     using ground = await prepareGround();
     const { violation, counts } = await promoted.run(3, { ...ground, isReplayed: true });

@@ -215,15 +215,15 @@ inline absent(w) { d_step {
   order[SIDE(w)] = PENDING; doubt[SIDE(w)] = 1; commit(SIDE(w), w)
 } }
 inline report(w) { d_step {
-  !SYNC && was[w] > 0 && !old[w] && toLine[p] && !told[p] && !open[p] && lostGen[p] <= was[w] ->
+  !SYNC && was[w] > 0 && !old[w] && toLine[p] && !told[p] && lostGen[p] <= was[w] ->
   if :: FORGOTTEN(w) -> assumeSent() :: else fi;
   if
-  :: doubt[p] == 2 && (FORGOTTEN(w) -> MISTAKE == LATE : EXACT(w)) ->
+  :: doubt[p] == 2 && !open[p] && (FORGOTTEN(w) -> MISTAKE == LATE : EXACT(w)) ->
     doubt[p] = 1; if :: order[p] == UNKNOWN -> order[p] = PENDING :: else fi
   :: else
   fi;
   if :: lostGen[p] == was[w] && first[w] == 0 -> first[w] = toLine[p] :: else fi;
-  told[p] = 1
+  told[p] = !open[p] /* otherwise the next owner is still marking, and a later report does the rest */
 } }
 
 active proctype world() { do

@@ -133,15 +133,16 @@ function ownership({ generations, mistake, sync }: Setup, { fenced, inDoubt }: R
       ({ me, primary, name }) => set(me, { old: 0, trust: primary.holder === name ? me.trust : 0 }),
     ),
     report: step(
-      ({ me, primary: { toLine, told, open, lostGen } }) =>
-        !sync && me.was > 0 && me.old === 0 && toLine > 0 && told === 0 && open === 0 && lostGen <= me.was,
+      ({ me, primary: { toLine, told, lostGen } }) =>
+        !sync && me.was > 0 && me.old === 0 && toLine > 0 && told === 0 && lostGen <= me.was,
       (scene) => {
         const { me, primary } = scene;
         if (scene.isForgotten) scene.assumeSent();
-        if ((scene.isForgotten ? mistake === 'LATE' : scene.isExact) && primary.doubt === 2)
+        const isFreed = scene.isForgotten ? mistake === 'LATE' : scene.isExact;
+        if (isFreed && primary.doubt === 2 && primary.open === 0)
           set(primary, { doubt: 1, order: primary.order === is.UNKNOWN ? is.PENDING : primary.order });
         if (primary.lostGen === me.was && me.first === 0) me.first = primary.toLine;
-        primary.told = 1;
+        primary.told = primary.open === 0 ? 1 : 0;
       },
     ),
   };
