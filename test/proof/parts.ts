@@ -1,4 +1,5 @@
 import { cluster } from '../cluster/proof.ts';
+import { model } from '../model/proof.ts';
 import { mutation } from '../mutation/proof.ts';
 import { plantedBugs } from '../simulation/planted/proof.ts';
 import { hostileInput } from '../hostile/proof.ts';
@@ -19,6 +20,7 @@ export const PARTS: readonly Part[] = [
   randomWorlds,
   exhaustiveWorlds,
   promotedWorlds,
+  model,
   mutation,
   plantedBugs,
   hostileInput,

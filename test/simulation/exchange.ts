@@ -6,6 +6,7 @@ import {
 } from '../../src/exchange/transport/http.ts';
 import { SandboxExchange } from '../../src/extensions/sandbox/exchange.ts';
 import { FAULTS, type Ending, type Fault, type FaultName } from './faults.ts';
+import type { Replay } from '../model/replay.ts';
 import type { Create } from './observer/known.ts';
 import type { Observer } from './observer/observer.ts';
 import { keyOf, quoted } from './plan/names.ts';
@@ -24,6 +25,8 @@ export class SimulatedExchange {
   readonly sandbox: SandboxExchange;
   /** Called with the order's id as a create leaves. */
   onCreate: (id: string) => void = () => {};
+  /** Is told of creates, where a world is held against the model. */
+  replay: Pick<Replay, 'request' | 'cut'> | undefined;
   readonly #plan: Plan;
   readonly #key: string;
   readonly #chance: Chance;
@@ -70,6 +73,7 @@ export class SimulatedExchange {
 
   /** A process that stands still may have begun a request: it leaves when the process wakes, unless its connection is closed by then. */
   async #begin(request: HttpRequest, life: Life): Promise<HttpResponse> {
+    if (request.method === 'POST') this.replay?.request(idOf(request), 'begin', life);
     const create = this.#observer.left(request, idOf(request), life, this.#scheduler.now);
     if (this.#plan.shared === null) return await this.#carry(request, life, create);
     const begunAt = this.#scheduler.now;
@@ -88,6 +92,7 @@ export class SimulatedExchange {
     const fault: Fault = name === undefined ? FINE : FAULTS[name];
     const what = `${request.method} ${quoted(this.#plan.account, id)} ${name ?? 'fine'}`;
     if (request.method === 'POST') this.onCreate(id);
+    if (create !== undefined) this.replay?.request(id, 'leave', life);
     const end = (ending: Ending) => {
       this.#observer.ended(request, id, life, { ending, create }, this.#scheduler.now);
       if ('response' in ending) return resolve(ending.response);
@@ -102,7 +107,10 @@ export class SimulatedExchange {
       // The bytes of a process that died may be on their way.
       if (!life.isAlive && this.#chance.next() < 0.5) return;
       this.#observer.arrived(this.#scheduler.now);
+      const made = this.sandbox.preOrdersOf(id).length;
       const ending = this.#endingOf(request, id, fault);
+      if (fault.taken === 2) this.replay?.cut(id);
+      if (this.sandbox.preOrdersOf(id).length > made) this.replay?.request(id, 'take', life);
       answer(ending, fault.hangs === true ? TIMEOUT_MS - LONGEST_LATENCY_MS : this.#latencyMs());
     });
     return await promise;

@@ -16,6 +16,8 @@ const MEMORY = '/dev/shm';
 export interface Ground {
   readonly folder: string;
   readonly config: SqliteConfig;
+  /** What orders go through is held against the model (test/model). */
+  readonly isReplayed?: boolean;
 }
 
 /** Prepares the ground; it is gone when it is disposed of. */
@@ -34,6 +36,11 @@ export function openGround(folder: string): Ground {
     ORDER_SYNC_EXCHANGE_API_KEY: keyOf(FIRST_ACCOUNT),
   };
   return { folder, config: loadConfig({ file: null, cwd: folder, requireExchange: true, env }) as SqliteConfig };
+}
+
+/** Worlds of a server that is lost are held against the model as well. */
+export function replayedIn(mode: string, ground: Ground): Ground {
+  return { ...ground, isReplayed: mode === 'promoted' };
 }
 
 /** The path of the database that each world copies. */

@@ -5,7 +5,7 @@ import { commandFor } from './modes/mode.ts';
 import { MODES, modeOf } from './modes/modes.ts';
 import { runSeeds, seedsFrom, type Worlds } from './run/pool.ts';
 import { describeShrunk, shrink } from './run/shrink.ts';
-import { prepareGround } from './ground.ts';
+import { prepareGround, replayedIn } from './ground.ts';
 
 const USAGE = `npm run simulate -- --seeds 1000 [--from 1] [--workers N] [--mode NAME]
                                               runs so many worlds; exit 1 at the first broken promise
@@ -34,7 +34,7 @@ else {
 async function showWorld(seed: number): Promise<void> {
   using ground = await prepareGround();
   const place = values.place === undefined ? undefined : Number(values.place);
-  const { trace, violation, counts } = await modeOf(values.mode).run(seed, ground, place);
+  const { trace, violation, counts } = await modeOf(values.mode).run(seed, replayedIn(values.mode, ground), place);
   process.stdout.write(`${trace.join('\n')}\n`);
   process.stdout.write(`seed ${seed}: ${list(counts)}: ${violation ?? 'every promise was kept'}\n`);
   process.exitCode = violation === undefined ? 0 : 1;

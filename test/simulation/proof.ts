@@ -48,11 +48,11 @@ export const restoredWorlds = partOf({
 /** Worlds in which standbys are promoted that lack the last commits. */
 export const promotedWorlds = partOf({
   name: 'promoted',
-  text: 'standbys promoted that lack the last commits, with the owner lost or back a while later, and decided on by a person',
+  text: 'standbys promoted that lack the last commits, with the owner lost or back a while later, and decided on by a person; each order is replayed through the model',
   seeds: { small: 60, full: 480 },
   seedsAPiece: 60,
   kept: [71432],
-  least: (dose) => ({ promotions: dose === 'small' ? 150 : 1_200 }),
+  least: (dose) => (dose === 'small' ? { promotions: 150, traces: 1_000 } : { promotions: 1_200, traces: 10_000 }),
 });
 
 /** Worlds in which faults that belong together happen often. */

@@ -19,6 +19,7 @@ import { Processes } from './processes.ts';
 import { WorkerServer } from './workers/server.ts';
 import { Workers } from './workers/workers.ts';
 import { Reader } from './reader.ts';
+import { Replay } from '../model/replay.ts';
 import { SimulatedReceivers } from './receivers/receivers.ts';
 import { Scheduler, type Life } from './scheduler.ts';
 import { Shop, triggerKindOf } from './shop.ts';
@@ -58,6 +59,7 @@ class World implements Surroundings, AccountWorld, Machine, Disposable {
   readonly #hasRejected: Database.Statement;
   readonly #reader: Reader;
   readonly #trial: Trial | undefined;
+  readonly #replay: Replay | undefined;
   isOlder = false;
   /** How often the process might have died. */
   #places = 0;
@@ -93,8 +95,14 @@ class World implements Surroundings, AccountWorld, Machine, Disposable {
       .pluck();
     this.#hasRejected = reader.prepare(`select 1 from merchant_orders where state = 'rejected'`);
     this.shop = new Shop(this, path);
+    // The model has one account.
+    if (ground.isReplayed === true && plan.others.length === 0) {
+      const fail = (detail: string) => this.fail('the model allows it', detail);
+      this.#replay = new Replay(reader, plan, () => this.#processes.current, fail);
+    }
     const sent = plan.sharesLimit ? { arrivals: [], departures: [] } : undefined;
     this.accounts = plansOf(plan).map((one) => new SimulatedAccount(this, one, reader, sent));
+    for (const { exchange } of this.accounts) exchange.replay = this.#replay;
     this.deliveries = new DeliveryObserver(this, reader, plan.receivers);
     this.receivers = new SimulatedReceivers(
       plan.receivers,
@@ -252,7 +260,7 @@ class World implements Surroundings, AccountWorld, Machine, Disposable {
     const counts = { steps, ...asked, deaths: this.#processes.deaths, places: this.#places };
     return {
       seed: this.plan.seed,
-      counts: { ...counts, ...this.#trial?.counts },
+      counts: { ...counts, ...this.#trial?.counts, ...this.#replay?.counts },
       trace: this.scheduler.trace,
       violation,
     };
@@ -270,6 +278,7 @@ class World implements Surroundings, AccountWorld, Machine, Disposable {
         observer.checkPrompt(this.wallMs, this.#quietForMs);
       }
       this.deliveries.check();
+      this.#replay?.poll();
       if (this.scheduler.waiting > 200) this.fail('backlog bounded', `${this.scheduler.waiting} events wait`);
       steps += 1;
       if (steps > mostSteps) this.fail('everything settles', `${steps} steps and no end`);
@@ -340,9 +349,16 @@ class World implements Surroundings, AccountWorld, Machine, Disposable {
     this.lost();
   }
 
+  received(): void {
+    this.#replay?.server('replicate');
+  }
+
   async promote({ heardAt, reportsAfterMs }: Promotion, change: () => void): Promise<void> {
-    const intents = this.#processes.current?.intents;
+    const lost = this.#processes.current;
+    const intents = lost?.intents;
+    this.#replay?.poll();
     await this.replaceFiles(change);
+    this.#replay?.server('promote', reportsAfterMs === undefined ? undefined : lost);
     this.#promotions += 1;
     this.timeLine = `1/${String(this.#promotions).padStart(8, '0')}`;
     this.#heardAt = heardAt;
@@ -390,6 +406,7 @@ class World implements Surroundings, AccountWorld, Machine, Disposable {
   async decideFailOvers(): Promise<number> {
     let orders = 0;
     for (const account of this.accounts) orders += await account.decideFailOvers();
+    this.#replay?.decided();
     this.wake();
     return orders;
   }

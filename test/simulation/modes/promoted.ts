@@ -81,6 +81,7 @@ class Promotions implements Trial {
     const standby = `${path}.standby`;
     removeFiles(standby);
     copyFiles(path, standby);
+    machine.received();
     scheduler.note('what a standby has received');
     this.#standby = { path: standby, at: scheduler.now, creates: observer.creates };
     this.#stretches.begun(machine);

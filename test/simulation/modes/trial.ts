@@ -19,6 +19,8 @@ export interface Machine {
   replaceFiles(change: () => void): Promise<void>;
   /** Keeps the next process from starting until a person has accepted. */
   waitForPerson(): void;
+  /** A standby has received what is committed. */
+  received(): void;
   /** Takes the server away with the process that drives the account, and goes on with the standby that `change` puts in place. */
   promote(promotion: Promotion, change: () => void): Promise<void>;
   /** A person asks the exchange about the orders that fail-overs left in doubt, and decides on all. Returns how many there were. */

@@ -1,10 +1,10 @@
-import { openGround } from '../ground.ts';
+import { openGround, replayedIn } from '../ground.ts';
 import { modeOf } from '../modes/modes.ts';
 
 /** Lives through the worlds that it is sent the seeds of, in a process of its own. */
 const [name = '', folder = ''] = process.argv.slice(2);
 const mode = modeOf(name);
-const ground = openGround(folder);
+const ground = replayedIn(name, openGround(folder));
 
 process.on('message', (seed: number) => {
   mode.run(seed, ground).then(
