@@ -87,10 +87,10 @@ describe('the story of an order', () => {
           > The order is looked up until it appears at the exchange.
           > To abandon the order, if it is certain that it will not appear:
           > order-sync orders resolve a --as abandoned --reason TEXT
+      12:00:10.000Z The order appeared at the exchange. order-sync follows it.
       12:00:10.000Z The status of the order is REQUEST (dated 12:00:06Z by the exchange).
       12:00:10.000Z The status of the crypto transaction is NEW (dated 12:00:06Z by the exchange).
       12:00:10.000Z The status of the fiat transaction is NEW (dated 12:00:06Z by the exchange).
-      12:00:10.000Z The order appeared at the exchange. order-sync follows it.
           > The order is followed until it ends.
       12:00:20.000Z The status of the order changed from REQUEST to COMPLETED (dated 12:00:07Z by the exchange).
       12:00:20.000Z The modificationDate of the record changed from 12:00:06Z to 12:00:07Z.
@@ -114,7 +114,7 @@ describe('the story of an order', () => {
       12:00:00.000Z order-sync began create request 1.
       12:00:00.000Z It is not known whether the exchange has the order: HTTP 503. order-sync looks the order up and does not send it again.
       12:00:00.000Z Finding CREATE_UNKNOWN (error): (meaning)
-          > The order is looked up, next by 12:00:05.000Z if nothing delays it. If no look-up finds it, it is held for a person to decide.
+          > The order is looked up, next by 12:00:05.000Z if nothing delays it. If no look-up finds the order, it is held for a person to decide.
           > To see what the exchange answers now:
           > order-sync exchange lookup a
           > To decide sooner, if you know what became of the order:
@@ -128,7 +128,7 @@ describe('the story of an order', () => {
           > To acknowledge the findings that a person has looked at:
           > order-sync findings ack 1 --reason TEXT
       12:00:05.000Z Finding CREATE_UNKNOWN was seen again. Expected: a known outcome. Found: sent 12:00:00.000Z, unknown.
-          > The order is looked up, next by 12:00:15.000Z if nothing delays it. If no look-up finds it, it is held for a person to decide.
+          > The order is looked up, next by 12:00:15.000Z if nothing delays it. If no look-up finds the order, it is held for a person to decide.
           > To see what the exchange answers now:
           > order-sync exchange lookup a
           > To decide sooner, if you know what became of the order:
@@ -141,10 +141,10 @@ describe('the story of an order', () => {
           > A person should look at finding CREATE_UNKNOWN. (advice)
           > To acknowledge the findings that a person has looked at:
           > order-sync findings ack 1 --reason TEXT
+      12:00:15.000Z The order appeared at the exchange. order-sync follows it.
       12:00:15.000Z The status of the order is REQUEST.
       12:00:15.000Z The status of the crypto transaction is NEW.
       12:00:15.000Z The status of the fiat transaction is NEW.
-      12:00:15.000Z The order appeared at the exchange. order-sync follows it.
       12:00:15.000Z order-sync received the newest record of the order: id o1, 1.5 BTC in.
       12:00:15.000Z Finding CREATE_UNKNOWN is resolved: it is no longer true.
           > The order is followed until it ends, next at 12:00:19.500Z.
@@ -166,7 +166,7 @@ describe('the story of an order', () => {
       12:00:00.000Z order-sync began create request 1.
       12:00:00.000Z It is not known whether the exchange has the order: POST /api/v1/merchant/orders/request: ECONNRESET. order-sync looks the order up and does not send it again.
       12:00:00.000Z Finding CREATE_UNKNOWN (error): (meaning)
-          > The order is looked up, next by 12:00:05.000Z if nothing delays it. If no look-up finds it, it is held for a person to decide.
+          > The order is looked up, next by 12:00:05.000Z if nothing delays it. If no look-up finds the order, it is held for a person to decide.
           > To see what the exchange answers now:
           > order-sync exchange lookup a
           > To decide sooner, if you know what became of the order:
@@ -254,7 +254,7 @@ describe('the story of an order', () => {
       12:00:00.000Z order-sync began create request 1.
       12:00:00.000Z It is not known whether the exchange has the order: POST /api/v1/merchant/orders/request: ECONNRESET. order-sync looks the order up and does not send it again.
       12:00:00.000Z Finding CREATE_UNKNOWN (error): (meaning)
-          > The order is looked up, next by 12:00:05.000Z if nothing delays it. If no look-up finds it, it is held for a person to decide.
+          > The order is looked up, next by 12:00:05.000Z if nothing delays it. If no look-up finds the order, it is held for a person to decide.
           > To see what the exchange answers now:
           > order-sync exchange lookup a
           > To decide sooner, if you know what became of the order:
@@ -267,7 +267,6 @@ describe('the story of an order', () => {
           > A person should look at finding CREATE_UNKNOWN. (advice)
           > To acknowledge the findings that a person has looked at:
           > order-sync findings ack 1 --reason TEXT
-      12:01:00.000Z anna stopped the look-ups of the order: asked the exchange.
       12:01:00.000Z anna decided that the exchange has the order as pre-order p7: asked the exchange.
       12:01:00.000Z Finding CREATE_UNKNOWN was seen again. Expected: a known outcome. Found: sent 12:00:00.000Z, unknown.
       12:01:00.000Z Finding CREATE_UNKNOWN is resolved: it is no longer true.
@@ -276,10 +275,10 @@ describe('the story of an order', () => {
           > order-sync orders resolve a --as abandoned --reason TEXT
       13:01:00.000Z anna abandoned the order: asked the exchange.
           > The order is looked up again, in case the exchange has it after all, next by 14:01:00.000Z if nothing delays it.
+      14:01:00.000Z The exchange has the order, although it was abandoned. order-sync follows it.
       14:01:00.000Z The status of the order is REQUEST.
       14:01:00.000Z The status of the crypto transaction is NEW.
       14:01:00.000Z The status of the fiat transaction is NEW.
-      14:01:00.000Z The exchange has the order, although it was abandoned. order-sync follows it.
       14:01:00.000Z order-sync received the newest record of the order: id o1, 1.5 BTC in.
       14:01:00.000Z Finding UNEXPECTED_ORDER (error): (meaning) Expected: no order: abandoned. Found: o1.
           > The order is followed until it ends, next at 14:01:04.500Z.
@@ -411,10 +410,10 @@ describe('the story of an order', () => {
           > The order is looked up until it appears at the exchange.
           > To abandon the order, if it is certain that it will not appear:
           > order-sync orders resolve a --as abandoned --reason TEXT
+      12:00:05.000Z The order appeared at the exchange. It has ended there.
       12:00:05.000Z The status of the order is COMPLETED (dated 12:00:07Z by the exchange).
       12:00:05.000Z The status of the crypto transaction is NEW (dated 12:00:07Z by the exchange).
       12:00:05.000Z The status of the fiat transaction is NEW (dated 12:00:07Z by the exchange).
-      12:00:05.000Z The order appeared at the exchange. It has ended there.
           > The order is looked up again, in case it still changes, next by 13:00:05.000Z if nothing delays it.
       2026-01-06T13:00:05.000Z The status of the order changed from COMPLETED to REQUEST (dated 2026-01-06T12:00:07Z by the exchange).
       2026-01-06T13:00:05.000Z The modificationDate of the record changed from 12:00:07Z to 2026-01-06T12:00:07Z.
