@@ -62,7 +62,7 @@ const OF_SQLITE = [
 const SLOW = ['test/**/*.slow.test.ts'];
 const OF_POSTGRES = [
   'test/extensions/postgres/*.test.ts',
-  'test/extensions/postgres/{marks,move}/*.test.ts',
+  'test/extensions/postgres/{hosts,marks,move}/*.test.ts',
   'test/extensions/postgres/sharing/{notices,ownership,wakes}.test.ts',
 ];
 /** What runs where no server is found: PGlite takes seconds for each test. */

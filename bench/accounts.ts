@@ -1,8 +1,9 @@
 import { tmpdir } from 'node:os';
-import { findPostgres, startPostgres } from '../test/support/postgres-server.ts';
+import { fastFolder, findPostgres, startPostgres } from '../test/support/postgres-server.ts';
 import { measureClaim } from './accounts/claim.ts';
 import { measureCreates } from './accounts/creates.ts';
 import { measureIdleAccounts } from './accounts/idle.ts';
+import { measureMany } from './accounts/many.ts';
 import { measureShare } from './accounts/share.ts';
 import { measureTakeOver } from './accounts/take-over.ts';
 import { makeDatabase } from './accounts/server.ts';
@@ -21,11 +22,16 @@ export async function measureAccounts(bench: Bench): Promise<Figure[]> {
     return figures;
   }
   await using server = await startPostgres(bin, SERVER, tmpdir());
-  const place = { ...bench, server };
+  const place = { ...bench, server, bin };
   figures.push(...(await measureTakeOver(place)));
   figures.push(...(await measureShare(place)));
   figures.push(...(await measureCreates(place)));
   figures.push(...(await measureIdleAccounts(bench, 'PostgreSQL', await makeDatabase(place, 'idle'))));
   figures.push(...(await measureClaim(place)));
+  {
+    // What is measured there is CPU, and times that no disk decides.
+    await using large = await startPostgres(bin, SERVER, bench.folderOfMany ?? fastFolder());
+    figures.push(...(await measureMany({ ...place, server: large })));
+  }
   return figures;
 }

@@ -70,8 +70,13 @@ export async function startSandboxChild(folder: string) {
 }
 
 /** Starts the engine without its daemon, for rounds of work. */
-export async function startEngine(folder: string, url: string, database: string) {
-  const options = { folder, name: 'engine', flags: NODE_FLAGS };
+export async function startEngine(
+  folder: string,
+  url: string,
+  database: string,
+  environment: Record<string, string> = {},
+) {
+  const options = { folder, name: 'engine', flags: NODE_FLAGS, environment };
   return await startChild<Round, Took>('./engine.ts', [url, database], options);
 }
 

@@ -13,7 +13,12 @@ import { settingsFor } from './settings.ts';
 /** The whole engine as the daemon wires it, durable, its log in a file. */
 const [url = '', database = ''] = process.argv.slice(2);
 // Each round looks up the orders of its own batch.
-const env = { ...settingsFor(url, database), ORDER_SYNC_FOLLOW_RECHECK_FINAL_AFTER: '' };
+const standbys = process.env['ORDER_SYNC_DATABASE_SYNCHRONOUS_STANDBYS'];
+const env = {
+  ...settingsFor(url, database),
+  ORDER_SYNC_FOLLOW_RECHECK_FINAL_AFTER: '',
+  ...(standbys === undefined ? {} : { ORDER_SYNC_DATABASE_SYNCHRONOUS_STANDBYS: standbys }),
+};
 const config = loadConfig({ requireExchange: true, cwd: process.cwd(), env });
 // The clock of the sandbox, or every order would have a finding about the clocks.
 const clock = systemClock();

@@ -42,7 +42,7 @@ async function measureOnPostgres(bench: Bench, url: string): Promise<Figure[]> {
     return [];
   }
   await using server = await startPostgres(bin, {}, tmpdir());
-  const database = await makeDatabase({ ...bench, server }, 'idle');
+  const database = await makeDatabase({ ...bench, server, bin }, 'idle');
   await using daemon = await startDaemon(bench.folder, settingsFor(url, database));
   await delay(REST_MS);
   return memoryOf(daemon.pid, 'PostgreSQL');

@@ -16,7 +16,7 @@ import { machine } from './machine.ts';
 import { measureMemory } from './memory.ts';
 import { measurePackage } from './package.ts';
 import { measureReports } from './reports.ts';
-import { FULL, SMALL, type Bench } from './settings.ts';
+import { FULL, SMALL, type Bench, type ManySizes } from './settings.ts';
 import { measureSize } from './size.ts';
 import { measureThroughput } from './throughput.ts';
 import { measureWebhooks } from './webhooks.ts';
@@ -36,13 +36,27 @@ const PARTS: Readonly<Record<string, (bench: Bench) => Promise<Figure[]>>> = {
   package: measurePackage,
 };
 const NAMES = Object.keys(PARTS);
+const NUMBERS = ['accounts', 'workers', 'orders'] as const satisfies readonly (keyof ManySizes)[];
 const USAGE = `usage: npm run bench [-- [${NAMES.join('|')}]… [--json] [--small] [--write]]
   --json   for programs
   --small  tiny sizes, to see that it runs: its figures mean nothing and no target is held
   --write  writes the table of \`following\` into docs/performance.md
+  --accounts N, --workers N, --orders N  of \`accounts\`, on one server: 2,000, 10 and 500,000; whole are 10,000, 10 and 5,000,000
+  --folder DIR  where that server keeps its data, in place of the memory
 `;
 
-async function main(names: readonly string[], { json = false, small = false, write = false }): Promise<void> {
+interface Options {
+  readonly json?: boolean;
+  readonly small?: boolean;
+  readonly write?: boolean;
+  readonly folder?: string;
+  readonly many: Partial<ManySizes>;
+}
+
+async function main(
+  names: readonly string[],
+  { json = false, small = false, write = false, folder: folderOfMany, many }: Options,
+): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'order-sync-bench-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   process.once('SIGINT', () => process.exit(130));
@@ -58,7 +72,9 @@ async function main(names: readonly string[], { json = false, small = false, wri
       ORDER_SYNC_CONFIG: '/dev/null',
       ORDER_SYNC_DATABASE_URL: `sqlite:${path}`,
     });
-    const measured = await PARTS[name]?.({ folder: place, path, sizes: small ? SMALL : FULL, write, say });
+    const usual = small ? SMALL : FULL;
+    const sizes = { ...usual, many: { ...usual.many, ...many } };
+    const measured = await PARTS[name]?.({ folder: place, path, sizes, write, folderOfMany, say });
     figures.push(...(measured ?? []));
   }
   const isReached = small || figures.every(isMet);
@@ -78,12 +94,26 @@ function describe(facts: Readonly<Record<string, string | number>>): string {
 
 try {
   const { values, positionals } = parseArgs({
-    options: { json: { type: 'boolean' }, small: { type: 'boolean' }, write: { type: 'boolean' } },
+    options: {
+      json: { type: 'boolean' },
+      small: { type: 'boolean' },
+      write: { type: 'boolean' },
+      folder: { type: 'string' },
+      ...Object.fromEntries(NUMBERS.map((name) => [name, { type: 'string' as const }])),
+    },
     allowPositionals: true,
   });
+  const many = Object.fromEntries(
+    NUMBERS.flatMap((name) => {
+      const value = (values as Readonly<Record<string, unknown>>)[name];
+      if (value === undefined) return [];
+      if (!(Number(value) >= 1)) throw new TypeError(`--${name} takes a number`);
+      return [[name, Number(value)]];
+    }),
+  );
   const unknown = positionals.find((name) => !NAMES.includes(name));
   if (unknown !== undefined) throw new TypeError(`there is no part ${unknown}`);
-  await main(positionals.length === 0 ? NAMES : positionals, values);
+  await main(positionals.length === 0 ? NAMES : positionals, { ...values, many });
 } catch (error) {
   if (!(error instanceof TypeError)) throw error;
   process.stderr.write(`${error.message}\n${USAGE}`);

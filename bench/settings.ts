@@ -55,10 +55,21 @@ export interface Sizes {
   readonly sharedAccounts: number;
   /** Orders of the database that reports are made of. */
   readonly reported: number;
-  /** Orders of the databases that are started on, and searched for what is due. */
+  /** Orders of the databases that are started on. */
   readonly large: number;
+  /** Accounts with orders of years on one server, the number of orders that is also searched for what is due, the workers that share them, and how many are killed. */
+  readonly many: ManySizes;
   /** Events of the feed that is read. */
   readonly events: number;
+}
+
+export interface ManySizes {
+  readonly accounts: number;
+  readonly workers: number;
+  readonly orders: number;
+  readonly kills: number;
+  /** So long after a start all accounts were looked at once, and those that had work are let go. */
+  readonly settleMs: number;
 }
 
 export const FULL: Sizes = {
@@ -74,6 +85,7 @@ export const FULL: Sizes = {
   sharedAccounts: 30,
   reported: 1_000_000,
   large: 5_000_000,
+  many: { accounts: 2_000, workers: 10, orders: 500_000, kills: 3, settleMs: 70_000 },
   events: 1_000_000,
 };
 
@@ -90,6 +102,7 @@ export const SMALL: Sizes = {
   sharedAccounts: 6,
   reported: 5_000,
   large: 5_000,
+  many: { accounts: 20, workers: 2, orders: 5_000, kills: 1, settleMs: 1_000 },
   events: 5_000,
 };
 
@@ -102,6 +115,8 @@ export interface Bench {
   readonly sizes: Sizes;
   /** Whether a table of the manual is to be written by the run. */
   readonly write: boolean;
+  /** Where the server of many accounts keeps its data; in memory, where there is room, unless it is named. */
+  readonly folderOfMany?: string | undefined;
   /** Tells a person how far it is. */
   readonly say: (text: string) => void;
 }

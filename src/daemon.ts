@@ -15,7 +15,6 @@ import { Patience, repeatEvery, withGracePeriod } from './orders/pass/run.ts';
 import { messageOf } from './base/text.ts';
 import { createLog } from './base/log.ts';
 import { readHolds } from './store/tables/account-holds.ts';
-import { assertNotNewer } from './store/migrations.ts';
 import { isPassing } from './store/errors.ts';
 import { openAsOwner, type OwnedStore, type OwnerOptions, type WorkerOptions } from './store/open.ts';
 import type { AccountLease, Store } from './store/port.ts';
@@ -27,7 +26,6 @@ const OWNER_PATIENCE_MS = 3_000;
 const SECOND_MS = 1_000;
 /** A key that was changed in its file is in force after this time, or when the exchange refuses the old one. */
 const READ_KEY_MS = 60_000;
-const READ_VERSION_MS = 5_000;
 /** Another process may own all accounts for now. */
 const LONGEST_BEGIN_MS = 5_000;
 const MOST_NAMED = 20;
@@ -149,7 +147,8 @@ async function openUnlessStopped(
   const endWaiting = () => gracePeriodOver.abort();
   stopping.addEventListener('abort', endWaiting);
   try {
-    return await openAsOwner(config.database, clock, { ...options, hurry: gracePeriodOver.signal });
+    const warn = (text: string) => log.warn({ database: config.database.address }, text);
+    return await openAsOwner(config.database, clock, { ...options, warn, hurry: gracePeriodOver.signal });
   } catch (error) {
     const isOfStop = isPassing(error) || (error instanceof Error && error.name === 'AbortError');
     if (!stopping.aborted || !isOfStop) throw error;
@@ -190,14 +189,9 @@ async function startServices(
   }
 }
 
-function lookAfter(
-  accounts: Accounts,
-  { store, clock, log, stop }: Shared,
-  crons: readonly Cron[],
-): readonly Promise<void>[] {
+function lookAfter(accounts: Accounts, { clock, log, stop }: Shared, crons: readonly Cron[]): readonly Promise<void>[] {
   return [
     accounts.due.wakeInTime(stop),
-    repeatEvery(clock, READ_VERSION_MS, stop, () => assertNotNewer(store)),
     repeatEvery(clock, READ_KEY_MS, stop, () => accounts.rereadKeys()),
     repeatEvery(clock, SECOND_MS, stop, async () => {
       for (const ticks of crons) ticks.tickIfOverdue();

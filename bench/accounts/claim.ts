@@ -9,6 +9,7 @@ import { DUE_COLUMNS, findOrders, FIRST_DUE } from '../../src/store/find-orders.
 import type { Database } from '../../src/store/port.ts';
 import { middle, type Figure } from '../figures.ts';
 import { settingsFor } from '../settings.ts';
+import { fillOrders, LONG_AGO } from './fill.ts';
 import { makeDatabase, type ServerBench } from './server.ts';
 
 const DUE = 100;
@@ -17,10 +18,6 @@ const TARGET_MS = 1;
 /** Each statement is run so often, the first time unmeasured. */
 const RUNS = 21;
 const NOBODY = 'http://127.0.0.1:9';
-const LATER = '2999-01-01T00:00:00.000Z';
-const AT = '2026-01-15T00:00:00.000Z';
-/** Orders a transaction. */
-const BATCH = 250_000;
 
 /** What the search for 100 due rows among millions takes in the database, half of them final and half pending for later. */
 export async function measureClaim(bench: ServerBench): Promise<Figure[]> {
@@ -44,7 +41,7 @@ export async function measureClaim(bench: ServerBench): Promise<Figure[]> {
   const claim = await statementOf(db, (collecting) => findOrders(collecting, due, DUE_COLUMNS));
   const look = await statementOf(db, (collecting) => accountsToSend(collecting, ''));
   await store.close();
-  const rows = `${bench.sizes.large.toLocaleString('en')} rows`;
+  const rows = `${bench.sizes.many.orders.toLocaleString('en')} rows`;
   const figures = [
     {
       name: `claim of ${DUE} due among ${rows}`,
@@ -62,33 +59,14 @@ export async function measureClaim(bench: ServerBench): Promise<Figure[]> {
   return figures;
 }
 
-/** Makes the rows by a superuser who runs no guards: a row begins as pending for everybody else. */
 async function fill(admin: pg.Pool, { sizes, say }: ServerBench): Promise<void> {
-  const client = await admin.connect();
-  await client.query(`set session_replication_role = replica; set synchronous_commit = off`);
-  for (let first = 1; first <= sizes.large; first += BATCH) {
-    const last = Math.min(first + BATCH - 1, sizes.large);
-    await client.query(
-      `insert into merchant_orders (account, external_order_id, asset, from_currency, to_currency, state, pre_order_id,
-          order_id, order_status, attempts, next_action_at, last_lookup_at, created_at, updated_at, sent_at, changed_at)
-        select 'shop-' || (i % ${ACCOUNTS} + 1), 'order-' || lpad(i::text, 9, '0'), '0.0125', 'BTC', 'EUR', s.state,
-          case when s.state = 'final' then 'pre-' || i end, case when s.state = 'final' then 'order-' || i end,
-          case when s.state = 'final' then 'REQUEST' end, 0, case when s.state = 'pending' then $3 end,
-          null, $4, $4, case when s.state = 'final' then $4 end, $4
-        from generate_series($1::int, $2::int) as i,
-          lateral (select case when (i / ${ACCOUNTS}) % 2 = 0 then 'final' else 'pending' end as state) as s`,
-      [first, last, LATER, AT],
-    );
-    if (last % 1_000_000 === 0) say(`accounts: ${last} orders made`);
-  }
-  await client.query(
+  await fillOrders(admin, { orders: sizes.many.orders, accounts: ACCOUNTS, isHalfPending: true }, say);
+  await admin.query(
     `insert into merchant_orders (account, external_order_id, asset, from_currency, to_currency, next_action_at)
       select 'shop-1', 'due-' || i, '0.0125', 'BTC', 'EUR', $1 from generate_series(1, ${DUE}) as i`,
-    [AT],
+    [LONG_AGO],
   );
-  await client.query('reset all');
-  await client.query('vacuum analyze merchant_orders');
-  client.release();
+  await admin.query('vacuum analyze merchant_orders');
 }
 
 /** The statement that the program runs, with its values. */

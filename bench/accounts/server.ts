@@ -5,6 +5,8 @@ import type { Bench } from '../settings.ts';
 /** A part that works on a PostgreSQL server of its own. */
 export interface ServerBench extends Bench {
   readonly server: PostgresServer;
+  /** The folder of PostgreSQL's programs. */
+  readonly bin: string;
 }
 
 /** Makes a database as `order-sync db migrate` does; its URL. */

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Figure } from '../figures.ts';
 import type { ServerBench } from './server.ts';
-import { openShops, type Shops } from './shops.ts';
+import { HURRY, openShops, type Shops } from './shops.ts';
 
 const WORKERS = 3;
 const MOST_OVER = 1;
@@ -11,7 +11,8 @@ const FAIR_AFTER_MS = 10_000;
 /** How accounts are shared once a worker has joined, and once one has left in order. */
 export async function measureShare(bench: ServerBench): Promise<Figure[]> {
   const accounts = bench.sizes.sharedAccounts;
-  await using shops = await openShops(bench, 'fair_share', accounts);
+  await using shops = await openShops(bench, 'fair_share', { accounts, settings: HURRY });
+  shops.begin();
   const { workers } = shops;
   await Promise.all(Array.from({ length: WORKERS }, () => workers.start()));
   await shops.untilFair(WORKERS);

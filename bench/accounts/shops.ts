@@ -14,7 +14,7 @@ import { makeDatabase, type ServerBench } from './server.ts';
 const INSERT_EVERY_MS = 1_000;
 const LOOK_MS = 50;
 /** What takes longer than this will not happen. */
-const LONGEST_MS = 30_000;
+const LONGEST_MS = 120_000;
 
 /** A worker that lives, as the database has it, and its accounts. */
 export interface SeenWorker {
@@ -22,29 +22,44 @@ export interface SeenWorker {
   readonly accounts: readonly string[];
 }
 
-/** Shops that insert orders all the time, and workers that share them. */
+/** Shops, the busy ones of which insert orders all the time, and workers that share them. */
 export interface Shops extends AsyncDisposable {
   readonly workers: Workers;
-  /** Inserts an order in each account. */
+  /** Connections of the superuser. */
+  readonly admin: pg.Pool;
+  /** Inserts an order in each busy account. */
   insert(): Promise<void>;
+  /** Has the busy shops insert an order each second from now on. */
+  begin(): void;
   /** Reads who drives which account. */
   seen(): Promise<readonly SeenWorker[]>;
   /** Waits until each account is driven and no worker has more than one account over another; how long it took, NaN where it did not happen. */
   untilFair(workers: number): Promise<number>;
 }
 
+export interface ShopsOptions {
+  readonly accounts: number;
+  /** Every account by default. */
+  readonly busy?: readonly string[];
+  /** Settings of the accounts; those of the program hold otherwise. */
+  readonly settings?: Readonly<Record<string, unknown>>;
+  readonly onRequest?: (account: string, request: LoggedRequest) => void;
+}
+
+/** A look at each tick of each second, and a rate that does not bind. */
+export const HURRY = { schedule: { cron: '* * * * * *' }, rate: { requests: 1_000 } };
+
 /** Opens shops on a new database, each with its own key at a sandbox in this process. */
 export async function openShops(
   bench: ServerBench,
   name: string,
-  count: number,
-  onRequest: (account: string, request: LoggedRequest) => void = () => {},
+  { accounts: count, busy, settings: { rate, ...others } = {}, onRequest = () => {} }: ShopsOptions,
 ): Promise<Shops> {
   await using undo = new AsyncDisposableStack();
   const url = await makeDatabase(bench, name);
   const folder = join(bench.folder, name);
   mkdirSync(folder);
-  const accounts = Array.from({ length: count }, (_, index) => `shop-${index + 1}`);
+  const accounts = Array.from({ length: count }, (_, index) => accountOf(index));
   const [apiKey = '', ...otherKeys] = accounts.map(keyOf);
   const sandbox = undo.adopt(
     await startSandbox({
@@ -59,8 +74,9 @@ export async function openShops(
   );
   const settings = {
     database: { url },
-    schedule: { cron: '* * * * * *' },
-    exchange: { baseUrl: sandbox.url, rate: { requests: 1_000 } },
+    ...others,
+    exchange: { baseUrl: sandbox.url, ...(rate === undefined ? {} : { rate }) },
+    ops: { listen: 'off' },
     follow: {
       finalStatuses: ['COMPLETED', 'REJECTED'],
       openStatuses: ['REQUEST', 'IN_PROGRESS'],
@@ -75,8 +91,8 @@ export async function openShops(
     new Workers({ folder, settingsFile: file, fail: (what) => void process.stderr.write(`${what}\n`) }),
   );
   const isOver = new AbortController();
-  const insert = inserterOf(admin, accounts);
-  const inserting = insertAllTheTime(insert, isOver.signal);
+  const insert = inserterOf(admin, busy ?? accounts);
+  let inserting: Promise<void> | undefined;
   undo.defer(async () => {
     isOver.abort();
     await inserting;
@@ -85,7 +101,9 @@ export async function openShops(
   const seen = () => seenWorkers(admin);
   return {
     workers,
+    admin,
     insert,
+    begin: () => void (inserting = insertAllTheTime(insert, isOver.signal)),
     seen,
     async untilFair(wanted) {
       const start = performance.now();
@@ -101,6 +119,11 @@ export async function openShops(
     },
     [Symbol.asyncDispose]: () => disposal.disposeAsync(),
   };
+}
+
+/** The name of an account by its number, from 0 on. */
+export function accountOf(index: number): string {
+  return `shop-${index + 1}`;
 }
 
 function keyOf(account: string): string {

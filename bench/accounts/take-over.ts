@@ -3,7 +3,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { seededRandom } from '../../src/extensions/sandbox/random.ts';
 import { quantile, type Figure } from '../figures.ts';
 import type { ServerBench } from './server.ts';
-import { openShops, type Shops } from './shops.ts';
+import { HURRY, openShops, type Shops } from './shops.ts';
 
 const WORKERS = 3;
 const ACCOUNTS = 9;
@@ -19,9 +19,12 @@ const LONGEST_MS = 30_000;
 /** The time from a SIGKILL until the next request of each account that the process drove arrives at the exchange. */
 export async function measureTakeOver(bench: ServerBench): Promise<Figure[]> {
   const arrivals = new Arrivals();
-  await using shops = await openShops(bench, 'take_over', ACCOUNTS, (account, { monotonic }) =>
-    arrivals.note(account, monotonic),
-  );
+  await using shops = await openShops(bench, 'take_over', {
+    accounts: ACCOUNTS,
+    settings: HURRY,
+    onRequest: (account, { monotonic }) => arrivals.note(account, monotonic),
+  });
+  shops.begin();
   const { workers } = shops;
   await Promise.all(Array.from({ length: WORKERS }, () => workers.start()));
   const random = seededRandom(1);
@@ -58,7 +61,7 @@ async function killOne(shops: Shops, arrivals: Arrivals): Promise<number[]> {
 }
 
 /** When requests of each account arrive. */
-class Arrivals {
+export class Arrivals {
   #note: (account: string, at: number) => void = () => {};
 
   note(account: string, at: number): void {

@@ -84,7 +84,7 @@ export class Accounts {
       wire: (owned) => this.#starts.add(() => this.#wire(owned)),
       passes,
       stop,
-      onPass: ({ name }) => this.due.read(name),
+      onPass: ({ name }) => this.due.read([name]),
       onFailure: (failed, error) => this.#fail(failed, error),
     });
     this.#owned.set(account.name, account);
@@ -122,7 +122,7 @@ export class Accounts {
     const account = this.#owned.get(name);
     if (account === undefined) return;
     await account.wired?.app.restraints.read();
-    await this.due.read(name);
+    await this.due.read([name]);
     if (account.wired !== undefined) for (const pass of ['create', 'lookup'] as const) account.wake(pass);
   }
 
@@ -201,10 +201,10 @@ export class Accounts {
     await takeUpStopped(this.#deps, this.#owned, names);
     if (this.isOnly) return await this.#beginOnly(this.#owned.get(names[0] ?? ''));
     for (const slice of partsOf(names, SLICE)) {
-      const [from = '', to = from, now] = [slice[0], slice.at(-1), clock.now()];
-      await this.due.read(from, to);
+      await this.due.read(slice);
+      const now = clock.now();
       const late = { due: after(now, LONGEST_WAIT_MS), lease: after(now, LEASE_MS) };
-      const wrong = await accountsToPutRight(store.db, { from, to, ...late });
+      const wrong = await accountsToPutRight(store.db, { accounts: slice, ...late });
       for (const name of wrong) this.#owned.get(name)?.wake('create');
       await clock.turn();
     }

@@ -12,6 +12,9 @@ const REST_AFTER_MS = 60_000;
 const LONGEST_SLEEP_MS = 1_000;
 /** All accounts are read again in this time: whatever was missed is seen then. */
 const READ_IN_S = 60;
+/** Accounts of one statement at least, unless they were waited for that long: each costs a transaction of the server. */
+const READ_TOGETHER = 300;
+const LONGEST_READ_S = 20;
 const MOST_NAMED = 20;
 
 interface DueDeps extends AccountsDeps {
@@ -26,6 +29,7 @@ export class DueAccounts {
   #wakesAt = Number.POSITIVE_INFINITY;
   #wakeSooner: () => void = () => {};
   #place = 0;
+  #unreadS = 0;
   /** The accounts of the settings, and those that were logged because the settings lack them. */
   readonly #known: Set<string>;
 
@@ -61,9 +65,9 @@ export class DueAccounts {
     this.#wake('follow', [...this.#deps.owned.values()]);
   }
 
-  /** Reads the due times of the owned accounts from one name to another, both included. */
-  async read(from: string, to = from): Promise<void> {
-    for (const { account, ...times } of await dueTimes(this.#deps.store.db, from, to)) this.#take(account, times);
+  /** Reads the due times of owned accounts. */
+  async read(names: readonly string[]): Promise<void> {
+    for (const { account, ...times } of await dueTimes(this.#deps.store.db, names)) this.#take(account, times);
   }
 
   /** Looks for new and corrected rows in all accounts. Logs the accounts with such rows that are not configured, once. */
@@ -92,20 +96,29 @@ export class DueAccounts {
     }
   }
 
-  /** Reads the next few of the accounts: all of them in a minute. */
+  /** Is called each second. Reads the next few of the accounts: all of them in a minute. During a sweep it waits for no more. */
   async readNext(names: readonly string[]): Promise<void> {
     const { store, owned } = this.#deps;
+    this.#unreadS += 1;
+    const count = Math.ceil((names.length * this.#unreadS) / READ_IN_S);
+    const isSweeping = names.some((name) => owned.get(name)?.unswept.length !== 0);
+    if (!isSweeping && count < READ_TOGETHER && this.#unreadS < LONGEST_READ_S) return;
+    this.#unreadS = 0;
     if (this.#place >= names.length) this.#place = 0;
-    const slice = names.slice(this.#place, this.#place + Math.ceil(names.length / READ_IN_S));
-    const [from, to] = [slice[0], slice.at(-1)];
-    if (from === undefined || to === undefined) return;
+    const slice = names.slice(this.#place, this.#place + count);
+    if (slice.length === 0) return;
     const accounts = slice.flatMap((name) => owned.get(name) ?? []);
     for (const { wired } of accounts) await wired?.app.restraints.read();
-    await this.read(from, to);
+    await this.read(slice);
     for (const sweep of this.#deps.sweeps) {
       const unswept = accounts.filter((account) => account.unswept.includes(sweep.name));
       if (unswept.length === 0) continue;
-      const found = new Set(await sweep.accounts(store.db, from, to));
+      const found = new Set(
+        await sweep.accounts(
+          store.db,
+          unswept.map(({ name }) => name),
+        ),
+      );
       for (const account of unswept) {
         account.unswept = account.unswept.filter((name) => name !== sweep.name);
         if (found.has(account.name)) account.wake(sweep.name);
@@ -122,7 +135,7 @@ export class DueAccounts {
     if (wired.app.wrongTimes.dueInMs <= 0) account.wake('uncorrected');
     if (wired.app.restraints.isKeyOther) account.wake('create');
     // Long passes, and others that use the account, bring new times.
-    if (wired.isBusy) return await this.read(account.name);
+    if (wired.isBusy) return await this.read([account.name]);
     const kinds = KINDS.filter((kind) => due.isDue(kind, this.#until(kind)));
     for (const pass of new Set(kinds.map((kind) => PASS_OF[kind]))) if (wired.mayRun(pass)) account.wake(pass);
     const soon = isCrowded ? 0 : this.#deps.clock.now().getTime() + REST_AFTER_MS;

@@ -1,4 +1,5 @@
 import { withCommas } from '../base/words.ts';
+import { KEY_SETTING } from '../settings/settings-file.ts';
 import { accountWords } from './rules/name.ts';
 import {
   describeKeptBack,
@@ -58,12 +59,13 @@ const PROBLEMS = {
   ops: ['warning', 'set ops.listen to a free port, or to off'],
 } as const satisfies Record<string, readonly [Weight, string]>;
 
-/** A daemon that runs reads a file again; a setting needs another start. */
-export function keyRemedy(place = 'the place that config show names', isRunning = true): string {
-  const tried = isRunning
-    ? 'reads a file again within a minute, and all else when it starts'
-    : 'tries it when it starts';
-  return `put the right key into ${place}: the daemon ${tried}`;
+/** A daemon that runs reads a file again; a setting needs another start. `places` may be several. */
+export function keyRemedy(places?: string, isRunning = true): string {
+  const put = `put the right key into ${places ?? 'the place that config show names'}`;
+  if (!isRunning) return `${put}: the daemon tries it when it starts`;
+  if (places === KEY_SETTING) return `${put}, then restart the daemon, if one runs`;
+  const more = places === undefined || places.includes(KEY_SETTING) ? ', and all else when it starts' : '';
+  return `${put}: the daemon reads a file again within a minute${more}`;
 }
 
 export type ProblemCode = keyof typeof PROBLEMS;
@@ -143,10 +145,7 @@ const STATES = {
   held: ['order is held', 'orders are held'],
   disputed: ['order is disputed', 'orders are disputed'],
   unknown: ['order has an unknown outcome', 'orders have unknown outcomes'],
-  invalid: [
-    'new order is invalid (correct its row, or delete it)',
-    'new orders are invalid (correct each row, or delete it)',
-  ],
+  invalid: ['new order is invalid', 'new orders are invalid'],
 } as const;
 
 export function countedProblems(

@@ -2,14 +2,23 @@ interface Invocation {
   /** The words before a command, such as `npx order-sync --config shop.yaml`. */
   readonly call: () => string;
   readonly commands: ReadonlySet<string>;
+  readonly folder: string | null;
 }
 
 let invocation: Invocation | undefined;
 
-/** Notes how this process was called. `call` is asked when the first command is printed, because it looks at the disk. */
-export function noteInvocation(call: () => string, commands: Iterable<string>): void {
+/**
+ * Notes how this process was called. `call` is asked when the first command is printed, because it looks at the disk; `folder`: the
+ * one in which a person pastes the commands, null if that is not known.
+ */
+export function noteInvocation(call: () => string, commands: Iterable<string>, folder: string | null = null): void {
   let known: string | undefined;
-  invocation = { call: () => (known ??= call()), commands: new Set(commands) };
+  invocation = { call: () => (known ??= call()), commands: new Set(commands), folder };
+}
+
+/** Returns the folder in which a person must paste the commands; null if any folder will do. */
+export function pasteFolder(): string | null {
+  return invocation?.call().startsWith('npx ') === true ? invocation.folder : null;
 }
 
 /**

@@ -145,7 +145,7 @@ function verdictText(result: SyncResult, { account, keyPlaceOf, isStopped, reque
     case 'done':
       return `all is well: ${[didText(summary), ...waitText(summary)].join('; ')}`;
     case 'look':
-      return `a person should look: ${lookText(result, account, keyPlaceOf)}`;
+      return `a person should look: ${lookText(result, account)}`;
     case 'out-of-reach':
       return [
         holds.length > 0 ? 'the account is paused' : 'the exchange is out of reach',
@@ -176,7 +176,7 @@ function waitText({ remaining }: SyncSummary): readonly string[] {
   return [remaining === 1 ? '1 order is waiting to be sent' : `${withCommas(remaining)} orders are waiting to be sent`];
 }
 
-function lookText({ summary, holds }: SyncResult, account: string, keyPlaceOf: KeyPlaceOf | undefined): string {
+function lookText({ summary, holds }: SyncResult, account: string): string {
   const { invalid, newInvalid } = summary;
   const group = [{ account, since: null }];
   const problems = worstFirst([
@@ -186,7 +186,6 @@ function lookText({ summary, holds }: SyncResult, account: string, keyPlaceOf: K
     ...holdProblems(
       holds.map((hold) => ({ account, ...hold })),
       account,
-      { keyPlaceOf },
     ),
   ]);
   const ofPass = OF_PASS.filter(([name]) => summary[name] > 0);

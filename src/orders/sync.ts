@@ -99,7 +99,7 @@ async function repeatWhileOpen(
 
 function endOf(deps: FlowDeps, summary: SyncSummary, newFindings: number, signal: AbortSignal): SyncEnd {
   const { exchange, restraints } = deps;
-  if (restraints.isKeyWrong) return 'key-refused';
+  if (restraints.all.some(({ kind }) => kind === 'key-refused')) return 'key-refused';
   if (signal.aborted) return 'out-of-time';
   const create = exchange.breaker('create');
   const lookup = exchange.breaker('lookup');

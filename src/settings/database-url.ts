@@ -1,23 +1,32 @@
 import { text } from './values.ts';
 
+/** A server of PostgreSQL. `host` is a name, an address, or the absolute path of the folder of its socket. */
+export interface DatabaseHost {
+  readonly host: string;
+  readonly port: number;
+}
+
 type DatabaseUrl =
   | { readonly kind: 'sqlite'; readonly file: string }
   | {
       readonly kind: 'postgres';
-      /** The name of the host, or the absolute path of the folder of the server's socket. */
-      readonly host: string;
-      readonly port: number;
+      /** At least one. */
+      readonly hosts: readonly DatabaseHost[];
       readonly user: string | undefined;
       readonly password: string | undefined;
       readonly name: string;
     };
 
-export const POSTGRES_PORT = 5432;
+const POSTGRES_PORT = 5432;
+const MOST_HOSTS = 10;
 
 const SQLITE = /^sqlite:(?!\/\/)([^\p{Cc}]+)$/u;
-const POSTGRES =
-  /^postgres(?:ql)?:\/\/(?:(?<user>[^:@/?#]*)(?::(?<password>[^@/?#]*))?@)?(?<host>\[[0-9a-f:.]+\]|[^:@/?#,]*)(?::(?<port>\d{1,5}))?\/(?<name>[^/?#]+)(?:\?(?<query>[^#]*))?$/i;
-const FORMS = 'sqlite:PATH, such as sqlite:data/order-sync.db, or postgres://USER@HOST:PORT/DATABASE';
+const HOST = String.raw`(?:\[[0-9a-f:.]+\]|[^:@/?#,]*)(?::\d{1,5})?`;
+const POSTGRES = new RegExp(
+  String.raw`^postgres(?:ql)?:\/\/(?:(?<user>[^:@/?#]*)(?::(?<password>[^@/?#]*))?@)?(?<hosts>${HOST}(?:,${HOST})*)\/(?<name>[^/?#]+)(?:\?(?<query>[^#]*))?$`,
+  'i',
+);
+const FORMS = 'sqlite:PATH, such as sqlite:data/order-sync.db, or postgres://USER@HOST:PORT,HOST:PORT/DATABASE';
 
 /** `sqlite:PATH`, or the address of a database of a PostgreSQL server. It may hold a password, and no reason quotes it. */
 export const databaseUrl = text(
@@ -28,20 +37,42 @@ export const databaseUrl = text(
     if (parts === undefined) {
       throw new Error(`must be ${FORMS} (characters such as @, / and # in a name or a password as %40, %2F, %23)`);
     }
-    const host = folderOf(parts['query'] ?? '') ?? decoded(parts['host'] ?? '').replaceAll(/^\[|\]$/g, '');
-    if (host === '')
-      throw new Error('must name the host, or the folder of its socket: postgres:///DATABASE?host=/FOLDER');
-    const port = Number(parts['port'] ?? POSTGRES_PORT);
-    if (port < 1 || port > 65_535) throw new Error('must name a port from 1 to 65535');
+    const hosts = hostsOf(parts['hosts'] ?? '', folderOf(parts['query'] ?? ''));
     const [user, password] = [decoded(parts['user'] ?? ''), decoded(parts['password'] ?? '')];
     const name = decoded(parts['name'] ?? '');
-    return { kind: 'postgres', host, port, user: user || undefined, password: password || undefined, name };
+    return { kind: 'postgres', hosts, user: user || undefined, password: password || undefined, name };
   },
   { type: 'string', pattern: '^(sqlite:(?!//).|postgres(ql)?://.)' },
 );
 
+/** The hosts as a URL names them, such as `a,[::1]:5433`. */
+export function hostsText(hosts: readonly DatabaseHost[]): string {
+  const one = ({ host, port }: DatabaseHost) => {
+    const name = host.startsWith('/') ? '' : host.includes(':') ? `[${host}]` : host;
+    return port === POSTGRES_PORT ? name : `${name}:${port}`;
+  };
+  return hosts.map(one).join();
+}
+
 export function withoutPassword(url: string): string {
   return url.replace(/^(postgres(?:ql)?:\/\/[^:@/?#]*):[^@/?#]*@/i, '$1@');
+}
+
+function hostsOf(listed: string, folder: string | undefined): readonly DatabaseHost[] {
+  const hosts = listed.split(',').map((one): DatabaseHost => {
+    const [, host = '', digits = POSTGRES_PORT] = /^(\[.*\]|[^:]*)(?::(\d+))?$/.exec(one) ?? [];
+    const port = Number(digits);
+    if (port < 1 || port > 65_535) throw new Error('must name a port from 1 to 65535');
+    return { host: folder ?? decoded(host).replaceAll(/^\[|\]$/g, ''), port };
+  });
+  if (hosts.some(({ host }) => host === ''))
+    throw new Error('must name the host, or the folder of its socket: postgres:///DATABASE?host=/FOLDER');
+  if (hosts.length === 1) return hosts;
+  if (hosts.some(({ host }) => host.startsWith('/')))
+    throw new Error('must name one folder of a socket, or several hosts');
+  if (hosts.length > MOST_HOSTS) throw new Error(`must name at most ${MOST_HOSTS} hosts`);
+  if (new Set(hosts.map((one) => hostsText([one]))).size < hosts.length) throw new Error('must name each host once');
+  return hosts;
 }
 
 /** The folder that `?host=` names, in the form that PostgreSQL's own programs take. */

@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import { POSTGRES_PORT } from './database-url.ts';
+import { hostsText, type DatabaseHost } from './database-url.ts';
 import { ConfigError, type Settings } from './settings.ts';
 import { readValueFile } from './settings-file.ts';
 import { isLoopback, plainText, reader } from './values.ts';
@@ -18,9 +18,8 @@ export interface PostgresDatabase extends Omit<Settings['database'], 'url' | 'no
   readonly kind: 'postgres';
   /** The URL without the password. */
   readonly address: string;
-  /** The name of the host, or the absolute path of the folder of the server's socket. */
-  readonly host: string;
-  readonly port: number;
+  /** The servers of which one takes writes. At least one. */
+  readonly hosts: readonly DatabaseHost[];
   readonly user: string;
   readonly name: string;
   /** Where it belongs into a file, it stands in the URL. */
@@ -37,24 +36,23 @@ export function databaseOf({ url: place, ...settings }: Settings['database'], cw
     const path = realPath(resolve(cwd, place.file));
     return { kind: 'sqlite', path, address: path };
   }
-  const { host, port, name } = place;
+  const { hosts, name } = place;
   const user = place.user ?? systemUser();
-  const isFolder = host.startsWith('/');
-  const machine = isFolder ? '' : host.includes(':') ? `[${host}]` : host;
-  const authority = `${encodeURIComponent(user)}@${machine}${port === POSTGRES_PORT ? '' : `:${port}`}`;
-  const address = `postgres://${authority}/${encodeURIComponent(name)}${isFolder ? `?host=${host}` : ''}`;
+  const folder = hosts.map(({ host }) => host).find((host) => host.startsWith('/'));
+  const authority = `${encodeURIComponent(user)}@${hostsText(hosts)}`;
+  const address = `postgres://${authority}/${encodeURIComponent(name)}${folder === undefined ? '' : `?host=${folder}`}`;
+  const isHere = folder !== undefined || hosts.every(({ host }) => isLoopback(host));
   return {
     kind: 'postgres',
     address,
-    host,
-    port,
+    hosts,
     user,
     name,
     ...settings,
     password: settings.password ?? place.password,
     isPasswordInUrl: place.password !== undefined,
     notify: settings.notify === 'on',
-    tls: settings.tls ?? (isFolder || isLoopback(machine) ? 'off' : 'verify'),
+    tls: settings.tls ?? (isHere ? 'off' : 'verify'),
     tlsCaFile: settings.tlsCaFile === undefined ? undefined : resolve(cwd, settings.tlsCaFile),
     marks: resolve(cwd, settings.marks),
   };

@@ -213,10 +213,12 @@ export function isOpenToOthers({ uid, mode }: { uid: number; mode: number }, use
   return (mode & (isGivenByRoot ? 0o037 : 0o077)) !== 0;
 }
 
+export const KEY_SETTING = 'exchange.apiKey';
+
 /** Reads a merchant key from its file, if there is one. Throws ConfigError. */
 export function readMerchantKey(file: string | undefined): string | undefined {
   if (file === undefined) return undefined;
-  const text = readValueFile(file, 'exchange.apiKey');
+  const text = readValueFile(file, KEY_SETTING);
   try {
     return reader(headerText)(text);
   } catch (error) {
@@ -225,7 +227,7 @@ export function readMerchantKey(file: string | undefined): string | undefined {
 }
 
 /** The place of a merchant key: its file, or else its setting. */
-export function keyPlace({ apiKeyFile = 'exchange.apiKey' }: { readonly apiKeyFile?: string | undefined }): string {
+export function keyPlace({ apiKeyFile = KEY_SETTING }: { readonly apiKeyFile?: string | undefined }): string {
   return apiKeyFile;
 }
 

@@ -75,6 +75,8 @@ const database = section({
   poolSize: type.wholeNumber(1, 1_000),
   notify: type.oneOf('on', 'off'),
   synchronousStandbys: type.wholeNumber(0, 5),
+  readFrom: type.oneOf('primary', 'standby'),
+  readBehind: type.duration('1h'),
   tls: type.optional(type.oneOf('off', 'require', 'verify')),
   tlsCaFile: type.optional(type.plainText),
   marks: type.plainText,
@@ -147,7 +149,15 @@ export function generalOf(sections: Sections) {
     .refine((all) => all.database.url.kind !== 'sqlite' || all.database.synchronousStandbys === 0, {
       path: ['database', 'synchronousStandbys'],
       error: 'is for PostgreSQL: with SQLite set it to 0',
-    });
+    })
+    .refine(
+      ({ database: { url, readFrom } }) => readFrom === 'primary' || (url.kind === 'postgres' && url.hosts.length > 1),
+      {
+        path: ['database', 'readFrom'],
+        error:
+          'is standby, and database.url does not name several hosts: name those of the standbys too, or set it to primary',
+      },
+    );
 }
 
 const rateGroup = type.text(

@@ -17,13 +17,16 @@ interface Migrated {
 export type Expectation = 'migrate' | 'upgrade' | 'current' | 'any';
 
 const MOST_NAMED = 5;
+/** A migration that only adds, so that the version before works on: 0006_expand_notes. */
+const EXPANDING = /^\d+_expand_/;
 
 export type AppliedMigrations = ReadonlyMap<string, string | null>;
 
+/** `newer` are those of another version that keep this one from working. */
 export function migrationStatus(migrations: Migrations, applied: AppliedMigrations): MigrationStatus {
   const known = Object.keys(migrations);
   const names = [...applied.keys()];
-  const newer = names.filter((name) => !known.includes(name));
+  const newer = names.filter((name) => !known.includes(name) && !EXPANDING.test(name));
   return { applied: names, pending: known.filter((name) => !applied.has(name)), newer };
 }
 
@@ -41,7 +44,9 @@ export function assertKnownVersion(
   if (unknown !== undefined) {
     throw unusable(`${address} was made by another version of order-sync (migration ${unknown}); use that version`);
   }
-  const other = [...applied].find(([name, hash]) => migrations[name]?.hash !== hash)?.[0];
+  const other = Object.keys(migrations).find(
+    (name) => applied.has(name) && applied.get(name) !== migrations[name]?.hash,
+  );
   if (other !== undefined) {
     const advice =
       'use that commit, or name a new database and take the orders over: orders export there, orders adopt here';
@@ -79,7 +84,7 @@ export async function assertNotNewer({ address, migrations }: Pick<Store, 'addre
 
 /** Asked before the migrator, which describes every table to itself to find that there is nothing to do. */
 export function isUpToDate(migrations: Migrations, applied: AppliedMigrations): boolean {
-  return applied.size === Object.keys(migrations).length;
+  return migrationStatus(migrations, applied).pending.length === 0;
 }
 
 export function foreignTables(address: string, names: readonly string[]): StoreError {

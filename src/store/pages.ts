@@ -25,7 +25,11 @@ export async function allRows<Row>(snapshot: Snapshot, query: Query<Row>): Promi
   return rows;
 }
 
-export async function rowsAtOnce<Row>(store: Pick<Store, 'snapshot'>, query: Query<Row>): Promise<Row[]> {
-  await using snapshot = await store.snapshot();
+export async function rowsAtOnce<Row>(
+  store: Pick<Store, 'snapshot'>,
+  query: Query<Row>,
+  of?: 'primary',
+): Promise<Row[]> {
+  await using snapshot = await store.snapshot(of);
   return await allRows(snapshot, query);
 }

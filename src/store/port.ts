@@ -226,12 +226,14 @@ export interface Store {
   readonly newEvents: NewEvents;
   /**
    * Opens a snapshot: what is committed from now on is not seen. It holds up no writer, but what is written meanwhile cannot
-   * be cleaned up: it is kept for the reading alone and never while output waits for a reader.
+   * be cleaned up: it is kept for the reading alone and never while output waits for a reader. A standby may be read that has
+   * all commits until now; who writes by what a snapshot says names the primary.
    */
-  snapshot(): Promise<Snapshot>;
+  snapshot(of?: 'primary'): Promise<Snapshot>;
   /**
    * Gives, whenever others may have written until `signal` aborts, the accounts in which a person or an import has decided
-   * something; new rows may be anywhere. Throws `StoreError` when the database is no longer in its place.
+   * something; new rows may be anywhere. Throws `StoreError` when the database is no longer in its place, or a newer version of
+   * the program has changed its tables.
    */
   changes(signal: AbortSignal): AsyncIterable<readonly string[]>;
   migrations(): Promise<MigrationStatus>;

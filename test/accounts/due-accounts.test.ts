@@ -40,7 +40,7 @@ async function wokenInTime() {
     orderDueIn: async (id: string, ms: number | string) => {
       program.insert({ external_order_id: id });
       reschedule.run(typeof ms === 'string' ? ms : new Date(clock.now().getTime() + ms).toISOString(), id);
-      await due.read('default');
+      await due.read(['default']);
       await turn();
     },
     pass: async (ms: number) => {

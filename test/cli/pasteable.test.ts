@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { noteInvocation, pasteable } from '../../src/base/invocation.ts';
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { noteInvocation, pasteable, pasteFolder } from '../../src/base/invocation.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { noteCall } from '../../src/cli/shared/invocation.ts';
 import { EXTENSIONS } from '../../src/extensions.ts';
@@ -143,5 +143,26 @@ describe('a command in a text', () => {
       );
       expect(pasteable('order-sync status')).toMatch(new RegExp(`${RegExp.escape(expected)}$`));
     }
+  });
+
+  it('are those of a terminal if a person started the daemon by npx, and the page names the folder to paste them in', async () => {
+    const program = await createProgram(['run'], EXTENSIONS);
+    const page = (script: string | undefined, startedIn: string) => {
+      vi.stubEnv('npm_lifecycle_script', script);
+      vi.stubEnv('INIT_CWD', startedIn);
+      noteCall(
+        program,
+        program.commands.find((one) => one.name() === 'run')!,
+      );
+      const folder = pasteFolder();
+      expect(dashboardPage(dashboardFacts()).includes(`paste commands in ${folder}`)).toBe(folder !== null);
+      return [pasteable('order-sync status').split(' ')[0], folder];
+    };
+    const [checkout, launcher] = [process.cwd(), join(process.cwd(), 'src', 'bin.mjs')];
+    expect(page("'order-sync'", checkout)).toEqual(['npx', checkout]);
+    expect(page('node src/bin.mjs demo', checkout)).toEqual(['npx', checkout]);
+    expect(page('pm2', checkout)).toEqual([launcher, null]);
+    expect(page(undefined, checkout)).toEqual([launcher, null]);
+    expect(page("'order-sync'", '/')).toEqual([launcher, null]);
   });
 });

@@ -24,7 +24,7 @@ it.each<
     { invalid: 1, newInvalid: 2 },
     false,
     false,
-    'a person should look: 2 new orders are invalid (correct each row, or delete it); order-sync orders list --state invalid',
+    'a person should look: 2 new orders are invalid; order-sync orders list --state invalid',
   ],
   ['look', { failed: 1 }, false, false, 'a person should look: 1 request failed; order-sync sync'],
   [
@@ -68,19 +68,6 @@ it.each<
   const summary = { ...newCounters(), newInvalid: 0, remaining: 0, durationMs: 5, ...some };
   expect(verdictOf({ end, summary, holds: isHeld ? [HOLD] : [] }, { account: 'default', isStopped, requests: 6 })).toBe(
     text,
-  );
-});
-
-it('a pass that ended as the exchange refused a key that it had taken before says what to check', () => {
-  const summary = { ...newCounters(), newInvalid: 0, failed: 1, remaining: 0, durationMs: 5 };
-  const holds = [{ ...HOLD, kind: 'key-refused' } as const];
-  expect(
-    verdictOf(
-      { end: 'look', summary, holds },
-      { account: 'default', keyPlaceOf: () => '/keys/my.key', isStopped: false, requests: 6 },
-    ),
-  ).toBe(
-    'a person should look: the exchange refuses the key by ann: x, 1 request failed; put the right key into /keys/my.key: the daemon reads a file again within a minute, and all else when it starts',
   );
 });
 

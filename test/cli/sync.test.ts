@@ -144,7 +144,7 @@ describe('sync alone', () => {
     const ended = await sync(on, ['--json']);
     expect(ended.code).toBe(77);
     expect(summaryOf(ended)).toMatchObject({ accepted: 0, unknown: 0 });
-    expect(ended.stderr).toContain('the exchange refuses the key (401); put the right key into exchange.apiKey:');
+    expect(ended.stderr).toContain('the exchange refuses the key (401); put the right key into exchange.apiKey,');
     expect(ended.stdout + ended.stderr).not.toContain('canary');
     expect(on.states()).toEqual({ pending: 2 });
   });

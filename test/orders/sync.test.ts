@@ -319,19 +319,22 @@ describe('the end of sync', ofSqlite('its passes take few turns'), () => {
     expect(summary.remaining).toBe(20 - exchange.count('POST'));
   });
 
-  it.each(['all', 'due'] as const)('is key refused only where the key never worked: %s', async (scope) => {
-    const { program, exchange } = await scriptedProgram();
-    exchange.answer = () => refusal(401);
-    insert(program, 'a');
-    expect((await sync(program, scope)).end).toBe('key-refused');
-    script(exchange, {});
-    program.clock.advance(HOUR);
-    expect((await sync(program, scope)).end).toBe('done');
-    exchange.answer = () => refusal(401);
-    program.clock.advance(HOUR);
-    expect(await sync(program, scope)).toMatchObject({ end: 'look', holds: [{ kind: 'key-refused' }] });
-    expect(program.row('a')['state']).toBe('accepted');
-  });
+  it.each(['all', 'due'] as const)(
+    'is key refused, also if the exchange has taken the key before: %s',
+    async (scope) => {
+      const { program, exchange } = await scriptedProgram();
+      exchange.answer = () => refusal(401);
+      insert(program, 'a');
+      expect((await sync(program, scope)).end).toBe('key-refused');
+      script(exchange, {});
+      program.clock.advance(HOUR);
+      expect((await sync(program, scope)).end).toBe('done');
+      exchange.answer = () => refusal(401);
+      program.clock.advance(HOUR);
+      expect(await sync(program, scope)).toMatchObject({ end: 'key-refused', holds: [{ kind: 'key-refused' }] });
+      expect(program.row('a')['state']).toBe('accepted');
+    },
+  );
 });
 
 describe('which orders sync looks up', () => {

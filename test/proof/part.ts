@@ -7,6 +7,8 @@ export interface PieceResult {
   readonly counts: Readonly<Record<string, number>>;
   /** The broken promises, each with the command that shows it again. */
   readonly violations: readonly string[];
+  /** Kept for a page of the part's own. */
+  readonly details?: unknown;
 }
 
 /** A share of a part: what is kept when a proof is broken off, so that it goes on from there. */

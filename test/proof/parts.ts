@@ -1,3 +1,4 @@
+import { cluster } from '../cluster/proof.ts';
 import { mutation } from '../mutation/proof.ts';
 import { plantedBugs } from '../simulation/planted/proof.ts';
 import { hostileInput } from '../hostile/proof.ts';
@@ -10,7 +11,7 @@ import {
   tornWorlds,
 } from '../simulation/proof.ts';
 import { soak } from '../soak/proof.ts';
-import { windtunnelPostgres, windtunnelPromotion, windtunnelSqlite } from '../windtunnel/proof.ts';
+import { windtunnelPostgres, windtunnelPromotion, windtunnelSqlite, windtunnelUpgrade } from '../windtunnel/proof.ts';
 import type { Part } from './part.ts';
 
 /** Every part, in the order in which they begin: those whose pieces take long come first. */
@@ -27,5 +28,7 @@ export const PARTS: readonly Part[] = [
   windtunnelSqlite,
   windtunnelPostgres,
   windtunnelPromotion,
+  windtunnelUpgrade,
+  cluster,
   soak,
 ];

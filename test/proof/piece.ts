@@ -36,6 +36,7 @@ if (import.meta.main) {
   const pieces = PARTS.find((part) => part.name === name)?.pieces(dose as Dose);
   const send = (message: Said) => void process.send?.(message);
   const result = await pieces?.find((piece) => piece.name === pieceName)?.run((said) => send({ said }));
-  if (result !== undefined) send({ result });
-  process.disconnect();
+  // Node may wait for ever, at full speed, for sockets that were reset.
+  if (result !== undefined) process.send?.({ result } satisfies Said, () => process.exit());
+  else process.disconnect();
 }

@@ -18,7 +18,10 @@ it.each([
     'test/simulation/observer/history.ts',
     ['random', 'exhaustive', 'promoted', 'planted', 'themed', 'torn', 'restored'],
   ],
-  ['test/windtunnel/judge.ts', ['windtunnel-sqlite', 'windtunnel-postgres', 'windtunnel-promotion', 'soak']],
+  [
+    'test/windtunnel/judge.ts',
+    ['windtunnel-sqlite', 'windtunnel-postgres', 'windtunnel-promotion', 'windtunnel-upgrade', 'cluster', 'soak'],
+  ],
 ])('a change of %s makes what these parts came to stale, and no other: %s', (path, parts) => {
   expect(partsThatRead(path)).toEqual(parts);
 });

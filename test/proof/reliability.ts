@@ -11,10 +11,15 @@ const END = '<!-- end: written by `npm run proof` -->';
 
 /** The page with what came of the proof in place of what stood there. */
 export function pageOf(page: string, results: readonly PartResult[]): string {
-  const [before, rest] = page.split(BEGIN);
-  const after = rest?.split(END)[1];
-  if (after === undefined) throw new Error(`${PAGE} lacks the lines ${BEGIN} and ${END}: put them back`);
-  return `${before}${BEGIN}\n\n${written(results)}\n\n${END}${after}`;
+  return replaceBetween(page, [BEGIN, END], written(results));
+}
+
+/** The page with a text in place of what stood between two lines. Throws if the page lacks these. */
+export function replaceBetween(page: string, [begin, end]: readonly [string, string], text: string): string {
+  const [before, rest] = page.split(begin);
+  const after = rest?.split(end)[1];
+  if (after === undefined) throw new Error(`${PAGE} lacks the lines ${begin} and ${end}: put them back`);
+  return `${before}${begin}\n\n${text}\n\n${end}${after}`;
 }
 
 /** `10000 seeds, 53120 deaths`. */

@@ -92,16 +92,15 @@ export async function doEverything(overrides: Overrides = {}): Promise<TestProgr
   );
   await dryRun({ ...program.app, config: program.config, now: program.clock.now(), rows: 1 });
   await countWaiting(program.app.store.db, { account: 'default', now: program.clock.now() });
-  await dueTimes(program.app.store.db, 'a', 'z');
+  await dueTimes(program.app.store.db, ['a', 'z']);
   await accountsToSend(program.app.store.db, '');
   await accountsToPutRight(program.app.store.db, {
-    from: 'a',
-    to: 'z',
+    accounts: ['a', 'z'],
     due: program.clock.now(),
     lease: program.clock.now(),
   });
-  await accountsToJudge(program.app.store.db, 'a', 'z');
-  await accountsWithLinks(program.app.store.db, 'a', 'z');
+  await accountsToJudge(program.app.store.db, ['a', 'z']);
+  await accountsWithLinks(program.app.store.db, ['a', 'z']);
   const action = { actor: 'a', reason: 'r', judgement: { kind: 'abandoned' } } as const;
   await listTargets(program.app, { state: 'held', limit: 10 }, action);
   for (const state of ['held', 'final'] as const)

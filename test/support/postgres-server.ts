@@ -256,8 +256,8 @@ async function spawnServer(
   return child;
 }
 
-/** The server refuses to run as root. */
-function unprivileged(): { uid?: number; gid?: number } {
+/** The user that a server runs as: it refuses to run as root. Empty if this process is not root. */
+export function unprivileged(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {};
   for (const name of ['postgres', 'nobody']) {
     try {

@@ -24,6 +24,8 @@ export interface Watcher {
   doubled(arrival: Arrival): void;
   /** The program has read an answer that asks it to wait. */
   askedToWait(arrival: Arrival, readAt: number, until: number): void;
+  /** The exchange has shown an order as it is. */
+  shown?(arrival: Arrival, answer: Answer): void;
   /** Something came to where nothing may come. */
   strayed(where: string): void;
 }
@@ -33,6 +35,8 @@ interface FrontOptions {
   readonly exchange: string;
   readonly random: () => number;
   readonly watcher: Watcher;
+  /** The address on which it listens: loopback. The program is told loopback all the same, which leads here from its machine. */
+  readonly host?: string | undefined;
 }
 
 interface Message {
@@ -57,6 +61,7 @@ export class Front implements AsyncDisposable {
   /** The keys that the front takes, and the key of the exchange that each stands for; others are refused. */
   readonly keys = new Map<string, string>();
   readonly #options: FrontOptions;
+  readonly #host: string;
   readonly #open = new Set<Socket>();
   #server: Server | undefined;
   #port = 0;
@@ -65,7 +70,8 @@ export class Front implements AsyncDisposable {
 
   constructor(options: FrontOptions) {
     this.#options = options;
-    const { watcher } = options;
+    const { watcher, host = '127.0.0.1' } = options;
+    this.#host = host;
     this.#elsewhere = createServer((socket) => {
       watcher.strayed('where a redirect leads');
       socket.on('error', () => undefined).destroy();
@@ -76,6 +82,10 @@ export class Front implements AsyncDisposable {
         .once('data', () => watcher.strayed('over a connection with a wrong certificate'));
     });
     this.#secure.on('connection', (socket: Socket) => this.#remember(socket)).on('tlsClientError', () => undefined);
+  }
+
+  get port(): number {
+    return this.#port;
   }
 
   get url(): string {
@@ -90,7 +100,7 @@ export class Front implements AsyncDisposable {
   async start(): Promise<this> {
     await this.#listen();
     for (const server of [this.#elsewhere, this.#secure]) {
-      await once(server.listen(0, '127.0.0.1'), 'listening');
+      await once(server.listen(0, this.#host), 'listening');
     }
     return this;
   }
@@ -132,7 +142,7 @@ export class Front implements AsyncDisposable {
     for (;;) {
       const port = this.#port === 0 ? PORTS.from + Math.floor(Math.random() * PORTS.count) : this.#port;
       const server = createServer({ allowHalfOpen: true }, (socket) => void this.#serve(socket));
-      const failed = once(server.listen(port, '127.0.0.1'), 'listening').then(
+      const failed = once(server.listen(port, this.#host), 'listening').then(
         () => false,
         () => true,
       );
@@ -198,6 +208,7 @@ export class Front implements AsyncDisposable {
     const fault = random() < share ? faults[Math.floor(random() * faults.length)] : undefined;
     if (fault === undefined) {
       const { status, body } = await take();
+      if (!arrival.isCreate) watcher.shown?.(arrival, { status, body });
       socket.write(answerText(status, body));
       return;
     }

@@ -1,4 +1,5 @@
 import type { SandboxExchange } from '../../src/extensions/sandbox/exchange.ts';
+import type { Answer } from './faults.ts';
 import type { Arrival, Watcher } from './front.ts';
 import type { Row, Shop } from './shop.ts';
 
@@ -71,10 +72,14 @@ export class Judge implements Watcher {
   /** Accounts whose process was killed, and when. */
   readonly #killedAt = new Map<string, number>();
   readonly #takeOverMs: number[] = [];
-  readonly #violations: string[] = [];
-  #requests = 0;
+  readonly #violations = new Set<string>();
+  readonly #taken = new Set<string>();
+  /** When requests came. */
+  readonly #arrivals: number[] = [];
   #waitsRead = 0;
   #onDriven = () => {};
+  /** The statuses that the exchange has shown of each order, one after the other. */
+  readonly statuses = new Map<string, string[]>();
 
   constructor(limits: Limits, say: (text: string) => void) {
     this.#limits = limits;
@@ -83,7 +88,7 @@ export class Judge implements Watcher {
 
   fail(what: string): void {
     this.#say(`BROKEN ${what}`);
-    this.#violations.push(what);
+    this.#violations.add(what);
   }
 
   inserted(account: string, id: string): void {
@@ -97,7 +102,7 @@ export class Judge implements Watcher {
 
   arrived({ isCreate, id }: Arrival, at: number): void {
     const account = accountOf(id);
-    this.#requests += 1;
+    this.#arrivals.push(at);
     const { requests, intervalMs } = this.#limits;
     const recent = (this.#recent.get(account) ?? []).filter((one) => one > at - intervalMs);
     recent.push(at);
@@ -140,6 +145,14 @@ export class Judge implements Watcher {
     this.#waits.set(account, [...(this.#waits.get(account) ?? []), { readAt, until, later: 0 }]);
   }
 
+  shown({ id }: Arrival, { status, body }: Answer): void {
+    if (status !== 200) return;
+    const { order } = JSON.parse(body) as { readonly order?: { readonly status: string } };
+    const statuses = this.statuses.get(id) ?? [];
+    if (order !== undefined && statuses.at(-1) !== order.status) statuses.push(order.status);
+    this.statuses.set(id, statuses);
+  }
+
   strayed(where: string): void {
     this.fail(`a request went ${where}`);
   }
@@ -152,6 +165,24 @@ export class Judge implements Watcher {
   /** The process that drove these accounts was killed. */
   killed(accounts: readonly string[], at: number): void {
     for (const account of accounts) this.#killedAt.set(account, at);
+  }
+
+  /** Returns the broken promises that it has not returned before. */
+  takeViolations(): readonly string[] {
+    const newest = [...this.#violations].filter((one) => !this.#taken.has(one));
+    for (const one of newest) this.#taken.add(one);
+    return newest;
+  }
+
+  /** The longest time without a request from this moment on, up to the last request. */
+  longestPauseMs(since: number): number {
+    let [longest, last] = [0, since];
+    for (const at of this.#arrivals) {
+      if (at <= since) continue;
+      longest = Math.max(longest, at - last);
+      last = at;
+    }
+    return longest;
   }
 
   /** Resolves once each account of a process that was killed is driven again. */
@@ -175,11 +206,11 @@ export class Judge implements Watcher {
     return {
       orders: rows.length,
       preOrders,
-      requests: this.#requests,
+      requests: this.#arrivals.length,
       held: rows.filter(({ state }) => state === 'held').length,
       waits: this.#waitsRead,
       takeOverMs: this.#takeOverMs.toSorted((one, other) => one - other),
-      violations: this.#violations.slice(0, MOST_NAMED),
+      violations: [...this.#violations].slice(0, MOST_NAMED),
     };
   }
 

@@ -7,7 +7,7 @@ import { endWithUs } from '../support/supervisor.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const DISK_BYTES = 48 * 1_048_576;
-const FILLED_BY = 65_536;
+const FILLED_BY = 1_048_576;
 
 /** A small disk of memory. */
 export interface Disk {
@@ -21,10 +21,10 @@ export interface Disk {
 }
 
 /** Mounts a disk on a folder; undefined where this process may not. */
-export function mountDisk(folder: string): Disk | undefined {
+export function mountDisk(folder: string, size = DISK_BYTES): Disk | undefined {
   const mount = (...args: string[]) => execFileSync('mount', [...args, folder], { stdio: 'ignore' });
   try {
-    mount('-t', 'tmpfs', '-o', `size=${DISK_BYTES},mode=0700`, 'tmpfs');
+    mount('-t', 'tmpfs', '-o', `size=${size},mode=0700`, 'tmpfs');
   } catch {
     return undefined;
   }

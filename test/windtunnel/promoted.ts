@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import type pg from 'pg';
 import type { Pair } from './pair.ts';
 import type { Scene } from './scene.ts';
 import type { Worker } from './workers.ts';
@@ -35,12 +36,20 @@ export interface PromotionPlan {
   readonly backlog: number;
 }
 
-/** A promotion that is under way. */
-export interface Try {
-  readonly plan: PromotionPlan;
-  readonly pair: Pair;
+/** An account that workers drive in a scene. */
+export interface Driven {
   readonly scene: Scene;
   readonly account: string;
+  /** Asks the shop's database. */
+  readonly query: <Found extends pg.QueryResultRow>(sql: string) => Promise<readonly Found[]>;
+  /** Starts again each worker that has ended. */
+  readonly startEnded: () => void;
+}
+
+/** A promotion that is under way. */
+export interface Try extends Driven {
+  readonly plan: PromotionPlan;
+  readonly pair: Pair;
   /** The workers by their machines, of which one may be lost. */
   readonly machines: Map<0 | 1, Worker>;
   /** The orders that a shop was told were inserted. */
@@ -50,13 +59,30 @@ export interface Try {
 const MOST_WAIT_MS = 600_000;
 
 /** Starts the worker of a machine. */
-export function startOn({ pair, scene, machines }: Try, machine: 0 | 1): Worker {
+export function startOn({ pair, scene, machines }: Pick<Try, 'pair' | 'scene' | 'machines'>, machine: 0 | 1): Worker {
   const worker = scene.workers.startEarly({
     ORDER_SYNC_DATABASE_URL: pair.url(machine),
     ORDER_SYNC_DATABASE_MARKS: join(scene.folder, `marks-${machine}.db`),
   });
   machines.set(machine, worker);
   return worker;
+}
+
+/** Starts again each worker that has ended. */
+export function startEnded(tried: Pick<Try, 'pair' | 'scene' | 'machines'>): void {
+  const { scene, machines } = tried;
+  for (const [machine, worker] of machines) {
+    if (scene.workers.alive.includes(worker)) continue;
+    scene.say(`the worker of machine ${machine} has ended and is started again: ${worker.said.slice(-300)}`);
+    startOn(tried, machine);
+  }
+}
+
+/** Resolves once the account is driven on the promoted server, and every order that may have been sent is marked. */
+export async function takenUp(driven: Driven): Promise<void> {
+  const select = `select time_line = order_sync_time_line() and holder is not null and not exists (select from account_facts
+    where name like 'fail-over.%' and value not like '%"markedAt"%') as is from account_owners`;
+  await until(driven, 'an owner on the promoted server', () => isTrue(driven, select));
 }
 
 /** A machine is lost. */
@@ -67,24 +93,20 @@ export async function loseMachine({ scene, machines }: Try, machine: 0 | 1): Pro
 }
 
 /** The orders of which a create came to the exchange. */
-export function createdBy({ scene }: Try): ReadonlySet<string> {
+export function createdBy({ scene }: Driven): ReadonlySet<string> {
   return scene.judge.created;
 }
 
 /** Asks the shop's database. */
-export async function isTrue({ pair }: Try, select: string): Promise<boolean> {
-  return (await pair.pool.query<{ is: boolean }>(select)).rows[0]?.is === true;
+export async function isTrue({ query }: Driven, select: string): Promise<boolean> {
+  return (await query<{ is: boolean }>(select))[0]?.is === true;
 }
 
 /** Waits, and starts again each worker that ends meanwhile. Throws what the workers said last if it is waited for too long. */
-export async function until(tried: Try, what: string, is: () => Promise<boolean>): Promise<void> {
-  const { scene, machines } = tried;
+export async function until(driven: Driven, what: string, is: () => Promise<boolean>): Promise<void> {
+  const { scene } = driven;
   for (const late = performance.now() + MOST_WAIT_MS; !(await is());) {
-    for (const [machine, worker] of machines) {
-      if (scene.workers.alive.includes(worker)) continue;
-      scene.say(`the worker of machine ${machine} has ended and is started again: ${worker.said.slice(-300)}`);
-      startOn(tried, machine);
-    }
+    driven.startEnded();
     if (performance.now() > late) {
       const said = scene.workers.alive.map((worker) => worker.said.slice(-2_000));
       throw new Error(`waited too long for ${what}: ${said.join('\n')}`);

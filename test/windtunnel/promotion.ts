@@ -6,13 +6,15 @@ import {
   IS_SYNCHRONOUS,
   isTrue,
   loseMachine,
+  startEnded,
   startOn,
+  takenUp,
   until,
   type PromotionPlan,
   type Try,
 } from './promoted.ts';
 import { setScene } from './scene.ts';
-import { insertOrders } from './tunnel.ts';
+import { insertOrders, settle } from './tunnel.ts';
 
 /** What came of a promotion. */
 export interface PromotionResult {
@@ -59,7 +61,15 @@ export async function runPromotion(
   const owners = isSplit(plan) ? 2 : 1;
   const scene = await setScene(undo, { groundIn: () => pair, accounts: 1, owners, seed, say });
   const [account = ''] = scene.accounts;
-  const tried: Try = { plan, pair, scene, account, machines: new Map(), inserted: new Set() };
+  const places = { pair, scene, machines: new Map() };
+  const tried: Try = {
+    ...places,
+    plan,
+    account,
+    inserted: new Set(),
+    query: async (sql) => (await pair.pool.query(sql)).rows,
+    startEnded: () => startEnded(places),
+  };
   for (const machine of [0, 1] as const) await startOn(tried, machine).ready;
   await insertBacklog(tried);
   const isOver = new AbortController();
@@ -74,13 +84,13 @@ export async function runPromotion(
   say('the standby is promoted');
   const lost = await lostRows(tried);
   await switchOver(tried);
-  const inDoubt = await judgeDoubt(tried);
+  const inDoubt = await judgeDoubt(tried, { mayBe: !IS_SYNCHRONOUS[name] });
   const createsPerSecond = name === 'long' ? await watchCreates(tried) : undefined;
-  const notSent = await decide(tried);
+  const notSent = await decide(tried, { isLong: name === 'long' });
   isOver.abort();
   await inserting;
   for (const id of tried.inserted) if (!lost.includes(id)) scene.judge.inserted(account, id);
-  const heldInFlight = name === 'long' ? await breakOff(tried) : await settleAll(tried);
+  const heldInFlight = name === 'long' ? await breakOff(tried) : await settleAll(tried, () => settle(scene, 1));
   await scene.workers.stop();
   const verdict = await scene.verdict({ isBrokenOff: name === 'long' });
   const exchange = scene.exchangeOf(account);
@@ -169,13 +179,6 @@ async function switchOver(tried: Try): Promise<void> {
   ways[1 - first]?.leadTo(standby.port);
   await takenUp(tried);
   if (plan.name === 'late' && first === 1) await reported(tried);
-}
-
-/** Resolves once the account is driven on the promoted server, and every order that may have been sent is marked. */
-async function takenUp(tried: Try): Promise<void> {
-  const select = `select time_line = order_sync_time_line() and holder is not null and not exists (select from account_facts
-    where name like 'fail-over.%' and value not like '%"markedAt"%') as is from account_owners`;
-  await until(tried, 'an owner on the promoted server', () => isTrue(tried, select));
 }
 
 /** Resolves once the late worker has named what it had sent. */

@@ -2,7 +2,9 @@ import type { Dose, Part, PieceResult } from '../proof/part.ts';
 import { findPostgres } from '../support/postgres-server.ts';
 import { PLANS, promotionPlan, PROMOTIONS, type Dialect } from './doses.ts';
 import { PROMOTION_NAMES, type PromotionPlan } from './promoted.ts';
-import { promote, runOn } from './run.ts';
+import { BEFORE, isInHistory } from './before.ts';
+import { promote, runOn, upgrade } from './run.ts';
+import { UPGRADE_NAMES, type UpgradeName } from './upgrade.ts';
 
 const KILLS_A_PIECE = 25;
 /** Both dialects together: 50 kills and 200. */
@@ -42,6 +44,44 @@ export const windtunnelPromotion: Part = {
     });
   },
 };
+
+/** How often each upgrade is tried. */
+const UPGRADES = { small: 1, full: 5 } as const;
+
+/** Real processes of two versions on one database. */
+export const windtunnelUpgrade: Part = {
+  name: 'windtunnel-upgrade',
+  text: 'real processes of the version before and of this one on one database of PostgreSQL with a backlog, whose tables are changed meanwhile: one after the other is replaced, some are killed, and back',
+  reads: ['test/windtunnel/proof.ts'],
+  isWaiting: true,
+  least: (dose) => ({ upgrades: UPGRADE_NAMES.filter((name) => whyNot(name) === undefined).length * UPGRADES[dose] }),
+  pieces: (dose) =>
+    UPGRADE_NAMES.flatMap((name) =>
+      Array.from({ length: UPGRADES[dose] }, (_, index) => ({
+        name: `${name}-${index + 1}`,
+        run: (say: Say) => runUpgradePiece(name, index + 1, say),
+      })),
+    ),
+};
+
+function whyNot(name: UpgradeName): string | undefined {
+  if (findPostgres() === undefined) return 'no PostgreSQL server is installed here';
+  return isInHistory(BEFORE[name]) ? undefined : `the history here lacks the commit ${BEFORE[name]}`;
+}
+
+async function runUpgradePiece(name: UpgradeName, seed: number, say: Say): Promise<PieceResult> {
+  const why = whyNot(name);
+  if (why !== undefined) {
+    say(`left out: ${why}`);
+    return { counts: { 'left out': 1 }, violations: [] };
+  }
+  const { orders, requests, kills, violations } = await upgrade({ name, seed }, () => {});
+  const command = `npm run windtunnel -- --upgrade ${name} --seed ${seed}`;
+  return {
+    counts: { upgrades: 1, orders, requests, SIGKILLs: kills },
+    violations: violations.map((one) => `${one} (${command})`),
+  };
+}
 
 function promotionsOf(dose: Dose): readonly PromotionPlan[] {
   return PROMOTION_NAMES.flatMap((name) =>

@@ -33,6 +33,10 @@ interface SceneOptions {
   readonly settings?: object;
   /** So many processes may drive an account at a time, each at its rate: 1. */
   readonly owners?: number;
+  /** The file that starts another version, which makes the tables and is started first. */
+  readonly program?: string;
+  /** If workers are on machines of their own: the address of the exchange for them, and what the commands of a person begin with. */
+  readonly elsewhere?: { readonly exchangeHost: string; readonly prefix: readonly string[] };
 }
 
 /** A database, an exchange behind a front, and the program's settings for both: what real processes are tried in. */
@@ -58,7 +62,7 @@ export interface Scene {
 
 /** Sets a scene in which no process runs yet; what it consists of goes with `undo`. */
 export async function setScene(undo: AsyncDisposableStack, options: SceneOptions): Promise<Scene> {
-  const { groundIn, seed, say, owners = 1 } = options;
+  const { groundIn, seed, say, owners = 1, elsewhere } = options;
   const folder = mkdtempSync(join(tmpdir(), 'order-sync-tunnel-'));
   undo.defer(() => rmSync(folder, { recursive: true, force: true }));
   const ground = undo.use(await groundIn(folder));
@@ -66,16 +70,21 @@ export async function setScene(undo: AsyncDisposableStack, options: SceneOptions
   const random = seededRandom(seed + 1);
   const judge = new Judge({ ...RATE, requests: RATE.requests * owners, concurrency: CONCURRENCY }, say);
   const sandbox = undo.adopt(await startSandboxOf(accounts, seed), (exchange) => exchange.close());
-  const front = undo.use(await new Front({ exchange: sandbox.url, random, watcher: judge }).start());
+  const front = undo.use(
+    await new Front({ exchange: sandbox.url, random, watcher: judge, host: elsewhere?.exchangeHost }).start(),
+  );
   const rotateKey = keysOf(folder, front);
   for (const account of accounts) await rotateKey(account);
   const settingsFile = join(folder, 'settings.yaml');
   const settings = { ...settingsOf(folder, accounts, ground, front), ...options.settings };
   writeFileSync(settingsFile, stringify(settings), { mode: 0o600 });
   const config = loadConfig({ requireExchange: true, cwd: folder, env: {}, file: settingsFile });
-  await (await openStore(config.database, systemClock(), { expect: 'migrate', drivers: DRIVERS })).close();
   const fail = (what: string) => judge.fail(what);
-  const workers = undo.use(new Workers({ folder, settingsFile, fail, tookMemory: (bytes) => judge.tookMemory(bytes) }));
+  const tookMemory = (bytes: number) => judge.tookMemory(bytes);
+  const workers = undo.use(new Workers({ folder, settingsFile, fail, tookMemory, prefix: elsewhere?.prefix }));
+  workers.program = options.program;
+  if (options.program !== undefined) await workers.run(['db', 'migrate']);
+  else await (await openStore(config.database, systemClock(), { expect: 'migrate', drivers: DRIVERS })).close();
   const exchangeOf = (account: string) => sandbox.exchanges.get(exchangeKeyOf(account)) ?? sandbox.exchange;
   const verdict = async ({ isBrokenOff } = { isBrokenOff: false }) => {
     const check = workers.begin(['db', 'check', '--chain']);

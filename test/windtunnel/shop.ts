@@ -33,16 +33,24 @@ const STATE_EVENTS = `select external_order_id as id, old_value as before, new_v
 export function postgresShop({ folder, port }: PostgresServer, database: string): Shop & { readonly pool: pg.Pool } {
   const pool = new pg.Pool({ host: folder, port, user: OWNER, database, max: 4 });
   pool.on('error', () => undefined);
+  return { pool, ...shopBy((sql, values) => pool.query(sql, values)), [Symbol.asyncDispose]: () => pool.end() };
+}
+
+/** A shop that sends its statements by `query`. */
+export function shopBy(
+  query: <Found extends pg.QueryResultRow>(
+    sql: string,
+    values?: string[],
+  ) => Promise<{ readonly rows: readonly Found[] }>,
+): Omit<Shop, typeof Symbol.asyncDispose> {
   return {
-    pool,
     insert: (account, id) =>
-      pool.query(INSERT, [account, id]).then(
+      query(INSERT, [account, id]).then(
         () => true,
         () => false,
       ),
-    rows: async () => (await pool.query<Row>(ROWS)).rows,
-    stateEvents: async () => (await pool.query<StateEvent>(STATE_EVENTS)).rows,
-    [Symbol.asyncDispose]: () => pool.end(),
+    rows: async () => (await query<Row>(ROWS)).rows,
+    stateEvents: async () => (await query<StateEvent>(STATE_EVENTS)).rows,
   };
 }
 

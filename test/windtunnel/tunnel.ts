@@ -100,12 +100,17 @@ async function disturb(tunnel: Scene, { disturbances, workers: count }: Dose): P
  * planned for later is looked up at once.
  */
 export async function settle(tunnel: Scene, count: number): Promise<void> {
-  const { ground, judge, workers, front, say } = tunnel;
+  const { workers, front, say } = tunnel;
   say('nothing goes wrong any more');
   front.weather = { share: 0, faults: [] };
   await workers.stop();
   await Promise.all(Array.from({ length: count }, () => workers.start()));
   await workers.run(['resume', '--account', 'all', '--reason', 'the tunnel is over']);
+  await settled(tunnel);
+}
+
+/** Waits until every order is settled. Orders that may wait for long are looked up at once now and then. */
+export async function settled({ ground, judge, workers, say }: Scene): Promise<void> {
   const until = Date.now() + SETTLES_WITHIN_MS;
   for (let syncAt = Date.now() + SYNC_EVERY_MS; ;) {
     const left = (await ground.shop.rows()).filter(({ state }) => !SETTLED.includes(state));

@@ -30,6 +30,8 @@ interface WorkersOptions {
   readonly fail: (what: string) => void;
   /** The most memory that each process had at a time. */
   readonly tookMemory?: (bytes: number) => void;
+  /** What the commands of a person begin with. */
+  readonly prefix?: readonly string[] | undefined;
 }
 
 /** Real processes of the program with one file of settings: what each says is read for secrets, and how it ends is seen. */
@@ -38,6 +40,10 @@ export class Workers implements AsyncDisposable {
   readonly #all = new Set<Worker>();
   /** How many were killed. */
   kills = 0;
+  /** The file that starts the program from now on, if it is another version. */
+  program: string | undefined;
+  /** More exit codes of a daemon that are no bug. */
+  readonly goodEnds = new Set<number | null>(GOOD_ENDS);
 
   constructor(options: WorkersOptions) {
     this.#options = options;
@@ -56,8 +62,8 @@ export class Workers implements AsyncDisposable {
   }
 
   /** Starts one that may be killed before it is ready. */
-  startEarly(environment: Readonly<Record<string, string>> = {}): Worker {
-    const worker = this.begin(['run'], environment);
+  startEarly(environment: Readonly<Record<string, string>> = {}, prefix?: readonly string[]): Worker {
+    const worker = this.begin(['run'], environment, prefix);
     this.#all.add(worker);
     return worker;
   }
@@ -67,11 +73,17 @@ export class Workers implements AsyncDisposable {
     return await this.begin(args).ended;
   }
 
-  begin(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Worker {
+  /** Begins a command, which may have a prefix of its own. */
+  begin(
+    args: readonly string[],
+    environment: Readonly<Record<string, string>> = {},
+    prefix = this.#options.prefix ?? [],
+  ): Worker {
     const { folder, settingsFile, fail } = this.#options;
     const own = { PATH: process.env['PATH'], HOME: folder, USER: 'tunnel', ORDER_SYNC_CONFIG: settingsFile };
+    const [program = '', ...words] = [...prefix, process.execPath, this.program ?? BIN, ...args];
     const child = endWithUs(
-      spawn(process.execPath, [BIN, ...args], {
+      spawn(program, words, {
         cwd: folder,
         stdio: ['ignore', 'pipe', 'pipe'],
         env: { ...own, ...environment },
@@ -81,7 +93,7 @@ export class Workers implements AsyncDisposable {
     const ended = once(child, 'exit').then(([code, signal]) => {
       isReady.resolve();
       this.#all.delete(worker);
-      const isGood = signal === 'SIGKILL' || (args[0] === 'run' ? GOOD_ENDS.includes(code as number) : code !== 70);
+      const isGood = signal === 'SIGKILL' || (args[0] === 'run' ? this.goodEnds.has(code as number) : code !== 70);
       if (!isGood) fail(`order-sync ${args.join(' ')} ended with ${code ?? signal}: ${worker.said.slice(-1_000)}`);
       return code as number | null;
     });
@@ -110,10 +122,11 @@ export class Workers implements AsyncDisposable {
 
   /** Has all of them end in order. */
   async stop(): Promise<void> {
-    await Promise.all(this.alive.map((worker) => this.#stop(worker)));
+    await Promise.all(this.alive.map((worker) => this.stopOne(worker)));
   }
 
-  async #stop(worker: Worker): Promise<void> {
+  /** Has one end in order. */
+  async stopOne(worker: Worker): Promise<void> {
     this.#options.tookMemory?.(mostMemoryOf(worker.process.pid));
     worker.process.kill('SIGTERM');
     const isOver = new AbortController();

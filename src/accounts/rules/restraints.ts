@@ -229,7 +229,11 @@ export function describeRestraint({ kind, since, until, reason, actor }: Restrai
   const resume = `to end: order-sync resume${accountWords(account)} --reason TEXT`;
   // The key is tried again and again, so no time is that of the end.
   const end =
-    kind === 'key-refused' ? 'until the exchange takes the key' : until === null ? resume : `until ${until}, or longer`;
+    kind === 'key-refused'
+      ? 'the wait ends when the exchange takes the key'
+      : until === null
+        ? resume
+        : `the wait lasts until ${until}, or longer`;
   return `the account has ${verb} (${kind}) since ${since}${by}: ${reason}; ${end}`;
 }
 

@@ -26,7 +26,8 @@ export async function withStore<Result>(
   const { database } = config;
   const isNew = database.kind === 'sqlite' && !existsSync(database.path);
   const opening = typeof options === 'string' ? { expect: options } : options;
-  const store = await openStore(database, systemClock(), { ...opening, drivers: driversOf(command) });
+  const warn = (text: string) => void process.stderr.write(`${text}\n`);
+  const store = await openStore(database, systemClock(), { warn, ...opening, drivers: driversOf(command) });
   if (isNew) process.stderr.write(`made a new database: ${database.address}\n`);
   try {
     return await work(store, config);
@@ -108,11 +109,13 @@ export async function placeOf<Kind extends keyof typeof FORMS>(
   throw new CommandError(EXIT.usage, `${name} ${problem}`);
 }
 
+/** As many workers as one database may have, or its standbys, would contradict another one. */
+const FITTING_ANY = { ORDER_SYNC_WORKERS_INSTANCES: '1', ORDER_SYNC_DATABASE_READ_FROM: 'primary' };
+
 async function configuredPlace(command: Command, url: string): Promise<Config['database']> {
   const { env, ...options } = await configOptions(command);
-  const { ORDER_SYNC_DATABASE_URL_FILE: _url, ORDER_SYNC_WORKERS_INSTANCES_FILE: _instances, ...others } = env;
-  // As many workers as the other database may have would contradict a file.
-  const named = { ...others, ORDER_SYNC_DATABASE_URL: url, ORDER_SYNC_WORKERS_INSTANCES: '1' };
+  const named: NodeJS.ProcessEnv = { ...env, ...FITTING_ANY, ORDER_SYNC_DATABASE_URL: url };
+  for (const name of [...Object.keys(FITTING_ANY), 'ORDER_SYNC_DATABASE_URL']) delete named[`${name}_FILE`];
   return loadConfig({ ...options, env: named, requireExchange: false }).database;
 }
 

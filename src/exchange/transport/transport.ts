@@ -1,12 +1,11 @@
-import http, { type ClientRequest } from 'node:http';
-import https from 'node:https';
+import type { ClientRequest } from 'node:http';
 import type { Socket } from 'node:net';
-import { urlToHttpOptions } from 'node:url';
 import { brotliDecompressSync, unzipSync } from 'node:zlib';
-import got, { type Got, type Request, type RequestFunction } from 'got';
+import got, { type Got, type Request } from 'got';
 import { systemClock, type Clock } from '../../base/clock.ts';
 import { HIDDEN } from '../../base/text.ts';
 import { onAbort } from './aborts.ts';
+import { Connections, endedBy } from './connections.ts';
 import { type HttpRequest, type HttpResponse, type Transport, TransportError } from './http.ts';
 
 /** Gives an account its way to the exchange; the key that is in force is asked for each request. */
@@ -22,9 +21,6 @@ interface TransportOptions {
   readonly maxResponseBytes: number;
 }
 
-/** A create goes on a kept connection only within this time after the last answer on it. */
-export const REUSE_WITHIN_MS = 100;
-const FREE_SOCKETS = 32;
 type Decompress = (bytes: Buffer, options: { readonly maxOutputLength: number }) => Buffer;
 const DECOMPRESS: ReadonlyMap<string | undefined, Decompress> = new Map([
   ['gzip', unzipSync],
@@ -79,7 +75,7 @@ export function httpTransport(options: TransportOptions, clock: Pick<Clock, 'mon
         emptyOnceClosed(stream, sent);
         return answer;
       } catch (error) {
-        throw transportError(error, stream, request, options);
+        throw transportError((sent && endedBy.get(sent)) ?? error, stream, request, options);
       } finally {
         forget();
       }
@@ -126,67 +122,6 @@ function emptyOnceClosed(stream: Request, sent: ClientRequest | undefined): void
   };
   if (sent?.closed === true) empty();
   else sent?.once('close', empty);
-}
-
-/** Connections that are kept between requests, and when each last brought an answer. */
-class Connections {
-  readonly #http = new http.Agent({ keepAlive: true, maxFreeSockets: FREE_SOCKETS });
-  // Said, since NODE_TLS_REJECT_UNAUTHORIZED=0 would otherwise give the key to anybody in between.
-  readonly #https = new https.Agent({ keepAlive: true, maxFreeSockets: FREE_SOCKETS, rejectUnauthorized: true });
-  readonly #server: Pick<http.RequestOptions, 'protocol' | 'hostname' | 'port'>;
-  readonly #clock: Pick<Clock, 'monotonic'>;
-  readonly #answeredAt = new WeakMap<Socket, number>();
-
-  constructor(baseUrl: string, clock: Pick<Clock, 'monotonic'>) {
-    const { protocol, hostname, port } = urlToHttpOptions(new URL(baseUrl));
-    this.#server = { protocol, hostname, port };
-    this.#clock = clock;
-  }
-
-  /**
-   * got's option for the function that sends. Of the forty options that got passes only these differ from Node's
-   * defaults, and Node copies all of them several times: that takes a sixth of the time of a request.
-   */
-  readonly request: RequestFunction = ({ pathname, search }, { method, headers }, onResponse) => {
-    const options = { ...this.#server, path: pathname + search, method, headers };
-    return withoutUpgrade(
-      options.protocol === 'https:'
-        ? https.request({ ...options, agent: this.#https }, onResponse)
-        : http.request({ ...options, agent: this.#http }, onResponse),
-    );
-  };
-
-  noteAnswer(socket: Socket | undefined): void {
-    if (socket !== undefined) this.#answeredAt.set(socket, this.#clock.monotonic());
-  }
-
-  /** Closes what was idle for too long; at each create, as a timer would come late where the process stood still. */
-  closeIdle(): void {
-    const latest = this.#clock.monotonic() - REUSE_WITHIN_MS;
-    for (const { freeSockets } of [this.#http, this.#https]) {
-      for (const sockets of Object.values(freeSockets)) {
-        // Node takes the socket that was freed last, so the first ones have been idle for the longest.
-        const fresh = sockets?.findIndex(
-          (socket) => (this.#answeredAt.get(socket) ?? Number.NEGATIVE_INFINITY) >= latest,
-        );
-        for (const socket of sockets?.slice(0, fresh === -1 ? undefined : fresh) ?? []) socket.destroy();
-      }
-    }
-  }
-
-  close(): void {
-    this.#http.destroy();
-    this.#https.destroy();
-  }
-}
-
-/** Fails a request whose answer is 101 (switching protocols): its socket would be nobody's, and keep the process from ending. */
-function withoutUpgrade(request: ClientRequest): ClientRequest {
-  return request.once('upgrade', (_response, socket) => {
-    socket.destroy();
-    // Node takes such a request for done: it emits nothing more by itself.
-    request.emit('error', Object.assign(new Error('101'), { code: 'SWITCHED_PROTOCOLS' }));
-  });
 }
 
 /** Reads the bytes of an answer as they come. By events: a wait for a stream's end costs a tenth of a request. */

@@ -23,8 +23,6 @@ export interface Column {
   readonly href?: (row: Row) => string | undefined;
   /** In HTML: the cell is marked as one to copy, for a script that adds a button. */
   readonly isCopied?: boolean;
-  /** In HTML: sentences of the program, whose commands a person can paste. */
-  readonly isProse?: boolean;
   /** In HTML: the time of the page, from which the age of each time is counted that stands beside it. */
   readonly agesAt?: string;
 }

@@ -204,8 +204,7 @@ function* sectionText(read: ReadSection, level: number, isWhole: boolean): Gener
     if (head !== null) yield '</div></details>\n';
   }
   if (count > 0) yield '</div>\n';
-  const named = silent.filter(({ isProse }) => isProse !== true);
-  if (named.length > 0) yield paragraph('note', `Zero or empty in all rows: ${listed(named)}.`);
+  if (silent.length > 0) yield paragraph('note', `Zero or empty in all rows: ${listed(silent)}.`);
   const missing = shown.filter(({ isOnPaper }) => !isOnPaper).map(({ column }) => column);
   if (count > 0 && missing.length > 0) yield paragraph('note paper', `Not on paper: ${listed(missing)}.`);
   yield isFolded ? '</div></details></section>\n' : '</section>\n';

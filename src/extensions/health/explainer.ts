@@ -27,10 +27,10 @@ export function explainer({ config, store, clock, activities, makePaces }: Expla
       return pace;
     };
     const asOf = clock.now();
-    const kept = activities.find(account)?.keptBack(asOf) ?? [];
+    const activity = activities.find(account);
+    const kept = activity?.keptBack(asOf).find((order) => order.externalOrderId === externalOrderId);
     const deps = { store: store.forAccount(account), clock, settings, paceOf };
-    const ofOrder = kept.find((order) => order.externalOrderId === externalOrderId);
-    const told = await explain(deps, externalOrderId, asOf, ofOrder);
+    const told = await explain(deps, externalOrderId, asOf, { kept, failure: activity?.failure });
     return told && storyJson(told.story);
   };
 }

@@ -104,7 +104,7 @@ function addResolveOptions(command: Command): void {
 
 /** A command is printed with a word in place of the id: as an id it would say that the exchange has the order. */
 function readPreOrderId(text: string): string {
-  if (text !== 'PRE_ORDER_ID' && text !== 'ID') return text;
+  if (!['PRE_ORDER_ID', 'PID', 'ID'].includes(text)) return text;
   throw new InvalidArgumentError(`Write the id that the exchange told you in place of ${text}.`);
 }
 

@@ -89,7 +89,7 @@ const ordersValue = named(
 
 const findingsValue = named(
   'Findings',
-  'Findings, the worst first, of one severity the newest.',
+  'Findings, the worst first, then the newest.',
   z.object({
     findings: z.array(
       z.object({
@@ -203,7 +203,7 @@ export const OPERATIONS = {
   }),
   listFindings: reading({
     tag: 'findings',
-    summary: 'What reconciliation found, the worst first, of one severity the newest.',
+    summary: 'What reconciliation found, the worst first, then the newest.',
     query: z.object({
       class: z
         .enum(Object.keys(FINDING_CLASSES) as FindingClassName[])

@@ -30,7 +30,8 @@ export function learnedText(
   const { status, stays, halfMs, forMs } = known;
   if (stays < FEW_STAYS) {
     const left = stays === 0 ? 'No order has' : `Only ${counted(stays, 'order has', 'orders have')}`;
-    return `${left} been seen to leave the status ${status} so far, so look-ups are spaced by how long an order has been in it: this one for ${inUnits(forMs)} so far.`;
+    const place = `the ${status === 'accepted' ? 'state' : 'status'} ${status}`;
+    return `${left} been seen to leave ${place}, so look-ups are spaced by how long an order has been in it: this one for ${inUnits(forMs)}.`;
   }
   const orders = status === 'accepted' ? 'accepted orders' : `orders in ${status}`;
   const isKnown = Number.isFinite(halfMs);

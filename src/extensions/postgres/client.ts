@@ -1,16 +1,32 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { deadline } from '../../base/clock.ts';
 import { storable } from '../../base/text.ts';
+import { rereadPassword, type PostgresDatabase } from '../../settings/database.ts';
+import type { DatabaseHost } from '../../settings/database-url.ts';
+import { StoreError } from '../../store/errors.ts';
 
-const CONNECT_TIMEOUT_MS = 5_000;
 /** How long an answer is waited for when the process has no time left. */
 export const LAST_ANSWER_MS = 2_000;
+/** A connection that was not used for so long asks whether the other side is still there. */
+const KEEP_ALIVE_MS = 10_000;
+
+/** Where a connection that is made now leads. */
+export interface Destination {
+  readonly server: DatabaseHost;
+  readonly connectTimeoutMs: number;
+}
 
 /** One connection. Waiting for one of the pool has no limit, making one has. */
 export class Client extends pg.Client {
-  constructor(config: pg.ClientConfig) {
+  readonly server: DatabaseHost;
+
+  constructor(config: pg.ClientConfig & { readonly destination: Destination }) {
+    const { server, connectTimeoutMs } = config.destination;
     // The pool hides the password from whoever lists its options.
-    super({ ...config, password: config.password, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+    super({ ...config, ...server, password: config.password, connectionTimeoutMillis: connectTimeoutMs });
+    this.server = server;
     // A server that waits for an answer which never comes would keep the connection, and that this process, for a minute.
     this.connection.on('error', () => this.breakOff());
   }
@@ -20,11 +36,16 @@ export class Client extends pg.Client {
   }
 }
 
-/** Has what is asked for by the time when `hurry` aborts end soon: the connections of the pool are closed then. */
-export function breakOffLate(pool: pg.Pool, hurry: AbortSignal): void {
+/** The open connections of a pool, from now on. */
+export function clientsOf(pool: pg.Pool): ReadonlySet<Client> {
   const clients = new Set<Client>();
   pool.on('connect', (client) => clients.add(client as unknown as Client));
   pool.on('remove', (client) => clients.delete(client as unknown as Client));
+  return clients;
+}
+
+/** Has what is asked for by the time when `hurry` aborts end soon: the connections are closed then. */
+export function breakOffLate(clients: ReadonlySet<Client>, hurry: AbortSignal): void {
   const begin = () => {
     const late = [...clients];
     deadline(LAST_ANSWER_MS).addEventListener('abort', () => late.forEach((client) => client.breakOff()));
@@ -54,3 +75,65 @@ export const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
   [pg.types.builtins.FLOAT4]: Number,
   [pg.types.builtins.FLOAT8]: Number,
 };
+
+/** How each connection to a database is made. Throws `StoreError` if the certificates cannot be read. */
+export function clientConfig(place: PostgresDatabase): pg.ClientConfig {
+  return {
+    user: place.user,
+    database: place.name,
+    // A function, or the driver would look for a password in the environment and in a file of the user's.
+    password: passwordsOf(place),
+    ssl: tlsOf(place),
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    application_name: 'order-sync',
+    client_encoding: 'UTF8',
+    types: { getTypeParser: (oid: number) => PARSERS[oid] ?? ((text: string) => text) },
+  };
+}
+
+/** Gives the password for each new connection. One that was changed in its file holds for the next. */
+function passwordsOf(place: PostgresDatabase): () => string {
+  let { password = '' } = place;
+  return () => {
+    password = rereadPassword(place) ?? password;
+    // The driver sends no empty one.
+    if (password !== '') return password;
+    throw new StoreError('denied', `${place.address} asks for a password and none is set; set database.passwordFile`);
+  };
+}
+
+/** How connections are encrypted, as the driver takes it. Throws `StoreError` if the file of the authorities is of no use. */
+function tlsOf({ tls, tlsCaFile }: PostgresDatabase) {
+  if (tls === 'off') return false;
+  if (tls === 'require') return { rejectUnauthorized: false };
+  if (tlsCaFile === undefined) return { rejectUnauthorized: true };
+  let ca = readAuthorities(tlsCaFile);
+  return {
+    rejectUnauthorized: true,
+    /** Read by the driver for each new connection: a file that was replaced holds for the next. */
+    get ca() {
+      try {
+        ca = readAuthorities(tlsCaFile);
+      } catch {
+        // The last that could be used stays.
+      }
+      return ca;
+    },
+  };
+}
+
+/** Throws `StoreError` if the file cannot be read, or has no certificate in it. */
+function readAuthorities(file: string): string {
+  try {
+    const authorities = readFileSync(file, 'utf8');
+    // TLS passes over what is no certificate, or half of one.
+    const [first = '', ...more] = authorities.split(/(?<=-----END CERTIFICATE-----\s+)(?=\S)/);
+    [first, ...more.filter((part) => part.includes('-----BEGIN'))].forEach((part) => new X509Certificate(part));
+    return authorities;
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const advice = 'correct database.tlsCaFile';
+    throw new StoreError('unusable', `${file} cannot be used (${why}); ${advice}`, { cause });
+  }
+}

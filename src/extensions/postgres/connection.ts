@@ -1,20 +1,18 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { Kysely, PostgresAdapter, PostgresDialect, sql, type CompiledQuery, type MigrationLockOptions } from 'kysely';
 import pg from 'pg';
-import { rereadPassword, type PostgresDatabase } from '../../settings/database.ts';
-import { StoreError } from '../../store/errors.ts';
+import type { PostgresDatabase } from '../../settings/database.ts';
+import type { StoreError } from '../../store/errors.ts';
 import type { Database } from '../../store/port.ts';
 import type { Tables } from '../../store/schema.ts';
-import { breakOffLate, Client, LAST_ANSWER_MS, PARSERS, storableValues } from './client.ts';
+import { breakOffLate, Client, clientConfig, clientsOf, LAST_ANSWER_MS, storableValues } from './client.ts';
 import { PostgresCompiler } from './dialect.ts';
-import { isAborted, isConnectionLost, isStale, postgresError } from './errors.ts';
+import { isAborted, isConnectionLost, isNameLost, isReadOnly, isStale, postgresError } from './errors.ts';
+import { Primary } from './hosts/primary.ts';
 
 const IDLE_MS = 10_000;
 /** Connections keep plans, and one that was made for a small table is slow on a large one. One in use is closed when it is given back. */
 const LIFETIME_S = 60;
-/** A connection that was not used for so long asks whether the other side is still there. */
-const KEEP_ALIVE_MS = 10_000;
 /** Statements that have a name: they are parsed and planned once a connection. The program has fewer of them. */
 const KEPT_STATEMENTS = 500;
 /** How often a statement with a stale plan is tried on other connections. */
@@ -22,10 +20,14 @@ export const MOST_STALE = 3;
 
 interface ConnectionOptions {
   readonly max: number;
+  /** True (the default) if statements have names, under which sessions keep them. A snapshot cannot begin again when a pooler has lost one. */
+  readonly areNamed?: boolean;
   /** A server that gives no answer for so long is taken for lost, in milliseconds. */
   readonly answerTimeoutMs?: number;
   /** Aborts when the process has no time left to wait for answers. */
   readonly hurry?: AbortSignal | undefined;
+  /** The server of all connections of the process to a database; one of its own unless given. */
+  readonly primary?: Primary | undefined;
 }
 
 /** A connection that one user has to itself. Every error of it is a `StoreError`. */
@@ -46,41 +48,23 @@ export interface Connections extends AsyncDisposable {
 
 /** Prepares connections to a database; the first is made when one is needed. Throws `StoreError` if the certificates cannot be read. */
 export function openConnections(place: PostgresDatabase, options: ConnectionOptions): Connections {
+  const { primary = new Primary(place), max } = options;
   const pool = new pg.Pool({
-    host: place.host,
-    port: place.port,
-    user: place.user,
-    database: place.name,
-    // A function, or the driver would look for a password in the environment and in a file of the user's.
-    password: passwordsOf(place),
-    ssl: tlsOf(place),
-    max: options.max,
+    ...clientConfig(place),
+    max,
     Client: Client as never,
     idleTimeoutMillis: IDLE_MS,
     maxLifetimeSeconds: LIFETIME_S,
     // Statements that do not wait for each other share a way to the server and back.
     pipeline: true,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-    application_name: 'order-sync',
-    client_encoding: 'UTF8',
-    types: { getTypeParser: (oid: number) => PARSERS[oid] ?? ((text: string) => text) },
+    ...primary.poolOptions,
   });
   // A connection that is lost while nobody uses it leaves the pool by itself; one in use tells its user.
-  pool.on('error', () => undefined);
+  pool.on('error', (_, client) => {
+    if ((client as unknown as Client).server === primary.server) primary.doubt(false);
+  });
   pool.on('connect', (client) => client.on('error', () => undefined));
-  return new Pool(pool, place.address, options);
-}
-
-/** Gives the password for each new connection. One that was changed in its file holds for the next. */
-function passwordsOf(place: PostgresDatabase): () => string {
-  let { password = '' } = place;
-  return () => {
-    password = rereadPassword(place) ?? password;
-    // The driver sends no empty one.
-    if (password !== '') return password;
-    throw new StoreError('denied', `${place.address} asks for a password and none is set; set database.passwordFile`);
-  };
+  return new Pool(pool, place.address, primary, options);
 }
 
 class Pool implements Connections {
@@ -91,14 +75,25 @@ class Pool implements Connections {
   readonly #adapter = new Adapter();
   readonly #names = new Map<string, string>();
   readonly #links = new WeakMap<pg.PoolClient, Link>();
-  /** Raised when prepared statements are stale: connections of an earlier epoch are replaced. */
+  readonly #primary: Primary;
+  readonly #following: Disposable;
+  /** Raised when prepared statements are stale, or another server takes writes: connections of an earlier epoch are replaced. */
   #epoch = 0;
+  /** A pooler that changes sessions between transactions loses the names. */
+  #keepsNames: boolean;
 
-  constructor(pool: pg.Pool, address: string, options: ConnectionOptions) {
+  constructor(pool: pg.Pool, address: string, primary: Primary, options: ConnectionOptions) {
     this.#pool = pool;
     this.#address = address;
+    this.#primary = primary;
     this.#options = options;
-    if (options.hurry !== undefined) breakOffLate(pool, options.hurry);
+    this.#keepsNames = options.areNamed ?? true;
+    const clients = clientsOf(pool);
+    if (options.hurry !== undefined) breakOffLate(clients, options.hurry);
+    this.#following = primary.onChange((server) => {
+      this.#epoch += 1;
+      for (const client of clients) if (client.server !== server) client.breakOff();
+    });
     const run = async <Row>(query: CompiledQuery<Row>) => {
       for (let tries = 0; ; tries += 1) {
         const link = await this.#connect();
@@ -119,14 +114,17 @@ class Pool implements Connections {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#following[Symbol.dispose]();
     await this.#pool.end();
   }
 
   async #connect(): Promise<Link> {
     for (;;) {
-      const client = await this.#pool.connect().catch((error: unknown) => {
-        throw postgresError(error, this.#address);
-      });
+      const client = await this.#primary
+        .connect(() => this.#pool.connect())
+        .catch((error: unknown) => {
+          throw postgresError(error, this.#address);
+        });
       const known = this.#links.get(client);
       if (known?.epoch === this.#epoch) return known;
       if (known === undefined) return this.#link(client);
@@ -142,8 +140,12 @@ class Pool implements Connections {
       adapter: this.#adapter,
       nameOf: (text) => this.#nameOf(text),
       epoch,
-      onStale: () => {
+      onStale: (error) => {
+        if (isNameLost(error)) this.#keepsNames = false;
         if (epoch === this.#epoch) this.#epoch += 1;
+      },
+      onLost: (takesNoWrites) => {
+        if (epoch === this.#epoch) this.#primary.doubt(takesNoWrites);
       },
       ...this.#options,
     });
@@ -152,6 +154,7 @@ class Pool implements Connections {
   }
 
   #nameOf(text: string): string | undefined {
+    if (!this.#keepsNames) return undefined;
     const known = this.#names.get(text);
     if (known !== undefined || this.#names.size >= KEPT_STATEMENTS) return known;
     // By its text: a pooler may give the connection a session with prepared statements of another process.
@@ -167,7 +170,8 @@ interface LinkOptions extends Pick<ConnectionOptions, 'answerTimeoutMs' | 'hurry
   readonly adapter: Adapter;
   readonly nameOf: (text: string) => string | undefined;
   readonly epoch: number;
-  readonly onStale: () => void;
+  readonly onStale: (error: unknown) => void;
+  readonly onLost: (takesNoWrites: boolean) => void;
 }
 
 class Link implements Lent {
@@ -234,7 +238,8 @@ class Link implements Lent {
       this.#failure = undefined;
       return result;
     } catch (error) {
-      if (isStale(error)) this.#options.onStale();
+      if (isStale(error)) this.#options.onStale(error);
+      if (isConnectionLost(error) || isReadOnly(error)) this.#options.onLost(isReadOnly(error));
       this.#isLost ||= isConnectionLost(error) || isStale(error);
       // Errors of statements behind the one that failed say nothing.
       if (!isAborted(error) || this.#failure === undefined) this.#failure = postgresError(error, address);
@@ -265,19 +270,5 @@ class Adapter extends PostgresAdapter {
 
   override async releaseMigrationLock(): Promise<void> {
     // The transaction's end does it.
-  }
-}
-
-function tlsOf({ tls, tlsCaFile }: PostgresDatabase) {
-  if (tls === 'off') return false;
-  if (tls === 'require') return { rejectUnauthorized: false };
-  if (tlsCaFile === undefined) return { rejectUnauthorized: true };
-  try {
-    return { rejectUnauthorized: true, ca: readFileSync(tlsCaFile, 'utf8') };
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new StoreError('unusable', `${tlsCaFile} cannot be read (${why}); correct database.tlsCaFile`, {
-      cause: error,
-    });
   }
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { PostgresDatabase } from '../../settings/database.ts';
 import type { DatabaseDriver, OwnedStore, OwnerOptions, Trial } from '../../store/open.ts';
+import { Primary } from './hosts/primary.ts';
 import { openOwnership } from './sharing/ownership.ts';
 import { openStore } from './store.ts';
 import { assertNoTables, dropTables } from './tables.ts';
@@ -8,9 +9,10 @@ import { assertNoTables, dropTables } from './tables.ts';
 async function openAsOwner(place: PostgresDatabase, clock: Clock, options: OwnerOptions): Promise<OwnedStore> {
   const { worker = {} } = options;
   await using undo = new AsyncDisposableStack();
-  const opening = { expect: 'upgrade', ...options, instance: worker.instance } as const;
+  const primary = new Primary(place);
+  const opening = { expect: 'upgrade', ...options, instance: worker.instance, primary } as const;
   const store = undo.adopt(await openStore(place, clock, opening), (opened) => opened.close());
-  const ownership = undo.use(openOwnership(place, store, clock, worker));
+  const ownership = undo.use(openOwnership(place, store, clock, worker, primary));
   const disposal = undo.move();
   return { store, ownership, [Symbol.asyncDispose]: () => disposal.disposeAsync() };
 }

@@ -1,10 +1,29 @@
 import pg from 'pg';
 import { StoreError, UnlistedError, type StoreProblem } from '../../store/errors.ts';
 
-type Meaning = readonly [codes: RegExp, problem: StoreProblem, meaning: string, advice: string];
+type Meaning = readonly [said: RegExp, problem: StoreProblem, meaning: string, advice: string];
 
-/** The codes of the server, what they mean, and what to do. The first that fits counts. */
+/** The codes of the server, with messages of PgBouncer, which has one code for all; what they mean, and what to do. The first that fits counts. */
 const MEANINGS: readonly Meaning[] = [
+  [
+    /^08P01 .*statement pooling/,
+    'denied',
+    'is behind a pooler that allows no transactions, as PgBouncer does with pool_mode = statement',
+    'set its pool_mode to transaction or session, or database.url to the server',
+  ],
+  [
+    /^08P01 .*(max_client_conn|_timeout$|no more connections)/,
+    'busy',
+    'is behind a pooler that has no free connection',
+    'raise its max_client_conn and default_pool_size, lower database.poolSize, or end its PAUSE',
+  ],
+  [
+    /^08P01 .*(authentication|password|no such|does not exist)/,
+    'denied',
+    'is behind a pooler that takes not this user, password or database',
+    'correct its [databases] and auth_file, or database.url and database.password',
+  ],
+  [/^08P01/, 'disk', 'is out of reach', 'see the logs of its pooler and its server'],
   [/^3D000/, 'unusable', 'is not there', 'make it with createdb, or correct database.url'],
   [
     /^28/,
@@ -12,7 +31,12 @@ const MEANINGS: readonly Meaning[] = [
     'takes neither this user nor this password',
     'correct database.url and database.password, or the rules of the server',
   ],
-  [/^42501/, 'denied', 'refuses what the user may not do', 'use the role that owns the tables'],
+  [
+    /^42501/,
+    'denied',
+    'refuses what the user may not do',
+    'run order-sync db migrate as the role that owns the tables; for all else grant what the manual names',
+  ],
   [/^25006/, 'disk', 'is read-only, as a standby is', 'set database.url to the primary server'],
   [/^(53300|53400)/, 'busy', 'takes no more connections', 'lower database.poolSize, or raise its max_connections'],
   [/^(53|58|XX00[12])/, 'disk', 'cannot be written', 'check the disk and the memory of the server'],
@@ -22,7 +46,7 @@ const MEANINGS: readonly Meaning[] = [
     /^(26000|42P05)/,
     'unusable',
     'is behind a pooler that loses prepared statements, as PgBouncer does with pool_mode = transaction',
-    'set its max_prepared_statements to 200 (PgBouncer 1.21 or newer) or its pool_mode to session, or database.url to the server',
+    'do that again, or set its pool_mode to session',
   ],
   [/^(42P01|42703|42883|42P07)/, 'unusable', 'has other tables than this version', 'run: order-sync db status'],
 ];
@@ -50,10 +74,10 @@ export function postgresError(error: unknown, address: string): StoreError {
   const code = codeOf(error);
   const source = functionOf(error);
   if (source !== undefined) return new StoreError('refused', `${message} (in ${source})`, cause);
-  if (REFUSED.test(code)) return new StoreError('refused', message, cause);
-  const [, problem, meaning, advice] = MEANINGS.find(([codes]) => codes.test(code)) ?? [];
+  if (isOfServer(error) && REFUSED.test(code)) return new StoreError('refused', message, cause);
+  const [, problem, meaning, advice] = MEANINGS.find(([said]) => said.test(`${code} ${message}`)) ?? [];
   if (problem !== undefined) return new StoreError(problem, `${address} ${meaning} (${message}); ${advice}`, cause);
-  if (isOfServer(error)) {
+  if (isOfServer(error) && !isSessionEnded(error)) {
     return new UnlistedError(
       'unusable',
       `${address} cannot be used (${code}: ${message}); see the log of its server`,
@@ -62,7 +86,7 @@ export function postgresError(error: unknown, address: string): StoreError {
   }
   if (TLS.test(code) || message.includes('SSL')) {
     const why = `${address} cannot be reached encrypted (${message}); see database.tls and database.tlsCaFile`;
-    return new StoreError('unusable', why, cause);
+    return new StoreError('denied', why, cause);
   }
   return new StoreError('disk', `${address} is out of reach (${message}); check database.url and its server`, cause);
 }
@@ -71,6 +95,11 @@ export function postgresError(error: unknown, address: string): StoreError {
 export function isConnectionLost(error: unknown): boolean {
   const cause = error instanceof StoreError ? error.cause : error;
   return !isOfServer(cause) || cause.severity === 'FATAL' || cause.severity === 'PANIC';
+}
+
+/** The server ends the session for a reason of its own: a server without room for its files lets nobody in. */
+function isSessionEnded(error: pg.DatabaseError): boolean {
+  return codeOf(error).startsWith('XX') && (error.severity === 'FATAL' || error.severity === 'PANIC');
 }
 
 /** True when the transaction was not committed and may succeed if it is run again: never an error of the store itself. */
@@ -83,11 +112,21 @@ export function isWorthRetry({ problem, cause }: StoreError): boolean {
 /** True if a prepared statement is stale, and did nothing: a table was changed, or a pooler gave another session. */
 export function isStale(error: unknown): boolean {
   const cause = error instanceof StoreError ? error.cause : error;
-  return /^(0A000|26000|42P05)/.test(codeOf(cause)) && functionOf(cause) === undefined;
+  return isNameLost(cause) || (codeOf(cause).startsWith('0A000') && functionOf(cause) === undefined);
+}
+
+/** True if the session has not the prepared statement of that name, or has it already: a pooler gave another session. */
+export function isNameLost(error: unknown): boolean {
+  return /^(26000|42P05)/.test(codeOf(error)) && functionOf(error) === undefined;
 }
 
 export function isAborted(error: unknown): boolean {
   return codeOf(error) === '25P02';
+}
+
+/** True if the server takes no writes, as a standby does. */
+export function isReadOnly(error: unknown): boolean {
+  return codeOf(error) === '25006' && functionOf(error) === undefined;
 }
 
 export function isLockedOut(error: unknown): error is StoreError {
@@ -118,8 +157,8 @@ function isOfServer(error: unknown): error is pg.DatabaseError {
   return error instanceof pg.DatabaseError;
 }
 
-/** Of a host with several addresses each has an error of its own. */
-function messageOf(error: unknown): string {
+/** The driver's own words. Of a host with several addresses each has an error of its own. */
+export function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return messageOf(error.errors[0]);
   return error instanceof Error ? error.message : String(error);
 }

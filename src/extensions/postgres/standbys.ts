@@ -4,6 +4,7 @@ import type { Clock } from '../../base/clock.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { Database, Weakness } from '../../store/port.ts';
 import type { Connections, Lent } from './connection.ts';
+import type { Primary } from './hosts/primary.ts';
 
 const FIRST_LOOK_MS = 5;
 const LOOK_MS = 250;
@@ -153,9 +154,13 @@ async function hasStandbys(db: Database): Promise<boolean> {
 const UNPROVED_STANDBYS =
   'standbys are attached and database.synchronousStandbys is 0: orders that were sent just before a fail-over may need a person; set it to 1 with synchronous_standby_names and grant pg_read_all_stats to the role';
 
-export async function weaknessesOf(db: Database, synchronousStandbys: number): Promise<readonly Weakness[]> {
+export async function weaknessesOf(
+  db: Database,
+  synchronousStandbys: number,
+  primary: Pick<Primary, 'weaknesses'>,
+): Promise<readonly Weakness[]> {
   const found: Weakness[] = [];
   if ((await readTimeLine(db)) === null) found.push({ name: 'fail-overs', text: NO_TIME_LINE });
   if (synchronousStandbys === 0 && (await hasStandbys(db))) found.push({ name: 'standbys', text: UNPROVED_STANDBYS });
-  return found;
+  return [...found, ...(await primary.weaknesses())];
 }

@@ -9,6 +9,7 @@ import { GroupWriter } from '../../store/group-writer.ts';
 import { assertNotMoved } from '../../store/tables/moves.ts';
 import {
   assertKnownVersion,
+  assertNotNewer,
   foreignTables,
   isUpToDate,
   migrate,
@@ -18,52 +19,53 @@ import {
 import { NewEvents, type AccountLease, type Database, type Driver, type Store, type Writer } from '../../store/port.ts';
 import { MarksFile } from './marks/file.ts';
 import type { OpenOptions } from '../../store/sqlite/store.ts';
-import { queries, statement } from '../../store/statement.ts';
 import { openConnections, type Connections } from './connection.ts';
 import { isTwice, postgresError } from './errors.ts';
+import { Primary } from './hosts/primary.ts';
+import { Readings } from './hosts/readings.ts';
 import { AccountMarks, readIdentity } from './marks/marks.ts';
 import { changesOf } from './sharing/notices.ts';
 import { workerOf } from './sharing/workers.ts';
-import { openSnapshot } from './snapshot.ts';
 import { Standbys, weaknessesOf } from './standbys.ts';
 import { otherTables, takenNames } from './tables.ts';
 import { AccountTransactions } from './writer.ts';
 
 /** A server that is silent for so long is taken for lost; it ends what it works on after less. */
 const ANSWER_TIMEOUT_MS = 35_000;
-/** Beside the pool: who reads a snapshot also writes, and would wait for itself. */
-const MOST_SNAPSHOTS = 4;
+/** The connection that listens answers one small statement at a time. */
+const NOTICES_TIMEOUT_MS = 5_000;
 const MOST_MIGRATION_TRIES = 5;
 const OLDEST_VERSION = 14;
 
 type Fence = Pick<AccountLease, 'generation' | 'claim' | 'walked'>;
 
-export interface PostgresOptions extends Pick<OpenOptions, 'expect' | 'intoExisting'> {
+export interface PostgresOptions extends Pick<OpenOptions, 'expect' | 'intoExisting' | 'warn'> {
   readonly instance?: string | undefined;
   readonly hurry?: AbortSignal | undefined;
+  /** For all connections that the process makes to the database; one of its own unless given. */
+  readonly primary?: Primary | undefined;
 }
 
 /** Opens a database of PostgreSQL. Throws `StoreError` that says what is wrong with it and what to do. */
 export async function openStore(place: PostgresDatabase, clock: Clock, options: PostgresOptions): Promise<Store> {
   const { address } = place;
-  const { expect, instance, hurry, intoExisting = false } = options;
+  const { expect, instance, hurry, warn, intoExisting = false, primary = new Primary(place) } = options;
   await using undo = new AsyncDisposableStack();
-  const limits = { max: place.poolSize, answerTimeoutMs: ANSWER_TIMEOUT_MS, hurry };
+  const limits = { max: place.poolSize, answerTimeoutMs: ANSWER_TIMEOUT_MS, hurry, primary };
   const connections = undo.use(openConnections(place, limits));
   await assertSound(connections, place, expect, clock);
   const applied = await appliedMigrations(connections);
   const others = applied.size > 0 || intoExisting ? [] : await otherTables(connections.db);
   assertKnownVersion({ migrations: MIGRATIONS, address }, applied, expect, others);
-  if (!isUpToDate(MIGRATIONS, applied)) await bringUpToDate(place, { applied, expect, hurry, probed: connections });
+  if (!isUpToDate(MIGRATIONS, applied))
+    await bringUpToDate(place, { applied, expect, hurry, primary, probed: connections });
   // Who makes the tables may be about to end a move.
   if (expect === 'current' || expect === 'upgrade') await assertNotMoved(connections.db, address);
   // Only a command that takes any database is here without tables, and it asks for no marks.
   const hasTables = applied.size > 0 || expect !== 'any';
   const identity = hasTables ? await readIdentity(connections.db, address) : '';
-  const readings = undo.use(openConnections(place, { max: MOST_SNAPSHOTS, hurry }));
-  if (expect === 'upgrade') await assertOwnSessions(connections, readings);
-  const isListening = place.notify && instance !== undefined;
-  const notices = isListening ? undo.use(openConnections(place, { max: 1, hurry })) : undefined;
+  const readings = undo.use(new Readings({ place, primary, clock, hurry, warn }));
+  const notices = undo.use(listeningConnection(place, options, primary));
   const standbys = new Standbys(connections, clock, address, place.synchronousStandbys);
   const deps = { address, connections, clock, numbering: {}, standbys };
   const newEvents = new NewEvents();
@@ -86,16 +88,17 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
   });
   undo.defer(() => marks.close());
   const disposal = undo.move();
+  const { migrations, notNewer } = versionOf(address, connections);
   const forAccount = (account: string, lease?: Fence): Store => ({
     address,
     db: connections.db,
     writer: writerOf(account, lease),
     mark: marks.of(account),
     newEvents,
-    snapshot: () => openSnapshot(readings),
-    migrations: async () => migrationStatus(MIGRATIONS, await appliedMigrations(connections)),
-    changes: (signal) => changesOf({ db: connections.db, clock, instance, notices }, signal),
-    weaknesses: () => weaknessesOf(connections.db, place.synchronousStandbys),
+    snapshot: (of) => readings.snapshot(of),
+    migrations,
+    changes: (signal) => changesOf({ db: connections.db, clock, instance, notices, notNewer }, signal),
+    weaknesses: () => weaknessesOf(connections.db, place.synchronousStandbys, primary),
     driverOf: (accounts) => driverOf(connections.db, accounts),
     isInPlace: () => true,
     forAccount,
@@ -104,26 +107,26 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
   return { ...forAccount('default'), close: () => disposal.disposeAsync() };
 }
 
+function listeningConnection(
+  place: PostgresDatabase,
+  { instance, hurry }: PostgresOptions,
+  primary: Primary,
+): Connections | undefined {
+  if (!place.notify || instance === undefined) return undefined;
+  return openConnections(place, { max: 1, hurry, primary, answerTimeoutMs: NOTICES_TIMEOUT_MS });
+}
+
+function versionOf(address: string, connections: Connections) {
+  const migrations = async () => migrationStatus(MIGRATIONS, await appliedMigrations(connections));
+  return { migrations, notNewer: () => assertNotNewer({ address, migrations }) };
+}
+
 async function driverOf(db: Database, accounts: readonly string[]): Promise<Driver | undefined> {
   for (const account of accounts) {
     const worker = await workerOf(db, account);
     if (worker !== undefined) return { ...worker, name: `the worker ${worker.holder} on ${worker.host}` };
   }
   return undefined;
-}
-
-const probeStatement = statement(() => queries.selectNoFrom(sql.lit(1).as('probe')));
-
-/**
- * Throws `StoreError` behind a pooler that gives one session to two connections and loses their prepared statements: an owner must
- * learn it before it sends, not when the outcome of a create cannot be written.
- */
-async function assertOwnSessions(connections: Connections, readings: Connections): Promise<void> {
-  using writing = await connections.lend();
-  await probeStatement(writing.db, {});
-  using reading = await readings.lend();
-  // The pooler lends it the session of the first, which has a statement of that name already.
-  await probeStatement(reading.db, {});
 }
 
 /** Throws `StoreError` if the server or the database cannot hold orders safely. */
@@ -136,11 +139,14 @@ async function assertSound(
   const { address, synchronousStandbys } = place;
   using lent = await connections.lend();
   const from = clock.monotonic();
-  const { rows } = await lent.exec(`select current_setting('server_version_num')::int / 10000 as version,
+  // In a transaction, which a pooler may refuse.
+  const begun = lent.exec('begin');
+  const read = lent.exec(`select current_setting('server_version_num')::int / 10000 as version,
     current_setting('server_encoding') as encoding, current_setting('fsync') as fsync,
     current_setting('synchronous_commit') as commits, current_setting('transaction_read_only') as reading,
     pg_has_role('pg_read_all_stats', 'usage') as reads_standbys, current_user as role,
     floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now`);
+  const [, { rows }] = await Promise.all([begun, read, lent.exec('rollback')]);
   const found = rows[0] ?? {};
   clock.follow?.(new Date(Number(found['now'])), from, clock.monotonic());
   const fault = faultOf(found);
@@ -168,7 +174,7 @@ function faultOf({ version, encoding, fsync, commits }: Readonly<Record<string, 
 
 async function bringUpToDate(
   place: PostgresDatabase,
-  { applied, expect, hurry, probed }: PostgresOptions & { applied: AppliedMigrations; probed: Connections },
+  { applied, expect, hurry, primary, probed }: PostgresOptions & { applied: AppliedMigrations; probed: Connections },
 ): Promise<void> {
   const { address } = place;
   if (expect === 'upgrade' && applied.size === 0) {
@@ -180,7 +186,7 @@ async function bringUpToDate(
   // Nothing is made beside tables with names of ours; but another process may have made them meanwhile.
   if (names.length > 0 && (await appliedMigrations(probed)).size === 0) throw foreignTables(address, names);
   // A change of a large table takes its time.
-  await using connections = openConnections(place, { max: 2, hurry });
+  await using connections = openConnections(place, { max: 2, hurry, primary });
   for (let tries = 1; ; tries += 1) {
     try {
       return await migrate(connections.db, { migrations: MIGRATIONS, address }, (error) =>

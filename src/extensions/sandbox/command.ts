@@ -112,6 +112,7 @@ export function define(command: Command): void {
         apiKey,
         otherKeys,
         clock: systemClock(),
+        firstNumber: firstNumber(),
         random: seededRandom(options.seed),
         seed: options.seed,
         port: options.port,
@@ -134,6 +135,14 @@ export function define(command: Command): void {
       await sandbox.close();
       if (log !== undefined) await finished(log.end());
     });
+}
+
+/**
+ * Returns the number of the first pre-order of a sandbox that starts now. A sandbox forgets its orders when it ends, and the
+ * database that they are in would take a number that comes again for that of another order.
+ */
+function firstNumber(): number {
+  return Math.floor((systemClock().now().getTime() - Date.parse('2026-01-01T00:00:00.000Z')) / 10);
 }
 
 function sayHowToUse(url: string, apiKey: string): void {

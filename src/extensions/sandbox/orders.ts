@@ -47,6 +47,8 @@ export interface OrderOptions {
   /** The factor by which orders are faster than their scenarios, and verifications of clients than their courses. */
   readonly speed?: number;
   readonly merchantId?: string;
+  /** The number of the first pre-order, which its ids bear; 1 unless set. */
+  readonly firstNumber?: number;
 }
 
 /**
@@ -121,7 +123,7 @@ export class Orders {
 
   #make(externalOrderId: string, fields: SandboxPreOrder['fields'], asset: string): SandboxPreOrder {
     const chosen = this.#chosenScenario(externalOrderId);
-    const number = this.#byId.size + this.#strays.size + 1;
+    const number = (this.#options.firstNumber ?? 1) + this.#byId.size + this.#strays.size;
     return {
       id: `pre-${number}`,
       number,

@@ -75,14 +75,17 @@ async function tellChanged(command: Command, config: Config): Promise<void> {
 
 function defineShow(command: Command): void {
   command.description(
-    'shows the events that an endpoint has refused and that are retried, and its dead letters, the oldest first',
+    'shows why an endpoint accepts no events, the events that it has refused and that are retried, and its dead letters',
   );
   addListOptions(command.argument('<name>', 'the endpoint'))
     .addHelpText('after', '\nExample:\n  order-sync webhooks show https://shop.example/events')
     .action(async (name: string, options: ListOptions) => {
-      const { retrying, deadLetters } = await withStore(command, 'current', async ({ db }, config) => {
-        const query = { endpoint: endpointOf(config, name).name, limit: options.limit };
+      const { failing, retrying, deadLetters } = await withStore(command, 'current', async ({ db }, config) => {
+        const endpoint = endpointOf(config, name);
+        const query = { endpoint: endpoint.name, limit: options.limit };
+        const [state] = await readWebhooks(db, [endpoint]);
         return {
+          failing: state === undefined || state.failingSince === null ? null : state,
           retrying: await listDeliveries(db, { ...query, status: 'retrying' }),
           deadLetters: await listDeliveries(db, { ...query, status: 'dead' }),
         };
@@ -105,11 +108,21 @@ function defineShow(command: Command): void {
         { label: 'since', kind: 'time', of: (row) => row.since },
       ];
       const text = () => [
+        ...(failing === null ? [] : [failingText(failing)]),
         retrying.length === 0 ? 'nothing is retried\n' : listText(retrying, ofRetrying, screenOf()),
         deadLetters.length === 0 ? 'there is no dead letter\n' : listText(deadLetters, ofLetters, screenOf()),
       ];
-      await printLong(options.json, { retrying, deadLetters }, () => text().join('\n'));
+      await printLong(options.json, { failing, retrying, deadLetters }, () => text().join('\n'));
     });
+}
+
+function failingText({ failingSince, cause, nextTryAt, oldestWaiting }: WebhookState): string {
+  const parts = [
+    `has accepted no events since ${failingSince}${cause === null ? '' : `: ${cause}`}`,
+    nextTryAt !== null && `the next try is at ${nextTryAt}`,
+    oldestWaiting !== null && `events have waited since ${oldestWaiting}`,
+  ];
+  return `${parts.filter((part) => part !== false).join('\n')}\n`;
 }
 
 const MOST_AT_ONCE = 10_000;

@@ -120,7 +120,7 @@ export const FINDING_CLASSES = {
     'Run order-sync sync. If the record is too old or has no amount, ask the exchange.',
   ),
   ORDER_MISSING: stateWarning(
-    'The exchange accepted the pre-order, but has shown no order for a day, or for the time that reconcile.orderMissingAfter sets.',
+    'The exchange accepted the pre-order long ago, but has shown no order.',
     'Ask the client for whom you placed the order whether the pre-order was taken up. If it certainly was not, end it with order-sync orders resolve ORDER --as abandoned --reason TEXT.',
   ),
   STUCK: stateWarning(

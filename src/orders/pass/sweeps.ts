@@ -7,8 +7,8 @@ export interface Sweep {
   /** When it begins; undefined if it never does. */
   readonly cron: string | undefined;
   readonly isAtStart: boolean;
-  /** Reads in which accounts, from one name to another, it has work. */
-  accounts(db: Database, from: string, to: string): Promise<readonly string[]>;
+  /** Reads in which of these accounts it has work. */
+  accounts(db: Database, names: readonly string[]): Promise<readonly string[]>;
   run(deps: FlowDeps, stop: AbortSignal, since?: Date): Promise<void>;
 }
 

@@ -1,6 +1,7 @@
 import { sql, type Expression } from 'kysely';
 import { isNeverLookedUp, LOOKUP_SOURCES, type DueLookup, type LookupSource } from '../../orders/rules/schedule.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../../orders/rules/states.ts';
+import { isOneOf } from '../dialect.ts';
 import { FIRST_DUE, isDueAfter, type DueKey } from '../find-orders.ts';
 import type { Database } from '../port.ts';
 import { queries, statement, textToFind } from '../statement.ts';
@@ -27,14 +28,12 @@ export const ofOwner = sql.ref<string>('account_owners.account');
 type DueRow = { readonly account: string } & { readonly [S in (typeof STATES)[number]]: string | null };
 
 /** One entry of the index of due orders for each state of an account. */
-const dueTimesStatement = statement<{ from: string; to: string }, DueRow>((v) =>
+const dueTimesStatement = statement<{ accounts: string }, DueRow>((v) =>
   queries
     .selectFrom('account_owners')
     .select('account_owners.account')
     .select(STATES.map((state) => firstDue(state).as(state)))
-    .where('account', '>=', v.from)
-    .where('account', '<=', v.to)
-    .orderBy('account'),
+    .where(isOneOf('account_owners.account', v.accounts)),
 );
 
 function firstDue(state: OrderState) {
@@ -50,9 +49,9 @@ function firstDue(state: OrderState) {
     .select((due) => due.fn.min('due.next_action_at').as('at'));
 }
 
-/** Reads when orders are due in each account that ever had an owner, from one account to another, in the order of their names. */
-export async function dueTimes(db: Database, from: string, to = from): Promise<readonly AccountDue[]> {
-  const { rows } = await dueTimesStatement(db, { from, to });
+/** Reads when orders are due in each of these accounts that ever had an owner. */
+export async function dueTimes(db: Database, accounts: readonly string[]): Promise<readonly AccountDue[]> {
+  const { rows } = await dueTimesStatement(db, { accounts: JSON.stringify(accounts) });
   return rows.map((row) => ({
     account: row.account,
     create: firstOf(row, CREATED),
@@ -95,14 +94,13 @@ const judged = () => [
     .where('order_records.account', '=', ofOwner)
     .where('order_records.compared_at', 'is', null),
 ];
-/** Makes the statement that reads in which accounts, from one name to another, one of the queries finds a row. */
+/** Makes the statement that reads in which of some accounts, a JSON array, one of the queries finds a row. */
 export const accountsWhere = (rowsOf: () => readonly Expression<unknown>[]) =>
-  statement<{ from: string; to: string }, { account: string }>((v) =>
+  statement<{ accounts: string }, { account: string }>((v) =>
     queries
       .selectFrom('account_owners')
       .select('account')
-      .where('account', '>=', v.from)
-      .where('account', '<=', v.to)
+      .where(isOneOf('account_owners.account', v.accounts))
       // As a value: SQLite makes a join of `exists`, and may begin it with the rows of all these accounts.
       .where((where) =>
         where.or(rowsOf().map((rows) => where(sql`(select 1 from ${rows} as found limit 1)`, 'is not', null))),
@@ -110,16 +108,16 @@ export const accountsWhere = (rowsOf: () => readonly Expression<unknown>[]) =>
   );
 const judgedStatement = accountsWhere(judged);
 
-/** Reads in which accounts of a range the sweep of findings has work. */
-export async function accountsToJudge(db: Database, from: string, to: string): Promise<readonly string[]> {
-  return (await judgedStatement(db, { from, to })).rows.map(({ account }) => account);
+/** Reads in which of these accounts the sweep of findings has work. */
+export async function accountsToJudge(db: Database, accounts: readonly string[]): Promise<readonly string[]> {
+  return (await judgedStatement(db, { accounts: JSON.stringify(accounts) })).rows.map(({ account }) => account);
 }
 
 /** True if an order of the account is due ever, or the account has work for a sweep. */
 export async function isAnythingAwaited(db: Database, account: string): Promise<boolean> {
-  const [times] = await dueTimes(db, account);
+  const [times] = await dueTimes(db, [account]);
   if (times !== undefined && [times.create, times.verify, times.follow].some((at) => at !== undefined)) return true;
-  return (await accountsToJudge(db, account, account)).length > 0;
+  return (await accountsToJudge(db, [account])).length > 0;
 }
 
 /** Accounts of one look at the most; the next look goes on after them. */

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { RestraintKind } from '../../accounts/rules/restraints.ts';
 import { FOLLOWED_STATES, type OrderState } from '../../orders/rules/states.ts';
 import { UNCORRECTED_TIMES } from '../tables/accounts.ts';
+import { isOneOf } from '../dialect.ts';
 import { ofOwner } from './due-times.ts';
 import type { Database, Transaction } from '../port.ts';
 import { queries, statement, textToFind } from '../statement.ts';
@@ -66,12 +67,11 @@ export async function correctDueTimes(tx: Transaction, query: Correction): Promi
 }
 
 /** No schedule plans a time after `due`, and no lease ends after `lease`. */
-const wrongTimesStatement = statement<Record<'from' | 'to' | 'due' | 'lease', string>, { account: string }>((v) =>
+const wrongTimesStatement = statement<Record<'accounts' | 'due' | 'lease', string>, { account: string }>((v) =>
   queries
     .selectFrom('account_owners')
     .select('account')
-    .where('account', '>=', v.from)
-    .where('account', '<=', v.to)
+    .where(isOneOf('account_owners.account', v.accounts))
     .where((where) => {
       const orders = (states: readonly OrderState[]) =>
         where
@@ -109,13 +109,13 @@ const wrongTimesStatement = statement<Record<'from' | 'to' | 'due' | 'lease', st
 );
 
 /**
- * Reads which accounts of a range a new owner puts right although nothing may be due in them: their due times or lease
+ * Reads which of these accounts a new owner puts right although nothing may be due in them: their due times or lease
  * were written under another clock, or their key was refused.
  */
 export async function accountsToPutRight(
   db: Database,
-  { from, to, due, lease }: { from: string; to: string; due: Date; lease: Date },
+  { accounts, due, lease }: { accounts: readonly string[]; due: Date; lease: Date },
 ): Promise<readonly string[]> {
-  const latest = { from, to, due: due.toISOString(), lease: lease.toISOString() };
+  const latest = { accounts: JSON.stringify(accounts), due: due.toISOString(), lease: lease.toISOString() };
   return (await wrongTimesStatement(db, latest)).rows.map(({ account }) => account);
 }

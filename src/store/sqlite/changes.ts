@@ -13,12 +13,14 @@ const LOOK_UNWATCHED_MS = 100;
 export async function* changesOf(
   connection: Connection,
   clock: Pick<Clock, 'sleep'>,
+  assertNotNewer: () => Promise<void>,
   signal: AbortSignal,
   watching: 'on' | 'off' = 'on',
 ): AsyncGenerator<readonly string[]> {
   const { path, sqlite, kysely } = connection;
   const version = () => sqlite.pragma('data_version', { simple: true }) as number;
   let seen = { version: version(), eventId: await newestEventIdOfAll(kysely) };
+  await assertNotNewer();
   const looks = new Looks(clock);
   const log = watching === 'off' ? undefined : watchFile(`${path}-wal`, () => looks.hint());
   using _ = { [Symbol.dispose]: () => log?.close() };
@@ -31,6 +33,7 @@ export async function* changesOf(
     // Only commits of other connections change it.
     const newest = version();
     if (newest === seen.version) continue;
+    await assertNotNewer();
     const eventId = await newestEventIdOfAll(kysely);
     const decided = await decidedAccounts(kysely, seen.eventId, eventId);
     seen = { version: newest, eventId };

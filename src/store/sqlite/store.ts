@@ -9,6 +9,7 @@ import { StoreError } from '../errors.ts';
 import { GroupWriter } from '../group-writer.ts';
 import {
   assertKnownVersion,
+  assertNotNewer,
   foreignTables,
   isUpToDate,
   migrate,
@@ -36,6 +37,8 @@ export interface OpenOptions {
   readonly createFolder?: boolean;
   /** With `migrate`: makes the tables beside those of another program. */
   readonly intoExisting?: boolean;
+  /** Is told in a sentence what a person may want to mend. */
+  readonly warn?: (text: string) => void;
   readonly wrap?: WrapStatement;
   readonly synchronous?: 'off';
   /** `off` looks for commits of others now and then: no watch outlives a process that dies in a simulated world. */
@@ -67,6 +70,8 @@ export async function openStore(path: string, clock: Clock, options: OpenOptions
   const followed = options.isRestored === true ? undefined : mark;
   const writer = new GroupWriter(new FileTransactions(connection, clock), clock, followed, newEvents);
   const shared = sharedWriter(writer);
+  const migrations = async () => migrationStatus(MIGRATIONS, appliedMigrations(connection.sqlite));
+  const notNewer = () => assertNotNewer({ address: path, migrations });
   const store: Store = {
     address: path,
     db,
@@ -74,8 +79,8 @@ export async function openStore(path: string, clock: Clock, options: OpenOptions
     mark,
     newEvents,
     snapshot: () => openSnapshot(path),
-    changes: (signal) => changesOf(connection, clock, signal, options.watch),
-    migrations: async () => migrationStatus(MIGRATIONS, appliedMigrations(connection.sqlite)),
+    changes: (signal) => changesOf(connection, clock, notNewer, signal, options.watch),
+    migrations,
     weaknesses: async () => [],
     driverOf: async () => lockHolder(path),
     isInPlace: () => connection.isInPlace(),

@@ -2,12 +2,14 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { getEventListeners, once } from 'node:events';
 import { createServer, type ClientRequest, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { createServer as createTcpServer, type AddressInfo } from 'node:net';
+import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { inspect } from 'node:util';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { systemClock, type Clock } from '../../../src/base/clock.ts';
-import { httpTransport, REUSE_WITHIN_MS } from '../../../src/exchange/transport/transport.ts';
+import { REUSE_WITHIN_MS } from '../../../src/exchange/transport/connections.ts';
+import { httpTransport } from '../../../src/exchange/transport/transport.ts';
 import { TransportError, type Transport } from '../../../src/exchange/transport/http.ts';
 import { SELF_SIGNED } from '../../support/self-signed.ts';
 import { testClock } from '../../support/test-clock.ts';
@@ -137,6 +139,25 @@ describe('the transport', () => {
     const error = await failure(transportTo(url, { timeoutMs: 50 }).send(POST));
     expect([error.sent, error.code]).toEqual(['perhaps', 'ETIMEDOUT']);
   });
+
+  it.each(['http:', 'https:'])(
+    'resets a connection of %s whose request got no answer, so that nothing of it arrives later',
+    async (protocol) => {
+      const authorities = getCACertificates();
+      setDefaultCACertificates([...authorities, SELF_SIGNED.cert]);
+      closing.push(() => setDefaultCACertificates(authorities));
+      const isReset = Promise.withResolvers<unknown>();
+      const server = protocol === 'http:' ? createServer(() => {}) : createTlsServer(SELF_SIGNED, () => {});
+      server.on(protocol === 'http:' ? 'connection' : 'secureConnection', (socket: Socket) => {
+        socket.on('error', (error) => isReset.resolve(error)).on('close', () => isReset.resolve('closed in order'));
+      });
+      const url = new URL(await listen(server));
+      const transport = transportTo(`${protocol}//localhost:${url.port}`, { timeoutMs: 300 });
+      const error = await failure(transport.send(POST));
+      expect([error.sent, error.code]).toEqual(['perhaps', 'ETIMEDOUT']);
+      expect(await isReset.promise).toMatchObject({ code: 'ECONNRESET' });
+    },
+  );
 
   it('says perhaps sent when the body stops short', async () => {
     const url = await listen(

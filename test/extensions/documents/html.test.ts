@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Column, Row } from '../../../src/extensions/documents/document.ts';
 import { htmlText } from '../../../src/extensions/documents/html.ts';
+import { proseText } from '../../../src/extensions/documents/html/cells.ts';
 import { documentOf, hostileDocument, hostilePage, texts, wholeText } from '../../support/report-document.ts';
 
 afterEach(() => {
@@ -56,23 +57,20 @@ describe('HTML', () => {
     expect(text).not.toMatch(/Age seconds|Hidden/);
   });
 
-  it('has each whole command of a sentence as one to copy, without what stands behind it, and nothing that a shell runs', async () => {
-    const columns = [...texts('id'), { key: 'advice', label: 'Advice', kind: 'text', isProse: true } as const];
+  it('has each whole command of a sentence as one to copy, without what stands behind it, and nothing that a shell runs', () => {
     const id = String.raw`'${'long '.repeat(20)}'\''id'`;
-    const rows = [
-      { id: 'a', advice: `Run order-sync sync. If not, run order-sync orders retry ${id} --reason TEXT. Then wait.` },
-      { id: 'b', advice: 'Run order-sync orders retry a; rm b --reason TEXT.' },
-      { id: 'c', advice: "order-sync 'a ".repeat(50_000) },
+    const advices = [
+      `Run order-sync sync. If not, run order-sync orders retry ${id} --reason TEXT. Then wait.`,
+      'The story: order-sync orders explain ORDER --account shop-1 tells it.',
+      'Run order-sync orders retry a; rm b --reason TEXT.',
+      "order-sync 'a ".repeat(50_000),
     ];
-    const text = await wholeText(htmlText(documentOf(columns, rows, 'x/1')));
+    const text = advices.map((advice) => proseText(advice)).join('\n');
     const command = `order-sync orders retry ${id} --reason TEXT`.replaceAll("'", '&#39;');
-    expect([...text.matchAll(/<code data-copy[^>]*>(.*?)<\/code>/g)].map(([, copied]) => copied)).toEqual([command]);
-  });
-
-  it('does not name a column of advice that no row has', async () => {
-    const columns = [...texts('id', 'note'), { key: 'advice', label: 'Advice', kind: 'text', isProse: true } as const];
-    const text = await wholeText(htmlText(documentOf(columns, [{ id: 'a', note: null, advice: null }], 'x/1')));
-    expect(text).toContain('in all rows: note.');
+    expect([...text.matchAll(/<code data-copy[^>]*>(.*?)<\/code>/g)].map(([, copied]) => copied)).toEqual([
+      command,
+      'order-sync orders explain ORDER --account shop-1',
+    ]);
   });
 
   it('aligns numbers with hidden digits only, so that copied text is the number', async () => {

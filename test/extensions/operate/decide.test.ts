@@ -147,6 +147,7 @@ describe('orders resolve, retry and cancel', () => {
       [['resolve', 'a', '--as', 'exists', '--pre-order-id', '..', ...REASON], '".." cannot be an id'],
       // As a command is printed: what a person must write stands in it as a word.
       [['resolve', 'a', '--as', 'exists', '--pre-order-id', 'PRE_ORDER_ID', ...REASON], 'in place of PRE_ORDER_ID'],
+      [['resolve', 'a', '--as', 'exists', '--pre-order-id', 'PID', ...REASON], 'in place of PID'],
       [['resolve', 'a', '--as', 'abandoned', '--reason', 'TEXT'], 'in place of TEXT'],
       [['resolve', 'a', '--as', 'abandoned', '--pre-order-id', 'p', ...REASON], '--pre-order-id only with --as exists'],
       [

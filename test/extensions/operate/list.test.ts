@@ -90,7 +90,7 @@ describe('findings list of a month', () => {
   const found = async (...args: string[]) =>
     (await listed('findings', 'list', ...args)).map((row) => `${row['severity']} ${row['external_order_id']}`);
 
-  it('has the worst first, and of one severity the newest', async () => {
+  it('has the worst first, then the newest', async () => {
     const all = await listed('findings', 'list');
     expect(all.map(({ severity }) => severity)).toEqual(
       ['error', 'warning', 'info'].flatMap((severity) =>

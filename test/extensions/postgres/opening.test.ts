@@ -163,7 +163,7 @@ describe.skipIf(BIN === undefined)('a database of PostgreSQL', () => {
       expect(await problemOf(open(changed(change), 'migrate'))).toBe(problem);
     }
     for (const tls of ['require', 'verify']) {
-      expect(await problemOf(open(url.href, 'migrate', { ORDER_SYNC_DATABASE_TLS: tls }))).toBe('unusable');
+      expect(await problemOf(open(url.href, 'migrate', { ORDER_SYNC_DATABASE_TLS: tls }))).toBe('denied');
     }
     const settings = { ORDER_SYNC_DATABASE_TLS: 'verify', ORDER_SYNC_DATABASE_TLS_CA_FILE: '/nowhere.pem' };
     expect(await problemOf(open(url.href, 'migrate', settings))).toBe('unusable');

@@ -34,6 +34,13 @@ describe('order-sync sandbox', () => {
         headers: { 'x-api-key': `a'b` },
       });
       expect(answer.status).toBe(404);
+      const made = await fetch(`${url}/api/v1/merchant/orders/request`, {
+        method: 'POST',
+        headers: { 'x-api-key': `a'b`, 'content-type': 'application/json' },
+        body: '{"externalOrderId":"shop-1","asset":1,"assetPosition":"INPUT","currencyPair":{"fromCurrency":"BTC","toCurrency":"EUR"},"orderType":"DEPOSIT"}',
+      });
+      // A sandbox that was started before had smaller numbers.
+      expect(((await made.json()) as { id: string }).id).toMatch(/^pre-\d{10,}$/);
       sandbox.kill('SIGTERM');
       expect(await once(sandbox, 'close')).toEqual([0, null]);
       // The lines for people read the key as a shell has it.
@@ -46,7 +53,7 @@ describe('order-sync sandbox', () => {
       });
       expect(pasted.stdout).toContain(`ORDER_SYNC_EXCHANGE_BASE_URL=${url}\n`);
       expect(pasted.stdout).toContain(`ORDER_SYNC_EXCHANGE_API_KEY=a'b\n`);
-      expect(JSON.parse(readFileSync(log, 'utf8'))).toMatchObject({
+      expect(JSON.parse(readFileSync(log, 'utf8').split('\n')[0] ?? '')).toMatchObject({
         method: 'GET',
         externalOrderId: 'shop-1',
         status: 404,

@@ -51,6 +51,18 @@ it('resends a dead letter with the id that it had, once', async () => {
   expect((await run('resend', 'shop', '--dead-letter', String(row.id))).code).toBe(2);
 });
 
+it('shows why an endpoint accepts no events', async () => {
+  const db = new Database(place.path);
+  db.prepare(
+    `insert into webhook_endpoints (name, since, failing_since, cause)
+      values ('shop', '2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z', 'ECONNREFUSED')`,
+  ).run();
+  db.close();
+  const failing = { failingSince: '2026-01-02T00:00:00.000Z', cause: 'ECONNREFUSED' };
+  expect(JSON.parse((await run('show', 'shop', '--json')).stdout)).toMatchObject({ failing, retrying: [] });
+  expect((await run('show', 'shop')).stdout).toContain('ECONNREFUSED');
+});
+
 it('resends the events of an account from one on', async () => {
   const row = await event();
   expect((await run('resend', 'shop', '--from', String(row.id))).code).toBe(0);

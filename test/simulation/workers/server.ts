@@ -92,6 +92,7 @@ export class WorkerServer implements Disposable {
     const connection = { db: this.#databaseOf(link), lend: never, [Symbol.asyncDispose]: async () => {} };
     const ownership = new PostgresOwnership({
       heartbeats: connection,
+      primary: { term: 0 },
       db: connection.db,
       mark: { compareAll: async () => {} },
       clock: this.time.clockOf(clock, link.life),
@@ -218,7 +219,11 @@ export class WorkerServer implements Disposable {
         .map(([holder, worker]) => ({ holder, units: worker.units })),
     'select o.account': ([accounts]) =>
       (accounts as string[]).flatMap((account) =>
-        this.#all('select account, generation, holder, settings from account_owners where account = ?', account),
+        this.#all('select account, generation, holder from account_owners where account = ?', account),
+      ),
+    'select holder,\n': () =>
+      this.#all(
+        'select holder, json_group_array(json_array(account, generation)) as owned from account_owners group by holder',
       ),
     'insert into account_owners': ([accounts]) => {
       for (const account of accounts as string[])
@@ -260,7 +265,7 @@ export class WorkerServer implements Disposable {
         ? []
         : this.#all(
             `update account_owners set generation = generation + 1, holder = ?, last_commit = ?, settings = ?, granted_at = ?,
-              time_line = ?, walked = null where account = ? and generation = ? returning account, time_line as line`,
+              time_line = ?, walked = null where account = ? and generation = ? returning account, time_line as timeLine, null as otherSettings`,
             holder,
             holder,
             settings[index],

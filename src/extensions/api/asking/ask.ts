@@ -131,12 +131,18 @@ export async function withExchange<Value>(
   });
 }
 
-/** Looks up an id that no order has: the result shows whether the exchange takes the key. */
-export async function tryKey(command: Command, config: AccountSettings): Promise<Result> {
+/** Looks up an id that no order has: the result shows whether the exchange takes the key. `isAlone` if no daemon asked, with its key. */
+export async function tryKey(
+  command: Command,
+  config: AccountSettings,
+): Promise<Result & { readonly isAlone: boolean }> {
   const externalOrderId = `order-sync-check-${randomUUID()}`;
   return await withExchange(
     command,
-    (askOwner) => askOwner(EXCHANGE_OPERATIONS.lookUpOrder, { externalOrderId }),
+    async (askOwner, _, isAlone) => ({
+      ...(await askOwner(EXCHANGE_OPERATIONS.lookUpOrder, { externalOrderId })),
+      isAlone,
+    }),
     config,
   );
 }

@@ -113,9 +113,9 @@ export async function saveLink(
 
 const linkedStatement = accountsWhere(() => [sql`(select links.account from links where links.account = ${ofOwner})`]);
 
-/** Reads which accounts of a range have links. */
-export async function accountsWithLinks(db: Database, from: string, to: string): Promise<readonly string[]> {
-  return (await linkedStatement(db, { from, to })).rows.map(({ account }) => account);
+/** Reads which of these accounts have links. */
+export async function accountsWithLinks(db: Database, accounts: readonly string[]): Promise<readonly string[]> {
+  return (await linkedStatement(db, { accounts: JSON.stringify(accounts) })).rows.map(({ account }) => account);
 }
 
 export async function linkEvents(db: Database, account: string, linkId: string) {

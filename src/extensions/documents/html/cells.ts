@@ -10,7 +10,8 @@ const LONGEST_PROSE = 1_500;
 /** The search for commands takes the longer, the more often a text begins one. */
 const LONGEST_SPLIT = 10_000;
 /** A whole command in a sentence. Its words are those of `shellWord`: no text makes a shell run more than the program. */
-const COMMAND = /(order-sync(?: (?!order-sync )(?:[\w./:=@-]|'[^']*'|\\')+)+? --reason TEXT(?: --account [\w-]+)?)/;
+const COMMAND =
+  /(order-sync(?:(?: (?!order-sync )(?:[\w./:=@-]|'[^']*'|\\')+)+? --reason TEXT| (?:report|orders) (?:explain|show) (?:CLASS|ORDER))(?: --account [\w-]+)?)/;
 
 /** Escapes text, so that it is neither markup nor the end of an attribute, and does not reverse the reading order. */
 export function escapeText(value: Cell): string {
@@ -192,7 +193,7 @@ function isZero(value: Cell, column: Column): boolean {
 }
 
 function isCut(value: Cell, column: Column): boolean {
-  return column.kind === 'text' && column.isProse !== true && cutText(value) !== String(value ?? '');
+  return column.kind === 'text' && cutText(value) !== String(value ?? '');
 }
 
 /** The classes by which the style aligns and wraps the cells of a column, and leaves them off the paper. */
@@ -206,7 +207,6 @@ function classText(names: readonly string[]): string {
 
 function innerText(row: Row, column: Column, places: number): string {
   const value = cellOf(row, column);
-  if (column.isProse === true) return proseText(value);
   const text = shownText(value, column);
   const shown = isNumeric(column) ? figure(text, places) : escapeText(text);
   const href = column.href?.(row);

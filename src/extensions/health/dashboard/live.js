@@ -62,7 +62,10 @@ function addCopyButtons(part) {
     button.type = 'button';
     button.className = 'copy';
     button.textContent = 'Copy';
-    text.after(button);
+    // A full stop stays beside its command.
+    const [mark] = /^[.,]/.exec(text.nextSibling?.data ?? '') ?? [];
+    if (mark !== undefined) text.nextSibling.splitText(1);
+    (mark === undefined ? text : text.nextSibling).after(button);
   }
 }
 

@@ -28,9 +28,12 @@ export function orderLink(order: OrderName, text = order.externalOrderId): strin
   return path === undefined ? shown : link(path, shown);
 }
 
-/** The address of the story of an order; undefined if its id can be no part of an address. No such order is ever sent. */
+/** The address of the story of an order; undefined if no address can have its id. */
 export function orderPath({ externalOrderId, account }: OrderName): string | undefined {
-  if (/^\.{0,2}$/.test(externalOrderId) || !externalOrderId.isWellFormed()) return undefined;
+  if (!externalOrderId.isWellFormed()) return undefined;
+  // A browser takes such a part out of a path.
+  if (/^\.{0,2}$/.test(externalOrderId))
+    return `/order?${new URLSearchParams({ id: externalOrderId, account }).toString()}`;
   return accountPath(`/orders/${encodeURIComponent(externalOrderId)}`, account);
 }
 

@@ -1,4 +1,5 @@
 import { EVENT_TYPES } from '../../feed/event.ts';
+import { pasteFolder } from '../../../base/invocation.ts';
 import { pageHead } from '../../documents/html.ts';
 import { ageOf, cutText, escapeText, proseText, timeText } from '../../documents/html/cells.ts';
 import { RANGES, type DashboardFacts, type ProgramFacts } from './facts.ts';
@@ -106,6 +107,8 @@ function aboutText({ program, accounts, at, reloadSeconds }: Frame): string {
   // If there are more, a person chooses one beside it.
   const account = accounts.length === 1 ? ` <span>account ${escapeText(cutText(accounts.join('')))}</span>` : '';
   const age = ageOf(startedAt, at);
-  return `<p id="program"${reloadSeconds === undefined ? '' : ' data-live'}>${kind}<span>version ${escapeText(version)}</span>${account} <span>running since ${timeText(startedAt, at)} UTC${age === 'now' ? '' : ` (${age})`}</span> <span>as of ${timeText(at, at)} UTC</span></p>
+  const folder = pasteFolder();
+  const place = folder === null ? '' : ` <span>paste commands in ${escapeText(cutText(folder))}</span>`;
+  return `<p id="program"${reloadSeconds === undefined ? '' : ' data-live'}>${kind}<span>version ${escapeText(version)}</span>${account} <span>running since ${timeText(startedAt, at)} UTC${age === 'now' ? '' : ` (${age})`}</span>${place} <span>as of ${timeText(at, at)} UTC</span></p>
 `;
 }

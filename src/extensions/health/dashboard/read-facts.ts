@@ -4,7 +4,7 @@ import { isLoopback } from '../../../settings/values.ts';
 import { webhooksSettings } from '../../webhooks/settings.ts';
 import { sumOfDecimals } from '../../../base/decimal.ts';
 import { sumOf } from '../../../base/words.ts';
-import type { FindingClassName } from '../../../findings/rules/classes.ts';
+import { findingClass, type FindingClassName } from '../../../findings/rules/classes.ts';
 import type { Database, Snapshot } from '../../../store/port.ts';
 import { feedEventOf } from '../../feed/event.ts';
 import { newestEvents } from '../../feed/tables/events.ts';
@@ -24,7 +24,7 @@ import {
 import { troublesOf } from './front/troubles.ts';
 import { problemsOf } from '../status/problems.ts';
 import { listFindings } from '../../operate/tables/listed-findings.ts';
-import { adviceOn } from '../../reports/story/story.ts';
+import { adviceOn, DECIDED } from '../../reports/story/story.ts';
 import { readEvidence } from '../../reports/tables/story.ts';
 import { currencyOfRow } from '../../reports/reconciliation/rows.ts';
 import { moneyGroup } from '../../reports/summary.ts';
@@ -38,7 +38,7 @@ import { shared, type Fresh, type OpsPages } from '../ops/readings.ts';
 const FRESH_MS: Fresh = { least: 1_500, most: 30_000, timesItTook: 20 };
 const MOST_ADDED_UP = 8;
 /** The findings of a class whose orders are read, for advice that knows what a person has decided. */
-const MOST_ADVISED = 3;
+const MOST_ADVISED = 10;
 const MOST_CHOSEN = 500;
 const NEWEST = 200;
 
@@ -76,7 +76,9 @@ export class DashboardReader {
     const weigh = async (trouble: Trouble) => {
       const { concerned } = trouble;
       if (concerned === undefined || !isAddedUp) return trouble;
-      const stake = await this.#stakeOf(db, overview, concerned);
+      // The money of an unknown outcome is counted with the state of its order, until a person decides.
+      const isCounted = 'class' in concerned && concerned.class === 'CREATE_UNKNOWN';
+      const stake = isCounted ? { amounts: [], isCut: false } : await this.#stakeOf(db, overview, concerned);
       if ('state' in concerned || trouble.count > MOST_ADVISED) return { ...trouble, stake };
       return { ...trouble, stake, advice: await adviceFor(snapshot, account, concerned.class) };
     };
@@ -158,12 +160,15 @@ export function programFacts(
 
 async function adviceFor(snapshot: Snapshot, account: string | undefined, name: string): Promise<string | undefined> {
   const open = { account, class: name as FindingClassName, status: 'open', limit: MOST_ADVISED } as const;
-  const advice = new Set<string>();
+  const advice: string[] = [];
   for (const finding of (await listFindings(snapshot.db, open)).rows) {
     const evidence = await readEvidence(snapshot, finding.account, finding.external_order_id ?? '');
-    if (evidence !== undefined) advice.add(adviceOn(finding, evidence));
+    if (evidence !== undefined) advice.push(adviceOn(finding, evidence));
   }
-  return advice.size === 1 ? [...advice][0] : undefined;
+  const decided = advice.filter((text) => text === DECIDED).length;
+  if (new Set(advice).size === 1) return advice[0];
+  if (decided === 0) return undefined;
+  return `${decided} of ${advice.length}: ${DECIDED} The others: ${findingClass(name)?.advice ?? ''}`;
 }
 
 interface Steps {

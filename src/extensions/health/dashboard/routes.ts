@@ -61,12 +61,15 @@ export function addDashboard(server: FastifyInstance, deps: OpsPages, stopping: 
     const account = accountIn(query, accounts);
     return framed(frameOf(pages, 'Findings · order-sync', account), await findingsText(deps, account, query));
   });
-  addPage('/orders/:id', async (request) => {
-    const account = oneAccountIn(queryOf(request), accounts);
-    const { id } = request.params as { readonly id: string };
+  const orderPage = async (request: FastifyRequest) => {
+    const query = queryOf(request);
+    const account = oneAccountIn(query, accounts);
+    const { id = query['id'] ?? '' } = request.params as { readonly id?: string };
     const frame = frameOf(pages, `Order ${id} · order-sync`, account);
     return framed(frame, await orderText(deps, account, id, token));
-  });
+  };
+  addPage('/orders/:id', orderPage);
+  addPage('/order', orderPage);
   server.get('/dashboard.css', (_request, reply) => reply.type('text/css; charset=utf-8').send(DASHBOARD_STYLE));
   server.get('/dashboard.js', async (_request, reply) =>
     reply.type('text/javascript; charset=utf-8').send(await readFile(new URL('live.js', import.meta.url))),

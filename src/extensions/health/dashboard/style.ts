@@ -75,7 +75,9 @@ summary { width: max-content; margin-top: 8px; padding: 4px 2px; color: var(--ac
 .state-held { fill: light-dark(#d3413b, #d9534d); }
 .state-disputed { fill: light-dark(#8f1d4e, #e070a6); }
 .state-rejected { fill: light-dark(#8a6d3b, #a58a55); }
-.state-invalid { fill: light-dark(#5b4a8a, #9a8acb); }
+.state-invalid { fill: light-dark(#e3a94f, #7d5a1d); }
+.state-cancelled { fill: light-dark(#cfd5de, #454f5d); }
+.state-abandoned { fill: light-dark(#434c59, #b9c1cd); }
 .board .chart { grid-template-columns: minmax(0, 1fr); margin: 0; }
 .board .chart :is(p, strong) { display: inline; font-size: 13.5px; margin-right: 8px; }
 .board .chart ul { display: flex; }

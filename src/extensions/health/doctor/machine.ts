@@ -151,7 +151,7 @@ const CERTIFICATE_MS = 14 * DAY_MS;
 
 const REMEDIES = {
   address: 'check exchange.baseUrl, the name server, the firewall and the proxy of this machine',
-  webhook: 'check that the receiver runs; events wait for it, and none is lost',
+  webhook: 'check that the receiver runs',
 } as const;
 
 /** Checks that a host is found and takes connections, and that its certificate holds. Sends nothing. */
@@ -163,16 +163,19 @@ export async function checkAddress(
   isPublicOnly = false,
 ): Promise<readonly CheckResult[]> {
   const remedy = REMEDIES[check];
+  // A receiver that is down keeps no order from the exchange.
+  const failed = (found: string, advice: string = remedy) =>
+    check === 'webhook' ? warning(check, found, advice) : fault(check, EXIT.unavailable, found, advice);
   const url = new URL(address);
   const host = url.hostname.replaceAll(/[[\]]/g, '');
   try {
     const found = await lookup(host, { all: true });
     if (isPublicOnly && !found.every((one) => isPublic(one.address))) {
       const advice = 'set allowPrivate: true for the endpoint if it is meant to be in a private network';
-      return [fault(check, EXIT.unavailable, `${host} has an address that is not public`, advice)];
+      return [failed(`${host} has an address that is not public`, advice)];
     }
   } catch (error) {
-    return [fault(check, EXIT.unavailable, `the name ${host} is not found (${codeOf(error)})`, remedy)];
+    return [failed(`the name ${host} is not found (${codeOf(error)})`)];
   }
   const isTls = url.protocol === 'https:';
   const port = Number(url.port || (isTls ? 443 : 80));
@@ -189,7 +192,7 @@ export async function checkAddress(
     const facts = { certificateDays: days };
     return [isSoon ? warning(check, found, 'renew the certificate', facts) : ok(check, found, facts)];
   } catch (error) {
-    return [fault(check, EXIT.unavailable, `no connection to ${host}:${port} (${codeOf(error)})`, remedy)];
+    return [failed(`no connection to ${host}:${port} (${codeOf(error)})`)];
   } finally {
     socket.destroy();
   }
@@ -205,7 +208,7 @@ export async function checkKey(command: Command, config: AccountSettings): Promi
   switch (result.kind) {
     case 'ok':
     case 'refused':
-      return ok('key', 'the exchange accepts the key');
+      return ok('key', `the exchange accepts the key${result.isAlone ? '' : ' that the daemon has now'}`);
     case 'key-refused':
       return fault('key', EXIT.keyRefused, REFUSALS[result.kind], keyRemedy(keyPlace(config.exchange)));
     case 'rate-limited':

@@ -119,7 +119,10 @@ function liveFields(
   const passes = accounts.flatMap((one) => one.passes);
   const use = `${rate.spent} of ${rate.requests} in ${inUnits(rate.intervalMs)}`;
   return [
-    { label: 'last answer', value: answeredAt === null ? 'none but HTTP 5xx since the start' : ago(answeredAt) },
+    {
+      label: 'last answer',
+      value: answeredAt === null ? 'none since the start (HTTP 5xx does not count)' : ago(answeredAt),
+    },
     { label: 'requests', value: `${use}, ${inFlight} in flight` },
     {
       label: 'blocked requests',

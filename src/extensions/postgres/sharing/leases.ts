@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../../base/clock.ts';
+import type { Primary } from '../hosts/primary.ts';
 import { TRUSTED_MS, type WorkerView } from './heartbeats.ts';
 import { differences, type SettingsText } from '../../../accounts/rules/fail-over.ts';
 import { StoreError } from '../../../store/errors.ts';
@@ -11,10 +12,11 @@ import {
   releaseAccounts,
   renewHeartbeat,
   type AccountOwner,
+  type Claimed,
   type NewWorker,
 } from './workers.ts';
 
-type WorkerDeps = Pick<LeasesDeps, 'db' | 'clock' | 'view'>;
+type WorkerDeps = Pick<LeasesDeps, 'db' | 'clock' | 'view' | 'primary'>;
 export type WorkerFacts = Pick<NewWorker, 'host' | 'socket' | 'advertise' | 'instance' | 'listens'>;
 
 /** This process as a worker, until it is declared over: then another one begins. */
@@ -24,11 +26,14 @@ export class Worker {
   #isOver = false;
   /** The beginning of the last renewal, by both clocks: the monotonic one stands while the machine sleeps. */
   #renewed: Moment;
+  /** That of the server at the last renewal: others read heartbeats on the server that takes writes. */
+  #term: number;
 
   private constructor(deps: WorkerDeps, host: string) {
     this.holder = `${host}:${process.pid}:${randomUUID().slice(0, 8)}`;
     this.#deps = deps;
     this.#renewed = momentOf(deps.clock);
+    this.#term = deps.primary.term;
   }
 
   static async enter(deps: WorkerDeps, facts: WorkerFacts & Pick<NewWorker, 'units'>): Promise<Worker> {
@@ -40,17 +45,20 @@ export class Worker {
   /** True while no other worker can have declared this one over. */
   isTrusted(): boolean {
     const { monotonic, utc } = momentOf(this.#deps.clock);
-    return !this.#isOver && monotonic - this.#renewed.monotonic < TRUSTED_MS && utc - this.#renewed.utc < TRUSTED_MS;
+    if (this.#isOver || this.#term !== this.#deps.primary.term) return false;
+    return monotonic - this.#renewed.monotonic < TRUSTED_MS && utc - this.#renewed.utc < TRUSTED_MS;
   }
 
   /** Renews the heartbeat, and declares others over that did not. Returns false if this worker was declared over. */
   async beat(held: number): Promise<boolean> {
-    const { db, clock, view } = this.#deps;
+    const { db, clock, view, primary } = this.#deps;
     const began = momentOf(clock);
+    const { term } = primary;
     const seen = await renewHeartbeat(db, this.holder, held);
     this.#isOver ||= !seen.isRenewed;
     if (this.#isOver) return false;
     this.#renewed = began;
+    this.#term = term;
     const now = clock.monotonic();
     view.see(seen, began.monotonic, now);
     clock.follow?.(seen.now, began.monotonic, now);
@@ -74,6 +82,7 @@ export interface LeasesDeps {
   readonly db: Database;
   readonly clock: Clock;
   readonly view: WorkerView;
+  readonly primary: Pick<Primary, 'term'>;
   /** The settings with which this process drives an account, as text without secrets. */
   readonly settingsOf: (account: string) => SettingsText;
 }
@@ -123,8 +132,9 @@ export class Leases {
     }));
     const claimed = await claimAccounts(db, worker.holder, claims);
     const isWhole = (group: AccountGroup) => group.every((account) => claimed.has(account));
-    const hold = (account: string) => this.#hold(worker, { account, timeLine: claimed.get(account) ?? null }, owners);
-    const held = groups.filter(isWhole).flatMap((group) => group.map(hold));
+    const held = groups
+      .filter(isWhole)
+      .flatMap((group) => group.map((account) => this.#hold(worker, account, claimed.get(account), owners)));
     const parts = groups.filter((group) => !isWhole(group)).flat();
     const unwanted = claims
       .filter(({ account }) => parts.includes(account) && claimed.has(account))
@@ -155,11 +165,12 @@ export class Leases {
 
   #hold(
     worker: Worker,
-    { account, timeLine }: { readonly account: string; readonly timeLine: string | null },
+    account: string,
+    { timeLine = null, otherSettings = null }: Partial<Claimed> = {},
     owners: ReadonlyMap<string, AccountOwner>,
   ): WorkerLease {
     const { view, clock, settingsOf } = this.#deps;
-    const { generation = 0, holder = null, settings = null } = owners.get(account) ?? {};
+    const { generation = 0, holder = null } = owners.get(account) ?? {};
     const isAlone = !view.workers.some((other) => other.isSharing && other.holder !== worker.holder);
     const ending = new AbortController();
     let isLost = false;
@@ -169,7 +180,7 @@ export class Leases {
       generation: generation + 1,
       claim: { name: worker.holder, timeLine },
       lastOwnerUntil: holder === null ? undefined : view.trustedUntil(holder, clock.monotonic()),
-      differsIn: isAlone || settings === null ? [] : differences(settings, settingsOf(account)),
+      differsIn: isAlone || otherSettings === null ? [] : differences(otherSettings, settingsOf(account)),
       ending: ending.signal,
       isTrusted: () => !isLost && worker.isTrusted(),
       now: () => new Date(view.databaseTime(clock.monotonic())),

@@ -3,10 +3,12 @@ import type { Clock } from '../../../base/clock.ts';
 import { StoreError } from '../../../store/errors.ts';
 import { Looks } from '../../../store/orders/looks.ts';
 import type { Database } from '../../../store/port.ts';
-import type { Connections } from '../connection.ts';
+import type { Connections, Lent } from '../connection.ts';
 
 /** How often the database is looked at if no notice arrives, as behind a pooler that passes none on. */
 const LOOK_MS = 1_000;
+/** How often it is looked at while notices arrive. A shop that inserts while another's transaction is open sends none. */
+const LOOK_HEARING_MS = 5_000;
 /** The channel of the trigger of migration 0003 and of `wakeOwner`. A notice bears the schema that it is about. */
 const CHANNEL = 'order_sync';
 
@@ -17,31 +19,43 @@ interface ChangesDeps {
   readonly instance: string | undefined;
   /** For notices alone; undefined if the process looks only now and then. */
   readonly notices: Connections | undefined;
+  /** Throws if a newer version of the program has changed the tables. */
+  readonly notNewer: () => Promise<void>;
 }
 
-/** Yields when others may have written: after each notice, and each second without one; see `Store.changes`. */
+/** Yields when others may have written: after each notice, and from time to time without one; see `Store.changes`. */
 export async function* changesOf(
-  { db, clock, instance, notices }: ChangesDeps,
+  { db, clock, instance = '', notices, notNewer }: ChangesDeps,
   signal: AbortSignal,
 ): AsyncGenerator<readonly string[]> {
   const looks = new Looks(clock);
-  const listener = notices === undefined ? undefined : new Listener(notices, () => looks.hint());
+  const listener = notices === undefined ? undefined : new Listener(notices, db, () => looks.hint());
   using _ = { [Symbol.dispose]: () => listener?.close() };
+  let known: number | undefined;
   for (;;) {
     void listener?.listen();
-    await looks.next(LOOK_MS, signal);
+    await looks.next(listener?.isHearing === true ? LOOK_HEARING_MS : LOOK_MS, signal);
     if (signal.aborted) return;
-    yield instance === undefined ? [] : await takeWoken(db, instance).catch(noneOfDatabase);
+    // On the connection that listens: one that was lost unnoticed brings no notices.
+    const woken = await takeWoken(listener?.db ?? db, instance).catch(undefinedIfOfDatabase);
+    if (woken === undefined) listener?.end();
+    else if (woken.migrations !== known) {
+      await notNewer();
+      known = woken.migrations;
+    }
+    yield woken?.accounts ?? [];
   }
 }
 
-/** Takes the accounts of a process that others have changed since it last asked. */
-export async function takeWoken(db: Database, instance: string): Promise<readonly string[]> {
-  const { rows } = await sql<{ account: string }>`delete from account_wakes w
+/** Takes the accounts of a process that others have changed since it last asked, and counts the migrations of the database. */
+export async function takeWoken(db: Database, instance: string) {
+  const { rows } = await sql<{ account: string | null; migrations: number }>`with woken as (delete from account_wakes w
     using (select account from account_wakes
       where holder in (select holder from workers where instance = ${instance}) for update skip locked) waiting
-    where w.account = waiting.account returning w.account`.execute(db);
-  return rows.map(({ account }) => account);
+    where w.account = waiting.account returning w.account)
+    select woken.account, (select count(*) from kysely_migration) as migrations
+    from (select 1) as one left join woken on true`.execute(db);
+  return { accounts: rows.flatMap(({ account }) => account ?? []), migrations: rows[0]?.migrations };
 }
 
 /**
@@ -55,21 +69,30 @@ export async function wakeOwner(tx: Database, account: string): Promise<void> {
   await sql`select pg_notify('order_sync', current_schema())`.execute(tx);
 }
 
-/** Returns no accounts if the database fails: the caller's next statement reports the failure. */
-function noneOfDatabase(error: unknown): readonly string[] {
-  if (error instanceof StoreError) return [];
-  throw error;
+/** The caller's next statement reports a failure of the database. */
+function undefinedIfOfDatabase(error: unknown): undefined {
+  if (!(error instanceof StoreError)) throw error;
 }
 
 class Listener {
   readonly #connections: Connections;
+  readonly #others: Database;
   readonly #onNotice: () => void;
+  /** True once a notice has arrived on the connection. */
+  isHearing = false;
   #state: 'idle' | 'listening' | 'closed' = 'idle';
-  #end: (() => void) | undefined;
+  #lent: Lent | undefined;
 
-  constructor(connections: Connections, onNotice: () => void) {
+  /** `others` are other connections, on which it sends itself a notice. */
+  constructor(connections: Connections, others: Database, onNotice: () => void) {
     this.#connections = connections;
+    this.#others = others;
     this.#onNotice = onNotice;
+  }
+
+  /** The connection that listens, while there is one. */
+  get db(): Database | undefined {
+    return this.#lent?.db;
   }
 
   /** Begins to listen unless it does already. A failure costs speed alone: the periodic look goes on, and the next call tries again. */
@@ -78,32 +101,39 @@ class Listener {
     this.#state = 'listening';
     try {
       const lent = await this.#connections.lend();
-      this.#end = () => lent.release(true);
-      if (this.#state !== 'listening') return this.#end();
+      if (this.#state !== 'listening') return lent.release(true);
+      this.#lent = lent;
       const { rows } = await lent.exec(`select current_schema() as name`);
       const schema = String(rows[0]?.['name']);
       await lent.listen(CHANNEL, {
         onNotice: (about) => {
-          if (about === schema) this.#onNotice();
+          if (about !== schema) return;
+          if (this.#lent === lent) this.isHearing = true;
+          this.#onNotice();
         },
-        onEnd: () => this.#ended(),
+        onEnd: () => {
+          if (this.#lent === lent) this.end();
+        },
       });
+      await sql`select pg_notify(${CHANNEL}, ${schema})`.execute(this.#others);
       // Rows may have been written before it listened.
       this.#onNotice();
     } catch {
-      this.#ended();
+      this.end();
     }
   }
 
   close(): void {
-    this.#ended();
+    this.end();
     this.#state = 'closed';
   }
 
-  #ended(): void {
+  /** Has the next call of `listen` begin on another connection. */
+  end(): void {
     if (this.#state === 'closed') return;
     this.#state = 'idle';
-    this.#end?.();
-    this.#end = undefined;
+    this.isHearing = false;
+    this.#lent?.release(true);
+    this.#lent = undefined;
   }
 }

@@ -8,6 +8,7 @@ import { OwnedError, StoreError } from '../../../store/errors.ts';
 import type { WorkerOptions } from '../../../store/open.ts';
 import type { AccountGroup, AccountLease, Ownership, Store } from '../../../store/port.ts';
 import { openConnections, type Connections } from '../connection.ts';
+import { Primary } from '../hosts/primary.ts';
 import { Leases, type WorkerLease, type LeasesDeps, Worker, type WorkerFacts } from './leases.ts';
 import { Sharing } from './sharing.ts';
 
@@ -25,10 +26,11 @@ export function openOwnership(
   { db, mark }: Pick<Store, 'db' | 'mark'>,
   clock: Clock,
   { settingsOf = () => ({}), ...reached }: WorkerOptions,
+  primary = new Primary(place),
 ): PostgresOwnership {
-  const heartbeats = openConnections(place, { max: 1, answerTimeoutMs: ANSWER_TIMEOUT_MS });
+  const heartbeats = openConnections(place, { max: 1, answerTimeoutMs: ANSWER_TIMEOUT_MS, primary });
   const facts = { host: hostname(), ...reached, listens: place.notify && reached.instance !== undefined };
-  return new PostgresOwnership({ heartbeats, db, mark, clock, settingsOf, facts });
+  return new PostgresOwnership({ heartbeats, primary, db, mark, clock, settingsOf, facts });
 }
 
 interface OwnershipDeps extends Omit<LeasesDeps, 'view'> {
@@ -122,6 +124,8 @@ export class PostgresOwnership implements Ownership {
       const waitMs = await this.#beat().then(
         async (worker) => {
           this.#balance(worker);
+          // Another server takes writes since then.
+          if (!worker.isTrusted()) return 0;
           return Math.min(next - clock.monotonic(), this.#view.nextOverMs(clock.monotonic()));
         },
         (error: unknown) => {
@@ -140,9 +144,9 @@ export class PostgresOwnership implements Ownership {
   }
 
   async #beatOnce(): Promise<Worker> {
-    const { heartbeats, clock, facts } = this.#deps;
+    const { heartbeats, primary, clock, facts } = this.#deps;
     for (;;) {
-      const deps = { db: heartbeats.db, clock, view: this.#view };
+      const deps = { db: heartbeats.db, primary, clock, view: this.#view };
       this.#worker ??= await Worker.enter(deps, { ...facts, units: this.#sharing?.text });
       const worker = this.#worker;
       if (await worker.beat(this.#leases.size)) return worker;

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../base/clock.ts';
 import type { WorkerView } from './heartbeats.ts';
 import { nextShare, sizeOf, type Sharer, type Unit } from './share.ts';
-import { readOwners, releaseAccounts, type AccountOwner, otherUnits } from './workers.ts';
+import { readAllOwners, releaseAccounts, type AccountOwner, otherUnits } from './workers.ts';
 import type { AccountGroup, Database, AccountLease } from '../../../store/port.ts';
 import type { Leases, Worker } from './leases.ts';
 
@@ -51,7 +51,7 @@ export class Sharing {
       this.text,
     );
     const known = leases.of(worker);
-    const owners = await readOwners(db, [...new Set(this.#units.flatMap(({ accounts }) => accounts))]);
+    const owners = await readAllOwners(db);
     if (signal.aborted) return;
     for (const lease of known) {
       const { holder, generation } = owners.get(lease.account) ?? {};

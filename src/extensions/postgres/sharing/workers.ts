@@ -110,7 +110,6 @@ export interface AccountOwner {
   readonly generation: number;
   /** Null if its last owner has given it back. */
   readonly holder: string | null;
-  readonly settings: string | null;
 }
 
 interface Claim {
@@ -120,13 +119,28 @@ interface Claim {
   readonly settings: string;
 }
 
+export interface Claimed {
+  /** That of the server. */
+  readonly timeLine: string | null;
+  /** Those of the last owner; null if they are the same, or not known. */
+  readonly otherSettings: string | null;
+}
+
 /** Reads the owners of accounts; one that never had any has no row. */
 export async function readOwners(db: Database, accounts: readonly string[]): Promise<Map<string, AccountOwner>> {
+  const { rows } = await sql<AccountOwner>`select o.account, o.generation, o.holder
+    from unnest(${accounts}::text[]) as k (account) join account_owners o on o.account = k.account`.execute(db);
+  return new Map(rows.map((row) => [row.account, row]));
+}
+
+/** Reads the owners of all accounts. A row an owner: every worker reads them with each change, and rows cost ten times as much. */
+export async function readAllOwners(db: Database): Promise<Map<string, AccountOwner>> {
+  const { rows } = await sql<{ holder: string | null; owned: string }>`select holder,
+    json_agg(json_build_array(account, generation)) as owned from account_owners group by holder`.execute(db);
   const owners = new Map<string, AccountOwner>();
-  for (const batch of partsOf(accounts, BATCH)) {
-    const { rows } = await sql<AccountOwner>`select o.account, o.generation, o.holder, o.settings
-      from unnest(${batch}::text[]) as k (account) join account_owners o on o.account = k.account`.execute(db);
-    for (const row of rows) owners.set(row.account, row);
+  for (const { holder, owned } of rows) {
+    for (const [account, generation] of JSON.parse(owned) as readonly (readonly [string, number])[])
+      owners.set(account, { account, generation, holder });
   }
   return owners;
 }
@@ -139,16 +153,15 @@ const HEARD_AT = sql`case when o.holder is null then o.granted_at else coalesce(
 
 /**
  * Claims accounts whose last owner has given them back or is over: each gets the next generation, unless another has claimed
- * it since it was read. An account whose row is locked is left out. Returns the claimed accounts, each with the server's
- * time-line. The claim records a fail-over if the server is on another time-line than at the account's last commit, or than
+ * it since it was read. An account whose row is locked is left out. Returns the claimed accounts. The claim records a fail-over if the server is on another time-line than at the account's last commit, or than
  * when the tables were made.
  */
 export async function claimAccounts(
   db: Database,
   holder: string,
   claims: readonly Claim[],
-): Promise<Map<string, string | null>> {
-  const claimed = new Map<string, string | null>();
+): Promise<Map<string, Claimed>> {
+  const claimed = new Map<string, Claimed>();
   for (const batch of partsOf(claims, BATCH)) {
     const accounts = batch.map(({ account }) => account);
     const unknown = batch.flatMap(({ account, generation }) => (generation === 0 ? [account] : []));
@@ -157,8 +170,8 @@ export async function claimAccounts(
         select account, 0 from unnest(${unknown}::text[]) as k (account) order by account
         on conflict (account) do nothing`.execute(db);
     }
-    const { rows } = await sql<{ account: string; line: string | null }>`with due as (
-        select o.account, k.settings, o.generation + 1 as id, server.line, json_build_object(
+    const { rows } = await sql<Claimed & { account: string }>`with due as (
+        select o.account, k.settings, nullif(o.settings, k.settings) as others, o.generation + 1 as id, server.line, json_build_object(
           'id', o.generation + 1, 'fromTimeLine', coalesce(o.time_line, i.migrated_on), 'toTimeLine', server.line,
           'seenAt', ${databaseTime()}, 'heardAt', ${HEARD_AT}, 'generation', o.generation, 'settings', o.settings, 'nextSettings', k.settings, 'walked', o.walked,
           'insertedUntil', case when o.time_line is null and i.time_line = server.line then i.time_line_since end)::text as fail_over,
@@ -173,8 +186,10 @@ export async function claimAccounts(
         on conflict (account, name) do update set value = excluded.value)
       update account_owners o set generation = due.id, holder = ${holder}, last_commit = ${holder}, settings = due.settings, granted_at = ${databaseTime()},
         time_line = due.line, walked = null
-      from due where o.account = due.account returning o.account, due.line`.execute(db);
-    for (const { account, line } of rows) claimed.set(account, line);
+      from due where o.account = due.account returning o.account, due.line as "timeLine", due.others as "otherSettings"`.execute(
+      db,
+    );
+    for (const row of rows) claimed.set(row.account, row);
   }
   return claimed;
 }

@@ -46,8 +46,8 @@ export function define(command: Command): void {
         const until = asOf === undefined ? clock.now() : new Date(asOf);
         // Few orders need the pace, and it takes long to load.
         const paceOf = async () => (await partsOf(extensionsOf(command))).makePaces?.(1)(settings) ?? EVERY_TICK;
-        const kept = await keptBackOf(command, asOf, settings, externalOrderId);
-        const found = await explain({ store, clock, settings, paceOf }, externalOrderId, until, kept);
+        const news = asOf === undefined ? await newsOf(command, settings, externalOrderId) : {};
+        const found = await explain({ store, clock, settings, paceOf }, externalOrderId, until, news);
         return found ?? Promise.reject(await absentOrder(store.db, settings, externalOrderId));
       });
       if (format === 'html') await writeReport(document, { format, out });
@@ -59,8 +59,9 @@ export function define(command: Command): void {
     });
 }
 
-/** The part of a status that tells which orders a daemon cannot write. */
+/** The part of a status that tells which orders a daemon cannot write, and why it does not reach the exchange. */
 interface DaemonStatus {
+  readonly overview: { readonly outOfReach: readonly { readonly reason: string | null }[] };
   readonly daemon: {
     readonly accounts: readonly {
       readonly keptBack: readonly Readonly<Record<'externalOrderId' | 'cause', string>>[];
@@ -68,17 +69,14 @@ interface DaemonStatus {
   } | null;
 }
 
-/** Of the past no daemon tells what it could not write. */
-async function keptBackOf(
-  command: Command,
-  asOf: string | undefined,
-  settings: AccountSettings,
-  externalOrderId: string,
-) {
-  if (asOf !== undefined) return undefined;
+/** Of the past no daemon tells anything. */
+async function newsOf(command: Command, settings: AccountSettings, externalOrderId: string) {
   const status = (await readFromDaemon(command, settings, STATUS, settings.account)) as DaemonStatus | undefined;
   const orders = status?.daemon?.accounts.flatMap(({ keptBack }) => keptBack) ?? [];
-  return orders.find((order) => order.externalOrderId === externalOrderId);
+  return {
+    kept: orders.find((order) => order.externalOrderId === externalOrderId),
+    failure: status?.overview.outOfReach[0]?.reason ?? undefined,
+  };
 }
 
 function asText({ externalOrderId, asOf, headline, told, next }: Story, { width }: Screen): string {

@@ -118,11 +118,9 @@ export function findingHead(name: string, severity: string, status = 'open'): Gr
     meaning: 'This version of order-sync does not know this class of findings.',
     advice: 'Compare both values.',
   };
-  const words = name.toLowerCase().replaceAll('_', ' ').replace('preorder', 'pre-order');
-  const titled = (what: string) => `${capitalized(what)}: ${words.replace(/\btx\b/, 'transaction')} (${name})`;
   const part = severity === 'info' ? ({ part: 'details' } as const) : {};
-  if (status === 'open') return { title: titled(severity), ...part, tone: gravityOf(severity), meaning, advice };
-  return { title: titled(status), meaning, advice: 'Nothing. A person has acknowledged these findings.' };
+  if (status === 'open') return { title: `${name} (${severity})`, ...part, tone: gravityOf(severity), meaning, advice };
+  return { title: `${name} (${status})`, meaning, advice: 'Nothing. A person has acknowledged these findings.' };
 }
 
 function ageOf(since: string | null, asOf: string): string | null {

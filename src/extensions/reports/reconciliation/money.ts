@@ -11,6 +11,7 @@ export const OUTCOME_COLUMNS: readonly Column[] = [
   { key: 'disputed', label: 'Disputed', kind: 'decimal', rank: 2 },
   { key: 'not_at_exchange', label: 'Not at the exchange', kind: 'decimal', rank: 2 },
 ];
+export const NOT_IN_SUMS: Column = { key: 'unreadable', label: 'Not in the sums', kind: 'count', rank: 2 };
 const ORDERS_AND_AMOUNTS: readonly Column[] = [
   { key: 'orders', label: 'Orders', kind: 'count' },
   ...OUTCOME_COLUMNS,
@@ -18,7 +19,7 @@ const ORDERS_AND_AMOUNTS: readonly Column[] = [
   { key: 'ours', label: 'Ours, compared', kind: 'decimal', rank: 1 },
   { key: 'theirs', label: 'Theirs', kind: 'decimal', rank: 1 },
   { key: 'difference', label: 'Difference', kind: 'decimal' },
-  { key: 'unreadable', label: 'Not in the sums', kind: 'count', rank: 2 },
+  NOT_IN_SUMS,
 ];
 const CURRENCY: Column = { key: 'currency', label: 'Currency', kind: 'text' };
 const PAIR: Column = { key: 'pair', label: 'Pair', kind: 'text' };

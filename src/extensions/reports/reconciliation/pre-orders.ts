@@ -44,7 +44,7 @@ export async function askPreOrders(
   onProgress: (asked: number) => void,
 ): Promise<AskedPreOrders> {
   const judged: JudgedPreOrder[] = [];
-  const stored = await rowsAtOnce(store, ordersWithFinding(scope.account, CLASSES));
+  const stored = await rowsAtOnce(store, ordersWithFinding(scope.account, CLASSES), 'primary');
   const withFindings = new Set(stored.map((row) => row.external_order_id));
   const counts = { asked: 0, unanswered: 0, missing: 0, differing: 0 };
   let inARow = 0;
@@ -107,6 +107,6 @@ function judge(
 }
 
 async function* preOrdersOf(store: Pick<Store, 'snapshot'>, scope: ReportScope): AsyncGenerator<PreOrderRow> {
-  const next = (last?: PreOrderRow) => rowsAtOnce(store, nextPreOrders(scope, last, PAGE));
+  const next = (last?: PreOrderRow) => rowsAtOnce(store, nextPreOrders(scope, last, PAGE), 'primary');
   for await (const page of pagesAfter(PAGE, next)) yield* page;
 }

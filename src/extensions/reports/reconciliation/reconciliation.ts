@@ -10,6 +10,7 @@ import { ledgerOrder } from './ledger.ts';
 import { ReconciliationTotals, type ListedRow } from './totals.ts';
 import type { Reconciled, Supplement } from './verdict.ts';
 import { accountNames } from '../../../store/tables/accounts.ts';
+import { lostReach } from '../../../store/tables/account-stops.ts';
 import type { Snapshot, Store } from '../../../store/port.ts';
 import { allRows } from '../../../store/pages.ts';
 import { knownFindings, reconciledRows, rowsOfUnknownAge, rowsToDrive } from '../tables/reconciliation.ts';
@@ -96,7 +97,9 @@ async function addUp(adding: Adding): Promise<Omit<Reconciled, 'supplements'>> {
     const rows = await countOf(snapshot, rowsToDrive({ account: name, asOf }));
     if (rows > 0) otherAccounts.push({ name, rows });
   }
-  return { totals, charts, tables, otherAccounts, unknownAge };
+  const lost = (await lostReach(snapshot.db, account, 'exchange')).map(({ since }) => since).filter((at) => at <= asOf);
+  const outOfReachSince = lost.toSorted()[0] ?? null;
+  return { totals, charts, tables, otherAccounts, unknownAge, outOfReachSince };
 }
 
 async function addAccount(

@@ -97,6 +97,10 @@ function rowOf({ day, pair, outcome, position, counts, sums }: Line): Row {
   return { day, pair, outcome, position, ...counts, ...texts, ...sumsByOutcome(outcome, texts.asset), difference };
 }
 
+function addCount<Name>(counts: Map<Name, number>, key: Name, orders: number): void {
+  counts.set(key, (counts.get(key) ?? 0) + orders);
+}
+
 /** An application may write any text as a currency. */
 const LONGEST_UNIT = 64;
 const OUTCOME_PLACES: readonly (string | null)[] = [...OUTCOMES, 'disputed', null];
@@ -137,7 +141,8 @@ export class ReconciliationTotals {
   readonly #inDoubt = new Map<string, DecimalSum>();
   /** Orders whose amounts are compared, but that do not count as checked. */
   comparedUnchecked = 0;
-  invalid = 0;
+  /** The orders with nothing at the exchange to compare with, by state. */
+  readonly nothing = new Map<string, number>();
   /** The oldest look-up that the report relies on, of orders that are not final and of final ones. */
   readonly oldestLookup: { open: string | null; final: string | null } = { open: null, final: null };
 
@@ -150,12 +155,12 @@ export class ReconciliationTotals {
     const { counts, sums } = this.#lineOf(row, dayOf(row.at), pairOf(row));
     counts.orders += 1;
     counts[judgement.kind === 'nothing' ? 'nothing_to_compare' : judgement.kind] += 1;
-    if (judgement.kind === 'unchecked') this.#addUnchecked(judgement.reason, 1);
+    if (judgement.kind === 'unchecked') addCount(this.unchecked, judgement.reason, 1);
     // A look-up that found nothing new after the moment counts as one of the moment.
     const lookup = row.last_lookup_at !== null && row.last_lookup_at > this.#asOf ? this.#asOf : row.last_lookup_at;
     if (judgement.kind !== 'nothing') this.#addLookup(row.state === 'final' ? 'final' : 'open', lookup);
     if (row.state === 'abandoned') counts.given_up += 1;
-    if (row.state === 'invalid') this.invalid += 1;
+    if (judgement.kind === 'nothing') addCount(this.nothing, row.state, 1);
     if (row.resends > 0) counts.sent_again += 1;
     // Only a row that was refused has an amount below zero: it must not lessen the amounts of others.
     if (ours.ok && !ours.text.startsWith('-')) sums.asset.add(ours.text);
@@ -200,11 +205,11 @@ export class ReconciliationTotals {
   addAll(other: ReconciliationTotals): void {
     for (const line of other.#lines.values()) addTo(lineOf(this.#lines, line), line);
     for (const totals of other.#classes.values()) this.#addToClass(totals);
-    for (const [reason, orders] of other.unchecked) this.#addUnchecked(reason, orders);
+    for (const [reason, orders] of other.unchecked) addCount(this.unchecked, reason, orders);
     for (const side of ['open', 'final'] as const) this.#addLookup(side, other.oldestLookup[side]);
     for (const [unit, sum] of other.#inDoubt) this.#addToDoubt(unit, sum.toString());
     this.comparedUnchecked += other.comparedUnchecked;
-    this.invalid += other.invalid;
+    for (const [state, orders] of other.nothing) addCount(this.nothing, state, orders);
   }
 
   /** The exact sums of the orders in doubt, each with its currency; null if there are none. */
@@ -261,10 +266,6 @@ export class ReconciliationTotals {
     const sum = this.#inDoubt.get(unit) ?? new DecimalSum();
     sum.add(amount);
     this.#inDoubt.set(unit, sum);
-  }
-
-  #addUnchecked(reason: UncheckedReason, orders: number): void {
-    this.unchecked.set(reason, (this.unchecked.get(reason) ?? 0) + orders);
   }
 
   #addToClass(totals: ClassTotals): void {

@@ -33,6 +33,8 @@ export interface Reconciled {
   readonly otherAccounts: readonly { readonly name: string; readonly rows: number }[];
   /** Rows whose creation time does not tell whether they are of the period. */
   readonly unknownAge: number;
+  /** Since when the exchange has been out of reach; null if it is not, or was not at the moment of the report. */
+  readonly outOfReachSince: string | null;
   readonly supplements: readonly Supplement[];
 }
 
@@ -104,27 +106,35 @@ function uncheckedReason({ unchecked }: ReconciliationTotals): string {
   return `${counted(all, 'order')} could not be checked: ${reasons.join('; ')}.`;
 }
 
-function invalidReason({ invalid }: ReconciliationTotals): string | false {
+/** Says why there are orders that nothing can be compared with. */
+function nothingReasons({ totals: { nothing }, outOfReachSince }: Reconciled): readonly (string | false)[] {
+  const all = sumOf([...nothing.values()], (count) => count);
+  const states = partsOf(Object.fromEntries([...nothing].toSorted(([, a], [, b]) => b - a)));
+  const invalid = nothing.get('invalid') ?? 0;
   const rows = counted(invalid, 'order is invalid: its row waits', 'orders are invalid: their rows wait');
-  return invalid > 0 && `${rows} for a person to correct or delete.`;
+  return [
+    outOfReachSince !== null && `The exchange has been out of reach since ${outOfReachSince}.`,
+    all > 0 && `${counted(all, 'order has', 'orders have')} nothing at the exchange to compare with: ${states}.`,
+    invalid > 0 && `${rows} for a person to correct or delete.`,
+  ];
 }
 
 export function verdictOf(reconciled: Reconciled, problems: readonly Problem[]): Verdict {
   const { totals, tables } = reconciled;
-  const { orders, checked, nothing_to_compare: nothing, infos, acknowledged } = totals.counts();
+  const { orders, checked, infos, acknowledged } = totals.counts();
   if (problems.length === 0 && orders === 0) return { tone: 'neutral', text: 'Nothing to reconcile', reasons: [] };
   if (problems.includes(EMPTY)) return { tone: 'warning', text: 'Nothing to reconcile', reasons: [EMPTY.reason] };
   if (problems.length === 0) {
     const listed = infos + acknowledged;
     const reasons = [
       `${counted(checked, 'order was', 'orders were')} compared with the exchange, and the two sides agree.`,
-      nothing > 0 && `${counted(nothing, 'order has', 'orders have')} nothing at the exchange to compare with.`,
-      invalidReason(totals),
+      ...nothingReasons(reconciled),
       listed > 0 && `${counted(listed, 'finding below is', 'findings below are')} for information or acknowledged.`,
     ];
     return { tone: 'good', text: 'Both sides agree', reasons: reasons.filter((reason) => reason !== false) };
   }
   const inDoubt = tables.ordersToLookAt();
+  const toLookAt = inDoubt + (totals.nothing.get('invalid') ?? 0);
   const { amounts } = differencesOf(totals);
   const gravestFirst = problems.toSorted((a, b) => Number(b.tone === 'error') - Number(a.tone === 'error'));
   const reasons = [
@@ -132,12 +142,13 @@ export function verdictOf(reconciled: Reconciled, problems: readonly Problem[]):
     amounts.length > 0 &&
       `Difference of the sums: ${amountsText(amounts)}. A plus means that the exchange has more than we have.`,
     ...gravestFirst.map(({ reason }) => reason),
-    invalidReason(totals),
+    ...nothingReasons(reconciled),
     inDoubt > 0 && IN_DOUBT,
   ];
   return {
     tone: gravestFirst[0]?.tone ?? 'warning',
-    text: inDoubt === 0 ? 'A person should look' : `A person should look at ${inDoubt} of ${counted(orders, 'order')}`,
+    text:
+      toLookAt === 0 ? 'A person should look' : `A person should look at ${toLookAt} of ${counted(orders, 'order')}`,
     reasons: reasons.filter((reason) => reason !== false),
     first: firstOf(reconciled),
   };

@@ -16,12 +16,12 @@ import { capitalized, counted, inWords } from '../../../base/words.ts';
 import { currencyOfRow, pairOf } from '../reconciliation/rows.ts';
 import type { StoryEvidence, StoryFinding } from '../tables/story.ts';
 import { decided } from './sentences.ts';
-import { adviceOn, isOpen, type Story } from './story.ts';
+import { beginOf, isOpen, type Story } from './story.ts';
 
 const GRAVITY: readonly Tone[] = ['error', 'warning', 'info', 'neutral', 'good'];
 
 const TIMELINE: readonly Column[] = [
-  { key: 'at', label: 'At', kind: 'time' },
+  { key: 'at', label: 'At (UTC)', kind: 'time' },
   { key: 'text', label: 'What happened', kind: 'text' },
 ];
 const NEXT: readonly Column[] = [{ key: 'step', label: 'What', kind: 'text' }];
@@ -30,9 +30,8 @@ const FINDINGS: readonly Column[] = [
   { key: 'severity', label: 'Severity', kind: 'severity' },
   { key: 'status', label: 'Status', kind: 'text' },
   { key: 'expected', label: 'Expected', kind: 'text' },
-  { key: 'actual', label: 'Actual', kind: 'text' },
-  { key: 'first_seen_at', label: 'First seen', kind: 'time', rank: 1 },
-  { key: 'advice', label: 'What to do', kind: 'text', rank: 2, isProse: true },
+  { key: 'actual', label: 'Found', kind: 'text' },
+  { key: 'first_seen_at', label: 'First seen (UTC)', kind: 'time', rank: 1 },
 ];
 
 type StorySettings = Pick<AmountSettings, 'outputPosition'>;
@@ -47,7 +46,7 @@ export function storyDocument(story: Story, evidence: StoryEvidence, settings: S
     preOrderId: order.updated_at <= asOf ? order.pre_order_id : null,
     orderId: record !== null && record.received_at <= asOf ? (record.view?.orderId ?? null) : null,
   };
-  const findings = seen.findings.map((finding) => findingRow(finding, seen, asOf));
+  const findings = seen.findings.map((finding) => findingRow(finding, asOf));
   const sections: readonly Section[] = [
     { name: 'next', title: 'What happens next', columns: NEXT, rows: next.map((step) => ({ step })) },
     { name: 'findings', title: 'Findings', columns: FINDINGS, rows: findings },
@@ -111,7 +110,7 @@ function cardsOf(
   const { order, events, preOrderId, orderId } = seen;
   const currency = currencyOfRow(order, settings);
   const pair = pairOf(order);
-  const sinceMs = instantMs(events.at(-1)?.observed_at ?? order.created_at);
+  const sinceMs = instantMs(beginOf(events)?.observed_at ?? order.created_at);
   const since = sinceMs === undefined ? {} : { note: `for ${inWords((instantMs(asOf) ?? 0) - sinceMs)}` };
   return [
     { label: 'State', value: state, tone: headlineTone({ state, outcome }), ...since, section: 'timeline' },
@@ -125,10 +124,9 @@ function cardsOf(
   ];
 }
 
-function findingRow(finding: StoryFinding, seen: Seen, asOf: string): Row {
+function findingRow(finding: StoryFinding, asOf: string): Row {
   const { class: name, severity, expected, actual, first_seen_at, resolved_at } = finding;
   const isResolved = resolved_at !== null && resolved_at <= asOf;
   const status = isOpen(finding, asOf) ? 'open' : isResolved ? 'resolved' : 'acknowledged';
-  const advice = status === 'open' ? adviceOn(finding, seen) : null;
-  return { class: name, severity, status, expected, actual, first_seen_at: first_seen_at, advice };
+  return { class: name, severity, status, expected, actual, first_seen_at };
 }

@@ -1,4 +1,5 @@
 import { accountWords } from '../../../accounts/rules/name.ts';
+import type { Lane } from '../../../accounts/rules/restraints.ts';
 import { after, readTime } from '../../../base/instant.ts';
 import { whyNeverLeft } from '../../../orders/rules/create.ts';
 import {
@@ -8,7 +9,7 @@ import {
   type Judgement,
 } from '../../../orders/rules/operator-decisions.ts';
 import { HELD_LOOKUP_MS, REJECTED_LOOKUPS_MS } from '../../../orders/rules/schedule.ts';
-import type { OrderState } from '../../../orders/rules/states.ts';
+import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../../../orders/rules/states.ts';
 import { shellWord } from '../../../base/text.ts';
 import { capitalized } from '../../../base/words.ts';
 import type { StoryEvent, StoryOrder } from '../tables/story.ts';
@@ -30,6 +31,8 @@ export interface StorySettings {
   readonly blocked?: { readonly why: string; readonly remedy: string } | undefined;
   /** The value of now; past values are not kept. */
   readonly spacing?: Spacing | undefined;
+  /** Where the key of the account stands. */
+  readonly keyPlace?: string;
   /** What speaks against sending the order again now. */
   readonly against?: DecisionEvidence | undefined;
 }
@@ -41,6 +44,9 @@ export interface Moment {
   readonly state: OrderState;
   readonly asOf: Date;
   readonly spacing?: Spacing | undefined;
+}
+
+interface PlannedMoment extends Moment {
   /** Something stops what comes next, and is said already. */
   readonly isStopped: boolean;
 }
@@ -48,59 +54,59 @@ export interface Moment {
 /** A look-up that was due for longer waits for its turn. */
 const OVERDUE_MS = 60_000;
 
-export function whatNext(moment: Moment, settings: StorySettings): readonly string[] {
-  const { order, state, spacing } = moment;
+export function whatNext(moment: PlannedMoment, settings: StorySettings): readonly string[] {
+  const { order, state, spacing, isStopped } = moment;
   const next = nextLookup(moment, settings);
   const when = whenText(moment, next ?? null);
   const spaced = spacing === undefined ? [] : [spacing.text];
   const asking = ['To see what the exchange answers now:', commandOf('exchange lookup', order)];
   const offer = (text: string) => [`${text}:`, ...decisionCommands(moment, settings)];
-  const again =
-    next === null ? 'Nothing: the order has ended.' : `The order is looked up again, ${whyAgain(moment)}${when}.`;
+  const unlessStopped = (line: string) => (isStopped ? [] : [line]);
+  const again = next === null ? [ENDED] : unlessStopped(`The order is looked up again, ${whyAgain(moment)}${when}.`);
   switch (state) {
     case 'pending':
       return isSentAgain(moment)
         ? [...sending(moment), 'The order cannot be cancelled: the exchange may already have it.']
         : [...sending(moment), ...offer('To cancel the order before it is sent')];
     case 'sending':
-      return [
-        'The outcome is recorded when the exchange answers. If the process ends before that, the order is looked up.',
-      ];
+      return [IN_FLIGHT];
     case 'unknown': {
       const end = settings.onUnknown === 'resend' ? 'sent once more, or held' : 'held';
-      const line = `The order is looked up${when}. If no look-up finds it, it is ${end} for a person to decide.`;
+      const lookedUp = isStopped ? '' : `The order is looked up${when}. `;
+      const line = `${lookedUp}If no look-up finds the order, it is ${end} for a person to decide.`;
       return [line, ...asking, ...offer('To decide sooner, if you know what became of the order')];
     }
     case 'held':
       return [
         ...offer('A person must decide'),
         ...asking,
-        `Until a person decides, the order is looked up once a day, in case it appears${when}.`,
+        ...unlessStopped(`Until a person decides, the order is looked up once a day, in case it appears${when}.`),
       ];
     case 'accepted':
       return [
-        `The order is looked up until it appears at the exchange${when}.`,
+        ...unlessStopped(`The order is looked up until it appears at the exchange${when}.`),
         ...spaced,
         ...offer('To abandon the order, if it is certain that it will not appear'),
       ];
     case 'open':
-      return [`The order is followed until it ends${when}.`, ...spaced];
+      return [...unlessStopped(`The order is followed until it ends${when}.`), ...spaced];
     case 'disputed':
       return [
         'The order at the exchange contradicts the row. Do not act on it until a person has decided.',
         ...offer('A person must decide'),
-        next === null
-          ? 'The order at the exchange is not looked up any more, because it has ended.'
-          : `The order is looked up, in case it changes${when}.`,
+        ...(next === null
+          ? [ENDED_DISPUTED, `order-sync sync${accountWords(order.account)}`]
+          : unlessStopped(`The order is looked up, in case it changes${when}.`)),
         ...spaced,
         ...asking,
       ];
     case 'final':
     case 'cancelled':
+      return again;
     case 'abandoned':
-      return [again];
+      return wasDisputed(moment) ? [...again, ANEW] : again;
     case 'rejected':
-      return [again, ...offer('To send the order again, when the cause of the refusal is corrected')];
+      return [...again, ...offer('To send the order again, when the cause of the refusal is corrected')];
     case 'invalid':
       return isNewest(moment) && next !== null
         ? ['The row was changed. It is checked again when the next pass runs.']
@@ -111,13 +117,36 @@ export function whatNext(moment: Moment, settings: StorySettings): readonly stri
 const CORRECT =
   'Nothing, until a person corrects the row, with an UPDATE of its columns, or deletes it. A corrected row is checked again.';
 
-function whyAgain({ state, events }: Moment): string {
-  if (state === 'final') return 'in case it still changes';
-  const wasDisputed = events.findLast(({ field }) => field === 'state')?.old_value === 'disputed';
-  return wasDisputed ? 'in case your own order appears at the exchange' : 'in case the exchange has it after all';
+const IN_FLIGHT =
+  'The outcome is recorded when the exchange answers. If the process ends before that, the order is looked up.';
+const ENDED = 'Nothing: the order has ended.';
+const ENDED_DISPUTED =
+  'The order at the exchange has ended and is not looked up any more. To look it up, if the exchange corrects it:';
+const FOLLOWED: readonly OrderState[] = FOLLOWED_STATES;
+/** The states in which look-ups come to an end. */
+const CAN_END: readonly OrderState[] = ['disputed', ...RECHECKED_STATES];
+const ANEW = 'If your own order is still wanted, insert it again under a new id.';
+
+/** The request that comes next is of this lane; undefined if none comes. */
+export function nextLane(moment: Moment, settings: StorySettings): Lane | undefined {
+  const { state } = moment;
+  if (state === 'pending') return 'create';
+  const isLookedUp = CAN_END.includes(state) ? nextLookup(moment, settings) !== null : FOLLOWED.includes(state);
+  return isLookedUp ? 'lookup' : undefined;
 }
 
-function sending(moment: Moment): readonly string[] {
+function wasDisputed({ events }: Pick<Moment, 'events'>): boolean {
+  return events.findLast(({ field }) => field === 'state')?.old_value === 'disputed';
+}
+
+function whyAgain(moment: Moment): string {
+  if (moment.state === 'final') return 'in case it still changes';
+  return wasDisputed(moment)
+    ? 'in case your own order appears at the exchange'
+    : 'in case the exchange has it after all';
+}
+
+function sending(moment: PlannedMoment): readonly string[] {
   if (moment.isStopped) return [];
   const ends = moment.events.filter(({ field, old_value }) => field === 'state' && old_value === 'sending');
   const hasLeft = ends.some(({ new_value, reason }) => new_value !== 'pending' || whyNeverLeft(reason) === undefined);
@@ -154,7 +183,7 @@ function nextLookup(moment: Moment, { verifyAfter, recheckFinalAfter }: StorySet
 }
 
 function whenText(moment: Moment, next: Date | null): string {
-  if (next === null || moment.isStopped) return '';
+  if (next === null) return '';
   if (isNewest(moment) && moment.asOf.getTime() - next.getTime() > OVERDUE_MS) {
     return `; this look-up has been due since ${next.toISOString()} and waits for earlier ones`;
   }
@@ -189,7 +218,10 @@ const DUPLICATING =
 /** The sentences that say what each of several commands does. */
 export const EFFECTS: readonly string[] = [...Object.values(DECISIONS).map(([, , effect]) => effect), DUPLICATING];
 
-const NOT_OURS = 'If it is not yours, ask the exchange first what becomes of your own pre-order.';
+function notOurs({ pre_order_id: id }: StoryOrder): string {
+  const own = id === null ? ', if there is one' : ` ${id}`;
+  return `If it is not yours, ask the exchange first what becomes of your own pre-order${own}. Then end the order, and insert it again under a new id.`;
+}
 
 function decisionCommands(moment: Moment, { against = {} }: StorySettings): readonly string[] {
   const { order, state, asOf } = moment;
@@ -201,7 +233,7 @@ function decisionCommands(moment: Moment, { against = {} }: StorySettings): read
   return decisions.flatMap((kind) => {
     const [command, options, effect] = DECISIONS[kind];
     const obstacle = isNewest(moment) ? obstacleTo(kind, sent, asOf, against) : undefined;
-    const first = state === 'disputed' && kind === 'abandoned' ? [NOT_OURS] : [];
+    const first = state === 'disputed' && kind === 'abandoned' ? [notOurs(order)] : [];
     const lead = decisions.length > 1 ? [...first, effect] : [];
     if (obstacle === undefined) return [...lead, commandOf(command, order, options)];
     const why = `${capitalized(obstacle.why)}.`;

@@ -1,4 +1,5 @@
 import type { AccountSettings } from '../../../settings/config.ts';
+import { keyPlace } from '../../../settings/settings-file.ts';
 import type { ReportDocument } from '../../documents/document.ts';
 import { storyDocument } from './document.ts';
 import { isNewest, type Spacing, type StorySettings } from './next.ts';
@@ -10,7 +11,7 @@ import type { Clock } from '../../../base/clock.ts';
 import { pasteable } from '../../../base/invocation.ts';
 import { evidenceAgainstSending } from '../../../orders/operator-decisions.ts';
 import type { FollowPace } from '../../../orders/pass/pace.ts';
-import { statusName } from '../../../orders/rules/lookup.ts';
+import { isFinalRecord, statusName } from '../../../orders/rules/lookup.ts';
 import { isPaced } from '../../../orders/rules/states.ts';
 import { trackingOf } from '../../../store/orders/order-columns.ts';
 import { readOrder } from '../../../store/orders/orders.ts';
@@ -28,23 +29,28 @@ interface StoryOptions {
   readonly asOf: Date;
   readonly readSpacing?: () => Promise<Spacing | undefined>;
   readonly blocked?: StorySettings['blocked'];
+  /** Why the exchange is out of reach now; the database has why it was at first. */
+  readonly failure?: string | undefined;
 }
 
 export async function storyOf(
   store: Pick<Store, 'db' | 'snapshot'>,
   { account, accounts, create, follow, exchange }: AccountSettings,
   externalOrderId: string,
-  { asOf, readSpacing, blocked }: StoryOptions,
+  { asOf, readSpacing, blocked, failure }: StoryOptions,
 ): Promise<OrderStory | undefined> {
   const evidence = await readStory(store, account, externalOrderId);
   if (evidence === undefined) return undefined;
   const isDriven = accounts.some(({ name }) => name === account);
-  const spacing = isNewest({ ...evidence, asOf }) ? await readSpacing?.() : undefined;
+  const view = evidence.record?.view;
+  const hasEnded = view !== undefined && isFinalRecord(view, follow);
+  const spacing = isNewest({ ...evidence, asOf }) && !hasEnded ? await readSpacing?.() : undefined;
   const row = await readOrder(store.db, account, externalOrderId);
   const against = row && (await evidenceAgainstSending(store.db, row));
   const [lost] = await lostReach(store.db, account, 'exchange');
-  const stopped = blocked ?? (lost && outageOf(lost));
-  const story = buildStory(evidence, asOf, { ...create, ...follow, isDriven, blocked: stopped, spacing, against });
+  const stopped = blocked ?? (lost && outageOf({ ...lost, reason: failure ?? lost.reason }));
+  const known = { isDriven, blocked: stopped, spacing, against, keyPlace: keyPlace(exchange) };
+  const story = buildStory(evidence, asOf, { ...create, ...follow, ...known });
   return { story, document: storyDocument(story, evidence, exchange), evidence };
 }
 
@@ -55,17 +61,26 @@ interface ExplainDeps {
   readonly paceOf: () => FollowPace | Promise<FollowPace>;
 }
 
-/** Tells the story of an order. `kept` says why its owner cannot write it. */
+/** What the owner of an account knows that its database does not have. */
+interface OwnerNews {
+  /** Why it cannot write the order. */
+  readonly kept?: Parameters<typeof describeKeptBack>[0] | undefined;
+  /** Why the last request failed that failed at the exchange. */
+  readonly failure?: string | undefined;
+}
+
+/** Tells the story of an order. */
 export async function explain(
   deps: ExplainDeps,
   externalOrderId: string,
   asOf: Date,
-  kept: Parameters<typeof describeKeptBack>[0] | undefined,
+  { kept, failure }: OwnerNews,
 ): Promise<OrderStory | undefined> {
   return await storyOf(deps.store, deps.settings, externalOrderId, {
     asOf,
     readSpacing: () => spacingOf(deps, externalOrderId, asOf),
     blocked: (await olderStateOf(deps.store)) ?? (kept && describeKeptBack(kept)),
+    failure,
   });
 }
 

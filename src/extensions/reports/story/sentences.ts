@@ -82,9 +82,11 @@ export function decided(
   { order }: Pick<Context, 'order'>,
 ): string {
   const deeds: Readonly<Record<string, string>> = {
-    held: 'stopped the look-ups of the order',
     accepted: `decided that the exchange has the order as pre-order ${order.pre_order_id}`,
-    pending: `decided that order-sync sends the order again (it was ${old_value})`,
+    pending:
+      old_value === 'invalid'
+        ? 'decided that order-sync checks the row again'
+        : `decided that order-sync sends the order again (it was ${old_value})`,
     cancelled: 'cancelled the order before it was sent',
     abandoned: 'abandoned the order',
     open: 'decided that the order at the exchange is yours, although it contradicts the row',

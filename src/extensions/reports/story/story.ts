@@ -4,12 +4,12 @@ import { accountWords } from '../../../accounts/rules/name.ts';
 import { keyRemedy } from '../../../accounts/problem.ts';
 import { findingClass } from '../../../findings/rules/classes.ts';
 import { capitalized, compareTexts } from '../../../base/words.ts';
-import { FOLLOWED_STATES, type OrderState } from '../../../orders/rules/states.ts';
+import type { OrderState } from '../../../orders/rules/states.ts';
 import type { RecordView } from '../../../orders/rules/record.ts';
 import type { StoryEvent, StoryEvidence, StoryFinding } from '../tables/story.ts';
 import { headlineSentence, type HeadlineFacts } from '../../documents/headline.ts';
 import { eventSentence } from './sentences.ts';
-import { isNewest, whatNext, type Moment, type StorySettings } from './next.ts';
+import { isNewest, nextLane, whatNext, type Moment, type StorySettings } from './next.ts';
 
 interface StoryEntry {
   readonly at: string;
@@ -23,7 +23,7 @@ export interface Story {
   readonly state: OrderState | null;
   /** Null also if it is not known of that moment. */
   readonly outcome: string | null;
-  /** The fate of the order, in a sentence without its full stop. */
+  /** The fate of the order, without the last full stop. */
   readonly headline: string;
   readonly told: readonly StoryEntry[];
   /** What decides when it is looked up; null for the past, and if no look-up is planned. */
@@ -52,7 +52,7 @@ export function buildStory(evidence: StoryEvidence, asOf: Date, settings: StoryS
     ...findings.flatMap(findingEntries),
   ].filter(({ at }) => at <= until);
   const open = findings.filter((finding) => isOpen(finding, until));
-  const stopped = stopLines(evidence, { state, asOf }, settings);
+  const stopped = stopLines(evidence, { order, events, state, asOf }, settings);
   const isLookedUp = stopped.length === 0 && isNewest({ order, asOf }) && order.next_action_at !== null;
   const spacing = isLookedUp ? settings.spacing : undefined;
   return {
@@ -60,51 +60,59 @@ export function buildStory(evidence: StoryEvidence, asOf: Date, settings: StoryS
     asOf: until,
     state,
     outcome,
-    headline: headline({ state, outcome }, newest, evidence, until),
+    headline: headline({ state, outcome }, beginOf(events), evidence, until),
     // The sort keeps entries of one moment in the order of the list above.
     told: entries.toSorted((a, b) => compareTexts(a.at, b.at)),
     pace: spacing?.facts ?? null,
     next: [
       ...stopped,
       ...whatNext({ order, events, state, asOf, spacing, isStopped: stopped.length > 0 }, settings),
-      ...findingLines(open, { order, events }),
+      ...findingLines(open, { order, events, state }),
     ],
   };
+}
+
+/** The change with which the state began. A create that was not taken does not end the wait to be sent. */
+export function beginOf(events: readonly StoryEvent[]): StoryEvent | undefined {
+  const changes = events.filter(({ field }) => field === 'state');
+  const newest = changes.at(-1);
+  if (newest?.new_value !== 'pending') return newest;
+  return changes.findLast(
+    ({ old_value: from, new_value: to }) =>
+      !(from === 'pending' && to === 'sending') && !(from === 'sending' && to === 'pending'),
+  );
 }
 
 /** What a person decided says nothing of since when it has been so. */
 function headline(
   facts: HeadlineFacts,
-  newest: StoryEvent | undefined,
+  begin: StoryEvent | undefined,
   { order, findings }: StoryEvidence,
   until: string,
 ): string {
-  const since = newest?.source === 'operator' ? undefined : (newest?.observed_at ?? order.created_at);
+  const since = begin?.source === 'operator' ? undefined : (begin?.observed_at ?? order.created_at);
   const compared = facts.state === 'abandoned' ? [] : findings;
   const other = compared.find((one) => one.class === 'AMOUNT_MISMATCH' && isTrue(one, until));
   const amounts =
-    other === undefined ? '' : `, with the amount ${other.actual} at the exchange and ${other.expected} in the row`;
+    other === undefined ? '' : `. Its amount is ${other.actual} at the exchange and ${other.expected} in the row`;
   return headlineSentence(facts, since) + amounts;
 }
 
 /** Why what comes next has to wait, or never comes: a hold of the account that stops it, or an account that nobody drives. */
-function stopLines(
-  { holds, stop, order }: StoryEvidence,
-  { state, asOf }: Pick<Moment, 'state' | 'asOf'>,
-  { isDriven = true, blocked }: StorySettings,
-): readonly string[] {
-  const isFollowed = (FOLLOWED_STATES as readonly OrderState[]).includes(state);
-  const lane = state === 'pending' ? 'create' : isFollowed ? 'lookup' : undefined;
+function stopLines({ holds, stop, order }: StoryEvidence, moment: Moment, settings: StorySettings): readonly string[] {
+  const { isDriven = true, blocked, keyPlace } = settings;
+  const { asOf } = moment;
+  const lane = nextLane(moment, settings);
   if (lane === undefined) return [];
+  const what = lane === 'create' ? 'sent' : 'looked up';
   const until = asOf.toISOString();
   const waiting = holds.filter((hold) => stops(hold, lane) && hold.since <= until);
   const lines = waiting.flatMap((hold) => [
-    `The order waits: ${describeRestraint(hold, order.account)}.`,
-    ...(hold.kind === 'key-refused' && isNewest({ order, asOf }) ? [`${capitalized(keyRemedy())}.`] : []),
+    `The order is not ${what}: ${describeRestraint(hold, order.account)}.`,
+    ...(hold.kind === 'key-refused' && isNewest({ order, asOf }) ? [`${capitalized(keyRemedy(keyPlace))}.`] : []),
   ]);
   // Of the past nobody knows who drove it.
   if (!isNewest({ order, asOf })) return lines;
-  const what = lane === 'create' ? 'sent' : 'looked up';
   const stopped =
     stop === null ? blocked : { why: describeStop(stop), remedy: stopRemedy(stop.kind, accountWords(order.account)) };
   if (stopped !== undefined) lines.push(`The order is not ${what}: ${stopped.why}.`, stopped.remedy);
@@ -112,15 +120,26 @@ function stopLines(
   return [...lines, `The order is not ${what}: the settings of this machine do not have the account ${order.account}.`];
 }
 
-/** The events of the order. Those of stored findings are left out: the findings have entries of their own. */
+/**
+ * The events of the order. Those of stored findings are left out: the findings have entries of their own. So is the way by held
+ * of a decision about an unknown outcome.
+ */
 function eventEntries({ order, events, findings }: StoryEvidence): readonly StoryEntry[] {
-  const isStored = ({ field, new_value, observed_at }: StoryEvent) =>
-    field === 'finding' && findings.some((one) => one.class === new_value && one.first_seen_at === observed_at);
+  const isTold = ({ field, source, new_value, observed_at }: StoryEvent) =>
+    field === 'finding'
+      ? !findings.some((one) => one.class === new_value && one.first_seen_at === observed_at)
+      : !(field === 'state' && source === 'operator' && new_value === 'held');
   let creates = 0;
-  return events.flatMap((event) => {
+  const entries = events.map((event) => {
     if (event.field === 'state' && event.new_value === 'sending') creates += 1;
-    return isStored(event) ? [] : [{ at: event.observed_at, text: eventSentence(event, { order, creates }) }];
+    return { event, at: event.observed_at, text: eventSentence(event, { order, creates }) };
   });
+  // An order has appeared before it has a status.
+  const isFirst = ({ field, old_value }: StoryEvent) => field.endsWith('.status') && old_value === null;
+  return entries
+    .filter(({ event }) => isTold(event))
+    .toSorted((a, b) => Number(isFirst(a.event)) - Number(isFirst(b.event)))
+    .map(({ at, text }) => ({ at, text }));
 }
 
 function lookupEntries({ order, events, record }: StoryEvidence, { verifyAfter }: StorySettings): StoryEntry[] {
@@ -188,7 +207,10 @@ function isTrue({ first_seen_at, resolved_at }: StoryFinding, until: string): bo
   return first_seen_at <= until && !(resolved_at !== null && resolved_at <= until);
 }
 
-function findingLines(open: readonly StoryFinding[], moment: Pick<Moment, 'order' | 'events'>): readonly string[] {
+function findingLines(
+  open: readonly StoryFinding[],
+  moment: Pick<Moment, 'order' | 'events' | 'state'>,
+): readonly string[] {
   if (open.length === 0) return [];
   const ids = open.map(({ id }) => id).join(' ');
   const command = `order-sync findings ack ${ids} --reason TEXT${accountWords(moment.order.account)}`;
@@ -197,7 +219,10 @@ function findingLines(open: readonly StoryFinding[], moment: Pick<Moment, 'order
       open.map((finding) => {
         const lead =
           finding.severity === 'info' || isDecided(finding, moment) ? 'For information:' : 'A person should look at';
-        return `${lead} finding ${finding.class}. ${adviceOn(finding, moment)}`;
+        // The decisions above say the same.
+        const isSaid = finding.class === 'ID_COLLISION' && moment.state === 'disputed';
+        const advice = isSaid ? '' : ` ${adviceOn(finding, moment).replace(HERE, 'one of the commands above')}`;
+        return `${lead} finding ${finding.class}.${advice}`;
       }),
     ),
     'To acknowledge the findings that a person has looked at:',
@@ -207,10 +232,11 @@ function findingLines(open: readonly StoryFinding[], moment: Pick<Moment, 'order
 
 const HERE = 'one of the commands under "What happens next" of the order';
 
+export const DECIDED = 'A person has decided about the order. What is left is to acknowledge the finding.';
+
 /** Says what to do about an open finding. */
 export function adviceOn(finding: StoryFinding, moment: Pick<Moment, 'order' | 'events'>): string {
-  if (isDecided(finding, moment))
-    return 'A person has decided about the order. What is left is to acknowledge the finding.';
+  if (isDecided(finding, moment)) return DECIDED;
   const { external_order_id: id, account, pre_order_id: preOrderId } = moment.order;
   const advice = findingClass(finding.class)?.advice ?? 'This version of order-sync does not know it.';
   return advice

@@ -16,7 +16,7 @@ const UNKEPT = ['pending', 'invalid'];
 
 /** Corrects the counts that are kept if the rows, all of which it reads, say otherwise. Returns the accounts in which they did. */
 export async function correctCounts(store: Store): Promise<readonly string[]> {
-  const byAccount = Map.groupBy(await rowsAtOnce<CountRow>(store, countsQuery()), ({ account }) => account);
+  const byAccount = Map.groupBy(await rowsAtOnce<CountRow>(store, countsQuery(), 'primary'), ({ account }) => account);
   const wrong = [...byAccount].filter(([, rows]) => isWrong(rows)).map(([account]) => account);
   for (const account of wrong) {
     await store.forAccount(account).writer.write(async (tx) => {

@@ -243,11 +243,12 @@ function webhookSettings(folder: string) {
 export function daemonsOf({ folder, settingsFile }: Pick<Stage, 'folder' | 'settingsFile'>) {
   const running: ChildProcess[] = [];
   // The settings of the person who tries the demonstration do not reach it: neither their file nor their variables.
+  const { npm_lifecycle_script: script, INIT_CWD: startedIn } = processEnvironment();
   const begin = () =>
     fork(PROGRAM_FILE, ['run'], {
       cwd: folder,
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-      env: { ORDER_SYNC_CONFIG: settingsFile },
+      env: { ORDER_SYNC_CONFIG: settingsFile, npm_lifecycle_script: script, INIT_CWD: startedIn },
     });
   return {
     /** Starts `count` daemons, and returns their process ids once all are ready. */

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createPass } from '../../../../src/orders/create.ts';
 import { DashboardReader } from '../../../../src/extensions/health/dashboard/read-facts.ts';
 import { RANGES, type DashboardFacts, type RangeName } from '../../../../src/extensions/health/dashboard/facts.ts';
+import { orderPath } from '../../../../src/extensions/health/dashboard/markup.ts';
 import { moneyText } from '../../../../src/extensions/health/dashboard/front/orders.ts';
 import { moneyGroup } from '../../../../src/extensions/reports/summary.ts';
 import { judgeStatus } from '../../../../src/extensions/health/status/problems.ts';
@@ -13,7 +14,7 @@ import { configOf } from '../../../../src/settings/config.ts';
 import { decideOrders } from '../../../../src/orders/operator-decisions.ts';
 import { storyOf } from '../../../../src/extensions/reports/story/read-story.ts';
 import { record } from '../../../support/scripted-exchange.ts';
-import { acceptedOrders, type TestProgram } from '../../../support/test-program.ts';
+import { acceptedOrders, scriptedProgram, type TestProgram } from '../../../support/test-program.ts';
 import { testOps } from '../../../support/ops-endpoint.ts';
 import { temporaryFolder } from '../../../support/folders.ts';
 import { withSettings } from '../../../support/settings.ts';
@@ -71,13 +72,30 @@ describe('the dashboard of a program', () => {
       }))!;
       const { advice = '', since } = troubles.find(({ about }) => about.class === 'ID_COLLISION')!;
       expect(since).toBe(seenAt);
-      expect(story.next.filter((line) => line.endsWith(advice))).toHaveLength(1);
-      return advice;
+      expect(story.next.filter((line) => line.includes('--as ours'))).toHaveLength(
+        advice.includes('--as ours') ? 1 : 0,
+      );
+      return { advice, isTold: story.next.some((line) => line.endsWith(advice)) };
     };
-    const before = await advised();
+    expect(await advised()).toMatchObject({ advice: expect.stringContaining('--as ours') as string, isTold: false });
     const action = { judgement: { kind: 'abandoned' }, actor: 'anna', reason: 'r' } as const;
     await Array.fromAsync(decideOrders(program.app, [{ externalOrderId: 'a' }], action));
-    expect(await advised()).not.toBe(before);
+    expect(await advised()).toMatchObject({ isTold: true });
+  });
+
+  it('says of how many unknown outcomes a person has decided, and counts their money with their state alone', async () => {
+    const { program, exchange } = await scriptedProgram();
+    exchange.answer = () => ({ status: 500 });
+    program.insert({ external_order_id: 'a' }, { external_order_id: 'b' });
+    await createPass(program.app, NEVER);
+    const judgement = { kind: 'not-created', mayDuplicate: true } as const;
+    const action = { judgement, actor: 'anna', reason: 'r' };
+    await Array.fromAsync(decideOrders(program.app, [{ externalOrderId: 'a' }], action));
+    const { troubles } = await readerOf(program).read('default', '24h');
+    const { stake, advice } = troubles.find(({ about }) => about.class === 'CREATE_UNKNOWN')!;
+    expect(stake?.amounts).toEqual([]);
+    expect(advice).toMatch(/^1 of 2: .* orders explain ORDER/);
+    expect(troubles.find(({ code }) => code === 'unknown')?.stake?.amounts).toHaveLength(1);
   });
 
   it('is read once at a time, however long a reading takes and whoever looks meanwhile', async () => {
@@ -211,6 +229,14 @@ describe('the dashboard of a program', () => {
     expect(page).toContain('id="timeline"');
     expect(answer.headers.get('content-security-policy')).toContain("style-src 'self';");
     expect(page).not.toMatch(/<style| style=/);
+  });
+
+  it.each(['', '.', '..'])('shows the story of an order whose id can be no part of a path: "%s"', async (id) => {
+    const { program, get } = await testOps();
+    program.insert({ external_order_id: id });
+    const { pathname, search } = new URL(orderPath({ externalOrderId: id, account: 'default' }) ?? '', 'http://x');
+    const answer = await get(pathname + search);
+    expect([answer.status, (await answer.text()).includes('id="timeline"')]).toEqual([200, true]);
   });
 
   it.each([

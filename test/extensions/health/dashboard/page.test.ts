@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { dashboardPage } from '../../../../src/extensions/health/dashboard/page.ts';
 import { dashboardFacts } from '../../../support/dashboard-facts.ts';
+import { receiverState } from '../../../support/reading.ts';
 
 describe('the dashboard', () => {
   it('says in its first line that all is well when nothing needs a person', () => {
@@ -56,5 +57,24 @@ describe('the dashboard', () => {
     expect(dashboardPage(facts)).not.toContain('There are too many orders');
     const activity = { ...facts.activity!, [field]: '2026-03-04T02:00:00.000Z' };
     expect(dashboardPage({ ...facts, activity }).match(/too many orders[^.]* 2026-03-04 02:00/g)).toHaveLength(1);
+  });
+
+  it('says which receiver takes no events, and why', () => {
+    const since = '2026-03-04T13:37:20.000Z';
+    const receivers = [
+      receiverState({}),
+      receiverState({ name: 'shop-2', failingSince: since, cause: 'ECONNREFUSED' }),
+    ];
+    const facts = dashboardFacts();
+    const page = dashboardPage({ ...facts, overview: { ...facts.overview, receivers } });
+    expect(page).toMatch(/shop-2[^<]*ECONNREFUSED/);
+  });
+
+  it('has the number of the orders that are in no sum', () => {
+    const facts = dashboardFacts();
+    const activity = (unreadable: number) =>
+      facts.activity && { ...facts.activity, money: facts.activity.money.map((group) => ({ ...group, unreadable })) };
+    const pageOf = (unreadable: number) => dashboardPage({ ...facts, activity: activity(unreadable) });
+    expect([0, 11].map((unreadable) => pageOf(unreadable).includes('Not in the sums'))).toEqual([false, true]);
   });
 });

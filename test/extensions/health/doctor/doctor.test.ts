@@ -52,7 +52,7 @@ describe('order-sync doctor', () => {
       ]),
     );
     expect(findings.filter(({ level }) => level === 'fault')).toEqual([]);
-    expect(of('key')).toMatchObject([{ level: 'ok' }]);
+    expect(of('key')).toMatchObject([{ level: 'ok', found: expect.stringContaining('the daemon') as string }]);
     expect(exchange.requests.map(({ method, externalOrderId }) => [method, externalOrderId])).toEqual([
       ['GET', expect.stringMatching(/^order-sync-check-/)],
     ]);
@@ -135,8 +135,9 @@ describe('order-sync doctor', () => {
       { name: 'near', url, secrets, allowPrivate: true },
       { name: 'refused', url: 'https://localhost:1/', secrets },
     ];
-    const { of } = await doctor(program, [], { ORDER_SYNC_WEBHOOKS_ENDPOINTS: JSON.stringify(endpoints) });
-    expect(of('webhook').map(({ level }) => level)).toEqual(['ok', 'fault']);
+    const { code, of } = await doctor(program, [], { ORDER_SYNC_WEBHOOKS_ENDPOINTS: JSON.stringify(endpoints) });
+    expect(of('webhook').map(({ level }) => level)).toEqual(['ok', 'warning']);
+    expect(code).toBe(1);
   });
 
   it('does not judge an ops endpoint whose port the system chooses', async () => {

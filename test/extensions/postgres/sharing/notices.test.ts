@@ -37,6 +37,30 @@ async function withWorker({ listens }: { listens: boolean }) {
   return { database, shop: await connect(database), notified };
 }
 
+const SELDOM = 5_000;
+const OFTEN = 1_000;
+
+/** The looks of a process, which come at once, and how long it would have waited for each. */
+async function looksAt({ url }: PostgresTestDatabase, { notify }: { notify: boolean }) {
+  const sleeps: number[] = [];
+  const clock = {
+    ...systemClock(),
+    sleep: async (ms: number) => {
+      sleeps.push(ms);
+      await systemClock().turn();
+    },
+  };
+  const store = await openStore({ ...placeOf(url), notify }, clock, { expect: 'current', instance: 'i' });
+  onTestFinished(() => store.close());
+  const stop = new AbortController();
+  const changes = store.changes(stop.signal)[Symbol.asyncIterator]();
+  onTestFinished(async () => {
+    stop.abort();
+    await changes.next().catch(() => undefined);
+  });
+  return { sleeps, next: () => changes.next() };
+}
+
 // PGlite has one connection.
 describe.skipIf(findPostgres() === undefined)('notices', () => {
   it('tell of what a merchant inserts and corrects, once a transaction, and of nothing that the program writes', async () => {
@@ -97,9 +121,9 @@ describe.skipIf(findPostgres() === undefined)('notices', () => {
         if (seen.has(id)) resolve();
       });
     const endListening = `select pg_terminate_backend(pid) from pg_stat_activity
-      where datname = current_database() and query like 'listen "order_sync"%'`;
+      where datname = current_database() and pid <> pg_backend_pid() and (query like 'listen "order_sync"%' or query like '%delete from account_wakes%')`;
     // It begins to listen while the first rows are seen.
-    for (let row = 0, ended: number | null = 0; ended !== 1; row += 1) {
+    for (let row = 0, ended: number | null = 0; ended === 0; row += 1) {
       await shop.query(insertOf(`a${row}`));
       await sees(`a${row}`);
       ended = (await shop.query(endListening)).rowCount;
@@ -109,5 +133,31 @@ describe.skipIf(findPostgres() === undefined)('notices', () => {
     expect(seen).toContain('b');
     stop.abort();
     await watching;
+  });
+
+  it('have a worker look less often once one has arrived on its connection, and as before once that is lost', async () => {
+    const { database, shop } = await withWorker({ listens: true });
+    const { sleeps, next } = await looksAt(database, { notify: true });
+    while (!sleeps.includes(SELDOM)) await next();
+    sleeps.length = 0;
+    await shop.query(`select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid() and application_name = 'order-sync'`);
+    while (!sleeps.includes(OFTEN)) await next();
+    while (!sleeps.includes(SELDOM)) await next();
+  });
+
+  it('that do not arrive have it look once a second', async () => {
+    const { database } = await withWorker({ listens: false });
+    const { sleeps, next } = await looksAt(database, { notify: false });
+    for (let look = 0; look < 30; look += 1) await next();
+    expect(Math.max(...sleeps)).toBe(OFTEN);
+  });
+
+  it('end with an error once a newer version has changed the tables', async () => {
+    const { database, shop } = await withWorker({ listens: false });
+    const { next } = await looksAt(database, { notify: false });
+    await next();
+    await shop.query(`insert into kysely_migration (name, timestamp) values ('9999_later', '')`);
+    await expect(next()).rejects.toMatchObject({ problem: 'unusable' });
   });
 });

@@ -12,7 +12,7 @@ import { findPostgres } from '../../../support/postgres-server.ts';
 import { openPostgresStore } from '../../../support/postgres-store.ts';
 import { drivenBy, endHeartbeat } from '../../../support/workers.ts';
 
-const wokenOf = (store: Store) => takeWoken(store.db, 'i-1');
+const wokenOf = async (store: Store) => (await takeWoken(store.db, 'i-1')).accounts;
 /** In PGlite nobody else is served while a transaction is open. */
 const NO_SERVER = findPostgres() === undefined;
 const W1 = { holder: 'w1', instance: 'i-1' };

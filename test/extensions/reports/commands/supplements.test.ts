@@ -148,7 +148,7 @@ describe('the report of the demonstration with the scenario mismatch', () => {
     expect(code).toBe(1);
     const sections = [...stdout.matchAll(/<(?:section|div) id="findings[^"]*">.*?<\/section>/gs)].join('');
     const rows = sections.split('<details').flatMap((group) => {
-      const [, name = ''] = /\(([A-Z_]+)\)/.exec(group) ?? [];
+      const [, name = ''] = /([A-Z_]+) \([a-z]+\)/.exec(group) ?? [];
       const orders = [...group.matchAll(/data-label="Order"[^>]*>(.*?)<\/td>/gs)];
       return orders.map(([, order]) => ({ class: name, external_order_id: order }));
     });

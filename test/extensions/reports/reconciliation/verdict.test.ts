@@ -43,8 +43,24 @@ describe('the verdict of a reconciliation', () => {
     for (const account of ['default', undefined]) {
       await reportOf({ orders: [...orders, { id: 'd', state: 'disputed' }], account }, ({ document }) => {
         expect(document.verdict?.reasons).toContainEqual(invalid);
+        expect(document.verdict?.reasons).toContainEqual(
+          expect.stringMatching(/^2 orders\b.*: 1 pending, 1 invalid\.$/),
+        );
+        // The disputed one and the invalid one.
+        expect(document.verdict?.text).toContain(' 2 of 4 ');
       });
     }
+  });
+
+  it('says that the exchange is out of reach, if it was at the moment of the report', async () => {
+    const orders: ReconciledOrder[] = [{ id: 'a' }, { id: 'b', state: 'pending', ...NEVER_SENT }];
+    const saysIn = async (lostAt: string, account?: string) =>
+      await reportOf({ orders, lostAt, account }, ({ document }) =>
+        document.verdict?.reasons.some((reason) => reason.includes(lostAt)),
+      );
+    expect(await saysIn('2026-01-05T23:00:00.000Z', 'default')).toBe(true);
+    expect(await saysIn('2026-01-05T23:00:00.000Z')).toBe(true);
+    expect(await saysIn('2026-01-06T00:00:01.000Z', 'default')).toBe(false);
   });
 
   it('names each reason, the gravest first, and counts each order that a person should look at once', async () => {
@@ -193,10 +209,10 @@ describe('what a person should look at', () => {
     await reportOf({ orders: [{ id: 'a' }, { id: 'b' }], findings }, (report) => {
       const rows = rowsOf(report, 'findings');
       expect(headsOf(report, 'findings', rows)).toEqual([
-        expect.objectContaining({ title: 'Error: of another version (OF_ANOTHER_VERSION)', tone: 'error' }),
-        expect.objectContaining({ title: 'Warning: stuck (STUCK)', tone: 'warning' }),
-        expect.objectContaining({ title: 'Info: status unmapped (STATUS_UNMAPPED)', part: 'details' }),
-        expect.objectContaining({ title: 'Acknowledged: transaction hash reused (TX_HASH_REUSED)' }),
+        expect.objectContaining({ title: 'OF_ANOTHER_VERSION (error)', tone: 'error' }),
+        expect.objectContaining({ title: 'STUCK (warning)', tone: 'warning' }),
+        expect.objectContaining({ title: 'STATUS_UNMAPPED (info)', part: 'details' }),
+        expect.objectContaining({ title: 'TX_HASH_REUSED (acknowledged)' }),
       ]);
     });
   });

@@ -3,6 +3,7 @@ import { describeKeptBack } from '../../../../src/accounts/rules/restraints.ts';
 import { configOf } from '../../../../src/settings/config.ts';
 import { storyOf } from '../../../../src/extensions/reports/story/read-story.ts';
 import { insertHappenings } from '../../../../src/store/tables/events.ts';
+import { record } from '../../../support/scripted-exchange.ts';
 import { acceptedOrders } from '../../../support/test-program.ts';
 
 it('says of an order that the database does not let its owner write why nothing is done for it', async () => {
@@ -36,10 +37,14 @@ it('says of an order during an outage that it waits for the exchange, and not fo
     'order-sync doctor',
   ]);
   expect(told?.story.next.join()).not.toContain('when a pass runs');
+  const now = await storyOf(app.store, configOf(config, 'default'), 'a', { asOf: clock.now(), failure: 'HTTP 503' });
+  expect(now?.story.next[0]).toMatch(/HTTP 503/);
 });
 
-it('has when the order is looked up now, and never of the past', async () => {
-  const { program } = await acceptedOrders(['a']);
+it('has when the order is looked up now, and never of the past nor of an order that has ended', async () => {
+  const { program, answers, lookUp } = await acceptedOrders(['a'], {
+    environment: { ORDER_SYNC_FOLLOW_FINAL_STATUSES: 'COMPLETED' },
+  });
   const { app, clock, config } = program;
   const spacing = { facts: { kind: 'strange' }, text: 'It is looked up at a strange pace.' };
   const told = async (asOf: Date) =>
@@ -48,4 +53,7 @@ it('has when the order is looked up now, and never of the past', async () => {
   expect(story?.pace).toEqual(spacing.facts);
   expect(story?.next).toContain(spacing.text);
   expect((await told(new Date('2026-01-05T11:59:59.000Z')))?.story.pace).toBeNull();
+  answers.set('a', record('a', { status: 'COMPLETED', creationDate: '2025-01-05T12:00:00.000Z' }));
+  await lookUp();
+  expect((await told(clock.now()))?.story).toMatchObject({ state: 'disputed', pace: null });
 });

@@ -63,7 +63,9 @@ function fieldText(field: string, events: readonly FeedEvent[]): string {
     return `<small>${escapeText(field)} ${steps.join('')}${escapeText(cutText(data.newValue ?? '–'))}</small>`;
   }
   if ('linkId' in data) return badge('neutral', type.replace('.', ' '));
+  const name = type.replace(/^account\./, '').replaceAll('_', ' ');
   const isGood = type === 'account.back' || type === 'account.resumed' || type === 'account.readable';
-  const text = [data.hold, data.reason, data.actor].filter((part) => part !== null).join(', ');
-  return `${badge(isGood ? 'good' : 'warning', type.replace(/^account\./, '').replaceAll('_', ' '))} <small>${proseText(text)}</small>`;
+  const hold = data.hold?.replaceAll('-', ' ') === name ? null : data.hold;
+  const text = [hold, data.reason, data.actor].filter((part) => part !== null).join(', ');
+  return `${badge(isGood ? 'good' : 'warning', name)} <small>${proseText(text)}</small>`;
 }

@@ -4,7 +4,7 @@ import { HALF_SIZES } from '../../../documents/chart/svg.ts';
 import type { Column, ColumnChart, Row } from '../../../documents/document.ts';
 import { commandText, ageOf, escapeText, proseText } from '../../../documents/html/cells.ts';
 import { counted, sumOf, withCommas } from '../../../../base/words.ts';
-import { OUTCOME_COLUMNS, sumOf as sumsOf } from '../../../reports/reconciliation/money.ts';
+import { NOT_IN_SUMS, OUTCOME_COLUMNS, sumOf as sumsOf } from '../../../reports/reconciliation/money.ts';
 import { MOVES, RANGES, type ActivityFacts, type DashboardFacts, type RangeName } from '../facts.ts';
 import { count, empty, link, listPath, note, table } from '../markup.ts';
 
@@ -40,7 +40,7 @@ export function statesText({ overview, account, at }: DashboardFacts): string {
   });
   const infos = sumOf(findings, ({ severity, open }) => (severity === 'info' ? open : 0));
   const list = listPath('/findings', account, { severity: 'info', status: 'open' });
-  const open = link(list, `${withCommas(infos)} open ${infos === 1 ? 'finding' : 'findings'}`);
+  const open = link(list, `${count(infos)} open ${infos === 1 ? 'finding' : 'findings'}`);
   const explained = infos === 0 ? '' : `<p class="note">${open} of severity info: no action is needed.</p>\n`;
   if (states.length === 0) return `${empty('There are no orders yet.')}${explained}`;
   return `<div class="panel states">${stripText(states, orders, pathOf)}<ul>\n${items.join('')}</ul></div>\n${explained}`;
@@ -119,6 +119,7 @@ const MONEY_COLUMNS: readonly Column[] = [
   { key: 'currency', label: 'Currency', kind: 'text' },
   { key: 'orders', label: 'Orders', kind: 'count' },
   ...OUTCOME_COLUMNS,
+  NOT_IN_SUMS,
 ];
 /** The filters of the lists behind these columns. No filter chooses the orders that are not at the exchange. */
 const FILTERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -138,7 +139,7 @@ export function moneyText({ activity, account }: DashboardFacts): string {
   const rows = moneyRows(money);
   const since = moneySince ?? starts[0] ?? '';
   const columns = MONEY_COLUMNS.filter(
-    ({ key, kind }) => kind !== 'decimal' || rows.some((row) => row[key] !== '0'),
+    ({ key, kind }) => kind === 'text' || rows.some((row) => Number(row[key]) !== 0),
   ).map((column): Column => {
     const filter = FILTERS[column.key];
     if (filter === undefined) return column;

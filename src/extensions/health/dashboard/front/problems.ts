@@ -14,10 +14,11 @@ const MOST_CURRENCIES = 6;
 const HINTS: Partial<Record<ProblemCode, string>> = {
   held: 'It is not known whether the exchange took the request. Ask the exchange, then decide for each order.',
   disputed: 'The exchange has another order under the same id. Do not pay or deliver until a person has decided.',
-  unknown: 'It is not known whether the exchange took the request. order-sync looks the order up by itself.',
-  invalid: 'Our own check refuses what cannot be sent, so nothing was sent. The list says why.',
+  unknown: 'It is not known whether the exchange took the request. order-sync looks up each order by itself.',
+  invalid:
+    'Our own check refuses what cannot be sent, so nothing was sent. The list says why. Correct or delete each row.',
   'out-of-reach':
-    'order-sync sends them by itself when the exchange answers again. The command checks the address, the network and the key.',
+    'order-sync goes on by itself when the exchange answers again. The command checks the address, the network and the key.',
 };
 
 /** Begins the page: the gravest problem in full, or that there is none. */

@@ -1,8 +1,9 @@
 import type { ProblemCode } from '../../../../accounts/problem.ts';
-import { counted, inUnits, withCommas } from '../../../../base/words.ts';
+import { counted, inUnits } from '../../../../base/words.ts';
 import { boxText, type Box } from '../../../documents/html.ts';
-import { ageOf } from '../../../documents/html/cells.ts';
+import { ageOf, proseText } from '../../../documents/html/cells.ts';
 import type { DashboardFacts } from '../facts.ts';
+import { count } from '../markup.ts';
 
 /** Writes a box; undefined if there is nothing to say. */
 type BoxOf = (facts: DashboardFacts) => Box | undefined;
@@ -37,9 +38,9 @@ function requestsBox({ exchange, overview: { holds }, at }: DashboardFacts): Box
   if (exchange === null) return undefined;
   const { rate, inFlight } = exchange;
   const box = { label: `Requests in the last ${inUnits(rate.intervalMs)}`, tone: 'neutral' } as const;
-  const value = `${withCommas(rate.spent)} of ${withCommas(rate.requests)}`;
+  const value = `${count(rate.spent)} of ${count(rate.requests)}`;
   const [until] = holds.flatMap((hold) => (hold.kind === 'rate-limited' ? (hold.until ?? []) : [])).toSorted();
-  if (until === undefined) return { ...box, value, note: `${withCommas(inFlight)} in flight` };
+  if (until === undefined) return { ...box, value, note: `${count(inFlight)} in flight` };
   return { ...box, tone: 'info', value, note: `the exchange asked for no more for ${ageOf(at, until)}` };
 }
 
@@ -47,7 +48,7 @@ function changesBox({ exchange }: DashboardFacts): Box | undefined {
   if (exchange === null || (exchange.overdue === null && exchange.detection.count === 0)) return undefined;
   const { detection, overdue } = exchange;
   const box = { label: 'Changes at the exchange', tone: overdue === null ? 'neutral' : 'info' } as const;
-  const seen = `99% within ${inUnits(detection.p99Ms)}, of ${withCommas(detection.count)}`;
+  const seen = `99% within ${inUnits(detection.p99Ms)}, of ${count(detection.count)}`;
   const note = detection.count === 0 ? 'no change was seen yet' : seen;
   if (overdue === null) return { ...box, value: `half seen within ${inUnits(detection.p50Ms)}`, note, isLong: true };
   return { ...box, value: `${counted(overdue.orders, 'look-up')} overdue`, note, isLong: true };
@@ -68,8 +69,13 @@ function receiversBox({ overview: { receivers }, at }: DashboardFacts): Box {
   const box = { label: 'Webhooks' } as const;
   if (receivers.length === 0)
     return { ...box, tone: 'neutral', value: 'None', note: 'webhooks.endpoints was empty when the daemon started' };
-  const [failing] = receivers.flatMap(({ failingSince }) => failingSince ?? []).toSorted();
-  if (failing !== undefined) return { ...box, tone: 'info', value: 'Trying again', note: `for ${ageOf(failing, at)}` };
+  const failing = receivers.find(({ failingSince }) => failingSince !== null);
+  if (failing !== undefined) {
+    const { name, failingSince, cause } = failing;
+    const why = cause === null ? '' : `: ${cause}`;
+    const note = proseText(`${name} for ${ageOf(failingSince ?? at, at)}${why}`);
+    return { ...box, tone: 'info', value: 'Trying again', note };
+  }
   const [waiting = at] = receivers.flatMap(({ oldestWaiting }) => oldestWaiting ?? []).toSorted();
   const events = ageOf(waiting, at) === 'now' ? 'no event waits' : `the oldest event waits for ${ageOf(waiting, at)}`;
   return { ...box, tone: 'good', value: 'Work', note: `${counted(receivers.length, 'endpoint')}, ${events}` };

@@ -41,7 +41,7 @@ export async function findingsText(
     fields: FIELDS,
     head: name === undefined ? '' : classText(name),
     about: [
-      `${counted(shown.length, 'finding')}, the worst first, of one severity the newest.`,
+      `${counted(shown.length, 'finding')}, the worst first, then the newest.`,
       isCut && 'This page looked at the newest findings of each class only.',
       last !== undefined && account === undefined && 'There are more: choose an account.',
     ],

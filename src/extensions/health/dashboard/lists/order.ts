@@ -18,11 +18,10 @@ import { orderForms, type OrderForms } from '../forms.ts';
 export async function orderText(deps: OpsPages, account: string, id: string, token?: string): Promise<string> {
   const { store, clock, config, activities } = deps;
   const asOf = clock.now();
-  const kept = activities
-    .find(account)
-    ?.keptBack(asOf)
-    .find(({ externalOrderId }) => externalOrderId === id);
-  const told = await storyOf(store, configOf(config, account), id, { asOf, blocked: kept && describeKeptBack(kept) });
+  const activity = activities.find(account);
+  const kept = activity?.keptBack(asOf).find(({ externalOrderId }) => externalOrderId === id);
+  const blocked = kept && describeKeptBack(kept);
+  const told = await storyOf(store, configOf(config, account), id, { asOf, blocked, failure: activity?.failure });
   const row = await readOrder(store.db, account, id);
   if (told === undefined || row === undefined) {
     throw new Refused(404, `The account ${account} has no order ${id}.`, 'Check the id, or search for its beginning.');
@@ -36,11 +35,16 @@ export async function orderText(deps: OpsPages, account: string, id: string, tok
   return `<div class="story-page">\n${main.join('')}</div>\n`;
 }
 
+/** The times of the story itself; a quoted one is a value of the exchange. */
+function withShortTimes(line: string): string {
+  return line.replaceAll(/(?<=\s)(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)\.\d{3}Z/g, '$1 $2 UTC');
+}
+
 /** Says what happens next. A form stands in place of the commands that do the same. */
 function nextText(id: string, next: readonly string[], forms: OrderForms): string {
   const shown = Object.keys(forms).length === 0 ? next : next.filter((line) => !EFFECTS.includes(line));
   const parts = shown.map((line) => {
-    if (!isCommand(line)) return `<p>${proseText(line)}</p>\n`;
+    if (!isCommand(line)) return `<p>${proseText(withShortTimes(line))}</p>\n`;
     const form = Object.entries(forms).find(([command]) => line.startsWith(`order-sync ${command} `))?.[1];
     return form ?? `<p>${commandText(line)}</p>\n`;
   });

@@ -64,10 +64,7 @@ describe('the newest changes', () => {
       { ...account, old_value: 'key-refused', new_value: null, reason: 'taken' },
       { ...refused, reason: 'again' },
     );
-    expect(lines).toEqual([
-      'account default key refused key-refused, again',
-      'shop-1 order.status – → B → C and 1 more field',
-    ]);
+    expect(lines).toEqual(['account default key refused again', 'shop-1 order.status – → B → C and 1 more field']);
   });
 
   it('tell once that an order became held, and what became of an account', () => {

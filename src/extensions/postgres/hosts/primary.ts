@@ -1,0 +1,209 @@
+import { systemClock } from '../../../base/clock.ts';
+import type { PostgresDatabase } from '../../../settings/database.ts';
+import { hostsText, type DatabaseHost } from '../../../settings/database-url.ts';
+import { StoreError } from '../../../store/errors.ts';
+import type { Weakness } from '../../../store/port.ts';
+import { clientConfig, type Client, type Destination } from '../client.ts';
+import { messageOf, postgresError } from '../errors.ts';
+import { ASK_MS, askServer, readRole, type Answer, type Refusal, type Writable } from './ask.ts';
+
+/** The only host of a database may take so long to let a connection in. */
+const CONNECT_TIMEOUT_MS = 5_000;
+/** Once a server that takes writes has answered, others have so long to answer: an old primary may live on beside the new one. */
+const SLOWER_MS = 300;
+/** How often a server is asked again while others are silent, and all servers after none took writes. */
+const AGAIN_MS = 250;
+
+/**
+ * The server that takes writes, for all connections of a process to one database. With one host it is that host, and costs
+ * nothing. With several hosts each new connection is checked, and all hosts are asked at the same time when none is known to
+ * take writes. The one with the highest time-line is used, and never one with a lower time-line than was used before.
+ */
+export class Primary implements Destination {
+  readonly connectTimeoutMs: number;
+  readonly #place: PostgresDatabase;
+  readonly #clock = systemClock();
+  readonly #listeners = new Set<(server: DatabaseHost) => void>();
+  #server: DatabaseHost;
+  #timeLine = '';
+  #isKnown: boolean;
+  #term = 0;
+  #config: ReturnType<typeof clientConfig> | undefined;
+  #finding: Promise<void> | undefined;
+  #failed: { readonly error: StoreError; readonly until: number } | undefined;
+
+  constructor(place: PostgresDatabase) {
+    const [first = { host: '', port: 0 }, ...others] = place.hosts;
+    this.#place = place;
+    this.#server = first;
+    this.#isKnown = others.length === 0;
+    this.connectTimeoutMs = others.length === 0 ? CONNECT_TIMEOUT_MS : ASK_MS;
+  }
+
+  /** The server to which connections are made now. */
+  get server(): DatabaseHost {
+    return this.#server;
+  }
+
+  /** Goes up when another server takes writes, or this one takes none. */
+  get term(): number {
+    return this.#term;
+  }
+
+  /** Has new connections of a pool checked. */
+  get poolOptions() {
+    const check = async (client: unknown) => await this.#check(client as Client);
+    return { destination: this, ...(this.#hasOthers && { onConnect: check }) };
+  }
+
+  /** Calls the listener with the server whenever connections that were made before are of no further use. */
+  onChange(listener: (server: DatabaseHost) => void): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  }
+
+  /** Connects to the primary. If the one that is known has failed, all hosts are asked once. Throws what `connect` or the driver throws. */
+  async connect<Connection>(connect: () => Promise<Connection>): Promise<Connection> {
+    if (!this.#hasOthers) return await connect();
+    for (let isAgain = false; ; isAgain = true) {
+      if (!this.#isKnown) await this.#find();
+      const server = this.#server;
+      try {
+        return await connect();
+      } catch (error) {
+        if (server === this.#server) this.#isKnown = false;
+        if (isAgain || error instanceof StoreError) throw error;
+      }
+    }
+  }
+
+  /** A connection was lost, or its server takes no writes any more: the next one asks all hosts. */
+  doubt(takesNoWrites: boolean): void {
+    if (!this.#hasOthers) return;
+    this.#isKnown = false;
+    if (takesNoWrites) this.#change();
+  }
+
+  /** Asks all hosts, for at most `ASK_MS`, and says what a fail-over would meet. */
+  async weaknesses(): Promise<readonly Weakness[]> {
+    if (!this.#hasOthers) return [];
+    const never = new AbortController().signal;
+    const answers = await Promise.all(this.#place.hosts.map((server) => this.#ask(server, never)));
+    return weaknessesIn(answers);
+  }
+
+  get #hasOthers(): boolean {
+    return this.#place.hosts.length > 1;
+  }
+
+  async #check(client: Client): Promise<void> {
+    const answer = await readRole(client);
+    const refusal = refusalOf(answer, this.#timeLine);
+    if (refusal !== undefined) throw new Error(`${hostsText([client.server])} ${refusal.why}`);
+    if (client.server !== this.#server) throw new Error(`${hostsText([client.server])} is not the primary any more`);
+    this.#use(answer as Writable);
+  }
+
+  async #find(): Promise<void> {
+    const { error, until = 0 } = this.#failed ?? {};
+    if (error !== undefined && this.#clock.monotonic() < until) throw error;
+    this.#finding ??= this.#askAll().finally(() => (this.#finding = undefined));
+    await this.#finding;
+  }
+
+  async #askAll(): Promise<void> {
+    const answers = await this.#answers();
+    const best = primaryOf(answers, this.#timeLine);
+    if (best !== undefined) return this.#use(best);
+    const error = noPrimary(this.#place.address, answers, this.#timeLine);
+    this.#failed = { error, until: this.#clock.monotonic() + AGAIN_MS };
+    throw error;
+  }
+
+  async #ask(server: DatabaseHost, stop: AbortSignal): Promise<Answer> {
+    this.#config ??= clientConfig(this.#place);
+    return await askServer(server, this.#config, stop);
+  }
+
+  /** The newest answer of each server that has answered, in the order of the settings. */
+  async #answers(): Promise<readonly Answer[]> {
+    const { hosts } = this.#place;
+    const answers = new Map<DatabaseHost, Answer>();
+    const [found, all] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const stop = new AbortController();
+    const ask = async (server: DatabaseHost) => {
+      while (!stop.signal.aborted) {
+        answers.set(server, await this.#ask(server, stop.signal));
+        if (answers.size === hosts.length) all.resolve();
+        if (answers.get(server)?.kind === 'writable') return found.resolve();
+        // While others are silent this one may be promoted.
+        await this.#clock.sleep(AGAIN_MS, stop.signal).catch(() => undefined);
+      }
+    };
+    for (const server of hosts) void ask(server);
+    await Promise.race([all.promise, found.promise]);
+    await Promise.race([all.promise, this.#clock.sleep(SLOWER_MS, stop.signal).catch(() => undefined)]);
+    stop.abort();
+    return hosts.flatMap((server) => answers.get(server) ?? []);
+  }
+
+  #use({ server, timeLine }: Writable): void {
+    const isOther = this.#timeLine !== '' && (server !== this.#server || timeLine !== this.#timeLine);
+    this.#server = server;
+    this.#timeLine = timeLine;
+    this.#isKnown = true;
+    if (isOther) this.#change();
+  }
+
+  #change(): void {
+    this.#term += 1;
+    for (const listener of this.#listeners) listener(this.#server);
+  }
+}
+
+/** Picks the server with the highest time-line, the first of several; undefined if none takes writes on the time-line `newest` or a later one. */
+export function primaryOf(answers: readonly Answer[], newest: string): Writable | undefined {
+  const writable = answers.filter((one): one is Writable => refusalOf(one, newest) === undefined);
+  return writable.reduce<Writable | undefined>(
+    (best, one) => (best === undefined || one.timeLine > best.timeLine ? one : best),
+    undefined,
+  );
+}
+
+function refusalOf(answer: Answer, newest: string): Refusal | undefined {
+  if (answer.kind === 'refusal') return answer;
+  const { server, timeLine } = answer;
+  if (timeLine >= newest) return undefined;
+  return {
+    kind: 'refusal',
+    server,
+    why: `is on time-line ${Number.parseInt(timeLine, 16)}, and ${Number.parseInt(newest, 16)} was used before`,
+  };
+}
+
+/** Names the hosts that do not tell their role, and those that take writes if there are several. */
+export function weaknessesIn(answers: readonly Answer[]): readonly Weakness[] {
+  const found = answers.flatMap((answer): Weakness[] => {
+    if (answer.kind === 'writable' || answer.error === undefined) return [];
+    const advice = 'a fail-over to it is not followed; see that it runs, or correct database.url';
+    return [{ name: 'hosts', text: `${reasonOf(answer)}: ${advice}` }];
+  });
+  const writable = answers.filter(({ kind }) => kind === 'writable').map(({ server }) => hostsText([server]));
+  const split = `${writable.join(' and ')} take writes: an old primary lives on; stop it before an order is sent twice`;
+  return writable.length > 1 ? [...found, { name: 'split', text: split }] : found;
+}
+
+function reasonOf({ server, why, error }: Refusal): string {
+  return `${hostsText([server])} ${why}${error === undefined ? '' : ` (${messageOf(error)})`}`;
+}
+
+/** Names each host and why it is not used. If all that did not answer failed in one way, it is a failure of that kind. */
+function noPrimary(address: string, answers: readonly Answer[], newest: string): StoreError {
+  const refusals = answers.flatMap((answer) => refusalOf(answer, newest) ?? []);
+  const message = `${address} has no server that takes writes: ${refusals.map(reasonOf).join('; ')}`;
+  const failures = refusals.flatMap(({ error }) => (error === undefined ? [] : [postgresError(error, address)]));
+  const [failure] = failures;
+  const isOneKind = failures.every(({ problem }) => problem === failure?.problem);
+  if (failure === undefined || !isOneKind) return new StoreError('disk', message, { cause: new Error(message) });
+  return new StoreError(failure.problem, message, { cause: failure.cause });
+}

@@ -1,0 +1,144 @@
+import pg from 'pg';
+import { deadline, type Clock } from '../../../base/clock.ts';
+import type { PostgresDatabase } from '../../../settings/database.ts';
+import { hostsText, type DatabaseHost } from '../../../settings/database-url.ts';
+import { durationText } from '../../../settings/values.ts';
+import { StoreError } from '../../../store/errors.ts';
+import type { Snapshot } from '../../../store/port.ts';
+import { openConnections, type Connections, type Lent } from '../connection.ts';
+import { openSnapshot } from '../snapshot.ts';
+import type { Primary } from './primary.ts';
+
+/** Beside the pool of the writers: who reads a snapshot also writes, and would wait for itself. */
+const MOST_SNAPSHOTS = 4;
+const LOOK_MS = 20;
+/** If no standby can be read, the primary is read for so long. */
+const LEFT_MS = 60_000;
+
+interface ReadingsDeps {
+  readonly place: PostgresDatabase;
+  readonly primary: Primary;
+  readonly clock: Pick<Clock, 'monotonic' | 'sleep'>;
+  readonly hurry: AbortSignal | undefined;
+  /** Called once when no standby can be read, and again after one was read. */
+  readonly warn: ((text: string) => void) | undefined;
+}
+
+/** The end of the primary's log. A role that cannot read the time-line has null. */
+interface Position {
+  readonly log: string;
+  readonly timeLine: string | null;
+}
+
+/**
+ * Connections for snapshots. With `database.readFrom: standby` a snapshot is read from a standby that has all commits from before the
+ * snapshot was asked for. The primary's position in the log proves it: a standby that is cut off from the primary does
+ * not know that it is behind, and clocks may be set back.
+ */
+export class Readings implements AsyncDisposable {
+  readonly #ofPrimary: Connections;
+  readonly #deps: ReadingsDeps;
+  readonly #standbys = new Map<DatabaseHost, Connections>();
+  #leftUntil = Number.NEGATIVE_INFINITY;
+  #isTold = false;
+
+  constructor(deps: ReadingsDeps) {
+    const { place, hurry, primary } = deps;
+    this.#deps = deps;
+    this.#ofPrimary = openConnections(place, { max: MOST_SNAPSHOTS, hurry, primary, areNamed: false });
+  }
+
+  /** Throws `StoreError` if the primary does not answer. */
+  async snapshot(of?: 'primary'): Promise<Snapshot> {
+    const standby = of === 'primary' ? undefined : await this.#standby();
+    return await openSnapshot(standby === undefined ? this.#ofPrimary : { lend: async () => standby });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const connections of [this.#ofPrimary, ...this.#standbys.values()]) await connections[Symbol.asyncDispose]();
+  }
+
+  /** The first standby that has all commits; undefined if there is none within `database.readBehind`. */
+  async #standby(): Promise<Lent | undefined> {
+    const { place, primary, clock, warn } = this.#deps;
+    if (place.readFrom === 'primary' || clock.monotonic() < this.#leftUntil) return undefined;
+    const position = await this.#position();
+    const reasons = new Map(place.hosts.flatMap((one) => (one === primary.server ? [] : [[one, 'does not answer']])));
+    const { promise, resolve, reject } = Promise.withResolvers<Lent | undefined>();
+    const stop = new AbortController();
+    const end = (lent?: Lent) => {
+      stop.abort();
+      resolve(lent);
+    };
+    deadline(place.readBehind).addEventListener('abort', () => end());
+    const asked = [...reasons.keys()].map((server) => this.#ask(server, position, { reasons, end, stop: stop.signal }));
+    Promise.all(asked).then(() => end(), reject);
+    const lent = await promise;
+    if (lent === undefined) this.#leftUntil = clock.monotonic() + LEFT_MS;
+    if (lent === undefined && !this.#isTold) {
+      const why = [...reasons].map(([server, reason]) => `${hostsText([server])} ${reason}`).join('; ');
+      warn?.(`reports read the primary: no standby has its commits within ${durationText(place.readBehind)} (${why})`);
+    }
+    this.#isTold = lent === undefined;
+    return lent;
+  }
+
+  async #position(): Promise<Position> {
+    using lent = await this.#ofPrimary.lend();
+    const { rows } = await lent.exec(
+      'select pg_current_wal_insert_lsn()::text as log, order_sync_time_line() as time_line',
+    );
+    const { log, time_line: timeLine } = rows[0] ?? {};
+    return { log: String(log), timeLine: typeof timeLine === 'string' ? timeLine : null };
+  }
+
+  /** Looks until the standby has all commits, or `stop` aborts. It takes the connection back unless `end` has it. */
+  async #ask(
+    server: DatabaseHost,
+    position: Position,
+    to: { readonly reasons: Map<DatabaseHost, string>; readonly end: (lent: Lent) => void; readonly stop: AbortSignal },
+  ): Promise<void> {
+    let lent: Lent | undefined;
+    try {
+      lent = await this.#connectionsTo(server).lend();
+      while (!to.stop.aborted) {
+        const state = await stateOf(lent, position);
+        if (to.stop.aborted) break;
+        if (state === 'ready') return to.end(lent);
+        to.reasons.set(server, state);
+        if (state !== BEHIND) break;
+        await this.#deps.clock.sleep(LOOK_MS, to.stop).catch(() => undefined);
+      }
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      to.reasons.set(server, `fails: ${error.message}`);
+    }
+    lent?.release();
+  }
+
+  #connectionsTo(server: DatabaseHost): Connections {
+    const { place, hurry } = this.#deps;
+    const known = this.#standbys.get(server);
+    if (known !== undefined) return known;
+    const made = openConnections({ ...place, hosts: [server] }, { max: MOST_SNAPSHOTS, hurry, areNamed: false });
+    this.#standbys.set(server, made);
+    return made;
+  }
+}
+
+const BEHIND = 'is behind';
+
+/** Reads before the snapshot begins: the snapshot has at least what is proved here. */
+async function stateOf(lent: Lent, { log, timeLine }: Position): Promise<string> {
+  if (timeLine === null) return 'cannot be held against the primary, whose time-line the role cannot read';
+  const { rows } = await lent.exec(`select pg_is_in_recovery() as standby,
+    pg_last_wal_replay_lsn() >= ${pg.escapeLiteral(log)}::pg_lsn as ready`);
+  const { standby, ready } = rows[0] ?? {};
+  if (standby !== 1) return 'is no standby';
+  if (ready !== 1) return BEHIND;
+  // A standby of an old primary that lives on has a log of its own, and may be ahead in it.
+  const follows = `select time_line = ${pg.escapeLiteral(timeLine)} as follows from database_identity`;
+  return (await lent.exec(follows)).rows[0]?.['follows'] === 1
+    ? 'ready'
+    : 'has no commit of the time-line of the primary';
+}
