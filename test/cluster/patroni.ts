@@ -156,6 +156,8 @@ export class Cluster implements AsyncDisposable {
     const query = `select count(*) = 2 and count(*) filter (where sync_state in ('sync', 'quorum')) >= ${wanted} as is
       from pg_stat_replication where state = 'streaming' and application_name like 'db%'`;
     return await this.#until('two standbys that receive', async () => {
+      // As systemd does: Patroni may end when etcd is out of its reach.
+      for (const processes of this.#machines.values()) processes.startAll();
       const primary = await this.primary();
       if (primary === undefined || !(await this.#isKnownToPatroni(primary.name, wanted))) return undefined;
       const { rows } = await this.pool(primary.name, 'postgres').query<{ is: boolean }>(query);

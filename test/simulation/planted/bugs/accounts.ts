@@ -94,7 +94,7 @@ export const ACCOUNT_BUGS: readonly PlantedBug[] = [
         from: 'of due)',
         to: 'of due.slice(0, 1))',
       },
-      { file: 'src/accounts/due-accounts.ts', in: 'DueAccounts.readNext', from: 'await this.read(from, to);', to: '' },
+      { file: 'src/accounts/due-accounts.ts', in: 'DueAccounts.readNext', from: 'await this.read(slice);', to: '' },
     ],
   },
 ];
