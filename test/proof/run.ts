@@ -23,9 +23,12 @@ interface Job {
   readonly folder: string | undefined;
 }
 
+/** More waiting parts at once would keep each other from their deadlines. */
+const MOST_WAITING = 3;
+
 /**
- * Runs the pieces that have not run yet. As many working pieces run at once as there are cores, in the order of the list. Each
- * waiting part runs beside them, one piece after another.
+ * Runs the pieces that have not run yet. As many working pieces run at once as there are cores, in the order of the list. A few
+ * waiting parts run beside them, each with one piece after another.
  */
 export async function runParts(parts: readonly Part[], dose: Dose, say: Say): Promise<PartResult[]> {
   // Some are for a release only.
@@ -42,8 +45,17 @@ export async function runParts(parts: readonly Part[], dose: Dose, say: Say): Pr
     .filter(({ isWaiting = false }) => !isWaiting)
     .flatMap(jobsOf)
     .values();
-  const waiting = chosen.filter(({ isWaiting = false }) => isWaiting).map(jobsOf);
-  await Promise.all([...Array.from({ length: availableParallelism() }, () => lane(work)), ...waiting.map(lane)]);
+  const waiting = chosen
+    .filter(({ isWaiting = false }) => isWaiting)
+    .map(jobsOf)
+    .values();
+  const lanes = async () => {
+    for (const jobs of waiting) await lane(jobs);
+  };
+  await Promise.all([
+    ...Array.from({ length: availableParallelism() }, () => lane(work)),
+    ...Array.from({ length: MOST_WAITING }, lanes),
+  ]);
   return chosen.map((part) => sumOf(part, dose, came.get(part) ?? []));
 }
 
