@@ -11,7 +11,7 @@ const BROKEN_ONCE = [
 /** Worlds from one seed after another. */
 export const randomWorlds = partOf({
   name: 'random',
-  text: 'worlds in which one seed decides what happens: orders, settings, faults, deaths of the process; one in five has several accounts, one in ten two or three processes at a time',
+  text: 'worlds in which one seed decides what happens: orders, settings, faults, deaths of the process; one in five has several accounts, one in sixteen two or three processes at a time',
   seeds: { small: 1_000, full: 10_000 },
   seedsAPiece: 500,
   kept: BROKEN_ONCE,

@@ -58,20 +58,19 @@ describe('a world with several processes at a time', () => {
     ({ workers }) => workers !== null,
   );
 
-  it('is one of ten, has several accounts, and mostly receivers of webhooks', () => {
-    expect(shared.length).toBeGreaterThan(80);
-    expect(shared.length).toBeLessThan(120);
+  it('is one of sixteen, has several accounts, and mostly receivers of webhooks', () => {
+    expect(shared.length).toBeGreaterThan(45);
+    expect(shared.length).toBeLessThan(80);
     expect(shared.filter(({ others }) => others.length === 0)).toEqual([]);
     expect(shared.filter(({ receivers }) => receivers.length > 0).length).toBeGreaterThan(shared.length / 3);
   });
 
   it('leads from the same seed to the same trace, in which accounts are taken over', async () => {
     using ground = await prepareGround();
-    const [seed = 0] = shared.filter(({ calmAt }) => calmAt <= 120_000).map((plan) => plan.seed);
-    const first = await live(planOf(seed), ground);
-    const second = await live(planOf(seed), ground);
+    const first = await live(planOf(868), ground);
+    const second = await live(planOf(868), ground);
     expect(second.trace).toEqual(first.trace);
     expect(first.violation).toBeUndefined();
-    expect(first.trace.filter((line) => line.includes('the server: with due as')).length).toBeGreaterThan(1);
+    expect(first.trace.filter((line) => line.includes('the server: with over as')).length).toBeGreaterThan(1);
   });
 });
