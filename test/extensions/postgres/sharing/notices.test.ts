@@ -144,6 +144,7 @@ describe.skipIf(findPostgres() === undefined)('notices', () => {
       where datname = current_database() and pid <> pg_backend_pid() and application_name = 'order-sync'`);
     while (!sleeps.includes(OFTEN)) await next();
     while (!sleeps.includes(SELDOM)) await next();
+    expect(sleeps).toEqual(expect.arrayContaining([OFTEN, SELDOM]));
   });
 
   it('that do not arrive have it look once a second', async () => {
