@@ -8,6 +8,7 @@ import type { Clock } from '../../base/clock.ts';
 /** A create goes on a kept connection only within this time after the last answer on it. */
 export const REUSE_WITHIN_MS = 100;
 const FREE_SOCKETS = 32;
+
 /** Connections that are kept between requests, and when each last brought an answer. */
 export class Connections {
   readonly #http = new http.Agent({ keepAlive: true, maxFreeSockets: FREE_SOCKETS });
@@ -92,7 +93,7 @@ function endingAtOnce(request: ClientRequest, isAnswered: () => boolean): Client
   return request;
 }
 
-/** Fails a request whose answer is 101 (switching protocols): its socket would be nobody's, and keep the process from ending. */
+/** Fails a request whose answer is 101 (switching protocols): nothing would close its socket, which would keep the process from ending. */
 function withoutUpgrade(request: ClientRequest): ClientRequest {
   return request.once('upgrade', (_response, socket) => {
     socket.destroy();

@@ -12,7 +12,7 @@ export const LAST_ANSWER_MS = 2_000;
 /** A connection that was not used for so long asks whether the other side is still there. */
 const KEEP_ALIVE_MS = 10_000;
 
-/** Where a connection that is made now leads. */
+/** The server to which a new connection is made. */
 export interface Destination {
   readonly server: DatabaseHost;
   readonly connectTimeoutMs: number;
@@ -92,7 +92,7 @@ export function clientConfig(place: PostgresDatabase): pg.ClientConfig {
   };
 }
 
-/** Gives the password for each new connection. One that was changed in its file holds for the next. */
+/** Returns a function that reads the password for each new connection: a password changed in its file holds for the next one. */
 function passwordsOf(place: PostgresDatabase): () => string {
   let { password = '' } = place;
   return () => {

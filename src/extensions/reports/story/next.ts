@@ -31,7 +31,7 @@ export interface StorySettings {
   readonly blocked?: { readonly why: string; readonly remedy: string } | undefined;
   /** The value of now; past values are not kept. */
   readonly spacing?: Spacing | undefined;
-  /** Where the key of the account stands. */
+  /** The file or the setting that holds the key of the account. */
   readonly keyPlace?: string;
   /** What speaks against sending the order again now. */
   readonly against?: DecisionEvidence | undefined;
