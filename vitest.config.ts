@@ -63,7 +63,7 @@ const SLOW = ['test/**/*.slow.test.ts'];
 const OF_POSTGRES = [
   'test/extensions/postgres/*.test.ts',
   'test/extensions/postgres/{hosts,marks,move}/*.test.ts',
-  'test/extensions/postgres/sharing/{notices,ownership,wakes}.test.ts',
+  'test/extensions/postgres/sharing/{notices,ownership,promotion,wakes}.test.ts',
 ];
 /** What runs where no server is found: PGlite takes seconds for each test. */
 const ON_PGLITE = ['test/extensions/postgres/{contract,dialect,guards,schema}.test.ts'];

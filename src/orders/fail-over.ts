@@ -3,13 +3,12 @@ import {
   isCovered,
   isKnownTo,
   isSeenAfter,
-  isSinglePromotion,
   mostWalked,
   walkedTo,
   type FailOver,
 } from '../accounts/rules/fail-over.ts';
-import { freeOfDoubt, type Assumption } from './rules/create.ts';
-import { countDoubtful, readFailOvers, saveFailOver, sentTimes, tellFailOver } from '../store/tables/fail-overs.ts';
+import type { Assumption } from './rules/create.ts';
+import { countDoubtful, readFailOvers, sentTimes, tellFailOver } from '../store/tables/fail-overs.ts';
 import type { Database, Transaction } from '../store/port.ts';
 import { trackingOf } from '../store/orders/order-columns.ts';
 import { DUE_COLUMNS, dueKeyOf, findOrders, type OrderFilter } from '../store/find-orders.ts';
@@ -34,20 +33,17 @@ type Unmarked = FlowDeps['creates']['unmarked'];
 export async function takeUpFailOvers(
   deps: FailOverDeps,
 ): Promise<{ readonly newestAt: number | undefined; readonly unmarked: Unmarked }> {
-  const { account, store, clock } = deps;
+  const { account, store } = deps;
   await reportSent(deps);
   const unmarked: Unmarked = new Map();
   const all = await readFailOvers(store.db, account);
   const open = all.filter(({ markedAt }) => markedAt === undefined);
   const newest = all.at(-1);
   for (const failOver of open) {
-    const sent = await lostIntents(deps, failOver);
-    await mark(deps, failOver, sent.ids, unmarked);
-    const isExact = sent.isExact || isCovered(failOver);
-    if (!isExact) for await (const ids of walkedBy(deps, failOver)) await mark(deps, failOver, ids, unmarked);
-    if (!isCovered(failOver)) await keepFromResending(deps, failOver, unmarked);
-    if (!isExact) continue;
-    await store.writer.write((tx) => saveFailOver(tx, account, { ...failOver, isExact: true }, clock.now()));
+    await mark(deps, failOver, await lostIntents(deps), unmarked);
+    if (isCovered(failOver)) continue;
+    for await (const ids of walkedBy(deps, failOver)) await mark(deps, failOver, ids, unmarked);
+    await keepFromResending(deps, failOver, unmarked);
   }
   await endMarking(deps, unmarked);
   return { newestAt: newest === undefined ? undefined : Date.parse(newest.seenAt), unmarked };
@@ -60,10 +56,7 @@ export async function markLeft(deps: MarkingDeps, unmarked: Unmarked): Promise<v
   await endMarking(deps, unmarked);
 }
 
-/**
- * Names the orders that this process sent as the lost owner: they take the place of the orders that it may have walked
- * by. Does nothing if every fail-over is reported.
- */
+/** Makes each order unknown that this process sent as a lost owner. Does nothing if every fail-over is reported. */
 export async function reportSent(deps: FailOverDeps): Promise<void> {
   const { account, store, clock, intents, log } = deps;
   const owned = intents.ownedSince(account);
@@ -72,26 +65,23 @@ export async function reportSent(deps: FailOverDeps): Promise<void> {
     reportedAt === undefined && generation <= owned.generation && isSeenAfter(seenAt, owned.at);
   for (const failOver of (await readFailOvers(store.db, account)).filter(isOurs)) {
     const locked: Unmarked = new Map();
-    const sent = await lostIntents(deps, failOver);
-    for (const ids of partsOf(sent.ids, PAGE)) await mark(deps, failOver, ids, locked);
+    const sent = await lostIntents(deps);
+    for (const ids of partsOf(sent, PAGE)) await mark(deps, failOver, ids, locked);
     // The next owner is still marking, or another program locks rows: a later call does the rest.
     if (failOver.markedAt === undefined || locked.size > 0) continue;
-    if (sent.isExact) await freeOthers(deps, failOver, new Set(sent.ids));
-    const reportedAt = clock.now().toISOString();
-    const reported = { ...failOver, reportedAt, ...(sent.isExact && { isExact: true }) };
+    const reported = { ...failOver, reportedAt: clock.now().toISOString() };
     await store.writer.write((tx) => tellFailOver(tx, account, reported, clock.now()));
     log.warn(
-      { failOver: failOver.id, orders: sent.ids.length },
+      { failOver: failOver.id, orders: sent.length },
       'the orders that a fail-over lost were named by the worker that had sent them',
     );
   }
 }
 
-/** Finds orders that this process sent and whose newest intent the server lacks; all that were lost if `isExact`. */
-async function lostIntents({ account, store, intents }: FailOverDeps, failOver: FailOver) {
-  const [sent, forgotten] = [intents.of(account), intents.forgottenOf(account)];
+/** Finds orders that this process sent and whose newest intent the server lacks. */
+async function lostIntents({ account, store, intents }: FailOverDeps): Promise<readonly string[]> {
   const ids: string[] = [];
-  for (const page of partsOf(sent, PAGE)) {
+  for (const page of partsOf(intents.of(account), PAGE)) {
     const times = await sentTimes(
       store.db,
       account,
@@ -100,14 +90,7 @@ async function lostIntents({ account, store, intents }: FailOverDeps, failOver: 
     const isLost = ({ externalOrderId: one, sentAt }: SentIntent) => times.has(one) && times.get(one) !== sentAt;
     ids.push(...page.filter(isLost).map(({ externalOrderId }) => externalOrderId));
   }
-  const { externalOrderId = '', sentAt } = forgotten ?? {};
-  const isKept =
-    sentAt === undefined || (await sentTimes(store.db, account, [externalOrderId])).get(externalOrderId) === sentAt;
-  // A later fail-over lost further intents.
-  const isNewest = (await readFailOvers(store.db, account)).at(-1)?.id === failOver.id;
-  const isLast = intents.ownedSince(account)?.generation === failOver.generation;
-  const isOnlyLoss = isLast && intents.isFirstLoss(account, failOver.seenAt) && isSinglePromotion(failOver);
-  return { ids, isExact: isNewest && isKept && isOnlyLoss };
+  return ids;
 }
 
 async function* walkedBy(deps: FailOverDeps, failOver: FailOver): AsyncGenerator<readonly string[]> {
@@ -196,23 +179,6 @@ async function keepFromResending(deps: MarkingDeps, failOver: FailOver, locked: 
   const { account, store } = deps;
   const unknown = (fromId = '') => orderIds(store.db, { account, states: ['unknown'], fromId, limit: PAGE });
   for await (const ids of pagesAfter(PAGE, unknown)) await mark(deps, failOver, ids, locked);
-}
-
-async function freeOthers(deps: MarkingDeps, { id: failOver }: FailOver, named: ReadonlySet<string>): Promise<void> {
-  const { account, store, clock } = deps;
-  const reason = 'the worker that drove the account before the fail-over did not send it';
-  for await (const ids of doubtfulOrders(store.db, account, failOver)) {
-    await store.writer.write(async (tx) => {
-      if ((await readFailOvers(tx, account)).at(-1)?.id !== failOver) return;
-      for (const id of ids.filter((one) => !named.has(one))) {
-        const row = await lockFreeOrder(tx, account, id);
-        if (row === undefined || row.fail_over !== failOver) continue;
-        let before = trackingOf(row);
-        const decisions = freeOfDoubt(before, false, { source: 'create', reason }, clock.now());
-        for (const decision of decisions) before = await saveDecision(tx, before, decision, clock.now());
-      }
-    });
-  }
 }
 
 /** Yields the ids of the orders that a fail-over left in doubt, a page at a time. */

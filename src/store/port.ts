@@ -111,6 +111,8 @@ export interface AccountLease {
   readonly differsIn: readonly string[];
   /** The first commit of this owner; absent if commits bear no names. Its `timeLine` is null if the server does not tell it. */
   readonly claim?: { readonly name: string; readonly timeLine: string | null };
+  /** The time-line on which this owner may write: on another one, a next owner may have been lost. Absent if servers are not promoted. */
+  readonly timeLine?: string | null;
   /** The place in the due orders that the create pass has reached, as JSON: the next owner reads it after a fail-over. */
   walked?: string;
   /** Aborts when the account is to be given back or was lost: nothing more is begun for it. */

@@ -14,7 +14,9 @@
  * claim       the next generation; on another time-line a fail-over     claimAccounts        src/extensions/postgres/sharing/workers.ts
  * expire      trusted for less time than the heartbeat lasts            isTrusted            src/extensions/postgres/sharing/leases.ts
  * renew       a renewal after a pause, unless declared over             beat                 src/extensions/postgres/sharing/leases.ts
- * FENCED      each write requires the generation and the last commit    #lockAccount         src/extensions/postgres/writer.ts
+ * follow      on a promoted server only without a pause                 beat                 src/extensions/postgres/sharing/leases.ts
+ * FENCED      each write requires the generation, the last commit       #lockAccount         src/extensions/postgres/writer.ts
+ *             and the time-line of the last renewal
  * lose        an owner that another has followed writes nothing         #assertNotFollowed   src/extensions/postgres/writer.ts
  * takeOver    `sending` becomes unknown                                 sendingBecomesUnknown src/orders/recover.ts
  *             after a fail-over what may have been sent is in doubt     takeUpFailOvers      src/orders/fail-over.ts
@@ -33,9 +35,9 @@
  * settle      a person says that it exists, or abandons it              decideOrders         src/orders/operator-decisions.ts
  * free        a person has asked: it was not created                    decideFailOver       src/extensions/restore/restore.ts
  * again       a refused order is sent again, unless in doubt            doubtedBy            src/accounts/rules/fail-over.ts
- * report      a late worker names what it sent, and frees the rest      reportSent           src/orders/fail-over.ts
+ * report      a late worker names what it sent                          reportSent           src/orders/fail-over.ts
  */
-/* Mistakes that can be planted, `-DMISTAKE=NO_MARK`; the last one takes away an assumption. steps.ts says what each is. */
+/* Mistakes that can be planted, `-DMISTAKE=NO_MARK`. steps.ts says what each is. */
 #define EARLY        1
 #define NO_FENCE     2
 #define NO_MARK      3
@@ -46,9 +48,8 @@
 #define NO_LEASE     8
 #define TIMEOUT      9
 #define ABSENCE      10
-#define LATE         11
+#define WOKEN        11
 #define NO_PROOF     12
-#define FOLLOWED     13
 #define PENDING 0
 #define SENDING 1
 #define UNKNOWN 2   /* and held */
@@ -70,29 +71,27 @@
 
 /* The servers: the order's row, the account's row and its newest fail-over. A worker w is named w + 1 in them, nobody is 0. */
 byte order[2], sent[2] /* whose intent is the newest */;
-byte doubt[2] /* 1 absence proves nothing, 2 in doubt of the newest fail-over, 3 of an older one */;
+byte doubt[2] /* 1 absence proves nothing, 2 in doubt of a fail-over */;
 byte gen[2], holder[2], last[2] /* whose commit */, lease[2] /* requests granted in this window */, line[2] /* of the last commit */;
-byte open[2] /* not taken up; 2 with an older one */, toLine[2], lostGen[2], single[2] /* one promotion since the last commit */, told[2];
+byte open[2] /* not taken up */, toLine[2], lostGen[2], told[2];
 byte p = 0, link = STANDBY, promoted = 0;
 /* The workers. One that has died is as one that has just begun. */
 byte has[2] /* a generation */, trust[2] /* 2 trusted, 1 lapsed, 0 over */, ready[2], at[2], spent[2] /* 1 granted, 2 used */;
-byte was[2] /* its generation when it took over last */, mem[2] /* 1 its newest intent was sent, 2 an older one */, first[2];
+byte was[2] /* its generation when it took over last */, mem[2] /* 1 its newest intent was sent, 2 an older one */;
+byte at_line[2] /* of its last renewal */;
 byte old[2] /* is connected to the old primary */;
 /* The exchange. */
 byte wire[2], taken = 0, arrived = 0 /* in this window */;
 
 #define SIDE(w)   (old[w] -> 1 - p : p)
 #define LINE(x)   (x == p -> promoted : promoted - 1)
+#define ON_LINE(w) (has[w] > 0 && at_line[w] == LINE(SIDE(w)))
 #define IS_LAST(w) (has[w] == gen[SIDE(w)] && (last[SIDE(w)] == w + 1 || MISTAKE == NO_MARK))
-#define FENCED(w) (has[w] > 0 && (IS_LAST(w) || MISTAKE == NO_FENCE))
+#define FENCED(w) (ON_LINE(w) && (IS_LAST(w) || MISTAKE == NO_FENCE))
 #define OWNS(w)   (FENCED(w) && ready[w])
 #define MAY_LEAVE(w) (at[w] == BEGUN || wire[w] == FLYING || (at[w] == PROVED && trust[w] && (spent[w] == 1 || FENCED(w))))
 #define QUIET     (!MAY_LEAVE(0) && !MAY_LEAVE(1))
 #define FORGOTTEN(w) (mem[w] == 2 || (mem[w] == 1 && sent[p] != w + 1)) /* the server lacks the intent that w sent */
-#define EXACT(w)  (was[w] > 0 && lostGen[p] == was[w] && single[p] && (first[w] == 0 || first[w] == toLine[p]))
-#define IN_DOUBT(w) (!SYNC && (open[p] == 2 || !EXACT(w)))
-/* An assumption: no promoted server lacks the claim that followed an owner which still lives. Without it (FOLLOWED) Spin finds why. */
-#define STEADY(w) (SYNC || MISTAKE == FOLLOWED || gen[p] == gen[1 - p] || (has[w] != gen[1 - p] && was[w] != gen[1 - p]) || gen[1 - p] == 0)
 
 inline commit(x, w) {
   if :: last[1 - (x)] == w + 1 -> last[1 - (x)] = 0 :: else fi;
@@ -101,11 +100,11 @@ inline commit(x, w) {
 inline copy(to, from) {
   order[to] = order[from]; doubt[to] = doubt[from]; sent[to] = sent[from]; gen[to] = gen[from];
   holder[to] = holder[from]; last[to] = last[from]; lease[to] = lease[from]; line[to] = line[from];
-  open[to] = open[from]; toLine[to] = toLine[from]; lostGen[to] = lostGen[from]; single[to] = single[from]; told[to] = told[from]
+  open[to] = open[from]; toLine[to] = toLine[from]; lostGen[to] = lostGen[from]; told[to] = told[from]
 }
 inline clear(x) {
   order[x] = 0; doubt[x] = 0; sent[x] = 0; gen[x] = 0; holder[x] = 0; last[x] = 0; lease[x] = 0; line[x] = 0;
-  open[x] = 0; toLine[x] = 0; lostGen[x] = 0; single[x] = 0; told[x] = 0
+  open[x] = 0; toLine[x] = 0; lostGen[x] = 0; told[x] = 0
 }
 inline assumeSent() {
   if
@@ -120,14 +119,13 @@ inline claim(w) { d_step {
     !(holder[p] == 2 - w && trust[1 - w] == 2 && !old[1 - w]) ->
   if
   :: line[p] != promoted && MISTAKE != FORGET ->
-    if :: doubt[p] == 2 -> doubt[p] = 3 :: else fi;
-    open[p] = (open[p] -> 2 : 1); toLine[p] = promoted; lostGen[p] = gen[p]; single[p] = (promoted - line[p] == 1); told[p] = 0;
+    open[p] = 1; toLine[p] = promoted; lostGen[p] = gen[p]; told[p] = 0;
     lease[p] = (MISTAKE == EMPTY_WINDOW -> lease[p] : 1)
   :: else
   fi;
   if :: holder[p] == 2 - w && !old[1 - w] -> trust[1 - w] = 0 :: else fi;
   gen[p] = gen[p] + 1; holder[p] = w + 1; commit(p, w);
-  has[w] = gen[p]; trust[w] = 2
+  has[w] = gen[p]; trust[w] = 2; at_line[w] = promoted
 } }
 inline takeOver(w) { d_step {
   FENCED(w) && !ready[w] && !old[w] ->
@@ -138,8 +136,8 @@ inline takeOver(w) { d_step {
     :: FORGOTTEN(w) -> assumeSent()
     :: else ->
       if
-      :: order[p] == PENDING && IN_DOUBT(w) -> order[p] = UNKNOWN; doubt[p] = 1 + open[p]
-      :: order[p] == REFUSED && doubt[p] < 3 && IN_DOUBT(w) -> doubt[p] = 1 + open[p]
+      :: order[p] == PENDING && !SYNC -> order[p] = UNKNOWN; doubt[p] = 2
+      :: order[p] == REFUSED && !SYNC -> doubt[p] = 2
       :: order[p] == UNKNOWN && !SYNC && doubt[p] == 0 -> doubt[p] = 1
       :: else
       fi
@@ -148,19 +146,23 @@ inline takeOver(w) { d_step {
   :: else
   fi;
   spent[w] = (lease[p] && MISTAKE != NO_LEASE -> 2 : 0);
-  commit(p, w); was[w] = has[w]; first[w] = 0; ready[w] = 1
+  commit(p, w); was[w] = has[w]; ready[w] = 1
 } }
 inline expire(w) { d_step { trust[w] == 2 -> trust[w] = 1 } }
-inline renew(w)  { d_step { trust[w] == 1 -> trust[w] = 2 } }
+inline renew(w)  { d_step { ON_LINE(w) && trust[w] == 1 -> trust[w] = 2 } }
+inline follow(w) { d_step {
+  has[w] > 0 && !old[w] && at_line[w] != promoted && has[w] == gen[p] && (SYNC || trust[w] == 2 || MISTAKE == WOKEN) ->
+  at_line[w] = promoted; trust[w] = 2
+} }
 inline lose(w)   { d_step {
-  has[w] > 0 && at[w] != BEGUN && (trust[w] == 0 || has[w] != gen[SIDE(w)] || last[SIDE(w)] != w + 1) ->
+  has[w] > 0 && at[w] != BEGUN && (trust[w] == 0 || !ON_LINE(w) || has[w] != gen[SIDE(w)] || last[SIDE(w)] != w + 1) ->
   if :: at[w] == SENT && wire[w] != FLYING -> wire[w] = NOTHING :: else fi;
-  has[w] = 0; trust[w] = 0; ready[w] = 0; at[w] = IDLE; spent[w] = 0
+  has[w] = 0; trust[w] = 0; ready[w] = 0; at[w] = IDLE; spent[w] = 0; at_line[w] = 0
 } }
 inline die(w)    { d_step {
   has[w] > 0 || was[w] > 0 ->
   if :: wire[w] != FLYING -> wire[w] = NOTHING :: else fi;
-  has[w] = 0; trust[w] = 0; ready[w] = 0; at[w] = IDLE; spent[w] = 0; was[w] = 0; mem[w] = 0; first[w] = 0; old[w] = 0;
+  has[w] = 0; trust[w] = 0; ready[w] = 0; at[w] = IDLE; spent[w] = 0; was[w] = 0; mem[w] = 0; at_line[w] = 0; old[w] = 0;
   if :: holder[0] == w + 1 -> holder[0] = 0 :: else fi; if :: holder[1] == w + 1 -> holder[1] = 0 :: else fi;
   if :: last[0] == w + 1 -> last[0] = 0 :: else fi; if :: last[1] == w + 1 -> last[1] = 0 :: else fi;
   if :: sent[0] == w + 1 -> sent[0] = 0 :: else fi; if :: sent[1] == w + 1 -> sent[1] = 0 :: else fi
@@ -217,18 +219,12 @@ inline absent(w) { d_step {
 inline report(w) { d_step {
   !SYNC && was[w] > 0 && !old[w] && toLine[p] && !told[p] && lostGen[p] <= was[w] ->
   if :: FORGOTTEN(w) -> assumeSent() :: else fi;
-  if
-  :: doubt[p] == 2 && !open[p] && (FORGOTTEN(w) -> MISTAKE == LATE : EXACT(w)) ->
-    doubt[p] = 1; if :: order[p] == UNKNOWN -> order[p] = PENDING :: else fi
-  :: else
-  fi;
-  if :: lostGen[p] == was[w] && first[w] == 0 -> first[w] = toLine[p] :: else fi;
   told[p] = !open[p] /* otherwise the next owner is still marking, and a later report does the rest */
 } }
 
 active proctype world() { do
   :: claim(0) :: claim(1) :: takeOver(0) :: takeOver(1) :: lose(0) :: lose(1) :: die(0) :: die(1)
-  :: expire(0) :: expire(1) :: renew(0) :: renew(1)
+  :: expire(0) :: expire(1) :: renew(0) :: renew(1) :: follow(0) :: follow(1)
   :: intend(0) :: intend(1) :: prove(0) :: prove(1) :: begin(0) :: begin(1) :: unsend(0) :: unsend(1)
   :: leave(0) :: leave(1) :: breakOff(0) :: breakOff(1)
   :: take(0) :: take(1) :: refuse(0) :: refuse(1) :: drop(0) :: drop(1)
@@ -243,7 +239,7 @@ active proctype world() { do
   :: d_step { /* tick */ at[0] != BEGUN && at[1] != BEGUN && wire[0] != FLYING && wire[1] != FLYING ->
        arrived = 0; spent[0] = 0; spent[1] = 0; lease[0] = 0; lease[1] = 0 }
   :: d_step { /* replicate */ link == STANDBY -> copy(1 - p, p) }
-  :: d_step { /* promote */ link == STANDBY && promoted < PROMOTIONS && STEADY(0) && STEADY(1) -> p = 1 - p; promoted++; link = GONE; clear(1 - p) }
+  :: d_step { /* promote */ link == STANDBY && promoted < PROMOTIONS -> p = 1 - p; promoted++; link = GONE; clear(1 - p) }
 #if SYNC
   /* Without a synchronous standby nothing notices an old primary that lives on: that is promised with one only. */
   :: d_step { /* split */ link == STANDBY && promoted < PROMOTIONS ->

@@ -17,13 +17,8 @@ import {
 } from './state.ts';
 import { stepsOf } from './steps.ts';
 
-/** Numbers are as they come, and nothing is assumed of which commits a promoted server lacks. */
-const { ofWorker, ofWorld } = stepsOf({
-  sync: false,
-  generations: Infinity,
-  promotions: Infinity,
-  mistake: 'FOLLOWED',
-});
+/** Numbers are as they come. */
+const { ofWorker, ofWorld } = stepsOf({ sync: false, generations: Infinity, promotions: Infinity });
 type Name = keyof typeof ofWorker | keyof typeof ofWorld;
 const ALL = new Map(Object.entries({ ...ofWorker, ...ofWorld })) as ReadonlyMap<Name, (typeof ofWorld)['tick']>;
 
@@ -37,7 +32,19 @@ const STATES: readonly (readonly [order: number, states: string])[] = [
 const orderOf = (state: string) => STATES.find(([, states]) => states.split(' ').includes(state))?.[0];
 /** What nothing shows: it may have happened between two things that are seen. */
 const UNSEEN: readonly Name[] = [
-  ...(['takeOver', 'expire', 'renew', 'lose', 'refuse', 'drop', 'breakOff', 'record', 'report', 'tick'] as const),
+  ...([
+    'takeOver',
+    'expire',
+    'renew',
+    'follow',
+    'lose',
+    'refuse',
+    'drop',
+    'breakOff',
+    'record',
+    'report',
+    'tick',
+  ] as const),
 ];
 /** The steps that a move of the order may be, of the program and of a person. */
 const BY_PROGRAM: readonly Name[] = [
@@ -93,8 +100,10 @@ class Possible {
     return known;
   }
 
+  /** A process may have done more before it died than was seen. */
   died(w: Slot): Possible {
-    const known = this.#after.get(`${w}`) ?? new Possible(this.states.map((state) => ofWorker.die(state, w) ?? state));
+    const known =
+      this.#after.get(`${w}`) ?? new Possible(this.#settle().map((state) => ofWorker.die(state, w) ?? state));
     this.#after.set(`${w}`, known);
     return known;
   }

@@ -5,9 +5,9 @@ export const [NOTHING, FLYING, YES, NO, LOST] = [0, 1, 2, 3, 4];
 export const [GONE, STANDBY, SPLIT] = [0, 1, 2];
 
 const ROW = ['order', 'doubt', 'sent', 'gen', 'holder', 'last', 'lease', 'line'] as const;
-const FAIL_OVER = ['open', 'toLine', 'lostGen', 'single', 'told'] as const;
+const FAIL_OVER = ['open', 'toLine', 'lostGen', 'told'] as const;
 const WORLD = ['p', 'link', 'promoted', 'taken', 'arrived'] as const;
-const WORKER = ['has', 'trust', 'ready', 'at', 'spent', 'was', 'mem', 'first', 'old', 'wire'] as const;
+const WORKER = ['has', 'trust', 'ready', 'at', 'spent', 'was', 'mem', 'line', 'old', 'wire'] as const;
 type Row = Record<(typeof ROW)[number] | (typeof FAIL_OVER)[number], number>;
 type Worker = Record<(typeof WORKER)[number], number>;
 export type Slot = 0 | 1;
@@ -62,19 +62,18 @@ export class Scene {
     return new Scene({ ...this.state, ...copied }, (this.name - 1) as Slot);
   }
 
+  /** The worker has renewed its heartbeat on the time-line of its server. */
+  get isOnLine(): boolean {
+    return this.me.has > 0 && this.me.line === this.state.promoted - this.me.old;
+  }
+
   get isFenced(): boolean {
-    return this.me.has > 0 && this.me.has === this.row.gen && this.row.last === this.name;
+    return this.isOnLine && this.me.has === this.row.gen && this.row.last === this.name;
   }
 
   /** The server lacks the intent that the worker sent. */
   get isForgotten(): boolean {
     return this.me.mem === 2 || (this.me.mem === 1 && this.primary.sent !== this.name);
-  }
-
-  get isExact(): boolean {
-    const { was, first } = this.me;
-    const { lostGen, single, toLine } = this.primary;
-    return was > 0 && lostGen === was && single === 1 && (first === 0 || first === toLine);
   }
 
   commit(): void {

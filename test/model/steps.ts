@@ -13,16 +13,15 @@ export const MISTAKES = {
   NO_LEASE: 'the next owner does not read which requests the last one was granted',
   TIMEOUT: 'an order whose request had no answer is pending again',
   ABSENCE: 'absence frees an order that was in doubt',
-  LATE: 'a late worker frees what it sent',
+  WOKEN: 'a worker that stood still goes on by its generation on a promoted server',
   NO_PROOF: 'a request does not wait until its intent is on the synchronous standby',
 } as const;
 
-/** `FOLLOWED` is no mistake: it takes away an assumption that the model makes without a synchronous standby. */
 export interface Setup {
   readonly sync: boolean;
   readonly generations: number;
   readonly promotions: number;
-  readonly mistake?: keyof typeof MISTAKES | 'FOLLOWED' | undefined;
+  readonly mistake?: keyof typeof MISTAKES | undefined;
 }
 
 /** Returns the state after it, or undefined if the step is not allowed in the state. */
@@ -42,10 +41,10 @@ function step(isAllowed: Condition, change: (scene: Scene) => void): Step {
 const set = <Target extends object>(target: Target, values: Partial<Target>) => void Object.assign(target, values);
 
 /** The conditions that several steps and promises share. */
-export function conditionsOf({ sync, mistake }: Setup) {
+export function conditionsOf({ mistake }: Setup) {
   const fenced: Condition = (scene) =>
     scene.isFenced ||
-    (scene.me.has > 0 && (mistake === 'NO_FENCE' || (mistake === 'NO_MARK' && scene.me.has === scene.row.gen)));
+    (scene.isOnLine && (mistake === 'NO_FENCE' || (mistake === 'NO_MARK' && scene.me.has === scene.row.gen)));
   const owns: Condition = (scene) => fenced(scene) && scene.me.ready === 1;
   const mayLeave: Condition = (scene) => {
     const { at, wire, trust, spent } = scene.me;
@@ -53,33 +52,25 @@ export function conditionsOf({ sync, mistake }: Setup) {
     return at === is.BEGUN || wire === is.FLYING || isProved;
   };
   const quiet: Condition = ({ state }) => !mayLeave(new Scene(state, 0)) && !mayLeave(new Scene(state, 1));
-  const inDoubt: Condition = (scene) => !sync && (scene.primary.open === 2 || !scene.isExact);
-  const steady: Condition = ({ primary: { gen }, standby: { gen: kept }, state }) =>
-    sync ||
-    mistake === 'FOLLOWED' ||
-    gen === kept ||
-    kept === 0 ||
-    state.workers.every(({ has, was }) => has !== kept && was !== kept);
-  return { fenced, owns, mayLeave, quiet, inDoubt, steady };
+  return { fenced, owns, mayLeave, quiet };
 }
 
-function ownership({ generations, mistake, sync }: Setup, { fenced, inDoubt }: ReturnType<typeof conditionsOf>) {
+function ownership({ generations, mistake, sync }: Setup, { fenced }: ReturnType<typeof conditionsOf>) {
   const isFree: Condition = ({ me, other, primary, name, state: { promoted } }) =>
     (name === 1 || primary.gen > 0 || promoted > 0) &&
     !(primary.holder === 3 - name && other.trust === 2 && other.old === 0) &&
     me.has + me.old === 0;
   const notice = ({ primary, state: { promoted } }: Scene) => {
-    const { line, gen, open, doubt } = primary;
+    const { line, gen } = primary;
     if (line === promoted || mistake === 'FORGET') return;
-    const failOver = { open: open > 0 ? 2 : 1, toLine: promoted, lostGen: gen, single: promoted - line === 1 ? 1 : 0 };
-    set(primary, { ...failOver, told: 0, doubt: doubt === 2 ? 3 : doubt });
+    set(primary, { open: 1, toLine: promoted, lostGen: gen, told: 0 });
     if (mistake !== 'EMPTY_WINDOW') primary.lease = 1;
   };
   const takeUp = (scene: Scene) => {
-    const { order, doubt, open } = scene.primary;
+    const { order, doubt } = scene.primary;
     if (scene.isForgotten) scene.assumeSent();
-    else if (order === is.PENDING && inDoubt(scene)) set(scene.primary, { order: is.UNKNOWN, doubt: 1 + open });
-    else if (order === is.REFUSED && doubt < 3 && inDoubt(scene)) scene.primary.doubt = 1 + open;
+    else if (order === is.PENDING && !sync) set(scene.primary, { order: is.UNKNOWN, doubt: 2 });
+    else if (order === is.REFUSED && !sync) scene.primary.doubt = 2;
     else if (order === is.UNKNOWN && !sync && doubt === 0) scene.primary.doubt = 1;
     scene.primary.open = 0;
   };
@@ -92,7 +83,7 @@ function ownership({ generations, mistake, sync }: Setup, { fenced, inDoubt }: R
         if (primary.holder === 3 - name && other.old === 0) other.trust = 0;
         set(primary, { gen: primary.gen + 1, holder: name });
         scene.commit();
-        set(me, { has: primary.gen, trust: 2 });
+        set(me, { has: primary.gen, trust: 2, line: scene.state.promoted });
       },
     ),
     takeOver: step(
@@ -103,7 +94,7 @@ function ownership({ generations, mistake, sync }: Setup, { fenced, inDoubt }: R
         if (primary.open > 0) takeUp(scene);
         scene.commit();
         const spent = primary.lease === 1 && mistake !== 'NO_LEASE' ? 2 : 0;
-        set(me, { spent, was: me.has, first: 0, ready: 1 });
+        set(me, { spent, was: me.has, ready: 1 });
       },
     ),
     expire: step(
@@ -111,14 +102,23 @@ function ownership({ generations, mistake, sync }: Setup, { fenced, inDoubt }: R
       ({ me }) => set(me, { trust: 1 }),
     ),
     renew: step(
-      ({ me }) => me.trust === 1,
+      (scene) => scene.isOnLine && scene.me.trust === 1,
       ({ me }) => set(me, { trust: 2 }),
+    ),
+    follow: step(
+      ({ me, primary, state: { promoted } }) =>
+        me.has > 0 &&
+        me.old === 0 &&
+        me.line !== promoted &&
+        me.has === primary.gen &&
+        (sync || me.trust === 2 || mistake === 'WOKEN'),
+      ({ me, state: { promoted } }) => set(me, { line: promoted, trust: 2 }),
     ),
     lose: step(
       (scene) => scene.me.has > 0 && scene.me.at !== is.BEGUN && (scene.me.trust === 0 || !scene.isFenced),
       ({ me }) => {
         if (me.at === is.SENT && me.wire !== is.FLYING) me.wire = is.NOTHING;
-        set(me, { has: 0, trust: 0, ready: 0, at: is.IDLE, spent: 0 });
+        set(me, { has: 0, trust: 0, ready: 0, at: is.IDLE, spent: 0, line: 0 });
       },
     ),
     die: step(
@@ -136,12 +136,8 @@ function ownership({ generations, mistake, sync }: Setup, { fenced, inDoubt }: R
       ({ me, primary: { toLine, told, lostGen } }) =>
         !sync && me.was > 0 && me.old === 0 && toLine > 0 && told === 0 && lostGen <= me.was,
       (scene) => {
-        const { me, primary } = scene;
+        const { primary } = scene;
         if (scene.isForgotten) scene.assumeSent();
-        const isFreed = scene.isForgotten ? mistake === 'LATE' : scene.isExact;
-        if (isFreed && primary.doubt === 2 && primary.open === 0)
-          set(primary, { doubt: 1, order: primary.order === is.UNKNOWN ? is.PENDING : primary.order });
-        if (primary.lostGen === me.was && me.first === 0) me.first = primary.toLine;
         primary.told = primary.open === 0 ? 1 : 0;
       },
     ),
@@ -266,7 +262,7 @@ function outcomes({ mistake }: Setup, { fenced, owns, quiet }: ReturnType<typeof
   };
 }
 
-function world({ promotions, sync }: Setup, { quiet, steady }: ReturnType<typeof conditionsOf>) {
+function world({ promotions, sync }: Setup, { quiet }: ReturnType<typeof conditionsOf>) {
   const { PENDING, UNKNOWN, SETTLED, REFUSED, STANDBY } = is;
   const mayPromote: Condition = ({ state }) => state.link === STANDBY && state.promoted < promotions;
   const next = ({ p, promoted }: State, link: number) => ({ p: 1 - p, promoted: promoted + 1, link });
@@ -302,13 +298,10 @@ function world({ promotions, sync }: Setup, { quiet, steady }: ReturnType<typeof
       ({ state }) => state.link === STANDBY,
       ({ primary, standby }) => set(standby, primary),
     ),
-    promote: step(
-      (scene) => mayPromote(scene) && steady(scene),
-      ({ state, primary }) => {
-        set(primary, is.EMPTY_ROW);
-        set(state, next(state, is.GONE));
-      },
-    ),
+    promote: step(mayPromote, ({ state, primary }) => {
+      set(primary, is.EMPTY_ROW);
+      set(state, next(state, is.GONE));
+    }),
     split: step(
       (scene) => sync && mayPromote(scene),
       ({ state }) => {

@@ -362,6 +362,7 @@ export class SimulatedProcess implements Life {
       account,
       generation,
       isTrusted: () => scheduler.now < this.trustedUntil,
+      timeLine: this.#world.timeLine,
       now: () => this.#world.databaseTime,
       lastOwnerUntil: this.#lastOwnerUntil,
       differsIn: [],

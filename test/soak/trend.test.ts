@@ -24,11 +24,15 @@ describe('the trend of a soak', () => {
     expect(growthWhere(warming)).toEqual([]);
   });
 
+  it('is none where the write-ahead log grows to the size of its first checkpoint', () => {
+    expect(growthWhere((look) => ({ walBytes: Math.min(16.5e6, look * 45_000) }))).toEqual([]);
+  });
+
   it.each([
     ['rssBytes', 400_000],
     ['descriptors', 0.1],
     ['sockets', 0.1],
-    ['walBytes', 50_000],
+    ['walBytes', 90_000],
     ['eventLoopDelayMs', 10],
   ] as const)('shows a leak of %s', (measure, aLook) => {
     expect(growthWhere((look) => ({ [measure]: LEVEL[measure] + look * aLook }))).toEqual([measure]);

@@ -21,12 +21,20 @@ interface Trend {
 
 const MIB = 1_048_576;
 
-/** How much more the last quarter may have than the second: this share of it, and so much beside. */
-const BOUNDS: Readonly<Record<keyof Sample, { readonly share: number; readonly beside: number }>> = {
+interface Bound {
+  readonly share: number;
+  readonly beside: number;
+  /** What a process has once it has warmed up, however long that takes. */
+  readonly warm?: number;
+}
+
+/** How much more the last quarter may have than the second: this share of it, and as much as `beside` besides. */
+const BOUNDS: Readonly<Record<keyof Sample, Bound>> = {
   rssBytes: { share: 0.15, beside: 24 * MIB },
   descriptors: { share: 0.1, beside: 8 },
   sockets: { share: 0.1, beside: 8 },
-  walBytes: { share: 0.25, beside: 4 * MIB },
+  // The log grows until its first checkpoint, at 4,000 pages; a slow machine takes minutes to write them.
+  walBytes: { share: 0.25, beside: 4 * MIB, warm: 16 * MIB },
   // Other programs of the machine delay it too.
   eventLoopDelayMs: { share: 0.5, beside: 500 },
 };
@@ -38,8 +46,8 @@ export function trendsOf(samples: readonly Sample[]): readonly Trend[] {
     const at = (share: number) => Math.floor(values.length * share);
     const before = median(values.slice(at(0.25), at(0.5)));
     const after = median(values.slice(at(0.75)));
-    const { share, beside } = BOUNDS[measure];
-    return { measure, before, after, most: before * (1 + share) + beside };
+    const { share, beside, warm = 0 } = BOUNDS[measure];
+    return { measure, before, after, most: Math.max(before, warm) * (1 + share) + beside };
   });
 }
 

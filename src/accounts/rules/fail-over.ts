@@ -24,8 +24,6 @@ export interface FailOver {
   readonly markedAt?: string;
   /** When the lost owner named the orders that it had sent. */
   readonly reportedAt?: string;
-  /** Only orders that the lost owner's own process named are in doubt. */
-  readonly isExact?: boolean;
   readonly decision?: FailOverDecision;
 }
 
@@ -102,12 +100,6 @@ function readJson(text: string | null): unknown {
   }
 }
 
-/** The server was promoted once since the last commit of the lost owner: no other owner can have been lost between the two. */
-export function isSinglePromotion({ fromTimeLine, toTimeLine }: FailOver): boolean {
-  const [from, to] = [fromTimeLine, toTimeLine].map((line) => line?.split('/'));
-  return from?.[0] === to?.[0] && Number(`0x${from?.[1]}`) + 1 === Number(`0x${to?.[1]}`);
-}
-
 export function isSeenAfter(seenAt: string, time: Date): boolean {
   return Date.parse(seenAt) >= time.getTime() - CLOCKS_MS;
 }
@@ -124,7 +116,7 @@ export function doubtedBy(
 ): FailOver | undefined {
   if (failOver !== null) return failOvers.find(({ id }) => id === failOver);
   if (!['rejected', 'invalid', 'unknown', 'held'].includes(state)) return undefined;
-  const isOpen = ({ decision, isExact = false }: FailOver) => decision !== 'not-sent' && !isExact;
+  const isOpen = (one: FailOver) => one.decision !== 'not-sent' && !isCovered(one);
   return failOvers.find((one) => isOpen(one) && updatedAt <= one.seenAt);
 }
 

@@ -35,6 +35,8 @@ const ONCE_LOCKED = `set_config('lock_timeout', '200ms', true),
         case when current_setting('synchronous_commit') in ('off', 'local', 'remote_write')
           then set_config('synchronous_commit', 'on', true) end`;
 
+const PROMOTED = 'the server was promoted, and this worker has not renewed its heartbeat there yet; wait a second';
+
 interface TransactionDeps {
   readonly address: string;
   /** The time-line on which the events of the database are numbered, as of the newest commit of this process. */
@@ -45,7 +47,7 @@ interface TransactionDeps {
 }
 
 interface OwnerWriting {
-  readonly lease: Pick<AccountLease, 'generation' | 'claim' | 'walked'>;
+  readonly lease: Pick<AccountLease, 'generation' | 'claim' | 'walked' | 'timeLine'>;
   readonly mark: Pick<AccountMark, 'lostCommit' | 'tellOthers'>;
 }
 
@@ -185,21 +187,22 @@ export class AccountTransactions implements Transactions {
       return await this.#numberEvents(lent, rows[0]?.['time_line'] ?? null);
     }
     const { lease, mark } = this.#owner;
-    const { generation, walked } = lease;
-    const isLast =
-      this.#last.length === 0
-        ? ''
-        : `and last_commit in (${this.#last.map((one) => pg.escapeLiteral(one)).join(', ')})`;
+    const { generation, walked, timeLine } = lease;
+    // A server that does not tell its time-line cannot be held against it.
+    const onLine = timeLine ? `and order_sync_time_line() = ${pg.escapeLiteral(timeLine)}` : '';
+    const names = this.#last.map((one) => pg.escapeLiteral(one)).join(', ');
+    const isLast = names === '' ? '' : `and last_commit in (${names})`;
     const { rows } = await lent.exec(`${BEGIN};
       update account_owners set last_commit = '${name}', time_line = order_sync_time_line(),
         walked = ${walked === undefined ? 'null' : pg.escapeLiteral(walked)}
-      where account = ${account} and generation = ${generation} ${isLast}
+      where account = ${account} and generation = ${generation} ${onLine} ${isLast}
       returning time_line, ${ONCE_LOCKED}`);
     if (rows[0] !== undefined) return await this.#numberEvents(lent, rows[0]['time_line']);
     const owner = await this.#ownerRow(lent);
     this.#assertNotFollowed(owner, generation);
-    // The next owner takes up the commits that a promotion lost; a database that was put back stops the account.
     const server = owner?.['server'];
+    if (server !== (timeLine ?? server)) throw new StoreError('busy', PROMOTED, { cause: new Error(PROMOTED) });
+    // The next owner takes up the commits that a promotion lost; a database that was put back stops the account.
     if (server !== (this.#timeLine ?? server) || server !== (owner?.['time_line'] ?? server)) {
       throw new OwnedError(`a promoted standby lacks the last commits of the account ${this.#account}`);
     }

@@ -17,33 +17,17 @@ interface OwnedSince {
   readonly at: Date;
 }
 
-/** The most intents that are kept: some 20 minutes at 8 a second. */
+/** The most intents that are kept: about 20 minutes at 8 a second. */
 const MOST_KEPT = 10_000;
 
-/**
- * The newest intents that this process committed, in all accounts: after a fail-over they show exactly which creates the
- * promoted server lacks.
- */
+/** The newest intents that this process committed, in all accounts: after a fail-over they show creates that the promoted server lacks. */
 export class SentIntents {
   /** By the order's key; the oldest first. */
   readonly #kept = new Map<string, SentIntent>();
-  readonly #forgotten = new Map<string, SentIntent>();
   readonly #owned = new Map<string, OwnedSince>();
-  readonly #lostIn = new Map<string, string>();
 
   begin(account: string, since: OwnedSince): void {
     this.#owned.set(account, since);
-    this.#lostIn.delete(account);
-  }
-
-  /**
-   * Returns true if the fail-over that was noticed then is the first one that this process saw since it drove the account. After a
-   * second one, the server between the two may have had another owner, of which the newest server knows nothing.
-   */
-  isFirstLoss(account: string, seenAt: string): boolean {
-    const first = this.#lostIn.get(account) ?? seenAt;
-    this.#lostIn.set(account, first);
-    return first === seenAt;
   }
 
   add(intent: SentIntent): void {
@@ -51,10 +35,8 @@ export class SentIntents {
     const key = `${intent.account} ${intent.externalOrderId}`;
     this.#kept.delete(key);
     this.#kept.set(key, intent);
-    const [oldest] = this.#kept;
-    if (this.#kept.size <= MOST_KEPT || oldest === undefined) return;
-    this.#kept.delete(oldest[0]);
-    this.#forgotten.set(oldest[1].account, oldest[1]);
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > MOST_KEPT && oldest !== undefined) this.#kept.delete(oldest);
   }
 
   get accounts(): readonly string[] {
@@ -68,11 +50,6 @@ export class SentIntents {
 
   of(account: string): readonly SentIntent[] {
     return [...this.#kept.values()].filter((intent) => intent.account === account);
-  }
-
-  /** The newest intent of the account that is no longer kept; undefined if all are. */
-  forgottenOf(account: string): SentIntent | undefined {
-    return this.#forgotten.get(account);
   }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Walk, SentIntents } from '../../../src/orders/pass/sent-intents.ts';
+import { Walk } from '../../../src/orders/pass/sent-intents.ts';
 import { hastyClock } from '../../support/test-clock.ts';
 import {
   decidingCommand,
@@ -7,7 +7,6 @@ import {
   isCovered,
   isKnownTo,
   isSeenAfter,
-  isSinglePromotion,
   mostWalked,
   walkedTo,
   type FailOver,
@@ -19,6 +18,8 @@ const limits = (rate: string, concurrency: string, walked = '10') =>
     'exchange.concurrency': concurrency,
     'rows walked by per request': walked,
   });
+
+const COVERED = JSON.stringify({ 'database.synchronousStandbys': '1' });
 
 const failOver: FailOver = {
   id: 7,
@@ -146,35 +147,8 @@ describe('an order that stayed as it was over a fail-over', () => {
   it.each([
     ['it changed since', {}, '2040-01-01T00:00:11.000Z'],
     ['a person said that it was not sent', { decision: 'not-sent' }, before],
-    ['the lost owner named all that it had sent', { isExact: true }, before],
+    ['both owners had each intent on a standby first', { settings: COVERED, nextSettings: COVERED }, before],
   ] as const)('does not if %s', (_what, change, updatedAt) => {
     expect(doubtedBy([{ ...failOver, ...change }], { state: 'rejected', failOver: null }, updatedAt)).toBeUndefined();
-  });
-});
-
-describe('what a worker that comes back says of the orders that it did not send', () => {
-  it.each([
-    [true, '1/00000009', '1/0000000A'],
-    [false, '1/00000001', '1/00000003'],
-    [false, '1/00000001', '2/00000002'],
-    [false, null, '1/00000002'],
-    [false, '1/00000001', null],
-    [false, null, null],
-  ])('counts: %s, from the time-line %s to %s', (isSingle, fromTimeLine, toTimeLine) => {
-    expect(isSinglePromotion({ ...failOver, fromTimeLine, toTimeLine })).toBe(isSingle);
-  });
-
-  it('counts in the first fail-over that it sees since it drove the account', () => {
-    const intents = new SentIntents();
-    intents.begin('default', { generation: 6, at: new Date(0) });
-    const seen = (account: string, at: string) => intents.isFirstLoss(account, at);
-    expect([seen('default', 'a'), seen('default', 'a'), seen('default', 'b'), seen('other', 'b')]).toEqual([
-      true,
-      true,
-      false,
-      true,
-    ]);
-    intents.begin('default', { generation: 7, at: new Date(0) });
-    expect(seen('default', 'b')).toBe(true);
   });
 });

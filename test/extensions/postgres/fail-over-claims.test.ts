@@ -52,7 +52,8 @@ it('an owner whose claim was lost writes nothing where another has claimed the a
   const standby = await promotedLater();
   const [lost, next] = [await claimed(database), await claimed(standby)];
   expect(lost.accountLease.generation).toBe(next.accountLease.generation);
-  const late = (await openedBy(standby)).store.forAccount('default', lost.accountLease);
+  const lease = { ...lost.accountLease, timeLine: next.accountLease.timeLine ?? null };
+  const late = (await openedBy(standby)).store.forAccount('default', lease);
   await expect(late.writer.write(async () => {})).rejects.toThrow(OwnedError);
   await expect(next.store.writer.write(async () => {})).resolves.toBeUndefined();
 });

@@ -93,6 +93,7 @@ export class WorkerServer implements Disposable {
     const ownership = new PostgresOwnership({
       heartbeats: connection,
       primary: { term: 0 },
+      isReplicated: false,
       db: connection.db,
       mark: { compareAll: async () => {} },
       clock: this.time.clockOf(clock, link.life),
@@ -196,7 +197,7 @@ export class WorkerServer implements Disposable {
         held: 0,
         units: units as string | null,
       });
-      return [];
+      return [{ timeLine: this.#world.timeLine }];
     },
     [BEAT]: ([lastsMs, held, holder]) => this.#beat(String(holder), Number(held), lastsMs),
     'with over as': ([holder, seenUntil]) => {
@@ -242,7 +243,8 @@ export class WorkerServer implements Disposable {
   #beat(holder: string, held: number, lastsMs: unknown): Rows {
     const own = this.#workers.get(holder);
     if (own !== undefined) Object.assign(own, { seenUntil: this.#after(lastsMs), held });
-    const answer = { now: this.#after(0).toISOString(), renewed: own === undefined ? 0 : 1 };
+    const { timeLine } = this.#world;
+    const answer = { now: this.#after(0).toISOString(), timeLine, renewed: own === undefined ? 0 : 1 };
     const nobody = { ...answer, holder: null };
     const rows = [...this.#workers].map(([name, { host, units, ...worker }]) => ({
       ...answer,

@@ -16,7 +16,7 @@ import {
   type NewWorker,
 } from './workers.ts';
 
-type WorkerDeps = Pick<LeasesDeps, 'db' | 'clock' | 'view' | 'primary'>;
+type WorkerDeps = Pick<LeasesDeps, 'db' | 'clock' | 'view' | 'primary' | 'isReplicated'>;
 export type WorkerFacts = Pick<NewWorker, 'host' | 'socket' | 'advertise' | 'instance' | 'listens'>;
 
 /** This process as a worker, until it is declared over: then another one begins. */
@@ -28,6 +28,7 @@ export class Worker {
   #renewed: Moment;
   /** That of the server at the last renewal: others read heartbeats on the server that takes writes. */
   #term: number;
+  #timeLine: string | null = null;
 
   private constructor(deps: WorkerDeps, host: string) {
     this.holder = `${host}:${process.pid}:${randomUUID().slice(0, 8)}`;
@@ -38,24 +39,42 @@ export class Worker {
 
   static async enter(deps: WorkerDeps, facts: WorkerFacts & Pick<NewWorker, 'units'>): Promise<Worker> {
     const worker = new Worker(deps, facts.host);
-    await enterWorker(deps.db, { ...facts, holder: worker.holder });
+    worker.#timeLine = await enterWorker(deps.db, { ...facts, holder: worker.holder });
     return worker;
+  }
+
+  /** That of the server at the last renewal: the worker writes on no other. Null if the server does not tell it. */
+  get timeLine(): string | null {
+    return this.#timeLine;
   }
 
   /** True while no other worker can have declared this one over. */
   isTrusted(): boolean {
+    return !this.#isOver && this.#term === this.#deps.primary.term && this.#isSteady();
+  }
+
+  /** No other worker can have declared this one over on the server of its last renewal. */
+  #isSteady(): boolean {
     const { monotonic, utc } = momentOf(this.#deps.clock);
-    if (this.#isOver || this.#term !== this.#deps.primary.term) return false;
     return monotonic - this.#renewed.monotonic < TRUSTED_MS && utc - this.#renewed.utc < TRUSTED_MS;
   }
 
-  /** Renews the heartbeat, and declares others over that did not. Returns false if this worker was declared over. */
+  /**
+   * Renews the heartbeat, and declares others over that did not. Returns false if this worker was declared over, or may have been on
+   * a server that was lost since: a promoted standby may lack that another worker followed, and what it sent.
+   */
   async beat(held: number): Promise<boolean> {
-    const { db, clock, view, primary } = this.#deps;
+    const { db, clock, view, primary, isReplicated } = this.#deps;
     const began = momentOf(clock);
     const { term } = primary;
-    const seen = await renewHeartbeat(db, this.holder, held);
+    let seen = await renewHeartbeat(db, this.holder, held, this.timeLine);
+    if (seen.timeLine !== this.timeLine && (isReplicated || this.#isSteady())) {
+      this.#timeLine = seen.timeLine;
+      seen = await renewHeartbeat(db, this.holder, held, this.timeLine);
+    }
     this.#isOver ||= !seen.isRenewed;
+    const own = seen.workers.find(({ holder }) => holder === this.holder);
+    if (this.#isOver && own !== undefined) await endWorker(db, own);
     if (this.#isOver) return false;
     this.#renewed = began;
     this.#term = term;
@@ -83,6 +102,8 @@ export interface LeasesDeps {
   readonly clock: Clock;
   readonly view: WorkerView;
   readonly primary: Pick<Primary, 'term'>;
+  /** True if no request leaves before a standby has its intent: a promoted server then has the claim of whoever sent. */
+  readonly isReplicated: boolean;
   /** The settings with which this process drives an account, as text without secrets. */
   readonly settingsOf: (account: string) => SettingsText;
 }
@@ -179,6 +200,9 @@ export class Leases {
       worker,
       generation: generation + 1,
       claim: { name: worker.holder, timeLine },
+      get timeLine() {
+        return worker.timeLine;
+      },
       lastOwnerUntil: holder === null ? undefined : view.trustedUntil(holder, clock.monotonic()),
       differsIn: isAlone || otherSettings === null ? [] : differences(otherSettings, settingsOf(account)),
       ending: ending.signal,

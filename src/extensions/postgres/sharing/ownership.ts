@@ -29,8 +29,9 @@ export function openOwnership(
   primary = new Primary(place),
 ): PostgresOwnership {
   const heartbeats = openConnections(place, { max: 1, answerTimeoutMs: ANSWER_TIMEOUT_MS, primary });
+  const isReplicated = place.synchronousStandbys > 0;
   const facts = { host: hostname(), ...reached, listens: place.notify && reached.instance !== undefined };
-  return new PostgresOwnership({ heartbeats, primary, db, mark, clock, settingsOf, facts });
+  return new PostgresOwnership({ heartbeats, primary, isReplicated, db, mark, clock, settingsOf, facts });
 }
 
 interface OwnershipDeps extends Omit<LeasesDeps, 'view'> {
@@ -144,9 +145,9 @@ export class PostgresOwnership implements Ownership {
   }
 
   async #beatOnce(): Promise<Worker> {
-    const { heartbeats, primary, clock, facts } = this.#deps;
+    const { heartbeats, facts } = this.#deps;
     for (;;) {
-      const deps = { db: heartbeats.db, primary, clock, view: this.#view };
+      const deps = { ...this.#deps, db: heartbeats.db, view: this.#view };
       this.#worker ??= await Worker.enter(deps, { ...facts, units: this.#sharing?.text });
       const worker = this.#worker;
       if (await worker.beat(this.#leases.size)) return worker;

@@ -26,32 +26,41 @@ export function utcText(time: RawBuilder<unknown>): RawBuilder<string> {
   return sql`to_char((${time}) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }
 
-export async function enterWorker(db: Database, worker: NewWorker): Promise<void> {
+/** Returns the time-line of the server. */
+export async function enterWorker(db: Database, worker: NewWorker): Promise<string | null> {
   const { holder, host, listens, socket = null, advertise = null, instance = null, units = null } = worker;
-  await sql`insert into workers (holder, seen_until, host, socket, advertise, instance, started_at, units, listens)
-    values (${holder}, ${databaseTime(HEARTBEAT_MS)}, ${host}, ${socket}, ${advertise}, ${instance}, ${databaseTime()}, ${units}, ${listens})`.execute(
-    db,
-  );
+  const { rows } = await sql<{
+    timeLine: string | null;
+  }>`insert into workers (holder, seen_until, host, socket, advertise, instance, started_at, units, listens)
+    values (${holder}, ${databaseTime(HEARTBEAT_MS)}, ${host}, ${socket}, ${advertise}, ${instance}, ${databaseTime()}, ${units}, ${listens})
+    returning order_sync_time_line() as "timeLine"`.execute(db);
+  return rows[0]?.timeLine ?? null;
 }
 
-/** Renews the heartbeat of a worker unless it was declared over, and reads those of all. One statement, however many accounts there are. */
-export async function renewHeartbeat(db: Database, holder: string, held: number) {
+/**
+ * Renews the heartbeat of a worker unless it was declared over or the server is on another time-line, and reads those of all. One
+ * statement, however many accounts there are.
+ */
+export async function renewHeartbeat(db: Database, holder: string, held: number, timeLine: string | null) {
   interface Row extends Pick<SeenWorker, 'host' | 'held'> {
     readonly seenUntil: string;
     readonly now: string;
+    readonly timeLine: string | null;
     readonly renewed: number;
     readonly holder: string | null;
     readonly sharing: number;
   }
   const { rows } = await sql<Row>`with renewed as (
-      update workers set seen_until = ${databaseTime(HEARTBEAT_MS)}, held = ${held} where holder = ${holder} returning holder)
-    select ${databaseTime()} as now, (select count(*) from renewed) as renewed, w.holder, w.host, w.held,
+      update workers set seen_until = ${databaseTime(HEARTBEAT_MS)}, held = ${held}
+      where holder = ${holder} and order_sync_time_line() is not distinct from ${timeLine}::text returning holder)
+    select ${databaseTime()} as now, order_sync_time_line() as "timeLine", (select count(*) from renewed) as renewed, w.holder, w.host, w.held,
       w.seen_until as "seenUntil", w.units is not null as sharing
     from (select 1) one left join workers w on true`.execute(db);
   const workers = rows.flatMap(({ sharing, seenUntil, holder: other, ...row }) =>
     other === null ? [] : [{ ...row, holder: other, seenUntil: new Date(seenUntil), isSharing: sharing === 1 }],
   );
-  return { isRenewed: rows[0]?.renewed === 1, now: new Date(rows[0]?.now ?? ''), workers };
+  const { now = '', timeLine: line = null, renewed = 0 } = rows[0] ?? {};
+  return { isRenewed: renewed === 1, now: new Date(now), timeLine: line, workers };
 }
 
 /** Declares a worker over, unless it has renewed its heartbeat since it was seen. It does not come back. */

@@ -49,13 +49,6 @@ export const FAIL_OVER_BUGS: readonly PlantedBug[] = [
     edits: [{ file: 'src/app.ts', in: 'takeOver', from: 'newestAt === undefined ?', to: 'newestAt !== 0 ?' }],
   },
   {
-    name: 'late-worker-frees-what-it-sent',
-    text: 'a worker that comes back after a fail-over has the orders sent again that it had sent',
-    breaks: TWICE,
-    mode: 'promoted',
-    edits: [{ file: FLOW, in: 'freeOthers', from: '!named.has(one)', to: 'named.has(one)' }],
-  },
-  {
     name: 'correction-after-a-fail-over-is-sent',
     text: 'a row that was corrected once more after a fail-over is sent, though it may have been sent before',
     breaks: TWICE,
