@@ -201,7 +201,7 @@ describe('the story of an order', () => {
       2026-01-16T12:00:01.000Z Finding CREATE_UNKNOWN was seen again. Expected: a known outcome. Found: sent 12:00:00.000Z, pending.
           > The order is sent again when it is due.
           > The order cannot be cancelled: the exchange may already have it.
-          > For information: finding CREATE_UNKNOWN. A person has decided about the order. What is left is to acknowledge the finding.
+          > For information: finding CREATE_UNKNOWN. A person has decided about the order. The finding only needs to be acknowledged.
           > To acknowledge the findings that a person has looked at:
           > order-sync findings ack 1 --reason TEXT
       2026-01-16T12:00:02.000Z order-sync began create request 2.

@@ -236,9 +236,7 @@ function defineTest(command: Command): void {
 
 function defineVerify(command: Command): void {
   command
-    .description(
-      'says whether a message that was received is signed with a secret of an endpoint, and not older than 5 minutes',
-    )
+    .description('checks that a received message is signed with a secret of an endpoint, and not older than 5 minutes')
     .argument('<name>', 'the endpoint')
     .argument('<file>', 'the body as it was received, byte for byte; - is standard input')
     .requiredOption('--id <text>', 'the header webhook-id')

@@ -233,7 +233,7 @@ function findingLines(
 
 const HERE = 'one of the commands under "What happens next" of the order';
 
-export const DECIDED = 'A person has decided about the order. What is left is to acknowledge the finding.';
+export const DECIDED = 'A person has decided about the order. The finding only needs to be acknowledged.';
 
 /** Says what to do about an open finding. */
 export function adviceOn(finding: StoryFinding, moment: Pick<Moment, 'order' | 'events'>): string {
