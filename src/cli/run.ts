@@ -1,3 +1,4 @@
+import { fstatSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { Option, type Command } from 'commander';
 import { createLog } from '../base/log.ts';
@@ -10,9 +11,10 @@ const EXAMPLE = `
 Examples:
   ORDER_SYNC_EXCHANGE_API_KEY_FILE=/etc/order-sync/key order-sync run`;
 const DRY_RUN = `
---dry-run reads the database, asks the exchange nothing, and prints what would
-be sent, what is invalid and why, how long it takes at the rate limit, and what
-would stop it. The exit code is 1 if an order is invalid or would be stopped.
+--dry-run reads the database, asks the exchange nothing, and prints the orders
+that would be sent, the invalid ones with the reason, the time that it takes at
+the rate limit, and each obstacle. The exit code is 1 if an order is invalid or
+would be stopped.
 ${EXAMPLE}
   order-sync run --dry-run --rows 3`;
 
@@ -62,13 +64,21 @@ async function run(command: Command): Promise<void> {
     };
     await runDaemon(config, stopSignal(), onReady, { ...parts, log, services, store });
   } catch (error) {
-    // On a terminal the line on stderr is enough; who reads the log alone has this one.
-    if (!process.stdout.isTTY || !process.stderr.isTTY) {
-      const { code: exitCode, message: cause } = explainError(error);
-      (log ?? createLog('info')).fatal({ cause, exitCode }, 'order-sync cannot go on');
-    }
-    throw error;
+    const isInOnePlace = isSameFile(process.stdout.fd, process.stderr.fd);
+    log ??= createLog('info');
+    // On a terminal the text on stderr is enough; a silent log has no line.
+    if (isInOnePlace && (process.stdout.isTTY || !log.isLevelEnabled('fatal'))) throw error;
+    const { code: exitCode, message: cause } = explainError(error);
+    log.fatal({ cause, exitCode }, 'order-sync cannot go on');
+    if (!isInOnePlace) throw error;
+    process.exitCode = exitCode;
   }
+}
+
+/** True if a reader of one file descriptor reads the other, too: a terminal, the journal, or `2>&1`. */
+function isSameFile(one: number, other: number): boolean {
+  const [{ dev, ino }, second] = [fstatSync(one), fstatSync(other)];
+  return dev === second.dev && ino === second.ino;
 }
 
 /** Loading modules makes V8's memory for young objects grow by 30 MB, which V8 never gives back. It may grow once the daemon is ready. */

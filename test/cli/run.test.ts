@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCommand, startCommand } from '../support/cli-process.ts';
 import { newDatabase, temporaryFolder } from '../support/folders.ts';
@@ -29,6 +30,15 @@ describe('a daemon that cannot go on ends with one JSON line that says why', () 
     const fatal = linesOf(stdout).filter(({ level }) => level === 'fatal');
     expect([code, fatal]).toMatchObject([exitCode, [{ exitCode, cause: expect.any(String) as string }]]);
     expect(stderr).toBe(`order-sync: ${String(fatal[0]?.['cause'])}\n`);
+  });
+
+  it('and says it no second time where stdout and stderr lead to one file', async () => {
+    const cwd = temporaryFolder();
+    const file = join(cwd, 'log');
+    const fd = openSync(file, 'a');
+    const { code } = await runCommand(['run'], { cwd, stdout: fd, stderr: fd });
+    closeSync(fd);
+    expect([code, linesOf(readFileSync(file, 'utf8'))]).toMatchObject([78, [{ level: 'fatal', exitCode: 78 }]]);
   });
 
   it('beside another daemon (exit 75)', async () => {

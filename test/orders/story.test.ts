@@ -125,8 +125,6 @@ describe('the story of an order', () => {
           > To end it, without sending it again:
           > order-sync orders resolve a --as abandoned --reason TEXT
           > A person should look at finding CREATE_UNKNOWN. (advice)
-          > To acknowledge the findings that a person has looked at:
-          > order-sync findings ack 1 --reason TEXT
       12:00:05.000Z Finding CREATE_UNKNOWN was seen again. Expected: a known outcome. Found: sent 12:00:00.000Z, unknown.
           > The order is looked up, next by 12:00:15.000Z if nothing delays it. If no look-up finds the order, it is held for a person to decide.
           > To see what the exchange answers now:
@@ -139,8 +137,6 @@ describe('the story of an order', () => {
           > To end it, without sending it again:
           > order-sync orders resolve a --as abandoned --reason TEXT
           > A person should look at finding CREATE_UNKNOWN. (advice)
-          > To acknowledge the findings that a person has looked at:
-          > order-sync findings ack 1 --reason TEXT
       12:00:15.000Z The order appeared at the exchange. order-sync follows it.
       12:00:15.000Z The status of the order is REQUEST.
       12:00:15.000Z The status of the crypto transaction is NEW.
@@ -177,8 +173,6 @@ describe('the story of an order', () => {
           > To end it, without sending it again:
           > order-sync orders resolve a --as abandoned --reason TEXT
           > A person should look at finding CREATE_UNKNOWN. (advice)
-          > To acknowledge the findings that a person has looked at:
-          > order-sync findings ack 1 --reason TEXT
       2026-01-15T12:00:00.000Z order-sync held the order, so that a person decides: the outcome of the create is unknown and 10 look-ups found no order; ask the exchange and use orders resolve.
           > A person must decide:
           > If the exchange has it as a pre-order, to follow it:
@@ -191,8 +185,6 @@ describe('the story of an order', () => {
           > order-sync exchange lookup a
           > Until a person decides, the order is looked up once a day, in case it appears, next by 2026-01-16T12:00:00.000Z if nothing delays it.
           > A person should look at finding CREATE_UNKNOWN. (advice)
-          > To acknowledge the findings that a person has looked at:
-          > order-sync findings ack 1 --reason TEXT
       2026-01-16T12:00:00.000Z A look-up found no order.
           > A person must decide:
           > If the exchange has it as a pre-order, to follow it:
@@ -205,13 +197,11 @@ describe('the story of an order', () => {
           > order-sync exchange lookup a
           > Until a person decides, the order is looked up once a day, in case it appears, next by 2026-01-17T12:00:00.000Z if nothing delays it.
           > A person should look at finding CREATE_UNKNOWN. (advice)
-          > To acknowledge the findings that a person has looked at:
-          > order-sync findings ack 1 --reason TEXT
       2026-01-16T12:00:01.000Z anna decided that order-sync sends the order again (it was held): asked the exchange.
       2026-01-16T12:00:01.000Z Finding CREATE_UNKNOWN was seen again. Expected: a known outcome. Found: sent 12:00:00.000Z, pending.
           > The order is sent again when it is due.
           > The order cannot be cancelled: the exchange may already have it.
-          > For information: finding CREATE_UNKNOWN. A person has decided about the order. What is left is to acknowledge the finding.
+          > For information: finding CREATE_UNKNOWN. A person has decided about the order. The finding only needs to be acknowledged.
           > To acknowledge the findings that a person has looked at:
           > order-sync findings ack 1 --reason TEXT
       2026-01-16T12:00:02.000Z order-sync began create request 2.
@@ -265,8 +255,6 @@ describe('the story of an order', () => {
           > To end it, without sending it again:
           > order-sync orders resolve a --as abandoned --reason TEXT
           > A person should look at finding CREATE_UNKNOWN. (advice)
-          > To acknowledge the findings that a person has looked at:
-          > order-sync findings ack 1 --reason TEXT
       12:01:00.000Z anna decided that the exchange has the order as pre-order p7: asked the exchange.
       12:01:00.000Z Finding CREATE_UNKNOWN was seen again. Expected: a known outcome. Found: sent 12:00:00.000Z, unknown.
       12:01:00.000Z Finding CREATE_UNKNOWN is resolved: it is no longer true.

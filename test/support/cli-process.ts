@@ -19,6 +19,7 @@ export interface CommandOptions {
   readonly input?: string;
   /** A file descriptor in place of a pipe for its standard output. */
   readonly stdout?: number;
+  readonly stderr?: number;
 }
 
 /** Starts a command as a real process, with no settings but those given. */
@@ -26,7 +27,7 @@ export function startCommand(
   args: readonly string[],
   options: CommandOptions,
 ): { process: ChildProcess; finished: Promise<Finished> } {
-  const stdio: StdioOptions = ['pipe', options.stdout ?? 'pipe', 'pipe'];
+  const stdio: StdioOptions = ['pipe', options.stdout ?? 'pipe', options.stderr ?? 'pipe'];
   const env = { ...COMPILED, ORDER_SYNC_CONFIG: '/dev/null', ...options.environment };
   const child = endWithUs(spawn(process.execPath, [...FLAGS, CLI, ...args], { cwd: options.cwd, stdio, env }));
   let stdout = '';

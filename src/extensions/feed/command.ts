@@ -41,7 +41,7 @@ interface EventsOptions {
 export function define(command: Command): void {
   command
     .description(
-      'prints what has happened, the newest last: one line for each event, and on a terminal as many as fit on the screen',
+      'prints the events, the newest last: one line for each event, and on a terminal as many as fit on the screen',
     )
     .option('--after <cursor>', "only events after this one; 'head': only events from now on", readAfter)
     .option('--follow', 'keep printing new events until Ctrl-C')

@@ -14,7 +14,11 @@ export const feed: Extension = {
   },
   commands: {
     'More commands:': {
-      events: ['what has happened, in its order, and what happens', () => import('./command.ts'), 'one-or-all'],
+      events: [
+        'prints the events in their order, and new ones as they come',
+        () => import('./command.ts'),
+        'one-or-all',
+      ],
     },
   },
 };

@@ -11,7 +11,7 @@ const change = {
   oldValue: orNull('The value before: text as received, with every digit.'),
   newValue: orNull('The value after: text as received, with every digit.'),
   exchangeTime: orNull('`modificationDate` of the order record (§2.7), as received.'),
-  source: text.describe('`create`, `lookup`, `operator`, `import` or another word for who says so.'),
+  source: text.describe('`create`, `lookup`, `operator`, `import` or another word for the source.'),
   ...why,
 };
 
@@ -23,8 +23,8 @@ const finding = z.looseObject({
   externalOrderId,
   class: text.describe('The class of the finding; `order-sync report explain CLASS` tells its meaning.'),
   severity: z.enum(SEVERITIES).nullable().describe('Null for a class of another version.'),
-  expected: orNull('What should be.'),
-  actual: orNull('What is.'),
+  expected: orNull('The value that was expected.'),
+  actual: orNull('The value that was found.'),
   ...why,
 });
 const account = z.looseObject({

@@ -12,7 +12,7 @@ export const health: Extension = {
     'Every day:': {
       status: ['shows how orders, daemon and exchange do', () => import('./status/command.ts'), 'one-or-all'],
       doctor: [
-        'checks the set-up, and says how to put right what is wrong',
+        'checks the set-up, and says how to correct each fault',
         () => import('./doctor/doctor.ts'),
         'one-or-all',
       ],

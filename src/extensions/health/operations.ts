@@ -51,7 +51,7 @@ const statusValue = named('Status', 'How order-sync does. Fields may be added.',
 
 const storyValue = named(
   'Story',
-  'What happened to an order, and what happens next.',
+  'The story of an order, and the steps that follow.',
   z.object({
     schema: z.literal('order-sync.story/1'),
     externalOrderId: z.string(),
@@ -60,7 +60,10 @@ const storyValue = named(
     outcome: z.string().nullable(),
     headline: z.string(),
     told: z.array(z.object({ at: z.string(), text: z.string() })),
-    pace: z.looseObject({}).nullable().describe('What decides when it is looked up; null if no look-up is planned.'),
+    pace: z
+      .looseObject({})
+      .nullable()
+      .describe('The facts that decide when the order is looked up; null if no look-up is planned.'),
     next: z.array(z.string()).describe('Sentences, and commands for a person.'),
   }),
   {
@@ -92,7 +95,7 @@ export const OPERATIONS = {
   }),
   status: reading({
     tag: 'status',
-    summary: 'How order-sync does: what the daemon is at, and what the database has.',
+    summary: 'How order-sync does: the work of the daemon, and the counts of the database.',
     description:
       'The account all stands for all of them together. Any process answers, whichever drives the account; nothing is asked of ' +
       'the exchange.',

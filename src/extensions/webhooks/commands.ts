@@ -31,6 +31,8 @@ import type { Config } from '../../settings/config.ts';
 import { pasteable } from '../../base/invocation.ts';
 import { programVersion } from '../../base/version.ts';
 import { suggestion } from '../../base/text.ts';
+import { capitalized } from '../../base/words.ts';
+import { receiverRemedy, receiverText } from './receiver.ts';
 import type { WebhookSender } from './sender.ts';
 import { readWebhooks, type WebhookState } from './tables/endpoints.ts';
 
@@ -54,7 +56,7 @@ function defineList(command: Command): void {
         { label: 'endpoint', of: (row) => row.name },
         { label: 'last delivery', kind: 'time', rank: 1, of: (row) => row.takenAt },
         { label: 'waiting since', kind: 'time', of: (row) => row.oldestWaiting },
-        { label: 'retrying', kind: 'count', of: (row) => row.parked },
+        { label: 'refused, retried', kind: 'count', of: (row) => row.parked },
         { label: 'dead letters', kind: 'count', of: (row) => row.deadLetters },
         { label: 'failing since', kind: 'time', of: (row) => row.failingSince },
         { label: 'next try', kind: 'time', rank: 2, of: (row) => row.nextTryAt },
@@ -80,16 +82,16 @@ function defineShow(command: Command): void {
   addListOptions(command.argument('<name>', 'the endpoint'))
     .addHelpText('after', '\nExample:\n  order-sync webhooks show https://shop.example/events')
     .action(async (name: string, options: ListOptions) => {
-      const { failing, retrying, deadLetters } = await withStore(command, 'current', async ({ db }, config) => {
+      const { states, retrying, deadLetters } = await withStore(command, 'current', async ({ db }, config) => {
         const endpoint = endpointOf(config, name);
         const query = { endpoint: endpoint.name, limit: options.limit };
-        const [state] = await readWebhooks(db, [endpoint]);
         return {
-          failing: state === undefined || state.failingSince === null ? null : state,
+          states: await readWebhooks(db, [endpoint]),
           retrying: await listDeliveries(db, { ...query, status: 'retrying' }),
           deadLetters: await listDeliveries(db, { ...query, status: 'dead' }),
         };
       });
+      const failing = states.find(({ failingSince }) => failingSince !== null) ?? null;
       const about: readonly ListColumn<Delivery>[] = [
         { label: 'account', of: (row) => row.account },
         { label: 'about', of: (row) => row.kind },
@@ -108,21 +110,15 @@ function defineShow(command: Command): void {
         { label: 'since', kind: 'time', of: (row) => row.since },
       ];
       const text = () => [
-        ...(failing === null ? [] : [failingText(failing)]),
-        retrying.length === 0 ? 'nothing is retried\n' : listText(retrying, ofRetrying, screenOf()),
-        deadLetters.length === 0 ? 'there is no dead letter\n' : listText(deadLetters, ofLetters, screenOf()),
+        ...states.map((state) => `The receiver ${receiverText(state, (at) => `at ${at}`)}.\n`),
+        ...states.flatMap(({ cause }) => (cause === null ? [] : [`${capitalized(receiverRemedy(cause))}.\n`])),
+        ...(retrying.length === 0 ? [] : [`\n${listText(retrying, ofRetrying, screenOf())}`]),
+        ...(deadLetters.length === 0 ? [] : [`\n${listText(deadLetters, ofLetters, screenOf())}`]),
       ];
-      await printLong(options.json, { failing, retrying, deadLetters }, () => text().join('\n'));
+      await printLong(options.json, { failing, retrying, deadLetters }, () => text().join(''));
+      if (states.some((state) => state.parked > retrying.length || state.deadLetters > deadLetters.length))
+        process.stderr.write(`only the first ${options.limit} of each are shown: --limit shows more\n`);
     });
-}
-
-function failingText({ failingSince, cause, nextTryAt, oldestWaiting }: WebhookState): string {
-  const parts = [
-    `has accepted no events since ${failingSince}${cause === null ? '' : `: ${cause}`}`,
-    nextTryAt !== null && `the next try is at ${nextTryAt}`,
-    oldestWaiting !== null && `events have waited since ${oldestWaiting}`,
-  ];
-  return `${parts.filter((part) => part !== false).join('\n')}\n`;
 }
 
 const MOST_AT_ONCE = 10_000;
@@ -179,6 +175,11 @@ async function* wantedRows(
     return;
   }
   const newest = await newestEventId(db, account);
+  if (from > newest) {
+    const has =
+      newest === 0 ? 'has no events yet' : `has no event with the id ${from} or a later one; the newest is ${newest}`;
+    throw new CommandError(EXIT.absent, `the account ${account} ${has}`);
+  }
   for (let afterId = from - 1; afterId < newest;) {
     const rows = await readFeed(db, { account, afterId, limit: PAGE });
     yield* rows.filter((row) => row.id <= newest && takesType(events, feedEventOf(row).type));
@@ -235,9 +236,7 @@ function defineTest(command: Command): void {
 
 function defineVerify(command: Command): void {
   command
-    .description(
-      'says whether a message that was received is signed with a secret of an endpoint, and not older than 5 minutes',
-    )
+    .description('checks that a received message is signed with a secret of an endpoint, and not older than 5 minutes')
     .argument('<name>', 'the endpoint')
     .argument('<file>', 'the body as it was received, byte for byte; - is standard input')
     .requiredOption('--id <text>', 'the header webhook-id')
@@ -288,6 +287,8 @@ async function senderTo(endpoint: WebhookEndpoint): Promise<WebhookSender> {
 }
 
 function outcomeText(outcome: DeliveryOutcome): string {
-  if (outcome.kind === 'taken') return 'taken';
-  return outcome.kind === 'refused' ? `refused with ${outcome.status}` : `not delivered: ${outcome.cause}`;
+  if (outcome.kind === 'taken') return 'delivered';
+  const { kind } = outcome;
+  const cause = kind === 'refused' ? `it answers ${outcome.status}` : outcome.cause;
+  return `${kind === 'refused' ? 'refused' : 'not delivered'}: ${cause}; ${receiverRemedy(cause)}`;
 }

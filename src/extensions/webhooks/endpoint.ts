@@ -210,7 +210,7 @@ export class EndpointDelivery {
       this.#refused.set(nameOf(event), event);
       return { kind: 'refused', status };
     }
-    const cause = `it answers ${status} to all events; check its address and its secret`;
+    const cause = `it answers ${status} to all events`;
     this.condition.failed(cause);
     return { kind: 'unavailable', cause };
   }

@@ -8,6 +8,7 @@ import { Webhook } from 'standardwebhooks';
 import type { Clock } from '../../base/clock.ts';
 import type { WebhookEndpoint } from './settings.ts';
 import { outcomeOf, type DeliveryOutcome } from './delivery.ts';
+import { PRIVATE_ADDRESS } from './receiver.ts';
 import { retryAfterMs } from '../../exchange/reply.ts';
 
 export type WebhookSender = ReturnType<typeof webhookSender>;
@@ -148,8 +149,7 @@ function noAnswer(failure: unknown): DeliveryOutcome {
 }
 
 function privateAddress(): DeliveryOutcome {
-  const cause = 'its address is not one of the internet; where that is meant, set allowPrivate: true for the endpoint';
-  return { kind: 'unavailable', cause };
+  return { kind: 'unavailable', cause: PRIVATE_ADDRESS };
 }
 
 /** IPv4 networks that are not of the internet: this machine, private and shared ones, link-local with the metadata of clouds, multicast. */

@@ -40,7 +40,7 @@ const event = text((given) => {
   const beginnings = [...new Set(EVENT_TYPES.map((type) => `${type.split('.')[0]}.*`))];
   const meant = meantBy(given, [...EVENT_TYPES, ...beginnings]);
   throw new Error(
-    `must be a type of events that there is${meant}; they are ${EVENT_TYPES.join(', ')}, and ${beginnings.join(', ')}`,
+    `must be a type of events${meant}; the types are ${EVENT_TYPES.join(', ')}, and ${beginnings.join(', ')}`,
   );
 });
 /** Has one value stand for a list of one. */

@@ -71,6 +71,8 @@ describe('HTML', () => {
       command,
       'order-sync orders explain ORDER --account shop-1',
     ]);
+    // A full stop would stand alone between the box of a command and the button that copies it.
+    expect(text).toContain('</code> Then wait.');
   });
 
   it('aligns numbers with hidden digits only, so that copied text is the number', async () => {

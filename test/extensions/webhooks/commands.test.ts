@@ -51,8 +51,13 @@ it('resends a dead letter with the id that it had, once', async () => {
   expect((await run('resend', 'shop', '--dead-letter', String(row.id))).code).toBe(2);
 });
 
-it('shows why an endpoint accepts no events', async () => {
+it('shows why an endpoint accepts no events, what helps, and as many refused events as are listed', async () => {
+  await event();
   const db = new Database(place.path);
+  const columns = (id: string) => `endpoint, account, ${id}, kind, subject, status, attempts, answer, since`;
+  db.exec(
+    `insert into webhook_deliveries (${columns('event_id')}) select ${columns('event_id + 1')} from webhook_deliveries`,
+  );
   db.prepare(
     `insert into webhook_endpoints (name, since, failing_since, cause)
       values ('shop', '2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z', 'ECONNREFUSED')`,
@@ -60,7 +65,11 @@ it('shows why an endpoint accepts no events', async () => {
   db.close();
   const failing = { failingSince: '2026-01-02T00:00:00.000Z', cause: 'ECONNREFUSED' };
   expect(JSON.parse((await run('show', 'shop', '--json')).stdout)).toMatchObject({ failing, retrying: [] });
-  expect((await run('show', 'shop')).stdout).toContain('ECONNREFUSED');
+  const { stdout, stderr } = await run('show', 'shop', '--limit', '1');
+  expect(stdout).toMatch(
+    /^The receiver shop has accepted no event since .* \(ECONNREFUSED\), .*2 dead letters\.\nCheck that /,
+  );
+  expect(stderr).toContain('--limit');
 });
 
 it('resends the events of an account from one on', async () => {
@@ -68,6 +77,12 @@ it('resends the events of an account from one on', async () => {
   expect((await run('resend', 'shop', '--from', String(row.id))).code).toBe(0);
   expect(receiver.taken).toEqual([feedEventOf(row)]);
   expect((await run('resend', 'shop')).code).toBe(64);
+  const beyond = await run('resend', 'shop', '--from', String(row.id + 1));
+  expect(beyond).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringContaining(`newest is ${row.id}\n`) as string,
+  });
 });
 
 it('says how many it has not tried where the endpoint takes nothing', async () => {

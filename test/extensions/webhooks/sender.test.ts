@@ -117,7 +117,7 @@ it.each([
   const sender = senderTo(`http://${host}:${port}/`, { allowPrivate: false });
   expect(await sender.send(MESSAGE)).toMatchObject({
     kind: 'unavailable',
-    cause: expect.stringContaining('allowPrivate'),
+    cause: expect.stringContaining('not public'),
   });
 });
 

@@ -36,7 +36,9 @@ export function idOf(name: string): string {
 /** Escapes text of sentences. Its longest words are cut; options and the program's name stay on one line. */
 export function proseText(value: Cell): string {
   const parts = cutEnd(printable(value), LONGEST_SPLIT).split(COMMAND);
-  return parts.map((part, index) => (index % 2 === 1 ? commandText(part) : wordsText(part))).join('');
+  // A mark that follows the box of a command would stand alone.
+  const words = (part: string, index: number) => wordsText(index === 0 ? part : part.replace(/^[.,](?=\s|$)/, ''));
+  return parts.map((part, index) => (index % 2 === 1 ? commandText(part) : words(part, index))).join('');
 }
 
 function wordsText(text: string): string {

@@ -62,10 +62,7 @@ function addCopyButtons(part) {
     button.type = 'button';
     button.className = 'copy';
     button.textContent = 'Copy';
-    // A full stop stays beside its command.
-    const [mark] = /^[.,]/.exec(text.nextSibling?.data ?? '') ?? [];
-    if (mark !== undefined) text.nextSibling.splitText(1);
-    (mark === undefined ? text : text.nextSibling).after(button);
+    text.after(button);
   }
 }
 

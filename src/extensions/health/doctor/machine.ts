@@ -17,6 +17,7 @@ import { fault, ofProblem, ok, warning, type CheckResult } from './check.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { tryKey } from '../../api/asking/ask.ts';
 import { apiSettings } from '../../api/settings.ts';
+import { PRIVATE_ADDRESS, receiverRemedy } from '../../webhooks/receiver.ts';
 import { isPublic } from '../../webhooks/sender.ts';
 
 const GIB = 1_024 ** 3;
@@ -149,33 +150,29 @@ async function listens(host: string, port: number, signal: AbortSignal): Promise
 const DAY_MS = 24 * 60 * 60_000;
 const CERTIFICATE_MS = 14 * DAY_MS;
 
-const REMEDIES = {
-  address: 'check exchange.baseUrl, the name server, the firewall and the proxy of this machine',
-  webhook: 'check that the receiver runs',
-} as const;
+const ADDRESS_REMEDY = 'check exchange.baseUrl, the name server, the firewall and the proxy of this machine';
 
 /** Checks that a host is found and takes connections, and that its certificate holds. Sends nothing. */
 export async function checkAddress(
-  check: keyof typeof REMEDIES,
+  check: 'address' | 'webhook',
   address: string,
   clock: Clock,
   signal: AbortSignal,
   isPublicOnly = false,
 ): Promise<readonly CheckResult[]> {
-  const remedy = REMEDIES[check];
   // A receiver that is down keeps no order from the exchange.
-  const failed = (found: string, advice: string = remedy) =>
-    check === 'webhook' ? warning(check, found, advice) : fault(check, EXIT.unavailable, found, advice);
+  const failed = (found: string, cause: string) =>
+    check === 'webhook'
+      ? warning(check, found, receiverRemedy(cause))
+      : fault(check, EXIT.unavailable, found, ADDRESS_REMEDY);
   const url = new URL(address);
   const host = url.hostname.replaceAll(/[[\]]/g, '');
   try {
     const found = await lookup(host, { all: true });
-    if (isPublicOnly && !found.every((one) => isPublic(one.address))) {
-      const advice = 'set allowPrivate: true for the endpoint if it is meant to be in a private network';
-      return [failed(`${host} has an address that is not public`, advice)];
-    }
+    if (isPublicOnly && !found.every((one) => isPublic(one.address)))
+      return [failed(`${host} has an address that is not public`, PRIVATE_ADDRESS)];
   } catch (error) {
-    return [failed(`the name ${host} is not found (${codeOf(error)})`)];
+    return [failed(`the name ${host} is not found (${codeOf(error)})`, codeOf(error))];
   }
   const isTls = url.protocol === 'https:';
   const port = Number(url.port || (isTls ? 443 : 80));
@@ -192,7 +189,7 @@ export async function checkAddress(
     const facts = { certificateDays: days };
     return [isSoon ? warning(check, found, 'renew the certificate', facts) : ok(check, found, facts)];
   } catch (error) {
-    return [failed(`no connection to ${host}:${port} (${codeOf(error)})`)];
+    return [failed(`no connection to ${host}:${port} (${codeOf(error)})`, codeOf(error))];
   } finally {
     socket.destroy();
   }
@@ -214,7 +211,7 @@ export async function checkKey(command: Command, config: AccountSettings): Promi
     case 'rate-limited':
       return warning('key', 'the exchange limits the rate, so the key was not checked', 'try again in a minute');
     case 'not-sent':
-      return fault('key', EXIT.unavailable, `the key was not checked: ${result.why}`, REMEDIES.address);
+      return fault('key', EXIT.unavailable, `the key was not checked: ${result.why}`, ADDRESS_REMEDY);
     case 'unknown':
       return fault('key', EXIT.unavailable, `the exchange gave no usable answer: ${result.why}`, 'order-sync probe');
     default:

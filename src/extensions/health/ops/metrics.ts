@@ -143,7 +143,7 @@ function setLive(gauges: Gauges, { reading, labelOf, now }: MetricFacts): void {
 export const GAUGES = {
   order_sync_build_info: ['1; the labels say which version runs on which Node.', 'version', 'node'],
   order_sync_database_up: ['1 if the database can be read.'],
-  order_sync_database_unwritten: ['1 if the database takes no changes, or too few standbys confirm them.'],
+  order_sync_database_unwritten: ['1 if the database cannot be written, or too few standbys confirm its changes.'],
   order_sync_accounts_owned: ['Accounts that this process owns.'],
   order_sync_orders: ['Orders by state.', 'account', 'state'],
   order_sync_findings: ['Open findings.', 'account', 'class', 'severity'],
@@ -159,22 +159,22 @@ export const GAUGES = {
     'account',
   ],
   order_sync_last_answer_age_seconds: ['Time since the exchange last answered anything but a 5xx.', 'account'],
-  order_sync_pass_age_seconds: ['Time since a pass of the account last ended well in this process.', 'account'],
-  order_sync_stalled_seconds: ['Time that work has waited without a good pass or an answered request.', 'account'],
+  order_sync_pass_age_seconds: ['Time since a pass of the account last succeeded in this process.', 'account'],
+  order_sync_stalled_seconds: [
+    'Time that work has waited without a successful pass or an answered request.',
+    'account',
+  ],
   order_sync_webhook_lag_seconds: ['Age of the oldest event that waits for an endpoint.', 'endpoint'],
-  order_sync_webhook_failing_seconds: ['Time for which an endpoint as a whole takes nothing.', 'endpoint'],
+  order_sync_webhook_failing_seconds: ['Time for which an endpoint has accepted no events.', 'endpoint'],
   order_sync_webhook_parked: [
     'Orders, links and accounts with an event that an endpoint has refused and that is retried.',
     'endpoint',
   ],
-  order_sync_webhook_dead_letters: ['Events that an endpoint has refused to the end.', 'endpoint'],
+  order_sync_webhook_dead_letters: ['Events that an endpoint refused at every attempt.', 'endpoint'],
   order_sync_database_bytes: ['Size of the file of a SQLite database.'],
   order_sync_database_wal_bytes: ['Size of the write-ahead log of a SQLite database.'],
   order_sync_disk_free_bytes: ['Free space of the disk with the database, or with its marks.'],
-  order_sync_event_loop_delay_seconds: [
-    'How late the event loop was, since the last time that this was read.',
-    'percentile',
-  ],
+  order_sync_event_loop_delay_seconds: ['How late the event loop was since the last scrape.', 'percentile'],
   process_resident_memory_bytes: ['Memory of the process.'],
 } as const satisfies Record<string, readonly [help: string, ...labels: string[]]>;
 type GaugeName = keyof typeof GAUGES;

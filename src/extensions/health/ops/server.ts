@@ -70,7 +70,7 @@ function opsServer(pages: OpsPages, metrics: Metrics, stopping: AbortSignal): Fa
   server.setErrorHandler((error, _request, reply) => {
     const httpStatus = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
     if (httpStatus < 500)
-      return reply.code(httpStatus).send({ status: 'refused', reason: 'this request cannot be taken' });
+      return reply.code(httpStatus).send({ status: 'refused', reason: 'this request is not valid' });
     pages.log.error({ cause: messageOf(error) }, 'a page of the ops endpoint failed');
     return reply.code(500).send({ status: 'failed', reason: 'the daemon failed; its log says why' });
   });

@@ -16,9 +16,9 @@ import { askDaemon } from './ask.ts';
 import { terminalLine } from '../../../cli/shared/progress.ts';
 
 const HELP = `
-The first line says whether all is well, the next lines what is wrong and what
-to do about it. Then come the facts: from the daemon, or from the database alone
-if no daemon answers.
+The first line says if all is well. The next lines name each problem and its
+remedy. Then come the facts: from the daemon, or from the database alone if no
+daemon answers.
 
 Exit codes: 0 all is well, 1 a person should look, 69 the exchange is out of
 reach, 77 the exchange refuses the key. --watch shows one screen with the newest

@@ -18,6 +18,7 @@ import {
   type Problem,
   type ProblemCode,
 } from '../../../accounts/problem.ts';
+import { receiverRemedy } from '../../webhooks/receiver.ts';
 import { pasteable } from '../../../base/invocation.ts';
 
 /** A receiver that fails for longer than this wants a person, as does work that waits for longer: in ms. */
@@ -201,7 +202,12 @@ function receiverProblems(receiver: ReceiverState, now: number): readonly (Probl
   const orders = counted(parked, 'order or link', 'orders or links');
   const refused = counted(deadLetters, 'dead letter');
   return [
-    isFailing && problem('receiver-fails', fails, { ...parts, since: failingSince }),
+    isFailing &&
+      problem('receiver-fails', fails, {
+        ...parts,
+        since: failingSince,
+        ...(cause !== null && { remedy: receiverRemedy(cause) }),
+      }),
     parked > 0 &&
       problem('parked', `the receiver ${name} refuses events of ${orders}, retried for a day`, refusedRemedy),
     deadLetters > 0 && problem('dead-letters', `the receiver ${name} has ${refused}, refused for a day`, refusedRemedy),

@@ -31,24 +31,28 @@ export type KeptBack = Immutable<z.infer<typeof keptBack>>;
 const breaker = z.enum(['closed', 'open', 'half-open']);
 const liveStatus = z.object({
   account: z.string(),
-  isDriven: z.boolean().describe('False where it rests: nothing is due in it.'),
+  isDriven: z.boolean().describe('False if nothing is due in the account, so that the daemon does no work for it.'),
   inFlight: count.describe('Requests that have left and have not ended.'),
   answeredAt: time
     .nullable()
-    .describe('When the exchange last answered anything but a 5xx; null: not since the start.'),
+    .describe('When the exchange last answered anything but a 5xx; null if it has not since the start.'),
   breakers: z
     .object({ create: breaker, lookup: breaker })
     .nullable()
-    .describe('The circuit breakers: closed, open or half-open; null where it rests.'),
-  isTrusted: z.boolean().describe('False while another process may drive it: its lease could not be renewed.'),
-  overdue: count.describe('Orders that wait for a look-up which was due.'),
+    .describe('The circuit breakers: closed, open or half-open; null if nothing is due.'),
+  isTrusted: z
+    .boolean()
+    .describe('False while another process may drive the account, because the lease could not be renewed.'),
+  overdue: count.describe('Orders whose look-up is overdue.'),
   keptBack: z.array(keptBack).describe('A few of the orders that the database does not let the daemon write.'),
   passes: z.array(
     z.object({
       pass: z.string(),
-      wantedSince: time.nullable().describe('It was woken then, and none has ended well since.'),
+      wantedSince: time
+        .nullable()
+        .describe('Since when the pass has been due without a success; null if it is not due.'),
       runningSince: time.nullable(),
-      goodAt: time.nullable().describe('The last one that ended well.'),
+      goodAt: time.nullable().describe('When the pass last succeeded.'),
     }),
   ),
 });
@@ -71,27 +75,30 @@ const daemon = z.object({
   startedAt: time,
   owned: count.describe('Accounts that it owns.'),
   driven: count.describe('Accounts that it works at.'),
-  rate: rateUse.describe('Requests of the last time, of what the rate limits allow in one.'),
-  unwritten: z.string().nullable().describe('Why it cannot write the database, so that it sends nothing.'),
-  opsFailure: z.string().nullable().describe('Why the ops endpoint does not listen; null where it does, or is off.'),
-  seenLate: times.describe('How late changes of orders were seen, of those that the exchange dates.'),
+  rate: rateUse.describe('Requests in the last interval of the rate limit, and how many the limit allows.'),
+  unwritten: z
+    .string()
+    .nullable()
+    .describe('Why the daemon cannot write the database and so sends nothing; null if it can.'),
+  opsFailure: z.string().nullable().describe('Why the ops endpoint does not listen; null if it listens or is off.'),
+  seenLate: times.describe('How late the daemon saw the changes that the exchange dates.'),
   overdue: overdue
     .nullable()
-    .describe('Orders that waited for a look-up which was due, at the last tick of reconcile.cron, and since when.'),
-  changedSettings: z.string().optional().describe('The file of its settings, if it has changed since it was read.'),
-  accounts: z.array(liveStatus).describe('The accounts that it has driven; a few of them where they are many.'),
+    .describe('Orders whose look-up was overdue at the last tick of reconcile.cron, and since when.'),
+  changedSettings: z.string().optional().describe('The settings file, if it changed after the daemon read it.'),
+  accounts: z.array(liveStatus).describe('The accounts that the daemon drives; only a few if there are many.'),
 });
 export type DaemonStatus = Immutable<z.infer<typeof daemon>>;
 
 const receiver = z.object({
   name: z.string(),
-  takenAt: time.nullable().describe('When it took the last event.'),
-  failingSince: time.nullable().describe('It has taken no event since then; null while it takes them.'),
+  takenAt: time.nullable().describe('When it accepted the last event.'),
+  failingSince: time.nullable().describe('Since when it has accepted no event; null if it accepts events.'),
   nextTryAt: time.nullable(),
   cause: z.string().nullable(),
-  oldestWaiting: time.nullable().describe('When the oldest event was recorded that it has not taken.'),
+  oldestWaiting: time.nullable().describe('When the oldest event that waits for it was recorded.'),
   parked: count.describe('Orders, links and accounts with an event that it has refused and that is retried.'),
-  deadLetters: count.describe('Events that it has refused to the end, and that were not delivered since.'),
+  deadLetters: count.describe('Events that it refused at every attempt, and that were not resent since.'),
 });
 export type ReceiverState = Immutable<z.infer<typeof receiver>>;
 
@@ -107,7 +114,7 @@ const hold = z.object({
   account: z.string(),
   kind: z.enum(RESTRAINT_KINDS),
   since: time,
-  until: time.nullable().describe('Null: until a person ends it.'),
+  until: time.nullable().describe('Null if a person must end it.'),
   reason: z.string(),
   actor: z.string().nullable(),
 });
@@ -116,16 +123,16 @@ const lostReach = z.object({ account: z.string(), since: time, reason: z.string(
 
 const accountCounts = z.object({
   account: z.string(),
-  orders: z.partialRecord(state, count).describe('Orders by state; a state that is missing has none.'),
+  orders: z.partialRecord(state, count).describe('Orders by state; a state without orders is missing.'),
   findings: z.record(z.string(), count).describe('Open findings by class.'),
 });
 export type AccountCounts = Immutable<z.infer<typeof accountCounts>>;
 
 const overview = z.object({
-  account: z.string().nullable().describe('Null: all accounts.'),
+  account: z.string().nullable().describe('Null for all accounts.'),
   asOf: time,
   orders: z.record(state, count).describe('Orders by state.'),
-  more: z.array(state).describe('The states of which there are more orders than were counted.'),
+  more: z.array(state).describe('The states with more orders than were counted.'),
   oldestPending: namedOrder.nullable().describe('The order whose time to be sent came first.'),
   oldestUnknown: namedOrder.nullable().describe('The order whose outcome is unknown for the longest time.'),
   newInvalid: overdue
@@ -136,14 +143,14 @@ const overview = z.object({
   attention: z.array(namedOrder).describe('A few of the orders that wait for a person, the held ones first.'),
   findings: z.array(openFindings).describe('The worst first.'),
   holds: z.array(hold),
-  outOfReach: z.array(lostReach).describe('Accounts of which the exchange is out of reach, as was last recorded.'),
-  unreadable: z.array(lostReach).describe('Accounts whose order records cannot be read, as was last recorded.'),
+  outOfReach: z.array(lostReach).describe('Accounts whose exchange is out of reach, as last recorded.'),
+  unreadable: z.array(lostReach).describe('Accounts whose order records cannot be read, as last recorded.'),
   stopped: z
     .array(lostReach.extend({ kind: z.string() }))
-    .describe('Accounts that no worker can drive, as was last recorded.'),
+    .describe('Accounts that no worker can drive, as last recorded.'),
   receivers: z.array(receiver).describe('Receivers of webhooks, with the events of all accounts.'),
   lastEventAt: time.nullable(),
-  accounts: z.array(accountCounts).describe('What each account has, in the order of their names.'),
+  accounts: z.array(accountCounts).describe('The counts of each account, in the order of the names.'),
 });
 /** How the orders of an account, or of all, are: read in a moment, however many there are. */
 export interface Overview extends Immutable<z.infer<typeof overview>> {

@@ -8,8 +8,9 @@ import {
   type Field,
   type Screen,
 } from '../../../cli/shared/terminal.ts';
-import { printable, counted, inUnits, withCommas } from '../../../base/words.ts';
+import { printable, inUnits, withCommas } from '../../../base/words.ts';
 import type { NamedOrder, ReceiverState, DaemonStatus, Status } from './status.ts';
+import { receiverText } from '../../webhooks/receiver.ts';
 import { problemText } from '../../../accounts/problem.ts';
 import { judgeStatus, type StatusEnd, type StatusVerdict } from './problems.ts';
 
@@ -71,16 +72,9 @@ function factsOf({ asOf, database, daemon, overview }: Status): readonly Field[]
 }
 
 function receiverField(receiver: ReceiverState, ago: (time: string | null) => string): Field {
-  const { name, takenAt, failingSince, nextTryAt, cause, oldestWaiting, parked, deadLetters } = receiver;
-  const failing = `has accepted no event since ${failingSince}${cause === null ? '' : ` (${cause})`}, next try at ${nextTryAt}`;
-  const parts = [
-    failingSince !== null ? failing : takenAt === null ? 'no event was delivered yet' : `last delivery ${ago(takenAt)}`,
-    ...(oldestWaiting === null ? [] : [`the oldest waiting event came ${ago(oldestWaiting)}`]),
-    ...(parked === 0 ? [] : [`${withCommas(parked)} retrying`]),
-    ...(deadLetters === 0 ? [] : [counted(deadLetters, 'dead letter')]),
-  ];
+  const { failingSince, parked, deadLetters } = receiver;
   const isWell = failingSince === null && parked === 0 && deadLetters === 0;
-  return { label: 'receiver', value: `${name}: ${parts.join(', ')}`, tone: isWell ? undefined : 'warning' };
+  return { label: 'receiver', value: receiverText(receiver, ago), tone: isWell ? undefined : 'warning' };
 }
 
 export function ordersText({ orders, more }: Status['overview']): string {

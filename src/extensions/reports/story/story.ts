@@ -212,7 +212,9 @@ function findingLines(
   moment: Pick<Moment, 'order' | 'events' | 'state'>,
 ): readonly string[] {
   if (open.length === 0) return [];
-  const ids = open.map(({ id }) => id).join(' ');
+  // To acknowledge one that the decision settles would take it out of the lists before anybody has decided.
+  const ready = open.filter((finding) => !isDecisive(finding, moment.state));
+  const ids = ready.map(({ id }) => id).join(' ');
   const command = `order-sync findings ack ${ids} --reason TEXT${accountWords(moment.order.account)}`;
   return [
     ...new Set(
@@ -225,14 +227,13 @@ function findingLines(
         return `${lead} finding ${finding.class}.${advice}`;
       }),
     ),
-    'To acknowledge the findings that a person has looked at:',
-    command,
+    ...(ready.length === 0 ? [] : ['To acknowledge the findings that a person has looked at:', command]),
   ];
 }
 
 const HERE = 'one of the commands under "What happens next" of the order';
 
-export const DECIDED = 'A person has decided about the order. What is left is to acknowledge the finding.';
+export const DECIDED = 'A person has decided about the order. The finding only needs to be acknowledged.';
 
 /** Says what to do about an open finding. */
 export function adviceOn(finding: StoryFinding, moment: Pick<Moment, 'order' | 'events'>): string {
@@ -250,15 +251,20 @@ export function adviceOn(finding: StoryFinding, moment: Pick<Moment, 'order' | '
 const WHOSE: readonly string[] = ['ID_COLLISION', 'IDENTITY_MISMATCH', 'MERCHANT_MISMATCH', 'ORDER_REUSED'];
 const COMPARING: readonly string[] = ['AMOUNT_MISMATCH', 'PAIR_MISMATCH', 'TYPE_MISMATCH'];
 
+/** Tells whether a decision about an order in this state would settle the finding. */
+function isDecisive({ class: name }: StoryFinding, state: string | null): boolean {
+  if (name === 'CREATE_UNKNOWN') return state === 'unknown' || state === 'held';
+  return state === 'disputed' && (WHOSE.includes(name) || COMPARING.includes(name));
+}
+
 /** Tells whether a person has settled the finding since by a decision about the order. */
-function isDecided({ class: name, first_seen_at }: StoryFinding, { events }: Pick<Moment, 'events'>): boolean {
-  const doubtful = name === 'CREATE_UNKNOWN' ? ['unknown', 'held'] : ['disputed'];
-  const isDoubtful = (state: string | null) => doubtful.includes(state ?? '');
+function isDecided(finding: StoryFinding, { events }: Pick<Moment, 'events'>): boolean {
+  const { class: name, first_seen_at } = finding;
   const last = events.findLast(
-    (one) => one.field === 'state' && (isDoubtful(one.old_value) || isDoubtful(one.new_value)),
+    ({ field, old_value: from, new_value: to }) =>
+      field === 'state' && (isDecisive(finding, from) || isDecisive(finding, to)),
   );
-  if (last?.source !== 'operator' || isDoubtful(last.new_value) || first_seen_at > last.observed_at) return false;
-  return (
-    name === 'CREATE_UNKNOWN' || WHOSE.includes(name) || (last.new_value === 'abandoned' && COMPARING.includes(name))
-  );
+  if (last?.source !== 'operator' || isDecisive(finding, last.new_value) || first_seen_at > last.observed_at)
+    return false;
+  return last.new_value === 'abandoned' || !COMPARING.includes(name);
 }

@@ -114,7 +114,7 @@ async function demonstrate(options: Given, database: Place | undefined, signal: 
     const isRight = await judge(stage);
     if (!isSettled || !isRight) process.exitCode = EXIT.look;
   } else {
-    say('This takes about ten seconds: a shop lives through the 25 hours up to now, and they end badly.');
+    say('A shop lives through the 25 hours up to now, and they end badly.');
     await liveThrough(day, stage);
     await using daemons = daemonsOf(stage);
     if (isHeld) await daemons.start(1).then(() => letLook(stage));
@@ -143,7 +143,8 @@ async function letLook(stage: Stage): Promise<void> {
   say(`Ask it in another terminal: ${callOn(stage.settingsFile)} status${all}`);
   say('Paste three lines there, in this folder, to try the client: a shop adds an order, and follows it.');
   print(await firstShop(stage));
-  say('Stop it with Ctrl-C: the report comes then.');
+  const kept = stage.isKept ? 'stays' : 'is deleted';
+  say(`Stop it with Ctrl-C: the report comes then, and the folder ${stage.folder} ${kept}.`);
   await keepInserting(stage);
 }
 

@@ -137,18 +137,18 @@ export interface Stage extends AsyncDisposable {
   readonly sandbox: Sandbox;
   readonly clock: Clock;
   readonly signal: AbortSignal;
+  /** Leaves the folder and the tables behind. */
+  readonly isKept: boolean;
   /** The address of the dashboard, which the person looks at before the report. */
   readonly opsListen: string | undefined;
 }
 
-interface StageOptions extends Pick<Stage, 'clock' | 'signal'>, Pick<ConfigOptions, 'parts'> {
+interface StageOptions extends Pick<Stage, 'clock' | 'signal' | 'isKept'>, Pick<ConfigOptions, 'parts'> {
   readonly accounts: readonly string[];
   readonly orders: readonly DemoOrder[];
   /** A new SQLite file unless given. */
   readonly database: OtherPlace | undefined;
   readonly drivers: readonly LoadDriver[];
-  /** Leaves the folder and the tables behind. */
-  readonly isKept: boolean;
   /** With a dashboard. */
   readonly isHeld: boolean;
   readonly exchange?: Pick<Parameters<typeof startSandbox>[0], 'speed' | 'scenarioOf'>;
@@ -156,8 +156,8 @@ interface StageOptions extends Pick<Stage, 'clock' | 'signal'>, Pick<ConfigOptio
 }
 
 export async function setStage(options: StageOptions): Promise<Stage> {
-  const { accounts, orders, database, drivers, parts, isKept, isHeld, ...given } = options;
-  const { clock } = given;
+  const { accounts, orders, database, drivers, parts, isHeld, ...given } = options;
+  const { clock, isKept } = given;
   const shops = shopsOf(accounts, orders);
   await using undo = new AsyncDisposableStack();
   const [apiKey = '', ...otherKeys] = shops.map(({ key }) => key);

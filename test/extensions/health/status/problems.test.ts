@@ -131,9 +131,9 @@ const CASES: readonly (readonly [code: string, changes: Partial<Reading>, remedy
   ],
   [
     'receiver-fails',
-    of({ receivers: [receiverState({ name: 'a b', failingSince: ago(5 * MINUTE + 1), cause: 'HTTP 500' })] }),
-    'order-sync webhooks list',
-    'HTTP 500',
+    of({ receivers: [receiverState({ name: 'a b', failingSince: ago(5 * MINUTE + 1), cause: 'it answers 404' })] }),
+    'check the path',
+    'it answers 404',
   ],
   ['dead-letters', of({ receivers: [receiverState({ deadLetters: 1 })] }), 'order-sync webhooks show', '1 dead letter'],
   ['parked', of({ receivers: [receiverState({ parked: 2 })] }), 'order-sync webhooks show shop', '2 orders or links'],

@@ -398,6 +398,24 @@ describe('a finding in a story', () => {
     expect(adviceAt(30, [...events, again])).toBe(adviceAt(19));
   });
 
+  it('is acknowledged after the decision that settles it, and not before', () => {
+    const kinds = ['CREATE_UNKNOWN', 'ID_COLLISION', 'AMOUNT_MISMATCH', 'SILENT_CHANGE'];
+    const findings = kinds.map((name, index) => ({ ...FINDING, id: index + 1, class: name }));
+    const offered = (...states: readonly string[]) => {
+      const moved = states.map((new_value, index) =>
+        event(10 + index, { old_value: states[index - 1] ?? 'sending', new_value, source: 'operator' }),
+      );
+      const { next } = tell(evidence({ events: moved, findings }));
+      return next.filter((line) => line.startsWith('order-sync findings ack'));
+    };
+    const ids = (text: string) => [`order-sync findings ack ${text} --reason TEXT`];
+    expect(offered('unknown')).toEqual(ids('2 3 4'));
+    expect(offered('held')).toEqual(ids('2 3 4'));
+    expect(offered('held', 'pending')).toEqual(ids('1 2 3 4'));
+    expect(offered('disputed')).toEqual(ids('1 4'));
+    expect(offered('disputed', 'open')).toEqual(ids('1 2 3 4'));
+  });
+
   it('has no amount of an order that a person gave up in its headline', () => {
     const given = (new_value: string) => {
       const decided = event(20, { old_value: 'disputed', new_value, source: 'operator' });

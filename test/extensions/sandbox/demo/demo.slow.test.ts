@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { runProgram } from '../../../support/cli-function.ts';
@@ -39,6 +40,8 @@ describe('demo', () => {
     const [, url = ''] = /^The dashboard: (\S+)$/m.exec(shown) ?? [];
     const pageOf = async () => await (await fetch(url)).text();
     while (!(await pageOf()).includes('later-1000')) await fetch(`${url}livez`);
+    const [made] = readdirSync(folder).filter((one) => one.startsWith('order-sync'));
+    expect(shown).toContain(`Ctrl-C: the report comes then, and the folder ${join(folder, `${made}`)} is deleted.`);
     const [lines = ''] = /^ {2}.*OrderSync[^]*?(?=^\S)/m.exec(shown) ?? [];
     expect(lines.trimEnd().split('\n')).toHaveLength(3);
     const shop = spawn('sh', ['-c', `exec ${lines.trim()}`], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
