@@ -132,7 +132,7 @@ export const OWNER_BUGS: readonly PlantedBug[] = [
       {
         file: 'src/extensions/postgres/writer.ts',
         in: 'AccountTransactions.#lockAccount',
-        from: 'and generation = ${generation} ${isLast}',
+        from: 'and generation = ${generation} ${onLine} ${isLast}',
         to: 'and generation >= ${generation}',
       },
     ],

@@ -20,7 +20,7 @@ export const WORKER_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: LEASES,
-        in: 'Worker.isTrusted',
+        in: 'Worker.#isSteady',
         from: 'monotonic - this.#renewed.monotonic < TRUSTED_MS && utc - this.#renewed.utc < TRUSTED_MS',
         to: 'Math.max(monotonic - this.#renewed.monotonic, utc - this.#renewed.utc) < 4 * TRUSTED_MS',
       },
