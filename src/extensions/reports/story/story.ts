@@ -249,9 +249,14 @@ export function adviceOn(finding: StoryFinding, moment: Pick<Moment, 'order' | '
 /** The classes that say whose order it is, and those that compare it with ours. */
 const WHOSE: readonly string[] = ['ID_COLLISION', 'IDENTITY_MISMATCH', 'MERCHANT_MISMATCH', 'ORDER_REUSED'];
 const COMPARING: readonly string[] = ['AMOUNT_MISMATCH', 'PAIR_MISMATCH', 'TYPE_MISMATCH'];
+/** The classes whose findings a person may settle by a decision about the order. */
+export const DECIDABLE: readonly string[] = ['CREATE_UNKNOWN', ...WHOSE, ...COMPARING];
 
 /** Tells whether a person has settled the finding since by a decision about the order. */
-function isDecided({ class: name, first_seen_at }: StoryFinding, { events }: Pick<Moment, 'events'>): boolean {
+export function isDecided(
+  { class: name, first_seen_at }: Pick<StoryFinding, 'class' | 'first_seen_at'>,
+  { events }: Pick<Moment, 'events'>,
+): boolean {
   const doubtful = name === 'CREATE_UNKNOWN' ? ['unknown', 'held'] : ['disputed'];
   const isDoubtful = (state: string | null) => doubtful.includes(state ?? '');
   const last = events.findLast(
