@@ -26,6 +26,20 @@ describe('the dashboard', () => {
     expect(folded.match(/<h3>/g)).toHaveLength(2);
   });
 
+  it('lists findings of orders that a person has decided about after those that are counted elsewhere', () => {
+    const [first] = dashboardFacts().troubles;
+    const ofClass = (code: 'decided' | 'finding', name: string) => ({
+      ...first!,
+      code,
+      text: name,
+      about: { class: name },
+    });
+    const counted = { concerned: { class: 'STUCK' }, stake: { amounts: [], isCut: false } } as const;
+    const told = { ...ofClass('finding', 'STUCK'), ...counted };
+    const page = dashboardPage(dashboardFacts({ troubles: [first!, ofClass('decided', 'DECIDED'), told] }));
+    expect([...page.matchAll(/<h3>.*?(STUCK|DECIDED)/g)].map(([, name]) => name)).toEqual(['STUCK', 'DECIDED']);
+  });
+
   it('leads from each number to the list behind it', () => {
     const page = dashboardPage(dashboardFacts()).replaceAll('&#38;', '&');
     const paths = [...page.matchAll(/href="(\/(?:orders|findings)\?[^"]*)"/g)].map(([, path]) => path);

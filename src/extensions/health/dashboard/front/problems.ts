@@ -45,11 +45,11 @@ export function titleOf({ account, troubles }: DashboardFacts): string {
 }
 
 /**
- * Lists the problems after the gravest one, last those whose orders are told with their state; empty if there is none. Of many
- * only findings are folded, and problems that still go on are not.
+ * Lists the problems after the gravest one, near the end those whose orders are told with their state, last those that a person has
+ * decided; empty if there is none. Of many problems only findings are folded.
  */
 export function problemsText({ troubles, ...facts }: DashboardFacts): string {
-  const told = (trouble: Trouble) => Number(isToldAbove(trouble, facts));
+  const told = (trouble: Trouble) => (trouble.code === 'decided' ? 2 : Number(isToldAbove(trouble, facts)));
   const others = troubles.slice(1).toSorted((one, other) => told(one) - told(other));
   const items = others.map((trouble, index) => {
     const isFolded = index >= MOST_SHOWN && trouble.about.class !== undefined;
