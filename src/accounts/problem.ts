@@ -1,4 +1,5 @@
-import { withCommas } from '../base/words.ts';
+import { quote } from '../base/text.ts';
+import { sumOf, withCommas } from '../base/words.ts';
 import { KEY_SETTING } from '../settings/settings-file.ts';
 import { accountWords } from './rules/name.ts';
 import {
@@ -13,6 +14,9 @@ import type { Severity } from '../findings/rules/classes.ts';
 type Weight = Exclude<Severity, 'info'>;
 
 const RESUME = 'order-sync resume{words} --reason TEXT';
+
+export const OTHER_ACCOUNTS_REMEDY =
+  'add the account to the settings, or correct the column account of rows that were not sent';
 
 /**
  * Every problem with its weight and what helps, the worst first by the money that it concerns; `{words}` stand for the words
@@ -38,6 +42,7 @@ const PROBLEMS = {
   stalled: ['error', "read the daemon's log, then restart the daemon"],
   'disk-full': ['error', 'free space on the disk'],
   stopping: ['error', 'start the daemon again'],
+  'other-accounts': ['warning', OTHER_ACCOUNTS_REMEDY],
   unknown: ['warning', 'order-sync orders list --state unknown{words}'],
   invalid: ['warning', 'order-sync orders list --state invalid{words}'],
   'kept-back': ['warning', KEPT_BACK_REMEDY],
@@ -57,6 +62,7 @@ const PROBLEMS = {
   ],
   clock: ['warning', 'check the time service of this machine and of the database server'],
   ops: ['warning', 'set ops.listen to a free port, or to off'],
+  decided: ['warning', 'order-sync findings list --status open{words}'],
 } as const satisfies Record<string, readonly [Weight, string]>;
 
 /** A daemon that runs reads a file again; a setting needs another start. `places` may be several. */
@@ -190,6 +196,18 @@ export function holdProblems(
     const key = kind === 'key-refused' && { remedy: keyRemedy(places, isRunning) };
     return [problem(kind, `${HOLDS[kind]}${forAccounts(group, asked)}${by}${more}`, { group, ...key })];
   });
+}
+
+/** Rows of accounts that no process drives. A shop may write any text as the account of a row. */
+export function otherAccountsProblems(
+  others: readonly { readonly account: string; readonly orders: number }[],
+): readonly Problem[] {
+  if (others.length === 0) return [];
+  const rows = sumOf(others, ({ orders }) => orders);
+  const names = firstOf(others.map(({ account }) => quote(account)));
+  const which = others.length === 1 ? `the account ${names}` : `the accounts ${names}`;
+  const text = `${withCommas(rows)} ${rows === 1 ? 'row is' : 'rows are'} neither sent nor followed: the settings do not name ${which}`;
+  return [problem('other-accounts', text)];
 }
 
 /** An order that the database, such as a trigger of the merchant's, does not let the daemon write. */

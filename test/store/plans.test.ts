@@ -26,7 +26,7 @@ const BOUNDED: readonly (readonly [step: RegExp, why: string])[] = [
     'the first entry',
   ],
   [
-    /^SCAN (CONSTANT ROW|late|never|due|accounts|first|waiting|of_pending|of_invalid|found|few|unknown_orders|invalid_orders):/,
+    /^SCAN (CONSTANT ROW|late|never|due|accounts|first|waiting|of_pending|of_invalid|found|few|judged|named|unknown_orders|invalid_orders):/,
     'what the statement has just found, a page or one row an account',
   ],
   [

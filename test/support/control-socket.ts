@@ -111,7 +111,7 @@ export function served(app: App, activities = new Activities(app.clock), wakeCre
     config: {
       ...app.config,
       exchange: { rate: { requests: 10, interval: 1_000 } },
-      accounts: [],
+      accounts: [{ name: app.account }],
       webhooks: { endpoints: [] },
     } as unknown as Config,
     activities,

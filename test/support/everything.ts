@@ -109,7 +109,12 @@ export async function doEverything(overrides: Overrides = {}): Promise<TestProgr
   await readEvents(program);
   await sendWebhooks(program);
   for (const account of ['default', undefined])
-    await readOverview(program.app.store.db, { account, endpoints: [{ name: 'shop' }], now: program.clock.now() });
+    await readOverview(program.app.store.db, {
+      account,
+      endpoints: [{ name: 'shop' }],
+      drivenAccounts: [],
+      now: program.clock.now(),
+    });
   await readDashboard(program);
   const decided = await Array.fromAsync(decideOrders(program.app, [{ externalOrderId: 'waiting' }], action));
   expect(decided).toMatchObject([{ kind: 'done' }]);

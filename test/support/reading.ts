@@ -36,6 +36,7 @@ export function overviewOf({
     outOfReach: [],
     unreadable: [],
     stopped: [],
+    otherAccounts: [],
     receivers: [],
     lastEventAt: READ_AT,
     newest: [],

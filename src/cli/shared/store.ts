@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { systemClock } from '../../base/clock.ts';
 import { configOf, type AccountSettings, type Config, ConfigError, loadConfig } from '../../settings/config.ts';
-import { isKnownAccount } from '../../store/tables/accounts.ts';
+import { isKnownAccount, otherAccounts } from '../../store/tables/accounts.ts';
 import type { Store, Database } from '../../store/port.ts';
 import { openStore, type OpenOptions } from '../../store/open.ts';
 import { accountFilterOf, accountOf } from './account.ts';
@@ -12,7 +12,8 @@ import { databaseUrl } from '../../settings/database-url.ts';
 import { reader } from '../../settings/values.ts';
 import { CommandError, EXIT } from './exit.ts';
 import { DEFAULT_ACCOUNT } from '../../accounts/rules/name.ts';
-import { shellWord } from '../../base/text.ts';
+import { OTHER_ACCOUNTS_REMEDY } from '../../accounts/problem.ts';
+import { quote, shellWord } from '../../base/text.ts';
 import { accountWithOrder } from '../../store/orders/orders.ts';
 
 /** Opens the database of the settings for as long as `work` takes. Says so on stderr when it has made a new one. */
@@ -126,16 +127,24 @@ export async function absentOrder(
   { account, accounts }: Pick<AccountSettings, 'account' | 'accounts'>,
   externalOrderId: string,
 ): Promise<CommandError> {
-  const others = accounts.map(({ name }) => name).filter((name) => name !== account);
+  const named = accounts.map(({ name }) => name);
+  const others = named.filter((name) => name !== account);
   const place = others.length === 0 && account === DEFAULT_ACCOUNT ? 'table' : `account ${account}`;
   const other = await accountWithOrder(db, others.slice(0, MOST_ACCOUNTS), externalOrderId);
+  const unnamed =
+    other === undefined ? await accountWithOrder(db, await otherAccounts(db, named), externalOrderId) : undefined;
+  const id = JSON.stringify(externalOrderId);
+  if (unnamed !== undefined) {
+    const text = `the order ${id} is in the account ${quote(unnamed)}, which is not in the settings, so it is neither sent nor followed`;
+    return new CommandError(EXIT.absent, `${text}: ${OTHER_ACCOUNTS_REMEDY}`);
+  }
   const advice =
     other === undefined ? placeholderAdvice(externalOrderId) : `; ${other} has one: --account ${shellWord(other)}`;
-  return new CommandError(EXIT.absent, `there is no order ${JSON.stringify(externalOrderId)} in the ${place}${advice}`);
+  return new CommandError(EXIT.absent, `there is no order ${id} in the ${place}${advice}`);
 }
 
 /** Printed commands have these words in place of an id. An order may have such an id, so only one that is absent is explained. */
-export function placeholderAdvice(externalOrderId: string): string {
+function placeholderAdvice(externalOrderId: string): string {
   const isPlaceholder = ['ORDER', 'ID', 'EXTERNAL_ORDER_ID'].includes(externalOrderId);
   return isPlaceholder ? `; write an external order id in place of ${externalOrderId}` : '';
 }

@@ -129,8 +129,8 @@ export interface Verdict {
   readonly text: string;
   /** In plain words, the gravest first. */
   readonly reasons: readonly string[];
-  /** The entry that a person begins with, and the section that has it first. */
-  readonly first?: { readonly section: string; readonly head: GroupHead } | undefined;
+  /** The entry that a person begins with, and the section that has it first, if one has it. */
+  readonly first?: { readonly section?: string; readonly head: GroupHead } | undefined;
 }
 
 export interface Card {

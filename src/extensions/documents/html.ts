@@ -137,9 +137,11 @@ function factsText(name: string, facts: readonly Fact[]): string {
 }
 
 function firstToDo({ section, head }: NonNullable<Verdict['first']>, sections: readonly ReadSection[]): string {
+  const title = proseText(head.title);
   const hasGroups = sections.some((read) => read.section.name === section && read.section.groups !== undefined);
-  const link = `<a href="#${hasGroups ? groupId(section, 0) : idOf(section)}">${proseText(head.title)}</a>`;
-  return `<p class="first"><strong>Begin with:</strong> ${link}. ${proseText(head.advice ?? '')}</p>\n`;
+  const linkTo = (name: string) => `<a href="#${hasGroups ? groupId(name, 0) : idOf(name)}">${title}</a>`;
+  const begin = section === undefined ? title : linkTo(section);
+  return `<p class="first"><strong>Begin with:</strong> ${begin}. ${proseText(head.advice ?? '')}</p>\n`;
 }
 
 function verdictText({ tone, text, reasons, first: begin }: Verdict, sections: readonly ReadSection[]): string {

@@ -10,7 +10,7 @@ import type { MerchantOrder } from '../../orders/rules/record.ts';
 import { withoutTokens } from '../../exchange/reply.ts';
 import { preOrderBody } from '../../exchange/orders.ts';
 import { guardCountsFrom, readHolds } from '../../store/tables/account-holds.ts';
-import { countWaiting, dueKeyOf, findOrders, FIRST_DUE } from '../../store/find-orders.ts';
+import { countWaiting, dueKeyOf, findOrders, FIRST_DUE, readNewInvalid } from '../../store/find-orders.ts';
 import { ROW_COLUMNS, uncheckedOrderOf, type OrderRow } from '../../store/orders/order-columns.ts';
 import type { Store } from '../../store/port.ts';
 import { countSent } from '../../orders/pass/guard.ts';
@@ -49,6 +49,8 @@ export async function dryRun(request: DryRunRequest) {
   return {
     account,
     ...backlog,
+    /** Orders that were found invalid in the last 24 hours, and that nobody has corrected: up to 10,000. */
+    newInvalid: (await readNewInvalid(db, [account], now))?.orders ?? 0,
     takesMs: Math.ceil(takesMs),
     takesBesideLookupsMs: Math.ceil(takesMs / Math.max(createShare, 0.01)),
     /** Counted up to 10,000. */

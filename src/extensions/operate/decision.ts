@@ -10,13 +10,15 @@ import {
   type OperatorResult,
   type OperatorTarget,
 } from '../../orders/operator-decisions.ts';
+import type { AccountSettings } from '../../settings/config.ts';
+import type { Store } from '../../store/port.ts';
 import { flowSettings } from '../../orders/flow-settings.ts';
 import { printable, counted } from '../../base/words.ts';
 import { actorOf, addReasonOptions, confirmShown, type DecisionOptions } from './decision-options.ts';
 import { EXIT } from '../../cli/shared/exit.ts';
 import { addPeriodOptions, type PeriodOptions } from '../documents/commands/options.ts';
 import { extensionsOf, partsOf } from '../../cli/shared/extensions.ts';
-import { placeholderAdvice, withAccount } from '../../cli/shared/store.ts';
+import { absentOrder, withAccount } from '../../cli/shared/store.ts';
 import type { ListColumn } from '../documents/commands/print.ts';
 
 const MOST_AT_ONCE = 10_000;
@@ -83,7 +85,8 @@ export function define(command: Command): void {
           state === undefined
             ? [...new Set(ids)].map((externalOrderId) => ({ externalOrderId }))
             : await confirmed(await listTargets(deps, { ...options, state, limit: MOST_AT_ONCE + 1 }, action), options);
-        await printResults(decideOrders(deps, targets, action), options.json === true);
+        const results = explained(decideOrders(deps, targets, action), store, config);
+        await printResults(results, options.json === true);
       });
     });
 }
@@ -165,6 +168,14 @@ async function confirmed(
   return targets;
 }
 
+/** Says of an order that is not there which account has it. */
+async function* explained(results: AsyncIterable<OperatorResult>, { db }: Store, settings: AccountSettings) {
+  for await (const result of results) {
+    const isAbsent = result.kind === 'passed-over' && result.state === null;
+    yield isAbsent ? { ...result, why: (await absentOrder(db, settings, result.externalOrderId)).message } : result;
+  }
+}
+
 /** Prints each result as it is known: if the disk fills up in the middle, the results printed by then are all there are. */
 async function printResults(results: AsyncIterable<OperatorResult>, asJson: boolean): Promise<void> {
   const all: OperatorResult[] = [];
@@ -176,9 +187,7 @@ async function printResults(results: AsyncIterable<OperatorResult>, asJson: bool
       else if (result.kind === 'done') {
         process.stdout.write(`${printable(result.externalOrderId)}: ${result.from} → ${result.to}\n`);
       } else {
-        const { externalOrderId: id, state, why } = result;
-        const advice = state === null ? placeholderAdvice(id) : '';
-        process.stderr.write(`${printable(id)}: not changed, ${printable(why)}${advice}\n`);
+        process.stderr.write(`${printable(result.externalOrderId)}: not changed, ${printable(result.why)}\n`);
       }
     }
   } finally {

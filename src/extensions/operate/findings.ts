@@ -46,7 +46,6 @@ interface FindingListOptions extends FindingsFilter, OrderOptions, PeriodOptions
 }
 
 function defineList(command: Command): void {
-  command.description('lists findings, the worst first, then the newest');
   addOrderOptions(addFilter(command))
     .addOption(new Option('--state <state>', 'only findings of orders in this state').choices(ORDER_STATES))
     .addOption(

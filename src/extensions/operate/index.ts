@@ -29,7 +29,7 @@ export const operate: Extension = {
         text: 'what reconciliation found: look at it, acknowledge it',
         example: 'order-sync findings list --class AMOUNT_MISMATCH',
         commands: {
-          list: ['lists the newest findings', findings, 'one-or-all'],
+          list: ['lists findings, the worst first, then the newest', findings, 'one-or-all'],
           ack: ['acknowledges open findings', findings, 'one'],
         },
       },

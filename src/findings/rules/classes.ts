@@ -33,7 +33,7 @@ export const FINDING_CLASSES = {
   ),
   CREATE_UNKNOWN: stateError(
     'The order was sent, and it is not known whether the exchange took it.',
-    'Ask the exchange about the external order id, then record its answer with a command that order-sync orders explain ORDER shows.',
+    'While the order is unknown, order-sync looks it up by itself: wait. If it is held, ask the exchange about the external order id, then record its answer with a command that order-sync orders explain ORDER shows.',
   ),
   ADDRESS_CHANGED: changeError(
     'A crypto address of the order changed after the order was made.',

@@ -48,6 +48,22 @@ export function accountNames(table: string) {
     select account from named where account is not null`;
 }
 
+/** A search for accounts that the settings do not name ends after so many of them. */
+const MOST_OTHERS = 100;
+
+/** Accounts that have rows, that are none of `named` and that no worker owns: at most `MOST_OTHERS`, and no row of others is read. */
+export async function otherAccounts(db: Database, named: readonly string[]): Promise<readonly string[]> {
+  const most = sql.lit(named.length + MOST_OTHERS);
+  const { rows } = await sql<{
+    account: string;
+  }>`select account from (${accountNames('merchant_orders')} limit ${most}) as found
+    where not exists (select 1 from account_owners where account_owners.account = found.account and holder is not null)`.execute(
+    db,
+  );
+  const known = new Set(named);
+  return rows.map(({ account }) => account).filter((account) => !known.has(account));
+}
+
 export async function accountsIn(db: Database, table: string): Promise<string[]> {
   const { rows } = await accountNames(table).execute(db);
   return rows.map(({ account }) => account);

@@ -54,6 +54,23 @@ it('shows what would be sent and what is invalid, with exact sums, and writes no
   database.close();
 });
 
+it('counts orders that were found invalid, and names accounts that the settings do not', async () => {
+  const { run, database } = await backlog();
+  database.exec(`update merchant_orders set state = 'invalid', next_action_at = null, revision = revision + 1
+    where external_order_id = 'wrong'`);
+  const invalid = await run('run', '--dry-run', '--json');
+  expect([invalid.code, JSON.parse(invalid.stdout)]).toMatchObject([1, { invalid: { orders: 0 }, newInvalid: 1 }]);
+  expect((await run('run', '--dry-run')).stdout).toContain('orders list --state invalid');
+  database.exec("update merchant_orders set account = 'defualt' where state = 'pending'");
+  const { code, stdout, stderr } = await run('run', '--dry-run', '--json');
+  expect([code, JSON.parse(stdout), stderr]).toMatchObject([
+    1,
+    { wouldSend: { orders: 0 } },
+    expect.stringContaining('"defualt"'),
+  ]);
+  database.close();
+});
+
 it('names what would stop it: a pause, which other commands name too, and a limit of guard.*', async () => {
   const { run, database } = await backlog({ ORDER_SYNC_GUARD_CREATES_PER_HOUR: '500' });
   await run('pause', '--reason', 'maintenance');

@@ -80,7 +80,7 @@ describe('orders resolve, retry and cancel', () => {
     expect([code, stdout]).toEqual([1, 'a: held → pending\n']);
     expect(stderr.split('\n')).toEqual([
       expect.stringContaining(String.raw`b\u009b31m: not changed, it is open`),
-      'nowhere: not changed, there is no such order in the table',
+      'nowhere: not changed, there is no order "nowhere" in the table',
       '',
     ]);
     expect(states()).toEqual(['a pending', 'b\u009b31m open']);
@@ -115,13 +115,22 @@ describe('orders resolve, retry and cancel', () => {
     expect([code, stderr]).toEqual([1, '']);
     expect(JSON.parse(stdout)).toEqual([
       { kind: 'done', externalOrderId: 'a', from: 'held', to: 'abandoned' },
-      { kind: 'passed-over', externalOrderId: 'b', state: null, why: 'there is no such order in the table' },
+      { kind: 'passed-over', externalOrderId: 'b', state: null, why: 'there is no order "b" in the table' },
     ]);
   });
 
   it('of orders that are not there end with 2', async () => {
     const { code, stdout, stderr } = await orders('resolve', 'b', '--as', 'abandoned', ...REASON);
-    expect([code, stdout, stderr]).toEqual([2, '', 'b: not changed, there is no such order in the table\n']);
+    expect([code, stdout, stderr]).toEqual([2, '', 'b: not changed, there is no order "b" in the table\n']);
+  });
+
+  it('name the account that has the order, if the settings do not', async () => {
+    put('pending', 'a');
+    const merchant = new Database(at.path);
+    merchant.exec("update merchant_orders set account = 'defualt'");
+    merchant.close();
+    const { code, stderr } = await orders('cancel', 'a', ...REASON);
+    expect([code, stderr, states()]).toEqual([2, expect.stringContaining('"defualt"'), ['a pending']]);
   });
 
   it('ask for an id in place of a placeholder that was pasted, unless an order has that id', async () => {

@@ -248,6 +248,13 @@ describe('orders show', () => {
     });
   });
 
+  it.each(['show', 'explain'])('names the account of an order that the settings do not name: %s', async (name) => {
+    await add('shop-1', '1');
+    execute("update merchant_orders set account = 'defualt' || char(27)");
+    const { code, stderr } = await ordersProcess([name, 'shop-1']);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(String.raw`"defualt\u001b"`)]);
+  });
+
   it.each(['show', 'explain'])('asks for an id in place of a placeholder that was pasted: %s', async (name) => {
     const { code, stderr } = await ordersProcess([name, 'ORDER']);
     expect([code, stderr]).toEqual([2, expect.stringContaining('in place of ORDER')]);

@@ -4,7 +4,7 @@ import { isLoopback } from '../../../settings/values.ts';
 import { webhooksSettings } from '../../webhooks/settings.ts';
 import { sumOfDecimals } from '../../../base/decimal.ts';
 import { sumOf } from '../../../base/words.ts';
-import { findingClass, type FindingClassName } from '../../../findings/rules/classes.ts';
+import type { FindingClassName } from '../../../findings/rules/classes.ts';
 import type { Database, Snapshot } from '../../../store/port.ts';
 import { feedEventOf } from '../../feed/event.ts';
 import { newestEvents } from '../../feed/tables/events.ts';
@@ -69,12 +69,13 @@ export class DashboardReader {
     await using snapshot = await store.snapshot();
     const [{ db }, now, exchange] = [snapshot, clock.now(), this.#exchange(account)];
     const { endpoints } = webhooksSettings.of(config).webhooks;
-    const overview = await readOverview(db, { account, endpoints, now });
+    const overview = await readOverview(db, { account, endpoints, drivenAccounts: config.accounts, now });
     const reading = { ...readingOf(this.#deps, account, overview), process };
     const shown = account === undefined ? this.accounts : [account];
     const isAddedUp = shown.length <= MOST_ADDED_UP;
     const weigh = async (trouble: Trouble) => {
       const { concerned } = trouble;
+      if (trouble.code === 'decided') return { ...trouble, advice: DECIDED };
       if (concerned === undefined || !isAddedUp) return trouble;
       // The money of an unknown outcome is counted with the state of its order, until a person decides.
       const isCounted = 'class' in concerned && concerned.class === 'CREATE_UNKNOWN';
@@ -160,15 +161,13 @@ export function programFacts(
 
 async function adviceFor(snapshot: Snapshot, account: string | undefined, name: string): Promise<string | undefined> {
   const open = { account, class: name as FindingClassName, status: 'open', limit: MOST_ADVISED } as const;
-  const advice: string[] = [];
+  const advice = new Set<string>();
   for (const finding of (await listFindings(snapshot.db, open)).rows) {
     const evidence = await readEvidence(snapshot, finding.account, finding.external_order_id ?? '');
-    if (evidence !== undefined) advice.push(adviceOn(finding, evidence));
+    if (evidence !== undefined) advice.add(adviceOn(finding, evidence));
   }
-  const decided = advice.filter((text) => text === DECIDED).length;
-  if (new Set(advice).size === 1) return advice[0];
-  if (decided === 0) return undefined;
-  return `${decided} of ${advice.length}: ${DECIDED} The others: ${findingClass(name)?.advice ?? ''}`;
+  advice.delete(DECIDED);
+  return advice.size === 1 ? [...advice][0] : undefined;
 }
 
 interface Steps {

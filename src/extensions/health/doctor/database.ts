@@ -2,6 +2,8 @@ import { statSync } from 'node:fs';
 import type { Clock } from '../../../base/clock.ts';
 import type { Config } from '../../../settings/config.ts';
 import { instantMs } from '../../../base/instant.ts';
+import { otherAccountsProblems } from '../../../accounts/problem.ts';
+import { countOfOthers } from '../../../store/find-orders.ts';
 import { accountsIn } from '../../../store/tables/accounts.ts';
 import { RESTORE_ADVICE } from '../../../store/mark.ts';
 import type { Store } from '../../../store/port.ts';
@@ -54,15 +56,28 @@ async function checkMarks(store: Store): Promise<CheckResult> {
 }
 
 /** `overview`: that of a daemon, which knows newer causes than the database. */
-export async function checkAccounts({ db }: Store, overview?: Overview | null): Promise<readonly CheckResult[]> {
+export async function checkAccounts(
+  { db }: Store,
+  { accounts }: Pick<Config, 'accounts'>,
+  overview?: Overview | null,
+): Promise<readonly CheckResult[]> {
   const troubles = overview ?? {
     stopped: await stoppedAccounts(db, undefined),
     outOfReach: await lostReach(db, undefined, 'exchange'),
     unreadable: await lostReach(db, undefined, 'answers'),
+    otherAccounts: await countOfOthers(db, accounts),
   };
-  const problems = troubleProblems({ ...troubles, account: null });
+  const problems = [
+    ...troubleProblems({ ...troubles, account: null }),
+    ...otherAccountsProblems(troubles.otherAccounts),
+  ];
   if (problems.length > 0) return problems.map((problem) => ofProblem('accounts', problem));
-  return [ok('accounts', 'no account is stopped, and answers can be read')];
+  return [
+    ok(
+      'accounts',
+      'no account is stopped, answers can be read, and no row waits in an account that the settings do not name',
+    ),
+  ];
 }
 
 /** Compares the machine's clock with the database's, and with the exchange's by the newest order record (§2.7). */

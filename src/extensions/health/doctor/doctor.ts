@@ -107,7 +107,7 @@ function checksOf(command: Command, config: Config): readonly Check[] {
       name: 'accounts',
       run: async () => {
         const overview = (await askDaemon(command, config, undefined))?.overview;
-        return await withStore(command, 'any', (store) => checkAccounts(store, overview), config);
+        return await withStore(command, 'any', (store) => checkAccounts(store, config, overview), config);
       },
     },
     { name: 'disk', run: () => checkDisk(config) },
@@ -203,7 +203,12 @@ async function contentOf(command: Command, pseudonym: Pseudonym): Promise<object
     const daemon = (await askDaemon(command, config, undefined))?.daemon ?? null;
     const { endpoints } = webhooksSettings.of(config).webhooks;
     const content = async ({ db }: Store) => {
-      const overview = await readOverview(db, { account: undefined, endpoints, now: systemClock().now() });
+      const overview = await readOverview(db, {
+        account: undefined,
+        endpoints,
+        drivenAccounts: config.accounts,
+        now: systemClock().now(),
+      });
       const events = await newestEvents(db, undefined, NEWEST_EVENTS);
       return {
         database: config.database.kind,

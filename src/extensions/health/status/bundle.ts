@@ -19,7 +19,19 @@ export function bundledOverview(overview: Overview, pseudonym: Pseudonym): objec
       state: one.state,
       since: one.since,
     };
-  const { orders, more, findings, holds, outOfReach, unreadable, stopped, receivers, lastEventAt, accounts } = overview;
+  const {
+    orders,
+    more,
+    findings,
+    holds,
+    outOfReach,
+    unreadable,
+    stopped,
+    receivers,
+    lastEventAt,
+    accounts,
+    otherAccounts,
+  } = overview;
   return {
     orders,
     more,
@@ -47,6 +59,7 @@ export function bundledOverview(overview: Overview, pseudonym: Pseudonym): objec
     outOfReach: outOfReach.map(({ account, since }) => ({ account: pseudonym('account', account), since })),
     unreadable: unreadable.map(({ account, since }) => ({ account: pseudonym('account', account), since })),
     stopped: stopped.map(({ account, kind, since }) => ({ account: pseudonym('account', account), kind, since })),
+    otherAccounts: otherAccounts.map((one) => ({ ...one, account: pseudonym('account', one.account) })),
     accounts: accounts.map((one) => ({ ...one, account: pseudonym('account', one.account) })),
   };
 }

@@ -96,7 +96,7 @@ async function readAlone(command: Command): Promise<Status> {
     const { endpoints } = webhooksSettings.of(config).webhooks;
     const clock = systemClock();
     const now = clock.now();
-    const overview = await readOverview(store.db, { account, endpoints, now });
+    const overview = await readOverview(store.db, { account, endpoints, drivenAccounts: config.accounts, now });
     const accounts = (account === undefined ? config.accounts.map(({ name }) => name) : [account]).slice(0, MOST_MARKS);
     const olderState = await olderStateOf(store, accounts);
     const driver = (await store.driverOf(accounts))?.name ?? null;

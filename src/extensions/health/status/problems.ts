@@ -11,6 +11,7 @@ import {
   forAccounts,
   holdProblems,
   keptBackProblems,
+  otherAccountsProblems,
   problem,
   settingsProblems,
   worstFirst,
@@ -93,6 +94,7 @@ function overviewProblems(reading: Reading, overview: Overview): readonly (Probl
   return [
     ...undecidedProblems('held', overview),
     ...undecidedProblems('disputed', overview),
+    ...otherAccountsProblems(overview.otherAccounts),
     ...countedProblems('unknown', overview.orders.unknown, groupOf(overview, overview.oldestUnknown?.since)),
     ...countedProblems('invalid', overview.newInvalid?.orders ?? 0, groupOf(overview, overview.newInvalid?.since)),
     ...findingProblems(overview),
@@ -125,16 +127,20 @@ function undecidedProblems(state: 'held' | 'disputed', overview: Overview): read
   ];
 }
 
-function findingProblems(overview: Overview): readonly Problem[] {
-  return overview.findings.flatMap(({ class: name, open, since }) => {
+function findingProblems(overview: Overview): readonly (Problem | false)[] {
+  return overview.findings.flatMap(({ class: name, open, decided = 0, since }) => {
     const { severity = 'warning', meaning } = findingClass(name) ?? {};
     if (severity === 'info') return [];
-    const text = `${withCommas(open)} open ${open === 1 ? 'finding' : 'findings'} ${name}`;
+    const textOf = (count: number) => `${withCommas(count)} open ${count === 1 ? 'finding' : 'findings'} ${name}`;
+    const text = textOf(open - decided);
+    const left = `${textOf(decided)}: a person has decided about the ${decided === 1 ? 'order' : 'orders'}, and acknowledging is left`;
     const group = groupOf(overview, since);
     const remedy = `order-sync findings list --class ${name}${wordsOf(group)}`;
     const about = { ...(overview.account !== null && { account: overview.account }), class: name };
     return [
-      problem('finding', meaning === undefined ? text : `${text}: ${meaning}`, { group, severity, remedy, about }),
+      open > decided &&
+        problem('finding', meaning === undefined ? text : `${text}: ${meaning}`, { group, severity, remedy, about }),
+      decided > 0 && problem('decided', left, { group, remedy, about }),
     ];
   });
 }

@@ -29,7 +29,12 @@ export interface StatusSources extends ReadingSources {
 export async function readStatus(sources: StatusSources, account: string | undefined): Promise<Status> {
   const { store, clock, config, activities, accounts, process, ops } = sources;
   const { endpoints } = webhooksSettings.of(config).webhooks;
-  const overview = await readOverview(store.db, { account, endpoints, now: clock.now() });
+  const overview = await readOverview(store.db, {
+    account,
+    endpoints,
+    drivenAccounts: config.accounts,
+    now: clock.now(),
+  });
   const asked = askedOf(activities, account);
   const reading = readingOf(sources, account, overview);
   return {

@@ -106,6 +106,9 @@ const openFindings = z.object({
   class: z.string(),
   severity: z.enum(SEVERITIES),
   open: count,
+  decided: count
+    .optional()
+    .describe('Of the open ones, those about whose orders a person has decided: acknowledging them is left.'),
   since: time.optional().describe('When the oldest of them was first seen; not read of many accounts.'),
 });
 export type OpenFindings = Immutable<z.infer<typeof openFindings>>;
@@ -148,6 +151,9 @@ const overview = z.object({
   stopped: z
     .array(lostReach.extend({ kind: z.string() }))
     .describe('Accounts that no worker can drive, as last recorded.'),
+  otherAccounts: z
+    .array(z.object({ account: z.string(), orders: count }))
+    .describe('Accounts that the settings do not name, and how many of their rows wait; counted up to 10,000.'),
   receivers: z.array(receiver).describe('Receivers of webhooks, with the events of all accounts.'),
   lastEventAt: time.nullable(),
   accounts: z.array(accountCounts).describe('The counts of each account, in the order of the names.'),

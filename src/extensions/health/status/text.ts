@@ -50,7 +50,7 @@ function factsOf({ asOf, database, daemon, overview }: Status): readonly Field[]
     ...(daemon === null ? [] : liveFields(daemon, ago)),
     {
       label: 'exchange',
-      value: outOfReach.length === 0 ? 'no outage is recorded' : `out of reach since ${outOfReach[0]?.since}`,
+      value: outOfReach.length === 0 ? 'no outage now' : `out of reach since ${outOfReach[0]?.since}`,
       tone: outOfReach.length === 0 ? undefined : 'error',
     },
     ...holds.map(({ account, kind, since: from, until, actor, reason }): Field => ({
@@ -118,11 +118,9 @@ function liveFields(
       value: answeredAt === null ? 'none since the start (HTTP 5xx does not count)' : ago(answeredAt),
     },
     { label: 'requests', value: `${use}, ${inFlight} in flight` },
-    {
-      label: 'blocked requests',
-      value: slowed.join(', ') || 'none',
-      tone: slowed.length === 0 ? undefined : 'warning',
-    },
+    ...(slowed.length === 0
+      ? []
+      : [{ label: 'circuit breakers', value: `not closed for ${slowed.join(', ')}`, tone: 'warning' as const }]),
     {
       label: 'changes seen',
       value:

@@ -6,12 +6,14 @@ import type { AccountCounts, NamedOrder, OpenFindings, Overview } from '../statu
 import { storedHolds } from '../../../store/tables/account-holds.ts';
 import { lostReach, stoppedAccounts } from '../../../store/tables/account-stops.ts';
 import { indexedBy } from '../../../store/dialect.ts';
-import { readNewInvalid } from '../../../store/find-orders.ts';
+import { countOfOthers, readNewInvalid } from '../../../store/find-orders.ts';
 import { accountsToSend } from '../../../store/orders/due-times.ts';
 import { countsOf } from '../../../store/tables/chain.ts';
 import { newestEvents } from '../../feed/tables/events.ts';
 import type { Database } from '../../../store/port.ts';
 import { compileFor } from '../../../store/statement.ts';
+import { DECIDABLE } from '../../reports/story/story.ts';
+import { countDecided } from './decided-findings.ts';
 import { readWebhooks } from '../../webhooks/tables/endpoints.ts';
 
 const MOST_HOLDS = 100;
@@ -22,9 +24,14 @@ interface OverviewQuery {
   readonly account: string | undefined;
   readonly endpoints: readonly { readonly name: string }[];
   readonly now: Date;
+  /** The accounts of the settings; undefined if rows of other accounts are not counted. */
+  readonly drivenAccounts?: readonly { readonly name: string }[];
 }
 
-export async function readOverview(db: Database, { account, endpoints, now }: OverviewQuery): Promise<Overview> {
+export async function readOverview(
+  db: Database,
+  { account, endpoints, now, drivenAccounts }: OverviewQuery,
+): Promise<Overview> {
   const { accounts, more } = await readCounts(db, account);
   const orders = sumOf(accounts, 'orders');
   const newest = await newestEvents(db, account, NEWEST);
@@ -38,11 +45,12 @@ export async function readOverview(db: Database, { account, endpoints, now }: Ov
     oldestUnknown: await firstUnknown(db, having(accounts, ['unknown'])),
     newInvalid: await readNewInvalid(db, having(accounts, ['invalid']).slice(0, MOST_ACCOUNTS), now),
     attention: await ordersToDecide(db, having(accounts, ATTENTION_STATES)),
-    findings: openFindings(accounts, await firstSeen(db, accounts)),
+    findings: openFindings(accounts, await firstSeen(db, accounts), await countDecided(db, withDecidable(accounts))),
     holds: (await db.executeQuery(compileFor(db, holds))).rows,
     outOfReach: await lostReach(db, account, 'exchange'),
     unreadable: await lostReach(db, account, 'answers'),
     stopped: await stoppedAccounts(db, account),
+    otherAccounts: drivenAccounts === undefined ? [] : await countOfOthers(db, drivenAccounts),
     receivers: await readWebhooks(db, endpoints),
     lastEventAt: newest[0]?.observed_at ?? null,
     newest: newest.map(feedEventOf),
@@ -54,9 +62,21 @@ function having(accounts: readonly AccountCounts[], states: readonly OrderState[
   return accounts.filter(({ orders }) => states.some((state) => orders[state] !== undefined)).map((one) => one.account);
 }
 
-function openFindings(accounts: readonly AccountCounts[], since: ReadonlyMap<string, string>): readonly OpenFindings[] {
+function withDecidable(accounts: readonly AccountCounts[]): readonly string[] {
+  const some = accounts.filter(({ findings }) => DECIDABLE.some((name) => findings[name] !== undefined));
+  return some.slice(0, MOST_SEARCHES).map(({ account }) => account);
+}
+
+function openFindings(
+  accounts: readonly AccountCounts[],
+  since: ReadonlyMap<string, string>,
+  decided: ReadonlyMap<string, number>,
+): readonly OpenFindings[] {
   return Object.entries(sumOf(accounts, 'findings'))
-    .map(([name, open]) => ({ class: name, severity: severityOf(name) ?? 'warning', open, since: since.get(name) }))
+    .map(([name, open]): OpenFindings => {
+      const ofClass = { decided: decided.get(name), since: since.get(name) };
+      return { class: name, severity: severityOf(name) ?? 'warning', open, ...ofClass };
+    })
     .toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) || b.open - a.open);
 }
 

@@ -1,6 +1,9 @@
 import type { Command } from 'commander';
 import { systemClock } from '../../../base/clock.ts';
-import { counted, inUnits, withCommas } from '../../../base/words.ts';
+import { pasteable } from '../../../base/invocation.ts';
+import { counted, inUnits, printable, withCommas } from '../../../base/words.ts';
+import { otherAccountsProblems } from '../../../accounts/problem.ts';
+import { accountWords } from '../../../accounts/rules/name.ts';
 import { describeRestraint } from '../../../accounts/rules/restraints.ts';
 import type { DryRunOptions } from '../../../cli/extension.ts';
 import { EXIT } from '../../../cli/shared/exit.ts';
@@ -8,6 +11,7 @@ import { screenOf } from '../../../cli/shared/help.ts';
 import { withStore } from '../../../cli/shared/store.ts';
 import { fieldsText, type Field } from '../../../cli/shared/terminal.ts';
 import { configOf } from '../../../settings/config.ts';
+import { countOfOthers } from '../../../store/find-orders.ts';
 import { RESTORE_ADVICE } from '../../../store/mark.ts';
 import { dryRun, type DryRun } from '../dry-run.ts';
 
@@ -18,20 +22,28 @@ export async function showDryRun(command: Command, { rows, isJson }: DryRunOptio
     for (const { name } of config.accounts) {
       const deps = { account: name, store: store.forAccount(name), config: configOf(config, name) };
       const found = await dryRun({ ...deps, now: systemClock().now(), rows });
-      const { wouldSend, invalid, holds, guard, olderState } = found;
+      const { wouldSend, invalid, newInvalid, holds, guard, olderState } = found;
       const isStopped = holds.length > 0 || guard !== null || olderState !== null;
-      needsLook ||= isStopped || invalid.orders > 0;
+      needsLook ||= isStopped || invalid.orders + newInvalid > 0;
       // One line an account, so that thousands take no memory.
       if (isJson) process.stdout.write(`${JSON.stringify(found)}\n`);
-      else if (config.accounts.length === 1 || isStopped || wouldSend.orders + invalid.orders > 0) {
+      else if (config.accounts.length === 1 || isStopped || wouldSend.orders + invalid.orders + newInvalid > 0) {
         process.stdout.write(`${asText(found)}\n`);
       }
+    }
+    for (const { text, remedy } of otherAccountsProblems(await countOfOthers(store.db, config.accounts))) {
+      process.stderr.write(`${printable(text)}; ${remedy}\n`);
+      needsLook = true;
     }
     if (needsLook) process.exitCode = EXIT.look;
   });
 }
 
-function asText({ account, wouldSend, invalid, holds, guard, olderState, ...times }: DryRun): string {
+function listOf(account: string): string {
+  return pasteable(`order-sync orders list --state invalid${accountWords(account)}`);
+}
+
+function asText({ account, wouldSend, invalid, newInvalid, holds, guard, olderState, ...times }: DryRun): string {
   const { orders, later, sums, unsummed, first } = wouldSend;
   const more = later === 0 ? '' : `, ${withCommas(later)} of them later`;
   const fields: Field[] = [
@@ -43,6 +55,11 @@ function asText({ account, wouldSend, invalid, holds, guard, olderState, ...time
     }),
     ...(unsummed > 0 ? [{ label: 'of other pairs', value: counted(unsummed, 'order') }] : []),
     { label: 'invalid', value: counted(invalid.orders, 'order') },
+    ...(newInvalid === 0
+      ? []
+      : [
+          { label: 'found invalid', value: `${counted(newInvalid, 'order')} of the last 24 hours: ${listOf(account)}` },
+        ]),
     {
       label: 'at the limit',
       value: `${inUnits(times.takesMs)}, beside look-ups ${inUnits(times.takesBesideLookupsMs)}`,

@@ -8,7 +8,7 @@ import {
   type Tolerance,
 } from '../../../base/decimal.ts';
 import { findOverdue, findUnknownOutcome, isUnchecked, type OrderAge } from '../../../findings/rules/age.ts';
-import type { FindingClassName } from '../../../findings/rules/classes.ts';
+import { FINDING_CLASSES, type FindingClassName } from '../../../findings/rules/classes.ts';
 import type { Finding } from '../../../findings/rules/finding.ts';
 import { readTime } from '../../../base/instant.ts';
 import type { OrderState } from '../../../orders/rules/states.ts';
@@ -25,10 +25,7 @@ export interface ReconciliationSettings extends AmountSettings {
 const SYNC = 'Run order-sync sync, then make the report again.';
 /** Why an order is not checked, and what to do about it: what may be wrong first, what only time brings last. */
 export const UNCHECKED = {
-  outcomeUnknown: [
-    'it is not known whether the exchange took the order',
-    'Ask the exchange about the external order id, then record its answer with a command that order-sync orders explain ORDER shows.',
-  ],
+  outcomeUnknown: ['it is not known whether the exchange took the order', FINDING_CLASSES.CREATE_UNKNOWN.advice],
   olderRecord: ['the exchange answers with a record that contradicts ours', 'Ask the exchange which record is right.'],
   noAmount: ['the record has no readable amount', 'Ask the exchange for the amount of the order.'],
   noPair: [

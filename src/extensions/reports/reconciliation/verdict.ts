@@ -38,6 +38,10 @@ export interface Reconciled {
   readonly supplements: readonly Supplement[];
 }
 
+const OUT_OF_REACH = {
+  title: 'The exchange is out of reach',
+  advice: 'order-sync doctor says whether the cause is on this side. Then make the report again.',
+};
 const IN_DOUBT =
   'Money in doubt counts the whole amount of each order that is disputed, unknown, held or not checked, or has an open error or warning. One order can be counted in several of these lines.';
 const MOST_NAMES = 5;
@@ -154,8 +158,9 @@ export function verdictOf(reconciled: Reconciled, problems: readonly Problem[]):
   };
 }
 
-/** Returns the entry that a person begins with: the first one of the gravest list of the report. */
-function firstOf({ totals, tables }: Reconciled): Verdict['first'] {
+/** Returns the entry that a person begins with, as a status has it: an outage, or else the first one of the gravest list of the report. */
+function firstOf({ totals, tables, outOfReachSince }: Reconciled): Verdict['first'] {
+  if (outOfReachSince !== null) return { head: OUT_OF_REACH };
   if (totals.counts().disputed > 0) return { section: 'disputed_orders', head: DISPUTED };
   const worst = tables.worst();
   if (worst !== undefined) return { section: 'findings', head: findingHead(worst.class, worst.severity) };

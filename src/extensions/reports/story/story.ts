@@ -250,15 +250,20 @@ export function adviceOn(finding: StoryFinding, moment: Pick<Moment, 'order' | '
 /** The classes that say whose order it is, and those that compare it with ours. */
 const WHOSE: readonly string[] = ['ID_COLLISION', 'IDENTITY_MISMATCH', 'MERCHANT_MISMATCH', 'ORDER_REUSED'];
 const COMPARING: readonly string[] = ['AMOUNT_MISMATCH', 'PAIR_MISMATCH', 'TYPE_MISMATCH'];
+/** The classes whose findings a person may settle by a decision about the order. */
+export const DECIDABLE: readonly string[] = ['CREATE_UNKNOWN', ...WHOSE, ...COMPARING];
 
 /** Tells whether a decision about an order in this state would settle the finding. */
-function isDecisive({ class: name }: StoryFinding, state: string | null): boolean {
+function isDecisive({ class: name }: Pick<StoryFinding, 'class'>, state: string | null): boolean {
   if (name === 'CREATE_UNKNOWN') return state === 'unknown' || state === 'held';
   return state === 'disputed' && (WHOSE.includes(name) || COMPARING.includes(name));
 }
 
 /** Tells whether a person has settled the finding since by a decision about the order. */
-function isDecided(finding: StoryFinding, { events }: Pick<Moment, 'events'>): boolean {
+export function isDecided(
+  finding: Pick<StoryFinding, 'class' | 'first_seen_at'>,
+  { events }: Pick<Moment, 'events'>,
+): boolean {
   const { class: name, first_seen_at } = finding;
   const last = events.findLast(
     ({ field, old_value: from, new_value: to }) =>

@@ -12,6 +12,7 @@ import { endHolds, setHold } from '../../../../src/store/tables/account-holds.ts
 import { readOverview } from '../../../../src/extensions/health/tables/overview.ts';
 import { configOf } from '../../../../src/settings/config.ts';
 import { decideOrders } from '../../../../src/orders/operator-decisions.ts';
+import { DECIDED } from '../../../../src/extensions/reports/story/story.ts';
 import { storyOf } from '../../../../src/extensions/reports/story/read-story.ts';
 import { record } from '../../../support/scripted-exchange.ts';
 import { acceptedOrders, scriptedProgram, type TestProgram } from '../../../support/test-program.ts';
@@ -83,7 +84,7 @@ describe('the dashboard of a program', () => {
     expect(await advised()).toMatchObject({ isTold: true });
   });
 
-  it('says of how many unknown outcomes a person has decided, and counts their money with their state alone', async () => {
+  it('puts unknown outcomes that a person has decided last, and counts their money with their state alone', async () => {
     const { program, exchange } = await scriptedProgram();
     exchange.answer = () => ({ status: 500 });
     program.insert({ external_order_id: 'a' }, { external_order_id: 'b' });
@@ -92,9 +93,11 @@ describe('the dashboard of a program', () => {
     const action = { judgement, actor: 'anna', reason: 'r' };
     await Array.fromAsync(decideOrders(program.app, [{ externalOrderId: 'a' }], action));
     const { troubles } = await readerOf(program).read('default', '24h');
-    const { stake, advice } = troubles.find(({ about }) => about.class === 'CREATE_UNKNOWN')!;
-    expect(stake?.amounts).toEqual([]);
-    expect(advice).toMatch(/^1 of 2: .* orders explain ORDER/);
+    const [open, decided] = troubles.filter(({ about }) => about.class === 'CREATE_UNKNOWN');
+    expect(open).toMatchObject({ code: 'finding', count: 1, stake: { amounts: [] } });
+    expect(open?.advice).toContain('by itself');
+    expect(decided).toMatchObject({ code: 'decided', count: 1, advice: DECIDED });
+    expect(troubles.at(-1)).toBe(decided);
     expect(troubles.find(({ code }) => code === 'unknown')?.stake?.amounts).toHaveLength(1);
   });
 

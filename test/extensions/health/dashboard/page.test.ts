@@ -16,13 +16,28 @@ describe('the dashboard', () => {
     expect(page).toContain('&#60;script&#62;alert(1)&#60;/script&#62;');
   });
 
-  it('folds what comes after the sixth problem', () => {
+  it('folds the findings that come after the sixth problem, and no other problem', () => {
     const [trouble] = dashboardFacts().troubles;
-    const troubles = Array.from({ length: 8 }, () => trouble!);
+    const findings = Array.from({ length: 8 }, () => ({ ...trouble!, about: { class: 'STUCK' } }));
+    const troubles = [...findings, { ...trouble!, code: 'receiver-fails' as const, about: { receiver: 'shop' } }];
     const [shown = '', folded = ''] = dashboardPage(dashboardFacts({ troubles })).split('<details>');
-    expect(shown.match(/<h[13]>/g)).toHaveLength(6);
+    expect(shown.match(/<h[13]>/g)).toHaveLength(7);
     expect(folded).toContain('<summary>2 more problems</summary>');
     expect(folded.match(/<h3>/g)).toHaveLength(2);
+  });
+
+  it('lists findings of orders that a person has decided about after those that are counted elsewhere', () => {
+    const [first] = dashboardFacts().troubles;
+    const ofClass = (code: 'decided' | 'finding', name: string) => ({
+      ...first!,
+      code,
+      text: name,
+      about: { class: name },
+    });
+    const counted = { concerned: { class: 'STUCK' }, stake: { amounts: [], isCut: false } } as const;
+    const told = { ...ofClass('finding', 'STUCK'), ...counted };
+    const page = dashboardPage(dashboardFacts({ troubles: [first!, ofClass('decided', 'DECIDED'), told] }));
+    expect([...page.matchAll(/<h3>.*?(STUCK|DECIDED)/g)].map(([, name]) => name)).toEqual(['STUCK', 'DECIDED']);
   });
 
   it('leads from each number to the list behind it', () => {
@@ -41,15 +56,17 @@ describe('the dashboard', () => {
     expect(paths).not.toContain(`${since}&pair=EUR%2FBTC&state=open`);
   });
 
-  it('shows no state without orders, and no part that has a problem', () => {
+  it('shows no state without orders, and each part with its gravest problem', () => {
     const facts = dashboardFacts();
     const page = dashboardPage(facts);
     expect([page.includes('state-sending'), page.includes('state-held')]).toEqual([false, true]);
     expect(page).toContain('>Exchange</span>');
     const [first] = facts.troubles;
-    expect(dashboardPage({ ...facts, troubles: [{ ...first!, code: 'out-of-reach' }] })).not.toContain(
-      '>Exchange</span>',
-    );
+    const troubles = (['out-of-reach', 'parked'] as const).map((code) => ({ ...first!, code, text: `it is ${code}` }));
+    const ill = dashboardPage({ ...facts, troubles });
+    expect(ill).toMatch(/<li class="error">.*>Exchange<\/span>.*It is out-of-reach/);
+    expect(ill).toMatch(/<li class="error">.*>Webhooks<\/span>.*It is parked/);
+    expect(ill).toMatch(/<li class="good">.*>Database<\/span>/);
   });
 
   it.each(['movesSince', 'moneySince'])('says what is cut: %s', (field) => {

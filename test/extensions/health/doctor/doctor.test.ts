@@ -58,6 +58,16 @@ describe('order-sync doctor', () => {
     ]);
   });
 
+  it('warns of rows in an account that the settings do not name, with a daemon and without', async () => {
+    for (const { program } of [await scriptedControlSocket(), await scriptedProgram()]) {
+      program.merchant.exec("insert into merchant_orders (account, external_order_id) values ('defualt', 'a')");
+      const { of } = await doctor(program);
+      expect(of('accounts')).toMatchObject([
+        { level: 'warning', found: expect.stringContaining('"defualt"') as string },
+      ]);
+    }
+  });
+
   it('warns, as status and webhooks list do, of settings that changed after the daemon had started, which does not see them', async () => {
     const receiver = await webhookReceiver();
     const file = newFile('shop.yaml');

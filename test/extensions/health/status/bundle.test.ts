@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { RESTRAINT_KINDS } from '../../../../src/accounts/rules/restraints.ts';
-import { bundledEvent } from '../../../../src/extensions/health/status/bundle.ts';
+import { bundledEvent, bundledOverview } from '../../../../src/extensions/health/status/bundle.ts';
+import { overviewOf } from '../../../support/reading.ts';
 
 const HOLD_EVENT = {
   id: 1,
@@ -12,6 +13,11 @@ const HOLD_EVENT = {
   exchange_time: null,
 };
 const pseudonym = (kind: string) => `(${kind})`;
+
+it('a support file has pseudonyms of accounts that the settings do not name', () => {
+  const overview = overviewOf({ otherAccounts: [{ account: 'canary', orders: 3 }] });
+  expect(bundledOverview(overview, pseudonym)).toMatchObject({ otherAccounts: [{ account: '(account)', orders: 3 }] });
+});
 
 it.each(RESTRAINT_KINDS)('a support file says that an account came to be %s', (kind) => {
   const event = { ...HOLD_EVENT, old_value: null, new_value: kind, observed_at: '2026-01-05T12:00:00.000Z' } as const;

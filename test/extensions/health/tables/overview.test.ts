@@ -162,6 +162,44 @@ describe('an overview', () => {
     expect(all.accounts.map(({ account }) => account)).toEqual(['another', 'default']);
   });
 
+  it('counts rows of accounts that the settings do not name and that no worker owns, while they wait', async () => {
+    const { program, exchange } = await scriptedProgram();
+    exchange.answer = (request) => echo(request);
+    const { store } = program.app;
+    const read = async (...names: readonly string[]) => {
+      const drivenAccounts = names.map((name) => ({ name }));
+      const query = { account: 'default', endpoints: [], drivenAccounts, now: program.clock.now() };
+      return (await readOverview(store.db, query)).otherAccounts;
+    };
+    expect(await read()).toEqual([]);
+    program.insert({ external_order_id: 'a' });
+    const inserted =
+      "insert into merchant_orders (account, external_order_id) values ('defualt', 'a'), ('defualt', 'b')";
+    program.merchant.exec(inserted);
+    expect(await read('default')).toEqual([{ account: 'defualt', orders: 2 }]);
+    expect(await read('defualt', 'default')).toEqual([]);
+    program.merchant.exec("update account_owners set holder = 'w' where account = 'default'");
+    expect((await read()).map(({ account }) => account)).not.toContain('default');
+    program.merchant.exec("delete from merchant_orders where account = 'defualt'");
+    expect(await read('default')).toEqual([]);
+  });
+
+  it('tells findings that a person has settled by a decision from others', async () => {
+    const { program, exchange } = await scriptedProgram();
+    exchange.answer = () => 'reset';
+    program.insert({ external_order_id: 'a' }, { external_order_id: 'b' });
+    await createPass(program.app, NEVER);
+    const read = async () => {
+      const query = { account: 'default', endpoints: [], now: program.clock.now() };
+      return (await readOverview(program.app.store.db, query)).findings;
+    };
+    expect(await read()).toEqual([expect.objectContaining({ open: 2, decided: undefined })]);
+    const judgement = { kind: 'not-created', mayDuplicate: true } as const;
+    const action = { judgement, actor: 'anna', reason: 'r' };
+    await Array.fromAsync(decideOrders(program.app, [{ externalOrderId: 'a' }], action));
+    expect(await read()).toMatchObject([{ class: 'CREATE_UNKNOWN', open: 2, decided: 1 }]);
+  });
+
   it('counts new invalid orders, and none that is old, was corrected or retried', async () => {
     const { program, exchange } = await scriptedProgram();
     exchange.answer = (request) => echo(request);

@@ -63,6 +63,16 @@ describe('the verdict of a reconciliation', () => {
     expect(await saysIn('2026-01-06T00:00:01.000Z', 'default')).toBe(false);
   });
 
+  it('begins with an outage at the moment of the report, before disputed orders', async () => {
+    const orders: ReconciledOrder[] = [{ id: 'a', state: 'disputed' }];
+    const begins = async (lostAt: string) => {
+      const given = { orders, lostAt, account: 'default' };
+      return await reportOf(given, ({ document }) => document.verdict?.first?.section);
+    };
+    expect(await begins('2026-01-05T23:00:00.000Z')).toBeUndefined();
+    expect(await begins('2026-01-06T00:00:01.000Z')).toBe('disputed_orders');
+  });
+
   it('names each reason, the gravest first, and counts each order that a person should look at once', async () => {
     const orders: ReconciledOrder[] = [
       { id: 'a', asset: '1', record: { input: '2' } },

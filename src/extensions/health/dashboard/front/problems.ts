@@ -44,14 +44,20 @@ export function titleOf({ account, troubles }: DashboardFacts): string {
   return [text, of, 'order-sync'].filter((part) => part !== '').join(' · ');
 }
 
-/** Lists the problems after the gravest one, last those whose orders are told with their state; empty if there is none. */
+/**
+ * Lists the problems after the gravest one, near the end those whose orders are told with their state, last those that a person has
+ * decided; empty if there is none. Of many problems only findings are folded.
+ */
 export function problemsText({ troubles, ...facts }: DashboardFacts): string {
-  const told = (trouble: Trouble) => Number(isToldAbove(trouble, facts));
+  const told = (trouble: Trouble) => (trouble.code === 'decided' ? 2 : Number(isToldAbove(trouble, facts)));
   const others = troubles.slice(1).toSorted((one, other) => told(one) - told(other));
-  const items = others.map((trouble) => {
-    return `<li class="${trouble.severity}"><div class="what">${troubleText(trouble, facts, 3)}</div>${actionText(trouble, facts)}</li>\n`;
+  const items = others.map((trouble, index) => {
+    const isFolded = index >= MOST_SHOWN && trouble.about.class !== undefined;
+    const text = `<li class="${trouble.severity}"><div class="what">${troubleText(trouble, facts, 3)}</div>${actionText(trouble, facts)}</li>\n`;
+    return { isFolded, text };
   });
-  const [shown, folded] = [items.slice(0, MOST_SHOWN), items.slice(MOST_SHOWN)];
+  const textsOf = (isFolded: boolean) => items.flatMap((one) => (one.isFolded === isFolded ? one.text : []));
+  const [shown, folded] = [textsOf(false), textsOf(true)];
   const rest =
     folded.length === 0
       ? ''
@@ -117,7 +123,7 @@ function actionText(trouble: Trouble, shown: Shown): string {
 
 /** The list of the orders or findings says more than a command. */
 function isListed({ code, concerned }: Trouble): boolean {
-  return concerned !== undefined && (code === 'finding' || STATES[code] !== undefined);
+  return concerned !== undefined && ('class' in concerned || STATES[code] !== undefined);
 }
 
 function pathOf(concerned: Concerned, { account }: Shown): string {

@@ -1,14 +1,16 @@
 import type { ProblemCode } from '../../../../accounts/problem.ts';
-import { counted, inUnits } from '../../../../base/words.ts';
+import { capitalized, counted, cut, inUnits } from '../../../../base/words.ts';
 import { boxText, type Box } from '../../../documents/html.ts';
 import { ageOf, proseText } from '../../../documents/html/cells.ts';
 import type { DashboardFacts } from '../facts.ts';
 import { count } from '../markup.ts';
 
+const LONGEST_NOTE = 120;
+
 /** Writes a box; undefined if there is nothing to say. */
 type BoxOf = (facts: DashboardFacts) => Box | undefined;
 
-/** A part with one of its problems is not shown: the problem says more. */
+/** Each part with the codes of its problems. */
 const PARTS: readonly { readonly codes: readonly ProblemCode[]; readonly boxOf: BoxOf }[] = [
   { codes: ['out-of-reach', 'unreadable', 'key-refused', 'forbidden'], boxOf: exchangeBox },
   { codes: [], boxOf: requestsBox },
@@ -17,11 +19,15 @@ const PARTS: readonly { readonly codes: readonly ProblemCode[]; readonly boxOf: 
   { codes: ['receiver-fails', 'parked', 'dead-letters'], boxOf: receiversBox },
 ];
 
-/** Shows the parts that order-sync works with, as far as they have no problem. */
+/** Shows the parts that order-sync works with; of a part with problems the gravest one. */
 export function partsText(facts: DashboardFacts): string {
-  const codes = new Set(facts.troubles.map(({ code }) => code));
-  const well = PARTS.filter((part) => !part.codes.some((code) => codes.has(code)));
-  const boxes = well.map(({ boxOf }) => boxOf(facts)).filter((box) => box !== undefined);
+  const boxes = PARTS.flatMap(({ codes, boxOf }) => {
+    const box = boxOf(facts);
+    const trouble = facts.troubles.find(({ code }) => codes.includes(code));
+    if (box === undefined || trouble === undefined) return box ?? [];
+    const note = proseText(capitalized(cut(trouble.text, LONGEST_NOTE)));
+    return [{ ...box, tone: trouble.severity, value: 'Has a problem', note }];
+  });
   return `<ul class="cards tiles">\n${boxes.map(boxText).join('')}</ul>\n`;
 }
 

@@ -37,7 +37,9 @@ function troubleOf(group: readonly Problem[], { account, orders, findings, newIn
   const since = group.flatMap((one) => one.since ?? []).toSorted()[0] ?? null;
   const { class: name } = about;
   if (name !== undefined) {
-    const count = sumOf(findings, (found) => (found.class === name ? found.open : 0));
+    const count = sumOf(findings, ({ class: one, open, decided = 0 }) => {
+      return one !== name ? 0 : code === 'decided' ? decided : open - decided;
+    });
     return { ...first, since, concerned: { class: name }, count };
   }
   if (code === 'invalid' && newInvalid !== null) {
