@@ -3,16 +3,22 @@ import { MerchantKey } from '../settings/settings-file.ts';
 import { messageOf } from '../base/text.ts';
 import { KeyRefusedError } from '../exchange/reply.ts';
 import { recordStop, stoppedAccounts } from '../store/tables/account-stops.ts';
-import { OwnedError, StoreError } from '../store/errors.ts';
+import { isPassing, OwnedError, StoreError } from '../store/errors.ts';
 import type { Transaction } from '../store/port.ts';
 import type { AccountsDeps, OwnedAccount } from './account.ts';
 
 const TRY_AGAIN_MS = 60_000;
+/** A database that was lost is often back in seconds, as after a fail-over. */
+const DATABASE_AGAIN_MS = 5_000;
 const NEW_KEY = 'an account is stopped: set its exchange.apiKey and start again; the other accounts continue';
 const NEW_KEY_IN_FILE = 'an account is stopped until its file holds another key; the other accounts continue';
 const TRIED_AGAIN = 'an account is stopped and tried again in a minute; the other accounts continue';
+const DATABASE_AGAIN = 'an account could not begin because of the database; it is tried again in 5 s';
 
-/** Stops an account that cannot go on: it is tried again once a minute until it goes on for a minute. */
+/**
+ * Stops an account that cannot go on: it is tried again once a minute until it goes on for a minute. An account that the
+ * database alone keeps from beginning is tried again sooner, and not recorded as stopped.
+ */
 export function stopFailed(deps: AccountsDeps, account: OwnedAccount, error: unknown): void {
   const { log, clock, config } = deps;
   const { name } = account;
@@ -23,10 +29,11 @@ export function stopFailed(deps: AccountsDeps, account: OwnedAccount, error: unk
   // The key in the file is the one that was refused.
   key?.reread();
   const newKey = exchange.apiKeyFile === undefined ? NEW_KEY : NEW_KEY_IN_FILE;
-  log.error({ account: name, cause }, isKeyRefused ? newKey : TRIED_AGAIN);
-  account.failure = { key, nextAt: clock.monotonic() + TRY_AGAIN_MS };
+  const isPassed = isPassing(error) && error.problem !== 'denied';
+  log.error({ account: name, cause }, isKeyRefused ? newKey : isPassed ? DATABASE_AGAIN : TRIED_AGAIN);
+  account.failure = { key, nextAt: clock.monotonic() + (isPassed ? DATABASE_AGAIN_MS : TRY_AGAIN_MS) };
   // A refused key has a hold instead.
-  if (isKeyRefused) return;
+  if (isKeyRefused || isPassed) return;
   const kind = error instanceof ConfigError ? 'wrong-settings' : 'has-failed';
   record(deps, name, (tx) => recordStop(tx, name, { kind, reason: cause, actor: null, now: clock.now() }));
 }
