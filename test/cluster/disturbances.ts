@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { OWNER, PASSWORD } from '../support/postgres-server.ts';
 import { until } from '../windtunnel/promoted.ts';
-import { POSTGRES } from '../../src/extensions/sandbox/cluster/node.ts';
+import { PORTS } from '../../src/extensions/sandbox/cluster/node.ts';
 import { others, WORKERS, type World, type WorkerName } from './world.ts';
 
 /** A trial of a cell: what is done may differ from one to the next. */
@@ -156,7 +156,13 @@ export const DISTURBANCES = {
     const taken: pg.Client[] = [];
     lost();
     for (const over = performance.now() + EXHAUSTED_MS; performance.now() < over;) {
-      const client = new pg.Client({ host, port: POSTGRES, user: OWNER, password: PASSWORD, database: 'postgres' });
+      const client = new pg.Client({
+        host,
+        port: PORTS.postgres,
+        user: OWNER,
+        password: PASSWORD,
+        database: 'postgres',
+      });
       client.on('error', () => undefined);
       const isTaken = await client.connect().then(
         () => true,

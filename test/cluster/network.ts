@@ -2,11 +2,11 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PORTS, type ClusterMachine } from '../../src/extensions/sandbox/cluster/node.ts';
+import { findProgram } from '../../src/extensions/sandbox/cluster/machine.ts';
 
 /** A machine: a network namespace with an address. */
-export interface Machine {
-  readonly name: string;
-  readonly address: string;
+export interface Machine extends ClusterMachine {
   /** What a command begins with that runs on it. */
   readonly prefix: readonly string[];
 }
@@ -61,7 +61,7 @@ const CUTS = `table bridge cuts {
 
 /** Says why this process can make no network; undefined if it can. */
 export function whyNoNetwork(): string | undefined {
-  const missing = ['ip', 'nft', 'unshare', 'setpriv'].find((name) => !isInstalled(name));
+  const missing = ['ip', 'nft', 'unshare', 'setpriv'].find((name) => findProgram(name) === undefined);
   if (missing !== undefined) return `${missing} is not installed`;
   const name = `osc-try-${process.pid}`;
   try {
@@ -76,16 +76,6 @@ export function whyNoNetwork(): string | undefined {
     } catch {
       // It was not made.
     }
-  }
-}
-
-/** Tells if a program is found on the path. */
-export function isInstalled(program: string): boolean {
-  try {
-    execFileSync('sh', ['-c', 'command -v "$1"', 'sh', program], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
   }
 }
 
@@ -106,7 +96,12 @@ export async function openNetwork(names: readonly string[]): Promise<Network> {
   execFileSync('ip', ['netns', 'exec', bridge, 'nft', '-f', '-'], { input: CUTS });
   const machines = new Map<string, Machine>();
   for (const [index, name] of names.entries()) {
-    const machine = { name, address: addressOf(index + 1), prefix: ['ip', 'netns', 'exec', `osc${number}-${name}`] };
+    const machine = {
+      name,
+      address: addressOf(index + 1),
+      ports: PORTS,
+      prefix: ['ip', 'netns', 'exec', `osc${number}-${name}`],
+    };
     const space = `osc${number}-${name}`;
     run('ip', 'netns', 'add', space);
     run('ip', ...`link add net0 netns ${space} type veth peer name to-${name} netns ${bridge}`.split(' '));

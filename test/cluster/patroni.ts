@@ -6,14 +6,14 @@ import pg from 'pg';
 import {
   etcdCommand,
   foldersOf,
-  PATRONI,
   patroniCommand,
   patroniYaml,
-  POSTGRES,
+  PORTS,
   type ClusterPlan,
   type Replication,
 } from '../../src/extensions/sandbox/cluster/node.ts';
-import { OWNER, PASSWORD, unprivileged } from '../support/postgres-server.ts';
+import { unprivileged } from '../../src/extensions/sandbox/cluster/machine.ts';
+import { OWNER, PASSWORD } from '../support/postgres-server.ts';
 import { mountDisk, type Disk } from '../windtunnel/machine.ts';
 import type { Network } from './network.ts';
 import { Processes, programsWith, type ProcessName } from './processes.ts';
@@ -111,7 +111,12 @@ export class Cluster implements AsyncDisposable {
     for (const name of DATABASES) this.bringBack(name);
     // A strict cluster takes no writes before it has a standby.
     const { name } = await this.healthy();
-    const admin = new pg.Client({ host: this.folderOf(name), port: POSTGRES, user: 'postgres', database: 'postgres' });
+    const admin = new pg.Client({
+      host: this.folderOf(name),
+      port: PORTS.postgres,
+      user: 'postgres',
+      database: 'postgres',
+    });
     await admin.connect();
     await admin.query(`create role ${OWNER} login createdb password '${PASSWORD}'`);
     await admin.query(`grant pg_read_all_stats to ${OWNER}`);
@@ -132,7 +137,7 @@ export class Cluster implements AsyncDisposable {
     if (known !== undefined) return known;
     const pool = new pg.Pool({
       host: foldersOf(this.folderOf(name)).socket,
-      port: POSTGRES,
+      port: PORTS.postgres,
       user,
       database,
       max: 4,
@@ -197,7 +202,7 @@ export class Cluster implements AsyncDisposable {
 
   /** Has another machine be the primary, as an operator does; returns what Patroni answers if it refuses. */
   async switchOver(from: DatabaseName, to: DatabaseName): Promise<string | undefined> {
-    const url = `http://${this.#options.network.machine(from).address}:${PATRONI}/switchover`;
+    const url = `http://${this.#options.network.machine(from).address}:${PORTS.patroni}/switchover`;
     const body = JSON.stringify({ leader: from, candidate: to });
     const answer = await fetch(url, { method: 'POST', body });
     return answer.ok ? undefined : await answer.text();
@@ -244,7 +249,7 @@ export class Cluster implements AsyncDisposable {
     const [settings, users] = [join(folder, POOLER_FILE), join(folder, 'users.txt')];
     const lines = [
       '[databases]',
-      `* = host=${foldersOf(folder).socket} port=${POSTGRES}`,
+      `* = host=${foldersOf(folder).socket} port=${PORTS.postgres}`,
       '[pgbouncer]',
       `listen_addr = ${this.#options.network.machine(name).address}`,
       `listen_port = ${POOLER}`,
@@ -273,7 +278,7 @@ export class Cluster implements AsyncDisposable {
 
   /** Patroni promotes a synchronous standby only when it has written down which one that is. */
   async #isKnownToPatroni(primary: DatabaseName, synchronous: number): Promise<boolean> {
-    const url = `http://${this.#options.network.machine(primary).address}:${PATRONI}/cluster`;
+    const url = `http://${this.#options.network.machine(primary).address}:${PORTS.patroni}/cluster`;
     const answer = await fetch(url, { signal: AbortSignal.timeout(ANSWERS_WITHIN_MS) });
     const { members } = (await answer.json()) as { members: readonly { name: string; role: string; state: string }[] };
     const roles = members.map(({ role }) => role);

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { unprivileged } from '../support/postgres-server.ts';
+import { unprivileged } from '../../src/extensions/sandbox/cluster/machine.ts';
 import type { Machine } from './network.ts';
 
 /** What runs on a machine of a database. */

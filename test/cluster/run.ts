@@ -1,16 +1,13 @@
-import { findPostgres } from '../support/postgres-server.ts';
+import { TIMES } from '../../src/extensions/sandbox/cluster/node.ts';
+import { findPostgres, findProgram } from '../../src/extensions/sandbox/cluster/machine.ts';
 import { COLUMNS, nameOf, ROWS, type Cell } from './cells.ts';
-import { isInstalled, whyNoNetwork } from './network.ts';
-import type { Times } from './patroni.ts';
+import { whyNoNetwork } from './network.ts';
 import { tryOnce, type TrialResult } from './trial.ts';
 import { startWorld } from './world.ts';
 
-/** Patroni takes these, though its manual wants a ttl of 20 s: a fail-over is over in 10 s. */
-export const TIMES: Times = { ttl: 5, loopWait: 1, retryTimeout: 2 };
-
 /** Says why no cluster can be started here; undefined if one can. */
 export function whyNoCluster(): string | undefined {
-  const missing = ['patroni', 'etcd'].find((name) => !isInstalled(name));
+  const missing = ['patroni', 'etcd'].find((name) => findProgram(name) === undefined);
   if (findPostgres() === undefined) return 'no PostgreSQL server is installed';
   return missing === undefined ? whyNoNetwork() : `${missing} is not installed`;
 }

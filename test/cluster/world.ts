@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
-import { POSTGRES, type Replication } from '../../src/extensions/sandbox/cluster/node.ts';
+import { PORTS, type Replication } from '../../src/extensions/sandbox/cluster/node.ts';
 import { OWNER, PASSWORD } from '../support/postgres-server.ts';
 import type { Ground } from '../windtunnel/ground.ts';
 import { falseClock, type FalseClock } from '../windtunnel/machine.ts';
@@ -169,7 +169,7 @@ async function followPrimary(cluster: Cluster): Promise<Follower> {
 }
 
 function groundOf({ standbys, isPooled = false }: WorldPlan, network: Network, follower: Follower): Ground {
-  const port = isPooled ? POOLER : POSTGRES;
+  const port = isPooled ? POOLER : PORTS.postgres;
   const hosts = DATABASES.map((name) => `${network.machine(name).address}:${port}`);
   const once = shopBy((sql, values) => follower.pool().query(sql, values));
   const patient = shopBy((sql) => follower.query(sql));

@@ -1,24 +1,12 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  accessSync,
-  appendFileSync,
-  chownSync,
-  constants,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  realpathSync,
-  rmSync,
-  statfsSync,
-  writeFileSync,
-} from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { appendFileSync, chownSync, existsSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
+import { findPostgres, freePorts, unprivileged } from '../../src/extensions/sandbox/cluster/machine.ts';
 
 /** The role that owns the databases of tests; it is no superuser, as it is none in production. */
 export const OWNER = 'order_sync';
@@ -42,20 +30,7 @@ export interface PostgresServer extends AsyncDisposable {
   stop(how?: 'fast' | 'immediate'): Promise<void>;
 }
 
-/** Finds the folder of PostgreSQL's programs; undefined where there is none on this machine. */
-export function findPostgres(): string | undefined {
-  const debian = '/usr/lib/postgresql';
-  const versions = existsSync(debian) ? readdirSync(debian).toSorted((one, other) => Number(other) - Number(one)) : [];
-  const folders = [
-    ...(process.env['PATH'] ?? '').split(delimiter),
-    ...versions.map((name) => join(debian, name, 'bin')),
-  ];
-  const initdb = folders.map((folder) => join(folder, 'initdb')).find((path) => isExecutable(path));
-  if (initdb === undefined) return undefined;
-  // A link in the path leads to the folder where the others are.
-  const bin = dirname(realpathSync(initdb));
-  return ['postgres', 'pg_ctl'].every((name) => isExecutable(join(bin, name))) ? bin : undefined;
-}
+export { findPostgres };
 
 /** As `findPostgres`; nothing where a machine with a server is to show that the tests pass without one. */
 export function postgresOfTests(): string | undefined {
@@ -256,20 +231,6 @@ async function spawnServer(
   return child;
 }
 
-/** The user that a server runs as: it refuses to run as root. Empty if this process is not root. */
-export function unprivileged(): { uid?: number; gid?: number } {
-  if (process.getuid?.() !== 0) return {};
-  for (const name of ['postgres', 'nobody']) {
-    try {
-      const [uid, gid] = ['-u', '-g'].map((flag) => Number(execFileSync('id', [flag, name], { stdio: 'pipe' })));
-      if (uid !== undefined && gid !== undefined) return { uid, gid };
-    } catch {
-      continue;
-    }
-  }
-  return {};
-}
-
 /** A folder in memory where there is one with enough room. */
 export function fastFolder(): string {
   const memory = '/dev/shm';
@@ -280,19 +241,6 @@ export function fastFolder(): string {
 
 /** Finds a port of this machine that nothing listens on. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
+  const [port = 0] = await freePorts(1);
   return port;
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

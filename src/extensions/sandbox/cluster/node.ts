@@ -5,6 +5,7 @@ import { stringify } from 'yaml';
 export interface ClusterMachine {
   readonly name: string;
   readonly address: string;
+  readonly ports: typeof PORTS;
 }
 
 /** How Patroni replicates: `strict` lets no commit through without a synchronous standby. */
@@ -24,12 +25,15 @@ export interface ClusterPlan {
   readonly parameters: Readonly<Record<string, string | number>>;
 }
 
-/** The port of PostgreSQL on each machine. */
-export const POSTGRES = 5432;
-/** The port of Patroni's interface on each machine. */
-export const PATRONI = 8008;
-const ETCD_CLIENTS = 2379;
-const ETCD_PEERS = 2380;
+/** The usual ports of PostgreSQL, of Patroni's interface, and of etcd for its clients and its other members. */
+export const PORTS: Readonly<Record<'postgres' | 'patroni' | 'clients' | 'peers', number>> = {
+  postgres: 5432,
+  patroni: 8008,
+  clients: 2379,
+  peers: 2380,
+};
+/** Patroni 3.0 takes these times, though its manual wants a ttl of 20 s: a fail-over is over in 10 s. */
+export const TIMES: ClusterPlan['times'] = { ttl: 5, loopWait: 1, retryTimeout: 2 };
 
 /** The folders of a machine, below its own one, which belongs to the user that the processes run as. */
 export function foldersOf(folder: string): Readonly<Record<'etcd' | 'data' | 'socket' | 'yaml', string>> {
@@ -42,9 +46,10 @@ export function foldersOf(folder: string): Readonly<Record<'etcd' | 'data' | 'so
 }
 
 /** The command of a machine's member of etcd. */
-export function etcdCommand({ machines }: ClusterPlan, { name, address }: ClusterMachine, folder: string): string[] {
-  const peers = machines.map((one) => `${one.name}=http://${one.address}:${ETCD_PEERS}`);
-  const [clients, own] = [`http://${address}:${ETCD_CLIENTS}`, `http://${address}:${ETCD_PEERS}`];
+export function etcdCommand({ machines }: ClusterPlan, machine: ClusterMachine, folder: string): string[] {
+  const { name, address, ports } = machine;
+  const peers = machines.map((one) => `${one.name}=http://${one.address}:${one.ports.peers}`);
+  const [clients, own] = [`http://${address}:${ports.clients}`, `http://${address}:${ports.peers}`];
   const options = {
     name,
     'data-dir': foldersOf(folder).etcd,
@@ -64,20 +69,21 @@ export function patroniCommand(folder: string): string[] {
 }
 
 /** The file of a machine's Patroni. It holds the passwords. */
-export function patroniYaml(plan: ClusterPlan, { name, address }: ClusterMachine, folder: string): string {
+export function patroniYaml(plan: ClusterPlan, { name, address, ports }: ClusterMachine, folder: string): string {
   const { data, socket } = foldersOf(folder);
+  const [patroni, postgres] = [`${address}:${ports.patroni}`, `${address}:${ports.postgres}`];
   return stringify({
     scope: 'order-sync',
     name,
-    restapi: { listen: `${address}:${PATRONI}`, connect_address: `${address}:${PATRONI}` },
-    etcd3: { hosts: plan.machines.map((one) => `${one.address}:${ETCD_CLIENTS}`) },
+    restapi: { listen: patroni, connect_address: patroni },
+    etcd3: { hosts: plan.machines.map((one) => `${one.address}:${one.ports.clients}`) },
     bootstrap: {
       dcs: cluster(plan),
       initdb: [{ encoding: 'UTF8' }, { locale: 'C' }, 'data-checksums', 'no-sync'],
     },
     postgresql: {
-      listen: `${address}:${POSTGRES}`,
-      connect_address: `${address}:${POSTGRES}`,
+      listen: postgres,
+      connect_address: postgres,
       data_dir: data,
       bin_dir: plan.bin,
       pgpass: join(folder, 'pgpass'),

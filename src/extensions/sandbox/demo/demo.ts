@@ -24,7 +24,9 @@ import {
   type DemoScenario,
   type Stage,
 } from './stage.ts';
+import { clusterPrograms, startCluster, type Cluster } from '../cluster/cluster.ts';
 import { badDay, liveThrough } from './bad-day.ts';
+import { doubtOf, failOver } from './fail-over.ts';
 import { firstShop } from './first-shop.ts';
 import { judge, keepInserting, print, say, sayHowTheyStand, untilSent, untilSettled, type Watched } from './verdict.ts';
 
@@ -39,6 +41,7 @@ interface DemoOptions {
   readonly hold?: boolean;
   readonly orders: number;
   readonly database?: string;
+  readonly cluster?: boolean;
 }
 
 const NEXT = [
@@ -62,6 +65,11 @@ Scenarios:
 A few answers are lost on purpose in the first two. The exit code is 0 when that
 came true, and after a bad day.
 
+With --cluster the database is a cluster of its own: three servers of PostgreSQL
+under Patroni and etcd, on ports of this machine. Three daemons share the
+accounts of five shops, and the primary is killed while orders are sent. It
+needs no root.
+
 With --database three daemons share the accounts of five shops, and one of them
 is killed. The database must have no tables of order-sync in it, and has none
 after. With --keep its tables and functions stay: dropdb removes them with the
@@ -72,6 +80,7 @@ Examples:
   npm run demo -- --hold
   npm run demo -- --scenario mismatch --keep
   npm run demo -- --scenario bad-day --hold
+  npm run demo -- --cluster
   npm run demo -- --database postgres://shop@127.0.0.1/trial`;
 
 export function define(command: Command): void {
@@ -80,6 +89,9 @@ export function define(command: Command): void {
     .option('--keep', 'keep the database, and say how to look at it')
     .option('--hold', 'go on, with a dashboard to look at, until it is stopped (Ctrl-C); then report')
     .option('--orders <n>', `number of orders, at most ${MOST_ORDERS}`, wholeNumber(1, MOST_ORDERS), MOST_ORDERS)
+    .addOption(
+      new Option('--cluster', 'a cluster of PostgreSQL in place of a new file, with a fail-over').conflicts('database'),
+    )
     .option('--database <url>', 'a database of PostgreSQL in place of a new file')
     .addHelpText('after', HELP)
     .action(async ({ database, ...options }: DemoOptions) => {
@@ -87,8 +99,8 @@ export function define(command: Command): void {
       const signal = stopSignal();
       const { parts } = await configOptions(command);
       const appParts = options.scenario === 'bad-day' ? await partsOf(extensionsOf(command)) : undefined;
-      if (appParts !== undefined && place !== undefined)
-        throw new CommandError(EXIT.usage, 'bad-day makes a new SQLite file: leave --database out');
+      if (appParts !== undefined && (place !== undefined || options.cluster === true))
+        throw new CommandError(EXIT.usage, 'bad-day makes a new SQLite file: leave --database and --cluster out');
       const given = { ...options, parts, drivers: driversOf(command), appParts };
       await demonstrate(given, place, signal).catch((error: unknown) => {
         throw signal.aborted ? new CommandError(EXIT.unavailable, 'the demonstration was stopped') : error;
@@ -101,17 +113,21 @@ interface Given extends Omit<DemoOptions, 'database'>, Pick<ConfigOptions, 'part
   readonly appParts: AppParts | undefined;
 }
 
-async function demonstrate(options: Given, database: Place | undefined, signal: AbortSignal): Promise<void> {
+async function demonstrate(options: Given, place: Place | undefined, signal: AbortSignal): Promise<void> {
   const { drivers, parts, appParts, scenario, keep: isKept = false, hold: isHeld = false, orders: count } = options;
-  const { accounts, workers } = database === undefined ? ONE : MANY;
   const [clock, orders] = [systemClock(), demoOrders(scenario, count)];
+  await using cluster = options.cluster === true ? await beginCluster({ clock, signal, isKept }) : undefined;
+  const database = cluster?.settings ?? (place && databaseSettings(place));
+  const { accounts, workers } = database === undefined ? ONE : MANY;
   const day = appParts && (await badDay(count, clock, appParts));
-  const given = { accounts, orders, parts, database, drivers, isKept, isHeld, clock, signal, ...day };
+  const isOwnServer = cluster !== undefined;
+  const given = { accounts, orders, parts, database, drivers, isKept, isOwnServer, isHeld, clock, signal, ...day };
   await using stage = await setStage(given);
   if (day === undefined) {
     say(`A sandbox exchange listens on ${stage.sandbox.url}; a few of its answers are lost on purpose.`);
-    const isSettled = await performUntilHeld(stage, workers);
+    const isSettled = await performUntilHeld(stage, workers, cluster);
     const isRight = await judge(stage);
+    if (cluster !== undefined) say(await doubtOf(stage));
     if (!isSettled || !isRight) process.exitCode = EXIT.look;
   } else {
     say('A shop lives through the 25 hours up to now, and they end badly.');
@@ -120,11 +136,23 @@ async function demonstrate(options: Given, database: Place | undefined, signal: 
     if (isHeld) await daemons.start(1).then(() => letLook(stage));
     await sayHowTheyStand(stage);
   }
-  if (isKept) sayHowToLook(stage);
-  else print(`\nWhat to do next:\n${nextSteps(stepsAfter(database))}`.trimEnd());
+  if (isKept && cluster !== undefined) say(`Its servers end now; ${stage.folder} and ${cluster.folder} stay.`);
+  else if (isKept) sayHowToLook(stage);
+  else print(`\nWhat to do next:\n${nextSteps(stepsAfter(place, isOwnServer))}`.trimEnd());
 }
 
-function stepsAfter(database: Place | undefined): Parameters<typeof nextSteps>[0] {
+function databaseSettings({ address: url, password, poolSize, tls, tlsCaFile, synchronousStandbys }: Place): object {
+  return { url, password, poolSize, tls, tlsCaFile, synchronousStandbys };
+}
+
+async function beginCluster(options: Omit<Parameters<typeof startCluster>[0], 'bin'>): Promise<Cluster> {
+  const bin = clusterPrograms();
+  say('Three servers of PostgreSQL start under Patroni and etcd.');
+  return await startCluster({ ...options, bin });
+}
+
+function stepsAfter(database: Place | undefined, isOwnServer: boolean): Parameters<typeof nextSteps>[0] {
+  if (isOwnServer) return NEXT_ON_POSTGRES;
   if (database === undefined) return NEXT;
   const [tampering, text] = [
     'demo --scenario mismatch --keep',
@@ -149,9 +177,9 @@ async function letLook(stage: Stage): Promise<void> {
 }
 
 /** True if all orders came to their end in time. */
-async function performUntilHeld(stage: Stage, count: number): Promise<boolean> {
+async function performUntilHeld(stage: Stage, count: number, cluster: Cluster | undefined): Promise<boolean> {
   await using daemons = daemonsOf(stage);
-  const isSettled = await perform(stage, daemons, count);
+  const isSettled = await perform(stage, daemons, count, cluster);
   if (!isSettled || stage.opsListen === undefined) return isSettled;
   say('Everything is settled; a shop inserts an order now and then while you look at the dashboard.');
   await letLook(stage);
@@ -163,8 +191,13 @@ async function performUntilHeld(stage: Stage, count: number): Promise<boolean> {
   return await untilSettled({ ...stage, signal: new AbortController().signal, until });
 }
 
-/** Of several daemons one is killed. True if all orders came to their end in time. */
-async function perform(stage: Stage, daemons: ReturnType<typeof daemonsOf>, count: number): Promise<boolean> {
+/** Of several daemons one is killed, or with a cluster its primary. True if all orders came to their end in time. */
+async function perform(
+  stage: Stage,
+  daemons: ReturnType<typeof daemonsOf>,
+  count: number,
+  cluster: Cluster | undefined,
+): Promise<boolean> {
   const { shops, store, clock } = stage;
   for (const shop of shops) await cancelStrays(stage, shop, say);
   const pids = await daemons.start(count);
@@ -177,14 +210,17 @@ async function perform(stage: Stage, daemons: ReturnType<typeof daemonsOf>, coun
     say(`${shops.length} shops have inserted ${first} into ${store.address}.`);
     say(`${count} daemons (processes ${pids.join(', ')}) share their accounts.`);
   }
+  const insertRest = async () => say(`The shops have inserted ${await insertPart(stage, 1 / 2, 1)} more.`);
   const tampered = shops.flatMap((shop) => shop.expected).length;
   if (tampered > 0) say(`The exchange tampers with ${counted(tampered, 'order')}: ids begin with tamper-.`);
   if (stage.opsListen !== undefined) print(`The dashboard: http://${stage.opsListen}/`);
   if (isAlone) return await untilSettled(watched);
+  if (cluster !== undefined)
+    return await failOver({ ...stage, until: watched.until + LONGEST_MS }, cluster, insertRest);
   // An order whose request is about to leave would be held for a person: no process could tell whether it had left.
   if (!(await untilSent(watched))) return false;
   say(`Process ${await daemons.kill()} is killed; the others take its accounts over.`);
-  say(`The shops have inserted ${await insertPart(stage, 1 / 2, 1)} more.`);
+  await insertRest();
   return await untilSettled(watched);
 }
 

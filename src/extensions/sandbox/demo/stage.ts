@@ -1,4 +1,3 @@
-import { createServer, type AddressInfo } from 'node:net';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,8 +7,9 @@ import { stringify } from 'yaml';
 import type { Clock } from '../../../base/clock.ts';
 import { PROGRAM_FILE } from '../../../base/places.ts';
 import { loadConfig, processEnvironment, type Config, type ConfigOptions } from '../../../settings/config.ts';
-import { driverFor, openStore, type LoadDriver, type OtherPlace } from '../../../store/open.ts';
+import { driverFor, openStore, type LoadDriver } from '../../../store/open.ts';
 import type { Store } from '../../../store/port.ts';
+import { freePorts } from '../cluster/machine.ts';
 import { type Sandbox, startSandbox } from '../server.ts';
 import { seededRandom } from '../random.ts';
 import { insertMissing } from '../../intake/tables/inserted-orders.ts';
@@ -38,20 +38,29 @@ function shopsOf(accounts: readonly string[], all: readonly DemoOrder[]): readon
   });
 }
 
-/** Has a shop insert orders, as a merchant's application does. */
-export async function insertOrders({ store }: Pick<Stage, 'store'>, shop: Shop, orders: readonly DemoOrder[]) {
+/** Has a shop insert orders, as a merchant's application does: again until a server has taken them. */
+export async function insertOrders(
+  { store, signal }: Pick<Stage, 'store' | 'signal'>,
+  shop: Shop,
+  orders: readonly DemoOrder[],
+): Promise<void> {
   const { account } = shop;
   if (orders.length === 0) return;
-  await store.forAccount(account).writer.write((tx) => insertMissing(tx, account, orders));
+  const { writer } = store.forAccount(account);
+  await writer.writeUntilDurable(
+    (tx) => insertMissing(tx, account, orders),
+    signal,
+    () => undefined,
+  );
 }
 
 /** Has a shop cancel orders before they are sent: an order of the exchange for one of them is one that no merchant asked for. */
 export async function cancelStrays(
-  { store, clock, config }: Pick<Stage, 'store' | 'clock' | 'config'>,
+  { store, clock, config, signal }: Pick<Stage, 'store' | 'clock' | 'config' | 'signal'>,
   shop: Shop,
   print: (line: string) => void,
 ): Promise<void> {
-  await insertOrders({ store }, shop, shop.strays);
+  await insertOrders({ store, signal }, shop, shop.strays);
   const deciding = { account: shop.account, store, clock, settings: flowSettings(config) };
   const targets = shop.strays.map(({ external_order_id: externalOrderId }) => ({ externalOrderId }));
   const action = { judgement: { kind: 'cancel' }, actor: 'shop', reason: 'the client changed their mind' } as const;
@@ -146,9 +155,11 @@ export interface Stage extends AsyncDisposable {
 interface StageOptions extends Pick<Stage, 'clock' | 'signal' | 'isKept'>, Pick<ConfigOptions, 'parts'> {
   readonly accounts: readonly string[];
   readonly orders: readonly DemoOrder[];
-  /** A new SQLite file unless given. */
-  readonly database: OtherPlace | undefined;
+  /** Settings of PostgreSQL; a new SQLite file unless given. */
+  readonly database: object | undefined;
   readonly drivers: readonly LoadDriver[];
+  /** The database ends with the demonstration, with its tables. */
+  readonly isOwnServer: boolean;
   /** With a dashboard. */
   readonly isHeld: boolean;
   readonly exchange?: Pick<Parameters<typeof startSandbox>[0], 'speed' | 'scenarioOf'>;
@@ -156,7 +167,7 @@ interface StageOptions extends Pick<Stage, 'clock' | 'signal' | 'isKept'>, Pick<
 }
 
 export async function setStage(options: StageOptions): Promise<Stage> {
-  const { accounts, orders, database, drivers, parts, isHeld, ...given } = options;
+  const { accounts, orders, database, drivers, parts, isOwnServer, isHeld, ...given } = options;
   const { clock, isKept } = given;
   const shops = shopsOf(accounts, orders);
   await using undo = new AsyncDisposableStack();
@@ -180,7 +191,9 @@ export async function setStage(options: StageOptions): Promise<Stage> {
   const settings = stringify({
     ...SETTINGS,
     ops: { listen: opsListen ?? 'off' },
-    ...databaseSettings(folder, database),
+    database: database
+      ? { ...database, marks: join(folder, 'marks.db') }
+      : { url: `sqlite:${join(folder, 'demo.db')}` },
     ...exchangeSettings(shops, sandbox),
     ...webhookSettings(folder),
     ...options.settings,
@@ -189,8 +202,8 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     mode: 0o600,
   });
   const config = loadConfig({ requireExchange: true, cwd: folder, env: {}, file: settingsFile, parts });
-  if (database !== undefined) {
-    const trial = undo.use(await (await driverFor(database, { drivers })).openTrial(database, clock));
+  if (config.database.kind === 'postgres' && !isOwnServer) {
+    const trial = undo.use(await (await driverFor(config.database, { drivers })).openTrial(config.database, clock));
     undo.defer(async () => {
       if (!isKept) await trial.dropTables();
     });
@@ -222,12 +235,6 @@ function exchangeSettings(shops: readonly Shop[], sandbox: Sandbox): object {
   if (shops.length === 1 && only !== undefined) return { exchange: { ...exchange, apiKey: only.key } };
   const accounts = shops.map(({ account, key }) => [account, { exchange: { apiKey: key } }]);
   return { exchange, accounts: Object.fromEntries(accounts) as object };
-}
-
-function databaseSettings(folder: string, database: Config['database'] | undefined): object {
-  if (database?.kind !== 'postgres') return { database: { url: `sqlite:${join(folder, 'demo.db')}` } };
-  const { address: url, password, poolSize, tls, tlsCaFile } = database;
-  return { database: { url, password, poolSize, tls, tlsCaFile, marks: join(folder, 'marks.db') } };
 }
 
 /** Receivers of events are the one thing that the environment says: a shop may listen to the demonstration. */
@@ -284,9 +291,6 @@ async function end(daemon: ChildProcess, signal: NodeJS.Signals): Promise<void> 
 
 /** An address of this machine on which no program listens. */
 export async function freeAddress(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await once(server.close(), 'close');
+  const [port] = await freePorts(1);
   return `127.0.0.1:${port}`;
 }

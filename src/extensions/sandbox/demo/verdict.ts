@@ -1,5 +1,6 @@
 import { ORDER_STATES } from '../../../orders/rules/states.ts';
 import { listFindings } from '../../operate/tables/listed-findings.ts';
+import { isPassing } from '../../../store/errors.ts';
 import { countByState } from '../../../store/orders/orders.ts';
 import { readHistory } from '../../pace/learn-pace.ts';
 import { reconcileOrders } from '../../reports/reconciliation/reconciliation.ts';
@@ -66,19 +67,29 @@ async function watch(
   try {
     while (clock.monotonic() < until) {
       signal.throwIfAborted();
-      const { counts, findings } = await progressOf(watched);
-      const states = [...counts].map(([state, orders]) => `${state} ${orders}`);
-      const text = [...states, ...(findings.size > 0 ? [`findings ${findings.size}`] : [])].join(' · ');
+      const progress = await progressOf(watched).catch(orPassing);
+      const text = progress === undefined ? 'the database takes no writes' : textOf(progress);
       if (live !== undefined) live(text);
       else if (text !== shown) say(text);
       shown = text;
-      if (isEnd((names) => names.reduce((sum, state) => sum + (counts.get(state) ?? 0), 0), findings)) return true;
+      const countOf = (names: readonly string[]) => sumOf(names, (state) => progress?.counts.get(state) ?? 0);
+      if (progress !== undefined && isEnd(countOf, progress.findings)) return true;
       await clock.sleep(REFRESH_MS, signal).catch(() => undefined);
     }
     return false;
   } finally {
     live?.done();
   }
+}
+
+/** Throws an error again, unless it is that of a database that goes on later, as in a fail-over. */
+function orPassing(error: unknown): undefined {
+  if (!isPassing(error)) throw error;
+}
+
+function textOf({ counts, findings }: Awaited<ReturnType<typeof progressOf>>): string {
+  const states = [...counts].map(([state, orders]) => `${state} ${orders}`);
+  return [...states, ...(findings.size > 0 ? [`findings ${findings.size}`] : [])].join(' · ');
 }
 
 async function progressOf({ store, shops }: Pick<Stage, 'store' | 'shops'>) {

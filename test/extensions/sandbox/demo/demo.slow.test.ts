@@ -1,9 +1,10 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { chmodSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { findProgram } from '../../../../src/extensions/sandbox/cluster/machine.ts';
 import { runProgram } from '../../../support/cli-function.ts';
 import { runCommand, startCommand } from '../../../support/cli-process.ts';
 import { openMerchant } from '../../../support/merchant-postgres.ts';
@@ -113,4 +114,38 @@ describe('demo', () => {
       expect(merchant.prepare('select count(*) from public.merchant_orders').pluck().all()).toEqual([5]);
     },
   );
+
+  const hasCluster =
+    ['patroni', 'etcd'].every((name) => findProgram(name) !== undefined) && findPostgres() !== undefined;
+  it.skipIf(!hasCluster)(
+    'kills the primary of a cluster of its own, and leaves no order doubled and nothing behind',
+    async () => {
+      // The servers run as another user if this process is root's.
+      chmodSync(folder, 0o711);
+      const environment = { TMPDIR: folder };
+      const { code, stdout, stderr } = await runCommand(['demo', '--cluster', '--orders', '100'], {
+        cwd: folder,
+        environment,
+      });
+      expect([code, stderr]).toEqual([0, '']);
+      const [, lost, promoted] =
+        /^(db\d), the primary, is killed[^]*^(db\d) is promoted [\d.]+ s after/m.exec(stdout) ?? [];
+      expect([lost, promoted]).toEqual([expect.any(String), expect.any(String)]);
+      expect(promoted).not.toBe(lost);
+      expect(stdout).toMatch(/\n100 orders sent, 100 pre-orders at the exchange, 0 created twice\.\n/);
+      expect(stdout).toMatch(/^Reconciliation of 100 orders of 5 accounts: clean\.$/m);
+      expect(stdout).toMatch(/ and 0 because of the fail-over\. They are now: 5 final\.$/m);
+      expect(readdirSync(folder).filter((name) => name.startsWith('order-sync'))).toEqual([]);
+    },
+  );
+
+  it.skipIf(!hasCluster)('ends all servers of its cluster when it is stopped while they start', async () => {
+    chmodSync(folder, 0o711);
+    const demo = startCommand(['demo', '--cluster'], { cwd: folder, environment: { TMPDIR: folder } });
+    await once(demo.process.stdout!, 'data');
+    demo.process.kill('SIGINT');
+    expect(await demo.finished).toMatchObject({ code: 69 });
+    expect(readdirSync(folder).filter((name) => name.startsWith('order-sync'))).toEqual([]);
+    expect(spawnSync('pgrep', ['-f', folder]).status).toBe(1);
+  });
 });

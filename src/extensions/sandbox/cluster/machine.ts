@@ -1,0 +1,55 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { dirname, join } from 'node:path';
+
+/** Debian has a folder for each version of PostgreSQL, out of the path. */
+const DEBIAN = '/usr/lib/postgresql';
+
+/** Finds a program on the path, or else in one of the folders; undefined if it is not installed. */
+export function findProgram(name: string, folders: readonly string[] = []): string | undefined {
+  const script = 'PATH="$PATH${2:+:$2}"; command -v "$1"';
+  try {
+    const args = ['-c', script, 'sh', name, folders.join(':')];
+    return execFileSync('sh', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Finds the folder of the programs of the newest PostgreSQL server; undefined if none is installed. */
+export function findPostgres(): string | undefined {
+  const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).toSorted((one, other) => Number(other) - Number(one)) : [];
+  const initdb = findProgram(
+    'initdb',
+    versions.map((version) => join(DEBIAN, version, 'bin')),
+  );
+  if (initdb === undefined) return undefined;
+  // A link in the path leads to the folder where the others are.
+  const bin = dirname(realpathSync(initdb));
+  return ['postgres', 'pg_ctl'].every((name) => existsSync(join(bin, name))) ? bin : undefined;
+}
+
+/** The user that a server runs as: it refuses to run as root. Empty if this process is not root. */
+export function unprivileged(): { uid?: number; gid?: number } {
+  if (process.getuid?.() !== 0) return {};
+  for (const name of ['postgres', 'nobody']) {
+    try {
+      const [uid, gid] = ['-u', '-g'].map((flag) => Number(execFileSync('id', [flag, name], { stdio: 'pipe' })));
+      if (uid !== undefined && gid !== undefined) return { uid, gid };
+    } catch {
+      continue;
+    }
+  }
+  return {};
+}
+
+/** Finds different ports on which no program listens. */
+export async function freePorts(count: number): Promise<readonly number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
+  await Promise.all(servers.map((server) => once(server, 'listening')));
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  await Promise.all(servers.map((server) => once(server.close(), 'close')));
+  return ports;
+}
