@@ -145,21 +145,31 @@ async function assertSound(
     current_setting('server_encoding') as encoding, current_setting('fsync') as fsync,
     current_setting('synchronous_commit') as commits, current_setting('transaction_read_only') as reading,
     pg_has_role('pg_read_all_stats', 'usage') as reads_standbys, current_user as role,
+    case when to_regclass('events') is null then true else has_sequence_privilege(pg_get_serial_sequence('events', 'id'), 'select')
+      and has_sequence_privilege(pg_get_serial_sequence('events', 'id'), 'update') end as numbers_events,
     floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now`);
   const [, { rows }] = await Promise.all([begun, read, lent.exec('rollback')]);
   const found = rows[0] ?? {};
   clock.follow?.(new Date(Number(found['now'])), from, clock.monotonic());
   const fault = faultOf(found);
   if (fault !== undefined) throw new StoreError('unusable', `${address} ${fault}`);
-  if (synchronousStandbys > 0 && found['reads_standbys'] !== 1) {
-    const remedy = `grant pg_read_all_stats to ${pg.escapeIdentifier(String(found['role']))}`;
-    throw new ConfigError(
-      `database.synchronousStandbys needs a role that may read pg_stat_replication; run: ${remedy}`,
-    );
-  }
+  const right = missingRight(found, { synchronousStandbys, writes: expect === 'upgrade' });
+  if (right !== undefined) throw new ConfigError(right);
   if (found['reading'] === 'off' || expect === 'current' || expect === 'any') return;
   const advice = 'set database.url to the primary server, or default_transaction_read_only to off';
   throw new StoreError('disk', `${address} is read-only, as a standby is; ${advice}`);
+}
+
+function missingRight(
+  { reads_standbys: readsStandbys, numbers_events: numbersEvents, role }: Readonly<Record<string, unknown>>,
+  { synchronousStandbys, writes }: { readonly synchronousStandbys: number; readonly writes: boolean },
+): string | undefined {
+  const name = pg.escapeIdentifier(String(role));
+  if (synchronousStandbys > 0 && readsStandbys !== 1)
+    return `database.synchronousStandbys needs a role that may read pg_stat_replication; run: grant pg_read_all_stats to ${name}`;
+  if (writes && numbersEvents !== 1)
+    return `the role of database.url may not number events after a fail-over; run: grant select, update on all sequences in schema public to ${name}`;
+  return undefined;
 }
 
 function faultOf({ version, encoding, fsync, commits }: Readonly<Record<string, unknown>>): string | undefined {

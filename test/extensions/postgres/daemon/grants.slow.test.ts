@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
+import { promote } from '../../../support/promoted-shop.ts';
 import { openMerchant } from '../../../support/merchant-postgres.ts';
 import { newPostgresDatabase } from '../../../support/postgres.ts';
 import { findPostgres } from '../../../support/postgres-server.ts';
@@ -29,8 +30,9 @@ async function documentedRole() {
 }
 
 describe.skipIf(findPostgres() === undefined)('a role for the workers alone, as documented', () => {
-  it('drives orders to their end, and runs the commands', async () => {
-    const { owner, url } = await documentedRole();
+  it('drives orders to their end on a promoted server, too, and runs the commands', async () => {
+    const { owner, url, database } = await documentedRole();
+    promote(database, 2);
     const on = await testProcesses({ speed: 1_000 }, { ORDER_SYNC_DATABASE_URL: url });
     const daemon = await on.start(['run']);
     const run = async (...args: string[]) => {
@@ -67,6 +69,15 @@ describe.skipIf(findPostgres() === undefined)('a role for the workers alone, as 
       expect.objectContaining({ code: expect.stringMatching(/^(42501|OS001)$/) }),
     );
     expect(owner.prepare('select count(*) from events').pluck().get()).toBe(1);
+  });
+
+  it('is told at the start if it may not number events: a fail-over would stop all accounts', async () => {
+    const { owner, role, url } = await documentedRole();
+    owner.exec(`revoke update on all sequences in schema public from ${role}`);
+    const on = await testProcesses({}, { ORDER_SYNC_DATABASE_URL: url });
+    const daemon = await on.start(['run']);
+    expect(await daemon.exit).toMatchObject({ code: 78 });
+    expect(daemon.output()).toContain('grant select, update on all sequences');
   });
 
   it('has the tables that a migration makes later, and makes none', async () => {
