@@ -31,6 +31,8 @@ const PROBLEMS = {
   'database-unreadable': ['error', 'check that the database file is in its place, or that its server runs'],
   'database-unwritten': ['error', 'order-sync doctor'],
   'other-migrations': ['error', 'start the version that migrated the database'],
+  // Without a daemon the database tells of outages and refused keys as they last were.
+  'no-daemon': ['error', 'order-sync run'],
   'key-refused': ['error', keyRemedy()],
   'out-of-reach': ['error', 'order-sync doctor{words}'],
   forbidden: ['error', 'ask the exchange why the account may not create'],
@@ -46,7 +48,6 @@ const PROBLEMS = {
   unknown: ['warning', 'order-sync orders list --state unknown{words}'],
   invalid: ['warning', 'order-sync orders list --state invalid{words}'],
   'kept-back': ['warning', KEPT_BACK_REMEDY],
-  'no-daemon': ['warning', 'order-sync run'],
   'silent-owner': ['warning', 'if it is a command, wait until it ends; if it hangs, stop it and read its log'],
   unreadable: ['warning', 'order-sync probe{words}'],
   'all-paused': ['warning', RESUME],

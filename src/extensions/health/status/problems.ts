@@ -242,7 +242,7 @@ export function judgeStatus(reading: Reading): StatusVerdict {
   const end = (['key-refused', 'out-of-reach', 'look'] as const).find((grave) =>
     reasons.some((one) => one.end === grave),
   );
-  // The first reason is the one that the verdict names.
-  const isNamed = (one: (typeof reasons)[number]) => Number(one.end === end);
+  // The first reason is the one that the verdict names. Without a daemon what the database tells of the exchange may be over.
+  const isNamed = (one: (typeof reasons)[number]) => Number(one.end === end || one.code === 'no-daemon');
   return { end: end ?? 'well', reasons: reasons.toSorted((one, other) => isNamed(other) - isNamed(one)) };
 }

@@ -296,6 +296,11 @@ describe('every surface', () => {
     const shown = statusText({ ...reading, database: 'd' } as Status, PLAIN);
     expect(shown).toContain(sentence);
   });
+
+  it('is first that no daemon answers: an outage that the last daemon recorded may be over', () => {
+    const reading = readingOf({ daemon: null, ...of({ orders: { pending: 1 }, outOfReach: [trouble] }) });
+    expect(judgeStatus(reading).reasons.map(({ code }) => code)).toEqual(['no-daemon', 'out-of-reach']);
+  });
 });
 
 it('a status does not deny outages that are over, and of circuit breakers only if one is not closed', () => {

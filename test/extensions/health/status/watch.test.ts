@@ -82,6 +82,6 @@ describe('the screen of status --watch', () => {
 
 it('names first what the verdict is about', () => {
   const trouble = { account: 'default', since: READ_AT, reason: 'ECONNREFUSED' };
-  const verdict = judgeStatus(statusOf({ attention, outOfReach: [trouble] }));
+  const verdict = judgeStatus({ ...statusOf({ attention, outOfReach: [trouble] }), daemon: readingOf().daemon });
   expect([verdict.end, verdict.reasons[0]?.code]).toEqual(['out-of-reach', 'out-of-reach']);
 });
