@@ -49,7 +49,7 @@ export async function dryRun(request: DryRunRequest) {
   return {
     account,
     ...backlog,
-    /** Orders that were found invalid in the last 24 hours, and that nobody has corrected: up to 10,000. */
+    /** Orders that were found invalid in the last 24 hours and are not corrected yet: counted up to 10,000. */
     newInvalid: (await readNewInvalid(db, [account], now))?.orders ?? 0,
     takesMs: Math.ceil(takesMs),
     takesBesideLookupsMs: Math.ceil(takesMs / Math.max(createShare, 0.01)),

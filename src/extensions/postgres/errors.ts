@@ -97,7 +97,7 @@ export function isConnectionLost(error: unknown): boolean {
   return !isOfServer(cause) || cause.severity === 'FATAL' || cause.severity === 'PANIC';
 }
 
-/** The server ends the session for a reason of its own: a server without room for its files lets nobody in. */
+/** The server ends the session for a reason of its own: a server with a full disk lets no session in. */
 function isSessionEnded(error: pg.DatabaseError): boolean {
   return codeOf(error).startsWith('XX') && (error.severity === 'FATAL' || error.severity === 'PANIC');
 }

@@ -4,7 +4,7 @@ import type { WebhookState } from './tables/endpoints.ts';
 /** The cause of a failure that begins before anything is sent: the url leads into a network that is not public. */
 export const PRIVATE_ADDRESS = 'its address is not public';
 
-/** What puts a receiver right, by the code of a failure, or by the status of its answers. */
+/** The remedy for a failing receiver, by the code of the failure or by the status of its answers. */
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/not public/, 'set allowPrivate: true for the endpoint if it is meant to be in a private network'],
   [/ENOTFOUND|EAI_AGAIN/, 'check the host in the url of the endpoint, and the name server of this machine'],
@@ -24,13 +24,13 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/answers (?:408|429|502|503|504)/, 'check that the receiver runs, and keeps up with the events'],
 ];
 
-/** Says what a person does about a receiver that fails for this cause. */
+/** Returns the remedy for a receiver that fails for this cause. */
 export function receiverRemedy(cause: string): string {
   const [, remedy] = REMEDIES.find(([pattern]) => pattern.test(cause)) ?? [];
   return remedy ?? 'read the log of the receiver';
 }
 
-/** Says how a receiver does, without a full stop: it begins with the name. */
+/** Returns the state of a receiver in words that begin with its name, without a full stop. */
 export function receiverText(receiver: WebhookState, timeText: (at: string) => string): string {
   const { name, takenAt, failingSince, nextTryAt, cause, oldestWaiting, parked, deadLetters } = receiver;
   const why = cause === null ? '' : ` (${cause})`;

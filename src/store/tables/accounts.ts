@@ -48,7 +48,7 @@ export function accountNames(table: string) {
     select account from named where account is not null`;
 }
 
-/** A search for accounts that the settings do not name ends after so many of them. */
+/** The most accounts outside the settings that a search returns. */
 const MOST_OTHERS = 100;
 
 /** Accounts that have rows, that are none of `named` and that no worker owns: at most `MOST_OTHERS`, and no row of others is read. */

@@ -181,7 +181,7 @@ function refusalOf(answer: Answer, newest: string): Refusal | undefined {
   };
 }
 
-/** Names the hosts that do not tell their role, and those that take writes if there are several. */
+/** Names each host that does not tell its role, and the hosts that take writes if there are several. */
 export function weaknessesIn(answers: readonly Answer[]): readonly Weakness[] {
   const found = answers.flatMap((answer): Weakness[] => {
     if (answer.kind === 'writable' || answer.error === undefined) return [];

@@ -43,7 +43,7 @@ export class Worker {
     return worker;
   }
 
-  /** That of the server at the last renewal: the worker writes on no other. Null if the server does not tell it. */
+  /** The time-line of the server at the last renewal: the worker writes on no other. Null if the server does not tell it. */
   get timeLine(): string | null {
     return this.#timeLine;
   }
@@ -60,8 +60,8 @@ export class Worker {
   }
 
   /**
-   * Renews the heartbeat, and declares others over that did not. Returns false if this worker was declared over, or may have been on
-   * a server that was lost since: a promoted standby may lack that another worker followed, and what it sent.
+   * Renews the heartbeat, and declares over each other worker that did not renew its own. Returns false if this worker was declared
+   * over, or may have been on a server that was lost: a promoted standby may lack the claim of the next owner.
    */
   async beat(held: number): Promise<boolean> {
     const { db, clock, view, primary, isReplicated } = this.#deps;

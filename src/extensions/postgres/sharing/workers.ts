@@ -26,7 +26,7 @@ export function utcText(time: RawBuilder<unknown>): RawBuilder<string> {
   return sql`to_char((${time}) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }
 
-/** Returns the time-line of the server. */
+/** Adds the row of a worker. Returns the time-line of the server. */
 export async function enterWorker(db: Database, worker: NewWorker): Promise<string | null> {
   const { holder, host, listens, socket = null, advertise = null, instance = null, units = null } = worker;
   const { rows } = await sql<{
@@ -131,7 +131,7 @@ interface Claim {
 export interface Claimed {
   /** That of the server. */
   readonly timeLine: string | null;
-  /** Those of the last owner; null if they are the same, or not known. */
+  /** The settings of the last owner; null if they are the same, or not known. */
   readonly otherSettings: string | null;
 }
 

@@ -61,7 +61,7 @@ interface ExplainDeps {
   readonly paceOf: () => FollowPace | Promise<FollowPace>;
 }
 
-/** What the owner of an account knows that its database does not have. */
+/** The facts that only the owner of an account knows: its database does not have them. */
 interface OwnerNews {
   /** Why it cannot write the order. */
   readonly kept?: Parameters<typeof describeKeptBack>[0] | undefined;

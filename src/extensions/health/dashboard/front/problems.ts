@@ -45,8 +45,8 @@ export function titleOf({ account, troubles }: DashboardFacts): string {
 }
 
 /**
- * Lists the problems after the gravest one, near the end those whose orders are told with their state, last those that a person has
- * decided; empty if there is none. Of many problems only findings are folded.
+ * Lists the problems after the gravest one; empty if there is none. Problems whose orders stand above stand near the end, decided
+ * findings last. If the list is long, only findings are folded.
  */
 export function problemsText({ troubles, ...facts }: DashboardFacts): string {
   const told = (trouble: Trouble) => (trouble.code === 'decided' ? 2 : Number(isToldAbove(trouble, facts)));
