@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../src/base/clock.ts';
 import type { Lock } from './lock.ts';
+import { releasedNames } from './reference.ts';
 
 /**
  * Makes a release of the version in package.json: the tarball, the changelog with its date, a commit and a tag, on this machine
@@ -12,6 +13,7 @@ import type { Lock } from './lock.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PACKAGE = join(ROOT, 'dist', 'package');
+const NAMES = 'docs/reference/released.json';
 const at = (path: string) => join(ROOT, path);
 const json = <T>(path: string) => JSON.parse(readFileSync(path, 'utf8')) as T;
 const say = (text: string) => void process.stdout.write(`${text}\n`);
@@ -52,7 +54,8 @@ const tarball = `dist/order-sync-${version}.tgz`;
 say(`${message}\n`);
 if (!isDry) {
   writeFileSync(at('CHANGELOG.md'), changelog);
-  git(['commit', '--quiet', '--message', `Release ${version}`, '--', 'CHANGELOG.md']);
+  writeFileSync(at(NAMES), await releasedNames(version));
+  git(['commit', '--quiet', '--message', `Release ${version}`, '--', 'CHANGELOG.md', NAMES]);
   // Without it git takes the headings for comments.
   git(['tag', '--annotate', '--cleanup=whitespace', '--file', '-', tag], message);
 }

@@ -39,10 +39,13 @@ function pathsIn(folder: string): string[] {
 
 /** The settings that people set, and the advanced ones. */
 const DEFAULTS = parseAllDocuments(page('config/default.yaml').text).flat();
+const REFERENCE = 'docs/reference/';
 const DOCS = pathsIn('docs');
 const BESIDE_CODE = pathsIn('src');
 const AT_ROOT = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'llms.txt'];
 const PAGES: readonly Page[] = [...AT_ROOT, ...DOCS, ...BESIDE_CODE].map(page);
+/** The pages that people write; those of the reference are made from the code. */
+const WRITTEN = PAGES.filter(({ path }) => !path.startsWith(REFERENCE));
 const COMPOSITION = page('deploy/compose.yaml');
 
 /** The lines of every code block, fenced or indented; a line that ends with a backslash goes on in the next. */
@@ -83,7 +86,10 @@ describe('the README', () => {
   });
 
   it('leads to every page of docs, to the house, to how it is changed and to how a hole is reported', () => {
-    const pages = [...DOCS, 'src/README.md', 'CONTRIBUTING.md', 'SECURITY.md'].map((path) => `](${path})`);
+    const written = WRITTEN.map(({ path }) => path).filter((path) => path.startsWith('docs/'));
+    const pages = [...written, REFERENCE, 'src/README.md', 'CONTRIBUTING.md', 'SECURITY.md'].map(
+      (path) => `](${path})`,
+    );
     expect(pages.filter((link) => !page('README.md').text.includes(link))).toEqual([]);
   });
 });
@@ -149,7 +155,7 @@ describe('settings', () => {
   const paths = DEFAULTS.flatMap(({ contents }) => settingPaths(contents));
   const sections = new Set(paths.map((path) => path.split('.')[0]));
 
-  it.each(PAGES)('that $path names are in config/default.yaml', (shown) => {
+  it.each(WRITTEN)('that $path names are in config/default.yaml', (shown) => {
     const named = codeSpans(shown).filter((code) => {
       const [section, ...rest] = code.split('.');
       const isSetting = rest.length > 0 && sections.has(section ?? '') && !isEvent(code);
@@ -187,7 +193,7 @@ function settingPaths(node: unknown, prefix = ''): string[] {
 }
 
 describe('commands', () => {
-  const lines = PAGES.flatMap(({ path, text }) =>
+  const lines = WRITTEN.flatMap(({ path, text }) =>
     [...codeLines({ path, text }), ...codeSpans({ path, text })]
       .map((line) =>
         line.replace(/^npm run demo(?: --)?/, 'order-sync demo').replace(/^npx order-sync /, 'order-sync '),
@@ -202,9 +208,9 @@ describe('commands', () => {
 
   it('go through npx in the README, which is about the checkout, and nowhere else: it may ask a registry for a package of that name', () => {
     const calls = (shown: Page) => codeLines(shown).filter((line) => line.includes('order-sync '));
-    expect(PAGES.filter((shown) => calls(shown).some((line) => line.includes('npx'))).map(({ path }) => path)).toEqual([
-      'README.md',
-    ]);
+    expect(
+      WRITTEN.filter((shown) => calls(shown).some((line) => line.includes('npx'))).map(({ path }) => path),
+    ).toEqual(['README.md']);
     expect(calls(page('README.md')).filter((line) => !line.startsWith('npx order-sync '))).toEqual([]);
   });
 
@@ -221,7 +227,7 @@ describe('commands', () => {
     expect(reached).toHaveLength(1);
   });
 
-  it.each(PAGES)('that $path names in short are there', async (shown) => {
+  it.each(WRITTEN)('that $path names in short are there', async (shown) => {
     const { commands } = await createProgram([], EXTENSIONS);
     const named = codeSpans(shown).map((code) => code.split(' '));
     const missing = named.filter(([group = '', name = '-']) => {

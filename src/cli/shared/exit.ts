@@ -7,21 +7,29 @@ import { systemClock, type Clock } from '../../base/clock.ts';
 import { pasteable } from '../../base/invocation.ts';
 
 export const EXIT = {
+  /** All is well. */
   ok: 0,
-  /** Done, and a person should look. */
+  /** The command did its work, and a person should look. Run order-sync status: it names what to look at and which command helps. */
   look: 1,
-  /** What was asked for is not there. */
+  /** An order, finding, link, pause or webhook that the command names does not exist. Check the id and --account. */
   absent: 2,
+  /** The command line is wrong. The message, or --help of the command, says what is possible. */
   usage: 64,
+  /** An import file or the database cannot be used. Correct the file; run order-sync db check for a database. */
   data: 65,
-  /** The exchange is out of reach, or the time ran out. */
+  /** The exchange is out of reach, or the time ran out. Run the command again later; order-sync doctor finds the cause. */
   unavailable: 69,
+  /** A bug. Report it with the output of order-sync doctor --bundle FILE. Start again: what was sent is recorded. */
   bug: 70,
+  /** The disk is full, a file cannot be read or written, or the database server is down. Make room or correct the permissions. */
   disk: 74,
+  /** Another process owns this account or locks the database. End the process that the message names. */
   owned: 75,
+  /** The exchange refuses the key. Put the right key into its file. */
   keyRefused: 77,
+  /** The configuration is wrong, or the API refuses the token of --url. order-sync config check names all faults at once. */
   config: 78,
-  /** A second signal ended the process at once; the number is the shell's. */
+  /** A second signal ended the process at once. Start it again: requests that were in flight are looked up. */
   killed: 130,
 } as const;
 

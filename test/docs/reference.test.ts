@@ -1,0 +1,36 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { referencePages } from '../../build/reference.ts';
+
+const FOLDER = new URL('../../docs/reference/', import.meta.url);
+const pages = await referencePages();
+
+describe('the reference', () => {
+  it.each(pages)(
+    'has $file as the code says; `npm test -- test/docs/reference.test.ts --update` writes it',
+    async (page) => {
+      expect(page.names.length).toBeGreaterThan(10);
+      await expect(page.text).toMatchFileSnapshot(new URL(page.file, FOLDER).pathname);
+    },
+  );
+
+  it('has no other page', () => {
+    expect(readdirSync(FOLDER).toSorted()).toEqual([...pages.map(({ file }) => file), 'released.json'].toSorted());
+  });
+
+  it('says something of every name', () => {
+    expect(pages.filter(({ text }) => /^\| [^|]+\|\s+\|$/m.test(text)).map(({ file }) => file)).toEqual([]);
+  });
+
+  it('names all that was public in the last release, so that an upgrade breaks nothing', () => {
+    const released = JSON.parse(readFileSync(new URL('released.json', FOLDER), 'utf8')) as {
+      readonly names: Readonly<Record<string, readonly string[]>>;
+    };
+    const gone = pages.flatMap(({ file, names }) => {
+      const now = new Set(names);
+      return (released.names[file] ?? []).filter((name) => !now.has(name)).map((name) => `${file}: ${name}`);
+    });
+    expect(Object.keys(released.names)).toEqual(pages.map(({ file }) => file));
+    expect(gone).toEqual([]);
+  });
+});
