@@ -22,6 +22,7 @@ import { messageOf } from '../../base/text.ts';
 import type { AccountState } from '../../exchange/account.ts';
 import { endHolds, readHolds, setHold } from '../../store/tables/account-holds.ts';
 import { readAccountFact, setAccountFact } from '../../store/tables/accounts.ts';
+import type { KeyProof } from '../../settings/settings-file.ts';
 import type { Store, Transaction } from '../../store/port.ts';
 import type { Observers } from './outcomes.ts';
 
@@ -32,7 +33,11 @@ interface RestraintDeps {
   readonly log: Logger;
   readonly observers: Pick<Observers, 'tell'>;
   readonly settings: RestraintSettings;
-  readonly key: { readonly place: string; readonly reread: () => boolean };
+  readonly key: {
+    readonly place: string;
+    readonly reread: () => boolean;
+    readonly isProvedBy: (proof: KeyProof) => boolean;
+  };
 }
 
 const FACTS = {
@@ -154,6 +159,10 @@ export class AccountRestraints implements AccountState {
     this.#apply(change);
     void this.#write(change, facts);
     if (news.kind === 'key-refused') this.rereadKey();
+  }
+
+  hasKey(proof: KeyProof): boolean {
+    return this.#deps.key.isProvedBy(proof);
   }
 
   rereadKey(): void {

@@ -8,7 +8,6 @@ import { connect as connectTls } from 'node:tls';
 import type { Command } from 'commander';
 import type { DaemonStatus } from '../status/status.ts';
 import { keyRemedy, problem } from '../../../accounts/problem.ts';
-import { REFUSALS } from '../../../accounts/rules/restraints.ts';
 import type { Config, AccountSettings, ListenAddress } from '../../../settings/config.ts';
 import { keyPlace } from '../../../settings/settings-file.ts';
 import { healthSettings } from '../settings.ts';
@@ -201,20 +200,30 @@ function codeOf(error: unknown): string {
 
 /** Checks that the exchange takes the key, by the owner of the account if there is one. */
 export async function checkKey(command: Command, config: AccountSettings): Promise<CheckResult> {
-  const result = await tryKey(command, config);
+  const place = keyPlace(config.exchange);
+  const { isAlone, isSame, ...result } = await tryKey(command, config);
+  const checked = isSame === true ? `the key in ${place}` : 'the key that the daemon uses';
+  const other = isSame === false ? `; ${place} holds another key, which was not checked` : '';
   switch (result.kind) {
     case 'ok':
-    case 'refused':
-      return ok('key', `the exchange accepts the key${result.isAlone ? '' : ' that the daemon has now'}`);
-    case 'key-refused':
-      return fault('key', EXIT.keyRefused, REFUSALS[result.kind], keyRemedy(keyPlace(config.exchange)));
+    case 'refused': {
+      const found = `the exchange accepts ${checked}${isAlone || isSame !== true ? '' : ', which the daemon uses'}${other}`;
+      return isSame === false ? warning('key', found, OTHER_KEY) : ok('key', found);
+    }
+    case 'key-refused': {
+      const remedy = isSame === false ? OTHER_KEY : keyRemedy(place);
+      return fault('key', EXIT.keyRefused, `the exchange refuses ${checked} (401)${other}`, remedy);
+    }
     case 'rate-limited':
       return warning('key', 'the exchange limits the rate, so the key was not checked', 'try again in a minute');
     case 'not-sent':
-      return fault('key', EXIT.unavailable, `the key was not checked: ${result.why}`, ADDRESS_REMEDY);
+      return warning('key', `the key was not checked: ${result.why}`, ADDRESS_REMEDY);
     case 'unknown':
       return fault('key', EXIT.unavailable, `the exchange gave no usable answer: ${result.why}`, 'order-sync probe');
     default:
       return fault('key', EXIT.unavailable, result.message, "read the daemon's log");
   }
 }
+
+const OTHER_KEY =
+  'run order-sync doctor again in a minute: the daemon reads the file of its key once a minute; if it still uses another key then, start it again with these settings';
