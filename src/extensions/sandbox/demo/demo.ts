@@ -133,7 +133,7 @@ async function demonstrate(options: Given, place: Place | undefined, signal: Abo
     say('A shop lives through the 25 hours up to now, and they end badly.');
     await liveThrough(day, stage);
     await using daemons = daemonsOf(stage);
-    if (isHeld) await daemons.start(1).then(() => letLook(stage));
+    if (isHeld) await daemons.start(1).then(() => letLook(stage, daemons));
     await sayHowTheyStand(stage);
   }
   if (isKept && cluster !== undefined) say(`Its servers end now; ${stage.folder} and ${cluster.folder} stay.`);
@@ -164,8 +164,8 @@ function stepsAfter(database: Place | undefined, isOwnServer: boolean): Paramete
   return [[again, isAsked ? `${text}; give the password as before` : text], ...NEXT_ON_POSTGRES];
 }
 
-/** Says how to look, and has orders inserted until the person stops it. */
-async function letLook(stage: Stage): Promise<void> {
+/** Says how to look, and has orders inserted until the person stops it. Throws CommandError if a daemon ends before that. */
+async function letLook(stage: Stage, daemons: ReturnType<typeof daemonsOf>): Promise<void> {
   print(`The dashboard: http://${stage.opsListen}/`);
   const all = stage.shops.length > 1 ? ' --account all' : '';
   say(`Ask it in another terminal: ${callOn(stage.settingsFile)} status${all}`);
@@ -173,7 +173,12 @@ async function letLook(stage: Stage): Promise<void> {
   print(await firstShop(stage));
   const kept = stage.isKept ? 'stays' : 'is deleted';
   say(`Stop it with Ctrl-C: the report comes then, and the folder ${stage.folder} ${kept}.`);
-  await keepInserting(stage);
+  const ended = new AbortController();
+  const inserting = keepInserting({ ...stage, signal: AbortSignal.any([stage.signal, ended.signal]) });
+  // Ctrl-C in a terminal ends the daemons too.
+  const failing = daemons.failure().catch((error: unknown) => stage.signal.aborted || Promise.reject(error));
+  await Promise.race([inserting, failing]).finally(() => ended.abort());
+  await inserting;
 }
 
 /** True if all orders came to their end in time. */
@@ -182,7 +187,7 @@ async function performUntilHeld(stage: Stage, count: number, cluster: Cluster | 
   const isSettled = await perform(stage, daemons, count, cluster);
   if (!isSettled || stage.opsListen === undefined) return isSettled;
   say('Everything is settled; a shop inserts an order now and then while you look at the dashboard.');
-  await letLook(stage);
+  await letLook(stage, daemons);
   say('Stopped: the orders that are under way are brought to their end.');
   // Where a terminal stops the demonstration, it stops its daemons too.
   await daemons[Symbol.asyncDispose]();
