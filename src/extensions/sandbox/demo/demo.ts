@@ -62,8 +62,8 @@ Scenarios:
   bad-day   a day of orders ends in an outage, and some wait
             for a person: to practise on, with --hold
 
-A few answers are lost on purpose in the first two. The exit code is 0 when that
-came true, and after a bad day.
+In the first two a few answers of the exchange are lost on purpose. The exit
+code is 0 if they end as described, and after a bad day.
 
 With --cluster the database is a cluster of its own: three servers of PostgreSQL
 under Patroni and etcd, on ports of this machine. Three daemons share the
@@ -71,10 +71,11 @@ accounts of five shops, and the primary is killed while orders are sent. It
 needs no root.
 
 With --database three daemons share the accounts of five shops, and one of them
-is killed. The database must have no tables of order-sync in it, and has none
-after. With --keep its tables and functions stay: dropdb removes them with the
-database; "drop owned by current_user" in psql, where the user is no superuser,
-with all that the user owns in it.
+is killed. The database must have no tables of order-sync; those of the
+demonstration are removed at its end. With --keep its tables and functions stay.
+To remove them, drop the database with dropdb; or, unless the user is a
+superuser, run "drop owned by current_user" in psql, which removes all that the
+user owns in the database.
 
 Examples:
   npm run demo -- --hold
@@ -253,7 +254,7 @@ function sayHowToLook({ folder, settingsFile, config: { database, accounts } }: 
   print(`To remove it: rm -r ${shellWord(folder)}`);
   if (database.kind === 'postgres') {
     say(`Its tables and functions stay in ${database.address}: dropdb removes them with the database.`);
-    print('To remove all that its user owns in it, where that is no superuser, in psql:\n  drop owned by current_user');
+    print('To remove all that its user owns in it, unless that is a superuser, in psql:\n  drop owned by current_user');
   }
   const variables = Object.keys(processEnvironment()).filter((name) => name.startsWith('ORDER_SYNC_'));
   const over = variables.filter((name) => name !== 'ORDER_SYNC_CONFIG').join(', ');
