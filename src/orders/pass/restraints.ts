@@ -22,7 +22,7 @@ import { messageOf } from '../../base/text.ts';
 import type { AccountState } from '../../exchange/account.ts';
 import { endHolds, readHolds, setHold } from '../../store/tables/account-holds.ts';
 import { readAccountFact, setAccountFact } from '../../store/tables/accounts.ts';
-import type { KeyProof } from '../../settings/settings-file.ts';
+import type { KeyProof, MerchantKey } from '../../settings/settings-file.ts';
 import type { Store, Transaction } from '../../store/port.ts';
 import type { Observers } from './outcomes.ts';
 
@@ -33,11 +33,7 @@ interface RestraintDeps {
   readonly log: Logger;
   readonly observers: Pick<Observers, 'tell'>;
   readonly settings: RestraintSettings;
-  readonly key: {
-    readonly place: string;
-    readonly reread: () => boolean;
-    readonly isProvedBy: (proof: KeyProof) => boolean;
-  };
+  readonly key: Pick<MerchantKey, 'isProvedBy' | 'reread'> & { readonly place: string };
 }
 
 const FACTS = {

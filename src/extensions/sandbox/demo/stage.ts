@@ -283,16 +283,14 @@ export function daemonsOf({ folder, settingsFile }: Pick<Stage, 'folder' | 'sett
 async function failed(daemon: ChildProcess): Promise<never> {
   if (daemon.exitCode === null && daemon.signalCode === null) await once(daemon, 'exit');
   const { pid, exitCode, signalCode } = daemon;
-  const how = signalCode === null ? `with exit code ${exitCode}` : `by ${signalCode}`;
-  const message = `the daemon (process ${pid}) ended ${how}, so the demonstration ends: start it again`;
-  throw new CommandError(EXIT.unavailable, message);
+  const how = `the daemon (process ${pid}) ended ${exitCode === null ? `by ${signalCode}` : `with exit code ${exitCode}`}`;
+  throw new CommandError(EXIT.unavailable, `${how}, so the demonstration ends: start it again`);
 }
 
 async function end(daemon: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   if (daemon.exitCode !== null || daemon.signalCode !== null) return;
-  const exited = once(daemon, 'exit');
   daemon.kill(signal);
-  await exited;
+  await once(daemon, 'exit');
 }
 
 /** An address of this machine on which no program listens. */
