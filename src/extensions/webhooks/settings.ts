@@ -68,19 +68,17 @@ const endpoint = fields(
   },
   FORM,
 )
-  .refine(({ url, allowPrivate }) => url.protocol === 'https:' || (allowPrivate && isLoopback(url.hostname)), {
+  .refine(({ url, allowPrivate }) => url.protocol === 'https:' || (allowPrivate && isNear(url)), {
     path: ['url'],
     error: 'must begin with https:// (http only on localhost, 127.0.0.0/8 or [::1], with allowPrivate: true)',
     // Also if another field is wrong: all that is wrong is said at once.
     when: ({ value }) => Object(value).url instanceof URL,
   })
-  .refine(
-    ({ url, secrets }) => isLoopback(url.hostname) || !(secrets as readonly string[]).includes(PUBLISHED_SECRET),
-    {
-      path: ['secrets'],
-      error: `must not have the secret of the manual, with which anybody can sign; ${MAKE_ONE}`,
-    },
-  )
+  .refine(({ url, secrets }) => isNear(url) || !(secrets as readonly unknown[]).includes(PUBLISHED_SECRET), {
+    path: ['secrets'],
+    error: `must not have the secret of the manual, with which anybody can sign; ${MAKE_ONE}`,
+    when: ({ value }) => Array.isArray(Object(value).secrets),
+  })
   .transform(({ url, events = [], allowPrivate = false, ...given }) => ({
     /** Names it in the database, in commands and in metrics. */
     name: given.name ?? `${url.origin}${url.pathname}`,
@@ -102,6 +100,10 @@ const endpoints = jsonList(
       'names an endpoint twice: give each a name of its own',
     ),
 );
+
+function isNear(url: unknown): boolean {
+  return url instanceof URL && isLoopback(url.hostname);
+}
 
 function isSecret(given: string): boolean {
   if (!/^whsec_[A-Za-z0-9+/]+={0,2}$/.test(given)) return false;

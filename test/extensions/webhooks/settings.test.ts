@@ -62,9 +62,19 @@ describe('webhooks.endpoints', () => {
       { url: 'http://shop.test/', secrets: ['whsec_c2hvcnQ='], events: ['order.state'] },
       { url: 'http://other.test/', secrets: [SECRET] },
       { url: 'https://third.test/', secrets: [], allowPrivate: 'maybe' },
+      { url: 'https://shop.example/', secrets: [PUBLISHED] },
     ];
     const problems = problemsOf(() => loadWith(listOf(...endpoints))).map((problem) => problem.split(' ')[0]);
-    const faults = ['[0].secrets[0]', '[0].events[0]', '[0].url', '[1].url', '[2].secrets', '[2].allowPrivate'];
+    const faults = [
+      '[0].secrets[0]',
+      '[0].events[0]',
+      '[0].url',
+      '[1].url',
+      '[2].secrets',
+      '[2].allowPrivate',
+      '[3].url',
+      '[3].secrets',
+    ];
     expect(problems).toEqual(faults.map((fault) => `webhooks.endpoints${fault}`));
   });
 
