@@ -196,7 +196,7 @@ function merchantKey({ exchange }: Config, log: Logger) {
     if (isOther) log.info({}, 'the merchant key was changed');
     return isOther;
   };
-  return { current: () => key.current, reread, place: keyPlace(exchange), isProvedBy: key.isProvedBy.bind(key) };
+  return { current: () => key.current, reread, place: keyPlace(exchange) };
 }
 
 function connectBy({ exchange }: Config, apiKey: () => string): Transport {

@@ -1,4 +1,3 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { isAbsolute, relative } from 'node:path';
@@ -232,13 +231,6 @@ export function keyPlace({ apiKeyFile = KEY_SETTING }: { readonly apiKeyFile?: s
   return apiKeyFile;
 }
 
-/** Shows a process that has a key whether it is the same, and no more. Both texts are hexadecimal, of 64 digits. */
-export type KeyProof = Readonly<Record<'salt' | 'proof', string>>;
-
-export function proofOfKey(key: string, salt = randomBytes(32).toString('hex')): KeyProof {
-  return { salt, proof: createHmac('sha256', salt).update(key).digest('hex') };
-}
-
 /** The merchant key in force. One that stands in a file is read again, so that it can be changed while the program runs. */
 export class MerchantKey {
   readonly #file: string | undefined;
@@ -252,11 +244,6 @@ export class MerchantKey {
   get current(): string {
     if (this.#current === undefined) throw new Error('the settings were read without the key');
     return this.#current;
-  }
-
-  /** Takes the same time for each proof. */
-  isProvedBy({ salt, proof }: KeyProof): boolean {
-    return timingSafeEqual(Buffer.from(proofOfKey(this.current, salt).proof, 'hex'), Buffer.from(proof, 'hex'));
   }
 
   /** Reads the file again; returns true if there is another key in it. A file without a key that can be used changes nothing. */

@@ -24,13 +24,6 @@ export const EXCHANGE_OPERATIONS = {
     url: '/pre-orders/:id',
     load: async () => (await load()).showPreOrder,
   },
-  compareKey: {
-    method: 'POST',
-    scopes: ['decide'],
-    url: '/key/comparison',
-    rest: 'body',
-    load: async () => (await load()).compareKey,
-  },
 } as const satisfies Readonly<Record<string, AskedOperation>>;
 
 /** How the process does. The extension `health` answers. */

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { ORDER_RECORD, PRE_ORDER } from '../../orders/rules/record.ts';
-import { done } from './envelope.ts';
-import { LOOKUP_ERRORS, named, operation, OWN_ERRORS, textParameter } from './operation.ts';
+import { LOOKUP_ERRORS, named, operation, textParameter } from './operation.ts';
 
 const tag = 'orders';
 
@@ -34,8 +33,6 @@ const orderRecordValue = named('OrderRecord', 'An order record (§2.7), as recei
   reward: 0,
 });
 
-const digits = z.string().regex(/^[0-9a-f]{64}$/);
-
 export const OPERATIONS = {
   lookUpOrder: operation({
     tag,
@@ -52,18 +49,5 @@ export const OPERATIONS = {
     value: preOrderValue,
     errors: LOOKUP_ERRORS,
     run: ({ exchange }, input, signal) => exchange.showPreOrder(input.id, signal),
-  }),
-  compareKey: operation({
-    tag: 'status',
-    summary: 'Whether the process uses the merchant key of the caller. Nothing is asked of the exchange.',
-    body: z.strictObject({ salt: digits, proof: digits }).meta({
-      description: 'The proof is the HMAC-SHA-256 of the key under the salt. Each has 64 hexadecimal digits.',
-      examples: [{ salt: 'a5'.repeat(32), proof: '5a'.repeat(32) }],
-    }),
-    value: named('KeyComparison', 'Whether both keys are the same.', z.object({ isSame: z.boolean() }), {
-      isSame: true,
-    }),
-    errors: OWN_ERRORS,
-    run: async ({ restraints }, proof) => done({ isSame: restraints.hasKey(proof) }),
   }),
 };

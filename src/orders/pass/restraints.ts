@@ -22,7 +22,6 @@ import { messageOf } from '../../base/text.ts';
 import type { AccountState } from '../../exchange/account.ts';
 import { endHolds, readHolds, setHold } from '../../store/tables/account-holds.ts';
 import { readAccountFact, setAccountFact } from '../../store/tables/accounts.ts';
-import type { KeyProof, MerchantKey } from '../../settings/settings-file.ts';
 import type { Store, Transaction } from '../../store/port.ts';
 import type { Observers } from './outcomes.ts';
 
@@ -33,7 +32,7 @@ interface RestraintDeps {
   readonly log: Logger;
   readonly observers: Pick<Observers, 'tell'>;
   readonly settings: RestraintSettings;
-  readonly key: Pick<MerchantKey, 'isProvedBy' | 'reread'> & { readonly place: string };
+  readonly key: { readonly place: string; readonly reread: () => boolean };
 }
 
 const FACTS = {
@@ -155,10 +154,6 @@ export class AccountRestraints implements AccountState {
     this.#apply(change);
     void this.#write(change, facts);
     if (news.kind === 'key-refused') this.rereadKey();
-  }
-
-  hasKey(proof: KeyProof): boolean {
-    return this.#deps.key.isProvedBy(proof);
   }
 
   rereadKey(): void {

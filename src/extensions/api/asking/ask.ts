@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import { systemClock } from '../../../base/clock.ts';
-import { ConfigError, type AccountSettings, type Config } from '../../../settings/config.ts';
-import { proofOfKey, readMerchantKey } from '../../../settings/settings-file.ts';
+import type { AccountSettings, Config } from '../../../settings/config.ts';
 import { after } from '../../../base/instant.ts';
 import { refusalReason, type RefusalReason } from '../../../exchange/reply.ts';
 import { EXCHANGE_OPERATIONS } from '../addresses.ts';
@@ -132,37 +131,20 @@ export async function withExchange<Value>(
   });
 }
 
-interface TriedKey {
-  /** False if a daemon asked, with its key. */
-  readonly isAlone: boolean;
-  /** Whether the daemon uses the key of these settings; undefined if that cannot be told. */
-  readonly isSame: boolean | undefined;
-}
-
-/** Looks up an id that no order has: the result shows whether the exchange takes the key. */
-export async function tryKey(command: Command, config: AccountSettings): Promise<Result & TriedKey> {
+/** Looks up an id that no order has: the result shows whether the exchange takes the key. `isAlone` if no daemon asked, with its key. */
+export async function tryKey(
+  command: Command,
+  config: AccountSettings,
+): Promise<Result & { readonly isAlone: boolean }> {
   const externalOrderId = `order-sync-check-${randomUUID()}`;
   return await withExchange(
     command,
-    async (askOwner, _, isAlone) => {
-      const isSame = isAlone ? true : await isKeyOf(askOwner, config);
-      return { ...(await askOwner(EXCHANGE_OPERATIONS.lookUpOrder, { externalOrderId })), isAlone, isSame };
-    },
+    async (askOwner, _, isAlone) => ({
+      ...(await askOwner(EXCHANGE_OPERATIONS.lookUpOrder, { externalOrderId })),
+      isAlone,
+    }),
     config,
   );
-}
-
-async function isKeyOf(askOwner: Ask, { exchange }: AccountSettings): Promise<boolean | undefined> {
-  try {
-    const key = exchange.apiKey ?? readMerchantKey(exchange.apiKeyFile);
-    const result = key && (await askOwner(EXCHANGE_OPERATIONS.compareKey, proofOfKey(key)));
-    return typeof result === 'object' && result.kind === 'ok'
-      ? (JSON.parse(result.body) as Pick<TriedKey, 'isSame'>).isSame
-      : undefined;
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    return undefined;
-  }
 }
 
 /** Has one operation done, and returns its answer as the exchange wrote it. `isAlone` if no daemon did it. Throws `CommandError`. */

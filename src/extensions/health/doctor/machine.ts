@@ -198,22 +198,18 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'no answer in time';
 }
 
-/** Checks that the exchange takes the key, by the owner of the account if there is one. */
+/** Checks that the exchange takes the key. If a daemon owns the account, the daemon asks, with its own key. */
 export async function checkKey(command: Command, config: AccountSettings): Promise<CheckResult> {
   const place = keyPlace(config.exchange);
-  const { isAlone, isSame, ...result } = await tryKey(command, config);
-  const checked = isSame === true ? `the key in ${place}` : 'the key that the daemon uses';
-  const other = isSame === false ? `; ${place} holds another key, which was not checked` : '';
+  const result = await tryKey(command, config);
+  const again = config.exchange.apiKeyFile === undefined ? '' : `; the daemon reads ${place} again every minute`;
+  const key = result.isAlone ? `the key in ${place}` : `the key that the daemon uses${again}`;
   switch (result.kind) {
     case 'ok':
-    case 'refused': {
-      const found = `the exchange accepts ${checked}${isAlone || isSame !== true ? '' : ', which the daemon uses'}${other}`;
-      return isSame === false ? warning('key', found, OTHER_KEY) : ok('key', found);
-    }
-    case 'key-refused': {
-      const remedy = isSame === false ? OTHER_KEY : keyRemedy(place);
-      return fault('key', EXIT.keyRefused, `the exchange refuses ${checked} (401)${other}`, remedy);
-    }
+    case 'refused':
+      return ok('key', `the exchange accepts ${key}`);
+    case 'key-refused':
+      return fault('key', EXIT.keyRefused, `the exchange refuses ${key}`, keyRemedy(place));
     case 'rate-limited':
       return warning('key', 'the exchange limits the rate, so the key was not checked', 'try again in a minute');
     case 'not-sent':
@@ -224,6 +220,3 @@ export async function checkKey(command: Command, config: AccountSettings): Promi
       return fault('key', EXIT.unavailable, result.message, "read the daemon's log");
   }
 }
-
-const OTHER_KEY =
-  'run order-sync doctor again in a minute: the daemon reads the file of its key once a minute; if it still uses another key then, start it again with these settings';

@@ -87,7 +87,7 @@ describe('the document of the control socket', () => {
     await server.ready();
     const shown = operations.map(({ method, path }) => `${method} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`);
     expect(shown.toSorted()).toEqual(routes.toSorted());
-    expect(new Set(routes).size).toBe(29);
+    expect(new Set(routes).size).toBe(28);
   });
 
   it('describes the socket and the API, which asks for a token with a scope', () => {
@@ -213,11 +213,6 @@ const BODIES: Readonly<Record<string, readonly unknown[]>> = {
   validateEmail: [{ email: 'carla@shop.example' }, { email: null }, { mail: EMAIL }, 'text'],
   followLink: [{ reference: 'customer-7' }, null, {}, { reference: 7 }, { more: 1 }],
   requestPhotos: [{ level: 'LIVENESS', actionId: 'a' }, { level: 'MAIN', actionId: null }, { level: 'OTHER' }, {}],
-  compareKey: [
-    { salt: '0'.repeat(64), proof: 'f'.repeat(64) },
-    { salt: '0'.repeat(64), proof: 'f'.repeat(63) },
-    { proof: 'F'.repeat(64) },
-  ],
   addOrder: ORDERS,
   adoptOrder: ORDERS,
   resolveOrder: [

@@ -129,25 +129,6 @@ describe('order-sync doctor', () => {
     expect(await doctor(program)).toMatchObject({ code: 65 });
   });
 
-  it('compares the key of the settings with that of the daemon, and says which one the exchange was asked with', async () => {
-    const file = newFile('key');
-    writeFileSync(file, 'first-key', { mode: 0o600 });
-    const { program, exchange } = await scriptedControlSocket({ apiKeyFile: file });
-    const ask = async (key: string) => {
-      const { of } = await doctor(program, [], { ORDER_SYNC_EXCHANGE_API_KEY: key });
-      return of('key').map(({ level, exitCode, found }) => [level, exitCode, found.includes('not checked')]);
-    };
-    exchange.answer = () => NOT_FOUND;
-    expect(await ask('first-key')).toEqual([['ok', 0, false]]);
-    expect(await ask('second-key')).toEqual([['warning', 1, true]]);
-    writeFileSync(file, 'second-key', { mode: 0o600 });
-    exchange.answer = () => refusal(401);
-    expect(await ask('second-key')).toEqual([['fault', 77, true]]);
-    program.app.restraints.rereadKey();
-    expect(await ask('second-key')).toEqual([['fault', 77, false]]);
-    expect(JSON.stringify(program.log.lines)).not.toMatch(/first-key|second-key|[0-9a-f]{64}/);
-  });
-
   it('warns of a key that was not checked', async () => {
     const { program } = await scriptedProgram();
     await program.app[Symbol.asyncDispose]();
