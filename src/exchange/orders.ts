@@ -35,7 +35,7 @@ export function preOrderBody(order: MerchantOrder): string {
     cryptoAddress: order.cryptoAddress ?? undefined,
     bonus: number(order.bonus),
   });
-  if (body === undefined) throw new Error('an order gave no JSON');
+  if (body === undefined) throw new Error('an order cannot be written as JSON');
   return body;
 }
 

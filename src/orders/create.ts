@@ -198,7 +198,7 @@ async function claim(
     if (externalOrderId.includes('\uFFFD')) {
       countFailure(observers, {
         level: 'error',
-        message: 'an id is not valid Unicode text, so nothing was sent; delete the row, insert it again',
+        message: 'an id is not valid Unicode text, so nothing was sent; delete the row and insert it again',
         cause: 'the id lost characters when it was read',
         subject: externalOrderId,
         facts: { externalOrderId },

@@ -73,7 +73,7 @@ export async function reportSent(deps: FailOverDeps): Promise<void> {
     await store.writer.write((tx) => tellFailOver(tx, account, reported, clock.now()));
     log.warn(
       { failOver: failOver.id, orders: sent.length },
-      'the orders that a fail-over lost were named by the worker that had sent them',
+      'a worker named the orders that it had sent and that a fail-over lost',
     );
   }
 }
@@ -146,7 +146,7 @@ async function* pendingPages({ account, store }: FailOverDeps, range: Range, mos
 
 export function doubtOf(account: string, failOver: FailOver): Assumption {
   const advice = `ask the exchange, then: ${decidingCommand(account, failOver)}`;
-  const reason = `a fail-over of the database may have lost that it was sent; ${advice}`;
+  const reason = `it may have been sent, and a fail-over of the database may have lost the record of that; ${advice}`;
   return { source: 'create', reason, failOver: failOver.id };
 }
 
@@ -198,12 +198,12 @@ async function endMarking({ account, store, clock, log }: MarkingDeps, unmarked:
     const orders = await countDoubtful(store.db, account, failOver.id);
     const advice = decidingCommand(account, failOver);
     const message =
-      'the server is another than at the last commit of the account, so orders may have been sent without a trace';
+      'the database server is not that of the last commit of the account, so orders may have been sent without a trace';
     if (orders > 0) log.error({ failOver: failOver.id, orders, advice }, message);
     else
       log.warn(
         { failOver: failOver.id },
-        'the server is another than at the last commit of the account; no order is in doubt',
+        'the database server is not that of the last commit of the account; no order is in doubt',
       );
   }
 }

@@ -105,7 +105,7 @@ export async function decideOrder(
   const { state } = tracking;
   if (judgement.kind === 'exists') {
     const other = await orderWithPreOrder(tx, { account, externalOrderId, preOrderId: judgement.preOrderId });
-    if (other !== undefined) return passedOver(state, `the pre-order is that of ${JSON.stringify(other)}`);
+    if (other !== undefined) return passedOver(state, `the pre-order belongs to the order ${JSON.stringify(other)}`);
   }
   const change = listed === undefined ? undefined : changeSince(listed, tracking);
   if (change !== undefined) return passedOver(state, change);

@@ -118,11 +118,15 @@ async function writeOutcome<Recorded>(
   } catch (error) {
     const cause = error instanceof Error ? error.message : String(error);
     if (error instanceof OwnedError) {
-      const message = 'the outcome of a create came too late: who drives the account now looks the order up';
+      const message =
+        'the outcome of a create came too late: another process drives the account now, and looks the order up';
       log.warn({ externalOrderId, outcome: loggedOutcome(outcome) }, message);
       throw error;
     }
-    log.error({ externalOrderId, cause }, 'the outcome of a create cannot be written whole, its state alone is tried');
+    log.error(
+      { externalOrderId, cause },
+      'the outcome of a create cannot be written with all its fields, so its state alone is written',
+    );
   }
   try {
     return await write(false);

@@ -76,7 +76,7 @@ async function recoverOne(
   const row = await lockFreeOrder(tx, account, externalOrderId);
   if (row?.state !== 'sending' || inFlight.has(externalOrderId)) return undefined;
   const now = clock.now();
-  const why = 'what came of the create could not be recorded';
+  const why = 'the outcome of the create could not be recorded';
   const outcome: CreateOutcome = inFlight.isUnsent(externalOrderId)
     ? { kind: 'not-sent', why }
     : { kind: 'unknown', why };
@@ -123,8 +123,9 @@ export async function probeForCreates(deps: ProbeDeps, signal: AbortSignal): Pro
   if (externalOrderId === undefined) return;
   await isolateFailure(deps, externalOrderId, () => lookUp(deps, externalOrderId, signal, { isProbe: true }));
   const { needsProbe: isStillNeeded, openForMs } = exchange.breaker('create');
-  if (isStillNeeded) deps.log.debug({ externalOrderId, openForMs }, 'a probe was not answered, so no create goes yet');
-  else deps.log.debug({ externalOrderId }, 'a probe was answered: creates go again, one at first');
+  if (isStillNeeded)
+    deps.log.debug({ externalOrderId, openForMs }, 'a probe was not answered, so no create is sent yet');
+  else deps.log.debug({ externalOrderId }, 'a probe was answered: creates are sent again, one at first');
   if (!isStillNeeded && failedProbes > 0) await makeDue(deps, NEVER_LEFT);
 }
 

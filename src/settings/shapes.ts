@@ -56,7 +56,7 @@ const status = text(
   (given) => {
     // 401, 403, 429 and 5xx speak of the account or of the exchange, not of an order.
     if (/^[24]\d\d$/.test(given) && !['401', '403', '429'].includes(given)) return Number(given);
-    throw new Error('must be a status from 200 to 299 or 400 to 499 but 401, 403 and 429');
+    throw new Error('must be a status from 200 to 299 or 400 to 499, other than 401, 403 and 429');
   },
   { type: 'integer', minimum: 200, maximum: 499 },
 );
@@ -90,7 +90,7 @@ const assetLimit = fields({ from: code, to: code, currency: code.optional(), ass
   .transform((limit): AssetLimit => ({ ...limit, currency: limit.currency ?? limit.from }))
   .refine(({ from, to, currency }) => [from, to].some((other) => other.toUpperCase() === currency.toUpperCase()), {
     path: ['currency'],
-    error: 'must be one of its pair',
+    error: 'must be a currency of the pair',
   });
 
 export const assetLimits = jsonList(

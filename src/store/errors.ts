@@ -15,6 +15,12 @@ export class StoreError extends Error {
   }
 }
 
+/** The error of a file that is no longer at its path: what is written to it now is lost. */
+export function lostFile(path: string): StoreError {
+  const advice = 'if you still need it, put it back and start again';
+  return new StoreError('disk', `${path} was moved or deleted while it was open; ${advice}`);
+}
+
 /** An order's row is locked by a transaction of the merchant's that is still open: no other order waits for it. */
 export class RowLockedError extends StoreError {
   constructor(options?: ErrorOptions) {

@@ -144,7 +144,9 @@ describe('the create pass', () => {
       return echo(request);
     };
     await createPass(own.app, NEVER);
-    expect(own.log.with(/had been moved on/)).toMatchObject([{ stateBefore: 'unknown', state: 'accepted' }]);
+    expect(own.log.with(/after the state of its order had changed/)).toMatchObject([
+      { stateBefore: 'unknown', state: 'accepted' },
+    ]);
     expect(own.states('a')).toEqual(['sending', 'held', 'accepted']);
     expect([own.row('a')['state'], own.row('b')['state']]).toEqual(['accepted', 'accepted']);
   });

@@ -179,7 +179,7 @@ describe('a held order', () => {
     await create();
     const preOrderId = String(program.row('b')['pre_order_id']);
     expect(await decide({ kind: 'exists', preOrderId }, 'a')).toEqual([
-      { kind: 'passed-over', externalOrderId: 'a', state: 'held', why: 'the pre-order is that of "b"' },
+      { kind: 'passed-over', externalOrderId: 'a', state: 'held', why: 'the pre-order belongs to the order "b"' },
     ]);
     expect(program.row('a')['state']).toBe('held');
   });

@@ -94,7 +94,7 @@ describe('an outcome for an order that is not sending any more', () => {
     };
     program.insert({ external_order_id: 'a' });
     await createPass(program.app, NEVER);
-    expect(log.with(/had been moved on/)).toMatchObject([
+    expect(log.with(/after the state of its order had changed/)).toMatchObject([
       { externalOrderId: 'a', stateBefore: 'held', state: 'accepted', outcome: 'accepted', preOrderId: 'p1' },
     ]);
     expect(program.row('a')).toMatchObject({ state: 'accepted', pre_order_id: 'p1' });

@@ -194,7 +194,7 @@ describe('guard.assetPerHour', () => {
     ['{}', 'must be a list'],
     ['[{"from":"BTC","asset":1}]', '[0].to is missing'],
     ['[{"from":"BTC","to":"EUR","asset":0}]', '[0].asset must be a decimal above 0'],
-    ['[{"from":"BTC","to":"EUR","asset":1,"currency":"USD"}]', '[0].currency must be one of its pair'],
+    ['[{"from":"BTC","to":"EUR","asset":1,"currency":"USD"}]', '[0].currency must be a currency of the pair'],
     ['[{"from":"BTC","to":"EUR","asset":1,"amount":1}]', '[0] has an unknown field amount'],
     ['[{"from":"BTC","to":"EUR","asset":1},{"from":"btc","to":"EUR","asset":2}]', 'two limits'],
   ])('refuses %s', (json, why) => {

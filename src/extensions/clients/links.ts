@@ -104,7 +104,7 @@ async function keepUnread(deps: LinkDeps, answer: Answer, reference: string | nu
   const ids = linkIdsIn(answer.body);
   log.error({ ids }, 'the answer that made a link cannot be read');
   const kept = { account, operation: 'createLink', subject: reference, receivedAt: clock.now().toISOString() } as const;
-  const seen = ids.length === 0 ? 'no id can be seen in it' : `it bears the id ${ids.join(' or ')}`;
+  const seen = ids.length === 0 ? 'it contains no id' : `it contains the id ${ids.join(' or ')}`;
   try {
     const late = { message: 'an answer that made a link cannot be stored yet' };
     await writeDurably(deps, (tx) => keepAnswer(tx, { ...answer, ...kept }), late);

@@ -49,16 +49,16 @@ export async function readForm(
       files.push({ ...file, refusal, originalName });
       total += file.size;
     } else if (name === 'details') {
-      if (token !== undefined) throw new DeliveryRefusal('unreadable', 'there is more than one part details');
+      if (token !== undefined) throw new DeliveryRefusal('unreadable', 'there is more than one part named details');
       token = tokenOf(await textOf(bytes));
     } else {
       // An unknown part must be read, or the next part would not come.
       for await (const chunk of bytes) void chunk;
     }
   }
-  if (token === undefined) throw new DeliveryRefusal('unreadable', 'there is no part details');
+  if (token === undefined) throw new DeliveryRefusal('unreadable', 'the part details is missing');
   const [first] = files;
-  if (first === undefined) throw new DeliveryRefusal('unreadable', 'there is no part file');
+  if (first === undefined) throw new DeliveryRefusal('unreadable', 'the part file is missing');
   if (files.some(({ refusal }) => refusal === null)) return { token, files };
   const why = first.size > limits.maxFileBytes ? 'too-large' : 'unreadable';
   throw new DeliveryRefusal(why, `no file can be accepted: ${first.refusal}`);

@@ -96,7 +96,7 @@ async function receivingServer(
     if (stopping.aborted) reply.header('connection', 'close');
   });
   server.addHook('onResponse', async (request) => uploads.get(request)?.discard());
-  server.setNotFoundHandler((_request, reply) => refuse(reply, 404, 'there is only POST /photos'));
+  server.setNotFoundHandler((_request, reply) => refuse(reply, 404, 'this address takes POST /photos only'));
   server.setErrorHandler((error, _request, reply) => {
     if (error instanceof DeliveryRefusal) {
       deps.log.warn({ refused: error.kind, cause: error.message }, 'a photo delivery was refused');
@@ -151,7 +151,7 @@ function refusalOf(error: unknown, upload: Upload): DeliveryRefusal {
   if (upload.failure !== undefined) return upload.failure;
   const isTooMany = error instanceof Error && 'code' in error && error.code === 'FST_PARTS_LIMIT';
   if (isTooMany) return new DeliveryRefusal('too-large', 'there are too many parts');
-  return new DeliveryRefusal('unreadable', 'the body is no whole multipart form');
+  return new DeliveryRefusal('unreadable', 'the multipart form in the body is not complete');
 }
 
 function refuse(reply: FastifyReply, httpStatus: number, reason: string): FastifyReply {
@@ -271,7 +271,10 @@ export async function receivePhotos(deps: ReceiverDeps, stopping: AbortSignal) {
     });
   await begin();
   if (!begun.signal.aborted) {
-    log.warn({ ...listen }, 'another process listens at photos.listen; this one receives photos when that has ended');
+    log.warn(
+      { ...listen },
+      'another process listens at photos.listen; this process receives photos when the other one ends',
+    );
   }
   const waiting = repeatEvery(clock, LOOK_MS, AbortSignal.any([stopping, begun.signal]), beginAgain);
   const close = async () => {

@@ -37,7 +37,7 @@ export function headlineSentence({ state, outcome }: HeadlineFacts, since?: stri
   const end = state === 'final' ? ENDS.get(outcome)?.[1] : undefined;
   if (OVER.includes(state)) return `The order ${end ?? brief}`;
   if (since === undefined) return `The order is ${brief}${more}`;
-  return `The order has been ${brief} since ${since.slice(0, 19).replace('T', ' ')} UTC${more}`;
+  return `The order has been ${brief} since ${since}${more}`;
 }
 
 /** A final order is no good news as long as it is not known whether it paid. */

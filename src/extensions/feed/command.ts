@@ -12,7 +12,7 @@ import {
   type Place,
 } from './event.ts';
 import { placeOf, readPage } from './feed.ts';
-import { StoreError } from '../../store/errors.ts';
+import { lostFile } from '../../store/errors.ts';
 import { feedHeads, newestEvents, type FeedHead } from './tables/events.ts';
 import type { Store } from '../../store/port.ts';
 import { isOfAll } from '../../cli/shared/account.ts';
@@ -134,10 +134,7 @@ async function printEvents(
     if (!isEnd) continue;
     if (!follow) return;
     await clock.sleep(LOOK_MS, stop).catch(() => undefined);
-    if (!store.isInPlace()) {
-      const message = `${store.address} was moved or deleted while it was open; put it back and start again`;
-      throw new StoreError('disk', message);
-    }
+    if (!store.isInPlace()) throw lostFile(store.address);
   }
 }
 

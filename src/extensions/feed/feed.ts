@@ -40,7 +40,7 @@ export async function placeOf(db: Database, account: string, after: string): Pro
   const head = await feedHead(db, account);
   if (after === 'head') return head;
   const place = readCursor(after);
-  const advice = `read from the beginning (0), or from what comes now on (head), and compare with what you have`;
+  const advice = `read from the beginning (0) or new events only (head), and compare them with yours`;
   if (place === undefined) {
     const message = `${quote(after)} is not a cursor; use one that the feed returned, 0 or head`;
     return { reason: 'cursor-unreadable', message };

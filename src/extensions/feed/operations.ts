@@ -35,7 +35,7 @@ const eventsValue = named(
   'A page of the feed. If `next` equals `head`, everything was read.',
   z.object({
     events: z.array(EVENT),
-    next: cursor.describe('The last event that was looked at, whether it was wanted or not: read on after it.'),
+    next: cursor.describe('The last event that was looked at, also if a filter left it out. Read on after it.'),
     head: cursor.describe('The newest event of the account.'),
   }),
   { events: [EVENT_EXAMPLE], next: '1042.3f9ac0d1e2b44a5f', head: '1042.3f9ac0d1e2b44a5f' },
@@ -43,7 +43,10 @@ const eventsValue = named(
 
 const eventType = z.enum(EVENT_TYPES);
 const eventsQuery = z.object({
-  after: textParameter('The cursor of the last event that was read; 0: from the beginning; head: what comes.', '0')
+  after: textParameter(
+    'The cursor of the last event that was read; 0 reads from the beginning, head reads new events only.',
+    '0',
+  )
     .max(100)
     .default('0'),
   limit: countParameter('The most events in a page; a stream has no end.', MOST_EVENTS, 100),
@@ -68,7 +71,7 @@ async function startOf(db: Database, { account, after }: EventsInput): Promise<P
   return { ...invalid(message, reason === 'cursor-unreadable' ? 400 : 409), reason };
 }
 
-const TOO_MANY = { kind: 'not-sent', why: 'no more streams of events are served now; ask again later' } as const;
+const TOO_MANY = { kind: 'not-sent', why: 'too many streams of events are open; ask again later' } as const;
 
 export const OPERATIONS = {
   listEvents: reading({

@@ -98,7 +98,7 @@ export async function adoptOrder(
     const meanwhile = await insertOrder(tx, account, columnsOf(checked.order));
     if (meanwhile !== undefined) return { kind: 'present', state: meanwhile.state } as const;
     const row = await readFollowed(tx, account, externalOrderId);
-    if (row === undefined) throw new Error('an order that was just inserted is not there');
+    if (row === undefined) throw new Error('the order that was just inserted is missing');
     const now = clock.now();
     const inserted = trackingOf(row);
     const adopting = { tracking: { ...inserted, adoptedAt: now }, events: [] };

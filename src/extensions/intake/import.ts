@@ -131,7 +131,8 @@ async function settle(
   return { inserted, assumedSent, different };
 }
 
-const KEPT_OUT = 'another program inserts orders of the import, or keeps them out of the table; import it again';
+const KEPT_OUT =
+  'orders of the import could not be inserted: another program inserts them too, or keeps them out of the table; import the file again';
 
 /** Takes orders that wait for sent, also if the merchant inserted them. Returns their number. */
 async function assumeWaitingSent(
@@ -140,7 +141,7 @@ async function assumeWaitingSent(
   orders: readonly ColumnsAndState[],
   deps: Assuming,
 ): Promise<number> {
-  const how = { source: 'import', reason: 'it may have been sent by a database that is lost' } as const;
+  const how = { source: 'import', reason: 'a database that is lost may have sent it' } as const;
   let assumed = 0;
   for (const { state, external_order_id: id } of orders) {
     if (state === 'pending' || state === 'invalid')

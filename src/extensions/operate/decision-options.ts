@@ -90,7 +90,7 @@ export class Dialogue implements Disposable {
     // On a terminal the echo is ours, so that it can be left out; a history would show a hidden answer at the next question.
     this.#lines = createInterface({ input, output: echo, terminal: true, historySize: 0 });
     this.#ended = new Promise((_resolve, reject) => {
-      const stopped = new CommandError(EXIT.look, 'stopped: nothing was made');
+      const stopped = new CommandError(EXIT.look, 'stopped: nothing was changed');
       this.#lines.once('close', () => reject(stopped));
     });
     this.#ended.catch(() => {});

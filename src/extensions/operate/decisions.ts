@@ -57,7 +57,7 @@ const HOLD = {
 };
 const holdsValue = named(
   'Holds',
-  'Why the account sends nothing of a kind, now.',
+  'The holds of the account: each stops a kind of request.',
   z.object({
     holds: z.array(
       z.object({

@@ -42,12 +42,13 @@ function defineBackup(command: Command): void {
 
 const CHECK_HELP = `
 Checks that a file is sound, not older than its mark, and has the event that the
-mark names; in PostgreSQL, each account with its mark on this machine. With
---chain also that no event was changed, removed or put in, and that the counts
-which status shows are right: wrong ones are corrected, and it ends with 1. With
---head also that an event that was written down elsewhere is still there. What
-else it finds wrong makes it end with 65. A machine without a mark of any
-account cannot tell: then it ends with 1.
+mark names; in PostgreSQL, each account with its mark on this machine. --chain
+also checks that no event was changed, removed or put in, and corrects the
+counts that status shows if they are wrong. --head also checks that an event
+that you wrote down elsewhere is still there.
+
+Exit codes: 0 all is well, 1 counts were corrected or this machine has no mark
+of an account, 65 something else is wrong.
 
 Examples:
   order-sync db check --chain

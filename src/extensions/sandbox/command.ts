@@ -59,17 +59,18 @@ PREORDER_MISSING:
 ${TAMPERING_HELP}
 
 Photos are delivered with --photo-url only: without it a request for them is
-refused with INVALID_VALUE. An unknown link is answered 404 NOT_FOUND, another
-key 401. /_sandbox/requests, /_sandbox/deliveries and /_sandbox/census show what
-happened. Verification statuses besides NOT_VERIFIED, their causes and their
-delays are invented, as are customers and cards.
+refused with INVALID_VALUE. An unknown link is answered with 404 NOT_FOUND,
+another key with 401. /_sandbox/requests, /_sandbox/deliveries and
+/_sandbox/census show the requests, deliveries and orders. Verification statuses
+besides NOT_VERIFIED, their causes and their delays are invented, as are
+customers and cards.
 
 ${paragraphs(`Scenarios: ${Object.keys(SCENARIOS).join(', ')}.`)}
-Of these some are about the answers; their orders are completed:
+Some scenarios change the answers of the exchange; their orders are completed:
 ${itemList(Object.entries(ODD_ANSWERS).map(([name, { what }]) => [name, what]))}
 
 The statuses besides REQUEST and NEW, their order and their delays are invented.
-Others come from a file:
+More scenarios come from the file of --scenarios:
   slow-payout:
     appearsAfter: 2s      # or never
     steps:

@@ -8,8 +8,6 @@ export const sandbox: Extension = {
   commands: {
     'First steps:': {
       demo: ['runs the orders of a shop to their end, on a sandbox exchange', () => import('./demo/demo.ts')],
-    },
-    'More commands:': {
       sandbox: ['runs an exchange to try things on', () => import('./command.ts')],
     },
   },

@@ -71,8 +71,12 @@ export const TAMPERINGS = {
     all(change(`${OPERATION}.inputAsset`, more), atTheRatio),
   ),
   'no-amount': always('UNCHECKED', 'no input amount', set(`${OPERATION}.inputAsset`, null)),
-  from: always('PAIR_MISMATCH', 'another currency given', set(`${OPERATION}.currencyPair.fromCurrency`, 'XXX')),
-  to: always('PAIR_MISMATCH', 'another currency wanted', set(`${OPERATION}.currencyPair.toCurrency`, 'XXX')),
+  from: always(
+    'PAIR_MISMATCH',
+    'another currency given',
+    change(`${OPERATION}.currencyPair.fromCurrency`, otherCrypto),
+  ),
+  to: always('PAIR_MISMATCH', 'another currency wanted', change(`${OPERATION}.currencyPair.toCurrency`, otherMoney)),
   output: always('RATE_INCONSISTENT', 'another output amount', change(`${OPERATION}.outputAsset`, more)),
   ratio: always('RATE_INCONSISTENT', 'another ratio', change(`${OPERATION}.ratio`, more)),
   'order-type': always('TYPE_MISMATCH', 'another order type', set('order.orderType', 'WITHDRAWAL')),
@@ -81,8 +85,8 @@ export const TAMPERINGS = {
     'another exchange type',
     change('order.exchangeType', (type) => (type === 'BUY' ? 'SELL' : 'BUY')),
   ),
-  'crypto-currency': always('LEG_CURRENCY_MISMATCH', 'other crypto paid', set(`${CRYPTO}.currency`, 'XXX')),
-  'fiat-currency': always('LEG_CURRENCY_MISMATCH', 'other money paid', set(`${FIAT}.currency`, 'XXX')),
+  'crypto-currency': always('LEG_CURRENCY_MISMATCH', 'other crypto paid', change(`${CRYPTO}.currency`, otherCrypto)),
+  'fiat-currency': always('LEG_CURRENCY_MISMATCH', 'other money paid', change(`${FIAT}.currency`, otherMoney)),
   address: {
     ...always('ADDRESS_MISMATCH', "not the row's address", set(`${CRYPTO}.externalCryptoAddress`, 'another-address')),
     needs: 'crypto_address',
@@ -200,6 +204,14 @@ function atTheRatio(record: Fields): Fields {
   const { inputAsset, ratio } = (record['order'] as Fields)['exchangeOperation'] as Fields;
   const output = new Big(String(inputAsset)).times(String(ratio)).toFixed();
   return set(`${OPERATION}.outputAsset`, new LosslessNumber(output))(record);
+}
+
+function otherCrypto(currency: unknown): string {
+  return currency === 'BTC' ? 'ETH' : 'BTC';
+}
+
+function otherMoney(currency: unknown): string {
+  return currency === 'EUR' ? 'USD' : 'EUR';
 }
 
 function more(value: unknown): unknown {

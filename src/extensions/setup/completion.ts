@@ -46,9 +46,10 @@ const TEXT_AFTER: Readonly<Record<Shell, string | undefined>> = { bash: undefine
 const MOST_ACCOUNTS = 500;
 
 const HELP = `
-The shell completes commands, options and their values where the program is
-called order-sync; of the accounts those that the settings have. The script asks
-the program each time: with words it prints what may stand in place of the last.
+The shell completes commands, options and their values if the program is called
+order-sync. It takes the accounts from the settings. The script calls this
+command with the words that were typed, and it prints the values that the last
+word may have.
 
 Examples:
   source <(order-sync completion bash)     # in ~/.bashrc
@@ -65,7 +66,7 @@ const FILES: readonly Offer[] = [{ name: ':files', text: '' }];
 export function define(command: Command): void {
   command
     .addArgument(new Argument('<shell>').choices(Object.keys(SCRIPTS)))
-    .argument('[words...]', 'what is typed behind the name of the program, for the script')
+    .argument('[words...]', 'the words after the name of the program; the script passes them')
     .addHelpText('after', HELP)
     .action(async (shell: Shell, words: readonly string[]) => {
       if (words.length === 0 || command.parent === null) return void process.stdout.write(SCRIPTS[shell]);

@@ -13,7 +13,7 @@ export interface EventFilter<Type extends EventType = EventType> {
 
 export interface EventPage<Type extends EventType = EventType> {
   readonly events: readonly EventOfType<Type>[];
-  /** The last event that was looked at, whether it was wanted or not: read on after it. */
+  /** The last event that was looked at, also if a filter left it out. Read on after it. */
   readonly next: string;
   /** The newest event of the account. If `next` is the same, everything was read. */
   readonly head: string;

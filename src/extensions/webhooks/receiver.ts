@@ -35,7 +35,7 @@ export function receiverText(receiver: WebhookState, timeText: (at: string) => s
   const { name, takenAt, failingSince, nextTryAt, cause, oldestWaiting, parked, deadLetters } = receiver;
   const why = cause === null ? '' : ` (${cause})`;
   const next = nextTryAt === null ? '' : `, the next try is at ${nextTryAt}`;
-  const well = takenAt === null ? 'has got no event yet' : `accepted its last event ${timeText(takenAt)}`;
+  const well = takenAt === null ? 'has received no event yet' : `accepted its last event ${timeText(takenAt)}`;
   const parts = [
     `${name} ${failingSince === null ? well : `has accepted no event since ${failingSince}${why}${next}`}`,
     ...(oldestWaiting === null ? [] : [`the oldest waiting event came ${timeText(oldestWaiting)}`]),

@@ -209,7 +209,7 @@ export function publicLookup(resolve: Resolve = lookUpAll): LookupFunction {
       if (error !== null || first === undefined)
         callback(error ?? withCode('ENOTFOUND', 'the host has no address'), '');
       else if (!found.every(({ address }) => isPublic(address)))
-        callback(withCode('PRIVATE_ADDRESS', 'the address is not one of the internet'), '');
+        callback(withCode('PRIVATE_ADDRESS', 'the address is not public'), '');
       else if (all === true) callback(null, [...found]);
       else callback(null, first.address, first.family);
     });

@@ -11,7 +11,12 @@ const MOST_SECRETS = 2;
 const LONGEST_NAME = 200;
 const SECRET_BYTES = { min: 24, max: 64 };
 const FORM = 'such as [{"url": "https://shop.example/events", "secrets": ["whsec_…"]}] (the value is not shown)';
-const SECRET_FORM = `must be 1 or ${MOST_SECRETS} secrets, each whsec_ and ${SECRET_BYTES.min} to ${SECRET_BYTES.max} bytes in base64; make one with: echo "whsec_$(openssl rand -base64 32)"`;
+const MAKE_ONE = 'make one with: echo "whsec_$(openssl rand -base64 32)"';
+const SECRET_FORM = `must be 1 or ${MOST_SECRETS} secrets, each whsec_ and ${SECRET_BYTES.min} to ${SECRET_BYTES.max} bytes in base64; ${MAKE_ONE}`;
+/** The secret of the examples in docs/integrating.md: anybody can sign with it. */
+const PUBLISHED_SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=';
+/** The names that RFC 2606 keeps for examples: no receiver has one. */
+const EXAMPLE_HOST = /(^|\.)(example|invalid|example\.(com|net|org))\.?$/;
 
 const name = text(
   (given) => {
@@ -27,6 +32,8 @@ const address = text(
     const url = new URL(given);
     if (url.username !== '' || url.password !== '') throw new Error('must not carry a user name or password');
     if (given.includes('#')) throw new Error('must not carry a fragment');
+    if (EXAMPLE_HOST.test(url.hostname))
+      throw new Error(`must be the address of your receiver: ${url.hostname} is a name for examples`);
     return url;
   },
   { type: 'string', pattern: '^https?://[^/\\s]' },
@@ -61,11 +68,16 @@ const endpoint = fields(
   },
   FORM,
 )
-  .refine(({ url, allowPrivate }) => url.protocol === 'https:' || (allowPrivate && isLoopback(url.hostname)), {
+  .refine(({ url, allowPrivate }) => url.protocol === 'https:' || (allowPrivate && isNear(url)), {
     path: ['url'],
     error: 'must begin with https:// (http only on localhost, 127.0.0.0/8 or [::1], with allowPrivate: true)',
     // Also if another field is wrong: all that is wrong is said at once.
     when: ({ value }) => Object(value).url instanceof URL,
+  })
+  .refine(({ url, secrets }) => isNear(url) || !(secrets as readonly unknown[]).includes(PUBLISHED_SECRET), {
+    path: ['secrets'],
+    error: `must not have the secret of the manual, with which anybody can sign; ${MAKE_ONE}`,
+    when: ({ value }) => Array.isArray(Object(value).secrets),
   })
   .transform(({ url, events = [], allowPrivate = false, ...given }) => ({
     /** Names it in the database, in commands and in metrics. */
@@ -88,6 +100,10 @@ const endpoints = jsonList(
       'names an endpoint twice: give each a name of its own',
     ),
 );
+
+function isNear(url: unknown): boolean {
+  return url instanceof URL && isLoopback(url.hostname);
+}
 
 function isSecret(given: string): boolean {
   if (!/^whsec_[A-Za-z0-9+/]+={0,2}$/.test(given)) return false;

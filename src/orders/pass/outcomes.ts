@@ -83,7 +83,7 @@ export function tellCreate(
   if (isLate) {
     const fields = { externalOrderId, stateBefore: before.state, state, outcome: outcome.kind };
     const preOrderId = outcome.kind === 'accepted' ? outcome.preOrder.id : undefined;
-    log.error({ ...fields, preOrderId }, 'an answer to a create came when its order had been moved on');
+    log.error({ ...fields, preOrderId }, 'an answer to a create came after the state of its order had changed');
   }
   if (outcome.kind !== 'not-sent') counters.sent += 1;
   countFindings(counters, findings);
@@ -170,7 +170,7 @@ export function tellLookup(
   if (state === 'final' && before !== 'final') counters.final += 1;
   if (state === 'disputed' && before !== 'disputed') {
     counters.disputed += 1;
-    log.warn({ externalOrderId, cause }, 'order is disputed, nobody should act on it');
+    log.warn({ externalOrderId, cause }, 'order is disputed, do not act on it');
   }
   if (state === 'held' && before !== 'held') {
     counters.held += 1;

@@ -34,7 +34,7 @@ function isGivenUp({ state, changedAt, sentAt }: Tracking, now: Date, { giveUpAf
 }
 
 function givenUp(tracking: Tracking, now: Date, settings: FollowSettings): Decision {
-  const reason = 'nobody took up its pre-order within follow.giveUpAfter';
+  const reason = 'its pre-order was not taken up within follow.giveUpAfter';
   const ended = { state: 'abandoned', rechecks: 0 } as const;
   const changes = { rechecks: 0, changedAt: now, nextActionAt: nextRecheckAt(ended, now, settings) };
   return move(tracking, 'abandoned', { source: 'lookup', reason }, changes);

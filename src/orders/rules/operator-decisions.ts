@@ -167,7 +167,7 @@ function notKnowable({ sentAt, absentAt }: Sent, now: Date): Obstacle | undefine
   const knowableAt = after(sentAt, RESEND_NOT_BEFORE_MS);
   const from = knowableAt.toISOString();
   if (now < knowableAt) {
-    const why = `it can be decided from ${from} that the order was not created: it was sent at ${sentAt.toISOString()} and may still arrive`;
+    const why = `before ${from} the order cannot count as not created: it was sent at ${sentAt.toISOString()} and may still arrive`;
     return { why, passes: true };
   }
   if (absentAt !== null && absentAt >= knowableAt) return undefined;

@@ -1,6 +1,6 @@
 import { after } from '../../base/instant.ts';
 import { LEAST_GAP_MS, type FollowSettings, type LookupAnswer } from './lookup.ts';
-import { isPaced, RECHECKED_STATES, type OrderState } from './states.ts';
+import { isPaced, isRechecked, type OrderState } from './states.ts';
 import type { Decision, Tracking } from './tracking.ts';
 
 const SECOND = 1_000;
@@ -127,10 +127,6 @@ export function recheck({ state, rechecks }: Tracking): Pick<Tracking, 'rechecks
 
 export function unchanged(tracking: Tracking, changes: Partial<Tracking>): Decision {
   return { tracking: { ...tracking, ...changes }, events: [] };
-}
-
-function isRechecked(state: OrderState): boolean {
-  return (RECHECKED_STATES as readonly OrderState[]).includes(state);
 }
 
 /** A state whose orders are looked up. `new` and `newest` are accepted orders without a look-up, from either end. */

@@ -59,6 +59,10 @@ export function isPaced(state: string): boolean {
   return (PACED_STATES as readonly string[]).includes(state);
 }
 
+export function isRechecked(state: string): boolean {
+  return (RECHECKED_STATES as readonly string[]).includes(state);
+}
+
 export function isAllowedMove(from: OrderState, to: OrderState): boolean {
   return (ALLOWED_NEXT[from] as readonly OrderState[]).includes(to);
 }

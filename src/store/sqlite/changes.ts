@@ -1,6 +1,6 @@
 import { watch, type FSWatcher } from 'node:fs';
 import type { Clock } from '../../base/clock.ts';
-import { StoreError } from '../errors.ts';
+import { lostFile } from '../errors.ts';
 import { decidedAccounts, newestEventIdOfAll } from '../tables/events.ts';
 import { Looks } from '../orders/looks.ts';
 import type { Connection } from './connection.ts';
@@ -27,9 +27,7 @@ export async function* changesOf(
   for (;;) {
     await looks.next(log !== undefined ? LOOK_MS : LOOK_UNWATCHED_MS, signal);
     if (signal.aborted) return;
-    if (!connection.isInPlace()) {
-      throw new StoreError('disk', `${path} was moved or deleted while it was open; put it back and start again`);
-    }
+    if (!connection.isInPlace()) throw lostFile(path);
     // Only commits of other connections change it.
     const newest = version();
     if (newest === seen.version) continue;

@@ -1,6 +1,6 @@
 import type { CompiledQuery, QueryResult, SqliteDatabase } from 'kysely';
 import type { Clock } from '../../base/clock.ts';
-import { StoreError } from '../errors.ts';
+import { lostFile } from '../errors.ts';
 import type { Transactions } from '../group-writer.ts';
 import type { Database, Work } from '../port.ts';
 import type { Connection } from './connection.ts';
@@ -25,9 +25,7 @@ export class FileTransactions implements Transactions {
 
   async run<Result>(work: Work<Result>, signal: AbortSignal): Promise<Result> {
     const { path, sqlite, kysely, statements } = this.#connection;
-    if (!this.#connection.isInPlace()) {
-      throw new StoreError('disk', `${path} was moved or deleted while it was open; put it back and start again`);
-    }
+    if (!this.#connection.isInPlace()) throw lostFile(path);
     for (let tries = 1; ; tries += 1) {
       try {
         return await kysely.transaction().execute((tx) => work(Object.assign(tx, { run: runOn(statements) })));

@@ -52,7 +52,7 @@ describe('a second worker of a machine', () => {
     stop.abort();
     await second.close();
     expect(
-      on.log.with('another process listens at photos.listen; this one receives photos when that has ended'),
+      on.log.with('another process listens at photos.listen; this process receives photos when the other one ends'),
     ).toHaveLength(1);
   });
 

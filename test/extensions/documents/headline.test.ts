@@ -26,7 +26,7 @@ describe('the headline of an order', () => {
   });
 
   it('says since when an order that waits for something does so', () => {
-    expect(headlineSentence({ state: 'open', outcome: null }, SINCE)).toContain('since 2026-01-05 12:00:00 UTC');
+    expect(headlineSentence({ state: 'open', outcome: null }, SINCE)).toContain(`since ${SINCE}`);
     expect(headlineSentence({ state: 'cancelled', outcome: null }, SINCE)).not.toContain('since');
   });
 

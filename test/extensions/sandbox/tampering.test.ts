@@ -49,7 +49,7 @@ describe('an order that the sandbox tampers with', () => {
     const { clock, create, preOrder, order } = setUp('tamper-from-1');
     create();
     clock.advance(2_000);
-    expect(order().order?.exchangeOperation.currencyPair).toEqual({ fromCurrency: 'XXX', toCurrency: 'EUR' });
+    expect(order().order?.exchangeOperation.currencyPair).toEqual({ fromCurrency: 'ETH', toCurrency: 'EUR' });
     expect(preOrder().currencyPair).toEqual({ fromCurrency: 'BTC', toCurrency: 'EUR' });
   });
 

@@ -35,7 +35,7 @@ it.each([
 
 it('says of a receiver what its state has, and nothing that contradicts it', () => {
   const told = (state: Parameters<typeof receiverState>[0]) => receiverText(receiverState(state), (at) => `at ${at}`);
-  expect(told({ takenAt: null })).toBe('shop has got no event yet');
+  expect(told({ takenAt: null })).toBe('shop has received no event yet');
   expect(told({ takenAt: 'T', parked: 2 })).toBe('shop accepted its last event at T, 2 refused events are retried');
   expect(told({ failingSince: 'S', nextTryAt: 'N', cause: 'C', oldestWaiting: 'W', parked: 1, deadLetters: 1 })).toBe(
     'shop has accepted no event since S (C), the next try is at N, the oldest waiting event came at W, 1 refused event is retried, 1 dead letter',

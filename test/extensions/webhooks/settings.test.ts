@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { webhooksSettings } from '../../../src/extensions/webhooks/settings.ts';
 import type { ConfigError } from '../../../src/settings/config.ts';
@@ -6,6 +7,7 @@ import { configSources } from '../../support/settings.ts';
 
 describe('webhooks.endpoints', () => {
   const SECRET = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
+  const PUBLISHED = `whsec_${Buffer.from('0123456789abcdef0123456789abcdef').toString('base64')}`;
   const listOf = (...endpoints: readonly object[]) => ({ ORDER_SYNC_WEBHOOKS_ENDPOINTS: JSON.stringify(endpoints) });
 
   const endpointsOf = (env: Readonly<Record<string, string>>, yaml?: string) =>
@@ -17,10 +19,10 @@ describe('webhooks.endpoints', () => {
   });
 
   it('are read from the environment and from a file in the same way', () => {
-    const url = 'https://shop.example/events?key=1';
+    const url = 'https://shop.test/events?key=1';
     const [endpoint] = endpointsOf(listOf({ url, secrets: [SECRET], events: ['order.*'] }));
     expect(endpoint).toEqual({
-      name: 'https://shop.example/events',
+      name: 'https://shop.test/events',
       url,
       secrets: [SECRET],
       events: ['order.*'],
@@ -32,28 +34,47 @@ describe('webhooks.endpoints', () => {
   });
 
   it.each([
-    [{ url: 'http://shop.example/', secrets: [SECRET] }, /https/],
+    [{ url: 'http://shop.test/', secrets: [SECRET] }, /https/],
     [{ url: 'http://127.0.0.1/', secrets: [SECRET] }, /allowPrivate/],
-    [{ url: 'https://u:p@shop.example/', secrets: [SECRET] }, /password/],
-    [{ url: 'https://shop.example/', secrets: [] }, /1 or 2 secrets/],
-    [{ url: 'https://shop.example/', secrets: ['whsec_c2hvcnQ='] }, /24 to 64 bytes/],
-    [{ url: 'https://shop.example/', secrets: [SECRET], events: ['order.state'] }, /did you mean/],
-    [{ url: 'https://shop.example/', secrets: [SECRET], retries: 1 }, /unknown field/],
-    [{ url: 'https://shop.example/', secrets: [SECRET], name: 'a\nb' }, /name/],
+    [{ url: 'https://u:p@shop.test/', secrets: [SECRET] }, /password/],
+    [{ url: 'https://shop.test/', secrets: [] }, /1 or 2 secrets/],
+    [{ url: 'https://shop.test/', secrets: ['whsec_c2hvcnQ='] }, /24 to 64 bytes/],
+    [{ url: 'https://shop.test/', secrets: [SECRET], events: ['order.state'] }, /did you mean/],
+    [{ url: 'https://shop.test/', secrets: [SECRET], retries: 1 }, /unknown field/],
+    [{ url: 'https://shop.test/', secrets: [SECRET], name: 'a\nb' }, /name/],
+    [{ url: 'https://shop.example/events', secrets: [SECRET] }, /name for examples/],
+    [{ url: 'https://www.example.com/', secrets: [SECRET] }, /name for examples/],
+    [{ url: 'https://shop.test/', secrets: [PUBLISHED] }, /openssl rand/],
   ])('%j is refused, and no secret is shown', (endpoint, reason) => {
     const refused = () => loadWith(listOf(endpoint));
     expect(refused).toThrow(reason);
     expect(refused).toThrow(expect.objectContaining({ message: expect.not.stringContaining(SECRET.slice(6, 20)) }));
   });
 
+  it('may have the secret of the manual on this machine, as its examples do', () => {
+    const endpoint = { url: 'http://127.0.0.1:8088/', secrets: [PUBLISHED], allowPrivate: true };
+    expect(endpointsOf(listOf(endpoint))).toHaveLength(1);
+    expect(readFileSync(new URL('../../../docs/integrating.md', import.meta.url), 'utf8')).toContain(PUBLISHED);
+  });
+
   it('are refused with all that is wrong in each of them at once', () => {
     const endpoints = [
-      { url: 'http://shop.example/', secrets: ['whsec_c2hvcnQ='], events: ['order.state'] },
-      { url: 'http://other.example/', secrets: [SECRET] },
-      { url: 'https://third.example/', secrets: [], allowPrivate: 'maybe' },
+      { url: 'http://shop.test/', secrets: ['whsec_c2hvcnQ='], events: ['order.state'] },
+      { url: 'http://other.test/', secrets: [SECRET] },
+      { url: 'https://third.test/', secrets: [], allowPrivate: 'maybe' },
+      { url: 'https://shop.example/', secrets: [PUBLISHED] },
     ];
     const problems = problemsOf(() => loadWith(listOf(...endpoints))).map((problem) => problem.split(' ')[0]);
-    const faults = ['[0].secrets[0]', '[0].events[0]', '[0].url', '[1].url', '[2].secrets', '[2].allowPrivate'];
+    const faults = [
+      '[0].secrets[0]',
+      '[0].events[0]',
+      '[0].url',
+      '[1].url',
+      '[2].secrets',
+      '[2].allowPrivate',
+      '[3].url',
+      '[3].secrets',
+    ];
     expect(problems).toEqual(faults.map((fault) => `webhooks.endpoints${fault}`));
   });
 
@@ -67,7 +88,7 @@ describe('webhooks.endpoints', () => {
   }
 
   it('are not shown', () => {
-    const options = { env: listOf({ url: 'https://shop.example/', secrets: [SECRET] }), cwd: '/', file: null };
+    const options = { env: listOf({ url: 'https://shop.test/', secrets: [SECRET] }), cwd: '/', file: null };
     const shown = configSources(options).find(({ setting }) => setting === 'webhooks.endpoints');
     expect(shown?.value).toBe('(set, hidden)');
   });

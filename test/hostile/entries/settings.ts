@@ -72,7 +72,7 @@ accounts:
     exchange: {apiKeyFile: /none/key}
     rateGroup: one
 webhooks:
-  endpoints: [{url: "https://shop.example/?k=${SECRET}", secrets: ["whsec_${SECRET}"], events: [order.*]}]
+  endpoints: [{url: "https://shop.test/?k=${SECRET}", secrets: ["whsec_${SECRET}"], events: [order.*]}]
 ops: {token: ${SECRET}, listen: 127.0.0.1:9464}
 reconcile: {tolerance: {BTC: "0.1"}, cron: "0 * * * *"}
 `;

@@ -8,7 +8,6 @@ import { connect as connectTls } from 'node:tls';
 import type { Command } from 'commander';
 import type { DaemonStatus } from '../status/status.ts';
 import { keyRemedy, problem } from '../../../accounts/problem.ts';
-import { REFUSALS } from '../../../accounts/rules/restraints.ts';
 import type { Config, AccountSettings, ListenAddress } from '../../../settings/config.ts';
 import { keyPlace } from '../../../settings/settings-file.ts';
 import { healthSettings } from '../settings.ts';
@@ -199,19 +198,22 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'no answer in time';
 }
 
-/** Checks that the exchange takes the key, by the owner of the account if there is one. */
+/** Checks that the exchange takes the key. If a daemon owns the account, the daemon asks, with its own key. */
 export async function checkKey(command: Command, config: AccountSettings): Promise<CheckResult> {
+  const place = keyPlace(config.exchange);
   const result = await tryKey(command, config);
+  const again = config.exchange.apiKeyFile === undefined ? '' : `; the daemon reads ${place} again every minute`;
+  const key = result.isAlone ? `the key in ${place}` : `the key that the daemon uses${again}`;
   switch (result.kind) {
     case 'ok':
     case 'refused':
-      return ok('key', `the exchange accepts the key${result.isAlone ? '' : ' that the daemon has now'}`);
+      return ok('key', `the exchange accepts ${key}`);
     case 'key-refused':
-      return fault('key', EXIT.keyRefused, REFUSALS[result.kind], keyRemedy(keyPlace(config.exchange)));
+      return fault('key', EXIT.keyRefused, `the exchange refuses ${key}`, keyRemedy(place));
     case 'rate-limited':
       return warning('key', 'the exchange limits the rate, so the key was not checked', 'try again in a minute');
     case 'not-sent':
-      return fault('key', EXIT.unavailable, `the key was not checked: ${result.why}`, ADDRESS_REMEDY);
+      return warning('key', `the key was not checked: ${result.why}`, ADDRESS_REMEDY);
     case 'unknown':
       return fault('key', EXIT.unavailable, `the exchange gave no usable answer: ${result.why}`, 'order-sync probe');
     default:

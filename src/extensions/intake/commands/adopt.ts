@@ -18,10 +18,10 @@ const CONCURRENCY = 8;
 
 const HELP = `
 Columns: as for orders import.
-Each order is looked up first. If the exchange has it, it is inserted as it
-stands there, and is never created. If the exchange does not have it, it is
-named and not inserted. An order that is in the table already does not change,
-so the command can be run again.
+Each order is looked up first. If the exchange has it, it is inserted as the
+exchange has it, and is never created. If the exchange does not have it, the
+command names it and does not insert it. An order that is in the table already
+does not change, so the command can be run again.
 
 Example:
   order-sync orders adopt before-we-used-order-sync.csv`;

@@ -110,7 +110,7 @@ async function settledRow(
 ): Promise<OrderRow> {
   for (const until = clock.monotonic() + LONGEST_WAIT_MS; ;) {
     const order = await readOrder(store.db, account, id);
-    if (order === undefined) throw new Error('an order that was just inserted is not there');
+    if (order === undefined) throw new Error('the order that was just inserted is missing');
     if (order.state !== 'sending' || signal.aborted || clock.monotonic() > until) return order;
     await clock.sleep(UNDER_WAY_MS);
   }
@@ -119,7 +119,7 @@ async function settledRow(
 function createRow({ external_order_id: id, state, state_reason: reason, pre_order_id: preOrderId }: OrderRow) {
   const question = 'the create (§4.9)';
   if (preOrderId !== null) {
-    return row(question, `accepted, pre-order ${preOrderId}`, 'it is a real order, and followed as any other');
+    return row(question, `accepted, pre-order ${preOrderId}`, 'it is a real order, and order-sync follows it');
   }
   const seen = `the order is ${state}${reason === null ? '' : `: ${reason}`}`;
   if (!/HTTP (400|404|422) without/.test(reason ?? '')) {
@@ -176,7 +176,7 @@ function earlyLookupRow({ reply, evidence }: Examined, externalOrderId: string):
   const [question, seen] = ['the order once it has a pre-order (§4.11)', shown(evidence)];
   if (failureOf(reply) !== undefined) return row(question, seen, 'no answer, so nothing is known', ODD);
   if (readLookup(reply, externalOrderId, { absence: [] }).kind === 'found') {
-    const follows = 'orders show at once here; that absence proves anything is still for the exchange to say';
+    const follows = 'orders appear at once here; ask the exchange if an absent order proves that nothing was made';
     return row(question, seen, follows);
   }
   const follows = 'there is a pre-order, and no order: absence does not prove that nothing was made';
@@ -233,11 +233,11 @@ async function repeatCreate(deps: OperationDeps, asking: Asking, externalOrderId
 function repeatRow(seen: string, kind: string, isSecond: boolean): ProbeRow {
   const question = 'the same create once more (§4.9)';
   if (isSecond) {
-    const follows = 'a second pre-order: ask the exchange to cancel it, and keep hold';
+    const follows = 'a second pre-order: ask the exchange to cancel it, and keep create.onUnknown: hold';
     return row(question, seen, follows, { ...HOLD, ...ODD });
   }
   if (kind === 'ok') {
-    const follows = 'the same pre-order: this exchange knows the id again, this time; order-sync does not rely on it';
+    const follows = 'the same pre-order: the exchange recognised the id this time; order-sync does not rely on that';
     return row(question, seen, follows);
   }
   if (kind === 'refused') return row(question, seen, 'the exchange refuses an id that it knows', HOLD);

@@ -157,8 +157,8 @@ export async function probeKey(asking: Asking): Promise<Probed> {
   const status = evidence.status ?? 0;
   const follows =
     status >= 200 && status < 300
-      ? 'the exchange takes any key here: tell it'
-      : 'no refusal of the key: order-sync would not notice one that has expired; watch for orders that do not move';
+      ? 'the exchange accepts an invented key: tell the exchange'
+      : 'the exchange did not refuse the invented key, so order-sync would not notice a key that has expired; watch for orders that do not move';
   return asking.found(row(question, shown(evidence), follows, ODD));
 }
 
@@ -175,11 +175,13 @@ export async function probeRate(asking: Asking, requests: number): Promise<Probe
   const question = `${requests} look-ups at once, within exchange.rate (§8)`;
   if (limited.length === 0) {
     const isOdd = answered < requests;
-    return asking.found(row(question, `${answered} answered, no 429`, 'no limit below yours was met', { isOdd }));
+    return asking.found(
+      row(question, `${answered} answered, no 429`, 'the exchange showed no limit below yours', { isOdd }),
+    );
   }
   const wait = limited.map(({ headers }) => headers['retry-after']).find((value) => value !== undefined);
   const seen = `${answered} answered, then 429, ${wait === undefined ? 'no Retry-After' : `Retry-After: ${wait}`}`;
-  const follows = `the limit of the exchange is below yours${wait === undefined ? '; without Retry-After 5 s are waited' : ''}`;
+  const follows = `the limit of the exchange is below yours${wait === undefined ? '; without Retry-After order-sync waits 5 s' : ''}`;
   const setting = { path: 'exchange.rate.requests', value: Math.max(1, answered) };
   return asking.found(row(question, seen, follows, { ...ODD, setting }));
 }

@@ -12,7 +12,7 @@ import { pasteable } from '../../../base/invocation.ts';
 import { evidenceAgainstSending } from '../../../orders/operator-decisions.ts';
 import type { FollowPace } from '../../../orders/pass/pace.ts';
 import { isFinalRecord, statusName } from '../../../orders/rules/lookup.ts';
-import { isPaced } from '../../../orders/rules/states.ts';
+import { isPaced, isRechecked } from '../../../orders/rules/states.ts';
 import { trackingOf } from '../../../store/orders/order-columns.ts';
 import { readOrder } from '../../../store/orders/orders.ts';
 import { lostReach } from '../../../store/tables/account-stops.ts';
@@ -48,7 +48,10 @@ export async function storyOf(
   const row = await readOrder(store.db, account, externalOrderId);
   const against = row && (await evidenceAgainstSending(store.db, row));
   const [lost] = await lostReach(store.db, account, 'exchange');
-  const stopped = blocked ?? (lost && outageOf({ ...lost, reason: failure ?? lost.reason }));
+  const outage = lost && outageOf({ ...lost, reason: failure ?? lost.reason });
+  // An order that has ended waits for the exchange only when its look-up is due.
+  const waits = !isRechecked(row?.state ?? '') || (row?.next_action_at ?? '') <= asOf.toISOString();
+  const stopped = blocked ?? (waits ? outage : undefined);
   const known = { isDriven, blocked: stopped, spacing, against, keyPlace: keyPlace(exchange) };
   const story = buildStory(evidence, asOf, { ...create, ...follow, ...known });
   return { story, document: storyDocument(story, evidence, exchange), evidence };

@@ -62,8 +62,8 @@ Scenarios:
   bad-day   a day of orders ends in an outage, and some wait
             for a person: to practise on, with --hold
 
-A few answers are lost on purpose in the first two. The exit code is 0 when that
-came true, and after a bad day.
+In the first two a few answers of the exchange are lost on purpose. The exit
+code is 0 if they end as described, and after a bad day.
 
 With --cluster the database is a cluster of its own: three servers of PostgreSQL
 under Patroni and etcd, on ports of this machine. Three daemons share the
@@ -71,10 +71,11 @@ accounts of five shops, and the primary is killed while orders are sent. It
 needs no root.
 
 With --database three daemons share the accounts of five shops, and one of them
-is killed. The database must have no tables of order-sync in it, and has none
-after. With --keep its tables and functions stay: dropdb removes them with the
-database; "drop owned by current_user" in psql, where the user is no superuser,
-with all that the user owns in it.
+is killed. The database must have no tables of order-sync; those of the
+demonstration are removed at its end. With --keep its tables and functions stay.
+To remove them, drop the database with dropdb; or, unless the user is a
+superuser, run "drop owned by current_user" in psql, which removes all that the
+user owns in the database.
 
 Examples:
   npm run demo -- --hold
@@ -133,7 +134,7 @@ async function demonstrate(options: Given, place: Place | undefined, signal: Abo
     say('A shop lives through the 25 hours up to now, and they end badly.');
     await liveThrough(day, stage);
     await using daemons = daemonsOf(stage);
-    if (isHeld) await daemons.start(1).then(() => letLook(stage));
+    if (isHeld) await daemons.start(1).then(() => letLook(stage, daemons));
     await sayHowTheyStand(stage);
   }
   if (isKept && cluster !== undefined) say(`Its servers end now; ${stage.folder} and ${cluster.folder} stay.`);
@@ -164,8 +165,8 @@ function stepsAfter(database: Place | undefined, isOwnServer: boolean): Paramete
   return [[again, isAsked ? `${text}; give the password as before` : text], ...NEXT_ON_POSTGRES];
 }
 
-/** Says how to look, and has orders inserted until the person stops it. */
-async function letLook(stage: Stage): Promise<void> {
+/** Says how to look, and has orders inserted until the person stops it. Throws CommandError if a daemon ends before that. */
+async function letLook(stage: Stage, daemons: ReturnType<typeof daemonsOf>): Promise<void> {
   print(`The dashboard: http://${stage.opsListen}/`);
   const all = stage.shops.length > 1 ? ' --account all' : '';
   say(`Ask it in another terminal: ${callOn(stage.settingsFile)} status${all}`);
@@ -173,7 +174,12 @@ async function letLook(stage: Stage): Promise<void> {
   print(await firstShop(stage));
   const kept = stage.isKept ? 'stays' : 'is deleted';
   say(`Stop it with Ctrl-C: the report comes then, and the folder ${stage.folder} ${kept}.`);
-  await keepInserting(stage);
+  const ended = new AbortController();
+  const inserting = keepInserting({ ...stage, signal: AbortSignal.any([stage.signal, ended.signal]) });
+  // Ctrl-C in a terminal ends the daemons too.
+  const failing = daemons.failure().catch((error: unknown) => stage.signal.aborted || Promise.reject(error));
+  await Promise.race([inserting, failing]).finally(() => ended.abort());
+  await inserting;
 }
 
 /** True if all orders came to their end in time. */
@@ -182,7 +188,7 @@ async function performUntilHeld(stage: Stage, count: number, cluster: Cluster | 
   const isSettled = await perform(stage, daemons, count, cluster);
   if (!isSettled || stage.opsListen === undefined) return isSettled;
   say('Everything is settled; a shop inserts an order now and then while you look at the dashboard.');
-  await letLook(stage);
+  await letLook(stage, daemons);
   say('Stopped: the orders that are under way are brought to their end.');
   // Where a terminal stops the demonstration, it stops its daemons too.
   await daemons[Symbol.asyncDispose]();
@@ -248,7 +254,7 @@ function sayHowToLook({ folder, settingsFile, config: { database, accounts } }: 
   print(`To remove it: rm -r ${shellWord(folder)}`);
   if (database.kind === 'postgres') {
     say(`Its tables and functions stay in ${database.address}: dropdb removes them with the database.`);
-    print('To remove all that its user owns in it, where that is no superuser, in psql:\n  drop owned by current_user');
+    print('To remove all that its user owns in it, unless that is a superuser, in psql:\n  drop owned by current_user');
   }
   const variables = Object.keys(processEnvironment()).filter((name) => name.startsWith('ORDER_SYNC_'));
   const over = variables.filter((name) => name !== 'ORDER_SYNC_CONFIG').join(', ');

@@ -9,6 +9,7 @@ import { PROGRAM_FILE } from '../../../base/places.ts';
 import { loadConfig, processEnvironment, type Config, type ConfigOptions } from '../../../settings/config.ts';
 import { driverFor, openStore, type LoadDriver } from '../../../store/open.ts';
 import type { Store } from '../../../store/port.ts';
+import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
 import { freePorts } from '../cluster/machine.ts';
 import { type Sandbox, startSandbox } from '../server.ts';
 import { seededRandom } from '../random.ts';
@@ -262,9 +263,11 @@ export function daemonsOf({ folder, settingsFile }: Pick<Stage, 'folder' | 'sett
     async start(count: number): Promise<readonly (number | undefined)[]> {
       const started = Array.from({ length: count }, begin);
       running.push(...started);
-      await Promise.all(started.map((daemon) => Promise.race([once(daemon, 'message'), failedStart(daemon)])));
+      await Promise.all(started.map((daemon) => Promise.race([once(daemon, 'message'), failed(daemon)])));
       return started.map(({ pid }) => pid);
     },
+    /** Waits until one ends by itself. Throws CommandError then. */
+    failure: () => Promise.race(running.map(failed)),
     /** Ends the first as a crash does, and returns its process id. */
     async kill(): Promise<number | undefined> {
       const killed = running.shift();
@@ -277,16 +280,17 @@ export function daemonsOf({ folder, settingsFile }: Pick<Stage, 'folder' | 'sett
   };
 }
 
-async function failedStart(daemon: ChildProcess): Promise<never> {
-  const [code] = (await once(daemon, 'exit')) as [number | null];
-  throw new Error(`the daemon ended before it was ready (exit ${code})`);
+async function failed(daemon: ChildProcess): Promise<never> {
+  if (daemon.exitCode === null && daemon.signalCode === null) await once(daemon, 'exit');
+  const { pid, exitCode, signalCode } = daemon;
+  const how = `the daemon (process ${pid}) ended ${exitCode === null ? `by ${signalCode}` : `with exit code ${exitCode}`}`;
+  throw new CommandError(EXIT.unavailable, `${how}, so the demonstration ends: start it again`);
 }
 
 async function end(daemon: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   if (daemon.exitCode !== null || daemon.signalCode !== null) return;
-  const exited = once(daemon, 'exit');
   daemon.kill(signal);
-  await exited;
+  await once(daemon, 'exit');
 }
 
 /** An address of this machine on which no program listens. */

@@ -129,6 +129,13 @@ describe('order-sync doctor', () => {
     expect(await doctor(program)).toMatchObject({ code: 65 });
   });
 
+  it('warns of a key that was not checked', async () => {
+    const { program } = await scriptedProgram();
+    await program.app[Symbol.asyncDispose]();
+    const { of } = await doctor(program, [], { ORDER_SYNC_EXCHANGE_BASE_URL: 'http://127.0.0.1:1' });
+    expect(of('key')).toMatchObject([{ level: 'warning', exitCode: 1 }]);
+  });
+
   it('says that nothing is reached where the exchange is gone, and goes on', async () => {
     const { program } = await scriptedProgram();
     const { code, of } = await doctor(program, [], { ORDER_SYNC_EXCHANGE_BASE_URL: 'http://127.0.0.1:1' });

@@ -148,7 +148,7 @@ describe('order-sync status', () => {
 
   it('names the command that helps with a receiver that fails for long or has refused events', async () => {
     const { program } = await scriptedProgram();
-    const endpoint = { url: 'https://shop.example', secrets: SECRET };
+    const endpoint = { url: 'https://shop.test', secrets: SECRET };
     const endpoints = JSON.stringify(['slow', 'dead', 'well', 'a b'].map((name) => ({ name, ...endpoint })));
     const environment = { ...settingsOf(program), ORDER_SYNC_WEBHOOKS_ENDPOINTS: endpoints };
     const failing = program.merchant.prepare(

@@ -5,6 +5,7 @@ import { storyOf } from '../../../../src/extensions/reports/story/read-story.ts'
 import { insertHappenings } from '../../../../src/store/tables/events.ts';
 import { record } from '../../../support/scripted-exchange.ts';
 import { acceptedOrders } from '../../../support/test-program.ts';
+import { HOUR, SECOND } from '../../../support/tracking.ts';
 
 it('says of an order that the database does not let its owner write why nothing is done for it', async () => {
   const { program } = await acceptedOrders(['a']);
@@ -19,18 +20,22 @@ it('says of an order that the database does not let its owner write why nothing 
   expect(await nextOf()).not.toContain('a trigger refuses it');
 });
 
+const OUTAGE = {
+  account: 'default',
+  type: 'account',
+  subject: 'default',
+  field: 'exchange',
+  source: 'exchange',
+  old_value: null,
+  new_value: 'out of reach',
+  reason: 'ECONNREFUSED',
+  actor: null,
+} as const;
+
 it('says of an order during an outage that it waits for the exchange, and not for a pass', async () => {
   const { program } = await acceptedOrders(['a']);
   const { app, clock, config } = program;
-  const change = {
-    account: 'default',
-    type: 'account',
-    subject: 'default',
-    field: 'exchange',
-    source: 'exchange',
-  } as const;
-  const lost = { ...change, old_value: null, new_value: 'out of reach', reason: 'ECONNREFUSED', actor: null };
-  await app.store.writer.write((tx) => insertHappenings(tx, [lost], clock.now()));
+  await app.store.writer.write((tx) => insertHappenings(tx, [OUTAGE], clock.now()));
   const told = await storyOf(app.store, configOf(config, 'default'), 'a', { asOf: clock.now() });
   expect(told?.story.next.slice(0, 2)).toEqual([
     expect.stringMatching(/not looked up: .*out of reach .*ECONNREFUSED/),
@@ -39,6 +44,21 @@ it('says of an order during an outage that it waits for the exchange, and not fo
   expect(told?.story.next.join()).not.toContain('when a pass runs');
   const now = await storyOf(app.store, configOf(config, 'default'), 'a', { asOf: clock.now(), failure: 'HTTP 503' });
   expect(now?.story.next[0]).toMatch(/HTTP 503/);
+});
+
+it('says of an order that has ended that it waits for the exchange only when its look-up is due', async () => {
+  const { program, answers, lookUp } = await acceptedOrders(['a'], {
+    environment: { ORDER_SYNC_FOLLOW_FINAL_STATUSES: 'COMPLETED' },
+  });
+  const { app, clock, config } = program;
+  answers.set('a', record('a', { status: 'COMPLETED' }));
+  await lookUp(SECOND);
+  await app.store.writer.write((tx) => insertHappenings(tx, [OUTAGE], clock.now()));
+  const nextOf = async () =>
+    (await storyOf(app.store, configOf(config, 'default'), 'a', { asOf: clock.now() }))?.story.next.join() ?? '';
+  expect(await nextOf()).not.toContain('out of reach');
+  clock.advance(HOUR);
+  expect(await nextOf()).toContain('out of reach');
 });
 
 it('has when the order is looked up now, and never of the past nor of an order that has ended', async () => {

@@ -204,9 +204,9 @@ describe('an order that waits to be sent', () => {
   ]);
 
   it('has waited since its row came or was corrected, and not since the last create that was not taken', () => {
-    expect(tell(evidence({ events: tries })).headline).toContain('since 2026-01-05 12:00:00');
+    expect(tell(evidence({ events: tries })).headline).toContain('since 2026-01-05T12:00:00');
     const corrected = event(2, { old_value: 'invalid', new_value: 'pending', source: 'import' });
-    expect(tell(evidence({ events: [corrected, ...tries] })).headline).toContain('since 2026-01-05 12:00:02');
+    expect(tell(evidence({ events: [corrected, ...tries] })).headline).toContain('since 2026-01-05T12:00:02');
   });
 });
 

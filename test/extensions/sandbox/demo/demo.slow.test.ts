@@ -59,6 +59,17 @@ describe('demo', () => {
     expect(readdirSync(folder).filter((name) => name.startsWith('order-sync'))).toEqual([]);
   });
 
+  it('with --hold ends when its daemon ends, says how, and leaves nothing', async () => {
+    const demo = startCommand(['demo', '--orders', '1', '--hold'], { cwd: folder, environment: { TMPDIR: folder } });
+    let shown = '';
+    while (!shown.includes('Ctrl-C')) shown += String((await once(demo.process.stdout!, 'data'))[0]);
+    const [, pid = ''] = /the daemon \(process (\d+)\)/.exec(shown) ?? [];
+    process.kill(Number(pid), 'SIGTERM');
+    const { code, stderr } = await demo.finished;
+    expect([code, stderr]).toEqual([69, expect.stringMatching(/^.*\bprocess \d+\) ended with exit code 0\b.*\n$/)]);
+    expect(readdirSync(folder).filter((name) => name.startsWith('order-sync'))).toEqual([]);
+  });
+
   it('keeps the database with its settings, and names commands that need no variable', async () => {
     const { code, stdout } = await runCommand(['demo', '--orders', '1', '--keep'], {
       cwd: folder,
