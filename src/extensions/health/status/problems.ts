@@ -133,14 +133,26 @@ function findingProblems(overview: Overview): readonly (Problem | false)[] {
     if (severity === 'info') return [];
     const textOf = (count: number) => `${withCommas(count)} open ${count === 1 ? 'finding' : 'findings'} ${name}`;
     const text = textOf(open - decided);
-    const left = `${textOf(decided)}: a person has decided about the ${decided === 1 ? 'order' : 'orders'}, and acknowledging is left`;
+    const isOne = decided === 1;
+    const left = `${textOf(decided)}: a person has decided about the ${isOne ? 'order' : 'orders'}, so that ${isOne ? 'it only needs' : 'they only need'} to be acknowledged`;
     const group = groupOf(overview, since);
-    const remedy = `order-sync findings list --class ${name}${wordsOf(group)}`;
+    const list = (status: string) => `order-sync findings list --class ${name}${status}${wordsOf(group)}`;
+    // One command acknowledges findings of one account.
+    const acknowledge = `order-sync findings ack --class ${name} --decided --reason TEXT${wordsOf(group)}`;
     const about = { ...(overview.account !== null && { account: overview.account }), class: name };
     return [
       open > decided &&
-        problem('finding', meaning === undefined ? text : `${text}: ${meaning}`, { group, severity, remedy, about }),
-      decided > 0 && problem('decided', left, { group, remedy, about }),
+        problem('finding', meaning === undefined ? text : `${text}: ${meaning}`, {
+          group,
+          severity,
+          remedy: list(decided > 0 ? ' --status undecided' : ''),
+          about,
+        }),
+      decided > 0 &&
+        problem('decided', left, {
+          remedy: group.length === 1 ? acknowledge : list(' --status decided'),
+          about,
+        }),
     ];
   });
 }

@@ -34,10 +34,14 @@ describe('the dashboard', () => {
       text: name,
       about: { class: name },
     });
-    const counted = { concerned: { class: 'STUCK' }, stake: { amounts: [], isCut: false } } as const;
+    const counted = { concerned: { class: 'STUCK', status: 'open' }, stake: { amounts: [], isCut: false } } as const;
     const told = { ...ofClass('finding', 'STUCK'), ...counted };
     const page = dashboardPage(dashboardFacts({ troubles: [first!, ofClass('decided', 'DECIDED'), told] }));
     expect([...page.matchAll(/<h3>.*?(STUCK|DECIDED)/g)].map(([, name]) => name)).toEqual(['STUCK', 'DECIDED']);
+    // To acknowledge a finding is no problem.
+    expect(page).toContain('and 1 other problem<');
+    const alone = dashboardPage(dashboardFacts({ troubles: [first!, ofClass('decided', 'DECIDED')] }));
+    expect(alone).not.toContain('ther problem');
   });
 
   it('leads from each number to the list behind it', () => {

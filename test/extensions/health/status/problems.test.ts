@@ -93,7 +93,7 @@ const CASES: readonly (readonly [code: string, changes: Partial<Reading>, remedy
   [
     'decided',
     of({ findings: [{ class: 'AMOUNT_MISMATCH', severity: 'error', open: 2, decided: 2 }] }),
-    'order-sync findings list --class AMOUNT_MISMATCH',
+    'order-sync findings ack --class AMOUNT_MISMATCH --decided --reason TEXT',
     '2 open findings AMOUNT_MISMATCH: a person has decided',
   ],
   [

@@ -25,7 +25,7 @@ const HINTS: Partial<Record<ProblemCode, string>> = {
 export function verdictSection({ troubles, ...facts }: DashboardFacts): string {
   const [worst] = troubles;
   const tone = worst?.severity ?? 'good';
-  const others = troubles.length - 1;
+  const others = troubles.slice(1).filter(({ code }) => code !== 'decided').length;
   const more = others > 0 ? `<p><a href="#problems">and ${counted(others, 'other problem')}</a></p>` : '';
   const text =
     worst === undefined
@@ -42,6 +42,11 @@ export function titleOf({ account, troubles }: DashboardFacts): string {
   const [worst] = troubles;
   const text = worst === undefined ? 'All is well' : capitalized(pasteable(worst.text));
   return [text, of, 'order-sync'].filter((part) => part !== '').join(' · ');
+}
+
+/** Findings that only need to be acknowledged are no other problems. */
+export function problemsTitle({ troubles }: DashboardFacts): string {
+  return troubles.slice(1).every(({ code }) => code === 'decided') ? 'Findings to acknowledge' : 'Other problems';
 }
 
 /**
@@ -115,7 +120,8 @@ function actionText(trouble: Trouble, shown: Shown): string {
   const path = externalOrderId === undefined ? undefined : orderPath({ account, externalOrderId });
   if (path !== undefined) return action(link(path, 'See the order'));
   if (concerned !== undefined && isListed(trouble)) {
-    return action(link(pathOf(concerned, shown), `See ${ordersText(trouble, shown)}`));
+    const list = link(pathOf(concerned, shown), `See ${ordersText(trouble, shown)}`);
+    return action(trouble.code === 'decided' ? `${list} ${commandText(remedy)}` : list);
   }
   const isCommand = remedy.startsWith('order-sync ');
   return action(isCommand ? commandText(remedy) : `<p>${proseText(capitalized(remedy))}.</p>`);
@@ -127,8 +133,7 @@ function isListed({ code, concerned }: Trouble): boolean {
 }
 
 function pathOf(concerned: Concerned, { account }: Shown): string {
-  if ('state' in concerned) return listPath('/orders', account, concerned);
-  return listPath('/findings', account, { ...concerned, status: 'open' });
+  return listPath('state' in concerned ? '/orders' : '/findings', account, concerned);
 }
 
 function ordersText({ concerned, count: number }: Trouble, { overview }: Shown): string {
