@@ -337,7 +337,7 @@ describe('the first line of the dashboard', () => {
         databaseAheadMs: null,
         overview,
       };
-      const isWellHere = (await (await get('/')).text()).includes('<h1>All is well</h1>');
+      const isWellHere = (await (await get('/')).text()).includes('<div class="verdict good">');
       expect(isWellHere).toBe(judgeStatus(status).end === 'well');
       return isWellHere;
     };

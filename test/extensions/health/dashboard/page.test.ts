@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { orderLink } from '../../../../src/extensions/health/dashboard/markup.ts';
 import { dashboardPage } from '../../../../src/extensions/health/dashboard/page.ts';
 import { dashboardFacts } from '../../../support/dashboard-facts.ts';
 import { receiverState } from '../../../support/reading.ts';
@@ -6,6 +7,11 @@ import { receiverState } from '../../../support/reading.ts';
 describe('the dashboard', () => {
   it('says in its first line that all is well when nothing needs a person', () => {
     expect(dashboardPage(dashboardFacts({ troubles: [] }))).toMatch(/class="verdict good"[\s\S]*<h1>All is well<\/h1>/);
+    const facts = dashboardFacts({ troubles: [] });
+    const receivers = facts.overview.receivers.map((one) => ({ ...one, failingSince: facts.at }));
+    const page = dashboardPage({ ...facts, overview: { ...facts.overview, receivers } });
+    expect(receivers.length).toBeGreaterThan(0);
+    expect(page).not.toContain('All is well');
     expect(dashboardPage(dashboardFacts())).toMatch(/class="verdict error"[\s\S]*<h1>/);
   });
 
@@ -42,6 +48,11 @@ describe('the dashboard', () => {
     expect(page).toContain('and 1 other problem<');
     const alone = dashboardPage(dashboardFacts({ troubles: [first!, ofClass('decided', 'DECIDED')] }));
     expect(alone).not.toContain('ther problem');
+  });
+
+  it('shows an order with an empty id as one that can be clicked', () => {
+    const order = { account: 'default', externalOrderId: '' };
+    expect(orderLink(order)).toMatch(/^<a href="\/order\?id=[^>]*>[^<]+<\/a>$/);
   });
 
   it('leads from each number to the list behind it', () => {

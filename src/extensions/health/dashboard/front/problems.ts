@@ -5,6 +5,7 @@ import { capitalized, counted } from '../../../../base/words.ts';
 import { commandText, escapeText, figure, icon, momentText, proseText } from '../../../documents/html/cells.ts';
 import type { DashboardFacts, Stake, Trouble } from '../facts.ts';
 import type { Concerned } from '../../tables/at-stake.ts';
+import { wellText } from '../../status/problems.ts';
 import { count, link, listPath, orderPath } from '../markup.ts';
 import { STATES } from './troubles.ts';
 
@@ -29,7 +30,7 @@ export function verdictSection({ troubles, ...facts }: DashboardFacts): string {
   const more = others > 0 ? `<p><a href="#problems">and ${counted(others, 'other problem')}</a></p>` : '';
   const text =
     worst === undefined
-      ? '<h1>All is well</h1>'
+      ? `<h1>${wellText(facts.overview)}</h1>`
       : `<div class="what">${troubleText(worst, facts, 1)}${more}</div>${actionText(worst, facts)}`;
   return `<section id="verdict" class="wide" data-live role="status" aria-label="Verdict"><div class="verdict ${tone}">
 ${icon(tone)}<div>${text}</div></div></section>
@@ -37,10 +38,10 @@ ${icon(tone)}<div>${text}</div></div></section>
 }
 
 /** The title of the window says it too: who has many open sees it there. */
-export function titleOf({ account, troubles }: DashboardFacts): string {
+export function titleOf({ account, troubles, overview }: DashboardFacts): string {
   const of = account === undefined ? 'all accounts' : account === 'default' ? '' : account;
   const [worst] = troubles;
-  const text = worst === undefined ? 'All is well' : capitalized(pasteable(worst.text));
+  const text = worst === undefined ? wellText(overview) : capitalized(pasteable(worst.text));
   return [text, of, 'order-sync'].filter((part) => part !== '').join(' · ');
 }
 
