@@ -239,6 +239,13 @@ describe('the report of reconciliation', () => {
     expect(facts).toMatchObject({ given_up: 3, nothing_to_compare: 1, unchecked: 2 });
   });
 
+  it('has both sides and their difference before the outcomes, which a narrow screen hides', async () => {
+    const labels = await reportOf({ orders: [{ id: 'a' }] }, ({ document }) =>
+      document.sections.find(({ name }) => name === 'money')?.columns.map(({ key }) => key),
+    );
+    expect(labels?.slice(2, 7)).toEqual(['orders', 'ours', 'theirs', 'difference', 'succeeded']);
+  });
+
   it('says how many orders were sent again after an unknown outcome', async () => {
     const orders: ReconciledOrder[] = [
       { id: 'a', attempts: 2, resends: 1 },
