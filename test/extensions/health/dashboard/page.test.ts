@@ -28,7 +28,7 @@ describe('the dashboard', () => {
     const troubles = [...findings, { ...trouble!, code: 'receiver-fails' as const, about: { receiver: 'shop' } }];
     const [shown = '', folded = ''] = dashboardPage(dashboardFacts({ troubles })).split('<details>');
     expect(shown.match(/<h[13]>/g)).toHaveLength(7);
-    expect(folded).toContain('<summary>2 more problems</summary>');
+    expect(folded).toContain('<summary>2 more classes of findings</summary>');
     expect(folded.match(/<h3>/g)).toHaveLength(2);
   });
 

@@ -67,7 +67,7 @@ export function problemsText({ troubles, ...facts }: DashboardFacts): string {
   const rest =
     folded.length === 0
       ? ''
-      : `<details><summary>${counted(folded.length, 'more problem')}</summary>\n<ul class="needs">\n${folded.join('')}</ul></details>\n`;
+      : `<details><summary>${counted(folded.length, 'more class of findings', 'more classes of findings')}</summary>\n<ul class="needs">\n${folded.join('')}</ul></details>\n`;
   return items.length === 0 ? '' : `<ul class="needs">\n${shown.join('')}</ul>\n${rest}`;
 }
 
