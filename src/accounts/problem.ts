@@ -71,8 +71,9 @@ export function keyRemedy(places?: string, isRunning = true): string {
   const put = `put the right key into ${places ?? 'the place that config show names'}`;
   if (!isRunning) return `${put}: the daemon tries it when it starts`;
   if (places === KEY_SETTING) return `${put}, then restart the daemon, if one runs`;
-  const more = places === undefined || places.includes(KEY_SETTING) ? ', and all else when it starts' : '';
-  return `${put}: the daemon reads a file again within a minute${more}`;
+  if (places !== undefined && !places.includes(KEY_SETTING))
+    return `${put}: a daemon that runs reads that file again within a minute`;
+  return `${put}: a daemon that runs reads a key in a file of its own again within a minute, and one in the settings when it is restarted`;
 }
 
 export type ProblemCode = keyof typeof PROBLEMS;

@@ -173,7 +173,7 @@ describe('the story of an order', () => {
           > To end it, without sending it again:
           > order-sync orders resolve a --as abandoned --reason TEXT
           > A person should look at finding CREATE_UNKNOWN. (advice)
-      2026-01-15T12:00:00.000Z order-sync held the order, so that a person decides: the outcome of the create is unknown and 10 look-ups found no order; ask the exchange and use orders resolve.
+      2026-01-15T12:00:00.000Z order-sync held the order, so that a person decides: the outcome of the create is unknown and 10 look-ups found no order; a person must ask the exchange and decide.
           > A person must decide:
           > If the exchange has it as a pre-order, to follow it:
           > order-sync orders resolve a --as exists --pre-order-id PRE_ORDER_ID --reason TEXT

@@ -204,6 +204,8 @@ async function listEverything({ app: { store } }: TestProgram): Promise<void> {
     { ...period, pair },
     { state: 'final', pair },
     { class: 'STUCK', ...period },
+    { class: 'SILENT_CHANGE', status: 'decided' },
+    { order: { id: 'open', isPrefix: false }, status: 'undecided' },
     { order: { id: 'open', isPrefix: false } },
     { order: { id: 'o', isPrefix: true }, pair },
   ] as const) {
@@ -225,5 +227,5 @@ async function readDashboard({ app }: Parameters<typeof listEverything>[0]): Pro
   for (const digits of [13, 16]) await countMoves(app.store.db, 'default', { from: '2025', digits });
   await recentSums(snapshot.db, 'default', '2025');
   await sumsAtStake(snapshot.db, 'default', { state: 'held' });
-  await sumsAtStake(snapshot.db, 'default', { class: 'STUCK' });
+  await sumsAtStake(snapshot.db, 'default', { class: 'SILENT_CHANGE', status: 'undecided' });
 }

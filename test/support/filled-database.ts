@@ -21,6 +21,7 @@ export interface ReconciledOrder {
   readonly modificationDate?: string | null;
   readonly preOrderId?: string | null;
   readonly staleDate?: string | null;
+  readonly attempts?: number;
   readonly resends?: number;
   /** Null where there is no record. */
   readonly record?: {
@@ -91,7 +92,7 @@ function insertOrder(merchant: Merchant, order: ReconciledOrder): void {
     .prepare(
       `update merchant_orders set revision = revision + 1, state = :state, created_at = :createdAt, pre_order_id = :preOrderId, order_status = :status, outcome = :outcome, changed_at = :changedAt,
        sent_at = :sentAt, last_lookup_at = :lastLookupAt, modification_date = :modificationDate, stale_date = :staleDate,
-       resends = :resends where account = :account and external_order_id = :id`,
+       attempts = :attempts, resends = :resends where account = :account and external_order_id = :id`,
     )
     .run({
       id,
@@ -106,6 +107,7 @@ function insertOrder(merchant: Merchant, order: ReconciledOrder): void {
       lastLookupAt: order.lastLookupAt === undefined ? LOOKED_UP_AT : order.lastLookupAt,
       modificationDate: order.modificationDate ?? LOOKED_UP_AT,
       staleDate: order.staleDate ?? null,
+      attempts: order.attempts ?? 1,
       resends: order.resends ?? 0,
     });
   if (record === null) return;

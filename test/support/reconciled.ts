@@ -5,7 +5,7 @@ import { reconcileOrders } from '../../src/extensions/reports/reconciliation/rec
 import type { ReportDocument, Row } from '../../src/extensions/documents/document.ts';
 import type { ReconciliationReport } from '../../src/extensions/reports/reconciliation/document.ts';
 import { newTestDatabase } from './database.ts';
-import { eventWriter } from './events.ts';
+import { eventWriter, type WrittenEvent } from './events.ts';
 import { AS_OF, fillDatabase, type ReconciledOrder, type WrittenFinding } from './filled-database.ts';
 
 /** What a report of reconciliation is made of; what is left out is as in a report of everything. */
@@ -14,6 +14,8 @@ export interface Given {
   readonly findings?: readonly WrittenFinding[];
   /** Undefined: all accounts. */
   readonly account?: string | undefined;
+  /** Written after the findings. */
+  readonly events?: readonly WrittenEvent[];
   /** Since when the exchange has been out of reach of the account. */
   readonly lostAt?: string;
   readonly by?: 'insertion' | 'completion';
@@ -28,14 +30,26 @@ export interface Given {
 
 /** Makes a database, reconciles it, and gives the report to `use` while its rows can be read. */
 export async function reportOf<Result>(
-  { orders, findings = [], asOf = AS_OF, tolerance = '0', outputPosition, ignore = [], lostAt, ...scope }: Given,
+  {
+    orders,
+    findings = [],
+    asOf = AS_OF,
+    tolerance = '0',
+    outputPosition,
+    ignore = [],
+    lostAt,
+    events = [],
+    ...scope
+  }: Given,
   use: (report: ReconciliationReport) => Result,
 ): Promise<Awaited<Result>> {
   const database = await newTestDatabase();
   const merchant = database.connect();
   fillDatabase(merchant, orders, findings);
   const lost = { type: 'account', external_order_id: 'default', field: 'exchange', new_value: 'out-of-reach' } as const;
-  if (lostAt !== undefined) eventWriter(merchant)({ ...lost, observed_at: lostAt });
+  const write = eventWriter(merchant);
+  for (const event of events) write(event);
+  if (lostAt !== undefined) write({ ...lost, observed_at: lostAt });
   const settings = { tolerance, outputPosition, freshFor: 86_400_000, orderMissingAfter: 86_400_000, ignore };
   const deps = { store: await database.open(), clock: systemClock() };
   using report = await reconcileOrders(deps, { account: 'default', ...scope, asOf, settings });

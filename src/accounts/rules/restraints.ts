@@ -225,7 +225,8 @@ export function viewOf({ kind, since, until, reason, actor }: Restraint): Restra
 
 export function describeRestraint({ kind, since, until, reason, actor }: RestraintView, account: string): string {
   const by = actor === null ? '' : ` by ${actor}`;
-  const verb = actor === null ? 'waited' : 'been paused';
+  const stopped =
+    actor === null ? `requests of the account have waited (${kind})` : `the account has been paused (${kind})`;
   const resume = `to end: order-sync resume${accountWords(account)} --reason TEXT`;
   // The key is tried again and again, so no time is that of the end.
   const end =
@@ -234,7 +235,7 @@ export function describeRestraint({ kind, since, until, reason, actor }: Restrai
       : until === null
         ? resume
         : `the wait lasts until ${until}, or longer`;
-  return `the account has ${verb} (${kind}) since ${since}${by}: ${reason}; ${end}`;
+  return `${stopped} since ${since}${by}: ${reason}; ${end}`;
 }
 
 /** Why an account is stopped: its database is in an older state, its settings are wrong, or it failed otherwise. */

@@ -8,7 +8,7 @@ const WORDS: Readonly<Record<OrderState, readonly [brief: string, more?: string]
   sending: ['on its way to the exchange'],
   unknown: ['of unknown outcome', ': order-sync looks it up'],
   held: ['held for a person to decide', ': it is not known whether the exchange has it'],
-  accepted: ['at the exchange as a pre-order', ', which has not become an order yet'],
+  accepted: ['at the exchange as a pre-order', ': the exchange has shown no order for it yet'],
   open: ['open at the exchange'],
   disputed: ['disputed', ': the order at the exchange contradicts the row, and a person must decide'],
   final: ['is final, but it is not known whether it paid'],
@@ -25,6 +25,11 @@ const ENDS = new Map<string | null, readonly [brief: string, sentence: string]>(
 ]);
 
 export type HeadlineFacts = Readonly<{ state: string; outcome: string | null }>;
+
+/** Returns the external order id as people see it: a shop may insert an empty one. */
+export function shownId(externalOrderId: string): string {
+  return externalOrderId === '' ? '(empty id)' : externalOrderId;
+}
 
 /** Returns the fate of an order in the few words of a list. Each surface uses these words. */
 export function headlineOf({ state, outcome }: HeadlineFacts): string {

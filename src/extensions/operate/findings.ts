@@ -1,7 +1,7 @@
 import { Argument, Option, type Command } from 'commander';
 import type { FindingStatus } from '../../findings/rules/finding.ts';
 import { ORDER_STATES, type OrderState } from '../../orders/rules/states.ts';
-import { listFindings, STATUSES } from './tables/listed-findings.ts';
+import { listFindings, OPEN_PARTS, STATUSES, type ListedFinding } from './tables/listed-findings.ts';
 import {
   addOrderOptions,
   addPeriodOptions,
@@ -41,7 +41,7 @@ export const define = { list: defineList, ack: defineAck, explain: defineExplain
 const CLASSES = Object.keys(FINDING_CLASSES) as readonly FindingClassName[];
 
 interface FindingListOptions extends FindingsFilter, OrderOptions, PeriodOptions, ListOptions {
-  readonly status: FindingStatus | 'any';
+  readonly status: FindingStatus | (typeof OPEN_PARTS)[number] | 'any';
   readonly state?: OrderState;
 }
 
@@ -49,7 +49,12 @@ function defineList(command: Command): void {
   addOrderOptions(addFilter(command))
     .addOption(new Option('--state <state>', 'only findings of orders in this state').choices(ORDER_STATES))
     .addOption(
-      new Option('--status <status>', 'only findings of this status').choices([...STATUSES, 'any']).default('open'),
+      new Option(
+        '--status <status>',
+        'only findings of this status; decided: open, and a person has decided about the order',
+      )
+        .choices([...STATUSES, ...OPEN_PARTS, 'any'])
+        .default('open'),
     );
   addListOptions(addPeriodOptions(command, 'findings first seen'))
     .addHelpText(
@@ -82,21 +87,26 @@ interface Acknowledged {
 function defineAck(command: Command): void {
   command.description('acknowledges open findings; they stay until they are no longer true');
   addReasonOptions(addFilter(command.argument('[id...]', 'ids of findings', rowIds)))
-    .option('--yes', 'with --class or --severity: do not ask for confirmation')
+    .option('--decided', 'only findings of orders that a person has decided about')
+    .option('--yes', 'with --class, --severity or --decided: do not ask for confirmation')
     .option('--json', 'print JSON')
     .addHelpText('after', "\nExample:\n  order-sync findings ack 12 13 --reason 'agreed with the exchange'")
-    .action(async (wanted: readonly number[] = [], options: DecisionOptions & FindingsFilter) => {
-      const { class: name, severity, reason, yes } = options;
-      const isFiltered = name !== undefined || severity !== undefined;
-      if (isFiltered === wanted.length > 0) command.error('error: use either ids, or --class or --severity');
-      const actor = actorOf(options);
-      await withAccount(command, 'current', async (store, { account }) => {
-        const rows = isFiltered
-          ? await confirmed(store, { account, class: name, severity }, yes === true)
-          : await named(store, account, [...new Set(wanted)]);
-        printAcknowledged(await acknowledgeAll(store, rows, { actor, reason }), options.json);
-      });
-    });
+    .action(
+      async (wanted: readonly number[] = [], options: DecisionOptions & FindingsFilter & { decided?: boolean }) => {
+        const { class: name, severity, decided, reason, yes } = options;
+        const isFiltered = name !== undefined || severity !== undefined || decided === true;
+        if (isFiltered === wanted.length > 0)
+          command.error('error: use either ids, or --class, --severity or --decided');
+        const status = decided === true ? 'decided' : 'open';
+        const actor = actorOf(options);
+        await withAccount(command, 'current', async (store, { account }) => {
+          const rows = isFiltered
+            ? await confirmed(store, { account, class: name, severity, status }, yes === true)
+            : await named(store, account, [...new Set(wanted)]);
+          printAcknowledged(await acknowledgeAll(store, rows, { actor, reason }), options.json);
+        });
+      },
+    );
 }
 
 async function named(store: Store, account: string, wanted: readonly number[]): Promise<readonly FindingRow[]> {
@@ -111,10 +121,10 @@ async function named(store: Store, account: string, wanted: readonly number[]): 
 
 async function confirmed(
   store: Store,
-  filter: FindingsFilter & { readonly account: string },
+  filter: FindingsFilter & { readonly account: string; readonly status: 'open' | 'decided' },
   isAgreed: boolean,
 ): Promise<readonly FindingRow[]> {
-  const { rows } = await listFindings(store.db, { ...filter, status: 'open', limit: MOST_AT_ONCE });
+  const { rows } = await listFindings(store.db, { ...filter, limit: MOST_AT_ONCE });
   if (rows.length === 0) process.stderr.write('there is no such open finding\n');
   if (isAgreed || rows.length === 0) return rows;
   const atMost = rows.length === MOST_AT_ONCE ? '; there may be more: run the command again for the rest' : '';
@@ -148,7 +158,7 @@ function printAcknowledged(results: readonly Acknowledged[], json: boolean | und
     .filter(({ done }) => done)
     .map(({ row: { id, class: name, ...row } }) => {
       const [order, expected, actual] = [row.external_order_id, row.expected, row.actual].map(printable);
-      return `${id} ${name} ${order}: ${expected} → ${actual}\n`;
+      return `acknowledged finding ${id} ${name} of ${row.external_order_id === null ? 'the account' : `order ${order}`}: expected ${expected}, found ${actual}\n`;
     });
   const fields = results.map(({ row, done }) => {
     const { id, class: name, external_order_id: externalOrderId, expected, actual } = row;
@@ -171,7 +181,7 @@ function addFilter(command: Command): Command {
     .addOption(new Option('--severity <severity>', 'only findings of this severity').choices(SEVERITIES));
 }
 
-const FINDING_COLUMNS: readonly ListColumn<FindingRow>[] = [
+const FINDING_COLUMNS: readonly ListColumn<ListedFinding>[] = [
   { label: 'id', kind: 'count', of: (row) => row.id },
   { label: 'severity', rank: 1, kind: 'severity', of: (row) => row.severity },
   { label: 'class', isId: true, of: (row) => row.class },
@@ -180,7 +190,7 @@ const FINDING_COLUMNS: readonly ListColumn<FindingRow>[] = [
   { label: 'found', rank: 2, of: (row) => row.actual },
   { label: 'first seen', kind: 'time', rank: 3, of: (row) => row.first_seen_at },
   { label: 'last seen', kind: 'time', rank: 5, of: (row) => row.last_seen_at },
-  { label: 'status', rank: 4, of: (row) => row.status },
+  { label: 'status', rank: 4, of: (row) => (row.is_decided ? 'decided' : row.status) },
 ];
 
 function defineExplain(command: Command): void {

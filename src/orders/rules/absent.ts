@@ -61,7 +61,7 @@ function verified(tracking: Tracking, evidence: Evidence, now: Date, settings: F
     return resent({ ...tracking, verifications }, now);
   const gapMs = plannedGapMs(verifications, settings.verifyAfter);
   if (gapMs !== undefined) return unchanged(tracking, { verifications, nextActionAt: after(now, gapMs) });
-  const reason = `the outcome of the create is unknown and ${verifications} look-ups found no order; ask the exchange and use orders resolve`;
+  const reason = `the outcome of the create is unknown and ${verifications} look-ups found no order; a person must ask the exchange and decide`;
   const nextActionAt = after(now, heldLookupMs(settings));
   return move(tracking, 'held', { source: 'lookup', reason }, { verifications, nextActionAt });
 }

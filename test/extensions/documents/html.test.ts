@@ -68,6 +68,7 @@ describe('HTML', () => {
     const text = advices.map((advice) => proseText(advice)).join('\n');
     const command = `order-sync orders retry ${id} --reason TEXT`.replaceAll("'", '&#39;');
     expect([...text.matchAll(/<code data-copy[^>]*>(.*?)<\/code>/g)].map(([, copied]) => copied)).toEqual([
+      'order-sync sync',
       command,
       'order-sync orders explain ORDER --account shop-1',
     ]);

@@ -11,7 +11,7 @@ const LONGEST_PROSE = 1_500;
 const LONGEST_SPLIT = 10_000;
 /** A whole command in a sentence. Its words are those of `shellWord`: no text makes a shell run more than the program. */
 const COMMAND =
-  /(order-sync(?:(?: (?!order-sync )(?:[\w./:=@-]|'[^']*'|\\')+)+? --reason TEXT| (?:report|orders) (?:explain|show) (?:CLASS|ORDER))(?: --account [\w-]+)?)/;
+  /(order-sync(?:(?: (?!order-sync )(?:[\w./:=@-]|'[^']*'|\\')+)+? --reason TEXT| (?:report|orders) (?:explain|show) (?:CLASS|ORDER)| (?:doctor|sync)\b(?! --(?!account )))(?: --account [\w-]+)?)/;
 
 /** Escapes text, so that it is neither markup nor the end of an attribute, and does not reverse the reading order. */
 export function escapeText(value: Cell): string {

@@ -102,6 +102,8 @@ tbody tr:hover > * { background: var(--faint); }
 tbody > tr > * { white-space: nowrap; }
 tr > .w { white-space: normal; min-width: 26ch; }
 tr > .n { text-align: right; }
+thead > tr > .n { min-width: 12ch; }
+code { font-family: ui-monospace, "SF Mono", "DejaVu Sans Mono", Menlo, monospace; font-size: .9em; }
 .zero { color: var(--muted); }
 td > b, th > b, td > a > b, .cards b { font-weight: inherit; margin-left: .17em; }
 td > i, th > i, td > a > i { visibility: hidden; font-style: normal; }

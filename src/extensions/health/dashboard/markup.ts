@@ -1,6 +1,7 @@
 import type { Column, Row } from '../../documents/document.ts';
 import type { Cell, Tone } from '../../../cli/shared/terminal.ts';
 import { figure, shownColumns, tableText, cutText, escapeText } from '../../documents/html/cells.ts';
+import { shownId } from '../../documents/headline.ts';
 import { paragraph } from '../../documents/html.ts';
 
 export function table(name: string, columns: readonly Column[], rows: readonly Row[]): string {
@@ -24,7 +25,7 @@ type OrderName = Readonly<Record<'account' | 'externalOrderId', string>>;
 
 export function orderLink(order: OrderName, text = order.externalOrderId): string {
   const path = orderPath(order);
-  const shown = escapeText(cutText(text));
+  const shown = escapeText(cutText(shownId(text)));
   return path === undefined ? shown : link(path, shown);
 }
 

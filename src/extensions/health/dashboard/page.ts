@@ -5,7 +5,7 @@ import { ageOf, cutText, escapeText, proseText, timeText } from '../../documents
 import { RANGES, type DashboardFacts, type ProgramFacts } from './facts.ts';
 import { eventsText } from './front/events.ts';
 import { flowText, moneyText, statesText } from './front/orders.ts';
-import { problemsText, titleOf, verdictSection } from './front/problems.ts';
+import { problemsText, problemsTitle, titleOf, verdictSection } from './front/problems.ts';
 import { partsText } from './front/running.ts';
 import { accountPath, badge } from './markup.ts';
 
@@ -16,7 +16,7 @@ const SECTIONS: readonly {
   readonly isWide?: boolean;
   readonly write: (facts: DashboardFacts) => string;
 }[] = [
-  { id: 'problems', title: 'Other problems', isWide: true, write: problemsText },
+  { id: 'problems', title: problemsTitle, isWide: true, write: problemsText },
   { id: 'orders', title: 'Orders by state', isWide: true, write: statesText },
   { id: 'flow', title: ({ range }) => `The last ${RANGES[range].name}`, write: flowText },
   { id: 'events', title: 'Newest changes', write: eventsText },

@@ -160,13 +160,12 @@ export function programFacts(
 }
 
 async function adviceFor(snapshot: Snapshot, account: string | undefined, name: string): Promise<string | undefined> {
-  const open = { account, class: name as FindingClassName, status: 'open', limit: MOST_ADVISED } as const;
+  const open = { account, class: name as FindingClassName, status: 'undecided', limit: MOST_ADVISED } as const;
   const advice = new Set<string>();
   for (const finding of (await listFindings(snapshot.db, open)).rows) {
     const evidence = await readEvidence(snapshot, finding.account, finding.external_order_id ?? '');
     if (evidence !== undefined) advice.add(adviceOn(finding, evidence));
   }
-  advice.delete(DECIDED);
   return advice.size === 1 ? [...advice][0] : undefined;
 }
 

@@ -37,7 +37,7 @@ main { max-width: 1760px; padding: 20px 32px 64px; }
 .todo > a { padding: 5px 12px; font-size: 14px; font-weight: 600; color: var(--accent); background: var(--surface); border: 1px solid var(--rim); border-radius: 7px; }
 .board .todo > a { text-decoration: none; }
 .todo > a:hover { background: var(--faint); }
-[data-copy] { padding: 5px 9px; background: var(--surface); border: 1px solid var(--line); border-radius: 7px; max-width: 100%; overflow-wrap: anywhere; user-select: all; }
+[data-copy] { padding: 5px 9px; background: var(--surface); border: 1px solid var(--line); border-radius: 7px; max-width: 100%; overflow-wrap: break-word; user-select: all; }
 .copy { padding: 3px 9px; font-size: 13px; }
 :not(.todo) > .copy { margin-left: 8px; }
 .tiles { grid-template-columns: repeat(auto-fill, minmax(200px, 1fr)); }

@@ -133,14 +133,26 @@ function findingProblems(overview: Overview): readonly (Problem | false)[] {
     if (severity === 'info') return [];
     const textOf = (count: number) => `${withCommas(count)} open ${count === 1 ? 'finding' : 'findings'} ${name}`;
     const text = textOf(open - decided);
-    const left = `${textOf(decided)}: a person has decided about the ${decided === 1 ? 'order' : 'orders'}, and acknowledging is left`;
+    const isOne = decided === 1;
+    const left = `${textOf(decided)}: a person has decided about the ${isOne ? 'order' : 'orders'}, so that ${isOne ? 'it only needs' : 'they only need'} to be acknowledged`;
     const group = groupOf(overview, since);
-    const remedy = `order-sync findings list --class ${name}${wordsOf(group)}`;
+    const list = (status: string) => `order-sync findings list --class ${name}${status}${wordsOf(group)}`;
+    // One command acknowledges findings of one account.
+    const acknowledge = `order-sync findings ack --class ${name} --decided --reason TEXT${wordsOf(group)}`;
     const about = { ...(overview.account !== null && { account: overview.account }), class: name };
     return [
       open > decided &&
-        problem('finding', meaning === undefined ? text : `${text}: ${meaning}`, { group, severity, remedy, about }),
-      decided > 0 && problem('decided', left, { group, remedy, about }),
+        problem('finding', meaning === undefined ? text : `${text}: ${meaning}`, {
+          group,
+          severity,
+          remedy: list(decided > 0 ? ' --status undecided' : ''),
+          about,
+        }),
+      decided > 0 &&
+        problem('decided', left, {
+          remedy: group.length === 1 ? acknowledge : list(' --status decided'),
+          about,
+        }),
     ];
   });
 }
@@ -204,7 +216,7 @@ function receiverProblems(receiver: ReceiverState, now: number): readonly (Probl
   const parts = { about: { receiver: name } };
   const refusedRemedy = { ...parts, remedy: `order-sync webhooks show ${shellWord(name)}` };
   const isFailing = failingSince !== null && now - Date.parse(failingSince) > LONG_MS;
-  const fails = `the receiver ${name} accepts no events, so they are waiting${cause === null ? '' : `: ${cause}`}`;
+  const fails = `events wait for the receiver ${name}${cause === null ? '' : `, because ${cause}`}`;
   const orders = counted(parked, 'order or link', 'orders or links');
   const refused = counted(deadLetters, 'dead letter');
   return [
@@ -218,6 +230,14 @@ function receiverProblems(receiver: ReceiverState, now: number): readonly (Probl
       problem('parked', `the receiver ${name} refuses events of ${orders}, retried for a day`, refusedRemedy),
     deadLetters > 0 && problem('dead-letters', `the receiver ${name} has ${refused}, refused for a day`, refusedRemedy),
   ];
+}
+
+/** Says that there is no problem, without a full stop. A receiver that fails is none at first, and is no part of what is well. */
+export function wellText({ receivers }: Pick<Overview, 'receivers'>): string {
+  const failing = receivers.filter(({ failingSince }) => failingSince !== null).length;
+  if (failing === 0) return 'All is well';
+  const fail = counted(failing, 'webhook receiver accepts', 'webhook receivers accept');
+  return `${fail} no events now: order-sync tries again, and no person is needed yet`;
 }
 
 export type StatusEnd = 'well' | 'look' | 'out-of-reach' | 'key-refused';

@@ -12,17 +12,20 @@ import { printable, inUnits, withCommas } from '../../../base/words.ts';
 import type { NamedOrder, ReceiverState, DaemonStatus, Status } from './status.ts';
 import { receiverText } from '../../webhooks/receiver.ts';
 import { problemText } from '../../../accounts/problem.ts';
-import { judgeStatus, type StatusEnd, type StatusVerdict } from './problems.ts';
+import { judgeStatus, wellText, type StatusEnd, type StatusVerdict } from './problems.ts';
 
-export const VERDICTS: Readonly<Record<StatusEnd, readonly [tone: Tone, text: string]>> = {
-  well: ['good', 'All is well.'],
+const VERDICTS: Readonly<Record<Exclude<StatusEnd, 'well'>, readonly [tone: Tone, text: string]>> = {
   look: ['warning', 'A person should look.'],
   'out-of-reach': ['error', 'Nothing can be sent now.'],
   'key-refused': ['error', 'Nothing can be sent now.'],
 };
 
+export function verdictLine({ end }: StatusVerdict, { overview }: Pick<Status, 'overview'>): readonly [Tone, string] {
+  return end === 'well' ? ['good', `${wellText(overview)}.`] : VERDICTS[end];
+}
+
 export function statusText(status: Status, screen: Screen, verdict = judgeStatus(status)): string {
-  const [tone, sentence] = VERDICTS[verdict.end];
+  const [tone, sentence] = verdictLine(verdict, status);
   return [
     `${toned(tone, sentence, screen)}\n`,
     ...reasonLines(verdict, screen),
@@ -42,7 +45,7 @@ function factsOf({ asOf, database, daemon, overview }: Status): readonly Field[]
   const now = Date.parse(asOf);
   const ago = (time: string | null) =>
     time === null ? 'never' : `${inUnits(Math.max(0, now - Date.parse(time)))} ago`;
-  const { oldestPending, oldestUnknown, holds, outOfReach, findings, receivers, lastEventAt } = overview;
+  const { oldestPending, oldestUnknown, holds, findings, receivers, lastEventAt } = overview;
   const oldest = (label: string, one: NamedOrder | null, word: string): readonly Field[] =>
     one === null || Date.parse(one.since) > now ? [] : [{ label, value: `${word} ${ago(one.since)}` }];
   return [
@@ -50,8 +53,7 @@ function factsOf({ asOf, database, daemon, overview }: Status): readonly Field[]
     ...(daemon === null ? [] : liveFields(daemon, ago)),
     {
       label: 'exchange',
-      value: outOfReach.length === 0 ? 'no outage now' : `out of reach since ${outOfReach[0]?.since}`,
-      tone: outOfReach.length === 0 ? undefined : 'error',
+      ...exchangeValue(overview),
     },
     ...holds.map(({ account, kind, since: from, until, actor, reason }): Field => ({
       label: 'hold',
@@ -69,6 +71,14 @@ function factsOf({ asOf, database, daemon, overview }: Status): readonly Field[]
     { label: 'last event', value: ago(lastEventAt) },
     { label: 'database', value: database },
   ];
+}
+
+function exchangeValue({ outOfReach, holds }: Status['overview']): Pick<Field, 'value' | 'tone'> {
+  const [lost] = outOfReach;
+  const refused = holds.find(({ kind }) => kind === 'key-refused');
+  if (lost !== undefined) return { value: `out of reach since ${lost.since}`, tone: 'error' };
+  if (refused !== undefined) return { value: `has refused the key since ${refused.since}`, tone: 'error' };
+  return { value: 'no outage now' };
 }
 
 function receiverField(receiver: ReceiverState, ago: (time: string | null) => string): Field {
@@ -120,7 +130,13 @@ function liveFields(
     { label: 'requests', value: `${use}, ${inFlight} in flight` },
     ...(slowed.length === 0
       ? []
-      : [{ label: 'circuit breakers', value: `not closed for ${slowed.join(', ')}`, tone: 'warning' as const }]),
+      : [
+          {
+            label: 'after failures',
+            value: `order-sync sends one request at a time to try the exchange: ${slowed.join(', ')}`,
+            tone: 'warning' as const,
+          },
+        ]),
     {
       label: 'changes seen',
       value:

@@ -5,13 +5,13 @@ import { cut, shortTime, styled, toned, wrapped, type Screen } from '../../../cl
 import { eventLine } from '../../feed/line.ts';
 import { judgeStatus, type StatusVerdict } from './problems.ts';
 import type { Status } from './status.ts';
-import { daemonText, ordersText, VERDICTS } from './text.ts';
+import { daemonText, ordersText, verdictLine } from './text.ts';
 
 /** Writes `rows` lines at most: whether all is well, the gravest problems, the orders by state, and the newest events, the newest last. */
 export function watchText(status: Status, screen: Screen, rows: number): string {
   const { asOf, daemon, overview } = status;
   const verdict = judgeStatus(status);
-  const [tone, sentence] = VERDICTS[verdict.end];
+  const [tone, sentence] = verdictLine(verdict, status);
   const linesOf = (text: string, indent = 0) => wrapped(text, screen.width, indent).split('\n');
   const facts = [`daemon  ${daemonText(daemon, Date.parse(asOf))}`, `orders  ${ordersText(overview)}`].flatMap((text) =>
     linesOf(text, 8),

@@ -2,18 +2,24 @@ import { sql, type RawBuilder } from 'kysely';
 import type { OrderState } from '../../../orders/rules/states.ts';
 import { exactSum, indexedBy } from '../../../store/dialect.ts';
 import type { Database } from '../../../store/port.ts';
+import { hasDecision } from '../../../store/tables/decided-findings.ts';
 import type { AmountRow } from '../../reports/reconciliation/rows.ts';
 import { partOf } from '../../reports/tables/summary.ts';
 
 /** The orders of an account whose amounts are added up; what comes after them is left out. */
 export const MOST_AT_STAKE = 1_000;
 
-/** The orders that a problem is about: those in a state, inserted since a time if it is given, or those with open findings of a class. */
-export type Concerned = { readonly state: OrderState; readonly since?: string } | { readonly class: string };
+/**
+ * The orders that a problem is about: those in a state, inserted since a time if it is given, or those with open findings of a class.
+ * `status` narrows the findings down as a list does.
+ */
+export type Concerned =
+  | { readonly state: OrderState; readonly since?: string }
+  | { readonly class: string; readonly status: 'open' | 'undecided' | 'decided' };
 
 /**
  * The exact sums of the amounts of these orders, by pair and position; those of a class without orders whose state is a problem by
- * itself. `db` must be of a snapshot.
+ * itself, or about which a person has decided. `db` must be of a snapshot.
  */
 export async function sumsAtStake(db: Database, account: string, concerned: Concerned) {
   const { rows } = await sql<AmountRow & { state: OrderState; sum: string }>`
@@ -31,8 +37,9 @@ function inState(account: string, state: OrderState): RawBuilder<unknown> {
 
 function withFinding(account: string, name: string): RawBuilder<unknown> {
   return sql`select from_currency, to_currency, asset_position, state, asset
-    from (select distinct external_order_id as id from (select external_order_id from findings
-      where account = ${account} and status = 'open' and class = ${name} limit ${MOST_AT_STAKE}) as open_findings) as found
+    from (select distinct external_order_id as id from (select * from findings
+      where account = ${account} and status = 'open' and class = ${name} limit ${MOST_AT_STAKE}) as few
+      where not ${hasDecision('few')}) as found
     join merchant_orders on account = ${account} and external_order_id = found.id
     where state not in ('disputed', 'held', 'unknown')`;
 }

@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import { feedEventOf } from '../../feed/event.ts';
 import { SEVERITIES, severityOf } from '../../../findings/rules/classes.ts';
+import { DECIDABLE } from '../../../findings/rules/decided.ts';
 import { ATTENTION_STATES, ORDER_STATES, type OrderState } from '../../../orders/rules/states.ts';
 import type { AccountCounts, NamedOrder, OpenFindings, Overview } from '../status/status.ts';
 import { storedHolds } from '../../../store/tables/account-holds.ts';
@@ -9,11 +10,10 @@ import { indexedBy } from '../../../store/dialect.ts';
 import { countOfOthers, readNewInvalid } from '../../../store/find-orders.ts';
 import { accountsToSend } from '../../../store/orders/due-times.ts';
 import { countsOf } from '../../../store/tables/chain.ts';
+import { hasDecision } from '../../../store/tables/decided-findings.ts';
 import { newestEvents } from '../../feed/tables/events.ts';
 import type { Database } from '../../../store/port.ts';
 import { compileFor } from '../../../store/statement.ts';
-import { DECIDABLE } from '../../reports/story/story.ts';
-import { countDecided } from './decided-findings.ts';
 import { readWebhooks } from '../../webhooks/tables/endpoints.ts';
 
 const MOST_HOLDS = 100;
@@ -45,7 +45,7 @@ export async function readOverview(
     oldestUnknown: await firstUnknown(db, having(accounts, ['unknown'])),
     newInvalid: await readNewInvalid(db, having(accounts, ['invalid']).slice(0, MOST_ACCOUNTS), now),
     attention: await ordersToDecide(db, having(accounts, ATTENTION_STATES)),
-    findings: openFindings(accounts, await firstSeen(db, accounts), await countDecided(db, withDecidable(accounts))),
+    findings: openFindings(accounts, await judgeFindings(db, accounts)),
     holds: (await db.executeQuery(compileFor(db, holds))).rows,
     outOfReach: await lostReach(db, account, 'exchange'),
     unreadable: await lostReach(db, account, 'answers'),
@@ -62,36 +62,42 @@ function having(accounts: readonly AccountCounts[], states: readonly OrderState[
   return accounts.filter(({ orders }) => states.some((state) => orders[state] !== undefined)).map((one) => one.account);
 }
 
-function withDecidable(accounts: readonly AccountCounts[]): readonly string[] {
-  const some = accounts.filter(({ findings }) => DECIDABLE.some((name) => findings[name] !== undefined));
-  return some.slice(0, MOST_SEARCHES).map(({ account }) => account);
-}
-
-function openFindings(
-  accounts: readonly AccountCounts[],
-  since: ReadonlyMap<string, string>,
-  decided: ReadonlyMap<string, number>,
-): readonly OpenFindings[] {
+function openFindings(accounts: readonly AccountCounts[], judged: Judged): readonly OpenFindings[] {
   return Object.entries(sumOf(accounts, 'findings'))
     .map(([name, open]): OpenFindings => {
-      const ofClass = { decided: decided.get(name), since: since.get(name) };
-      return { class: name, severity: severityOf(name) ?? 'warning', open, ...ofClass };
+      return { class: name, severity: severityOf(name) ?? 'warning', open, ...judged.get(name) };
     })
     .toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) || b.open - a.open);
 }
 
-/** When the oldest open finding of each class was first seen, by one index search for each class of an account; of no class if these are many. */
-async function firstSeen(db: Database, accounts: readonly AccountCounts[]): Promise<ReadonlyMap<string, string>> {
-  const oldest = accounts.flatMap(({ account, findings }) =>
-    Object.keys(findings).map(
-      (name) => sql`select * from (select class, first_seen_at from findings
-        where account = ${account} and status = 'open' and class = ${name} order by id limit 1) as few`,
-    ),
+type Judged = ReadonlyMap<string, Pick<OpenFindings, 'decided' | 'since'>>;
+
+/** Of each class of an account no more open findings than these are judged, the oldest: further ones count as not decided. */
+const MOST_JUDGED = 1_000;
+
+/**
+ * Counts, by class, the open findings that a person has settled by a decision about the order, and says when the oldest of the others
+ * was first seen. Each class of an account is one search. If these are too many, the classes of some are not read, nor any time.
+ */
+async function judgeFindings(db: Database, accounts: readonly AccountCounts[]): Promise<Judged> {
+  const classes = accounts.flatMap(({ account, findings }) => Object.keys(findings).map((name) => ({ account, name })));
+  const isDecidable = ({ name }: { readonly name: string }) => DECIDABLE.includes(name);
+  const isCut = classes.length > MOST_SEARCHES;
+  const searches = (isCut ? classes.filter(isDecidable).slice(0, MOST_SEARCHES) : classes).map((one) => {
+    const few = sql`select * from findings ${indexedBy('findings_open')}
+      where account = ${one.account} and status = 'open' and class = ${one.name} order by id limit ${isDecidable(one) ? MOST_JUDGED : 1}`;
+    return sql`select class, first_seen_at, ${hasDecision('few')} as is_decided from (${few}) as few`;
+  });
+  if (searches.length === 0) return new Map();
+  const { rows } = await sql<{ name: string; decided: number; since: string | null }>`select class as name,
+      count(case when is_decided then 1 end) as decided, min(case when not is_decided then first_seen_at end) as since
+    from (${sql.join(searches, sql` union all `)}) as judged group by class`.execute(db);
+  return new Map(
+    rows.map(({ name, decided, since }) => [
+      name,
+      { decided: decided || undefined, since: isCut ? undefined : (since ?? undefined) },
+    ]),
   );
-  if (oldest.length === 0 || oldest.length > MOST_SEARCHES) return new Map();
-  const { rows } = await sql<{ name: string; since: string }>`select class as name, min(first_seen_at) as since
-    from (${sql.join(oldest, sql` union all `)}) as found group by class`.execute(db);
-  return new Map(rows.map(({ name, since }) => [name, since]));
 }
 
 /** Orders that a merchant may take away are counted in their index, no further than this in all accounts. */

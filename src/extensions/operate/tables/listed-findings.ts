@@ -10,6 +10,7 @@ import type { FindingStatus } from '../../../findings/rules/finding.ts';
 import type { OrderState } from '../../../orders/rules/states.ts';
 import type { FindingRow } from '../../../store/tables/findings.ts';
 import { accountsIn } from '../../../store/tables/accounts.ts';
+import { hasDecision } from '../../../store/tables/decided-findings.ts';
 import { listAccounts, type Listed, type ListQuery, type OfAccount } from './listed.ts';
 import { isLike, type IdFilter } from '../../../store/find-orders.ts';
 import type { Pair } from '../../documents/commands/options.ts';
@@ -19,6 +20,11 @@ import type { Database } from '../../../store/port.ts';
 /** Of each class a list looks at no more findings than this, the newest. */
 const MOST_READ = 10_000;
 export const STATUSES = ['open', 'acknowledged', 'resolved'] as const satisfies readonly FindingStatus[];
+/** What a list may narrow the open findings down to: those whose orders a person has decided about, and the others. */
+export const OPEN_PARTS = ['undecided', 'decided'] as const;
+
+/** `is_decided`: the finding is open, and a person has decided about its order. */
+export type ListedFinding = FindingRow & { readonly is_decided: boolean };
 
 const CLASSES = Object.keys(FINDING_CLASSES);
 
@@ -28,7 +34,7 @@ export type FindingPlace = Readonly<{ id: number; severity: Severity }>;
 interface FindingFilter extends ListQuery {
   readonly class?: FindingClassName | undefined;
   readonly severity?: Severity | undefined;
-  readonly status?: FindingStatus | undefined;
+  readonly status?: FindingStatus | (typeof OPEN_PARTS)[number] | undefined;
   readonly order?: IdFilter | undefined;
   readonly pair?: Pair | undefined;
   readonly state?: OrderState | undefined;
@@ -43,31 +49,36 @@ type Filter = OfAccount<FindingFilter>;
  * Lists the findings that match the filter, the worst first, of one severity the newest. The index of open findings has them
  * by status and class, so each class is read by itself from its newest one on.
  */
-export async function listFindings(db: Database, filter: FindingFilter): Promise<Listed<FindingRow>> {
-  return await listAccounts(
+export async function listFindings(db: Database, filter: FindingFilter): Promise<Listed<ListedFinding>> {
+  const { rows, isCut } = await listAccounts(
     filter,
     () => accountsIn(db, 'findings'),
     (one) => listOfAccount(db, one),
     compareRows,
   );
+  return { rows: rows.map((row) => ({ ...row, is_decided: Boolean(row.is_decided) })), isCut };
 }
+
+/** SQLite has numbers for truth values. */
+type Found = FindingRow & { readonly is_decided: unknown };
+const IS_DECIDED = sql<SqlBool>`status = 'open' and ${hasDecision('findings')}`;
 
 function compareRows(one: FindingRow, other: FindingRow): number {
   const placeOf = ({ class: name }: FindingRow) => SEVERITIES.indexOf(weightOf(name));
   return placeOf(one) - placeOf(other) || other.id - one.id;
 }
 
-async function listOfAccount(db: Database, filter: Filter): Promise<Listed<FindingRow>> {
+async function listOfAccount(db: Database, filter: Filter): Promise<Listed<Found>> {
   const { account, status, severity, after, limit } = filter;
   if (filter.order !== undefined) return await listOfOrder(db, filter, filter.order);
-  const statuses = status === undefined ? STATUSES : [status];
+  const statuses = status === undefined ? STATUSES : [statusOf(status)];
   const classes = await classesOf(db, account, statuses, filter.class);
-  const rows: FindingRow[] = [];
+  const rows: Found[] = [];
   let isCut = false;
   const left = SEVERITIES.slice(after === undefined ? 0 : SEVERITIES.indexOf(after.severity));
   for (const wanted of severity === undefined ? left : [severity]) {
     if (rows.length >= limit) break;
-    const found: FindingRow[] = [];
+    const found: Found[] = [];
     for (const one of classes.filter(({ name }) => weightOf(name) === wanted)) {
       const listed = await listOfClass(db, filter, one);
       found.push(...listed.rows);
@@ -76,6 +87,10 @@ async function listOfAccount(db: Database, filter: Filter): Promise<Listed<Findi
     rows.push(...found.toSorted((a, b) => b.id - a.id).slice(0, limit - rows.length));
   }
   return { rows, isCut: isCut && rows.length < limit };
+}
+
+function statusOf(status: NonNullable<Filter['status']>): FindingStatus {
+  return status === 'decided' || status === 'undecided' ? 'open' : status;
 }
 
 interface StatusAndClass {
@@ -111,11 +126,7 @@ export function weightOf(name: string): Severity {
   return severityOf(name) ?? 'warning';
 }
 
-async function listOfClass(
-  db: Database,
-  filter: Filter,
-  { status, name }: StatusAndClass,
-): Promise<Listed<FindingRow>> {
+async function listOfClass(db: Database, filter: Filter, { status, name }: StatusAndClass): Promise<Listed<Found>> {
   const { account, after, limit } = filter;
   const ofClass = allOf(
     sql`account = ${account} and status = ${status} and class = ${name}`,
@@ -124,7 +135,7 @@ async function listOfClass(
   const beyond = await sql<{ id: number }>`select id from findings where ${ofClass}
     order by id desc limit 1 offset ${MOST_READ}`.execute(db);
   const oldest = beyond.rows[0]?.id;
-  const { rows } = await sql<FindingRow>`select * from findings
+  const { rows } = await sql<Found>`select *, ${IS_DECIDED} as is_decided from findings
     where ${allOf(ofClass, unsearched(filter), oldest === undefined ? undefined : sql`id >= ${oldest}`)}
     order by id desc limit ${limit}`.execute(db);
   return { rows, isCut: oldest !== undefined && rows.length < limit };
@@ -139,17 +150,17 @@ const PLACE = sql`case ${sql.join(
   sql` `,
 )} else ${sql.lit(SEVERITIES.indexOf(weightOf('')))} end`;
 
-async function listOfOrder(db: Database, filter: Filter, order: IdFilter): Promise<Listed<FindingRow>> {
+async function listOfOrder(db: Database, filter: Filter, order: IdFilter): Promise<Listed<Found>> {
   const { account, class: name, severity, status, after, limit } = filter;
   const conditions = allOf(
     unsearched(filter),
     name === undefined ? undefined : sql`class = ${name}`,
     severity === undefined ? undefined : sql`severity = ${severity}`,
-    status === undefined ? undefined : sql`status = ${status}`,
+    status === undefined ? undefined : sql`status = ${statusOf(status)}`,
     after && sql`(${PLACE}, -id) > (${SEVERITIES.indexOf(after.severity)}, ${-after.id})`,
   );
   const ofOrder = sql`select * from findings where account = ${account} and ${isLike(order)}`;
-  const { rows } = await sql<FindingRow>`select * from (${ofOrder} limit ${MOST_READ}) findings
+  const { rows } = await sql<Found>`select *, ${IS_DECIDED} as is_decided from (${ofOrder} limit ${MOST_READ}) findings
     where ${conditions}
     order by ${PLACE}, id desc limit ${limit}`.execute(db);
   const beyond = await sql`select 1 from (${ofOrder} limit 1 offset ${MOST_READ}) findings`.execute(db);
@@ -157,7 +168,7 @@ async function listOfOrder(db: Database, filter: Filter, order: IdFilter): Promi
 }
 
 /** The conditions that no index is for; the order itself is read by its key. */
-function unsearched({ pair, state, from, to }: FindingFilter): RawBuilder<SqlBool> {
+function unsearched({ status, pair, state, from, to }: FindingFilter): RawBuilder<SqlBool> {
   const ofOrder = allOf(
     sql`listed.account = findings.account and listed.external_order_id = findings.external_order_id`,
     state === undefined ? undefined : sql`${unindexed('listed.state')} = ${state}`,
@@ -165,5 +176,7 @@ function unsearched({ pair, state, from, to }: FindingFilter): RawBuilder<SqlBoo
   );
   const isOfAny = state === undefined && pair === undefined;
   const order = sql<SqlBool>`exists (select 1 from merchant_orders listed where ${ofOrder})`;
-  return allOf(isInPeriod(sql`first_seen_at`, from, to), isOfAny ? undefined : order);
+  const part =
+    status === 'decided' ? IS_DECIDED : status === 'undecided' ? sql<SqlBool>`not (${IS_DECIDED})` : undefined;
+  return allOf(isInPeriod(sql`first_seen_at`, from, to), isOfAny ? undefined : order, part);
 }

@@ -16,6 +16,7 @@ import { utcTime } from '../../documents/commands/options.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
 import { withAccount, absentOrder } from '../../../cli/shared/store.ts';
 import { writePieces } from '../../documents/commands/files.ts';
+import { shownId } from '../../documents/headline.ts';
 import { pasteable } from '../../../base/invocation.ts';
 import { show } from '../../documents/commands/print.ts';
 
@@ -81,7 +82,7 @@ async function newsOf(command: Command, settings: AccountSettings, externalOrder
 
 function asText({ externalOrderId, asOf, headline, told, next }: Story, { width }: Screen): string {
   return [
-    `Order ${printable(externalOrderId)} as of ${asOf}`,
+    `Order ${printable(shownId(externalOrderId))} as of ${asOf}`,
     wrapped(`${headline}.`, width),
     '',
     ...told.map(({ at, text }) => `${printable(at)}  ${wrapped(printable(text), width, TIME_WIDTH)}`),

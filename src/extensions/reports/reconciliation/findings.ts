@@ -22,6 +22,7 @@ export type ReportFinding = Readonly<{
   rank: number;
   severity: string;
   class: string;
+  /** `decided`: open, and a person has decided about the order since. */
   status: string;
   account: string;
   external_order_id: string;
@@ -58,7 +59,7 @@ type CurrencySettings = Pick<AmountSettings, 'outputPosition'>;
 export function knownFinding(row: KnownFindingRow, asOf: string, settings: CurrencySettings): ReportFinding {
   const { id, acknowledged_at: at } = row;
   const isAcknowledged = row.status !== 'open' && at !== null && at <= asOf;
-  const [status, reason] = isAcknowledged ? ['acknowledged', row.reason] : ['open', null];
+  const [status, reason] = isAcknowledged ? ['acknowledged', row.reason] : [row.is_decided ? 'decided' : 'open', null];
   return { id, status, since: row.first_seen_at, reason, ...listed(row, row, settings) };
 }
 
@@ -105,22 +106,28 @@ export function findingsSection(findings: Iterable<ReportFinding>, { account }: 
     empty: 'There are no findings.',
     columns: [...accountColumns(account), ...FINDING_COLUMNS],
     rows: findings,
-    groups: { describe: headOf, says: ['severity', 'class', 'status'] },
+    groups: { describe: (row) => headOf(row, words), says: ['severity', 'class', 'status'] },
   };
 }
 
-function headOf(row: Row): GroupHead {
-  return findingHead(String(row['class']), String(row['severity']), String(row['status']));
+function headOf(row: Row, words: string): GroupHead {
+  const [name, status] = [String(row['class']), String(row['status'])];
+  if (status === 'open') return findingHead(name, String(row['severity']));
+  const advice =
+    status === 'decided'
+      ? `A person has decided about the orders since. To acknowledge the findings: order-sync findings ack --class ${name} --decided --reason TEXT${words}.`
+      : 'Nothing. A person has acknowledged these findings.';
+  const { meaning = '' } = findingHead(name, '');
+  return { title: `${name} (${status})`, meaning, advice };
 }
 
-export function findingHead(name: string, severity: string, status = 'open'): GroupHead {
+export function findingHead(name: string, severity: string): GroupHead {
   const { meaning, advice } = findingClass(name) ?? {
     meaning: 'This version of order-sync does not know this class of findings.',
     advice: 'Compare both values.',
   };
   const part = severity === 'info' ? ({ part: 'details' } as const) : {};
-  if (status === 'open') return { title: `${name} (${severity})`, ...part, tone: gravityOf(severity), meaning, advice };
-  return { title: `${name} (${status})`, meaning, advice: 'Nothing. A person has acknowledged these findings.' };
+  return { title: `${name} (${severity})`, ...part, tone: gravityOf(severity), meaning, advice };
 }
 
 function ageOf(since: string | null, asOf: string): string | null {

@@ -26,6 +26,7 @@ const SYNC = 'Run order-sync sync, then make the report again.';
 /** Why an order is not checked, and what to do about it: what may be wrong first, what only time brings last. */
 export const UNCHECKED = {
   outcomeUnknown: ['it is not known whether the exchange took the order', FINDING_CLASSES.CREATE_UNKNOWN.advice],
+  sentAgain: ['waits to be sent again', 'order-sync sends the order by itself. Make the report again after that.'],
   olderRecord: ['the exchange answers with a record that contradicts ours', 'Ask the exchange which record is right.'],
   noAmount: ['the record has no readable amount', 'Ask the exchange for the amount of the order.'],
   noPair: [
@@ -72,6 +73,7 @@ type Decimal = Extract<DecimalReading, { ok: true }>;
 const NOT_AT_EXCHANGE: readonly string[] = ['pending', 'invalid', 'rejected', 'cancelled', 'abandoned'];
 const CLASS_OF_REASON: Partial<Record<UncheckedReason, FindingClassName>> = {
   outcomeUnknown: 'CREATE_UNKNOWN',
+  sentAgain: 'CREATE_UNKNOWN',
   olderRecord: 'REPLICAS_DISAGREE',
 };
 
@@ -102,7 +104,7 @@ function judge(
   settings: ReconciliationSettings,
 ): Judgement {
   if (isChangedAfter(row, asOf.toISOString())) return unchecked('changedAfter');
-  if (findUnknownOutcome(age).length > 0) return unchecked('outcomeUnknown');
+  if (findUnknownOutcome(age).length > 0) return unchecked(row.state === 'pending' ? 'sentAgain' : 'outcomeUnknown');
   if (isGivenUpUnseen(row)) return unchecked('givenUp');
   if (NOT_AT_EXCHANGE.includes(row.state)) return { kind: 'nothing' };
   if (row.state === 'disputed') return { kind: 'disputed' };

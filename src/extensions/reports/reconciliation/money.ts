@@ -14,11 +14,11 @@ export const OUTCOME_COLUMNS: readonly Column[] = [
 export const NOT_IN_SUMS: Column = { key: 'unreadable', label: 'Not in the sums', kind: 'count', rank: 2 };
 const ORDERS_AND_AMOUNTS: readonly Column[] = [
   { key: 'orders', label: 'Orders', kind: 'count' },
-  ...OUTCOME_COLUMNS,
-  // Both sides of the orders that were compared.
+  // Both sides of the orders that were compared come first: of a wide table a screen shows the first columns alone.
   { key: 'ours', label: 'Ours, compared', kind: 'decimal', rank: 1 },
   { key: 'theirs', label: 'Theirs', kind: 'decimal', rank: 1 },
   { key: 'difference', label: 'Difference', kind: 'decimal' },
+  ...OUTCOME_COLUMNS,
   NOT_IN_SUMS,
 ];
 const CURRENCY: Column = { key: 'currency', label: 'Currency', kind: 'text' };

@@ -161,7 +161,8 @@ export class ReconciliationTotals {
     if (judgement.kind !== 'nothing') this.#addLookup(row.state === 'final' ? 'final' : 'open', lookup);
     if (row.state === 'abandoned') counts.given_up += 1;
     if (judgement.kind === 'nothing') addCount(this.nothing, row.state, 1);
-    if (row.resends > 0) counts.sent_again += 1;
+    // A decision counts as a resend before the order is sent, and a fail-over counts one that may not have been made.
+    if (row.resends > 0 && row.attempts > row.resends && row.state !== 'pending') counts.sent_again += 1;
     // Only a row that was refused has an amount below zero: it must not lessen the amounts of others.
     if (ours.ok && !ours.text.startsWith('-')) sums.asset.add(ours.text);
     else counts.unreadable += 1;

@@ -27,7 +27,7 @@ export interface Supplement {
 export interface Reconciled {
   readonly totals: ReconciliationTotals;
   readonly charts: ReconciliationCharts;
-  /** Also counts the orders that are unchecked or disputed, or have an open finding of severity error or warning. */
+  /** Also counts the orders that are unchecked or disputed, or have an open finding of severity error or warning about which no person has decided. */
   readonly tables: ReportTables;
   /** Accounts that the settings do not name, and how many of their rows wait to be sent or followed. */
   readonly otherAccounts: readonly { readonly name: string; readonly rows: number }[];
@@ -43,7 +43,7 @@ const OUT_OF_REACH = {
   advice: 'order-sync doctor says whether the cause is on this side. Then make the report again.',
 };
 const IN_DOUBT =
-  'Money in doubt counts the whole amount of each order that is disputed, unknown, held or not checked, or has an open error or warning. One order can be counted in several of these lines.';
+  'Money in doubt counts the whole amount of each order that is disputed, unknown, held or not checked, or has an open error or warning about which no person has decided. One order can be counted in several of these lines.';
 const MOST_NAMES = 5;
 /** An application may write any text as the account of a row. */
 const LONGEST_NAME = 64;

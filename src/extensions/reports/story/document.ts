@@ -11,7 +11,7 @@ import {
   type Verdict,
 } from '../../documents/document.ts';
 import { type Tone } from '../../../cli/shared/terminal.ts';
-import { headlineTone, type HeadlineFacts } from '../../documents/headline.ts';
+import { headlineTone, shownId, type HeadlineFacts } from '../../documents/headline.ts';
 import { capitalized, counted, inWords } from '../../../base/words.ts';
 import { currencyOfRow, pairOf } from '../reconciliation/rows.ts';
 import type { StoryEvidence, StoryFinding } from '../tables/story.ts';
@@ -60,7 +60,7 @@ export function storyDocument(story: Story, evidence: StoryEvidence, settings: S
   ];
   return {
     schema: null,
-    title: `Order ${externalOrderId}`,
+    title: `Order ${shownId(externalOrderId)}`,
     verdict: verdictOf(story, seen),
     cards: state === null ? [] : cardsOf({ ...story, state }, seen, settings),
     facts: [

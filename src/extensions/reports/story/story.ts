@@ -3,6 +3,7 @@ import { describeRestraint, stops, describeStop, stopRemedy } from '../../../acc
 import { accountWords } from '../../../accounts/rules/name.ts';
 import { keyRemedy } from '../../../accounts/problem.ts';
 import { findingClass } from '../../../findings/rules/classes.ts';
+import { isDecided, statesToDecide } from '../../../findings/rules/decided.ts';
 import { capitalized, compareTexts } from '../../../base/words.ts';
 import type { OrderState } from '../../../orders/rules/states.ts';
 import type { RecordView } from '../../../orders/rules/record.ts';
@@ -213,31 +214,35 @@ function findingLines(
 ): readonly string[] {
   if (open.length === 0) return [];
   // To acknowledge one that the decision settles would take it out of the lists before anybody has decided.
-  const ready = open.filter((finding) => !isDecisive(finding, moment.state));
+  const ready = open.filter((finding) => !statesToDecide(finding.class).includes(moment.state));
   const ids = ready.map(({ id }) => id).join(' ');
   const command = `order-sync findings ack ${ids} --reason TEXT${accountWords(moment.order.account)}`;
   return [
     ...new Set(
       open.map((finding) => {
         const lead =
-          finding.severity === 'info' || isDecided(finding, moment) ? 'For information:' : 'A person should look at';
-        // The decisions above say the same.
+          finding.severity === 'info' || isDecided(finding, moment.events)
+            ? 'For information:'
+            : 'A person should look at';
+        // The decisions above say the same at length.
         const isSaid = finding.class === 'ID_COLLISION' && moment.state === 'disputed';
-        const advice = isSaid ? '' : ` ${adviceOn(finding, moment).replace(HERE, 'one of the commands above')}`;
-        return `${lead} finding ${finding.class}.${advice}`;
+        const advice = isSaid ? SAID_ABOVE : adviceOn(finding, moment).replace(HERE, ABOVE);
+        return `${lead} finding ${finding.class}. ${advice}`;
       }),
     ),
     ...(ready.length === 0 ? [] : ['To acknowledge the findings that a person has looked at:', command]),
   ];
 }
 
+const ABOVE = 'one of the commands above';
+const SAID_ABOVE = `Do not pay or deliver for this order. Decide with ${ABOVE}.`;
 const HERE = 'one of the commands under "What happens next" of the order';
 
 export const DECIDED = 'A person has decided about the order. The finding only needs to be acknowledged.';
 
 /** Says what to do about an open finding. */
 export function adviceOn(finding: StoryFinding, moment: Pick<Moment, 'order' | 'events'>): string {
-  if (isDecided(finding, moment)) return DECIDED;
+  if (isDecided(finding, moment.events)) return DECIDED;
   const { external_order_id: id, account, pre_order_id: preOrderId } = moment.order;
   const advice = findingClass(finding.class)?.advice ?? 'This version of order-sync does not know it.';
   return advice
@@ -245,31 +250,4 @@ export function adviceOn(finding: StoryFinding, moment: Pick<Moment, 'order' | '
     .replaceAll(/\bORDER\b/g, () => shellWord(id))
     .replaceAll('--reason TEXT', () => `--reason TEXT${accountWords(account)}`)
     .replace(', if there is one', (words) => (preOrderId === null ? words : ` ${preOrderId}`));
-}
-
-/** The classes that say whose order it is, and those that compare it with ours. */
-const WHOSE: readonly string[] = ['ID_COLLISION', 'IDENTITY_MISMATCH', 'MERCHANT_MISMATCH', 'ORDER_REUSED'];
-const COMPARING: readonly string[] = ['AMOUNT_MISMATCH', 'PAIR_MISMATCH', 'TYPE_MISMATCH'];
-/** The classes whose findings a person may settle by a decision about the order. */
-export const DECIDABLE: readonly string[] = ['CREATE_UNKNOWN', ...WHOSE, ...COMPARING];
-
-/** Tells whether a decision about an order in this state would settle the finding. */
-function isDecisive({ class: name }: Pick<StoryFinding, 'class'>, state: string | null): boolean {
-  if (name === 'CREATE_UNKNOWN') return state === 'unknown' || state === 'held';
-  return state === 'disputed' && (WHOSE.includes(name) || COMPARING.includes(name));
-}
-
-/** Tells whether a person has settled the finding since by a decision about the order. */
-export function isDecided(
-  finding: Pick<StoryFinding, 'class' | 'first_seen_at'>,
-  { events }: Pick<Moment, 'events'>,
-): boolean {
-  const { class: name, first_seen_at } = finding;
-  const last = events.findLast(
-    ({ field, old_value: from, new_value: to }) =>
-      field === 'state' && (isDecisive(finding, from) || isDecisive(finding, to)),
-  );
-  if (last?.source !== 'operator' || isDecisive(finding, last.new_value) || first_seen_at > last.observed_at)
-    return false;
-  return last.new_value === 'abandoned' || !COMPARING.includes(name);
 }

@@ -4,6 +4,7 @@ import { WAITING_STATES } from '../../../orders/rules/states.ts';
 import { ORDER_COLUMNS } from '../../../store/orders/order-columns.ts';
 import { holdsTime, indexedBy, isInPeriod, unindexed, type Query } from '../../../store/dialect.ts';
 import { queries } from '../../../store/statement.ts';
+import { hasDecision } from '../../../store/tables/decided-findings.ts';
 
 export type OrderTime = 'insertion' | 'completion';
 
@@ -31,7 +32,7 @@ export function reconciledRows(scope: ReportScope) {
   return ordersOf(scope)
     .select(['o.account', 'o.external_order_id', 'o.asset', 'o.asset_position', 'o.from_currency', 'o.to_currency'])
     .select(['o.state', 'o.state_reason', 'o.order_status', 'o.outcome', 'o.created_at', 'o.sent_at', 'o.changed_at'])
-    .select(['o.last_lookup_at', 'o.modification_date', 'o.stale_date', 'o.resends', 'o.fail_over'])
+    .select(['o.last_lookup_at', 'o.modification_date', 'o.stale_date', 'o.attempts', 'o.resends', 'o.fail_over'])
     .select(['record.received_at', 'record.compared_at', 'record.input_asset', 'record.output_asset'])
     .select(['record.from_currency as record_from', 'record.to_currency as record_to', 'record.fee', 'record.reward'])
     .select(['record.creation_date', 'record.completion_date', timeOf(scope).as('at')]);
@@ -58,6 +59,7 @@ export function knownFindings(scope: ReportScope) {
     .select(['f.id', 'f.account', 'f.external_order_id', 'f.class', 'f.severity', 'f.expected', 'f.actual', 'f.status'])
     .select(['f.first_seen_at', 'f.changed_at as acknowledged_at', 'f.reason', 'o.state', 'o.outcome', 'o.changed_at'])
     .select(['o.asset', 'o.asset_position', 'o.from_currency', 'o.to_currency', at.$castTo<string | null>().as('at')])
+    .select(hasDecision('f', asOf).as('is_decided'))
     .where('f.account', '=', account)
     .where('f.class', 'not in', ['UNCHECKED', ...ignore])
     .where('f.first_seen_at', '<=', asOf)

@@ -16,7 +16,7 @@ const TABLES = `create table finding (${FINDING}); create table unchecked (${UNC
 const REASON_PLACE = `case reason ${UNCHECKED_REASONS.map((reason, place) => `when '${reason}' then ${place}`).join(' ')} end`;
 
 const findingsWhere = (condition: string) => `select ${FINDING} from finding where ${condition}
-  order by status = 'acknowledged', rank, class, account, external_order_id, since, expected, actual, id`;
+  order by status = 'acknowledged', status = 'decided', rank, class, account, external_order_id, since, expected, actual, id`;
 
 /** The rows of a report that grow with the orders or with the accounts. */
 export class ReportTables extends TemporaryTables {

@@ -65,23 +65,26 @@ describe('the dashboard of a program', () => {
     answers.set('a', record('a', { creationDate: '2024-03-01T10:00:00Z' }));
     await lookUp();
     const seenAt = program.clock.now().toISOString();
-    const advised = async () => {
+    const advised = async (openSince: string | null) => {
       program.clock.advance(60_000);
       const { troubles } = await readerOf(program).read('default', '24h');
       const { story } = (await storyOf(program.app.store, configOf(program.config, 'default'), 'a', {
         asOf: program.clock.now(),
       }))!;
       const { advice = '', since } = troubles.find(({ about }) => about.class === 'ID_COLLISION')!;
-      expect(since).toBe(seenAt);
+      expect(since).toBe(openSince);
       expect(story.next.filter((line) => line.includes('--as ours'))).toHaveLength(
         advice.includes('--as ours') ? 1 : 0,
       );
       return { advice, isTold: story.next.some((line) => line.endsWith(advice)) };
     };
-    expect(await advised()).toMatchObject({ advice: expect.stringContaining('--as ours') as string, isTold: false });
+    expect(await advised(seenAt)).toMatchObject({
+      advice: expect.stringContaining('--as ours') as string,
+      isTold: false,
+    });
     const action = { judgement: { kind: 'abandoned' }, actor: 'anna', reason: 'r' } as const;
     await Array.fromAsync(decideOrders(program.app, [{ externalOrderId: 'a' }], action));
-    expect(await advised()).toMatchObject({ isTold: true });
+    expect(await advised(null)).toMatchObject({ isTold: true });
   });
 
   it('puts unknown outcomes that a person has decided last, and counts their money with their state alone', async () => {
@@ -99,6 +102,32 @@ describe('the dashboard of a program', () => {
     expect(decided).toMatchObject({ code: 'decided', count: 1, advice: DECIDED });
     expect(troubles.at(-1)).toBe(decided);
     expect(troubles.find(({ code }) => code === 'unknown')?.stake?.amounts).toHaveLength(1);
+  });
+
+  it('counts the money and the age of a class without the orders that a person has decided', async () => {
+    const { program, answers, lookUp } = await acceptedOrders(['a', 'b']);
+    const currencyPair = { fromCurrency: 'BTC', toCurrency: 'EUR' };
+    const exchangeOperation = { currencyPair, inputAsset: 7 };
+    const other = (id: string) => record(id, { creationDate: '2024-03-01T10:00:00Z', exchangeOperation });
+    answers.set('a', other('a'));
+    await lookUp();
+    answers.set('b', other('b'));
+    await lookUp();
+    const seenAt = program.clock.now().toISOString();
+    const by = { actor: 'anna', reason: 'r' } as const;
+    for (const [externalOrderId, kind] of [
+      ['a', 'abandoned'],
+      ['b', 'ours'],
+    ] as const) {
+      await Array.fromAsync(decideOrders(program.app, [{ externalOrderId }], { judgement: { kind }, ...by }));
+    }
+    const { troubles } = await readerOf(program).read('default', '24h');
+    const [open, decided] = troubles.filter(({ about }) => about.class === 'AMOUNT_MISMATCH');
+    expect(open).toMatchObject({ count: 1, since: seenAt, concerned: { status: 'undecided' } });
+    expect(open?.stake?.amounts).toEqual([{ currency: 'BTC', amount: '1.5' }]);
+    expect(open?.remedy).toContain('--status undecided');
+    expect(decided).toMatchObject({ code: 'decided', count: 1, concerned: { status: 'decided' } });
+    expect(decided?.remedy).toBe('order-sync findings ack --class AMOUNT_MISMATCH --decided --reason TEXT');
   });
 
   it('is read once at a time, however long a reading takes and whoever looks meanwhile', async () => {
@@ -308,7 +337,7 @@ describe('the first line of the dashboard', () => {
         databaseAheadMs: null,
         overview,
       };
-      const isWellHere = (await (await get('/')).text()).includes('<h1>All is well</h1>');
+      const isWellHere = (await (await get('/')).text()).includes('<div class="verdict good">');
       expect(isWellHere).toBe(judgeStatus(status).end === 'well');
       return isWellHere;
     };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { orderLink } from '../../../../src/extensions/health/dashboard/markup.ts';
 import { dashboardPage } from '../../../../src/extensions/health/dashboard/page.ts';
 import { dashboardFacts } from '../../../support/dashboard-facts.ts';
 import { receiverState } from '../../../support/reading.ts';
@@ -6,6 +7,11 @@ import { receiverState } from '../../../support/reading.ts';
 describe('the dashboard', () => {
   it('says in its first line that all is well when nothing needs a person', () => {
     expect(dashboardPage(dashboardFacts({ troubles: [] }))).toMatch(/class="verdict good"[\s\S]*<h1>All is well<\/h1>/);
+    const facts = dashboardFacts({ troubles: [] });
+    const receivers = facts.overview.receivers.map((one) => ({ ...one, failingSince: facts.at }));
+    const page = dashboardPage({ ...facts, overview: { ...facts.overview, receivers } });
+    expect(receivers.length).toBeGreaterThan(0);
+    expect(page).not.toContain('All is well');
     expect(dashboardPage(dashboardFacts())).toMatch(/class="verdict error"[\s\S]*<h1>/);
   });
 
@@ -22,7 +28,7 @@ describe('the dashboard', () => {
     const troubles = [...findings, { ...trouble!, code: 'receiver-fails' as const, about: { receiver: 'shop' } }];
     const [shown = '', folded = ''] = dashboardPage(dashboardFacts({ troubles })).split('<details>');
     expect(shown.match(/<h[13]>/g)).toHaveLength(7);
-    expect(folded).toContain('<summary>2 more problems</summary>');
+    expect(folded).toContain('<summary>2 more classes of findings</summary>');
     expect(folded.match(/<h3>/g)).toHaveLength(2);
   });
 
@@ -34,10 +40,19 @@ describe('the dashboard', () => {
       text: name,
       about: { class: name },
     });
-    const counted = { concerned: { class: 'STUCK' }, stake: { amounts: [], isCut: false } } as const;
+    const counted = { concerned: { class: 'STUCK', status: 'open' }, stake: { amounts: [], isCut: false } } as const;
     const told = { ...ofClass('finding', 'STUCK'), ...counted };
     const page = dashboardPage(dashboardFacts({ troubles: [first!, ofClass('decided', 'DECIDED'), told] }));
     expect([...page.matchAll(/<h3>.*?(STUCK|DECIDED)/g)].map(([, name]) => name)).toEqual(['STUCK', 'DECIDED']);
+    // To acknowledge a finding is no problem.
+    expect(page).toContain('and 1 other problem<');
+    const alone = dashboardPage(dashboardFacts({ troubles: [first!, ofClass('decided', 'DECIDED')] }));
+    expect(alone).not.toContain('ther problem');
+  });
+
+  it('shows an order with an empty id as one that can be clicked', () => {
+    const order = { account: 'default', externalOrderId: '' };
+    expect(orderLink(order)).toMatch(/^<a href="\/order\?id=[^>]*>[^<]+<\/a>$/);
   });
 
   it('leads from each number to the list behind it', () => {

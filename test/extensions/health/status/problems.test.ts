@@ -93,7 +93,7 @@ const CASES: readonly (readonly [code: string, changes: Partial<Reading>, remedy
   [
     'decided',
     of({ findings: [{ class: 'AMOUNT_MISMATCH', severity: 'error', open: 2, decided: 2 }] }),
-    'order-sync findings list --class AMOUNT_MISMATCH',
+    'order-sync findings ack --class AMOUNT_MISMATCH --decided --reason TEXT',
     '2 open findings AMOUNT_MISMATCH: a person has decided',
   ],
   [
@@ -310,10 +310,20 @@ it('a status does not deny outages that are over, and of circuit breakers only i
     const live = { ...daemon, ...process, ...rates, overdue: null, accounts: [liveStatus(accounts)] };
     return statusText({ ...readingOf(), overview: overviewOf(), daemon: live, database: 'd' }, PLAIN);
   };
-  expect(shownOf({})).not.toMatch(/recorded|blocked|circuit breakers/);
-  expect(shownOf({ breakers: { create: 'open', lookup: 'closed' } })).toMatch(
-    /circuit breakers +.*creates of default$/m,
-  );
+  expect(shownOf({})).not.toMatch(/recorded|blocked|after failures/);
+  expect(shownOf({ breakers: { create: 'open', lookup: 'closed' } })).toMatch(/after failures +.*creates of default$/m);
+});
+
+it('the headline of a status denies no receiver that fails, nor its exchange a key that is refused', () => {
+  const receivers = [receiverState({ failingSince: ago(MINUTE), cause: 'it does not answer: ECONNREFUSED' })];
+  const holds = [{ ...hold, kind: 'key-refused' as const }];
+  const shownOf = (overview: Parameters<typeof overviewOf>[0]) => {
+    const reading = { ...readingOf(), overview: overviewOf(overview), daemon: null, database: 'd' };
+    return statusText(reading, PLAIN);
+  };
+  expect(shownOf({})).toMatch(/^All is well/);
+  expect(shownOf({ receivers })).not.toContain('All is well');
+  expect(shownOf({ holds })).not.toMatch(/^exchange .*no outage/m);
 });
 
 it('the next try of a hold is shown while it is to come', () => {

@@ -36,5 +36,5 @@ it('adds up the amounts of the orders in a state exactly, by pair', async () => 
 });
 
 it('adds up the amount of an order with open findings of a class once', async () => {
-  expect(await sums({ class: 'STUCK' })).toEqual({ EUR: '0.1' });
+  expect(await sums({ class: 'STUCK', status: 'open' })).toEqual({ EUR: '0.1' });
 });

@@ -23,6 +23,7 @@ const ROW: ReconciledRow = {
   changed_at: '2026-01-01T00:00:00.000Z',
   last_lookup_at: null,
   modification_date: null,
+  attempts: 1,
   resends: 0,
   fail_over: null,
   stale_date: null,

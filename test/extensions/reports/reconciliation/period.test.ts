@@ -88,6 +88,7 @@ describe('a period of completion', () => {
     const reads = planned.filter((step) => /^(SCAN|SEARCH)/.test(step));
     const ofPeriod = reads.filter((step) => /order_records_completed \(account=\? AND completed_at>\? AND/.test(step));
     const ofOrder = reads.filter((step) => step.includes('account=? AND external_order_id=?'));
-    expect([reads.length, ofPeriod.length, ofOrder.length]).toEqual([9, 3, 5]);
+    const decisions = reads.filter((step) => step.includes('events_of_subject (account=? AND type=? AND subject=?)'));
+    expect([reads.length, ofPeriod.length, ofOrder.length, decisions.length]).toEqual([10, 3, 5, 1]);
   });
 });

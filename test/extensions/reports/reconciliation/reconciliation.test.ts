@@ -194,17 +194,18 @@ describe('the report of reconciliation', () => {
     ['about to be sent again', { state: 'pending', record: null, resends: 1 }],
     ['being sent again', { state: 'sending', record: null, resends: 1 }],
   ])('does not count an order as checked whose outcome nobody knows: %s', async (_name, order) => {
+    const reasons = [[order.state === 'pending' ? 'sentAgain' : 'outcomeUnknown', 1]];
     const orders = [{ id: 'a', ...order }];
     const findings = [{ id: 'a', class: 'CREATE_UNKNOWN', ...ACKNOWLEDGED }];
     expect(await judged({ orders })).toEqual({
       isClean: false,
       findings: ['CREATE_UNKNOWN open a'],
-      reasons: [['outcomeUnknown', 1]],
+      reasons,
     });
     expect(await judged({ orders, findings })).toEqual({
       isClean: false,
       findings: ['CREATE_UNKNOWN acknowledged a'],
-      reasons: [['outcomeUnknown', 1]],
+      reasons,
     });
   });
 
@@ -238,13 +239,41 @@ describe('the report of reconciliation', () => {
     expect(facts).toMatchObject({ given_up: 3, nothing_to_compare: 1, unchecked: 2 });
   });
 
+  it('has both sides and their difference before the outcomes, which a narrow screen hides', async () => {
+    const labels = await reportOf({ orders: [{ id: 'a' }] }, ({ document }) =>
+      document.sections.find(({ name }) => name === 'money')?.columns.map(({ key }) => key),
+    );
+    expect(labels?.slice(2, 7)).toEqual(['orders', 'ours', 'theirs', 'difference', 'succeeded']);
+  });
+
   it('says how many orders were sent again after an unknown outcome', async () => {
     const orders: ReconciledOrder[] = [
-      { id: 'a', resends: 1 },
-      { id: 'b', state: 'accepted', record: null, resends: 2 },
+      { id: 'a', attempts: 2, resends: 1 },
+      { id: 'b', state: 'accepted', record: null, attempts: 3, resends: 2 },
       { id: 'c' },
+      // A look-up found it before it was sent again.
+      { id: 'd', attempts: 1, resends: 1 },
     ];
     expect(await reportOf({ orders }, factsOf)).toMatchObject({ verdict: 'clean', sent_again: 2 });
+    const waiting: ReconciledOrder = { id: 'e', state: 'pending', record: null, attempts: 2, resends: 1 };
+    expect(await reportOf({ orders: [waiting] }, factsOf)).toMatchObject({ sent_again: 0 });
+  });
+
+  it('tells findings of orders that a person has decided from others, and has their money in no doubt', async () => {
+    const orders: ReconciledOrder[] = [
+      { id: 'a', state: 'abandoned', asset: '2', record: { input: '3' }, changedAt: '2026-01-05T11:00:00.000Z' },
+      { id: 'b', asset: '4', record: { input: '5' } },
+    ];
+    const findings = ['a', 'b'].map((id) => ({ id, class: 'AMOUNT_MISMATCH', firstSeenAt: CREATED_AT }));
+    const decision = { external_order_id: 'a', old_value: 'disputed', new_value: 'abandoned', source: 'operator' };
+    const events = [{ ...decision, observed_at: LOOKED_UP_AT }];
+    expect((await judged({ orders, findings, events })).findings).toEqual(
+      expect.arrayContaining(['AMOUNT_MISMATCH open b', 'AMOUNT_MISMATCH decided a']),
+    );
+    expect(await reportOf({ orders, findings, events }, factsOf)).toMatchObject({ in_doubt: '4 BTC', errors: 2 });
+    // A decision after the moment of the report does not count.
+    const later = [{ ...decision, observed_at: '2026-02-05T12:00:00.000Z' }];
+    expect((await judged({ orders, findings, events: later })).findings).toContain('AMOUNT_MISMATCH open a');
   });
 
   it('shows an amount of another pair as a difference, and adds no currencies together', async () => {

@@ -5,6 +5,7 @@ import { capitalized, counted } from '../../../../base/words.ts';
 import { commandText, escapeText, figure, icon, momentText, proseText } from '../../../documents/html/cells.ts';
 import type { DashboardFacts, Stake, Trouble } from '../facts.ts';
 import type { Concerned } from '../../tables/at-stake.ts';
+import { wellText } from '../../status/problems.ts';
 import { count, link, listPath, orderPath } from '../markup.ts';
 import { STATES } from './troubles.ts';
 
@@ -25,11 +26,11 @@ const HINTS: Partial<Record<ProblemCode, string>> = {
 export function verdictSection({ troubles, ...facts }: DashboardFacts): string {
   const [worst] = troubles;
   const tone = worst?.severity ?? 'good';
-  const others = troubles.length - 1;
+  const others = troubles.slice(1).filter(({ code }) => code !== 'decided').length;
   const more = others > 0 ? `<p><a href="#problems">and ${counted(others, 'other problem')}</a></p>` : '';
   const text =
     worst === undefined
-      ? '<h1>All is well</h1>'
+      ? `<h1>${wellText(facts.overview)}</h1>`
       : `<div class="what">${troubleText(worst, facts, 1)}${more}</div>${actionText(worst, facts)}`;
   return `<section id="verdict" class="wide" data-live role="status" aria-label="Verdict"><div class="verdict ${tone}">
 ${icon(tone)}<div>${text}</div></div></section>
@@ -37,11 +38,16 @@ ${icon(tone)}<div>${text}</div></div></section>
 }
 
 /** The title of the window says it too: who has many open sees it there. */
-export function titleOf({ account, troubles }: DashboardFacts): string {
+export function titleOf({ account, troubles, overview }: DashboardFacts): string {
   const of = account === undefined ? 'all accounts' : account === 'default' ? '' : account;
   const [worst] = troubles;
-  const text = worst === undefined ? 'All is well' : capitalized(pasteable(worst.text));
+  const text = worst === undefined ? wellText(overview) : capitalized(pasteable(worst.text));
   return [text, of, 'order-sync'].filter((part) => part !== '').join(' · ');
+}
+
+/** Findings that only need to be acknowledged are no other problems. */
+export function problemsTitle({ troubles }: DashboardFacts): string {
+  return troubles.slice(1).every(({ code }) => code === 'decided') ? 'Findings to acknowledge' : 'Other problems';
 }
 
 /**
@@ -61,7 +67,7 @@ export function problemsText({ troubles, ...facts }: DashboardFacts): string {
   const rest =
     folded.length === 0
       ? ''
-      : `<details><summary>${counted(folded.length, 'more problem')}</summary>\n<ul class="needs">\n${folded.join('')}</ul></details>\n`;
+      : `<details><summary>${counted(folded.length, 'more class of findings', 'more classes of findings')}</summary>\n<ul class="needs">\n${folded.join('')}</ul></details>\n`;
   return items.length === 0 ? '' : `<ul class="needs">\n${shown.join('')}</ul>\n${rest}`;
 }
 
@@ -115,7 +121,8 @@ function actionText(trouble: Trouble, shown: Shown): string {
   const path = externalOrderId === undefined ? undefined : orderPath({ account, externalOrderId });
   if (path !== undefined) return action(link(path, 'See the order'));
   if (concerned !== undefined && isListed(trouble)) {
-    return action(link(pathOf(concerned, shown), `See ${ordersText(trouble, shown)}`));
+    const list = link(pathOf(concerned, shown), `See ${ordersText(trouble, shown)}`);
+    return action(trouble.code === 'decided' ? `${list} ${commandText(remedy)}` : list);
   }
   const isCommand = remedy.startsWith('order-sync ');
   return action(isCommand ? commandText(remedy) : `<p>${proseText(capitalized(remedy))}.</p>`);
@@ -127,8 +134,7 @@ function isListed({ code, concerned }: Trouble): boolean {
 }
 
 function pathOf(concerned: Concerned, { account }: Shown): string {
-  if ('state' in concerned) return listPath('/orders', account, concerned);
-  return listPath('/findings', account, { ...concerned, status: 'open' });
+  return listPath('state' in concerned ? '/orders' : '/findings', account, concerned);
 }
 
 function ordersText({ concerned, count: number }: Trouble, { overview }: Shown): string {

@@ -50,14 +50,16 @@ function requestsBox({ exchange, overview: { holds }, at }: DashboardFacts): Box
   return { ...box, tone: 'info', value, note: `the exchange asked for no more for ${ageOf(at, until)}` };
 }
 
-function changesBox({ exchange }: DashboardFacts): Box | undefined {
+function changesBox({ exchange, at }: DashboardFacts): Box | undefined {
   if (exchange === null || (exchange.overdue === null && exchange.detection.count === 0)) return undefined;
   const { detection, overdue } = exchange;
   const box = { label: 'Changes at the exchange', tone: overdue === null ? 'neutral' : 'info' } as const;
-  const seen = `99% within ${inUnits(detection.p99Ms)}, of ${count(detection.count)}`;
-  const note = detection.count === 0 ? 'no change was seen yet' : seen;
-  if (overdue === null) return { ...box, value: `half seen within ${inUnits(detection.p50Ms)}`, note, isLong: true };
-  return { ...box, value: `${counted(overdue.orders, 'look-up')} overdue`, note, isLong: true };
+  if (overdue !== null) {
+    const note = `the first has been due for ${ageOf(overdue.since, at)}`;
+    return { ...box, value: `${counted(overdue.orders, 'look-up is', 'look-ups are')} overdue`, note, isLong: true };
+  }
+  const note = `99% within ${inUnits(detection.p99Ms)}, of ${count(detection.count)}`;
+  return { ...box, value: `half seen within ${inUnits(detection.p50Ms)}`, note, isLong: true };
 }
 
 function databaseBox({ database: { bytes, readMs } }: DashboardFacts): Box {

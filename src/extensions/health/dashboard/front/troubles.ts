@@ -37,10 +37,13 @@ function troubleOf(group: readonly Problem[], { account, orders, findings, newIn
   const since = group.flatMap((one) => one.since ?? []).toSorted()[0] ?? null;
   const { class: name } = about;
   if (name !== undefined) {
-    const count = sumOf(findings, ({ class: one, open, decided = 0 }) => {
-      return one !== name ? 0 : code === 'decided' ? decided : open - decided;
-    });
-    return { ...first, since, concerned: { class: name }, count };
+    const ofClass = findings.filter((one) => one.class === name);
+    const decided = sumOf(ofClass, (one) => one.decided ?? 0);
+    const [status, count] =
+      code === 'decided'
+        ? (['decided', decided] as const)
+        : ([decided > 0 ? 'undecided' : 'open', sumOf(ofClass, ({ open }) => open) - decided] as const);
+    return { ...first, since, concerned: { class: name, status }, count };
   }
   if (code === 'invalid' && newInvalid !== null) {
     const concerned = { state: code, since: newInvalid.since };

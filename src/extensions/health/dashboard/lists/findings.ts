@@ -1,13 +1,13 @@
 import { counted } from '../../../../base/words.ts';
 import { FINDING_CLASSES, SEVERITIES, type FindingClassName } from '../../../../findings/rules/classes.ts';
 import { proseText } from '../../../documents/html/cells.ts';
-import { listFindings, weightOf, type FindingPlace } from '../../../operate/tables/listed-findings.ts';
+import { listFindings, OPEN_PARTS, weightOf, type FindingPlace } from '../../../operate/tables/listed-findings.ts';
 import type { OpsPages } from '../../ops/readings.ts';
 import { listText, PAGE_ROWS, PAIR } from './list.ts';
 import { choiceOf, commandOf, valueIn, type Field, type Query } from './query.ts';
 
-const STATUSES = ['open', 'acknowledged', 'resolved', 'any'] as const;
-const STATUS = choiceOf('status', 'Status', STATUSES, Object.fromEntries(STATUSES.map((one) => [one, one])));
+const FILTERS = ['open', ...OPEN_PARTS, 'acknowledged', 'resolved', 'any'] as const;
+const STATUS = choiceOf('status', 'Status', FILTERS, Object.fromEntries(FILTERS.map((one) => [one, one])));
 const SEVERITY = choiceOf('severity', 'Severity', SEVERITIES);
 const CLASS = choiceOf('class', 'Class', Object.keys(FINDING_CLASSES) as readonly FindingClassName[]);
 const AFTER: Field<FindingPlace> = { name: 'after', label: 'Page', read: placeOf };
@@ -54,7 +54,7 @@ export async function findingsText(
       { key: 'first_seen_at', label: 'First seen', kind: 'time', agesAt: clock.now().toISOString() },
       { key: 'id', label: 'Id of the finding', kind: 'text' },
     ],
-    rows: shown.map((row) => ({ ...row })),
+    rows: shown.map(({ is_decided: isDecided, ...row }) => ({ ...row, status: isDecided ? 'decided' : row.status })),
     next: account && last && `${weightOf(last.class)}-${last.id}`,
     command: [
       'The findings of this filter as JSON, up to 10,000 of each class:',

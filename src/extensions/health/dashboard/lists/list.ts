@@ -1,6 +1,7 @@
 import { capitalized } from '../../../../base/words.ts';
 import { readPair, type Pair } from '../../../documents/commands/options.ts';
 import type { Column, Row } from '../../../documents/document.ts';
+import { shownId } from '../../../documents/headline.ts';
 import { commandText, escapeText, proseText } from '../../../documents/html/cells.ts';
 import { empty, link, listPath, note, rowPath, table } from '../markup.ts';
 import { type Field, type Query } from './query.ts';
@@ -35,7 +36,7 @@ export function listText(list: List): string {
     { key: 'order', label: 'Order', kind: 'text', href: rowPath, isCopied: true } as const,
     ...(account === undefined ? [{ key: 'account', label: 'Account', kind: 'text' } as const] : []),
   ];
-  const cells = rows.map((row) => ({ ...row, order: row['external_order_id'] ?? 'none' }));
+  const cells = rows.map((row) => ({ ...row, order: shownId(String(row['external_order_id'] ?? 'none')) }));
   const isNarrowed = fields.some(({ name }) => name !== 'sort' && query[name] !== undefined);
   const clear = isNarrowed ? link(listPath(path, account, {}), 'Clear the filter') : '';
   const first = after === undefined ? '' : link(listPath(path, account, filter), 'First page');

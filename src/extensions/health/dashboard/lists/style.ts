@@ -6,7 +6,7 @@ export const LISTS = `
 .pages { display: flex; gap: 20px; margin: 14px 0; font-weight: 600; }
 th > a[data-copy] { padding: 0; border: 0; background: none; user-select: auto; }
 th > .copy { padding: 1px 8px; border-color: transparent; background: none; color: var(--muted); font-size: 12px; font-weight: 400; }
-code[data-copy] { display: inline-block; max-width: calc(100% - 96px); overflow-wrap: anywhere; unicode-bidi: isolate; }
+code[data-copy] { display: inline-block; max-width: max(100% - 96px, min(100%, 280px)); overflow-wrap: break-word; unicode-bidi: isolate; }
 .id { margin: 12px 0 0; }
 .story-page .actions { margin-top: 24px; }
 .actions form + p { margin-top: 14px; }

@@ -58,8 +58,8 @@ describe('the problems of the front page', () => {
     ] as const;
     const overview = overviewOf({ findings });
     expect(troublesOf(problemsOf(readingOf({ overview })), overview)).toMatchObject([
-      { concerned: { class: 'AMOUNT_MISMATCH' }, count: 3 },
-      { concerned: { class: 'STUCK' }, count: 2 },
+      { concerned: { class: 'AMOUNT_MISMATCH', status: 'open' }, count: 3 },
+      { concerned: { class: 'STUCK', status: 'open' }, count: 2 },
     ]);
   });
 

@@ -1,0 +1,49 @@
+import { FINDING_CLASSES, type FindingClassName } from './classes.ts';
+
+/** The classes that say whose order it is. */
+const WHOSE: readonly string[] = ['ID_COLLISION', 'IDENTITY_MISMATCH', 'MERCHANT_MISMATCH', 'ORDER_REUSED'];
+/** The classes about the order at the exchange, whoever owns it: they are settled only if a person abandons ours. */
+export const OF_RECORD: readonly string[] = [
+  'AMOUNT_MISMATCH',
+  'PAIR_MISMATCH',
+  'TYPE_MISMATCH',
+  'ADDRESS_CHANGED',
+  'ORDER_REPLACED',
+  'TX_HASH_CHANGED',
+  'TERMINAL_REOPENED',
+  'SILENT_CHANGE',
+  'TERMS_CHANGED',
+] satisfies FindingClassName[];
+/** The classes whose findings a person may settle by a decision about the order, the gravest first. */
+export const DECIDABLE: readonly string[] = Object.keys(FINDING_CLASSES).filter(
+  (name) => statesToDecide(name).length > 0,
+);
+
+/** Returns the states in which a decision about the order would settle a finding of the class. */
+export function statesToDecide(name: string): readonly string[] {
+  if (name === 'CREATE_UNKNOWN') return ['unknown', 'held'];
+  return WHOSE.includes(name) || OF_RECORD.includes(name) ? ['disputed'] : [];
+}
+
+/** A change of the state of an order; `source` is `operator` if a person made it. Times are UTC, ISO 8601. */
+interface Move {
+  readonly field: string;
+  readonly old_value: string | null;
+  readonly new_value: string | null;
+  readonly observed_at: string;
+  readonly source: string | null;
+}
+
+/** Tells whether a person has settled the finding since by a decision about the order. `hasDecision` says it in SQL. */
+export function isDecided(
+  { class: name, first_seen_at }: { readonly class: string; readonly first_seen_at: string },
+  events: readonly Move[],
+): boolean {
+  const states = statesToDecide(name);
+  const isIn = (state: string | null) => states.includes(state ?? '');
+  const last = events.findLast(
+    ({ field, old_value: from, new_value: to }) => field === 'state' && (isIn(from) || isIn(to)),
+  );
+  if (last?.source !== 'operator' || isIn(last.new_value) || first_seen_at > last.observed_at) return false;
+  return last.new_value === 'abandoned' || !OF_RECORD.includes(name);
+}
