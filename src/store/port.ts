@@ -241,6 +241,8 @@ export interface Store {
    */
   changes(signal: AbortSignal): AsyncIterable<readonly string[]>;
   migrations(): Promise<MigrationStatus>;
+  /** Reads what a person may want to know of the server: the host in use, if there are several, and the standbys. */
+  server(): Promise<readonly string[]>;
   /** Reads what makes a fail-over of the server unsafe. */
   weaknesses(): Promise<readonly Weakness[]>;
   /** Finds the process that drives one of these accounts; undefined if none does. `isSilent`: also one that may have ended. */

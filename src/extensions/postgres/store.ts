@@ -26,7 +26,7 @@ import { Readings } from './hosts/readings.ts';
 import { AccountMarks, readIdentity } from './marks/marks.ts';
 import { changesOf } from './sharing/notices.ts';
 import { workerOf } from './sharing/workers.ts';
-import { Standbys, weaknessesOf } from './standbys.ts';
+import { Standbys, standbysText, weaknessesOf } from './standbys.ts';
 import { otherTables, takenNames } from './tables.ts';
 import { AccountTransactions } from './writer.ts';
 
@@ -98,6 +98,7 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
     snapshot: (of) => readings.snapshot(of),
     migrations,
     changes: (signal) => changesOf({ db: connections.db, clock, instance, notices, notNewer }, signal),
+    server: async () => [...primary.inUse, ...(await standbysText(connections.db))],
     weaknesses: () => weaknessesOf(connections.db, place.synchronousStandbys, primary),
     driverOf: (accounts, isSilent) => driverOf(connections.db, accounts, isSilent),
     isInPlace: () => true,
