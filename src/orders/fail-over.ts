@@ -1,5 +1,5 @@
 import {
-  decidingCommand,
+  decidingAdvice,
   isCovered,
   isKnownTo,
   isSeenAfter,
@@ -145,8 +145,7 @@ async function* pendingPages({ account, store }: FailOverDeps, range: Range, mos
 }
 
 export function doubtOf(account: string, failOver: FailOver): Assumption {
-  const advice = `ask the exchange, then: ${decidingCommand(account, failOver)}`;
-  const reason = `a fail-over of the database may have lost that it was sent; ${advice}`;
+  const reason = `a fail-over of the database may have lost that it was sent; ${decidingAdvice(account, failOver)}`;
   return { source: 'create', reason, failOver: failOver.id };
 }
 
@@ -196,7 +195,7 @@ async function endMarking({ account, store, clock, log }: MarkingDeps, unmarked:
     const marked = { ...failOver, markedAt: clock.now().toISOString() };
     await store.writer.write((tx) => tellFailOver(tx, account, marked, clock.now()));
     const orders = await countDoubtful(store.db, account, failOver.id);
-    const advice = decidingCommand(account, failOver);
+    const advice = decidingAdvice(account, failOver);
     const message =
       'the server is another than at the last commit of the account, so orders may have been sent without a trace';
     if (orders > 0) log.error({ failOver: failOver.id, orders, advice }, message);
