@@ -49,7 +49,7 @@ export class Standbys {
     const since = Math.min(...[...this.#waits].flat());
     const waitedMs = this.#clock.monotonic() - since;
     if (waitedMs < SLOW_MS) return undefined;
-    const few = `fewer than ${this.#required} synchronous standbys have confirmed the last change`;
+    const few = `too few synchronous standbys (${this.#required} needed) have confirmed the last change`;
     const advice = 'see that they run and stand in synchronous_standby_names';
     return new StoreError(
       'busy',
