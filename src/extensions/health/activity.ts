@@ -3,7 +3,7 @@ import type { Config } from '../../settings/config.ts';
 import { groupOf, groupsOf } from '../../settings/rate-groups.ts';
 import type { RequestEnded } from '../../exchange/account.ts';
 import type { Listen, Listener, LiveAccount, OverdueLookups, ProcessEvent } from '../../orders/pass/process-events.ts';
-import type { Writer } from '../../store/port.ts';
+import type { AccountLease, Writer } from '../../store/port.ts';
 import type { KeptBack, OverdueStatus, RateUse, Times } from './status/status.ts';
 
 /** Hears of the events of all accounts of a process. It must be quick: the accounts wait for it. */
@@ -173,6 +173,8 @@ export class Activity implements Listener {
 }
 
 export class Activities {
+  /** The newest one of the process: on PostgreSQL one heartbeat renews all of them. */
+  lease: Pick<AccountLease, 'failure'> | undefined;
   /** Keeps the state of each account. */
   readonly listener: Listen = async ({ account, store }) => Object.assign(this.of(account), { writer: store.writer });
   readonly #clock: ActivityClock;

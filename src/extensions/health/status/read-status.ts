@@ -16,7 +16,7 @@ export interface ReadingSources {
   readonly config: Pick<Config, 'database' | 'file' | 'accounts' | 'exchange'>;
   readonly store: Pick<Store, 'writer' | 'migrations'>;
   readonly clock: Pick<Clock, 'now' | 'databaseAheadMs'>;
-  readonly activities: Pick<Activities, 'all' | 'find'>;
+  readonly activities: Pick<Activities, 'all' | 'find' | 'lease'>;
   readonly accounts: { readonly names: readonly string[] };
 }
 
@@ -65,11 +65,12 @@ export function readingOf(
   const sorted = askedOf(activities, account).toSorted((a, b) => rank(b) - rank(a));
   const owned = new Set(accounts.names);
   const live = sorted.map((activity) => liveStatus(activity, clock.now(), owned.has(activity.account)));
+  const unwritten = live.find((one) => one.unwritten !== undefined)?.unwritten;
   const { file } = config;
   return {
     asOf: clock.now().toISOString(),
     daemon: {
-      unwritten: store.writer.failure?.message ?? live.find(({ unwritten }) => unwritten)?.unwritten ?? null,
+      unwritten: unwritten ?? (store.writer.failure ?? activities.lease?.failure)?.message ?? null,
       opsFailure: null,
       changedSettings: file === null || settingsFile(file.path).changedAt === file.changedAt ? undefined : file.path,
       accounts: live,

@@ -1,5 +1,8 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { documentedRole } from '../../../support/postgres-role.ts';
+import { temporaryFolder } from '../../../support/folders.ts';
 import { findPostgres, freePort } from '../../../support/postgres-server.ts';
 import { testProcesses } from '../../../support/program-processes.ts';
 
@@ -27,6 +30,13 @@ const REFUSED: readonly (readonly [code: string, begin: (on: Role) => void, reme
   ],
 ];
 
+/** Why the database fails, as /readyz says. */
+async function reasonOf(listen: string): Promise<string> {
+  const answer = await fetch(`http://${listen}/readyz`);
+  const { checks } = (await answer.json()) as { checks: { check: string; reason?: string }[] };
+  return checks.find(({ check }) => check === 'database')?.reason ?? '';
+}
+
 describe.skipIf(findPostgres() === undefined)('a server that refuses every write', () => {
   it.each(REFUSED)('is told by /readyz and status, with %s and the remedy', async (code, begin, remedy) => {
     const on = await documentedRole();
@@ -36,13 +46,7 @@ describe.skipIf(findPostgres() === undefined)('a server that refuses every write
     begin(on);
     on.owner.exec(`insert into merchant_orders (external_order_id, asset, from_currency, to_currency)
       values ('a', '1.5', 'BTC', 'EUR')`);
-    const reasonOf = async () => {
-      const { checks } = (await (await fetch(`http://${listen}/readyz`)).json()) as {
-        checks: { check: string; reason?: string }[];
-      };
-      return checks.find(({ check }) => check === 'database')?.reason ?? '';
-    };
-    await vi.waitFor(async () => expect(await reasonOf()).toContain(`(${code}: `), { timeout: 20_000 });
+    await vi.waitFor(async () => expect(await reasonOf(listen)).toContain(`(${code}: `), { timeout: 20_000 });
     const status = await processes.start(['status', '--json']);
     expect((await status.exit).code).toBe(1);
     const { verdict } = JSON.parse(status.output()) as { verdict: { reasons: unknown[] } };
@@ -53,5 +57,18 @@ describe.skipIf(findPostgres() === undefined)('a server that refuses every write
         remedy: expect.stringMatching(remedy),
       }),
     );
+  });
+
+  it('is told while no account has anything to do', async () => {
+    const on = await documentedRole();
+    const listen = `127.0.0.1:${await freePort()}`;
+    const file = join(temporaryFolder(), 'shop.yaml');
+    writeFileSync(file, 'accounts: { a: {}, b: {} }\n', { mode: 0o600 });
+    const settings = { ORDER_SYNC_CONFIG: file, ORDER_SYNC_DATABASE_URL: on.url, ORDER_SYNC_OPS_LISTEN: listen };
+    await (await testProcesses({}, settings)).start(['run']);
+    on.owner.exec(`revoke update on workers from ${on.role}`);
+    await vi.waitFor(async () => expect(await reasonOf(listen)).toContain('(42501: '), { timeout: 20_000 });
+    on.owner.exec(`grant update on workers to ${on.role}`);
+    await vi.waitFor(async () => expect(await reasonOf(listen)).toBe(''), { timeout: 20_000 });
   });
 });
