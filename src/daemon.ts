@@ -148,7 +148,8 @@ async function openUnlessStopped(
   stopping.addEventListener('abort', endWaiting);
   try {
     const warn = (text: string) => log.warn({ database: config.database.address }, text);
-    return await openAsOwner(config.database, clock, { ...options, warn, hurry: gracePeriodOver.signal });
+    const inform = (text: string) => log.info({ database: config.database.address }, text);
+    return await openAsOwner(config.database, clock, { ...options, warn, inform, hurry: gracePeriodOver.signal });
   } catch (error) {
     const isOfStop = isPassing(error) || (error instanceof Error && error.name === 'AbortError');
     if (!stopping.aborted || !isOfStop) throw error;

@@ -28,7 +28,7 @@ const PROBLEMS = {
   finding: ['error', 'order-sync findings list --status open{words}'],
   'older-state': ['error', 'order-sync db accept-restore'],
   stopped: ['error', 'order-sync doctor{words}'],
-  'database-unreadable': ['error', 'check that the database file is in its place, or that its server runs'],
+  'database-unreadable': ['error', 'check the disk of the database, or its server'],
   'database-unwritten': ['error', 'order-sync doctor'],
   'other-migrations': ['error', 'start the version that migrated the database'],
   // Without a daemon the database tells of outages and refused keys as they last were.

@@ -1,5 +1,5 @@
 import {
-  decidingCommand,
+  decidingAdvice,
   isCovered,
   isKnownTo,
   isSeenAfter,
@@ -145,8 +145,8 @@ async function* pendingPages({ account, store }: FailOverDeps, range: Range, mos
 }
 
 export function doubtOf(account: string, failOver: FailOver): Assumption {
-  const advice = `ask the exchange, then: ${decidingCommand(account, failOver)}`;
-  const reason = `it may have been sent, and a fail-over of the database may have lost the record of that; ${advice}`;
+  const lost = 'it may have been sent, and a fail-over of the database may have lost the record of that';
+  const reason = `${lost}; ${decidingAdvice(account, failOver)}`;
   return { source: 'create', reason, failOver: failOver.id };
 }
 
@@ -196,7 +196,7 @@ async function endMarking({ account, store, clock, log }: MarkingDeps, unmarked:
     const marked = { ...failOver, markedAt: clock.now().toISOString() };
     await store.writer.write((tx) => tellFailOver(tx, account, marked, clock.now()));
     const orders = await countDoubtful(store.db, account, failOver.id);
-    const advice = decidingCommand(account, failOver);
+    const advice = decidingAdvice(account, failOver);
     const message =
       'the database server is not that of the last commit of the account, so orders may have been sent without a trace';
     if (orders > 0) log.error({ failOver: failOver.id, orders, advice }, message);

@@ -100,6 +100,8 @@ export interface AccountLease {
   readonly generation: number;
   /** True while no other process can drive the account: no request leaves otherwise. It may become true again unless `ending` aborts. */
   isTrusted(): boolean;
+  /** Why it is not trusted, if the database failed; undefined if it did not. */
+  readonly failure?: StoreError | undefined;
   /** The time that all owners of the account go by: the clocks of their machines differ. */
   now(): Date;
   /**
@@ -239,10 +241,12 @@ export interface Store {
    */
   changes(signal: AbortSignal): AsyncIterable<readonly string[]>;
   migrations(): Promise<MigrationStatus>;
+  /** Reads what a person may want to know of the server: the host in use, if there are several, and the standbys. */
+  server(): Promise<readonly string[]>;
   /** Reads what makes a fail-over of the server unsafe. */
   weaknesses(): Promise<readonly Weakness[]>;
-  /** Finds the process that drives one of these accounts; undefined if none does. */
-  driverOf(accounts: readonly string[]): Promise<Driver | undefined>;
+  /** Finds the process that drives one of these accounts; undefined if none does. `isSilent`: also one that may have ended. */
+  driverOf(accounts: readonly string[], isSilent?: boolean): Promise<Driver | undefined>;
   /** False once the file was moved, deleted or replaced: what is written then would be lost. */
   isInPlace(): boolean;
   /** The same database for another account; with a lease its owner writes, who is refused once another has followed. */

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from './folders.ts';
 import { openMerchant } from './merchant-postgres.ts';
 import { OWNER } from './postgres-server.ts';
-import type { PostgresTestDatabase } from './postgres.ts';
+import { newPostgresDatabase, type PostgresTestDatabase } from './postgres.ts';
 
 /** A role that may do what the owner of the tables may, with a password of its own in a file. */
 export interface RoleWithPassword {
@@ -40,4 +40,26 @@ export function roleWithPassword(database: PostgresTestDatabase): RoleWithPasswo
   };
   role.write('first');
   return role;
+}
+
+const DOCS = new URL('../../docs/operating.md', import.meta.url);
+
+/** The statements of the manual that make the role of the workers, and its rights. */
+function documentedStatements(role: string): readonly string[] {
+  const blocks = [...readFileSync(DOCS, 'utf8').matchAll(/```sql\n([^`]*\border_sync_worker\b[^`]*)```/g)];
+  return blocks.map(([, block = '']) => block.replaceAll(/^\\.*$/gm, '').replaceAll('order_sync_worker', role));
+}
+
+/** A role with the documented rights, which is gone with the server, and the address with it. */
+export async function documentedRole() {
+  const database = await newPostgresDatabase();
+  const role = `worker_${randomBytes(6).toString('hex')}`;
+  const [make = '', grant = ''] = documentedStatements(role);
+  const owner = openMerchant(database);
+  const admin = openMerchant(database, 'postgres');
+  admin.exec(make);
+  admin.exec(`alter role ${role} password 'of-the-worker'`);
+  owner.exec(grant);
+  const url = Object.assign(new URL(database.url), { username: role, password: 'of-the-worker' }).href;
+  return { database, owner, admin, role, worker: openMerchant(database, role), url };
 }

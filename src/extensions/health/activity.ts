@@ -3,6 +3,7 @@ import type { Config } from '../../settings/config.ts';
 import { groupOf, groupsOf } from '../../settings/rate-groups.ts';
 import type { RequestEnded } from '../../exchange/account.ts';
 import type { Listen, Listener, LiveAccount, OverdueLookups, ProcessEvent } from '../../orders/pass/process-events.ts';
+import type { AccountLease, Writer } from '../../store/port.ts';
 import type { KeptBack, OverdueStatus, RateUse, Times } from './status/status.ts';
 
 /** Hears of the events of all accounts of a process. It must be quick: the accounts wait for it. */
@@ -51,6 +52,8 @@ export class Activity implements Listener {
   readonly account: string;
   /** Undefined while nothing drives the account. */
   live: LiveAccount | undefined;
+  /** That of the account since it was wired last; on PostgreSQL each account has its own. */
+  writer: Pick<Writer, 'failure'> | undefined;
   inFlight = 0;
   /** When the exchange last answered anything but a 5xx. */
   answeredAt: Date | undefined;
@@ -131,6 +134,11 @@ export class Activity implements Listener {
       .map(([externalOrderId, { since, cause }]) => ({ externalOrderId, since: since.toISOString(), cause }));
   }
 
+  /** Why nothing of the account can be written; undefined if it can. */
+  get unwritten(): string | undefined {
+    return (this.writer?.failure ?? this.live?.accountLease.failure)?.message;
+  }
+
   close(): void {
     this.live = undefined;
     this.overdue = undefined;
@@ -165,8 +173,10 @@ export class Activity implements Listener {
 }
 
 export class Activities {
+  /** The newest one of the process: on PostgreSQL one heartbeat renews all of them. */
+  lease: Pick<AccountLease, 'failure'> | undefined;
   /** Keeps the state of each account. */
-  readonly listener: Listen = async ({ account }) => this.of(account);
+  readonly listener: Listen = async ({ account, store }) => Object.assign(this.of(account), { writer: store.writer });
   readonly #clock: ActivityClock;
   readonly #listeners: ProcessListener[] = [];
   readonly #byAccount = new Map<string, Activity>();

@@ -96,7 +96,9 @@ export class IncidentStory {
       }
       const { kind, cause, lastedMs = 0 } = condition;
       const since = now - lastedMs;
-      const counts = { failures: 0, allFailures: 0 };
+      // Those that were shown before are not news when it is over.
+      const failures = this.#takeShown(kind);
+      const counts = { failures, allFailures: failures };
       const begun = { kind, firstCause: cause, cause, since, reportedAt: now, overAt: undefined, ...counts };
       this.#incidents.set(kind, begun);
       news.push(newsOf(begun, 'begun', now));
@@ -183,6 +185,16 @@ export class IncidentStory {
     this.#shownInMinute = new Map();
     this.#minuteBegan = now;
     return [...counted.values()];
+  }
+
+  #takeShown(kind: IncidentKind): number {
+    let failures = 0;
+    for (const shown of this.#shown.values()) {
+      if (shown.failure.kind !== kind || shown.failure.subject !== undefined) continue;
+      failures += shown.times;
+      shown.times = 0;
+    }
+    return failures;
   }
 
   #remember(key: string, shown: Shown): void {

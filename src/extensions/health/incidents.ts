@@ -164,7 +164,7 @@ export class Incidents implements Listener {
     } catch (error) {
       return messageOf(error);
     }
-    return writer.failure?.message;
+    return (writer.failure ?? this.#live?.accountLease.failure)?.message;
   }
 
   /** The lanes whose circuit breakers are not closed. Creates that nobody waits for do not count once anything is answered. */

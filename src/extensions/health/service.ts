@@ -26,6 +26,7 @@ export const healthService: ServiceMaker = {
     services.explain = explainer({ ...deps, ...parts, activities });
     return {
       listeners: [activities.listener],
+      take: (lease) => void (activities.lease = lease),
       work: sendHeartbeats({ ...deps, activities }, stop),
       close: () => ops.close(),
     };

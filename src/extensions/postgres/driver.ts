@@ -7,11 +7,16 @@ import { openStore } from './store.ts';
 import { assertNoTables, dropTables } from './tables.ts';
 
 async function openAsOwner(place: PostgresDatabase, clock: Clock, options: OwnerOptions): Promise<OwnedStore> {
-  const { worker = {} } = options;
+  const { worker = {}, inform } = options;
   await using undo = new AsyncDisposableStack();
   const primary = new Primary(place);
   const opening = { expect: 'upgrade', ...options, instance: worker.instance, primary } as const;
   const store = undo.adopt(await openStore(place, clock, opening), (opened) => opened.close());
+  let { server } = primary;
+  primary.onChange((other) => {
+    if (other !== server) inform?.(primary.inUse.join());
+    server = other;
+  });
   const ownership = undo.use(openOwnership(place, store, clock, worker, primary));
   const disposal = undo.move();
   return { store, ownership, [Symbol.asyncDispose]: () => disposal.disposeAsync() };

@@ -1,9 +1,16 @@
 import pg from 'pg';
 import { StoreError, UnlistedError, type StoreProblem } from '../../store/errors.ts';
 
+/** What to do about a server that takes no writes. */
+export const READ_ONLY = 'set database.url to the primary server, or default_transaction_read_only to off';
+const DENIED = 'refuses what the user may not do';
+
 type Meaning = readonly [said: RegExp, problem: StoreProblem, meaning: string, advice: string];
 
-/** The codes of the server, with messages of PgBouncer, which has one code for all; what they mean, and what to do. The first that fits counts. */
+/**
+ * The codes of the server, with messages of PgBouncer, which has one code for all; what they mean, and what to do, where `$1` stands
+ * for a part of the message and `ROLE` for the user. The first that fits counts.
+ */
 const MEANINGS: readonly Meaning[] = [
   [
     /^08P01 .*statement pooling/,
@@ -32,12 +39,24 @@ const MEANINGS: readonly Meaning[] = [
     'correct database.url and database.password, or the rules of the server',
   ],
   [
+    /^42501 permission denied for (?:table|view) (?!kysely_|migration_)(\S+)$/,
+    'denied',
+    DENIED,
+    'run as the role that owns the tables: grant select, insert, update, delete on $1 to ROLE',
+  ],
+  [
+    /^42501 permission denied for (sequence \S+)$/,
+    'denied',
+    DENIED,
+    'run as the role that owns the tables: grant select, update on $1 to ROLE',
+  ],
+  [
     /^42501/,
     'denied',
-    'refuses what the user may not do',
-    'run order-sync db migrate as the role that owns the tables; for all else grant what the manual names',
+    DENIED,
+    'run order-sync db migrate as the role that owns the tables, or grant what docs/operating.md lists under "Setting it up"',
   ],
-  [/^25006/, 'disk', 'is read-only, as a standby is', 'set database.url to the primary server'],
+  [/^25006/, 'disk', 'is read-only, as a standby is', READ_ONLY],
   [/^(53300|53400)/, 'busy', 'takes no more connections', 'lower database.poolSize, or raise its max_connections'],
   [/^(53|58|XX00[12])/, 'disk', 'cannot be written', 'check the disk and the memory of the server'],
   [/^(57P0|08)/, 'disk', 'is out of reach', 'see that its server runs'],
@@ -75,8 +94,16 @@ export function postgresError(error: unknown, address: string): StoreError {
   const source = functionOf(error);
   if (source !== undefined) return new StoreError('refused', `${message} (in ${source})`, cause);
   if (isOfServer(error) && REFUSED.test(code)) return new StoreError('refused', message, cause);
-  const [, problem, meaning, advice] = MEANINGS.find(([said]) => said.test(`${code} ${message}`)) ?? [];
-  if (problem !== undefined) return new StoreError(problem, `${address} ${meaning} (${message}); ${advice}`, cause);
+  const text = `${code} ${message}`;
+  const [said, problem, meaning, advice = ''] = MEANINGS.find(([one]) => one.test(text)) ?? [];
+  if (said !== undefined && problem !== undefined) {
+    const [, object = ''] = said.exec(text) ?? [];
+    const [, role = ''] = /^postgres:\/\/([^@]+)@/.exec(address) ?? [];
+    const name = pg.escapeIdentifier(decodeURIComponent(role));
+    const remedy = advice.replace('$1', () => object).replace('ROLE', () => name);
+    const words = isOfServer(error) ? `${code}: ${message}` : message;
+    return new StoreError(problem, `${address} ${meaning} (${words}); ${remedy}`, cause);
+  }
   if (isOfServer(error) && !isSessionEnded(error)) {
     return new UnlistedError(
       'unusable',

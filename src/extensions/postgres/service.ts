@@ -6,6 +6,7 @@ export const postgresService: ServiceMaker = {
   prepare: async ({ database }) => (database.kind === 'postgres' ? { instance: randomUUID() } : {}),
   async start({ store, log }) {
     const { address: database, mark } = store;
+    for (const text of await store.server()) log.info({ database }, text);
     for (const { text } of await store.weaknesses()) log.warn({ database }, text);
     // Marks of accounts are of this machine: one that has none drives a database that was put back as any other.
     if (mark.account === undefined || !(await mark.isMissing())) return {};

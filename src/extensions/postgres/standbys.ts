@@ -49,7 +49,7 @@ export class Standbys {
     const since = Math.min(...[...this.#waits].flat());
     const waitedMs = this.#clock.monotonic() - since;
     if (waitedMs < SLOW_MS) return undefined;
-    const few = `fewer than ${this.#required} synchronous standbys have confirmed the last change`;
+    const few = `too few synchronous standbys (${this.#required} needed) have confirmed the last change`;
     const advice = 'see that they run and stand in synchronous_standby_names';
     return new StoreError(
       'busy',
@@ -145,22 +145,59 @@ export async function readTimeLine(db: Database): Promise<string | null> {
 export const NO_TIME_LINE =
   'it does not tell its time-line, so the promotion of a standby that lacks commits is not noticed: grant execute on pg_control_system to the role, or stop all workers before each fail-over and run db accept-restore';
 
-/** True if standbys stream from the server. A role without pg_read_all_stats sees only that they exist. */
-async function hasStandbys(db: Database): Promise<boolean> {
-  const { rows } = await sql<{ is: number }>`select exists (select from pg_stat_replication) as is`.execute(db);
-  return rows[0]?.is === 1;
+/** A standby that is attached. A role without pg_read_all_stats sees only that it exists: the rest is null. */
+export interface AttachedStandby {
+  readonly name: string | null;
+  readonly state: string | null;
+  /** `async`, `potential`, `sync` or `quorum`. */
+  readonly kind: string | null;
+}
+
+async function readStandbys(db: Database): Promise<readonly AttachedStandby[]> {
+  const { rows } = await sql<AttachedStandby>`select application_name as name, state, sync_state as kind
+    from pg_stat_replication order by application_name`.execute(db);
+  return rows;
+}
+
+/** Names the standbys and `synchronous_standby_names`, unless there are neither. */
+export async function standbysText(db: Database): Promise<readonly string[]> {
+  const standbys = await readStandbys(db);
+  const { rows } = await sql<{ names: string }>`select current_setting('synchronous_standby_names') as names`.execute(
+    db,
+  );
+  const names = rows[0]?.names ?? '';
+  if (standbys.length === 0 && names === '') return [];
+  const seen = standbys
+    .map(({ name, state, kind }) => `${name || 'one without a name'} (${state}, ${kind})`)
+    .join(', ');
+  const isHidden = standbys.some(({ state }) => state === null);
+  const which = isHidden ? `${standbys.length}, whose names need the right pg_read_all_stats` : seen || 'none';
+  return [`standbys: ${which}; synchronous_standby_names: ${names || 'empty'}`];
 }
 
 const UNPROVED_STANDBYS =
   'standbys are attached and database.synchronousStandbys is 0: orders that were sent just before a fail-over may need a person; set it to 1 with synchronous_standby_names and grant pg_read_all_stats to the role';
+const QUORUM_STANDBYS =
+  'with ANY in synchronous_standby_names a standby that is promoted may lack the newest orders, which may be sent twice then: use FIRST, or promote only the standby that has received most (pg_last_wal_receive_lsn())';
+
+/** What a fail-over to one of the standbys meets if `required` of them must confirm each order. */
+export function weaknessesOfStandbys(standbys: readonly AttachedStandby[], required: number): readonly Weakness[] {
+  const confirming = standbys.filter(({ kind }) => kind === 'sync' || kind === 'quorum').length;
+  const few = `nothing is sent: ${confirming} of the standbys are synchronous, and database.synchronousStandbys is ${required}; see that they run and stand in synchronous_standby_names`;
+  return [
+    required === 0 && standbys.length > 0 && UNPROVED_STANDBYS,
+    confirming < required && few,
+    standbys.some(({ kind }) => kind === 'quorum') && QUORUM_STANDBYS,
+  ].flatMap((text) => (text === false ? [] : [{ name: 'standbys', text }]));
+}
 
 export async function weaknessesOf(
   db: Database,
   synchronousStandbys: number,
   primary: Pick<Primary, 'weaknesses'>,
 ): Promise<readonly Weakness[]> {
-  const found: Weakness[] = [];
-  if ((await readTimeLine(db)) === null) found.push({ name: 'fail-overs', text: NO_TIME_LINE });
-  if (synchronousStandbys === 0 && (await hasStandbys(db))) found.push({ name: 'standbys', text: UNPROVED_STANDBYS });
-  return [...found, ...(await primary.weaknesses())];
+  const isUnseen = (await readTimeLine(db)) === null;
+  const ofStandbys = weaknessesOfStandbys(await readStandbys(db), synchronousStandbys);
+  const ofServer = isUnseen ? [{ name: 'fail-overs', text: NO_TIME_LINE }] : [];
+  return [...ofServer, ...ofStandbys, ...(await primary.weaknesses())];
 }

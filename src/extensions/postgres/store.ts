@@ -20,13 +20,13 @@ import { NewEvents, type AccountLease, type Database, type Driver, type Store, t
 import { MarksFile } from './marks/file.ts';
 import type { OpenOptions } from '../../store/sqlite/store.ts';
 import { openConnections, type Connections } from './connection.ts';
-import { isTwice, postgresError } from './errors.ts';
+import { isTwice, postgresError, READ_ONLY } from './errors.ts';
 import { Primary } from './hosts/primary.ts';
 import { Readings } from './hosts/readings.ts';
 import { AccountMarks, readIdentity } from './marks/marks.ts';
 import { changesOf } from './sharing/notices.ts';
 import { workerOf } from './sharing/workers.ts';
-import { Standbys, weaknessesOf } from './standbys.ts';
+import { Standbys, standbysText, weaknessesOf } from './standbys.ts';
 import { otherTables, takenNames } from './tables.ts';
 import { AccountTransactions } from './writer.ts';
 
@@ -98,8 +98,9 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
     snapshot: (of) => readings.snapshot(of),
     migrations,
     changes: (signal) => changesOf({ db: connections.db, clock, instance, notices, notNewer }, signal),
+    server: async () => [...primary.inUse, ...(await standbysText(connections.db))],
     weaknesses: () => weaknessesOf(connections.db, place.synchronousStandbys, primary),
-    driverOf: (accounts) => driverOf(connections.db, accounts),
+    driverOf: (accounts, isSilent) => driverOf(connections.db, accounts, isSilent),
     isInPlace: () => true,
     forAccount,
     close: async () => {},
@@ -121,9 +122,9 @@ function versionOf(address: string, connections: Connections) {
   return { migrations, notNewer: () => assertNotNewer({ address, migrations }) };
 }
 
-async function driverOf(db: Database, accounts: readonly string[]): Promise<Driver | undefined> {
+async function driverOf(db: Database, accounts: readonly string[], isSilent = false): Promise<Driver | undefined> {
   for (const account of accounts) {
-    const worker = await workerOf(db, account);
+    const worker = await workerOf(db, account, isSilent);
     if (worker !== undefined) return { ...worker, name: `the worker ${worker.holder} on ${worker.host}` };
   }
   return undefined;
@@ -156,8 +157,7 @@ async function assertSound(
   const right = missingRight(found, { synchronousStandbys, writes: expect === 'upgrade' });
   if (right !== undefined) throw new ConfigError(right);
   if (found['reading'] === 'off' || expect === 'current' || expect === 'any') return;
-  const advice = 'set database.url to the primary server, or default_transaction_read_only to off';
-  throw new StoreError('disk', `${address} is read-only, as a standby is; ${advice}`);
+  throw new StoreError('disk', `${address} is read-only, as a standby is; ${READ_ONLY}`);
 }
 
 function missingRight(

@@ -31,16 +31,17 @@ or about all; the workers go on.
 
 After a standby of PostgreSQL was promoted nothing was put back, but its last
 commits may be lost. The orders that may have been sent then are unknown under
-one finding, and the workers go on. Ask the exchange, then decide on all of them
-with --failover and --sent or --not-sent, or on those of a --file.
+one finding, and the workers go on. Ask the exchange about each, then decide
+with --failover: first --sent --file with the ids of those that it has, then
+--not-sent with those that it lacks. Without --file it is about all of them.
 
 Examples:
   order-sync db accept-restore
   order-sync db accept-restore --account shop-1
   order-sync db accept-restore --assume-not-sent \\
     --reason 'a copy for tests, its exchange is the sandbox'
-  order-sync db accept-restore --failover 7 --not-sent --file ids.txt \\
-    --reason 'the exchange has none of them'`;
+  order-sync db accept-restore --failover 7 --sent --file sent.txt \\
+    --reason 'the exchange has them'`;
 const QUESTION =
   'Nothing shows that this database was put back. Every order that waits to be sent would be looked up and held instead. Go on? (y/N) ';
 

@@ -29,7 +29,7 @@ const changeInfo = classOf('change', 'info');
 export const FINDING_CLASSES = {
   FAIL_OVER: stateError(
     'A standby of the database took over, and it may lack the last commits. Orders may have been sent without a record.',
-    'Ask the exchange about the orders that order-sync orders list --state unknown shows, then record its answer with order-sync db accept-restore --failover.',
+    'Ask the exchange about the orders that order-sync orders list --state unknown shows, then record its answer with order-sync db accept-restore, as the reason of each of these orders says.',
   ),
   CREATE_UNKNOWN: stateError(
     'The order was sent, and it is not known whether the exchange took it.',

@@ -20,7 +20,7 @@ export interface Failure {
 export interface LiveAccount {
   readonly exchange: Pick<OrderExchange, 'breaker' | 'isSilent'>;
   readonly restraints: { readonly all: readonly Restraint[]; now(): Date };
-  readonly accountLease: Pick<AccountLease, 'isTrusted'>;
+  readonly accountLease: Pick<AccountLease, 'isTrusted' | 'failure'>;
 }
 
 /** Look-ups that were due before the last tick. */

@@ -39,6 +39,8 @@ export interface OpenOptions {
   readonly intoExisting?: boolean;
   /** Is told in a sentence what a person may want to mend. */
   readonly warn?: (text: string) => void;
+  /** Is told in a sentence what has changed, while nothing needs a person. */
+  readonly inform?: (text: string) => void;
   readonly wrap?: WrapStatement;
   readonly synchronous?: 'off';
   /** `off` looks for commits of others now and then: no watch outlives a process that dies in a simulated world. */
@@ -81,6 +83,7 @@ export async function openStore(path: string, clock: Clock, options: OpenOptions
     snapshot: () => openSnapshot(path),
     changes: (signal) => changesOf(connection, clock, notNewer, signal, options.watch),
     migrations,
+    server: async () => [],
     weaknesses: async () => [],
     driverOf: async () => lockHolder(path),
     isInPlace: () => connection.isInPlace(),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Walk } from '../../../src/orders/pass/sent-intents.ts';
 import { hastyClock } from '../../support/test-clock.ts';
 import {
-  decidingCommand,
+  decidingAdvice,
   doubtedBy,
   isCovered,
   isKnownTo,
@@ -111,9 +111,9 @@ describe('a fail-over', () => {
     expect(times.map((time) => isSeenAfter(failOver.seenAt, new Date(time)))).toEqual([true, true, false]);
   });
 
-  it('is decided by a command that names it and its account', () => {
-    expect(decidingCommand('shop', failOver)).toMatch(
-      /^order-sync db accept-restore --account shop --failover 7 --not-sent .*--sent.* --reason TEXT$/,
+  it('is decided by a command that names it and its account, after the exchange was asked, and what sends nothing first', () => {
+    expect(decidingAdvice('shop', failOver)).toMatch(
+      /^ask the exchange .*order-sync db accept-restore --account shop --failover 7 --sent --file .*--not-sent/,
     );
   });
 });

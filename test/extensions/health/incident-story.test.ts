@@ -177,6 +177,16 @@ describe('a failure', () => {
     expect(story.takeRepeated(MINUTE)).toEqual([]);
   });
 
+  it('that came before its incident is told of with that, and not again when it is over', () => {
+    const story = new IncidentStory();
+    story.takeRepeated(0);
+    for (let times = 0; times < 3; times += 1) story.fail(lookup('locked', { kind: 'database' }), SECOND);
+    story.observe([LOCKED], 2 * SECOND);
+    story.observe([], 3 * SECOND);
+    expect(story.takeRepeated(MINUTE)).toEqual([]);
+    expect(story.observe([], MINUTE)).toMatchObject([{ stage: 'ended', failures: 2 }]);
+  });
+
   it('about one order is shown also where it has the cause of the incident that explains it', () => {
     const story = new IncidentStory();
     story.observe([OUT_OF_REACH], 0);

@@ -7,6 +7,7 @@ import { loadConfig } from '../../support/settings.ts';
 import { ConfigError } from '../../../src/settings/settings.ts';
 import { createPass } from '../../../src/orders/create.ts';
 import { followPass } from '../../../src/orders/follow.ts';
+import { weaknessesOfStandbys } from '../../../src/extensions/postgres/standbys.ts';
 import { openStore } from '../../../src/extensions/postgres/store.ts';
 import { capturedLog } from '../../support/captured-log.ts';
 import { temporaryFolder } from '../../support/folders.ts';
@@ -29,6 +30,22 @@ const REQUIRED = { ORDER_SYNC_DATABASE_SYNCHRONOUS_STANDBYS: '1' };
 
 it('takes synchronous standbys for a wrong setting with SQLite', () => {
   expect(() => loadConfig({ requireExchange: false, cwd: temporaryFolder(), env: REQUIRED })).toThrow(ConfigError);
+});
+
+it.each<[required: number, kinds: readonly (string | null)[], weaknesses: number, says: string]>([
+  [0, [], 0, ''],
+  [0, ['async'], 1, 'set it to 1'],
+  [0, [null], 1, 'pg_read_all_stats'],
+  [1, ['sync', 'potential'], 0, ''],
+  [1, ['async'], 1, 'nothing is sent'],
+  [2, ['sync', 'async'], 1, 'nothing is sent'],
+  [1, [], 1, 'nothing is sent'],
+  [1, ['quorum', 'quorum'], 1, 'FIRST'],
+])('with %s required, standbys that are %j have %s weaknesses', (required, kinds, weaknesses, says) => {
+  const standbys = kinds.map((kind) => ({ name: kind && 'a', state: kind && 'streaming', kind }));
+  const found = weaknessesOfStandbys(standbys, required);
+  expect(found).toHaveLength(weaknesses);
+  expect(found.map(({ text }) => text).join()).toContain(says);
 });
 
 describe.skipIf(BIN === undefined)('with one synchronous standby required', () => {
@@ -101,14 +118,23 @@ describe.skipIf(BIN === undefined)('with one synchronous standby required', () =
 
   it('is told by the doctor where standbys are attached and none is required', async () => {
     await admin.query(`grant pg_read_all_stats to ${OWNER}`);
+    await list('');
     const found = async (settings: Readonly<Record<string, string>>) => {
       const place = placeOf(primary.url('shop'), settings);
       const store = await openStore(place, systemClock(), { expect: 'current' });
       onTestFinished(() => store.close());
       const config = { database: place } as Parameters<typeof checkDatabase>[0];
+      expect(await store.server()).toContainEqual(expect.stringMatching(/standby \(streaming, \w+\); .*_names: /));
       return (await checkDatabase(config, store)).filter(({ found: about }) => about.endsWith('standbys')).length;
     };
+    expect([await found({}), await found(REQUIRED)]).toEqual([1, 1]);
+    await list('standby');
     expect([await found({}), await found(REQUIRED)]).toEqual([1, 0]);
+    await admin.query(`revoke pg_read_all_stats from ${OWNER}`);
+    const hidden = await openStore(placeOf(primary.url('shop')), systemClock(), { expect: 'current' });
+    onTestFinished(() => hidden.close());
+    expect(await hidden.server()).toEqual([expect.stringContaining('standbys: 1, whose names need')]);
+    await admin.query(`grant pg_read_all_stats to ${OWNER}`);
   });
 
   it('sends an order once the standby has its intent', async () => {

@@ -99,7 +99,7 @@ export async function readFromDaemon(
   const driven = config.accounts.find(({ name }) => account === undefined || name === account);
   if (driven === undefined && urls === undefined) return undefined;
   await using ways = await waysToOwner({ ...config, account: driven?.name ?? '' }, extensionsOf(command), urls);
-  for (const way of await ways.find()) {
+  for (const way of await ways.find(true)) {
     const result = await new Owner(way, { account: account ?? 'all', graceMs: 0 }).read(operation);
     if (result.kind === 'ok') return JSON.parse(result.body);
     // Without the API the caller reads the database.

@@ -9,8 +9,8 @@ import { apiTransport } from './urls.ts';
 
 /** The ways to the process that drives an account. */
 export interface Ways extends AsyncDisposable {
-  /** The shortest way first. */
-  find(): Promise<readonly Transport[]>;
+  /** The shortest way first. `isSilent`: also to a process that may have ended, or that cannot write the database. */
+  find(isSilent?: boolean): Promise<readonly Transport[]>;
   /** Why the account must not be driven here, if no way leads to its owner. */
   readonly elsewhere?: string | undefined;
   readonly unreachable: string;
@@ -23,8 +23,8 @@ export async function waysByDatabase(config: AccountSettings, drivers: readonly 
   let driver: Driver | undefined;
   const isHere = () => driver === undefined || driver.host === hostname();
   return {
-    async find(): Promise<readonly Transport[]> {
-      driver = await store.driverOf([config.account]);
+    async find(isSilent?: boolean): Promise<readonly Transport[]> {
+      driver = await store.driverOf([config.account], isSilent);
       const { socket, advertise } = driver ?? {};
       return [
         ...(typeof socket === 'string' && isHere() ? [socketTransport(socket)] : []),

@@ -1,9 +1,11 @@
 import type { Config } from '../../../settings/config.ts';
 import { exchangeByAccount } from '../../../settings/config.ts';
+import { decidingAdvice } from '../../../accounts/rules/fail-over.ts';
+import { readFailOvers } from '../../../store/tables/fail-overs.ts';
 import { isLoopback } from '../../../settings/values.ts';
 import { webhooksSettings } from '../../webhooks/settings.ts';
 import { sumOfDecimals } from '../../../base/decimal.ts';
-import { sumOf } from '../../../base/words.ts';
+import { capitalized, sumOf } from '../../../base/words.ts';
 import type { FindingClassName } from '../../../findings/rules/classes.ts';
 import type { Database, Snapshot } from '../../../store/port.ts';
 import { feedEventOf } from '../../feed/event.ts';
@@ -163,6 +165,9 @@ async function adviceFor(snapshot: Snapshot, account: string | undefined, name: 
   const open = { account, class: name as FindingClassName, status: 'undecided', limit: MOST_ADVISED } as const;
   const advice = new Set<string>();
   for (const finding of (await listFindings(snapshot.db, open)).rows) {
+    const failOvers = name === 'FAIL_OVER' ? await readFailOvers(snapshot.db, finding.account) : [];
+    const about = failOvers.find(({ id }) => finding.expected?.endsWith(` ${id}`));
+    if (about !== undefined) advice.add(`${capitalized(decidingAdvice(finding.account, about))}.`);
     const evidence = await readEvidence(snapshot, finding.account, finding.external_order_id ?? '');
     if (evidence !== undefined) advice.add(adviceOn(finding, evidence));
   }

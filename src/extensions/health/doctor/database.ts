@@ -30,6 +30,7 @@ export async function checkDatabase({ database }: Config, store: Store): Promise
     results.push(warning('database', 'the database has tables of an older version', remedy));
   }
   results.push(soundness(database));
+  results.push(...(await store.server()).map((text) => ok('database', text)));
   for (const { name, text } of await store.weaknesses()) {
     results.push(warning('database', `${store.address}: ${name}`, text));
   }

@@ -80,9 +80,32 @@ async function* examine(
   yield checkRuntime(programVersion());
   yield* await runCheck({ name: 'settings', run: () => checkSettings(command) });
   const config = await readable(command);
-  if (config !== undefined) for (const check of checksOf(command, config)) yield* await runCheck(check);
+  if (config !== undefined) yield* runChecks(checksOf(command, config));
   if (bundle === undefined) return;
   yield* await runCheck({ name: 'bundle', run: async () => [await writeBundle(command, results, bundle)] });
+}
+
+/** Runs checks one after the other. Of a database that fails the check `database` alone says so. */
+async function* runChecks(checks: readonly Check[]): AsyncGenerator<CheckResult> {
+  const left = new Set<string>();
+  let isRead = true;
+  for (const check of checks) {
+    if (!isRead && check.ofDatabase === true) {
+      left.add(check.name);
+      continue;
+    }
+    const found = await runCheck(check);
+    yield* found;
+    if (check.name === 'database')
+      isRead = found.every(({ check: name, level }) => name !== 'database' || level !== 'fault');
+  }
+  if (left.size === 0) return;
+  const names = [...left].join(', ');
+  yield warning(
+    'database',
+    `not checked without the database: ${names}`,
+    'mend the database, then run order-sync doctor again',
+  );
 }
 
 function checksOf(command: Command, config: Config): readonly Check[] {
@@ -93,6 +116,8 @@ function checksOf(command: Command, config: Config): readonly Check[] {
   const othersLeft = names.length - asked.length;
   const left = `${othersLeft} more accounts were not checked: use --account NAME`;
   const baseUrls = new Set(asked.flatMap((name) => exchangeByAccount(config)(name).baseUrl ?? []));
+  // A daemon on PostgreSQL is found by what the database says.
+  const ofDatabase = config.database.kind === 'postgres';
   const daemon = async () => (await askDaemon(command, config, account))?.daemon ?? undefined;
   // The check `database` reports a database that fails.
   const driver = () => withStore(command, 'any', (store) => store.driverOf(asked), config).catch(() => undefined);
@@ -105,30 +130,36 @@ function checksOf(command: Command, config: Config): readonly Check[] {
     { name: 'database', run: () => withStore(command, 'any', (store) => checkDatabase(config, store), config) },
     {
       name: 'accounts',
+      ofDatabase: true,
       run: async () => {
         const overview = (await askDaemon(command, config, undefined))?.overview;
         return await withStore(command, 'any', (store) => checkAccounts(store, config, overview), config);
       },
     },
     { name: 'disk', run: () => checkDisk(config) },
-    { name: 'clock', run: () => withStore(command, 'any', (store) => checkClock(store, asked, clock), config) },
+    {
+      name: 'clock',
+      ofDatabase: true,
+      run: () => withStore(command, 'any', (store) => checkClock(store, asked, clock), config),
+    },
     ...[...baseUrls].map((url): Check => ({
       name: 'address',
       run: (signal) => checkAddress('address', url, clock, signal),
     })),
-    ...(baseUrls.size === 0 ? [] : asked.map((name): Check => ({ name: 'key', run: () => keyOf(name) }))),
+    ...(baseUrls.size === 0 ? [] : asked.map((name): Check => ({ name: 'key', ofDatabase, run: () => keyOf(name) }))),
     ...(othersLeft === 0 ? [] : [{ name: 'key', run: async () => [ok('key', left)] }]),
     ...webhooksSettings.of(config).webhooks.endpoints.map(({ url, allowPrivate }): Check => ({
       name: 'webhook',
       run: (signal) => checkAddress('webhook', url, clock, signal, !allowPrivate),
     })),
-    { name: 'service', run: async () => [checkService((await daemon())?.pid, (await driver())?.name)] },
+    { name: 'service', ofDatabase, run: async () => [checkService((await daemon())?.pid, (await driver())?.name)] },
     {
       name: 'settings',
+      ofDatabase,
       run: async () => settingsProblems((await daemon())?.changedSettings).map((one) => ofProblem('settings', one)),
     },
-    { name: 'ops', run: async (signal) => [await checkOps(config, await daemon(), signal)] },
-    { name: 'api', run: async (signal) => checkApi(config, await daemon(), signal) },
+    { name: 'ops', ofDatabase, run: async (signal) => [await checkOps(config, await daemon(), signal)] },
+    { name: 'api', ofDatabase, run: async (signal) => checkApi(config, await daemon(), signal) },
   ];
 }
 

@@ -65,7 +65,12 @@ export function bundledOverview(overview: Overview, pseudonym: Pseudonym): objec
 }
 
 export function bundledDaemon(daemon: DaemonStatus, pseudonym: Pseudonym): object {
-  const accounts = daemon.accounts.map((one) => ({ ...one, account: pseudonym('account', one.account) }));
+  const accounts = daemon.accounts.map(({ unwritten: why, keptBack, ...one }) => ({
+    ...one,
+    account: pseudonym('account', one.account),
+    unwritten: why !== undefined,
+    keptBack: keptBack.length,
+  }));
   const { unwritten, changedSettings } = daemon;
   // These have the path of a file or the name of the server in them.
   return { ...daemon, unwritten: unwritten !== null, changedSettings: changedSettings !== undefined, accounts };

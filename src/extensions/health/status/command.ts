@@ -6,11 +6,12 @@ import { statusText } from './text.ts';
 import { watchText } from './watch.ts';
 import { judgeStatus, type StatusEnd } from './problems.ts';
 import { accountOrAll } from '../../../cli/shared/account.ts';
-import { CommandError, EXIT, stopSignal } from '../../../cli/shared/exit.ts';
+import { CommandError, EXIT, explainError, stopSignal } from '../../../cli/shared/exit.ts';
 import { webhooksSettings } from '../../webhooks/settings.ts';
 import { show } from '../../documents/commands/print.ts';
 import { addUrlOption, plainConfig } from '../../../cli/shared/options.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
+import { isPassing } from '../../../store/errors.ts';
 import type { Store } from '../../../store/port.ts';
 import { askDaemon } from './ask.ts';
 import { terminalLine } from '../../../cli/shared/progress.ts';
@@ -21,7 +22,8 @@ remedy. Then come the facts: from the daemon, or from the database alone if no
 daemon answers.
 
 Exit codes: 0 all is well, 1 a person should look, 69 the exchange is out of
-reach, 77 the exchange refuses the key. --watch shows one screen with the newest
+reach, 77 the exchange refuses the key, 65, 74 or 75 the database cannot be
+read: a daemon that runs waits for it. --watch shows one screen with the newest
 events, every 2 seconds until Ctrl-C; with --json it prints one line each time.
 
 Without --account the status is about the account default, or about all accounts
@@ -51,19 +53,27 @@ export function define(command: Command): void {
       const account = accountOrAll(command, config);
       const read = async () => (await askDaemon(command, config, account)) ?? (await readAlone(command));
       if (watch === true) return await watchStatus(read, json === true);
-      const status = await read();
+      const status = await read().catch((error: unknown) => unreadable(error, config));
       if (json === true) process.stdout.write(jsonOf(status));
       else await show(statusText(status, screenOf()));
       process.exitCode = EXITS[judgeStatus(status).end];
     });
 }
 
+const SHOWN = 'its log and its ops endpoint (ops.listen, by default http://127.0.0.1:9464) show how it is';
+
 /** With wrong settings neither the database nor the daemon is known. */
 function faultOf(error: unknown): never {
   if (!(error instanceof ConfigError)) throw error;
-  const advice =
-    'a daemon that runs goes on with the settings that it began with: its log and its ops endpoint (ops.listen, by default http://127.0.0.1:9464) show how it is';
+  const advice = `a daemon that runs goes on with the settings that it began with: ${SHOWN}`;
   throw new CommandError(EXIT.config, `${error.message}\n${advice}`, { cause: error });
+}
+
+/** A daemon on PostgreSQL is found by what the database says. */
+function unreadable(error: unknown, { database }: Config): never {
+  if (database.kind === 'sqlite' || !isPassing(error)) throw error;
+  const advice = `a daemon that runs waits until it can read the database: ${SHOWN}`;
+  throw new CommandError(explainError(error).code, `${error.message}\n${advice}`, { cause: error });
 }
 
 function jsonOf(status: Status): string {

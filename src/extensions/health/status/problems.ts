@@ -43,7 +43,7 @@ function processProblems(facts: ProcessFacts): readonly (Problem | false)[] {
   const freeMib = Math.floor((freeBytes ?? LEAST_FREE_BYTES) / 1_024 ** 2);
   return [
     isStopping && problem('stopping', 'the daemon is stopping'),
-    databaseFailure !== null && problem('database-unreadable', `the database cannot be read: ${databaseFailure}`),
+    databaseFailure !== null && failed('database-unreadable', 'the database cannot be read', databaseFailure),
     otherMigrations.length > 0 &&
       problem('other-migrations', `another version migrated the database (${otherMigrations.join(', ')})`),
     !isOwner && problem('not-owner', 'the daemon does not own its accounts yet'),
@@ -61,18 +61,27 @@ function daemonProblems(
   { unwritten, opsFailure, changedSettings, accounts }: NonNullable<Reading['daemon']>,
 ): readonly (Problem | false)[] {
   const asked = overview?.account ?? null;
+  const silent = accounts.filter((live) => live.unwritten !== undefined);
+  const unwrittenOf = silent.length === 0 ? '' : forAccounts(silent, asked);
   const untrusted = accounts.filter(({ isTrusted }) => !isTrusted);
   const stalled = accounts.filter((live) => stalledMsOf(live, Date.parse(asOf)) > STALLED_AFTER_MS);
   const lost = `the lease could not be renewed${forAccounts(untrusted, asked)}: another worker may take over`;
   const still = `no work was done${forAccounts(stalled, asked)} for more than ${STALLED_AFTER_MS / 60_000} min, although some is due`;
   return [
-    unwritten !== null && problem('database-unwritten', `no requests are sent: ${unwritten}`),
+    unwritten !== null &&
+      failed('database-unwritten', `no requests are sent${unwrittenOf}`, unwritten, { group: silent }),
     untrusted.length > 0 && problem('lease-lost', lost, { group: untrusted }),
     stalled.length > 0 && problem('stalled', still, { group: stalled }),
     opsFailure !== null && problem('ops', `the ops endpoint is not listening: ${opsFailure}`),
     ...settingsProblems(changedSettings),
     ...accounts.flatMap(keptBackProblems),
   ];
+}
+
+/** A `StoreError` says what happened and, behind the last semicolon, what to do. */
+function failed(code: ProblemCode, what: string, message: string, parts: Parameters<typeof problem>[2] = {}): Problem {
+  const [, cause = message, remedy] = /^(.+); (.+)$/s.exec(message) ?? [];
+  return problem(code, `${what}: ${cause}`, { ...parts, ...(remedy !== undefined && { remedy }) });
 }
 
 /** The time for which there has been work for a pass, none has ended well and no request was answered. */

@@ -16,7 +16,7 @@ export interface ReadingSources {
   readonly config: Pick<Config, 'database' | 'file' | 'accounts' | 'exchange'>;
   readonly store: Pick<Store, 'writer' | 'migrations'>;
   readonly clock: Pick<Clock, 'now' | 'databaseAheadMs'>;
-  readonly activities: Pick<Activities, 'all' | 'find'>;
+  readonly activities: Pick<Activities, 'all' | 'find' | 'lease'>;
   readonly accounts: { readonly names: readonly string[] };
 }
 
@@ -56,20 +56,24 @@ export async function readStatus(sources: StatusSources, account: string | undef
 }
 
 export function readingOf(
-  { config, store, clock, activities }: ReadingSources,
+  { config, store, clock, activities, accounts }: ReadingSources,
   account: string | undefined,
   overview: Overview | null,
 ): Reading & { readonly daemon: NonNullable<Reading['daemon']> } {
-  // Those that work first: of the others nothing is new.
-  const sorted = askedOf(activities, account).toSorted((a, b) => Number(isDriven(b)) - Number(isDriven(a)));
+  // Those that cannot be written and those that work first: of the others nothing is new.
+  const rank = (one: Activity) => (one.unwritten === undefined ? 0 : 2) + Number(isDriven(one));
+  const sorted = askedOf(activities, account).toSorted((a, b) => rank(b) - rank(a));
+  const owned = new Set(accounts.names);
+  const live = sorted.map((activity) => liveStatus(activity, clock.now(), owned.has(activity.account)));
+  const unwritten = live.find((one) => one.unwritten !== undefined)?.unwritten;
   const { file } = config;
   return {
     asOf: clock.now().toISOString(),
     daemon: {
-      unwritten: store.writer.failure?.message ?? null,
+      unwritten: unwritten ?? (store.writer.failure ?? activities.lease?.failure)?.message ?? null,
       opsFailure: null,
       changedSettings: file === null || settingsFile(file.path).changedAt === file.changedAt ? undefined : file.path,
-      accounts: sorted.map((activity) => liveStatus(activity, clock.now())),
+      accounts: live,
     },
     driver: null,
     olderState: null,
@@ -104,8 +108,8 @@ function isDriven({ live }: Activity): boolean {
   return live !== undefined;
 }
 
-function liveStatus(activity: Activity, now: Date): LiveStatus {
-  const { account, live, inFlight, answeredAt, passes } = activity;
+function liveStatus(activity: Activity, now: Date, isOwned: boolean): LiveStatus {
+  const { account, live, inFlight, answeredAt, passes, unwritten } = activity;
   const breakerOf = (lane: BreakerLane) => {
     const breaker = live?.exchange.breaker(lane);
     if (breaker === undefined || (!breaker.isOpen && breaker.openings === 0)) return 'closed';
@@ -117,6 +121,7 @@ function liveStatus(activity: Activity, now: Date): LiveStatus {
     inFlight,
     answeredAt: textOf(answeredAt),
     isTrusted: live?.accountLease.isTrusted() ?? true,
+    ...(isOwned && unwritten !== undefined && { unwritten }),
     overdue: activity.overdue?.orders ?? 0,
     keptBack: activity.keptBack(now),
     breakers: live === undefined ? null : { create: breakerOf('create'), lookup: breakerOf('lookup') },

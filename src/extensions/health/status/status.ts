@@ -43,6 +43,7 @@ const liveStatus = z.object({
   isTrusted: z
     .boolean()
     .describe('False while another process may drive the account, because the lease could not be renewed.'),
+  unwritten: z.string().optional().describe('Why nothing of the account can be written; absent if it can.'),
   overdue: count.describe('Orders whose look-up is overdue.'),
   keptBack: z.array(keptBack).describe('A few of the orders that the database does not let the daemon write.'),
   passes: z.array(

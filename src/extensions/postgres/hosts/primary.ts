@@ -45,6 +45,11 @@ export class Primary implements Destination {
     return this.#server;
   }
 
+  /** Says which of several hosts is used. */
+  get inUse(): readonly string[] {
+    return this.#hasOthers ? [`${hostsText([this.#server])} takes the writes`] : [];
+  }
+
   /** Goes up when another server takes writes, or this one takes none. */
   get term(): number {
     return this.#term;

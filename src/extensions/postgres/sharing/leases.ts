@@ -22,6 +22,8 @@ export type WorkerFacts = Pick<NewWorker, 'host' | 'socket' | 'advertise' | 'ins
 /** This process as a worker, until it is declared over: then another one begins. */
 export class Worker {
   readonly holder: string;
+  /** Why the last renewal failed; undefined if it did not. */
+  failure: StoreError | undefined;
   readonly #deps: WorkerDeps;
   #isOver = false;
   /** The beginning of the last renewal, by both clocks: the monotonic one stands while the machine sleeps. */
@@ -207,6 +209,9 @@ export class Leases {
       differsIn: isAlone || otherSettings === null ? [] : differences(otherSettings, settingsOf(account)),
       ending: ending.signal,
       isTrusted: () => !isLost && worker.isTrusted(),
+      get failure() {
+        return worker.isTrusted() ? undefined : worker.failure;
+      },
       now: () => new Date(view.databaseTime(clock.monotonic())),
       end: () => ending.abort(),
       lose() {

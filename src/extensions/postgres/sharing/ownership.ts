@@ -124,13 +124,15 @@ export class PostgresOwnership implements Ownership {
       const next = clock.monotonic() + BEAT_MS;
       const waitMs = await this.#beat().then(
         async (worker) => {
+          worker.failure = undefined;
           this.#balance(worker);
           // Another server takes writes since then.
           if (!worker.isTrusted()) return 0;
           return Math.min(next - clock.monotonic(), this.#view.nextOverMs(clock.monotonic()));
         },
         (error: unknown) => {
-          unlessOfDatabase(error);
+          if (!(error instanceof StoreError)) throw error;
+          if (this.#worker !== undefined) this.#worker.failure = error;
           return FAILED_BEAT_MS;
         },
       );

@@ -83,11 +83,13 @@ export interface ReachableWorker {
   readonly advertise: string | null;
 }
 
-/** Reads the worker that drives an account; undefined if none does. */
-export async function workerOf(db: Database, account: string): Promise<ReachableWorker | undefined> {
+/** Reads the worker that drives an account; undefined if none does. `isSilent`: also one whose heartbeat has ended. */
+export async function workerOf(db: Database, account: string, isSilent: boolean): Promise<ReachableWorker | undefined> {
   const { rows } = await sql<ReachableWorker>`select w.holder, w.host, w.socket, w.advertise
     from account_owners o join workers w on w.holder = o.holder
-    where o.account = ${account} and w.seen_until > ${utcText(sql`statement_timestamp()`)}`.execute(db);
+    where o.account = ${account} and (${isSilent} or w.seen_until > ${utcText(sql`statement_timestamp()`)})`.execute(
+    db,
+  );
   return rows[0];
 }
 

@@ -8,6 +8,10 @@ import { orderPath } from '../../../../src/extensions/health/dashboard/markup.ts
 import { moneyText } from '../../../../src/extensions/health/dashboard/front/orders.ts';
 import { moneyGroup } from '../../../../src/extensions/reports/summary.ts';
 import { judgeStatus } from '../../../../src/extensions/health/status/problems.ts';
+import type { FailOver } from '../../../../src/accounts/rules/fail-over.ts';
+import { decideFindings } from '../../../../src/findings/rules/finding.ts';
+import { saveFailOver } from '../../../../src/store/tables/fail-overs.ts';
+import { saveFindings } from '../../../../src/store/tables/findings.ts';
 import { endHolds, setHold } from '../../../../src/store/tables/account-holds.ts';
 import { readOverview } from '../../../../src/extensions/health/tables/overview.ts';
 import { configOf } from '../../../../src/settings/config.ts';
@@ -85,6 +89,20 @@ describe('the dashboard of a program', () => {
     const action = { judgement: { kind: 'abandoned' }, actor: 'anna', reason: 'r' } as const;
     await Array.fromAsync(decideOrders(program.app, [{ externalOrderId: 'a' }], action));
     expect(await advised(null)).toMatchObject({ isTold: true });
+  });
+
+  it('names the fail-over and its account in the command about orders in doubt', async () => {
+    const { program } = await scriptedProgram();
+    const now = program.clock.now();
+    const found = { class: 'FAIL_OVER', expected: 'every commit from before fail-over 7', actual: '1' } as const;
+    await program.app.store.writer.write(async (tx) => {
+      for (const id of [3, 7]) await saveFailOver(tx, 'default', { id } as FailOver, now);
+      const changes = decideFindings([], [found], ['FAIL_OVER']);
+      await saveFindings(tx, { account: 'default', externalOrderId: null }, changes, now);
+    });
+    const { troubles } = await readerOf(program).read('default', '24h');
+    const { advice } = troubles.find(({ about }) => about.class === 'FAIL_OVER')!;
+    expect(advice).toMatch(/^Ask .* --failover 7 --sent --file /);
   });
 
   it('puts unknown outcomes that a person has decided last, and counts their money with their state alone', async () => {

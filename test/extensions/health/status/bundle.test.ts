@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { RESTRAINT_KINDS } from '../../../../src/accounts/rules/restraints.ts';
-import { bundledEvent, bundledOverview } from '../../../../src/extensions/health/status/bundle.ts';
-import { overviewOf } from '../../../support/reading.ts';
+import { bundledDaemon, bundledEvent, bundledOverview } from '../../../../src/extensions/health/status/bundle.ts';
+import type { DaemonStatus } from '../../../../src/extensions/health/status/status.ts';
+import { liveStatus, overviewOf } from '../../../support/reading.ts';
 
 const HOLD_EVENT = {
   id: 1,
@@ -17,6 +18,14 @@ const pseudonym = (kind: string) => `(${kind})`;
 it('a support file has pseudonyms of accounts that the settings do not name', () => {
   const overview = overviewOf({ otherAccounts: [{ account: 'canary', orders: 3 }] });
   expect(bundledOverview(overview, pseudonym)).toMatchObject({ otherAccounts: [{ account: '(account)', orders: 3 }] });
+});
+
+it('a support file has neither ids of orders nor words of the database', () => {
+  const keptBack = [{ externalOrderId: 'canary', since: '', cause: 'canary' }];
+  const accounts = [liveStatus({ account: 'canary', unwritten: 'canary', keptBack })];
+  const shown = bundledDaemon({ unwritten: 'canary', accounts } as unknown as DaemonStatus, pseudonym);
+  expect(shown).toMatchObject({ unwritten: true, accounts: [{ account: '(account)', unwritten: true, keptBack: 1 }] });
+  expect(JSON.stringify(shown)).not.toContain('canary');
 });
 
 it.each(RESTRAINT_KINDS)('a support file says that an account came to be %s', (kind) => {

@@ -61,6 +61,12 @@ const CASES: readonly (readonly [code: string, changes: Partial<Reading>, remedy
     'locked',
   ],
   ['database-unwritten', { daemon: { ...daemon, unwritten: 'the disk is full' } }, 'order-sync doctor', 'is full'],
+  [
+    'database-unwritten',
+    { daemon: { ...daemon, unwritten: 'no; go on', accounts: [liveStatus({ unwritten: 'no; go on' }), liveStatus()] } },
+    'go on',
+    'no requests are sent: no',
+  ],
   ['other-migrations', { process: processFacts({ otherMigrations: ['0008_a', '0009_b'] }) }, 'start', '0008_a, 0009_b'],
   ['key-refused', of({ holds: [{ ...hold, kind: 'key-refused' }] }), 'put the right key', 'refuses the key: r'],
   ['out-of-reach', of({ outOfReach: [trouble] }), 'order-sync doctor', 'ECONNREFUSED'],

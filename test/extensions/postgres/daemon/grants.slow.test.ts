@@ -1,33 +1,8 @@
-import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import { promote } from '../../../support/promoted-shop.ts';
-import { openMerchant } from '../../../support/merchant-postgres.ts';
-import { newPostgresDatabase } from '../../../support/postgres.ts';
+import { documentedRole } from '../../../support/postgres-role.ts';
 import { findPostgres } from '../../../support/postgres-server.ts';
 import { testProcesses } from '../../../support/program-processes.ts';
-
-const DOCS = new URL('../../../../docs/operating.md', import.meta.url);
-
-/** The statements of the manual that make the role of the workers, and its rights. */
-function documentedStatements(role: string): readonly string[] {
-  const blocks = [...readFileSync(DOCS, 'utf8').matchAll(/```sql\n([^`]*\border_sync_worker\b[^`]*)```/g)];
-  return blocks.map(([, block = '']) => block.replaceAll(/^\\.*$/gm, '').replaceAll('order_sync_worker', role));
-}
-
-/** A role with the documented rights, and the address with it. */
-async function documentedRole() {
-  const database = await newPostgresDatabase();
-  const role = `worker_${randomBytes(6).toString('hex')}`;
-  const [make = '', grant = ''] = documentedStatements(role);
-  const owner = openMerchant(database);
-  const admin = openMerchant(database, 'postgres');
-  admin.exec(make);
-  admin.exec(`alter role ${role} password 'of-the-worker'`);
-  owner.exec(grant);
-  const url = Object.assign(new URL(database.url), { username: role, password: 'of-the-worker' }).href;
-  return { database, owner, role, worker: openMerchant(database, role), url };
-}
 
 describe.skipIf(findPostgres() === undefined)('a role for the workers alone, as documented', () => {
   it('drives orders to their end on a promoted server, too, and runs the commands', async () => {

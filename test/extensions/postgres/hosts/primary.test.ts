@@ -85,6 +85,7 @@ describe.skipIf(findPostgres() === undefined)('a database with several hosts', (
     expect([await read(store), await factAt(old), await sessions(next)]).toEqual(['first', 'first', 0]);
     expect(silent.calls.length).toBe(1);
     expect((await store.weaknesses()).filter(({ name }) => name === 'hosts')).toHaveLength(2);
+    expect((await store.server())[0]).toContain(`127.0.0.1:${old.port} `);
   });
 
   it.skipIf(!readFileSync('/proc/net/if_inet6', 'utf8').includes('00000001 '))(
@@ -123,7 +124,9 @@ describe.skipIf(findPostgres() === undefined)('a database with several hosts', (
     const { old, next, promote } = await startCluster();
     await (await open([old, next])).close();
     const place = placeOf(hostsUrl(old, next));
-    const owned = await openAsOwner(place, systemClock(), { drivers: DRIVERS, worker: { instance: 'here' } });
+    const told: string[] = [];
+    const inform = (text: string) => void told.push(text);
+    const owned = await openAsOwner(place, systemClock(), { drivers: DRIVERS, worker: { instance: 'here' }, inform });
     onTestFinished(() => owned[Symbol.asyncDispose]());
     const stop = new AbortController();
     onTestFinished(() => stop.abort());
@@ -143,6 +146,7 @@ describe.skipIf(findPostgres() === undefined)('a database with several hosts', (
     expect([await read(store), await factAt(next)]).toEqual(['second', 'second']);
     while (!lease.isTrusted()) await turn();
     while ((await sessions(next, listens)) === 0) await turn();
+    expect(told).toEqual([`127.0.0.1:${next.port} takes the writes`]);
     expect((await ask<{ count: number }>(next, 'select count(*)::int as count from workers', 'shop'))[0]?.count).toBe(
       1,
     );
