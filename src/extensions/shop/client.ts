@@ -1,6 +1,7 @@
 import { Asker, type CallOptions, type Input, type Operation, type OrderSyncOptions } from './ask.ts';
 import { OrderSyncError } from './errors.ts';
-import { withCursor, type EventOfType, type EventType } from './event.ts';
+import { withCursor } from './cursor.ts';
+import type { EventOfType, EventType } from './event.ts';
 import { followEvents, readPage, type EventFilter, type EventPage } from './follow.ts';
 import type * as v from './values.ts';
 
@@ -9,16 +10,7 @@ export type { ErrorKind, InvalidReason, RefusalReason } from './errors.ts';
 export type { CallOptions, OrderSyncOptions } from './ask.ts';
 export type { EventFilter, EventPage } from './follow.ts';
 export type { OrderState } from './schema.ts';
-export type {
-  AccountChange,
-  EventOfType,
-  EventType,
-  FindingChange,
-  LinkChange,
-  OrderChange,
-  OrderSyncEvent,
-  PhotosReceived,
-} from './event.ts';
+export type * from './event.ts';
 export type * from './values.ts';
 
 /** A decision of the same key is made once, also if it is asked for again. A random key is made if none is given. */

@@ -40,28 +40,22 @@ export interface AccountChange extends Why {
   readonly hold: string | null;
 }
 
-interface DataOfType {
-  'order.state_changed': OrderChange;
-  'order.status_changed': OrderChange;
-  'order.field_changed': OrderChange;
-  'order.needs_attention': OrderChange;
-  'finding.opened': FindingChange;
-  'finding.resolved': FindingChange;
-  'finding.acknowledged': FindingChange;
-  'link.status_changed': LinkChange;
-  'photos.received': PhotosReceived;
-  'account.out_of_reach': AccountChange;
-  'account.back': AccountChange;
-  'account.key_refused': AccountChange;
-  'account.paused': AccountChange;
-  'account.resumed': AccountChange;
-  'account.restored': AccountChange;
-  'account.stopped': AccountChange;
-  'account.unreadable': AccountChange;
-  'account.readable': AccountChange;
+/** The data of an event, by the beginning of its type. */
+interface DataOf {
+  order: OrderChange;
+  finding: FindingChange;
+  link: LinkChange;
+  photos: PhotosReceived;
+  account: AccountChange;
 }
 
-export type EventType = keyof DataOfType;
+export type EventType =
+  | `order.${'state_changed' | 'status_changed' | 'field_changed' | 'needs_attention'}`
+  | `finding.${'opened' | 'resolved' | 'acknowledged'}`
+  | 'link.status_changed'
+  | 'photos.received'
+  | `account.${'out_of_reach' | 'back' | 'key_refused' | 'paused' | 'resumed' | 'restored'}`
+  | `account.${'stopped' | 'unreadable' | 'readable'}`;
 
 interface EventOf<Type extends EventType> {
   readonly version: 1;
@@ -73,25 +67,9 @@ interface EventOf<Type extends EventType> {
   readonly account: string;
   /** UTC, ISO 8601. */
   readonly timestamp: string;
-  readonly data: DataOfType[Type];
+  readonly data: Type extends `${infer Of extends keyof DataOf}.${string}` ? DataOf[Of] : never;
 }
 
 /** An event of one of the types. Later versions may have more types: ignore those that you do not know. */
 export type EventOfType<Type extends EventType> = { [One in Type]: EventOf<One> }[Type];
 export type OrderSyncEvent = EventOfType<EventType>;
-
-/** As many digits of its hash tell an event from that of another database. */
-const CURSOR_DIGITS = 16;
-const BEFORE_HASH = 'evt_'.length;
-
-/** An event as it comes: its cursor is a number, which another database would take as well. */
-export interface FeedEvent {
-  cursor: number | string;
-  readonly id: string;
-}
-
-/** Writes the cursor of the feed into an event in place of its number. */
-export function withCursor(event: FeedEvent): OrderSyncEvent {
-  event.cursor = `${event.cursor}.${event.id.slice(BEFORE_HASH, BEFORE_HASH + CURSOR_DIGITS)}`;
-  return event as OrderSyncEvent;
-}

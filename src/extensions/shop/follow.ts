@@ -1,7 +1,8 @@
 import type { Asker, CallOptions, Operation } from './ask.ts';
 import { jittered, sleep, TimeLimit } from './clock.ts';
 import { OrderSyncError } from './errors.ts';
-import { withCursor, type EventOfType, type EventType, type FeedEvent, type OrderSyncEvent } from './event.ts';
+import { withCursor, type FeedEvent } from './cursor.ts';
+import type { EventOfType, EventType, OrderSyncEvent } from './event.ts';
 
 export interface EventFilter<Type extends EventType = EventType> {
   /** The `cursor` of an event: the ones after it. `0`, the default: from the beginning; `head`: what comes from now on. */

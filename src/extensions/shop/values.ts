@@ -98,18 +98,8 @@ export interface AdoptedOrder {
 /** The columns of an order. A payment token is hidden. */
 export type OrderRow = Readonly<Row<'merchant_orders'>>;
 
-export interface OrderFinding {
-  readonly class: string;
-  readonly severity: 'error' | 'warning' | 'info';
-  readonly status: 'open' | 'acknowledged' | 'resolved';
-  readonly expected: string | null;
-  readonly actual: string | null;
-  readonly first_seen_at: string;
-  readonly last_seen_at: string;
-  readonly resolved_at: string | null;
-  readonly changed_by: string | null;
-  readonly reason: string | null;
-}
+export type Finding = Readonly<Omit<Row<'findings'>, 'account' | 'changed_at'>>;
+export type OrderFinding = Omit<Finding, 'id' | 'external_order_id'>;
 
 export interface StoredOrder {
   readonly order: OrderRow;
@@ -135,11 +125,6 @@ export interface Explanation extends More {
   readonly headline: string;
   readonly told: readonly { readonly at: string; readonly text: string }[];
   readonly next: readonly string[];
-}
-
-export interface Finding extends OrderFinding {
-  readonly id: number;
-  readonly external_order_id: string | null;
 }
 
 export interface FindingList {

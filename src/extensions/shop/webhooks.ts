@@ -1,16 +1,8 @@
 import { nowMs } from './clock.ts';
-import { withCursor, type OrderSyncEvent } from './event.ts';
+import { withCursor } from './cursor.ts';
+import type { OrderSyncEvent } from './event.ts';
 
-export type {
-  AccountChange,
-  EventOfType,
-  EventType,
-  FindingChange,
-  LinkChange,
-  OrderChange,
-  OrderSyncEvent,
-  PhotosReceived,
-} from './event.ts';
+export type * from './event.ts';
 
 /** The message that `order-sync webhooks test` sends. It is in no feed. */
 export interface TestMessage {
