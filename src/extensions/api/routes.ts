@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import { deadline } from '../../base/clock.ts';
 import type { AccountInUse } from '../../accounts/in-use.ts';
@@ -8,14 +8,7 @@ import { SYNC } from './addresses.ts';
 import type { Caller, Scope } from './caller.ts';
 import { LONGEST_WAIT_MS } from './asking/client.ts';
 import { PROBLEM_TYPE, writeEnvelope, type Result } from './envelope.ts';
-import {
-  NOT_OWNER_RESULT,
-  type Accounts,
-  type Operation,
-  type OperationAddress,
-  type ReadDeps,
-  type ReadOperation,
-} from './operation.ts';
+import { NOT_OWNER_RESULT, type Accounts, type Operation, type ReadDeps, type ReadOperation } from './operation.ts';
 import { schemaOf } from './openapi/schema.ts';
 import { LINES, SYNC_SCHEMA, syncLines, type SyncInput } from './sync.ts';
 
@@ -34,6 +27,8 @@ export interface Serving extends ReadDeps, Accounts {
   readonly onRun: (running: Promise<unknown>) => void;
 }
 
+type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+
 /** Adds the routes of all operations; `serving` is called when a request comes. */
 export async function addRoutes(
   server: FastifyInstance,
@@ -43,8 +38,16 @@ export async function addRoutes(
   server.setValidatorCompiler(validatorCompiler);
   server.setSerializerCompiler(serializerCompiler);
   for (const [id, asked] of extensions.flatMap(({ operations = {} }) => Object.entries(operations))) {
-    if ('read' in asked) addReading(server, id, asked, await asked.read(), serving);
-    else addOperation(server, id, asked, await asked.load(), serving);
+    const { method, url, scopes } = asked;
+    const add = (described: Omit<Operation, 'run'>, handler: Handler) =>
+      server.route({ method, url, config: { scopes }, schema: schemaOf(id, asked, described), handler });
+    if ('read' in asked) {
+      const operation = await asked.read();
+      add(operation, readerOf(operation, serving));
+    } else {
+      const operation = await asked.load();
+      add(operation, runnerOf(operation, serving));
+    }
   }
   server.route({
     ...SYNC,
@@ -61,63 +64,39 @@ export async function addRoutes(
   });
 }
 
-function addReading(
-  server: FastifyInstance,
-  id: string,
-  address: OperationAddress,
-  operation: ReadOperation,
-  serving: () => Serving,
-): void {
+function readerOf(operation: ReadOperation, serving: () => Serving): Handler {
   let streams: ReturnType<NonNullable<ReadOperation['streams']>> | undefined;
-  server.route({
-    method: address.method,
-    url: address.url,
-    config: { scopes: address.scopes },
-    schema: schemaOf(id, address, operation),
-    async handler({ params, query, headers, raw }, reply) {
-      const input = Object.assign({}, query, params) as { account: string };
-      if (operation.streams === undefined || raw.headers.accept?.includes('text/event-stream') !== true)
-        return await answer(reply, await operation.run(serving(), input));
-      streams ??= operation.streams(serving());
-      const begin = await streams.open(input, textOf(headers['last-event-id']));
-      if (typeof begin !== 'function') return await answer(reply.header('connection', 'close'), begin);
-      void reply.hijack();
-      begin(reply.raw);
-      return reply;
-    },
-  });
+  return async ({ params, query, headers, raw }, reply) => {
+    const input = Object.assign({}, query, params) as { account: string };
+    if (operation.streams === undefined || raw.headers.accept?.includes('text/event-stream') !== true)
+      return await answer(reply, await operation.run(serving(), input));
+    streams ??= operation.streams(serving());
+    const begin = await streams.open(input, textOf(headers['last-event-id']));
+    if (typeof begin !== 'function') return await answer(reply.header('connection', 'close'), begin);
+    void reply.hijack();
+    begin(reply.raw);
+    return reply;
+  };
 }
 
-function addOperation(
-  server: FastifyInstance,
-  id: string,
-  address: OperationAddress,
-  operation: Operation,
-  serving: () => Serving,
-): void {
-  server.route({
-    method: address.method,
-    url: address.url,
-    config: { scopes: address.scopes },
-    schema: schemaOf(id, address, operation),
-    async handler({ params, query, body, headers, caller }, reply) {
-      const { stopping, onRun } = serving();
-      const signal = AbortSignal.any([stopping, closed(reply.raw), deadline(LONGEST_WAIT_MS)]);
-      // A part of the request that the operation does not describe was checked by nothing.
-      const { account, ...fields } = query as { account: string };
-      const input = Object.assign({}, fields, operation.body && body, params);
-      const idempotencyKey = textOf(headers['idempotency-key']);
-      const run = async (): Promise<Result> => {
-        using used = await inUse(serving(), account);
-        return used === undefined
-          ? await notOwner(serving(), account)
-          : await operation.run({ ...used.app, caller, idempotencyKey }, input, signal);
-      };
-      const running = run();
-      onRun(running);
-      return await answer(reply, await running);
-    },
-  });
+function runnerOf(operation: Operation, serving: () => Serving): Handler {
+  return async ({ params, query, body, headers, caller }, reply) => {
+    const { stopping, onRun } = serving();
+    const signal = AbortSignal.any([stopping, closed(reply.raw), deadline(LONGEST_WAIT_MS)]);
+    // A part of the request that the operation does not describe was checked by nothing.
+    const { account, ...fields } = query as { account: string };
+    const input = Object.assign({}, fields, operation.body && body, params);
+    const idempotencyKey = textOf(headers['idempotency-key']);
+    const run = async (): Promise<Result> => {
+      using used = await inUse(serving(), account);
+      return used === undefined
+        ? await notOwner(serving(), account)
+        : await operation.run({ ...used.app, caller, idempotencyKey }, input, signal);
+    };
+    const running = run();
+    onRun(running);
+    return await answer(reply, await running);
+  };
 }
 
 function textOf(header: string | readonly string[] | undefined): string | undefined {

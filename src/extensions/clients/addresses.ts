@@ -5,24 +5,19 @@ function loading<Id extends keyof typeof OPERATIONS>(id: Id): () => Promise<(typ
   return async () => (await import('./operations.ts')).OPERATIONS[id];
 }
 
-const scopes = ['clients'] as const;
 const absent = 'no customer, or no link,';
+const asked = { method: 'GET', scopes: ['clients'] } as const;
+const posted = { method: 'POST', scopes: ['clients'], rest: 'body' } as const;
 
 export const CLIENT_OPERATIONS = {
-  createLink: { method: 'POST', scopes, url: '/clients', rest: 'body', load: loading('createLink') },
-  validateEmail: { method: 'POST', scopes, url: '/clients/validate', rest: 'body', load: loading('validateEmail') },
-  showLink: { method: 'GET', scopes, url: '/clients/:linkId', load: loading('showLink') },
-  followLink: { method: 'POST', scopes, url: '/clients/:linkId/follow', rest: 'body', load: loading('followLink') },
-  verificationToken: { method: 'GET', scopes, url: '/clients/:linkId/idv/:level', load: loading('verificationToken') },
-  requestPhotos: {
-    method: 'POST',
-    scopes,
-    url: '/clients/:linkId/idv/photos',
-    rest: 'body',
-    load: loading('requestPhotos'),
-  },
-  showCustomer: { method: 'GET', scopes, url: '/clients/:linkId/customer', absent, load: loading('showCustomer') },
-  listCards: { method: 'GET', scopes, url: '/clients/:linkId/cards', absent, load: loading('listCards') },
-  sdkToken: { method: 'POST', scopes, url: '/clients/:linkId/sdk-token', load: loading('sdkToken') },
-  listLinks: { method: 'GET', scopes, url: '/links', rest: 'query', load: loading('listLinks') },
+  createLink: { ...posted, url: '/clients', load: loading('createLink') },
+  validateEmail: { ...posted, url: '/clients/validate', load: loading('validateEmail') },
+  showLink: { ...asked, url: '/clients/:linkId', load: loading('showLink') },
+  followLink: { ...posted, url: '/clients/:linkId/follow', load: loading('followLink') },
+  verificationToken: { ...asked, url: '/clients/:linkId/idv/:level', load: loading('verificationToken') },
+  requestPhotos: { ...posted, url: '/clients/:linkId/idv/photos', load: loading('requestPhotos') },
+  showCustomer: { ...asked, url: '/clients/:linkId/customer', absent, load: loading('showCustomer') },
+  listCards: { ...asked, url: '/clients/:linkId/cards', absent, load: loading('listCards') },
+  sdkToken: { ...asked, method: 'POST', url: '/clients/:linkId/sdk-token', load: loading('sdkToken') },
+  listLinks: { ...asked, url: '/links', rest: 'query', load: loading('listLinks') },
 } as const satisfies Readonly<Record<string, AskedOperation>>;

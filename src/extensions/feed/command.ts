@@ -56,7 +56,7 @@ export function define(command: Command): void {
         'order',
       ]),
     )
-    .addOption(new Option('--schema', 'print the JSON Schema of an event (docs/events.schema.json)'))
+    .option('--schema', 'print the JSON Schema of an event (docs/events.schema.json)')
     .option('--json', 'print JSON: one object a line')
     .addHelpText(
       'after',

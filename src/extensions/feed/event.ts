@@ -79,44 +79,24 @@ function typeOf({ type, field, old_value: from, new_value: to }: EventRow): Even
   }
 }
 
-function dataOf(row: EventRow) {
-  switch (row.type) {
+function dataOf({ type, subject, field, old_value: oldValue, new_value: newValue, ...row }: EventRow) {
+  const { exchange_time: exchangeTime, source, reason, actor } = row;
+  const change = { field, oldValue, newValue, exchangeTime, source, reason, actor };
+  switch (type) {
     case 'order':
     case 'order.needs_attention':
-      return orderData(row);
+      return { externalOrderId: subject, ...change };
     case 'link':
-      return linkData(row);
+      return { linkId: subject, ...change };
     case 'photos':
-      return photosData(row);
+      return { linkId: subject, level: field, requestId: oldValue, delivery: newValue };
     case 'account':
-      return accountData(row);
-    default:
-      return findingData(row);
+      return { hold: field === 'hold' ? (newValue ?? oldValue) : null, reason, actor };
+    default: {
+      const found = { class: field, severity: severityOf(field), expected: oldValue, actual: newValue };
+      return { externalOrderId: subject, ...found, reason, actor };
+    }
   }
-}
-
-function changeOf({ field, old_value, new_value, exchange_time, source, reason, actor }: EventRow) {
-  return { field, oldValue: old_value, newValue: new_value, exchangeTime: exchange_time, source, reason, actor };
-}
-
-function orderData(row: EventRow) {
-  return { externalOrderId: row.subject, ...changeOf(row) };
-}
-
-function linkData(row: EventRow) {
-  return { linkId: row.subject, ...changeOf(row) };
-}
-
-function photosData({ subject: linkId, field: level, old_value: requestId, new_value: delivery }: EventRow) {
-  return { linkId, level, requestId, delivery };
-}
-
-function accountData({ field, old_value: before, new_value: after, reason, actor }: EventRow) {
-  return { hold: field === 'hold' ? (after ?? before) : null, reason, actor };
-}
-
-function findingData({ subject, field, old_value: expected, new_value: actual, reason, actor }: EventRow) {
-  return { externalOrderId: subject, class: field, severity: severityOf(field), expected, actual, reason, actor };
 }
 
 /** The last event that a reader of an account has read; id 0 and no hash before the first. */

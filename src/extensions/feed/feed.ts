@@ -1,12 +1,4 @@
-import {
-  readCursor,
-  writeCursor,
-  type Place,
-  feedEventOf,
-  type EventRow,
-  type EventType,
-  type FeedEvent,
-} from './event.ts';
+import { readCursor, type Place, feedEventOf, type EventType, type FeedEvent } from './event.ts';
 import { quote } from '../../base/text.ts';
 import { eventHash } from '../../store/tables/chain.ts';
 import { feedHead, readFeed, readOrderFeed } from './tables/events.ts';
@@ -71,8 +63,8 @@ export async function readPage(db: Database, filter: FeedFilter, after: Place, l
       ? readFeed(db, query)
       : readOrderFeed(db, { ...query, externalOrderId }));
     for (const row of rows) {
-      const event = wanted(row, types);
-      if (event !== undefined) events.push(event);
+      const event = feedEventOf(row);
+      if (types === undefined || types.includes(event.type)) events.push(event);
       next = row;
       if (events.length === limit) return { events, next: placeAt(next), head, isEnd: false };
     }
@@ -82,16 +74,6 @@ export async function readPage(db: Database, filter: FeedFilter, after: Place, l
   return { events, next: placeAt(next), head, isEnd: false };
 }
 
-function wanted(row: EventRow, types: readonly EventType[] | undefined): FeedEvent | undefined {
-  const event = feedEventOf(row);
-  return types === undefined || types.includes(event.type) ? event : undefined;
-}
-
 function placeAt({ id, hash }: Place): Place {
   return { id, hash };
-}
-
-/** A page as programs get it; cursors are text that is given back as it is. */
-export function pageJson({ events, next, head }: FeedPage): string {
-  return JSON.stringify({ events, next: writeCursor(next), head: writeCursor(head) });
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { Database } from '../../store/port.ts';
-import { invalid, type OwnRefusal } from '../api/envelope.ts';
+import { done, invalid, type OwnRefusal } from '../api/envelope.ts';
 import { countParameter, named, READ_ERRORS, reading, textParameter } from '../api/operation.ts';
-import { EVENT_TYPES, type Place } from './event.ts';
-import { pageJson, placeOf, readPage, type FeedFilter } from './feed.ts';
+import { EVENT_TYPES, writeCursor, type Place } from './event.ts';
+import { placeOf, readPage, type FeedFilter } from './feed.ts';
 import { feedEvent } from './schema.ts';
 import { EventStreams } from './stream.ts';
 
@@ -88,7 +88,8 @@ export const OPERATIONS = {
     async run({ store: { db } }, input) {
       const start = await startOf(db, input);
       if ('kind' in start) return start;
-      return { kind: 'ok', body: pageJson(await readPage(db, filterOf(input), start, input.limit)) };
+      const { events, next, head } = await readPage(db, filterOf(input), start, input.limit);
+      return done({ events, next: writeCursor(next), head: writeCursor(head) });
     },
     streams(deps) {
       const streams = new EventStreams(deps, deps.stopping);

@@ -164,7 +164,8 @@ class Stream {
   async #writeAll(events: readonly FeedEvent[]): Promise<void> {
     let text = '';
     for (const event of events) {
-      text += frameOf(event);
+      // JSON has no line breaks.
+      text += `id: ${cursorOf(event)}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
       if (text.length < WRITTEN_AT_ONCE) continue;
       await this.#write(text);
       text = '';
@@ -181,9 +182,4 @@ class Stream {
     await once(this.#response, 'drain', { signal });
     this.#blockedAt = undefined;
   }
-}
-
-/** An event as a stream has it. JSON has no line breaks. */
-function frameOf(event: FeedEvent): string {
-  return `id: ${cursorOf(event)}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 }

@@ -1,17 +1,10 @@
 import type { AskedOperation } from '../api/operation.ts';
 
 const load = async () => (await import('./operations.ts')).OPERATIONS;
-
-const scopes = ['orders'] as const;
+const adding = { method: 'POST', scopes: ['orders'], rest: 'body' } as const;
 
 export const INTAKE_OPERATIONS = {
-  addOrder: { method: 'POST', scopes, url: '/orders', rest: 'body', load: async () => (await load()).addOrder },
-  adoptOrder: {
-    method: 'POST',
-    scopes,
-    url: '/orders/adopt',
-    rest: 'body',
-    load: async () => (await load()).adoptOrder,
-  },
-  probe: { method: 'POST', scopes: ['decide'], url: '/probe', rest: 'body', load: async () => (await load()).probe },
+  addOrder: { ...adding, url: '/orders', load: async () => (await load()).addOrder },
+  adoptOrder: { ...adding, url: '/orders/adopt', load: async () => (await load()).adoptOrder },
+  probe: { ...adding, scopes: ['decide'], url: '/probe', load: async () => (await load()).probe },
 } as const satisfies Readonly<Record<string, AskedOperation>>;

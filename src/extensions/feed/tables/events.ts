@@ -1,4 +1,4 @@
-import { ROW_TYPES, type EventRow } from '../event.ts';
+import { BEGINNING, ROW_TYPES, type EventRow, type Place } from '../event.ts';
 import type { Database } from '../../../store/port.ts';
 import { queries, statement, together } from '../../../store/statement.ts';
 
@@ -86,16 +86,11 @@ const headStatement = statement((v: { account: string }) =>
   queries.selectFrom('event_heads').select(['id', 'hash']).where('account', '=', v.account),
 );
 
-export async function feedHead(db: Database, account: string): Promise<{ readonly id: number; readonly hash: string }> {
-  return (await headStatement(db, { account })).rows[0] ?? { id: 0, hash: '' };
+export async function feedHead(db: Database, account: string): Promise<Place> {
+  return (await headStatement(db, { account })).rows[0] ?? BEGINNING;
 }
 
-export interface FeedHead {
-  readonly account: string;
-  readonly id: number;
-  readonly hash: string;
-  readonly observed_at: string;
-}
+export type FeedHead = Pick<EventRow, 'account' | 'id' | 'hash' | 'observed_at'>;
 
 /** Reads the newest event of each account that has one, or of the one that is named, by the names of the accounts. */
 export async function feedHeads(db: Database, account: string | undefined): Promise<readonly FeedHead[]> {
