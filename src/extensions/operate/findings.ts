@@ -22,6 +22,7 @@ import { withAccounts, withAccount } from '../../cli/shared/store.ts';
 import { systemClock } from '../../base/clock.ts';
 import { printable, counted } from '../../base/words.ts';
 import { acknowledge, findingsById, type FindingRow } from '../../store/tables/findings.ts';
+import { partsOf } from '../../store/pages.ts';
 import type { Store } from '../../store/port.ts';
 import { actorOf, addReasonOptions, confirmShown, type DecisionOptions } from './decision-options.ts';
 import { CommandError, EXIT } from '../../cli/shared/exit.ts';
@@ -45,16 +46,13 @@ interface FindingListOptions extends FindingsFilter, OrderOptions, PeriodOptions
   readonly state?: OrderState;
 }
 
+const STATUS_TEXT = 'only findings of this status; decided: open, and a person has decided about the order';
+
 function defineList(command: Command): void {
   addOrderOptions(addFilter(command))
     .addOption(new Option('--state <state>', 'only findings of orders in this state').choices(ORDER_STATES))
     .addOption(
-      new Option(
-        '--status <status>',
-        'only findings of this status; decided: open, and a person has decided about the order',
-      )
-        .choices([...STATUSES, ...OPEN_PARTS, 'any'])
-        .default('open'),
+      new Option('--status <status>', STATUS_TEXT).choices([...STATUSES, ...OPEN_PARTS, 'any']).default('open'),
     );
   addListOptions(addPeriodOptions(command, 'findings first seen'))
     .addHelpText(
@@ -79,10 +77,7 @@ function defineList(command: Command): void {
 const MOST_AT_ONCE = 10_000;
 const TOGETHER = 100;
 
-interface Acknowledged {
-  readonly row: FindingRow;
-  readonly done: boolean;
-}
+type Acknowledged = Readonly<{ row: FindingRow; done: boolean }>;
 
 function defineAck(command: Command): void {
   command.description('acknowledges open findings; they stay until they are no longer true');
@@ -111,9 +106,7 @@ function defineAck(command: Command): void {
 
 async function named(store: Store, account: string, wanted: readonly number[]): Promise<readonly FindingRow[]> {
   const rows: FindingRow[] = [];
-  for (let first = 0; first < wanted.length; first += TOGETHER) {
-    rows.push(...(await findingsById(store.db, account, wanted.slice(first, first + TOGETHER))));
-  }
+  for (const ids of partsOf(wanted, TOGETHER)) rows.push(...(await findingsById(store.db, account, ids)));
   const missing = wanted.filter((id) => !rows.some((row) => row.id === id));
   if (missing.length > 0) throw new CommandError(EXIT.absent, `there is no finding ${missing.join(', ')}`);
   return rows;
@@ -140,8 +133,7 @@ async function acknowledgeAll(
 ): Promise<readonly Acknowledged[]> {
   const clock = systemClock();
   const all: Acknowledged[] = [];
-  for (let first = 0; first < rows.length; first += TOGETHER) {
-    const group = rows.slice(first, first + TOGETHER);
+  for (const group of partsOf(rows, TOGETHER)) {
     const done = await store.writer.write(async (tx) => {
       const results = [];
       for (const row of group) results.push({ row, done: await acknowledge(tx, row, { ...by, now: clock.now() }) });

@@ -78,11 +78,8 @@ export function define(command: Command): void {
         const lock = await lockFile(database.path, clock, 0);
         resources.defer(() => lock.release());
       }
-      const store = await openStore(database, clock, {
-        expect: 'upgrade',
-        isRestored: true,
-        drivers: driversOf(command),
-      });
+      const opening = { expect: 'upgrade', isRestored: true, drivers: driversOf(command) } as const;
+      const store = await openStore(database, clock, opening);
       resources.defer(() => store.close());
       const stores = database.kind === 'sqlite' ? [store] : await storesOf(store, account, config);
       const signs = await Promise.all(stores.map(({ mark }) => mark.sign()));
@@ -90,8 +87,8 @@ export function define(command: Command): void {
       const acceptance = { actor: actorOf(options), reason: reason ?? REASON, isNothingSent };
       const accepted: AcceptedRestore[] = [];
       for (const marked of stores) {
-        const accounts =
-          marked.mark.account === undefined ? config.accounts.map(({ name }) => name) : [marked.mark.account];
+        const { account: one } = marked.mark;
+        const accounts = one === undefined ? config.accounts.map(({ name }) => name) : [one];
         accepted.push(await acceptRestore({ accounts, store: marked, clock, settings: config.create }, acceptance));
       }
       printRestore(inAll(accepted), options, account);
@@ -170,9 +167,6 @@ async function decide(command: Command, id: number, options: RestoreOptions): Pr
 }
 
 async function idsIn(file: string): Promise<readonly string[]> {
-  const ids: string[] = [];
-  for await (const line of createInterface({ input: await openInput(file), crlfDelay: Infinity })) {
-    if (line.trim() !== '') ids.push(line.trim());
-  }
-  return ids;
+  const lines = await Array.fromAsync(createInterface({ input: await openInput(file), crlfDelay: Infinity }));
+  return lines.map((line) => line.trim()).filter((line) => line !== '');
 }

@@ -104,13 +104,11 @@ async function markOfFile(mark: Mark) {
   const named = await mark.read();
   const position = await mark.position();
   const older = await mark.sign();
+  const markText = named === undefined ? 'none yet' : `event ${named.eventId}, written ${named.at}`;
   const rows: Field[] = [
     { label: 'file', value: 'sound' },
     { label: 'newest event', value: position.eventId },
-    {
-      label: 'mark',
-      value: older ?? (named === undefined ? 'none yet' : `event ${named.eventId}, written ${named.at}`),
-    },
+    { label: 'mark', value: older ?? markText },
   ];
   const found = { newestEvent: position.eventId, mark: named ?? null, older: older ?? null };
   return { rows, found, older: older === undefined ? [] : [`${older}; ${RESTORE_ADVICE}`], unknown: undefined };

@@ -12,7 +12,7 @@ import type { FlowDeps } from '../../orders/pass/deps.ts';
 import { assumeOrderSent, type Assuming } from '../../orders/assume-sent.ts';
 import { doubtfulOrders } from '../../orders/fail-over.ts';
 import type { FailOver } from '../../accounts/rules/fail-over.ts';
-import { finding, type Decision, type OrderEvent, type Tracking } from '../../orders/rules/tracking.ts';
+import { finding, type Decision, type Tracking } from '../../orders/rules/tracking.ts';
 import { countDoubtful, tellFailOver } from '../../store/tables/fail-overs.ts';
 import { trackingOf } from '../../store/orders/order-columns.ts';
 
@@ -154,9 +154,6 @@ function decisionsFor(
   if (tracking.failOver === id) return freeOfDoubt(tracking, isSent, how, now);
   // An order that stayed as it was may be sent again from now on.
   const isLeft = ['rejected', 'invalid'].includes(tracking.state) && !isSent && tracking.failOver === null;
-  const event: OrderEvent = {
-    ...finding('FAIL_OVER', 'operator', `not sent before ${seenAt}: ${reason}`, null),
-    actor,
-  };
-  return isLeft ? [{ tracking, events: [event] }] : [];
+  const event = finding('FAIL_OVER', 'operator', `not sent before ${seenAt}: ${reason}`, null);
+  return isLeft ? [{ tracking, events: [{ ...event, actor }] }] : [];
 }

@@ -58,7 +58,8 @@ export class Clients {
   show(linkId: string): SandboxAnswer {
     return this.#ofLink(linkId, ({ madeAt, verification }) => {
       const elapsedMs = (this.#options.clock.now().getTime() - madeAt.getTime()) * (this.#options.speed ?? 1);
-      return answer(200, { linkId, status: statusAfter(verification, elapsedMs) });
+      const reached = Object.entries(verification).filter(([ms]) => Number(ms) <= elapsedMs);
+      return answer(200, { linkId, status: reached.at(-1)?.[1] ?? 'NOT_VERIFIED' });
     });
   }
 
@@ -80,7 +81,9 @@ export class Clients {
   }
 
   customer(linkId: string): SandboxAnswer {
-    return this.#ofLink(linkId, () => answer(200, customerOf(linkId, this.#options.seed)));
+    // The same for the same seed and link id.
+    const customerNumber = `sandbox-customer-${digest('customer', linkId, this.#options.seed).readUInt32BE()}`;
+    return this.#ofLink(linkId, () => answer(200, { customerNumber, firstName: 'Ada', lastName: 'Sandbox', linkId }));
   }
 
   cards(linkId: string): SandboxAnswer {
@@ -123,11 +126,6 @@ const VERIFICATIONS = {
 } as const satisfies Readonly<Record<string, Verification>>;
 const VERIFICATION_NAMES = Object.keys(VERIFICATIONS) as (keyof typeof VERIFICATIONS)[];
 
-function statusAfter(verification: Verification, elapsedMs: number): string {
-  const reached = Object.entries(verification).filter(([ms]) => Number(ms) <= elapsedMs);
-  return reached.at(-1)?.[1] ?? 'NOT_VERIFIED';
-}
-
 /** The e-mail addresses of clients (§4.1) that make the sandbox do something special, with what it does. */
 export const EMAIL_INPUTS: readonly (readonly [input: string, effect: string])[] = [
   ['without one @ between two parts', '400 INVALID_EMAIL'],
@@ -149,12 +147,6 @@ const TEST_CARDS = [
   ['AMEX', '378282246310005'],
 ] as const;
 const MOST_CARDS = 3;
-
-/** Makes the customer of a link at the card-payment provider (§2.4): the same for the same seed and link id. */
-function customerOf(linkId: string, seed?: number) {
-  const customerNumber = `sandbox-customer-${digest('customer', linkId, seed).readUInt32BE()}`;
-  return { customerNumber, firstName: 'Ada', lastName: 'Sandbox', linkId };
-}
 
 /** Makes one to three saved cards (§2.5) of the customer of a link: the same for the same seed and link id. */
 export function cardsOf(linkId: string, seed?: number) {

@@ -66,7 +66,7 @@ export const SLOW_MS = 3_000;
 /** The pause between two bytes of a dripping answer: it ends after every timeout. */
 export const DRIP_MS = 1_000;
 
-export async function answerWith(
+async function answerWith(
   reply: FastifyReply,
   answer: SandboxAnswer | undefined,
   fault: Fault | undefined,

@@ -1,12 +1,11 @@
-import type { Logger } from 'pino';
-import type { Clock } from '../../base/clock.ts';
 import { programVersion } from '../../base/version.ts';
 import type { Purge } from '../../daemon.ts';
 import type { WebhookEndpoint } from './settings.ts';
 import { messageOf } from '../../base/text.ts';
+import type { FlowDeps } from '../../orders/pass/deps.ts';
 import { repeatEvery } from '../../orders/pass/run.ts';
 import { isPassing, OwnedError } from '../../store/errors.ts';
-import type { AccountLease, Store } from '../../store/port.ts';
+import type { AccountLease } from '../../store/port.ts';
 import { accountsBehind, noteEndpoint, registerEndpoint } from './tables/endpoints.ts';
 import { deleteDelivered, nextAttempts } from './tables/deliveries.ts';
 import type { AccountDelivery } from './turn.ts';
@@ -19,11 +18,9 @@ export const LAST_ANSWERS_MS = 1_000;
 /** How far endpoints have come is written so often, and an endpoint that is to be tried again waits for no longer. */
 const SECOND_MS = 1_000;
 
-export interface WebhooksDeps extends Pick<SenderOptions, 'connect' | 'resolve' | 'timeoutMs'> {
+export interface WebhooksDeps
+  extends Pick<SenderOptions, 'connect' | 'resolve' | 'timeoutMs'>, Pick<FlowDeps, 'store' | 'clock' | 'log'> {
   readonly endpoints: readonly WebhookEndpoint[];
-  readonly store: Store;
-  readonly clock: Clock;
-  readonly log: Logger;
   readonly stop: AbortSignal;
 }
 
@@ -40,10 +37,9 @@ export class Webhooks {
 
   constructor(deps: WebhooksDeps) {
     this.#deps = deps;
-    const { endpoints } = deps;
     const breakOff = this.#breakOff.signal;
     const version = programVersion();
-    this.#deliveries = endpoints.map((endpoint) => {
+    this.#deliveries = deps.endpoints.map((endpoint) => {
       const sender = webhookSender({ ...deps, endpoint, version });
       return new EndpointDelivery({ ...deps, endpoint, sender, breakOff });
     });

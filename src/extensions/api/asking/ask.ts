@@ -15,7 +15,7 @@ import type { Ways } from './ways.ts';
 import { printable } from '../../../base/words.ts';
 import { answerText, type Tones } from '../../documents/commands/answer.ts';
 import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
-import type { Extension } from '../../../cli/extension.ts';
+import type { AskedPass, Extension } from '../../../cli/extension.ts';
 import type { Beside } from '../../../cli/shared/beside.ts';
 import { throughOwner } from '../../../cli/shared/owner.ts';
 import { driversIn, extensionsOf } from '../../../cli/shared/extensions.ts';
@@ -26,17 +26,12 @@ import { screenOf } from '../../../cli/shared/help.ts';
 /** After its own limits, the owner needs up to this long to record the outcome of a request. */
 const OWNER_WRITES_MS = 10_000;
 
-interface BesideOptions {
-  readonly signal?: AbortSignal | undefined;
-  readonly urls?: readonly string[] | undefined;
-}
-
 /** The way to a process that drives an account, for work that it is asked for; to be disposed of. */
 export async function besideOwner<Value>(
   config: AccountSettings,
   extensions: readonly Extension[],
   work: (owner: Owner) => Promise<Value>,
-  { signal, urls }: BesideOptions = {},
+  { signal, urls }: Partial<Pick<AskedPass, 'signal' | 'urls'>>,
 ): Promise<Beside<Value>> {
   const ways = await waysToOwner(config, extensions, urls);
   const asking = { account: config.account, graceMs: config.exchange.timeout + OWNER_WRITES_MS, signal };
@@ -119,12 +114,8 @@ export async function withExchange<Value>(
 ): Promise<Value> {
   const config = given ?? (await accountConfig(command));
   const extensions = extensionsOf(command);
-  await using beside = await besideOwner(
-    config,
-    extensions,
-    (owner) => work((operation, input) => owner.ask(operation, input), config, false),
-    { urls: urlsOf(command) },
-  );
+  const askIt = (owner: Owner) => work((operation, input) => owner.ask(operation, input), config, false);
+  await using beside = await besideOwner(config, extensions, askIt, { urls: urlsOf(command) });
   return await throughOwner(config, extensions, beside, async (app, complete) => {
     const deps = { ...app, wakeCreates: () => {}, caller: SOCKET_CALLER };
     return await work(async (operation, input) => await (await operation.load()).run(deps, input), complete, true);
@@ -137,14 +128,11 @@ export async function tryKey(
   config: AccountSettings,
 ): Promise<Result & { readonly isAlone: boolean }> {
   const externalOrderId = `order-sync-check-${randomUUID()}`;
-  return await withExchange(
-    command,
-    async (askOwner, _, isAlone) => ({
-      ...(await askOwner(EXCHANGE_OPERATIONS.lookUpOrder, { externalOrderId })),
-      isAlone,
-    }),
-    config,
-  );
+  const look = async (askOwner: Ask, _: Config, isAlone: boolean) => {
+    const result = await askOwner(EXCHANGE_OPERATIONS.lookUpOrder, { externalOrderId });
+    return { ...result, isAlone };
+  };
+  return await withExchange(command, look, config);
 }
 
 /** Has one operation done, and returns its answer as the exchange wrote it. `isAlone` if no daemon did it. Throws `CommandError`. */

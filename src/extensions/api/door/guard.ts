@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import type { Logger } from 'pino';
-import type { Clock } from '../../../base/clock.ts';
+import type { FlowDeps } from '../../../orders/pass/deps.ts';
 import { forbidden, limited, UNAUTHORIZED_RESULT } from '../envelope.ts';
 import { answer } from '../routes.ts';
 import type { Tokens } from './tokens.ts';
@@ -9,13 +8,8 @@ const MINUTE_MS = 60_000;
 /** Of more addresses in a minute the log names none. */
 const MOST_ADDRESSES = 1_000;
 
-interface GuardDeps {
-  readonly clock: Pick<Clock, 'monotonic'>;
-  readonly log: Logger;
-}
-
 /** Lets a request through that bears a token with the scope and the account that it asks for. Its caller is the token's. */
-export function guard(server: FastifyInstance, tokens: Tokens, { clock, log }: GuardDeps): void {
+export function guard(server: FastifyInstance, tokens: Tokens, { clock, log }: Pick<FlowDeps, 'clock' | 'log'>): void {
   const named = new Map<string, number>();
   /** The oldest come first. */
   const isNews = (address: string, now = clock.monotonic()) => {

@@ -1,7 +1,6 @@
 import { statSync } from 'node:fs';
-import type { Logger } from 'pino';
-import type { Clock } from '../../../base/clock.ts';
 import { messageOf } from '../../../base/text.ts';
+import type { FlowDeps } from '../../../orders/pass/deps.ts';
 import { ConfigError } from '../../../settings/config.ts';
 import { areDifferent } from '../../../settings/shapes.ts';
 import { isEqual } from '../../http/secret.ts';
@@ -11,10 +10,7 @@ import { readSecret, type TokenSettings } from '../settings.ts';
 /** How often the file of a secret is looked at, at most. */
 const LOOK_MS = 1_000;
 
-interface TokenDeps {
-  readonly clock: Pick<Clock, 'monotonic'>;
-  readonly log: Logger;
-}
+type TokenDeps = Pick<FlowDeps, 'clock' | 'log'>;
 
 /** The tokens of the settings, with their secrets. Throws `ConfigError` if two have the same one. */
 export class Tokens {

@@ -67,7 +67,10 @@ async function watch(
   try {
     while (clock.monotonic() < until) {
       signal.throwIfAborted();
-      const progress = await progressOf(watched).catch(orPassing);
+      const progress = await progressOf(watched).catch((error: unknown) => {
+        // A database that takes no writes goes on later, as in a fail-over.
+        if (!isPassing(error)) throw error;
+      });
       const text = progress === undefined ? 'the database takes no writes' : textOf(progress);
       if (live !== undefined) live(text);
       else if (text !== shown) say(text);
@@ -80,11 +83,6 @@ async function watch(
   } finally {
     live?.done();
   }
-}
-
-/** Throws an error again, unless it is that of a database that goes on later, as in a fail-over. */
-function orPassing(error: unknown): undefined {
-  if (!isPassing(error)) throw error;
 }
 
 function textOf({ counts, findings }: Awaited<ReturnType<typeof progressOf>>): string {
