@@ -16,19 +16,15 @@ const MOST_LOOKED_AT = 200;
 const MOST_NAMING = 3;
 const UNNAMED: Disposable = { [Symbol.dispose]: () => {} };
 
-/** How commands of this machine reach a process. */
-export interface Reach {
-  readonly socket: string;
-  /** Has `control.socket` lead to the socket that is served, unless it leads to that of another worker; until it is disposed of. */
-  publish(): Promise<Disposable>;
-}
+export type Reach = Awaited<ReturnType<typeof reachOf>>;
 
 /**
  * Prepares how this process is reached. The workers of a PostgreSQL database may be several on one machine: each has a socket
  * of its own, of which commands learn from the database, and the path that the settings name leads to one of them. Sockets of
- * workers that were killed are removed.
+ * workers that were killed are removed. `publish` has the path lead to this process, unless it leads to another worker, until
+ * the result is disposed of.
  */
-export async function reachOf(config: Pick<Config, 'database'>, clock: Clock): Promise<Reach> {
+export async function reachOf(config: Pick<Config, 'database'>, clock: Clock) {
   if (config.database.kind === 'sqlite') return { socket: controlSocketOf(config), publish: async () => UNNAMED };
   const folder = socketFolder();
   await removeLeft(folder, clock);

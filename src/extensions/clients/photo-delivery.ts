@@ -1,5 +1,6 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { access, mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises';
+import { createHash, hash, randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { z } from 'zod';
 import { PHOTO_EXTENSIONS, photoType, SIGNATURE_BYTES, type PhotoType } from './photo.ts';
@@ -113,7 +114,7 @@ export function randomName(): string {
 
 /** Gives the path of a recorded delivery within the folder. The id of a link may be any text, so it is hashed. */
 export function placeOf(linkId: string, delivery: string): string {
-  return join(createHash('sha256').update(linkId).digest('hex').slice(0, 32), delivery);
+  return join(hash('sha256', linkId).slice(0, 32), delivery);
 }
 
 /** Files are synced in `.incoming/<delivery>/`, then moved to `<link>/<delivery>/`. Only this user reads them. */
@@ -145,14 +146,14 @@ export class PhotoFolder {
     const folder = join(this.#quarantine, delivery);
     const plainName = randomName();
     await using file = await open(join(folder, plainName), 'wx', 0o600);
-    const hash = createHash('sha256');
+    const digest = createHash('sha256');
     let size = 0;
     let first = Buffer.alloc(0);
     for await (const chunk of bytes) {
       size += chunk.length;
       if (others + size > maxTotalBytes)
         throw new DeliveryRefusal('too-large', `the files have more than ${maxTotalBytes} bytes`);
-      hash.update(chunk);
+      digest.update(chunk);
       if (first.length < SIGNATURE_BYTES) first = Buffer.concat([first, chunk.subarray(0, SIGNATURE_BYTES)]);
       if (size <= maxFileBytes) await file.writeFile(chunk);
     }
@@ -160,7 +161,7 @@ export class PhotoFolder {
     const type = photoType(first);
     const name = type === undefined ? plainName : `${plainName}.${PHOTO_EXTENSIONS[type]}`;
     await rename(join(folder, plainName), join(folder, name));
-    return { name, size, sha256: hash.digest('hex'), type };
+    return { name, size, sha256: digest.digest('hex'), type };
   }
 
   async discardFile(delivery: string, name: string): Promise<void> {
@@ -194,10 +195,7 @@ export class PhotoFolder {
 
   async has(stored: string): Promise<boolean> {
     if (!this.#isWithin(stored)) return false;
-    return await access(join(this.#path, stored)).then(
-      () => true,
-      () => false,
-    );
+    return existsSync(join(this.#path, stored));
   }
 
   /** Deletes files, and the folders that are then empty. Files that do not exist are skipped. */

@@ -19,13 +19,7 @@ const MAX_CONNECTIONS = 128;
 const UNREADABLE = 'this is no request that can be read';
 const RETRY_AFTER_S = 10;
 
-const STATUS_OF = {
-  unreadable: 400,
-  forbidden: 403,
-  'too-slow': 408,
-  'too-large': 413,
-  busy: 503,
-} as const;
+const STATUS_OF = { unreadable: 400, forbidden: 403, 'too-slow': 408, 'too-large': 413, busy: 503 } as const;
 
 type ReceiverDeps = DeliveryDeps & Pick<FlowDeps, 'gracePeriodOver'> & { readonly config: Pick<Config, 'database'> };
 
@@ -271,10 +265,8 @@ export async function receivePhotos(deps: ReceiverDeps, stopping: AbortSignal) {
     });
   await begin();
   if (!begun.signal.aborted) {
-    log.warn(
-      { ...listen },
-      'another process listens at photos.listen; this process receives photos when the other one ends',
-    );
+    const text = 'another process listens at photos.listen; this process receives photos when the other one ends';
+    log.warn({ ...listen }, text);
   }
   const waiting = repeatEvery(clock, LOOK_MS, AbortSignal.any([stopping, begun.signal]), beginAgain);
   const close = async () => {

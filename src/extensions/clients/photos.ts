@@ -1,5 +1,5 @@
 import type { OperationDeps } from '../../accounts/in-use.ts';
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { stringify } from 'lossless-json';
 import { decideDelivery } from './photo.ts';
 import { after } from '../../base/instant.ts';
@@ -80,14 +80,13 @@ export async function requestPhotos(
   const { photos } = clientsSettings.of(config);
   if (ownToken !== undefined) assertUsable(ownToken, photos.listen !== undefined);
   const token = ownToken ?? randomBytes(TOKEN_BYTES).toString('base64url');
-  const tokenHash = hashOf(token);
+  const tokenHash = hash('sha256', token);
   const requestId = randomName();
   const now = clock.now();
   await store.writer.write(async (tx) => {
     if (ownToken !== undefined && (await readPhotoToken(tx, tokenHash)) !== undefined) {
-      throw new UnusableIdError(
-        'this token was used before, and a token is for one delivery; use another token, or none',
-      );
+      const why = 'this token was used before, and a token is for one delivery';
+      throw new UnusableIdError(`${why}; use another token, or none`);
     }
     await keepPhotoToken(tx, {
       account,
@@ -190,7 +189,7 @@ async function record(
   { token, files }: Awaited<ReturnType<typeof readForm>>,
 ): Promise<DeliveryOutcome> {
   const { store, clock, log } = deps;
-  const tokenHash = hashOf(token);
+  const tokenHash = hash('sha256', token);
   const hashes = files.map(({ sha256 }) => sha256);
   const known = await readPhotoToken(store.db, tokenHash);
   let decision = decideDelivery(known, hashes, clock.now());
@@ -228,23 +227,9 @@ async function settle({ store }: Pick<DeliveryDeps, 'store'>, folder: PhotoFolde
 }
 
 function rowOf({ clock }: DeliveryDeps, delivery: string, token: PhotoToken, file: ReceivedFile): NewPhoto {
-  return {
-    account: token.account,
-    link_id: token.link_id,
-    level: token.level,
-    action_id: token.action_id,
-    request_id: token.request_id,
-    delivery,
-    original_name: file.originalName,
-    type: file.type ?? null,
-    size: file.size,
-    sha256: file.sha256,
-    stored_name: file.refusal === null ? `${placeOf(token.link_id, delivery)}/${file.name}` : null,
-    received_at: clock.now().toISOString(),
-    refusal: file.refusal,
-  };
-}
-
-function hashOf(token: string): string {
-  return createHash('sha256').update(token).digest('hex');
+  const { account, link_id, level, action_id, request_id } = token;
+  const { originalName: original_name, type = null, size, sha256, refusal } = file;
+  const stored_name = refusal === null ? `${placeOf(link_id, delivery)}/${file.name}` : null;
+  const received = { original_name, type, size, sha256, stored_name, received_at: clock.now().toISOString(), refusal };
+  return { account, link_id, level, action_id, request_id, delivery, ...received };
 }

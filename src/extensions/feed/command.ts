@@ -26,6 +26,7 @@ import { eventLine } from './line.ts';
 
 const PAGE = 1_000;
 const LOOK_MS = 250;
+const HEAD_TEXT = 'print the newest event of each account with its hash, to keep it elsewhere';
 
 interface EventsOptions {
   readonly after?: string;
@@ -48,14 +49,7 @@ export function define(command: Command): void {
     .option('--limit <n>', 'print at most this many', wholeNumber(1, 999_999_999))
     .addOption(new Option('--type <types...>', 'only events of these types').choices(EVENT_TYPES))
     .option('--order <id>', 'only events of this order and of its findings')
-    .addOption(
-      new Option('--head', 'print the newest event of each account with its hash, to keep it elsewhere').conflicts([
-        'after',
-        'follow',
-        'type',
-        'order',
-      ]),
-    )
+    .addOption(new Option('--head', HEAD_TEXT).conflicts(['after', 'follow', 'type', 'order']))
     .option('--schema', 'print the JSON Schema of an event (docs/events.schema.json)')
     .option('--json', 'print JSON: one object a line')
     .addHelpText(
@@ -114,12 +108,9 @@ async function printEvents(
   const afterOf = (name: string) => newest?.get(name) ?? options.after ?? (newest === undefined ? '0' : 'head');
   const clock = systemClock();
   const stop = follow ? stopSignal(clock) : new AbortController().signal;
+  const names = account === undefined ? (await feedHeads(store.db, account)).map((head) => head.account) : [account];
   const places = new Map<string, Place>();
-  for (const { account: name } of await feedHeads(store.db, account)) {
-    places.set(name, await startOf(store, name, afterOf(name)));
-  }
-  if (account !== undefined && !places.has(account))
-    places.set(account, await startOf(store, account, afterOf(account)));
+  for (const name of names) places.set(name, await startOf(store, name, afterOf(name)));
   for (let left = limit; !stop.aborted;) {
     let isEnd = true;
     for (const name of await accountsToRead(store, account, places)) {

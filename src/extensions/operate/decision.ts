@@ -23,6 +23,7 @@ import type { ListColumn } from '../documents/commands/print.ts';
 
 const MOST_AT_ONCE = 10_000;
 const AS = ['exists', 'not-created', 'ours', 'abandoned'] as const;
+const AS_TEXT = 'exists: follow it; not-created: send it again; ours: trust what the exchange has; abandoned: end it';
 
 interface OrderOptions extends DecisionOptions, PeriodOptions {
   readonly state?: OrderState;
@@ -58,11 +59,9 @@ export function define(command: Command): void {
   const name = command.name() as keyof typeof COMMANDS;
   const { kinds, examples } = COMMANDS[name];
   if (name === 'resolve') addResolveOptions(command);
-  if (name !== 'cancel') {
-    const text = 'also if the exchange may have accepted the first request, and would accept both';
-    const which = name === 'resolve' ? 'with --as not-created: ' : '';
-    command.option('--i-know-it-may-duplicate', `${which}${text}`);
-  }
+  const which = name === 'resolve' ? 'with --as not-created: ' : '';
+  const text = `${which}also if the exchange may have accepted the first request, and would accept both`;
+  if (name !== 'cancel') command.option('--i-know-it-may-duplicate', text);
   const states = [...new Set(kinds.flatMap((kind) => statesFor(kind)))];
   addReasonOptions(command.argument('[externalOrderId...]')).addOption(
     new Option('--state <state>', 'all orders in this state, instead of ids').choices(states),
@@ -94,14 +93,7 @@ export function define(command: Command): void {
 function addResolveOptions(command: Command): void {
   command
     .description('records what happened to orders that were sent, or ends them')
-    .addOption(
-      new Option(
-        '--as <what>',
-        'exists: follow it; not-created: send it again; ours: trust what the exchange has; abandoned: end it',
-      )
-        .choices(AS)
-        .makeOptionMandatory(),
-    )
+    .addOption(new Option('--as <what>', AS_TEXT).choices(AS).makeOptionMandatory())
     .option('--pre-order-id <id>', 'with --as exists: the id of its pre-order at the exchange', readPreOrderId);
 }
 
@@ -112,15 +104,13 @@ function readPreOrderId(text: string): string {
 }
 
 function judgementOf(command: Command, ids: readonly string[], options: OrderOptions): Judgement {
-  const { as, preOrderId, iKnowItMayDuplicate } = options;
+  const { as, preOrderId, iKnowItMayDuplicate: mayDuplicate = false } = options;
   if (command.name() === 'cancel') return { kind: 'cancel' };
-  if (command.name() === 'retry') return { kind: 'retry', mayDuplicate: iKnowItMayDuplicate === true };
-  if (as !== 'exists') {
-    if (preOrderId !== undefined) command.error('error: use --pre-order-id only with --as exists');
-    if (as !== 'not-created') checkMayDuplicate(command, options);
-    return as === 'not-created' ? { kind: as, mayDuplicate: iKnowItMayDuplicate === true } : { kind: as };
-  }
-  checkMayDuplicate(command, options);
+  if (command.name() === 'retry') return { kind: 'retry', mayDuplicate };
+  if (as !== 'exists' && preOrderId !== undefined) command.error('error: use --pre-order-id only with --as exists');
+  if (as === 'not-created') return { kind: as, mayDuplicate };
+  if (mayDuplicate) command.error('error: use --i-know-it-may-duplicate only with --as not-created');
+  if (as !== 'exists') return { kind: as };
   if (ids.length !== 1) command.error('error: --as exists is for one order, because each order has its own pre-order');
   if (preOrderId === undefined) {
     command.error('error: --as exists needs --pre-order-id; order-sync sync finds orders that the exchange shows');
@@ -128,10 +118,6 @@ function judgementOf(command: Command, ids: readonly string[], options: OrderOpt
   // Refuses a text that can be no id.
   pathId(preOrderId);
   return { kind: 'exists', preOrderId };
-}
-
-function checkMayDuplicate(command: Command, { iKnowItMayDuplicate }: OrderOptions): void {
-  if (iKnowItMayDuplicate === true) command.error('error: use --i-know-it-may-duplicate only with --as not-created');
 }
 
 function checkTargets(command: Command, ids: readonly string[], { state, from, to }: OrderOptions): void {
@@ -154,17 +140,13 @@ async function confirmed(
   if (targets.length === 0) process.stderr.write('there is no such order\n');
   const changes = listed.filter(({ result }) => result.kind === 'done').length;
   if (yes === true || changes === 0) return targets;
-  const columns: readonly ListColumn<OperatorResult>[] = [
-    { label: 'id', isId: true, of: ({ externalOrderId }) => externalOrderId },
-    { label: 'change', of: (result) => (result.kind === 'done' ? `${result.from} → ${result.to}` : 'none') },
-    { label: 'why', of: (result) => (result.kind === 'done' ? null : result.why) },
+  const columns: readonly ListColumn<(typeof listed)[number]>[] = [
+    { label: 'id', isId: true, of: ({ result }) => result.externalOrderId },
+    { label: 'change', of: ({ result }) => (result.kind === 'done' ? `${result.from} → ${result.to}` : 'none') },
+    { label: 'why', of: ({ result }) => (result.kind === 'done' ? null : result.why) },
   ];
   const question = `${changes} of ${counted(listed.length, 'order')} would change. Continue? [y/N] `;
-  await confirmShown(
-    listed.map(({ result }) => result),
-    columns,
-    question,
-  );
+  await confirmShown(listed, columns, question);
   return targets;
 }
 

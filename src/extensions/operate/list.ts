@@ -46,6 +46,8 @@ const COLUMNS: readonly ListColumn<OrderRow>[] = [
   { label: 'reason', rank: 4, of: (row) => row.state_reason },
 ];
 
+const CLASSES = Object.keys(FINDING_CLASSES);
+
 interface OrderListOptions extends OrderOptions, PeriodOptions, ListOptions {
   readonly state?: OrderState;
   readonly class?: FindingClassName;
@@ -58,11 +60,7 @@ function defineList(command: Command): void {
   );
   addOrderOptions(command)
     .addOption(new Option('--state <state>', 'only orders in this state').choices(ORDER_STATES))
-    .addOption(
-      new Option('--class <class>', 'only orders with an unresolved finding of this class').choices(
-        Object.keys(FINDING_CLASSES),
-      ),
-    );
+    .addOption(new Option('--class <class>', 'only orders with an unresolved finding of this class').choices(CLASSES));
   addListOptions(addPeriodOptions(command))
     .option(...REVEAL)
     .addHelpText(
@@ -127,13 +125,9 @@ async function hidden({ order, events, preOrder, record }: Everything): Promise<
 
 function asSections({ order, events, preOrder, record }: Everything): string {
   const screen = screenOf();
+  const bold = (text: string) => styled('bold', text, screen);
   const answer = (name: string, body: string | null) =>
-    body === null
-      ? `\n${name}: none\n`
-      : `\n${styled('bold', `${name}, as received`, screen)}\n${answerText(body, screen)}`;
-  return (
-    `${styled('bold', `${headlineSentence(order)}.`, screen)}\n\n${rowWithHistory(order, events)}` +
-    answer('pre-order', preOrder) +
-    answer('record', record)
-  );
+    body === null ? `\n${name}: none\n` : `\n${bold(`${name}, as received`)}\n${answerText(body, screen)}`;
+  const head = `${bold(`${headlineSentence(order)}.`)}\n\n${rowWithHistory(order, events)}`;
+  return head + answer('pre-order', preOrder) + answer('record', record);
 }

@@ -81,10 +81,7 @@ const ordersValue = named(
   'StoredOrders',
   'Orders, the newest first.',
   z.object({ orders: z.array(orderColumns), next }),
-  {
-    orders: [ORDER_EXAMPLE],
-    next: null,
-  },
+  { orders: [ORDER_EXAMPLE], next: null },
 );
 
 const findingsValue = named(
@@ -131,13 +128,7 @@ const orderValue = named(
     findings: z.array(z.object(findingColumns)),
     hasMoreFindings: z.boolean(),
   }),
-  {
-    order: ORDER_EXAMPLE,
-    events: [EVENT_EXAMPLE],
-    hasMoreEvents: false,
-    findings: [],
-    hasMoreFindings: false,
-  },
+  { order: ORDER_EXAMPLE, events: [EVENT_EXAMPLE], hasMoreEvents: false, findings: [], hasMoreFindings: false },
 );
 
 /** SQLite takes bytes in place of text; such a row is invalid, and shows where. */

@@ -120,7 +120,7 @@ export function define(command: Command): void {
         speed: options.speed,
         faults: options.faults ?? {},
         scenarioOf: (id) => scenarioNamedIn(id, scenarios) ?? everyOrders,
-        ...(options.rate === undefined ? {} : { rate: options.rate }),
+        ...(options.rate && { rate: options.rate }),
         photoUrl: options.photoUrl?.href,
         onRequest: (request) => log?.write(`${JSON.stringify(request)}\n`),
         onDelivery(delivery) {

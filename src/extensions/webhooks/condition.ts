@@ -83,11 +83,9 @@ export class EndpointCondition {
     const now = this.#clock.monotonic();
     if (now < this.#sayAgainAt) return;
     this.#sayAgainAt = now + SAY_AGAIN_MS;
-    const facts = { endpoint: this.#name, retrying, status };
-    this.#log.warn(
-      facts,
-      'a webhook endpoint refuses events of too many orders: further refused events become dead letters at once',
-    );
+    const text =
+      'a webhook endpoint refuses events of too many orders: further refused events become dead letters at once';
+    this.#log.warn({ endpoint: this.#name, retrying, status }, text);
   }
 
   /** It failed as a whole. Requests that were under way when it began say the same, and may ask for a longer wait. */

@@ -134,10 +134,7 @@ async function endOf(stream: Request): Promise<unknown> {
     size += chunk.length;
     if (size > MOST_ANSWER_BYTES) stream.destroy();
   });
-  return await finished(stream, { writable: false }).then(
-    () => undefined,
-    (error: unknown) => error,
-  );
+  return await finished(stream, { writable: false }).catch((error: unknown) => error);
 }
 
 /** Of an error its code alone is said: its text may quote the address or the headers. */

@@ -63,10 +63,8 @@ export class Webhooks {
     using _ = this.#deps.store.newEvents.listen((account) => this.#wake(account));
     await repeatEvery(clock, SECOND_MS, stop, () => this.eachSecond());
     const breakingOff = new AbortController();
-    void clock.sleep(LAST_ANSWERS_MS, breakingOff.signal).then(
-      () => this.#breakOff.abort(),
-      () => undefined,
-    );
+    const breakOff = () => this.#breakOff.abort();
+    void clock.sleep(LAST_ANSWERS_MS, breakingOff.signal).then(breakOff, () => undefined);
     await this.idle();
     breakingOff.abort();
     for (const delivery of this.#deliveries) delivery.close();

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { existsSync, lstatSync, mkdirSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { tmpdir, userInfo } from 'node:os';
@@ -125,7 +125,7 @@ export function controlSocketOf(config: Pick<Config, 'database'>): string {
 export function controlSocketPath(databasePath: string): string {
   const beside = `${databasePath}.sock`;
   if (Buffer.byteLength(beside) <= LONGEST_PATH_BYTES) return beside;
-  const name = createHash('sha256').update(databasePath).digest('hex').slice(0, 24);
+  const name = hash('sha256', databasePath).slice(0, 24);
   return join(socketFolder(), `${name}.sock`);
 }
 

@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHmac, hash } from 'node:crypto';
 import { after } from '../../../base/instant.ts';
 import { UnusableIdError } from '../../../exchange/ids.ts';
 import { StoreError } from '../../../store/errors.ts';
@@ -57,12 +57,8 @@ export async function sendOnce(
     return answer;
   });
   if (known !== undefined) return known;
-  const forget = async () =>
-    await writer.writeUntilDurable(
-      (tx) => forgetRequest(tx, request),
-      deps.gracePeriodOver,
-      () => {},
-    );
+  const forgetIt = (tx: Transaction) => forgetRequest(tx, request);
+  const forget = async () => await writer.writeUntilDurable(forgetIt, deps.gracePeriodOver, () => {});
   try {
     const result = await send(async (tx, answer) => await writeRequest(tx, answered(request, answer)));
     if (result.kind !== 'ok' && result.kind !== 'unknown') await forget();
@@ -86,9 +82,7 @@ function requestOf(
   if (key === undefined) return undefined;
   return {
     account,
-    key_hash: createHash('sha256')
-      .update(JSON.stringify([caller.name, key]))
-      .digest('hex'),
+    key_hash: hash('sha256', JSON.stringify([caller.name, key])),
     body_hash: createHmac('sha256', key).update(JSON.stringify(asked)).digest('hex'),
     http_status: null,
     answer: null,

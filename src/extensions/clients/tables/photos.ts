@@ -100,19 +100,13 @@ export async function photosOfDelivery(db: Database, delivery: string): Promise<
 }
 
 export async function listPhotos(db: Database, query: OfLink): Promise<readonly PhotoRow[]> {
+  const newest = (one: PhotoRow, other: PhotoRow) => other.id - one.id;
   const list = async ({ account, linkId, limit }: OfAccount<OfLink>) => {
     let rows = withPhotos(db).selectFrom('photos').selectAll().where('account', '=', account);
     if (linkId !== undefined) rows = rows.where('link_id', '=', linkId);
     return { rows: await rows.orderBy('id', 'desc').limit(limit).execute(), isCut: false };
   };
-  return (
-    await listAccounts(
-      query,
-      () => accountsIn(db, 'photos'),
-      list,
-      (one, other) => other.id - one.id,
-    )
-  ).rows;
+  return (await listAccounts(query, () => accountsIn(db, 'photos'), list, newest)).rows;
 }
 
 export async function photosBefore(

@@ -71,17 +71,15 @@ async function* linesOf(lines: AsyncGenerator<ImportLine>, again: ImportLine[]):
 const { adoptOrder } = INTAKE_OPERATIONS;
 
 async function adopt(ask: Ask, read: ImportLine): Promise<Adopted> {
-  const { line } = read;
+  const failed = { line: read.line, externalOrderId: null, state: null };
   const checked = checkedOrder(read);
-  if (typeof checked === 'string') return { line, externalOrderId: null, result: 'invalid', state: null, why: checked };
+  if (typeof checked === 'string') return { ...failed, result: 'invalid', why: checked };
   const { externalOrderId } = checked;
-  const result = await ask(adoptOrder, columnsOf(checked) as InputOf<typeof adoptOrder>);
-  if (result.kind !== 'ok') {
-    const why = commandError(result).message;
-    return { line, externalOrderId, result: 'unanswered', state: null, why };
-  }
-  const answer = parse(result.body) as Pick<Adopted, 'result' | 'state'>;
-  return { line, externalOrderId, result: answer.result, state: answer.state, why: null };
+  const answer = await ask(adoptOrder, columnsOf(checked) as InputOf<typeof adoptOrder>);
+  if (answer.kind !== 'ok')
+    return { ...failed, externalOrderId, result: 'unanswered', why: commandError(answer).message };
+  const { result, state } = parse(answer.body) as Pick<Adopted, 'result' | 'state'>;
+  return { line: read.line, externalOrderId, result, state, why: null };
 }
 
 function printAdopted({ line, externalOrderId, result, state, why }: Adopted, json: boolean | undefined): void {

@@ -39,13 +39,11 @@ export async function showDryRun(command: Command, { rows, isJson }: DryRunOptio
   });
 }
 
-function listOf(account: string): string {
-  return pasteable(`order-sync orders list --state invalid${accountWords(account)}`);
-}
-
 function asText({ account, wouldSend, invalid, newInvalid, holds, guard, olderState, ...times }: DryRun): string {
   const { orders, later, sums, unsummed, first } = wouldSend;
   const more = later === 0 ? '' : `, ${withCommas(later)} of them later`;
+  const list = pasteable(`order-sync orders list --state invalid${accountWords(account)}`);
+  const ofDay = `${counted(newInvalid, 'order')} of the last 24 hours: ${list}`;
   const fields: Field[] = [
     { label: 'account', value: account },
     { label: 'would be sent', value: `${counted(orders, 'order')}${more}` },
@@ -55,11 +53,7 @@ function asText({ account, wouldSend, invalid, newInvalid, holds, guard, olderSt
     }),
     ...(unsummed > 0 ? [{ label: 'of other pairs', value: counted(unsummed, 'order') }] : []),
     { label: 'invalid', value: counted(invalid.orders, 'order') },
-    ...(newInvalid === 0
-      ? []
-      : [
-          { label: 'found invalid', value: `${counted(newInvalid, 'order')} of the last 24 hours: ${listOf(account)}` },
-        ]),
+    ...(newInvalid === 0 ? [] : [{ label: 'found invalid', value: ofDay }]),
     {
       label: 'at the limit',
       value: `${inUnits(times.takesMs)}, beside look-ups ${inUnits(times.takesBesideLookupsMs)}`,
@@ -71,10 +65,7 @@ function asText({ account, wouldSend, invalid, newInvalid, holds, guard, olderSt
       : [{ label: 'stops it', value: `after ${counted(guard.afterOrders, 'order')}: ${guard.reason}` }]),
     ...(olderState === null ? [] : [{ label: 'stops it', value: `the database ${olderState}; ${RESTORE_ADVICE}` }]),
     ...first.map(({ body }) => ({ label: 'body', value: body })),
-    ...invalid.first.map(({ externalOrderId, reason }) => ({
-      label: 'invalid',
-      value: `${externalOrderId}: ${reason}`,
-    })),
+    ...invalid.first.map(({ externalOrderId: id, reason }) => ({ label: 'invalid', value: `${id}: ${reason}` })),
   ];
   return fieldsText(fields, screenOf());
 }

@@ -121,12 +121,8 @@ async function take(ask: Ask, seen: Seen, order: Order | undefined, config: Conf
   for (;;) {
     const [step] = seen.rest;
     if (step === undefined || seen.stopped !== undefined) return;
-    const isOfOrder = step === 'order' || step === 'repeat';
-    const result = await ask(INTAKE_OPERATIONS.probe, {
-      step,
-      ...(isOfOrder && { order }),
-      ...(step === 'rate' && { requests }),
-    });
+    const ofStep = { ...((step === 'order' || step === 'repeat') && { order }), ...(step === 'rate' && { requests }) };
+    const result = await ask(INTAKE_OPERATIONS.probe, { step, ...ofStep });
     seen.rest.shift();
     if (result.kind !== 'ok') {
       const isRefusedHere = result.kind === 'invalid' && result.httpStatus !== 404;

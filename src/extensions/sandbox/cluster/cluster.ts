@@ -62,10 +62,10 @@ export function clusterPrograms(): string {
   const bin = findPostgres();
   const missing = ['patroni', 'etcd'].find((name) => findProgram(name) === undefined);
   if (bin !== undefined && missing === undefined) return bin;
-  const advice = 'install all three (Debian: apt install patroni etcd-server postgresql)';
+  const what = `--cluster needs patroni, etcd and PostgreSQL, and ${missing ?? 'PostgreSQL'} is not there`;
   throw new CommandError(
     EXIT.config,
-    `--cluster needs patroni, etcd and PostgreSQL, and ${missing ?? 'PostgreSQL'} is not there: ${advice}`,
+    `${what}: install all three (Debian: apt install patroni etcd-server postgresql)`,
   );
 }
 
@@ -90,15 +90,12 @@ export async function startCluster({ bin, clock, signal, isKept }: ClusterOption
   };
   undo.defer(async () => void (await Promise.all(NAMES.map(kill))));
   const until = async <Found>(find: (members: readonly Member[]) => Found | undefined): Promise<Found> => {
-    for (
-      const late = clock.monotonic() + READY_WITHIN_MS;
-      clock.monotonic() < late;
-      await clock.sleep(LOOK_MS, signal)
-    ) {
+    for (const late = clock.monotonic() + READY_WITHIN_MS; clock.monotonic() < late;) {
       const alive = plan.machines.filter(({ name }) => machines.has(name));
       const seen = await Promise.all(alive.map(membersSeenBy));
       const found = find(seen.find((members) => members.length > 0) ?? []);
       if (found !== undefined) return found;
+      await clock.sleep(LOOK_MS, signal);
     }
     const advice = isKept ? `see ${folder}/*/log` : 'with --keep its logs stay';
     throw new CommandError(EXIT.unavailable, `the cluster has had no primary for 2 min; ${advice}`);

@@ -21,10 +21,8 @@ export function findProgram(name: string, folders: readonly string[] = []): stri
 /** Finds the folder of the programs of the newest PostgreSQL server; undefined if none is installed. */
 export function findPostgres(): string | undefined {
   const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).toSorted((one, other) => Number(other) - Number(one)) : [];
-  const initdb = findProgram(
-    'initdb',
-    versions.map((version) => join(DEBIAN, version, 'bin')),
-  );
+  const folders = versions.map((version) => join(DEBIAN, version, 'bin'));
+  const initdb = findProgram('initdb', folders);
   if (initdb === undefined) return undefined;
   // A link in the path leads to the folder where the others are.
   const bin = dirname(realpathSync(initdb));

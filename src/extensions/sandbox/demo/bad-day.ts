@@ -46,13 +46,8 @@ export async function badDay(count: number, machine: Clock, appParts: AppParts) 
     });
   const troubleOf = new Map(inserts.map(({ order, trouble }) => [order.external_order_id, trouble]));
   const secrets = [`whsec_${Buffer.alloc(32).toString('base64')}`];
-  const endpoint = {
-    name: 'shop',
-    url: `http://${await freeAddress()}/events`,
-    secrets,
-    events: [],
-    allowPrivate: true,
-  };
+  const url = `http://${await freeAddress()}/events`;
+  const endpoint = { name: 'shop', url, secrets, events: [], allowPrivate: true };
   return {
     appParts,
     inserts,

@@ -8,7 +8,7 @@ import type { Clock } from '../../../base/clock.ts';
 import { PROGRAM_FILE } from '../../../base/places.ts';
 import { loadConfig, processEnvironment, type Config, type ConfigOptions } from '../../../settings/config.ts';
 import { driverFor, openStore, type LoadDriver } from '../../../store/open.ts';
-import type { Store } from '../../../store/port.ts';
+import type { Store, Transaction } from '../../../store/port.ts';
 import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
 import { freePorts } from '../cluster/machine.ts';
 import { type Sandbox, startSandbox } from '../server.ts';
@@ -48,11 +48,8 @@ export async function insertOrders(
   const { account } = shop;
   if (orders.length === 0) return;
   const { writer } = store.forAccount(account);
-  await writer.writeUntilDurable(
-    (tx) => insertMissing(tx, account, orders),
-    signal,
-    () => undefined,
-  );
+  const insert = (tx: Transaction) => insertMissing(tx, account, orders);
+  await writer.writeUntilDurable(insert, signal, () => undefined);
 }
 
 /** Has a shop cancel orders before they are sent: an order of the exchange for one of them is one that no merchant asked for. */
@@ -173,35 +170,25 @@ export async function setStage(options: StageOptions): Promise<Stage> {
   const shops = shopsOf(accounts, orders);
   await using undo = new AsyncDisposableStack();
   const [apiKey = '', ...otherKeys] = shops.map(({ key }) => key);
-  const speedy = {
-    apiKey,
-    otherKeys,
-    clock,
-    random: seededRandom(7),
-    rejected: 0.1,
-    speed: SPEED,
-    ...options.exchange,
-  };
-  const sandbox = undo.adopt(await startSandbox(speedy), (exchange) => exchange.close());
+  const speedy = { clock, random: seededRandom(7), rejected: 0.1, speed: SPEED, ...options.exchange };
+  const sandbox = undo.adopt(await startSandbox({ apiKey, otherKeys, ...speedy }), (exchange) => exchange.close());
   const folder = mkdtempSync(join(tmpdir(), 'order-sync-demo-'));
   undo.defer(() => {
     if (!isKept) rmSync(folder, { recursive: true, force: true });
   });
   const settingsFile = join(folder, 'settings.yaml');
   const opsListen = isHeld ? await freeAddress() : undefined;
+  const sqlite = { url: `sqlite:${join(folder, 'demo.db')}` };
   const settings = stringify({
     ...SETTINGS,
     ops: { listen: opsListen ?? 'off' },
-    database: database
-      ? { ...database, marks: join(folder, 'marks.db') }
-      : { url: `sqlite:${join(folder, 'demo.db')}` },
+    database: database ? { ...database, marks: join(folder, 'marks.db') } : sqlite,
     ...exchangeSettings(shops, sandbox),
     ...webhookSettings(folder),
     ...options.settings,
   });
-  writeFileSync(settingsFile, `# Settings of a demonstration. Its exchange ends with it.\n${settings}`, {
-    mode: 0o600,
-  });
+  const text = `# Settings of a demonstration. Its exchange ends with it.\n${settings}`;
+  writeFileSync(settingsFile, text, { mode: 0o600 });
   const config = loadConfig({ requireExchange: true, cwd: folder, env: {}, file: settingsFile, parts });
   if (config.database.kind === 'postgres' && !isOwnServer) {
     const trial = undo.use(await (await driverFor(config.database, { drivers })).openTrial(config.database, clock));
@@ -209,9 +196,8 @@ export async function setStage(options: StageOptions): Promise<Stage> {
       if (!isKept) await trial.dropTables();
     });
   }
-  const store = undo.adopt(await openStore(config.database, clock, { expect: 'migrate', drivers }), (opened) =>
-    opened.close(),
-  );
+  const opened = await openStore(config.database, clock, { expect: 'migrate', drivers });
+  const store = undo.adopt(opened, () => opened.close());
   const disposal = undo.move();
   const place = { folder, settingsFile, config, store, opsListen };
   return { ...given, ...place, shops, sandbox, [Symbol.asyncDispose]: () => disposal.disposeAsync() };
