@@ -30,11 +30,7 @@ export interface Serving extends ReadDeps, Accounts {
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
 /** Adds the routes of all operations; `serving` is called when a request comes. */
-export async function addRoutes(
-  server: FastifyInstance,
-  extensions: readonly Extension[],
-  serving: () => Serving,
-): Promise<void> {
+export async function addRoutes(server: FastifyInstance, extensions: readonly Extension[], serving: () => Serving) {
   server.setValidatorCompiler(validatorCompiler);
   server.setSerializerCompiler(serializerCompiler);
   for (const [id, asked] of extensions.flatMap(({ operations = {} }) => Object.entries(operations))) {

@@ -168,11 +168,7 @@ async function correctAhead({ account, store, clock, log }: FlowDeps, before: Da
   log.warn({ links }, 'checks of links were written under another clock; these links are checked now');
 }
 
-async function* uncheckedLinks(
-  { account, config, store, exchange }: FlowDeps,
-  signal: AbortSignal,
-  before: Date,
-): AsyncGenerator<CheckKey> {
+async function* uncheckedLinks({ account, config, store, exchange }: FlowDeps, signal: AbortSignal, before: Date) {
   const { finalStatuses } = clientsSettings.of(config).links;
   const unchecked = (from = FIRST_CHECK) =>
     linksToCheck(store.db, { account, finalStatuses, before, from, limit: PAGE });

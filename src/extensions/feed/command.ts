@@ -78,11 +78,7 @@ function readAfter(text: string): string {
   throw new InvalidArgumentError('Give a cursor of the feed, 0 or head.');
 }
 
-async function printHeads(
-  command: Command,
-  heads: readonly FeedHead[],
-  { json, limit = heads.length }: EventsOptions,
-): Promise<void> {
+async function printHeads(command: Command, heads: readonly FeedHead[], { json, limit = heads.length }: EventsOptions) {
   const columns: readonly ListColumn<FeedHead>[] = [
     { label: 'id', kind: 'count', of: ({ id }) => id },
     { label: 'at', kind: 'time', rank: 1, of: ({ observed_at }) => observed_at },
@@ -135,11 +131,7 @@ function isForScreen({ after, limit, type, order, json }: EventsOptions): boolea
 }
 
 /** Prints as many of the newest events as the screen has lines. Returns the cursor of the newest one of each account. */
-async function newestOnScreen(
-  { db }: Store,
-  account: string | undefined,
-  line: (event: FeedEvent) => string,
-): Promise<ReadonlyMap<string, string>> {
+async function newestOnScreen({ db }: Store, account: string | undefined, line: (event: FeedEvent) => string) {
   const most = Math.min(PAGE, Math.max(1, process.stdout.rows - 2));
   const events = (await newestEvents(db, account, most)).map(feedEventOf).toReversed();
   await isWritten(events.map(line).join(''));
@@ -148,11 +140,7 @@ async function newestOnScreen(
 }
 
 /** Of all accounts only the ones that have events which were not read. */
-async function accountsToRead(
-  { db }: Store,
-  account: string | undefined,
-  places: ReadonlyMap<string, Place>,
-): Promise<readonly string[]> {
+async function accountsToRead({ db }: Store, account: string | undefined, places: ReadonlyMap<string, Place>) {
   if (account !== undefined) return [account];
   const heads = await feedHeads(db, undefined);
   return heads.filter((head) => head.id > (places.get(head.account)?.id ?? 0)).map((head) => head.account);

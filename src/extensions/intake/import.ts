@@ -135,12 +135,7 @@ const KEPT_OUT =
   'orders of the import could not be inserted: another program inserts them too, or keeps them out of the table; import the file again';
 
 /** Takes orders that wait for sent, also if the merchant inserted them. Returns their number. */
-async function assumeWaitingSent(
-  tx: Transaction,
-  account: string,
-  orders: readonly ColumnsAndState[],
-  deps: Assuming,
-): Promise<number> {
+async function assumeWaitingSent(tx: Transaction, account: string, orders: readonly ColumnsAndState[], deps: Assuming) {
   const how = { source: 'import', reason: 'a database that is lost may have sent it' } as const;
   let assumed = 0;
   for (const { state, external_order_id: id } of orders) {

@@ -16,11 +16,7 @@ export const deleteSomeKeptAnswers: Purge['deleteSome'] = (store, query) =>
 type RetentionDeps = Pick<FlowDeps, 'store' | 'clock' | 'log'> & { readonly purges: readonly Purge[] };
 
 /** Deletes by `retention.*` once an hour, in small steps, until `stop` aborts. Failures are tried an hour later. */
-export async function purgeByAge(
-  deps: RetentionDeps,
-  names: () => readonly string[],
-  stop: AbortSignal,
-): Promise<void> {
+export async function purgeByAge(deps: RetentionDeps, names: () => readonly string[], stop: AbortSignal) {
   await repeatEvery(deps.clock, LOOK_MS, stop, async () => {
     for (const account of deps.purges.some(({ ageMs }) => ageMs !== undefined) ? names() : []) {
       if (stop.aborted) return;
@@ -31,11 +27,7 @@ export async function purgeByAge(
   });
 }
 
-export async function purgeAccount(
-  { store, clock, log, purges }: RetentionDeps,
-  account: string,
-  stop: AbortSignal,
-): Promise<Readonly<Record<string, number>>> {
+export async function purgeAccount({ store, clock, log, purges }: RetentionDeps, account: string, stop: AbortSignal) {
   const purged: Record<string, number> = {};
   for (const { name, ageMs, deleteSome } of purges) {
     let all = 0;

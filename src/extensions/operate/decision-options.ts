@@ -48,11 +48,7 @@ export async function confirm(question: string): Promise<void> {
   throw new CommandError(EXIT.look, 'nothing was changed');
 }
 
-export async function confirmShown<Row>(
-  rows: readonly Row[],
-  columns: readonly ListColumn<Row>[],
-  question: string,
-): Promise<void> {
+export async function confirmShown<Row>(rows: readonly Row[], columns: readonly ListColumn<Row>[], question: string) {
   const more = rows.length > MOST_SHOWN ? `… and ${rows.length - MOST_SHOWN} more\n` : '';
   process.stderr.write(`${listText(rows.slice(0, MOST_SHOWN), columns, screenOf(process.stderr))}${more}`);
   await confirm(question);

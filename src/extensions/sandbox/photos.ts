@@ -109,11 +109,7 @@ export function photoDeliveries({ clock, onDelivery }: DeliveryOptions) {
   };
 }
 
-async function post(
-  url: string,
-  { body, type }: Awaited<ReturnType<typeof photoForm>>,
-  closing: AbortSignal,
-): Promise<number | null> {
+async function post(url: string, { body, type }: Awaited<ReturnType<typeof photoForm>>, closing: AbortSignal) {
   try {
     const signal = AbortSignal.any([closing, deadline(LONGEST_MS)]);
     const headers = { 'content-type': type };

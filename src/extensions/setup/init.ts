@@ -99,11 +99,7 @@ async function planned(places: ConfigOptions, options: InitOptions): Promise<Pla
 }
 
 /** Makes all of it. Disposing of the result leaves nothing of it behind but tables in a database of PostgreSQL. */
-async function make(
-  { settingsFile, settings, secrets, intoExisting }: Plan,
-  places: ConfigOptions,
-  command: Command,
-): Promise<AsyncDisposableStack> {
+async function make({ settingsFile, settings, secrets, intoExisting }: Plan, places: ConfigOptions, command: Command) {
   await using undo = new AsyncDisposableStack();
   const folder = (path: string) => {
     const made = mkdirSync(dirname(path), { recursive: true, mode: 0o700 });

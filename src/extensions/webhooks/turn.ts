@@ -140,11 +140,7 @@ export function subjectsOf({ endpoint, due, page }: Turn): readonly SubjectEvent
 }
 
 /** Moves the cursor to the end of the page or the last event sent; events before it that were not taken become rows. */
-export function endOfTurn(
-  turn: Turn,
-  results: Results,
-  cursor: number,
-): { readonly cursor: number; readonly changes: DeliveryChanges } {
+export function endOfTurn(turn: Turn, results: Results, cursor: number) {
   const { endpoint, due, page } = turn;
   const kept: Delivery[] = [];
   const ended: Delivery[] = [];

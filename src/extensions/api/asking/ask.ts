@@ -123,10 +123,7 @@ export async function withExchange<Value>(
 }
 
 /** Looks up an id that no order has: the result shows whether the exchange takes the key. `isAlone` if no daemon asked, with its key. */
-export async function tryKey(
-  command: Command,
-  config: AccountSettings,
-): Promise<Result & { readonly isAlone: boolean }> {
+export async function tryKey(command: Command, config: AccountSettings) {
   const externalOrderId = `order-sync-check-${randomUUID()}`;
   const look = async (askOwner: Ask, _: Config, isAlone: boolean) => {
     const result = await askOwner(EXCHANGE_OPERATIONS.lookUpOrder, { externalOrderId });

@@ -20,11 +20,7 @@ function withRequests(db: Database) {
 }
 
 /** Reads the request of a key that was made at `since` or later. */
-export async function readRequest(
-  tx: Transaction,
-  { account, key_hash }: RequestKey,
-  since: string,
-): Promise<IdempotentRequest | undefined> {
+export async function readRequest(tx: Transaction, { account, key_hash }: RequestKey, since: string) {
   return await withRequests(tx)
     .selectFrom('idempotent_requests')
     .selectAll()

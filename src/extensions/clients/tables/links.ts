@@ -42,10 +42,7 @@ export async function readLink(db: Database, account: string, linkId: string): P
     .executeTakeFirst();
 }
 
-export async function listLinks(
-  db: Database,
-  query: ListQuery & { readonly status?: string | undefined },
-): Promise<readonly LinkRow[]> {
+export async function listLinks(db: Database, query: ListQuery & { readonly status?: string | undefined }) {
   const compare = (one: LinkRow, other: LinkRow) => newestFirst(one.created_at, other.created_at);
   const list = async ({ account, status, limit }: OfAccount<typeof query>) => {
     let links = withLinks(db).selectFrom('links').selectAll().where('account', '=', account);

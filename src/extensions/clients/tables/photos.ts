@@ -109,10 +109,7 @@ export async function listPhotos(db: Database, query: OfLink): Promise<readonly 
   return (await listAccounts(query, () => accountsIn(db, 'photos'), list, newest)).rows;
 }
 
-export async function photosBefore(
-  db: Database,
-  query: { account: string; before: Date; limit: number },
-): Promise<Pick<PhotoRow, 'id' | 'stored_name'>[]> {
+export async function photosBefore(db: Database, query: { account: string; before: Date; limit: number }) {
   return await withPhotos(db)
     .selectFrom('photos')
     .select(['id', 'stored_name'])

@@ -70,10 +70,7 @@ export async function readOrderFeed(db: Database, query: OrderFeedQuery): Promis
 }
 
 /** Reads the newest events of one order and of its findings, the oldest of them first. */
-export async function newestOfOrder(
-  db: Database,
-  query: Omit<OrderFeedQuery, 'afterId'>,
-): Promise<readonly EventRow[]> {
+export async function newestOfOrder(db: Database, query: Omit<OrderFeedQuery, 'afterId'>) {
   const read = await together(...ROW_TYPES.order.map((type) => newestOfTypeStatement(db, { ...query, type })));
   return inOrder(read).slice(-query.limit);
 }
@@ -106,11 +103,7 @@ export async function feedHeads(db: Database, account: string | undefined): Prom
 
 const MOST_LOOKED_AT = 100;
 
-export async function newestEvents(
-  db: Database,
-  account: string | undefined,
-  limit: number,
-): Promise<readonly EventRow[]> {
+export async function newestEvents(db: Database, account: string | undefined, limit: number) {
   if (account !== undefined) return await newestOf(db, account, limit);
   // The newest events of all are among those of the accounts whose newest came last.
   const heads = db.selectFrom('event_heads').select('account').orderBy('id', 'desc').limit(limit);

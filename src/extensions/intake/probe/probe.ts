@@ -103,11 +103,7 @@ async function probeOrder(
 }
 
 /** The row once no request for it is in flight: the daemon may have sent it first. */
-async function settledRow(
-  { account, store, clock }: OperationDeps,
-  id: string,
-  signal: AbortSignal,
-): Promise<OrderRow> {
+async function settledRow({ account, store, clock }: OperationDeps, id: string, signal: AbortSignal) {
   for (const until = clock.monotonic() + LONGEST_WAIT_MS; ;) {
     const order = await readOrder(store.db, account, id);
     if (order === undefined) throw new Error('the order that was just inserted is missing');
@@ -130,11 +126,7 @@ function createRow({ external_order_id: id, state, state_reason: reason, pre_ord
   return row(question, seen, follows, { ...ODD, setting: { path: 'create.refusedBy', value: 'status' } });
 }
 
-async function afterCreate(
-  { account, store }: OperationDeps,
-  asking: Asking,
-  sent: OrderRow,
-): Promise<readonly ProbeRow[]> {
+async function afterCreate({ account, store }: OperationDeps, asking: Asking, sent: OrderRow) {
   const { external_order_id: id, pre_order_id: preOrderId } = sent;
   const order = sentOrderOf(sent);
   const created = await readPreOrder(store.db, account, id);

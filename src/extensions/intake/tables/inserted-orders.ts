@@ -5,21 +5,12 @@ import type { Transaction } from '../../../store/port.ts';
 
 export type ColumnsAndState = OrderColumns & { readonly state: string };
 
-export async function ordersById(
-  tx: Transaction,
-  account: string,
-  ids: readonly string[],
-): Promise<readonly ColumnsAndState[]> {
+export async function ordersById(tx: Transaction, account: string, ids: readonly string[]) {
   return await findOrders(tx, { account, ids, by: 'id', limit: ids.length }, [...ORDER_COLUMNS, 'state']);
 }
 
 /** Inserts the orders whose ids no row has: the merchant may be inserting one of them. Returns how many. They are due at `at`, or now. */
-export async function insertMissing(
-  tx: Transaction,
-  account: string,
-  orders: readonly OrderColumns[],
-  at?: Date,
-): Promise<number> {
+export async function insertMissing(tx: Transaction, account: string, orders: readonly OrderColumns[], at?: Date) {
   const own = { account, ...(at && { created_at: at.toISOString(), next_action_at: at.toISOString() }) };
   const result = await tx
     .insertInto('merchant_orders')
@@ -31,11 +22,7 @@ export async function insertMissing(
   return Number(result.numInsertedOrUpdatedRows ?? 0n);
 }
 
-export async function insertOrder(
-  tx: Transaction,
-  account: string,
-  columns: OrderColumns,
-): Promise<ColumnsAndState | undefined> {
+export async function insertOrder(tx: Transaction, account: string, columns: OrderColumns) {
   if ((await insertMissing(tx, account, [columns])) === 1) return undefined;
   const [there] = await ordersById(tx, account, [columns.external_order_id ?? '']);
   if (there === undefined) throw new StoreError('refused', 'an order that was there was deleted meanwhile; try again');

@@ -99,12 +99,7 @@ interface StatusAndClass {
 }
 
 /** The classes that have findings of these statuses, one look into the index for each. */
-async function classesOf(
-  db: Database,
-  account: string,
-  statuses: readonly FindingStatus[],
-  only: string | undefined,
-): Promise<readonly StatusAndClass[]> {
+async function classesOf(db: Database, account: string, statuses: readonly FindingStatus[], only: string | undefined) {
   if (only !== undefined) return statuses.map((status) => ({ status, name: only }));
   const classes: StatusAndClass[] = [];
   for (const status of statuses) {

@@ -47,10 +47,7 @@ const pageStatement = statement((v: FeedQuery & Pick<Key, 'endpoint'>) =>
 /** An event after the cursor; `isBehind` if an earlier one of its subject is a row that waits or is retried. */
 export type EventInTurn = EventRow & { readonly isBehind: SqlBool };
 
-export async function eventsAfterCursor(
-  db: Database,
-  query: FeedQuery & Pick<Key, 'endpoint'>,
-): Promise<readonly EventInTurn[]> {
+export async function eventsAfterCursor(db: Database, query: FeedQuery & Pick<Key, 'endpoint'>) {
   return (await pageStatement(db, query)).rows;
 }
 

@@ -108,10 +108,7 @@ const NEVER_DRIVEN = {
 
 export type WebhookState = Readonly<typeof NEVER_DRIVEN> & { readonly name: string };
 
-export async function readWebhooks(
-  db: Database,
-  endpoints: readonly { readonly name: string }[],
-): Promise<readonly WebhookState[]> {
+export async function readWebhooks(db: Database, endpoints: readonly { readonly name: string }[]) {
   if (endpoints.length === 0) return [];
   const names = endpoints.map(({ name }) => name);
   const { rows } = await sql<WebhookState>`
