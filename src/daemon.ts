@@ -35,10 +35,13 @@ export interface Purge {
   readonly name: string;
   readonly ageMs: number | undefined;
   /** Deletes the oldest rows of an account that are older than `before`, at most `limit`. Returns how many. */
-  readonly deleteSome: (
-    store: Store,
-    query: { readonly account: string; readonly before: Date; readonly limit: number },
-  ) => Promise<number>;
+  readonly deleteSome: (store: Store, query: PurgeQuery) => Promise<number>;
+}
+
+export interface PurgeQuery {
+  readonly account: string;
+  readonly before: Date;
+  readonly limit: number;
 }
 
 /** What the extensions of a daemon offer to each other, by name; each declares its own. */

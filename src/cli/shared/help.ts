@@ -21,6 +21,12 @@ export function fitted(text: string, width: number): string {
   );
 }
 
+/** Returns the arguments of `addHelpText` that show these commands, each without the name of the program. */
+export function examples(...commands: readonly string[]): readonly ['after', string] {
+  const lines = commands.map((command) => `\n  order-sync ${command}`);
+  return ['after', `\nExample${commands.length > 1 ? 's' : ''}:${lines.join('')}`];
+}
+
 export function itemList(items: readonly (readonly [name: string, text: string])[]): string {
   const help = new Help();
   help.prepareContext({ helpWidth: WIDTH });

@@ -1,4 +1,5 @@
 import type { OperationDeps } from '../../accounts/in-use.ts';
+import type { PurgeQuery } from '../../daemon.ts';
 import { hash, randomBytes } from 'node:crypto';
 import { stringify } from 'lossless-json';
 import { decideDelivery } from './photo.ts';
@@ -154,7 +155,7 @@ export async function purgePhotos(deps: Omit<PhotoDeps, 'log'>, olderThanMs: num
 /** The same for the oldest of them, at most `limit`. */
 export async function purgeSomePhotos(
   { config, store, clock }: Omit<DeliveryDeps, 'log'>,
-  query: Parameters<typeof photosBefore>[1],
+  query: PurgeQuery,
 ): Promise<number> {
   const page = await photosBefore(store.db, query);
   if (page.length === 0) return 0;

@@ -19,7 +19,7 @@ import { isOfAll } from '../../cli/shared/account.ts';
 import { CommandError, EXIT, stopSignal } from '../../cli/shared/exit.ts';
 import { printList, type ListColumn } from '../documents/commands/print.ts';
 import { wholeNumber } from '../../cli/shared/options.ts';
-import { screenOf } from '../../cli/shared/help.ts';
+import { examples, screenOf } from '../../cli/shared/help.ts';
 import { withAccounts } from '../../cli/shared/store.ts';
 import { isWritten } from '../documents/commands/files.ts';
 import { eventLine } from './line.ts';
@@ -52,10 +52,7 @@ export function define(command: Command): void {
     .addOption(new Option('--head', HEAD_TEXT).conflicts(['after', 'follow', 'type', 'order']))
     .option('--schema', 'print the JSON Schema of an event (docs/events.schema.json)')
     .option('--json', 'print JSON: one object a line')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  order-sync events --after 1042 --json\n  order-sync events --follow --after head --type order.needs_attention',
-    )
+    .addHelpText(...examples('events --after 1042 --json', 'events --follow --after head --type order.needs_attention'))
     .action(async (options: EventsOptions) => {
       if (options.schema === true) {
         const { eventSchema } = await import('./schema.ts');

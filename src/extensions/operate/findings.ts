@@ -34,7 +34,7 @@ import {
   type Severity,
 } from '../../findings/rules/classes.ts';
 import { fieldsText, toned, wrapped, type Screen } from '../../cli/shared/terminal.ts';
-import { screenOf } from '../../cli/shared/help.ts';
+import { examples, screenOf } from '../../cli/shared/help.ts';
 import { pasteable } from '../../base/invocation.ts';
 
 export const define = { list: defineList, ack: defineAck, explain: defineExplain };
@@ -55,10 +55,7 @@ function defineList(command: Command): void {
       new Option('--status <status>', STATUS_TEXT).choices([...STATUSES, ...OPEN_PARTS, 'any']).default('open'),
     );
   addListOptions(addPeriodOptions(command, 'findings first seen'))
-    .addHelpText(
-      'after',
-      '\nExamples:\n  order-sync findings list --severity error\n  order-sync findings list --pair BTC/EUR --from 2026-01-31',
-    )
+    .addHelpText(...examples('findings list --severity error', 'findings list --pair BTC/EUR --from 2026-01-31'))
     .action(async (options: FindingListOptions) => {
       const { limit, json: _json, account: _account, status: wanted, ...filter } = options;
       const status = wanted === 'any' ? undefined : wanted;
@@ -85,7 +82,7 @@ function defineAck(command: Command): void {
     .option('--decided', 'only findings of orders that a person has decided about')
     .option('--yes', 'with --class, --severity or --decided: do not ask for confirmation')
     .option('--json', 'print JSON')
-    .addHelpText('after', "\nExample:\n  order-sync findings ack 12 13 --reason 'agreed with the exchange'")
+    .addHelpText(...examples("findings ack 12 13 --reason 'agreed with the exchange'"))
     .action(
       async (wanted: readonly number[] = [], options: DecisionOptions & FindingsFilter & { decided?: boolean }) => {
         const { class: name, severity, decided, reason, yes } = options;
@@ -190,7 +187,7 @@ function defineExplain(command: Command): void {
     .description('what a class of findings means and what to do about it; all classes unless one is named')
     .addArgument(new Argument('[class]').choices(CLASSES))
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  order-sync report explain AMOUNT_MISMATCH')
+    .addHelpText(...examples('report explain AMOUNT_MISMATCH'))
     .action(async (name: FindingClassName | undefined, { json }: { json?: boolean }) => {
       const asked = (name === undefined ? CLASSES : [name]).map((one) => ({ class: one, ...FINDING_CLASSES[one] }));
       await printLong(json, asked, () => (name === undefined ? everyClass(screenOf()) : explained(name, screenOf())));

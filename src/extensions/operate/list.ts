@@ -30,7 +30,7 @@ import { readOrder } from '../../store/orders/orders.ts';
 import { readPreOrder, readRecord } from '../../store/tables/order-records.ts';
 import { orderEvents } from '../../store/tables/events.ts';
 import { answerText, rowWithHistory } from '../documents/commands/answer.ts';
-import { screenOf } from '../../cli/shared/help.ts';
+import { examples, screenOf } from '../../cli/shared/help.ts';
 import { pasteable } from '../../base/invocation.ts';
 
 export const define = { list: defineList, show: defineShow };
@@ -64,8 +64,7 @@ function defineList(command: Command): void {
   addListOptions(addPeriodOptions(command))
     .option(...REVEAL)
     .addHelpText(
-      'after',
-      "\nExamples:\n  order-sync orders list --state held\n  order-sync orders list --order 'shop-10*' --pair BTC/EUR --from 2026-01-31",
+      ...examples('orders list --state held', "orders list --order 'shop-10*' --pair BTC/EUR --from 2026-01-31"),
     )
     .action(async (options: OrderListOptions) => {
       const { limit, json: _json, account: _account, reveal, ...filter } = options;
@@ -92,7 +91,7 @@ function defineShow(command: Command): void {
     .argument('<externalOrderId>')
     .option('--json', 'print JSON')
     .option(...REVEAL)
-    .addHelpText('after', '\nExample:\n  order-sync orders show shop-1001')
+    .addHelpText(...examples('orders show shop-1001'))
     .action(async (externalOrderId: string, { json, reveal }: { json?: boolean; reveal?: boolean }) => {
       const all = await withAccount(command, 'current', async ({ db }, settings) => {
         const found = await readAll(db, settings.account, externalOrderId);

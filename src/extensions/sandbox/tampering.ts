@@ -39,7 +39,7 @@ const LAST_DIGIT = '0.000000000000000001';
 const OPERATION = 'order.exchangeOperation';
 const CRYPTO = 'order.cryptoTransaction';
 const FIAT = 'order.fiatTransaction';
-const DATES = ['creationDate', 'modificationDate', 'completionDate', 'serverDate'].map((name) => `order.${name}`);
+const DATES = ['creationDate', 'modificationDate', 'completionDate', 'serverDate'];
 
 /**
  * All ways to tamper with an order, by the name in its external order id `tamper-<name>-…`. Four classes are not of
@@ -106,18 +106,10 @@ export const TAMPERINGS = {
   ),
   crypto: always('LEG_CONFLICT', 'crypto never begun, money paid', set(`${CRYPTO}.status`, 'NEW')),
   fiat: always('LEG_CONFLICT', 'crypto paid, money never begun', set(`${FIAT}.status`, 'NEW')),
-  created: always('ID_COLLISION', 'made a day before it was sent', change('order.creationDate', later(-DAY_MS))),
-  modified: always(
-    'COMPLETION_INCONSISTENT',
-    'modified before it was made',
-    change('order.modificationDate', later(-DAY_MS)),
-  ),
-  completed: always(
-    'COMPLETION_INCONSISTENT',
-    'completed before it was made',
-    change('order.completionDate', later(-DAY_MS)),
-  ),
-  clock: always('CLOCK_SKEW', 'its dates are an hour ahead', all(...DATES.map((date) => change(date, later(HOUR_MS))))),
+  created: always('ID_COLLISION', 'made a day before it was sent', move('creationDate', -DAY_MS)),
+  modified: always('COMPLETION_INCONSISTENT', 'modified before it was made', move('modificationDate', -DAY_MS)),
+  completed: always('COMPLETION_INCONSISTENT', 'completed before it was made', move('completionDate', -DAY_MS)),
+  clock: always('CLOCK_SKEW', 'its dates are an hour ahead', all(...DATES.map((date) => move(date, HOUR_MS)))),
   identity: onceCompleted('IDENTITY_MISMATCH', 'another external order id', set('externalOrderId', 'another-order')),
   merchant: onceCompleted('MERCHANT_MISMATCH', 'another merchant', set('merchant.id', 'another-merchant')),
   id: onceCompleted('ORDER_REPLACED', 'another order id', set('order.id', 'another-order')),
@@ -138,26 +130,14 @@ export const TAMPERINGS = {
   reopened: onceCompleted(
     'TERMINAL_REOPENED',
     'not completed any more',
-    all(
-      set('order.status', 'IN_PROGRESS'),
-      set('order.completionDate', null),
-      change('order.modificationDate', later(1)),
-    ),
+    all(set('order.status', 'IN_PROGRESS'), set('order.completionDate', null), move('modificationDate', 1)),
   ),
   'silent-order': onceCompleted('SILENT_CHANGE', 'order rejected, same date', set('order.status', 'REJECTED')),
   'silent-crypto': onceCompleted('SILENT_CHANGE', 'crypto cancelled, same date', set(`${CRYPTO}.status`, 'CANCELLED')),
   'silent-fiat': onceCompleted('SILENT_CHANGE', 'money cancelled, same date', set(`${FIAT}.status`, 'CANCELLED')),
-  'silent-creation': onceCompleted('SILENT_CHANGE', 'made earlier, same date', change('order.creationDate', later(-1))),
-  'silent-completion': onceCompleted(
-    'SILENT_CHANGE',
-    'completed earlier, same date',
-    change('order.completionDate', later(-1)),
-  ),
-  stale: onceCompleted(
-    'REPLICAS_DISAGREE',
-    'modified earlier than it was',
-    change('order.modificationDate', later(-1)),
-  ),
+  'silent-creation': onceCompleted('SILENT_CHANGE', 'made earlier, same date', move('creationDate', -1)),
+  'silent-completion': onceCompleted('SILENT_CHANGE', 'completed earlier, same date', move('completionDate', -1)),
+  stale: onceCompleted('REPLICAS_DISAGREE', 'modified earlier than it was', move('modificationDate', -1)),
   fee: onceCompleted('TERMS_CHANGED', 'another fee', change(`${CRYPTO}.fee`, more)),
   percent: onceCompleted('TERMS_CHANGED', 'another percent', change('percent', more)),
   'percent-enabled': onceCompleted('TERMS_CHANGED', 'percent not enabled', set('percentEnabled', false)),
@@ -219,6 +199,9 @@ function more(value: unknown): unknown {
   return new LosslessNumber(new Big(String(value)).plus(LAST_DIGIT).toFixed());
 }
 
-function later(ms: number): (value: unknown) => unknown {
-  return (value) => (typeof value === 'string' ? new Date(Date.parse(value) + ms).toISOString() : value);
+/** Moves a date of the order by `ms`. */
+function move(date: string, ms: number): Change {
+  return change(`order.${date}`, (value) =>
+    typeof value === 'string' ? new Date(Date.parse(value) + ms).toISOString() : value,
+  );
 }

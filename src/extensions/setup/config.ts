@@ -10,7 +10,7 @@ import {
   type ConfigOptions,
 } from '../../settings/config.ts';
 import { CommandError, EXIT } from '../../cli/shared/exit.ts';
-import { didYouMean, screenOf } from '../../cli/shared/help.ts';
+import { examples, didYouMean, screenOf } from '../../cli/shared/help.ts';
 import { configOptions } from '../../cli/shared/options.ts';
 import { printLong } from '../documents/commands/print.ts';
 import { durationText } from '../../settings/values.ts';
@@ -30,10 +30,7 @@ function defineShow(command: Command): void {
     .description('shows every setting with its value and source; secrets are hidden')
     .argument('[setting]', 'only this one, or all below it, such as exchange or accounts.shop-1')
     .option('--json', 'one JSON array')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  order-sync config show exchange\n  order-sync config show --json | jq \'.[] | select(.source != "default")\'',
-    )
+    .addHelpText(...examples('config show exchange', 'config show --json | jq \'.[] | select(.source != "default")\''))
     .action(async (wanted: string | undefined, { json }: { json?: boolean }) => {
       const all = configSources(await configOptions(command));
       const sources = wanted === undefined ? all : below(wanted, all);
@@ -60,10 +57,7 @@ function defineCheck(command: Command): void {
   command
     .description('reads all settings and says everything that is wrong with them (exit 78); connects to nothing')
     .option('--json', 'one JSON object')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  order-sync config check\n  order-sync --config /etc/order-sync.yaml config check',
-    )
+    .addHelpText(...examples('config check', '--config /etc/order-sync.yaml config check'))
     .action(async ({ json }: { json?: boolean }) => {
       checkSettings(await configOptions(command), json === true);
       if (json !== true) process.stdout.write('A daemon reads its settings when it starts. If one runs, restart it.\n');
@@ -155,7 +149,7 @@ function defineSchema(command: Command): void {
   command
     .description('prints the JSON Schema of a file of settings, for editors; config/schema.json holds it')
     .option('--json', 'the schema is JSON in any case')
-    .addHelpText('after', '\nExample:\n  order-sync config schema > /etc/order-sync/schema.json')
+    .addHelpText(...examples('config schema > /etc/order-sync/schema.json'))
     .action(async () => {
       const schema = settingsSchema(await configOptions(command));
       process.stdout.write(`${JSON.stringify(schema, null, 2)}\n`);

@@ -13,7 +13,7 @@ import {
 import { withStore } from '../../cli/shared/store.ts';
 import { type Delivery, takesType, type DeliveryOutcome } from './delivery.ts';
 import { listDeliveries, deliverDeadLetter } from './tables/deliveries.ts';
-import { screenOf } from '../../cli/shared/help.ts';
+import { examples, screenOf } from '../../cli/shared/help.ts';
 import { systemClock } from '../../base/clock.ts';
 import { feedEventOf, type EventRow } from '../feed/event.ts';
 import { webhooksSettings, type WebhookEndpoint } from './settings.ts';
@@ -47,7 +47,7 @@ export const define = {
 function defineList(command: Command): void {
   command.description('lists the endpoints of the settings, with the events that wait for each');
   addListOptions(command)
-    .addHelpText('after', '\nExample:\n  order-sync webhooks list')
+    .addHelpText(...examples('webhooks list'))
     .action(async (options: ListOptions) => {
       const config = await plainConfig(command);
       const { endpoints } = webhooksSettings.of(config).webhooks;
@@ -80,7 +80,7 @@ function defineShow(command: Command): void {
     'shows why an endpoint accepts no events, the events that it has refused and that are retried, and its dead letters',
   );
   addListOptions(command.argument('<name>', 'the endpoint'))
-    .addHelpText('after', '\nExample:\n  order-sync webhooks show https://shop.example/events')
+    .addHelpText(...examples('webhooks show https://shop.example/events'))
     .action(async (name: string, options: ListOptions) => {
       const { states, retrying, deadLetters } = await withStore(command, 'current', async ({ db }, config) => {
         const endpoint = endpointOf(config, name);
@@ -139,7 +139,7 @@ function defineResend(command: Command): void {
     .option('--all', 'all its dead letters, of all accounts')
     .option('--from <id>', 'the events of the account from this one to the newest', rowId)
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  order-sync webhooks resend https://shop.example/events --all')
+    .addHelpText(...examples('webhooks resend https://shop.example/events --all'))
     .action(async (name: string, options: ResendOptions) => {
       const ways = [options.deadLetter, options.all, options.from].filter((way) => way !== undefined);
       if (ways.length !== 1) command.error('error: use one of --dead-letter, --all and --from');
@@ -220,7 +220,7 @@ function defineTest(command: Command): void {
     .description('sends one message of the type webhook.test to an endpoint, even if it asks for other types')
     .argument('<name>', 'the endpoint')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  order-sync webhooks test https://shop.example/events')
+    .addHelpText(...examples('webhooks test https://shop.example/events'))
     .action(async (name: string, options: { readonly json?: boolean }) => {
       const config = await plainConfig(command);
       const endpoint = endpointOf(config, name);
@@ -243,8 +243,9 @@ function defineVerify(command: Command): void {
     .requiredOption('--timestamp <seconds>', 'the header webhook-timestamp')
     .requiredOption('--signature <text>', 'the header webhook-signature')
     .addHelpText(
-      'after',
-      "\nExample:\n  order-sync webhooks verify https://shop.example/events body.json \\\n    --id evt_1 --timestamp 1767225600 --signature 'v1,…'",
+      ...examples(
+        "webhooks verify https://shop.example/events body.json \\\n    --id evt_1 --timestamp 1767225600 --signature 'v1,…'",
+      ),
     )
     .action(
       async (

@@ -12,7 +12,7 @@ import { readJson, withDigits } from '../../../exchange/json.ts';
 import { clientsSettings } from '../settings.ts';
 import { tableOf, textColumns } from '../../documents/terminal.ts';
 import { addUrlOption } from '../../../cli/shared/options.ts';
-import { screenOf, wordsOf } from '../../../cli/shared/help.ts';
+import { examples, screenOf, wordsOf } from '../../../cli/shared/help.ts';
 import { print } from '../../documents/commands/print.ts';
 import { pasteable } from '../../../base/invocation.ts';
 
@@ -73,7 +73,7 @@ function defineOperation(command: Command): void {
   if (isRecord) command.option(...REVEAL);
   command
     .option('--json', 'print JSON')
-    .addHelpText('after', `\nExample:\n  order-sync exchange ${words} ${example}`)
+    .addHelpText(...examples(`exchange ${words} ${example}`))
     .action(async (given: string, { json, reference, level, reveal }: AnswerOptions) => {
       const input = { [field]: given, reference, level } as never;
       const answer = await ask(command, operation, input);
@@ -116,8 +116,10 @@ function definePhotos(command: Command): void {
     )
     .option('--json', 'print JSON')
     .addHelpText(
-      'after',
-      '\nExamples:\n  order-sync exchange idv photos 7f1c2a --level LIVENESS --action-id a-1\n  order-sync exchange idv photos 7f1c2a --level MAIN --token - < token-file',
+      ...examples(
+        'exchange idv photos 7f1c2a --level LIVENESS --action-id a-1',
+        'exchange idv photos 7f1c2a --level MAIN --token - < token-file',
+      ),
     )
     .action(async (linkId: string, { level, actionId, token: given, json }: VerificationOptions) => {
       if (actionId !== undefined && level !== 'LIVENESS') {
@@ -148,7 +150,7 @@ function defineCards(command: Command): void {
     .argument('<linkId>')
     .option('--reveal', 'show card numbers and tokens in full')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  order-sync exchange customer cards 7f1c2a')
+    .addHelpText(...examples('exchange customer cards 7f1c2a'))
     .action(async (linkId: string, { reveal, json }: { reveal?: boolean; json?: boolean }) => {
       const { body } = await ask(command, listCards, { linkId });
       if (reveal === true && json === true) return printAnswer(body, true);

@@ -9,6 +9,7 @@ import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
 import { duration } from '../../../cli/shared/options.ts';
 import { addListOptions, print, printList, type ListColumn, type ListOptions } from '../../documents/commands/print.ts';
 import { withAccount, withAccounts } from '../../../cli/shared/store.ts';
+import { examples } from '../../../cli/shared/help.ts';
 
 export const define = { links: defineLinks, list: definePhotos, purge: definePurge };
 
@@ -16,7 +17,7 @@ function defineLinks(command: Command): void {
   // Otherwise the options of `show` would be taken for those of this command.
   command.enablePositionalOptions().option('--status <status>', 'only links with this status');
   addListOptions(command)
-    .addHelpText('after', '\nExample:\n  order-sync exchange links --status NOT_VERIFIED')
+    .addHelpText(...examples('exchange links --status NOT_VERIFIED'))
     .action(async ({ status, ...options }: ListOptions & { readonly status?: string }) => {
       const found = await withAccounts(command, ({ db }, account) =>
         listLinks(db, { account, status, limit: options.limit + 1 }),
@@ -39,7 +40,7 @@ function defineLinksShow(command: Command): void {
   command
     .argument('<linkId>')
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  order-sync exchange links show 7f1c2a')
+    .addHelpText(...examples('exchange links show 7f1c2a'))
     .action(async (linkId: string, { json }: { json?: boolean }) => {
       const { link, events } = await withAccount(command, 'current', async ({ db }, { account }) => ({
         link: await readLink(db, account, linkId),
@@ -57,10 +58,7 @@ function definePhotos(command: Command): void {
   command.description('lists the newest photos; file is the path in photos.folder, refused is why there is none');
   addListOptions(command.argument('[linkId]', 'only those of this link'))
     .option('--awaited', 'the deliveries that were asked for and have not come')
-    .addHelpText(
-      'after',
-      '\nExample:\n  order-sync exchange photos list 7f1c2a\n  order-sync exchange photos list --awaited',
-    )
+    .addHelpText(...examples('exchange photos list 7f1c2a', 'exchange photos list --awaited'))
     .action(async (linkId: string | undefined, options: ListOptions & { awaited?: boolean }) => {
       const query = { linkId, limit: options.limit + 1 };
       if (options.awaited === true) {
@@ -96,7 +94,7 @@ function definePurge(command: Command): void {
   command
     .requiredOption('--older-than <duration>', 'received longer ago than this: 12h, 90d', duration)
     .option('--json', 'print JSON')
-    .addHelpText('after', '\nExample:\n  order-sync exchange photos purge --older-than 90d')
+    .addHelpText(...examples('exchange photos purge --older-than 90d'))
     .action(async ({ olderThan, json }: { olderThan: number; json?: boolean }) => {
       const purged = await withAccount(command, 'current', (store, config) =>
         purgePhotos({ account: config.account, config, store, clock: systemClock() }, olderThan),

@@ -1,4 +1,5 @@
 import { sql, type Generated, type Insertable, type Selectable } from 'kysely';
+import type { PurgeQuery } from '../../../daemon.ts';
 import type { KnownToken } from '../photo.ts';
 import { accountsIn } from '../../../store/tables/accounts.ts';
 import { insertHappenings } from '../../../store/tables/events.ts';
@@ -109,7 +110,7 @@ export async function listPhotos(db: Database, query: OfLink): Promise<readonly 
   return (await listAccounts(query, () => accountsIn(db, 'photos'), list, newest)).rows;
 }
 
-export async function photosBefore(db: Database, query: { account: string; before: Date; limit: number }) {
+export async function photosBefore(db: Database, query: PurgeQuery) {
   return await withPhotos(db)
     .selectFrom('photos')
     .select(['id', 'stored_name'])

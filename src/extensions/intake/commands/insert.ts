@@ -8,6 +8,7 @@ import { importOrders, type ImportResult } from '../import.ts';
 import { counted, printable } from '../../../base/words.ts';
 import { terminalLine } from '../../../cli/shared/progress.ts';
 import { print } from '../../documents/commands/print.ts';
+import { examples } from '../../../cli/shared/help.ts';
 
 export const define = { add: defineAdd, import: defineImport };
 
@@ -32,10 +33,7 @@ function defineAdd(command: Command): void {
     command.addOption(option);
   }
   command
-    .addHelpText(
-      'after',
-      '\nExample:\n  order-sync orders add --external-order-id shop-1001 --asset 0.25 \\\n    --from BTC --to EUR',
-    )
+    .addHelpText(...examples('orders add --external-order-id shop-1001 --asset 0.25 \\\n    --from BTC --to EUR'))
     .action(async ({ account: _account, ...fields }: Record<string, string>) => {
       const addition = await withAccount(command, 'migrate', (store, { account }) =>
         addOrder({ store, account }, fields),

@@ -1,13 +1,11 @@
+import type { PurgeQuery } from '../../../daemon.ts';
 import type { Transaction } from '../../../store/port.ts';
 
 /** States in which a kept answer may still tell a person what became of the order. */
 const EVIDENCE_STATES = ['sending', 'unknown', 'held', 'disputed'];
 
 /** Deletes answers that were received before a time, the oldest, but those of orders that are not settled. Returns how many. */
-export async function deleteKeptAnswers(
-  tx: Transaction,
-  { account, before, limit }: { account: string; before: Date; limit: number },
-): Promise<number> {
+export async function deleteKeptAnswers(tx: Transaction, { account, before, limit }: PurgeQuery): Promise<number> {
   const old = await tx
     .selectFrom('kept_answers as answer')
     .leftJoin('merchant_orders as order', (join) =>

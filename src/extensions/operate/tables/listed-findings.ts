@@ -50,12 +50,8 @@ type Filter = OfAccount<FindingFilter>;
  * by status and class, so each class is read by itself from its newest one on.
  */
 export async function listFindings(db: Database, filter: FindingFilter): Promise<Listed<ListedFinding>> {
-  const { rows, isCut } = await listAccounts(
-    filter,
-    () => accountsIn(db, 'findings'),
-    (one) => listOfAccount(db, one),
-    compareRows,
-  );
+  const list = (one: Filter) => listOfAccount(db, one);
+  const { rows, isCut } = await listAccounts(filter, () => accountsIn(db, 'findings'), list, compareRows);
   return { rows: rows.map((row) => ({ ...row, is_decided: Boolean(row.is_decided) })), isCut };
 }
 

@@ -53,12 +53,8 @@ type Condition = RawBuilder<SqlBool>;
  * If ids, a finding or a state leave few candidates, these are sorted; otherwise the newest rows are read in their order.
  */
 export async function listOrders(db: Database, filter: OrderListFilter): Promise<ListedOrders> {
-  return await listAccounts(
-    filter,
-    () => accountsToList(db, filter),
-    (one) => listOfAccount(db, one),
-    compareRows,
-  );
+  const list = (one: Filter) => listOfAccount(db, one);
+  return await listAccounts(filter, () => accountsToList(db, filter), list, compareRows);
 }
 
 /**
@@ -69,10 +65,8 @@ async function accountsToList(db: Database, filter: OrderListFilter): Promise<re
   const { order, class: name, state, pair, outcome, from, to, limit } = filter;
   const having = async (condition: Condition) => {
     const row = sql`select 1 from merchant_orders where account = named.account and ${condition}`;
-    const { rows } = await sql<{ account: string }>`select account from (${NAMES}) named where exists (${row})`.execute(
-      db,
-    );
-    return rows.map(({ account }) => account);
+    const found = sql<{ account: string }>`select account from (${NAMES}) named where exists (${row})`;
+    return (await found.execute(db)).rows.map(({ account }) => account);
   };
   if (order !== undefined) return await having(isLike(order));
   if (name !== undefined) return await accountsIn(db, 'findings');

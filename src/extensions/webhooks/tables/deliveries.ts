@@ -2,9 +2,10 @@ import { sql, type SqlBool } from 'kysely';
 import { AT_ONCE, type Delivery } from '../delivery.ts';
 import { ROW_TYPES, type EventRow, type SubjectKind } from '../../feed/event.ts';
 import { FEED_COLUMNS, type FeedQuery } from '../../feed/tables/events.ts';
+import type { PurgeQuery } from '../../../daemon.ts';
 import type { Database, Transaction } from '../../../store/port.ts';
 import { queries, statement } from '../../../store/statement.ts';
-import { withWebhooks } from './tables.ts';
+import { withWebhooks, type AccountRange } from './tables.ts';
 
 interface Key {
   readonly endpoint: string;
@@ -57,10 +58,8 @@ export interface DueDelivery {
 }
 
 /** Reads the rows of an account that are due at an endpoint, one a subject, those first that have waited longest. */
-export async function dueDeliveries(
-  db: Database,
-  { endpoint, account, now, limit }: Key & { readonly now: Date; readonly limit: number },
-): Promise<readonly DueDelivery[]> {
+export async function dueDeliveries(db: Database, query: Key & { readonly now: Date; readonly limit: number }) {
+  const { endpoint, account, now, limit } = query;
   const due = await withWebhooks(db)
     .selectFrom('webhook_deliveries')
     .selectAll()
@@ -81,16 +80,16 @@ export async function dueDeliveries(
     .where('id', 'in', ids)
     .execute();
   const byId = new Map(events.map((event) => [event.id, event]));
-  return due.flatMap((delivery) => {
+  return due.flatMap((delivery): DueDelivery[] => {
     const event = byId.get(delivery.event_id);
     return event === undefined ? [] : [{ delivery, event }];
   });
 }
 
-/** Reads when the next row of each account is due at an endpoint, in accounts from one name to another. */
+/** Reads when the next row of each account is due at an endpoint. */
 export async function nextAttempts(
   db: Database,
-  { endpoint, from, to }: { readonly endpoint: string; readonly from: string; readonly to: string },
+  { endpoint, from, to }: AccountRange,
 ): Promise<ReadonlyMap<string, string>> {
   const rows = await withWebhooks(db)
     .selectFrom('webhook_deliveries')
@@ -189,10 +188,7 @@ export async function deliverDeadLetter(
 }
 
 /** Deletes dead letters of an account that were resent and taken before a time, some at a time. Returns how many. */
-export async function deleteDelivered(
-  tx: Transaction,
-  { account, before, limit }: { account: string; before: Date; limit: number },
-): Promise<number> {
+export async function deleteDelivered(tx: Transaction, { account, before, limit }: PurgeQuery): Promise<number> {
   const page = await withWebhooks(tx)
     .selectFrom('webhook_deliveries')
     .select(['endpoint', 'event_id'])

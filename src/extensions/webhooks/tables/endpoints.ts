@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { indexedBy } from '../../../store/dialect.ts';
 import type { Database, Transaction } from '../../../store/port.ts';
 import { queries, statement } from '../../../store/statement.ts';
-import { withWebhooks, type WebhookEndpointsTable } from './tables.ts';
+import { withWebhooks, type AccountRange, type WebhookEndpointsTable } from './tables.ts';
 
 /** How far an endpoint has come in the events of an account: the id of the last one; 0 at the beginning. */
 interface WebhookCursor {
@@ -26,10 +26,10 @@ export async function registerEndpoint(tx: Transaction, name: string, now: Date)
     .execute();
 }
 
-/** Reads which accounts, in the order of their names from one to another, have events after the cursor of an endpoint. */
+/** Reads which accounts have events after the cursor of an endpoint, by their names. */
 export async function accountsBehind(
   db: Database,
-  { endpoint, from, to }: { readonly endpoint: string; readonly from: string; readonly to: string },
+  { endpoint, from, to }: AccountRange,
 ): Promise<readonly WebhookCursor[]> {
   const { rows } =
     await sql<WebhookCursor>`select ${endpoint} as endpoint, head.account, coalesce(cursor.event_id, 0) as "eventId"

@@ -20,6 +20,13 @@ interface WebhookCursorsTable {
   event_id: number;
 }
 
+/** Accounts, in the order of their names from one to another. */
+export interface AccountRange {
+  readonly endpoint: string;
+  readonly from: string;
+  readonly to: string;
+}
+
 export function withWebhooks(db: Kysely<Tables>) {
   return db.withTables<{
     webhook_endpoints: WebhookEndpointsTable;
