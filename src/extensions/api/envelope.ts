@@ -67,11 +67,7 @@ export function limited(retryAfterMs: number): OwnRefusal {
   return { kind: 'limited', message: 'the token asks more often than its rate', httpStatus: 429, retryAfterMs };
 }
 
-export interface Envelope {
-  readonly httpStatus: number;
-  readonly retryAfterSeconds?: number;
-  readonly body: string;
-}
+export type Envelope = Readonly<{ httpStatus: number; retryAfterSeconds?: number; body: string }>;
 
 const KINDS = {
   refused: 'The exchange said no.',

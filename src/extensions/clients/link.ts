@@ -27,10 +27,7 @@ export interface LinkEvent {
   readonly reason: string | null;
 }
 
-export interface LinkDecision {
-  readonly link: LinkRow;
-  readonly events: readonly LinkEvent[];
-}
+export type LinkDecision = Readonly<{ link: LinkRow; events: readonly LinkEvent[] }>;
 
 /** A link that the exchange has just answered, to be stored; a stored reference stays where it has none. */
 export type AnsweredLink = Pick<LinkRow, 'account' | 'link_id' | 'status' | 'reference'> & {

@@ -140,7 +140,6 @@ export async function adoptLink(
   return answer;
 }
 
-/** Checks links by `links.cron`. */
 export const linksSweep: SweepMaker = (config) => {
   const { cron } = clientsSettings.of(config).links;
   return { name: 'links', cron, isAtStart: cron !== undefined, accounts: accountsWithLinks, run: linksPass };

@@ -213,7 +213,6 @@ class Upload {
     this.#after(photos.timeout, () => this.#cutOff(new DeliveryRefusal('too-slow', 'the delivery takes too long')));
   }
 
-  /** Throws the rest of the request away, after the answer. */
   discard(): void {
     this.#request.unpipe();
     this.#request.resume();

@@ -153,10 +153,7 @@ export async function purgePhotos(deps: Omit<PhotoDeps, 'log'>, olderThanMs: num
 }
 
 /** The same for the oldest of them, at most `limit`. */
-export async function purgeSomePhotos(
-  { config, store, clock }: Omit<DeliveryDeps, 'log'>,
-  query: PurgeQuery,
-): Promise<number> {
+export async function purgeSomePhotos({ config, store, clock }: Omit<DeliveryDeps, 'log'>, query: PurgeQuery) {
   const page = await photosBefore(store.db, query);
   if (page.length === 0) return 0;
   await new PhotoFolder(clientsSettings.of(config).photos.folder).remove(storedNames(page));

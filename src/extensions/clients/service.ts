@@ -3,7 +3,6 @@ import { receivePhotos } from './photo-receiver.ts';
 import { purgeSomePhotos } from './photos.ts';
 import { clientsSettings } from './settings.ts';
 
-/** Receives photos. */
 export const clientsService: ServiceMaker = {
   async start(deps) {
     const ageMs = clientsSettings.of(deps.config).retention.photos;

@@ -100,10 +100,7 @@ function dataOf({ type, subject, field, old_value: oldValue, new_value: newValue
 }
 
 /** The last event that a reader of an account has read; id 0 and no hash before the first. */
-export interface Place {
-  readonly id: number;
-  readonly hash: string;
-}
+export type Place = Readonly<{ id: number; hash: string }>;
 
 export const BEGINNING: Place = { id: 0, hash: '' };
 

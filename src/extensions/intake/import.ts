@@ -14,7 +14,6 @@ import { ImportTables, type ImportRow } from './tables/import-rows.ts';
 
 interface ImportProblem {
   readonly line: number;
-  /** Undefined: the line as a whole. */
   readonly column?: string | undefined;
   readonly reason: string;
 }

@@ -2,7 +2,6 @@ import type { ServiceMaker } from '../../daemon.ts';
 import { deleteSomeKeptAnswers, purgeByAge } from './retention.ts';
 import { intakeSettings } from './settings.ts';
 
-/** Deletes by `retention.*`. */
 export const intakeService: ServiceMaker = {
   async start(deps) {
     const { purges } = deps.services;

@@ -9,12 +9,7 @@ import { screenOf } from '../../cli/shared/help.ts';
 const LONGEST_TEXT = 500;
 const MOST_SHOWN = 100;
 
-export interface DecisionOptions {
-  readonly reason: string;
-  readonly actor?: string;
-  readonly yes?: boolean;
-  readonly json?: boolean;
-}
+export type DecisionOptions = Readonly<{ reason: string; actor?: string; yes?: boolean; json?: boolean }>;
 
 export function addReasonOptions(command: Command, { isMandatory } = { isMandatory: true }): Command {
   return command

@@ -159,10 +159,7 @@ function printAcknowledged(results: readonly Acknowledged[], json: boolean | und
   if (passedOver.length > 0) process.exitCode = EXIT.look;
 }
 
-interface FindingsFilter {
-  readonly class?: FindingClassName | undefined;
-  readonly severity?: Severity | undefined;
-}
+type FindingsFilter = Readonly<{ class?: FindingClassName | undefined; severity?: Severity | undefined }>;
 
 function addFilter(command: Command): Command {
   return command

@@ -19,16 +19,9 @@ import { trackingOf } from '../../store/orders/order-columns.ts';
 /** The dependencies: no process owns the accounts meanwhile, and the store is opened as a restored one. */
 type RestoreDeps = Assuming & Pick<FlowDeps, 'store'> & { readonly accounts: readonly string[] };
 
-interface Acceptance {
-  readonly actor: string;
-  readonly reason: string;
-  readonly isNothingSent: boolean;
-}
+type Acceptance = Readonly<{ actor: string; reason: string; isNothingSent: boolean }>;
 
-export interface AcceptedRestore {
-  readonly missing: MissingTime;
-  readonly orders: number;
-}
+export type AcceptedRestore = Readonly<{ missing: MissingTime; orders: number }>;
 
 const PAGE = 200;
 

@@ -112,10 +112,7 @@ function iso(ms: number): string {
   return new Date(Math.floor(ms)).toISOString();
 }
 
-export interface Pair {
-  readonly fromCurrency: string;
-  readonly toCurrency: string;
-}
+export type Pair = Readonly<{ fromCurrency: string; toCurrency: string }>;
 
 const FIAT = ['EUR', 'USD', 'GBP', 'CHF', 'PLN', 'CZK'];
 /** What one unit is worth in EUR. They are invented; any other currency is worth as much as EUR. */

@@ -11,7 +11,6 @@ export interface PhotoDelivery {
   readonly linkId: string;
   readonly level: 'MAIN' | 'LIVENESS';
   readonly actionId: string | undefined;
-  /** The merchant's token; a secret. */
   readonly token: string | undefined;
   readonly oddity: PhotoOddity | undefined;
 }
@@ -71,10 +70,7 @@ export interface LoggedDelivery {
   readonly status: number | null;
 }
 
-interface DeliveryOptions {
-  readonly clock: Clock;
-  readonly onDelivery?: (delivery: LoggedDelivery) => void;
-}
+type DeliveryOptions = Readonly<{ clock: Clock; onDelivery?: (delivery: LoggedDelivery) => void }>;
 
 const MAX_LOGGED = 10_000;
 const LONGEST_MS = 60_000;

@@ -56,10 +56,7 @@ Examples:
   source <(order-sync completion zsh)      # in ~/.zshrc, after compinit
   order-sync completion fish > ~/.config/fish/completions/order-sync.fish`;
 
-interface Offer {
-  readonly name: string;
-  readonly text: string;
-}
+type Offer = Readonly<{ name: string; text: string }>;
 
 const FILES: readonly Offer[] = [{ name: ':files', text: '' }];
 

@@ -41,7 +41,6 @@ export interface Operation {
 }
 
 export interface Input {
-  /** In the order of the path. */
   readonly ids?: readonly string[];
   readonly query?: Readonly<Record<string, string | number | readonly string[] | undefined>>;
   readonly body?: object | undefined;
@@ -85,7 +84,6 @@ export class Asker {
     this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   }
 
-  /** Returns the value of the answer. */
   async ask<Value>(operation: Operation, input: Input, options: CallOptions = {}): Promise<Value> {
     const text = await this.text(operation, input, options);
     try {

@@ -106,7 +106,6 @@ const KINDS: Readonly<Record<ErrorKind, true>> = {
 };
 const KIND_OF_STATUS: Readonly<Record<number, ErrorKind>> = { 401: 'unauthorized', 403: 'forbidden', 429: 'limited' };
 
-/** Reads the error of an answer that is no success. */
 export function errorIn({ status, retryAfter, body }: Answer, isRead: boolean): OrderSyncError {
   const retryAfterMs = millisecondsOf(retryAfter);
   const { error, owner } = problemIn(body);
@@ -136,7 +135,6 @@ function problemIn(body: string): Problem {
   }
 }
 
-/** Reads Retry-After: seconds, or a date. */
 function millisecondsOf(retryAfter: string | null): number | null {
   if (retryAfter === null || retryAfter === '') return null;
   const ms = /^\d{1,9}$/.test(retryAfter) ? Number(retryAfter) * 1_000 : Date.parse(retryAfter) - nowMs();

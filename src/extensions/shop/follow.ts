@@ -44,7 +44,6 @@ export async function readPage<Type extends EventType>(
 interface Batch {
   readonly events: readonly OrderSyncEvent[];
   readonly next: string;
-  /** It came by a stream. */
   readonly isLive: boolean;
 }
 

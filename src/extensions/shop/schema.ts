@@ -131,7 +131,6 @@ export type MerchantOrdersTable = {
     : Column<Row<'merchant_orders'>[Name], never, never>;
 };
 
-/** A table that a shop only reads. */
 type ReadOnly<Table extends TableName> = {
   [Name in keyof Row<Table>]: Column<Row<Table>[Name], never, never>;
 };

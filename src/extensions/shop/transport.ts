@@ -15,7 +15,6 @@ export interface Received {
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
-/** Sends a request once. */
 export type Send = (base: string, sent: Sent) => Promise<Received>;
 
 export function overFetch(fetching: typeof fetch = fetch): Send {

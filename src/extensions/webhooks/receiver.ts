@@ -24,7 +24,6 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/answers (?:408|429|502|503|504)/, 'check that the receiver runs, and keeps up with the events'],
 ];
 
-/** Returns the remedy for a receiver that fails for this cause. */
 export function receiverRemedy(cause: string): string {
   const [, remedy] = REMEDIES.find(([pattern]) => pattern.test(cause)) ?? [];
   return remedy ?? 'read the log of the receiver';

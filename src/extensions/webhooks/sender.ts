@@ -16,7 +16,6 @@ export type WebhookSender = ReturnType<typeof webhookSender>;
 export interface Posted {
   readonly answer?: { readonly status: number; readonly retryAfter: string | undefined };
   readonly failure?: unknown;
-  /** It went over a connection that an earlier one had left open. */
   readonly isReused?: boolean;
 }
 

@@ -2,7 +2,6 @@ import type { ServiceMaker } from '../../daemon.ts';
 import { webhooksSettings } from './settings.ts';
 import { deleteSomeDeadLetters, Webhooks } from './webhooks.ts';
 
-/** Sends the events of the accounts that this process drives. */
 export const webhooksService: ServiceMaker = {
   async start(deps) {
     const { retention, webhooks: settings } = webhooksSettings.of(deps.config);

@@ -114,10 +114,7 @@ interface Turn {
 }
 
 /** Events of one subject that are sent one after the other: those of a page, or the one of a row. */
-export interface SubjectEvents {
-  readonly delivery?: Delivery;
-  readonly events: readonly EventRow[];
-}
+export type SubjectEvents = Readonly<{ delivery?: Delivery; events: readonly EventRow[] }>;
 
 /** What became of each event that was sent, by its id: taken, or the row that it is now. An event that is not in it was not sent. */
 type Results = ReadonlyMap<number, 'taken' | Delivery>;

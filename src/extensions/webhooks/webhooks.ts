@@ -168,6 +168,5 @@ export class Webhooks {
   }
 }
 
-/** Deletes dead letters by age, those that were resent and taken. */
 export const deleteSomeDeadLetters: Purge['deleteSome'] = (store, query) =>
   store.writer.write((tx) => deleteDelivered(tx, query));

@@ -48,10 +48,7 @@ export function socketTransport(socketPath: string): Transport {
   };
 }
 
-interface SendOptions {
-  readonly socketPath?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
+type SendOptions = Readonly<{ socketPath?: string; headers?: Readonly<Record<string, string>> }>;
 
 /** Sends one request. Rejects with `NoOwnerError`, whose cause says why, if no connection was made: nothing was sent then. */
 export async function sendTo(

@@ -53,12 +53,7 @@ export async function listLinks(db: Database, query: ListQuery & { readonly stat
   return (await listAccounts(query, () => accountsIn(db, 'links'), list, compare)).rows;
 }
 
-interface CheckCorrection {
-  readonly account: string;
-  readonly latest: Date;
-  readonly to: Date;
-  readonly limit: number;
-}
+type CheckCorrection = Readonly<{ account: string; latest: Date; to: Date; limit: number }>;
 
 function checksAfter(db: Database, { account, latest, limit }: Omit<CheckCorrection, 'to'>) {
   return (
@@ -110,7 +105,6 @@ export async function saveLink(
 
 const linkedStatement = accountsWhere(() => [sql`(select links.account from links where links.account = ${ofOwner})`]);
 
-/** Reads which of these accounts have links. */
 export async function accountsWithLinks(db: Database, accounts: readonly string[]): Promise<readonly string[]> {
   return (await linkedStatement(db, { accounts: JSON.stringify(accounts) })).rows.map(({ account }) => account);
 }

@@ -45,12 +45,7 @@ Examples:
   order-sync probe
   order-sync probe --order one-small-order.csv`;
 
-interface Options {
-  readonly order?: string;
-  readonly repeatId?: boolean;
-  readonly yes?: boolean;
-  readonly json?: boolean;
-}
+type Options = Readonly<{ order?: string; repeatId?: boolean; yes?: boolean; json?: boolean }>;
 
 type Order = InputOf<typeof INTAKE_OPERATIONS.addOrder>;
 

@@ -31,11 +31,7 @@ import {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-interface ProbeInput {
-  readonly step: ProbeStep;
-  readonly order?: Fields | undefined;
-  readonly requests?: string | undefined;
-}
+type ProbeInput = Readonly<{ step: ProbeStep; order?: Fields | undefined; requests?: string | undefined }>;
 
 const REPEATED = 'probe.repeatedCreate';
 const UNDER_WAY_MS = 250;

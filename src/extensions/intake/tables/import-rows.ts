@@ -21,7 +21,6 @@ export class ImportTables extends TemporaryTables {
     super(TABLES);
   }
 
-  /** Adds a row. Returns the first row of the file with its id, if there was one. */
   add(row: ImportRow): ImportRow | undefined {
     const first = this.#first.get(row.external_order_id);
     this.#insert(row);

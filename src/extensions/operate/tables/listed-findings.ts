@@ -89,10 +89,7 @@ function statusOf(status: NonNullable<Filter['status']>): FindingStatus {
   return status === 'decided' || status === 'undecided' ? 'open' : status;
 }
 
-interface StatusAndClass {
-  readonly status: FindingStatus;
-  readonly name: string;
-}
+type StatusAndClass = Readonly<{ status: FindingStatus; name: string }>;
 
 /** The classes that have findings of these statuses, one look into the index for each. */
 async function classesOf(db: Database, account: string, statuses: readonly FindingStatus[], only: string | undefined) {

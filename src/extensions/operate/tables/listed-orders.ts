@@ -9,7 +9,6 @@ import { allOf, isInPeriod, unindexed } from '../../../store/dialect.ts';
 import { isLike, type IdFilter } from '../../../store/find-orders.ts';
 import type { Database } from '../../../store/port.ts';
 
-/** A list looks at no more orders than this. */
 const MOST_READ = 50_000;
 /** If no state is asked for, orders in these come first: they need a person, or may come to. */
 const FIRST_STATES = ['held', 'disputed', 'unknown'] as const satisfies readonly OrderState[];
@@ -162,7 +161,6 @@ function isAfter(sort: OrderSort = 'newest', place?: OrderPlace, createdAt = CRE
   return sql<SqlBool>`(${createdAt}, external_order_id) ${sign} (${at}, ${id})`;
 }
 
-/** The conditions that no index is for. */
 function unsearched({ account, state, pair, outcome, class: name, from, to }: Filter): Condition {
   const finding = sql<SqlBool>`exists (select 1 from findings where findings.account = merchant_orders.account
     and findings.external_order_id = merchant_orders.external_order_id and class = ${name} and ${unindexed('status')} <> 'resolved')`;

@@ -5,10 +5,7 @@ export interface Listed<Row> {
 }
 
 /** Of one account, or of every account that has rows if it names none. */
-export interface ListQuery {
-  readonly account: string | undefined;
-  readonly limit: number;
-}
+export type ListQuery = Readonly<{ account: string | undefined; limit: number }>;
 
 export type OfAccount<Query> = Query & { readonly account: string };
 

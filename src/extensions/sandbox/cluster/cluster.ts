@@ -30,17 +30,11 @@ const PARAMETERS = {
   dynamic_shared_memory_type: 'mmap',
 };
 
-/** A member of the cluster as Patroni sees it. */
-interface Member {
-  readonly name: string;
-  readonly role: string;
-  readonly state: string;
-}
+type Member = Readonly<{ name: string; role: string; state: string }>;
 
 /** Three servers of PostgreSQL on ports of this machine, of which one is a synchronous standby. They end with this process, however that ends. */
 export interface Cluster extends AsyncDisposable {
   readonly folder: string;
-  /** The settings of `database`. */
   readonly settings: Readonly<Record<'url' | 'password', string>> & { readonly synchronousStandbys: number };
   /** Waits until one of the servers that were not killed takes writes, and returns its name. Throws `CommandError` if that takes 2 min. */
   primary(): Promise<string>;
@@ -49,11 +43,9 @@ export interface Cluster extends AsyncDisposable {
 }
 
 interface ClusterOptions {
-  /** The folder of PostgreSQL's programs. */
   readonly bin: string;
   readonly clock: Pick<Clock, 'monotonic' | 'sleep'>;
   readonly signal: AbortSignal;
-  /** Leaves the folder behind. */
   readonly isKept: boolean;
 }
 

@@ -43,7 +43,6 @@ export function unprivileged(): { uid?: number; gid?: number } {
   return {};
 }
 
-/** Finds different ports on which no program listens. */
 export async function freePorts(count: number): Promise<readonly number[]> {
   const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
   await Promise.all(servers.map((server) => once(server, 'listening')));

@@ -2,11 +2,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 
 /** A machine of a cluster: a member of etcd, Patroni and PostgreSQL run on it. */
-export interface ClusterMachine {
-  readonly name: string;
-  readonly address: string;
-  readonly ports: typeof PORTS;
-}
+export type ClusterMachine = Readonly<{ name: string; address: string; ports: typeof PORTS }>;
 
 /** How Patroni replicates: `strict` lets no commit through without a synchronous standby. */
 export type Replication = 'asynchronous' | 'synchronous' | 'strict';
@@ -21,7 +17,6 @@ export interface ClusterPlan {
   readonly times: { readonly ttl: number; readonly loopWait: number; readonly retryTimeout: number };
   /** Passwords of the roles `postgres`, `replicator` and `rewinder`. */
   readonly passwords: Readonly<Record<'superuser' | 'replication' | 'rewind', string>>;
-  /** Settings of PostgreSQL. */
   readonly parameters: Readonly<Record<string, string | number>>;
 }
 
@@ -45,7 +40,6 @@ export function foldersOf(folder: string): Readonly<Record<'etcd' | 'data' | 'so
   };
 }
 
-/** The command of a machine's member of etcd. */
 export function etcdCommand({ machines }: ClusterPlan, machine: ClusterMachine, folder: string): string[] {
   const { name, address, ports } = machine;
   const peers = machines.map((one) => `${one.name}=http://${one.address}:${one.ports.peers}`);

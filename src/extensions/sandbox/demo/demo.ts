@@ -198,12 +198,7 @@ async function performUntilHeld(stage: Stage, count: number, cluster: Cluster | 
 }
 
 /** Of several daemons one is killed, or with a cluster its primary. True if all orders came to their end in time. */
-async function perform(
-  stage: Stage,
-  daemons: ReturnType<typeof daemonsOf>,
-  count: number,
-  cluster: Cluster | undefined,
-): Promise<boolean> {
+async function perform(stage: Stage, daemons: ReturnType<typeof daemonsOf>, count: number, cluster?: Cluster) {
   const { shops, store, clock } = stage;
   for (const shop of shops) await cancelStrays(stage, shop, say);
   const pids = await daemons.start(count);

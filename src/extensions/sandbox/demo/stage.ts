@@ -158,7 +158,6 @@ interface StageOptions extends Pick<Stage, 'clock' | 'signal' | 'isKept'>, Pick<
   readonly drivers: readonly LoadDriver[];
   /** The database ends with the demonstration, with its tables. */
   readonly isOwnServer: boolean;
-  /** With a dashboard. */
   readonly isHeld: boolean;
   readonly exchange?: Pick<Parameters<typeof startSandbox>[0], 'speed' | 'scenarioOf'>;
   readonly settings?: object;
@@ -233,7 +232,6 @@ function webhookSettings(folder: string) {
   return { webhooks: { endpointsFile } };
 }
 
-/** The daemons of a demonstration, which end with it. */
 export function daemonsOf({ folder, settingsFile }: Pick<Stage, 'folder' | 'settingsFile'>) {
   const running: ChildProcess[] = [];
   // The settings of the person who tries the demonstration do not reach it: neither their file nor their variables.
@@ -245,7 +243,6 @@ export function daemonsOf({ folder, settingsFile }: Pick<Stage, 'folder' | 'sett
       env: { ORDER_SYNC_CONFIG: settingsFile, npm_lifecycle_script: script, INIT_CWD: startedIn },
     });
   return {
-    /** Starts `count` daemons, and returns their process ids once all are ready. */
     async start(count: number): Promise<readonly (number | undefined)[]> {
       const started = Array.from({ length: count }, begin);
       running.push(...started);
@@ -279,7 +276,6 @@ async function end(daemon: ChildProcess, signal: NodeJS.Signals): Promise<void> 
   await once(daemon, 'exit');
 }
 
-/** An address of this machine on which no program listens. */
 export async function freeAddress(): Promise<string> {
   const [port] = await freePorts(1);
   return `127.0.0.1:${port}`;

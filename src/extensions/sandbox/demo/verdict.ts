@@ -183,7 +183,6 @@ export async function reconcileDemo(stage: Reconciled, write = print): Promise<b
   return isExact;
 }
 
-/** How often a shop inserts an order while a person looks. */
 const INSERT_EACH_MS = 2_000;
 
 /** Has the shops insert an order now and then, in turn, until the person stops it. */

@@ -7,10 +7,7 @@ import type { Database, Transaction } from '../../../store/port.ts';
 import { queries, statement } from '../../../store/statement.ts';
 import { withWebhooks, type AccountRange } from './tables.ts';
 
-interface Key {
-  readonly endpoint: string;
-  readonly account: string;
-}
+type Key = Readonly<{ endpoint: string; account: string }>;
 
 const MOST_COUNTED = 10_000;
 
@@ -52,10 +49,7 @@ export async function eventsAfterCursor(db: Database, query: FeedQuery & Pick<Ke
   return (await pageStatement(db, query)).rows;
 }
 
-export interface DueDelivery {
-  readonly delivery: Delivery;
-  readonly event: EventRow;
-}
+export type DueDelivery = Readonly<{ delivery: Delivery; event: EventRow }>;
 
 /** Reads the rows of an account that are due at an endpoint, one a subject, those first that have waited longest. */
 export async function dueDeliveries(db: Database, query: Key & { readonly now: Date; readonly limit: number }) {
@@ -87,10 +81,7 @@ export async function dueDeliveries(db: Database, query: Key & { readonly now: D
 }
 
 /** Reads when the next row of each account is due at an endpoint. */
-export async function nextAttempts(
-  db: Database,
-  { endpoint, from, to }: AccountRange,
-): Promise<ReadonlyMap<string, string>> {
+export async function nextAttempts(db: Database, { endpoint, from, to }: AccountRange) {
   const rows = await withWebhooks(db)
     .selectFrom('webhook_deliveries')
     .select((row) => ['account', row.fn.min('next_attempt_at').as('at')])
@@ -149,10 +140,8 @@ export async function writeDeliveries(tx: Transaction, { kept, ended, followed }
 }
 
 /** Has events that are retried sent at once, as if they had never been refused. */
-export async function retryAtOnce(
-  tx: Transaction,
-  { endpoint, account, ids, now }: Key & { readonly ids: readonly number[]; readonly now: Date },
-): Promise<void> {
+export async function retryAtOnce(tx: Transaction, query: Key & Readonly<{ ids: readonly number[]; now: Date }>) {
+  const { endpoint, account, ids, now } = query;
   await withWebhooks(tx)
     .updateTable('webhook_deliveries')
     .set({ attempts: 0, next_attempt_at: now.toISOString() })
@@ -161,10 +150,10 @@ export async function retryAtOnce(
     .execute();
 }
 
-export async function listDeliveries(
-  db: Database,
-  { endpoint, status, limit }: { endpoint: string; status: 'retrying' | 'dead'; limit: number },
-): Promise<readonly Delivery[]> {
+type ListQuery = Readonly<{ endpoint: string; status: 'retrying' | 'dead'; limit: number }>;
+
+export async function listDeliveries(db: Database, query: ListQuery): Promise<readonly Delivery[]> {
+  const { endpoint, status, limit } = query;
   return await withWebhooks(db)
     .selectFrom('webhook_deliveries')
     .selectAll()
@@ -176,10 +165,8 @@ export async function listDeliveries(
     .execute();
 }
 
-export async function deliverDeadLetter(
-  tx: Transaction,
-  { endpoint, account, eventId, now }: Key & { readonly eventId: number; readonly now: Date },
-): Promise<void> {
+export async function deliverDeadLetter(tx: Transaction, letter: Key & Readonly<{ eventId: number; now: Date }>) {
+  const { endpoint, account, eventId, now } = letter;
   await withWebhooks(tx)
     .updateTable('webhook_deliveries')
     .set({ status: 'delivered', since: now.toISOString() })

@@ -5,11 +5,7 @@ import { queries, statement } from '../../../store/statement.ts';
 import { withWebhooks, type AccountRange, type WebhookEndpointsTable } from './tables.ts';
 
 /** How far an endpoint has come in the events of an account: the id of the last one; 0 at the beginning. */
-interface WebhookCursor {
-  readonly endpoint: string;
-  readonly account: string;
-  readonly eventId: number;
-}
+type WebhookCursor = Readonly<{ endpoint: string; account: string; eventId: number }>;
 
 /** Notes a new endpoint: it gets the events after those of now. An account that has none yet needs no cursor. */
 export async function registerEndpoint(tx: Transaction, name: string, now: Date): Promise<void> {
@@ -27,10 +23,7 @@ export async function registerEndpoint(tx: Transaction, name: string, now: Date)
 }
 
 /** Reads which accounts have events after the cursor of an endpoint, by their names. */
-export async function accountsBehind(
-  db: Database,
-  { endpoint, from, to }: AccountRange,
-): Promise<readonly WebhookCursor[]> {
+export async function accountsBehind(db: Database, { endpoint, from, to }: AccountRange) {
   const { rows } =
     await sql<WebhookCursor>`select ${endpoint} as endpoint, head.account, coalesce(cursor.event_id, 0) as "eventId"
     from event_heads as head

@@ -21,11 +21,7 @@ interface WebhookCursorsTable {
 }
 
 /** Accounts, in the order of their names from one to another. */
-export interface AccountRange {
-  readonly endpoint: string;
-  readonly from: string;
-  readonly to: string;
-}
+export type AccountRange = Readonly<{ endpoint: string; from: string; to: string }>;
 
 export function withWebhooks(db: Kysely<Tables>) {
   return db.withTables<{
