@@ -8,7 +8,7 @@ export const intake: Extension = {
   name: 'intake',
   dryRun: async () => (await import('./commands/dry-run.ts')).showDryRun,
   settings: async () => (await import('./settings.ts')).intakeSettings,
-  service: async () => (await import('./service.ts')).intakeService,
+  service: async () => (await import('./retention.ts')).intakeService,
   operations: INTAKE_OPERATIONS,
   commands: {
     'Every day:': {

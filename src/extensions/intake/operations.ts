@@ -33,9 +33,7 @@ const orderBody = z
     crypto_address: z.string().nullish(),
     bonus: amount.nullish(),
   })
-  .meta({
-    examples: [{ external_order_id: 'shop-1001', asset: '0.25', from_currency: 'BTC', to_currency: 'EUR' }],
-  });
+  .meta({ examples: [{ external_order_id: 'shop-1001', asset: '0.25', from_currency: 'BTC', to_currency: 'EUR' }] });
 
 const adoptedOrderValue = named(
   'AdoptedOrder',

@@ -1,9 +1,10 @@
-import type { Purge } from '../../daemon.ts';
+import type { Purge, ServiceMaker } from '../../daemon.ts';
 import { after } from '../../base/instant.ts';
 import { messageOf } from '../../base/text.ts';
 import { deleteKeptAnswers } from './tables/kept-answers.ts';
 import { repeatEvery } from '../../orders/pass/run.ts';
 import type { FlowDeps } from '../../orders/pass/deps.ts';
+import { intakeSettings } from './settings.ts';
 
 const LOOK_MS = 60 * 60_000;
 /** The wait between two steps, so that other work is not held up. */
@@ -12,6 +13,15 @@ const PAGE = 200;
 
 export const deleteSomeKeptAnswers: Purge['deleteSome'] = (store, query) =>
   store.writer.write((tx) => deleteKeptAnswers(tx, query));
+
+export const intakeService: ServiceMaker = {
+  async start(deps) {
+    const { purges } = deps.services;
+    const ageMs = intakeSettings.of(deps.config).retention.keptAnswers;
+    purges.push({ name: 'keptAnswers', ageMs, deleteSome: deleteSomeKeptAnswers });
+    return { work: purgeByAge({ ...deps, purges }, () => deps.accounts.names, deps.stop) };
+  },
+};
 
 type RetentionDeps = Pick<FlowDeps, 'store' | 'clock' | 'log'> & { readonly purges: readonly Purge[] };
 

@@ -67,10 +67,7 @@ export const ODD_ANSWERS = {
   },
   'post-down': {
     what: 'creates are taken and answered 502, 503 and 504 in turn; look-ups work',
-    create: {
-      isTaken: true,
-      answer: (turn) => ({ status: inTurn([502, 503, 504], turn), headers: {}, body: 'down' }),
-    },
+    create: { isTaken: true, answer: (turn) => ({ status: inTurn([502, 503, 504], turn), headers: {}, body: 'down' }) },
   },
 } as const satisfies Readonly<Record<string, OddAnswers>>;
 

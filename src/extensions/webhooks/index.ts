@@ -6,7 +6,7 @@ const commands = () => import('./commands.ts');
 export const webhooks: Extension = {
   name: 'webhooks',
   settings: async () => (await import('./settings.ts')).webhooksSettings,
-  service: async () => (await import('./service.ts')).webhooksService,
+  service: async () => (await import('./webhooks.ts')).webhooksService,
   commands: {
     'More commands:': {
       webhooks: {

@@ -1,6 +1,6 @@
 import { programVersion } from '../../base/version.ts';
-import type { Purge } from '../../daemon.ts';
-import type { WebhookEndpoint } from './settings.ts';
+import type { Purge, ServiceMaker } from '../../daemon.ts';
+import { webhooksSettings, type WebhookEndpoint } from './settings.ts';
 import { messageOf } from '../../base/text.ts';
 import type { FlowDeps } from '../../orders/pass/deps.ts';
 import { repeatEvery } from '../../orders/pass/run.ts';
@@ -170,3 +170,12 @@ export class Webhooks {
 
 export const deleteSomeDeadLetters: Purge['deleteSome'] = (store, query) =>
   store.writer.write((tx) => deleteDelivered(tx, query));
+
+export const webhooksService: ServiceMaker = {
+  async start(deps) {
+    const { retention, webhooks: settings } = webhooksSettings.of(deps.config);
+    deps.services.purges.push({ name: 'deadLetters', ageMs: retention.deadLetters, deleteSome: deleteSomeDeadLetters });
+    const webhooks = new Webhooks({ ...deps, ...settings });
+    return { take: (lease) => webhooks.take(lease), work: webhooks.run() };
+  },
+};

@@ -15,7 +15,7 @@ import { addOrder, checkFields } from '../add.ts';
 import { sendOrder } from '../../../orders/create.ts';
 import type { OperationDeps } from '../../../accounts/in-use.ts';
 import {
-  Asking,
+  askingOf,
   failureOf,
   ODD,
   probeAbsence,
@@ -24,6 +24,7 @@ import {
   probeRate,
   row,
   shown,
+  type Asking,
   type Probed,
   type ProbeRow,
   type ProbeStep,
@@ -41,7 +42,7 @@ const HOLD = { setting: { path: 'create.onUnknown', value: 'hold' } };
 /** Asks the exchange what the document leaves open, one step. Each request takes its turn as a person's does. */
 export async function probe(deps: OperationDeps, input: ProbeInput, signal?: AbortSignal): Promise<Probed> {
   const { step, order, requests = '1' } = input;
-  const asking = new Asking(deps, signal);
+  const asking = askingOf(deps, signal);
   switch (step) {
     case 'absence':
       return await probeAbsence(asking);

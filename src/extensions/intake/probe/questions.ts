@@ -30,26 +30,20 @@ export function row(question: string, seen: string, follows: string, more: Parti
   return { question, seen, follows, isOdd: false, ...more };
 }
 
-export class Asking {
-  readonly evidence: Evidence[] = [];
-  readonly #deps: Pick<OperationDeps, 'exchange'>;
-  readonly #signal: AbortSignal | undefined;
+export type Asking = ReturnType<typeof askingOf>;
 
-  constructor(deps: Pick<OperationDeps, 'exchange'>, signal: AbortSignal | undefined) {
-    this.#deps = deps;
-    this.#signal = signal;
-  }
-
-  async ask(request: HttpRequest, enough?: AbortSignal): Promise<Examined> {
-    const signals = [this.#signal, enough].filter((signal) => signal !== undefined);
-    const examined = await this.#deps.exchange.examine(request, AbortSignal.any(signals));
-    this.evidence.push(examined.evidence);
-    return examined;
-  }
-
-  found(...rows: ProbeRow[]): Probed {
-    return { kind: 'ok', rows, evidence: this.evidence };
-  }
+export function askingOf({ exchange }: Pick<OperationDeps, 'exchange'>, signal: AbortSignal | undefined) {
+  const evidence: Evidence[] = [];
+  return {
+    evidence,
+    async ask(request: HttpRequest, enough?: AbortSignal): Promise<Examined> {
+      const signals = [signal, enough].filter((one) => one !== undefined);
+      const examined = await exchange.examine(request, AbortSignal.any(signals));
+      evidence.push(examined.evidence);
+      return examined;
+    },
+    found: (...rows: ProbeRow[]): Probed => ({ kind: 'ok', rows, evidence }),
+  };
 }
 
 /** The reply where it says that nothing can be learned now: none came, or it speaks of the account. */

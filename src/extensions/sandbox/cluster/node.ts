@@ -71,10 +71,7 @@ export function patroniYaml(plan: ClusterPlan, { name, address, ports }: Cluster
     name,
     restapi: { listen: patroni, connect_address: patroni },
     etcd3: { hosts: plan.machines.map((one) => `${one.address}:${one.ports.clients}`) },
-    bootstrap: {
-      dcs: cluster(plan),
-      initdb: [{ encoding: 'UTF8' }, { locale: 'C' }, 'data-checksums', 'no-sync'],
-    },
+    bootstrap: { dcs: cluster(plan), initdb: [{ encoding: 'UTF8' }, { locale: 'C' }, 'data-checksums', 'no-sync'] },
     postgresql: {
       listen: postgres,
       connect_address: postgres,
