@@ -27,10 +27,7 @@ const finding = z.looseObject({
   actual: orNull('The value that was found.'),
   ...why,
 });
-const account = z.looseObject({
-  hold: orNull('The hold on the account; null if the event is about no hold.'),
-  ...why,
-});
+const account = z.looseObject({ hold: orNull('The hold on the account; null if the event is about no hold.'), ...why });
 
 const DATA = {
   'order.state_changed': [orderChange('`state`'), 'The state of an order changed.'],

@@ -89,11 +89,7 @@ const findingsValue = named(
   'Findings, the worst first, then the newest.',
   z.object({
     findings: z.array(
-      z.object({
-        id: z.int(),
-        external_order_id: text.describe('Null: it is about the account.'),
-        ...findingColumns,
-      }),
+      z.object({ id: z.int(), external_order_id: text.describe('Null: it is about the account.'), ...findingColumns }),
     ),
     next,
   }),
