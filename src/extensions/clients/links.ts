@@ -80,15 +80,11 @@ export async function makeLink(
   try {
     // The exchange has no other way to learn this id.
     const late = { message: 'a created link cannot be stored yet', subject: linkId, facts: { linkId } };
-    const saved = await writeDurably(
-      deps,
-      async (tx) => {
-        await keep(tx, answer.value);
-        return await remember(deps, tx, answer.value, reference, 'created');
-      },
-      late,
-    );
-    logSaved(deps, saved);
+    const store = async (tx: Transaction) => {
+      await keep(tx, answer.value);
+      return await remember(deps, tx, answer.value, reference, 'created');
+    };
+    logSaved(deps, await writeDurably(deps, store, late));
   } catch (error) {
     deps.log.error({ linkId }, 'a created link could not be stored');
     if (!(error instanceof StoreError)) throw error;
@@ -224,9 +220,7 @@ async function recordCheck(deps: PassDeps, key: CheckKey, answer: LinkAnswer): P
   if (recorded !== undefined) logSaved(deps, recorded);
 }
 
-interface Saved extends LinkDecision {
-  readonly isUnseen: boolean;
-}
+type Saved = LinkDecision & { readonly isUnseen: boolean };
 
 async function remember(
   { account, clock }: LinkDeps,

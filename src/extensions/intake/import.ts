@@ -12,11 +12,7 @@ import { csvRecords, MAX_RECORD_LENGTH, TOO_LONG } from '../documents/csv.ts';
 import { checkFields, differences } from './add.ts';
 import { ImportTables, type ImportRow } from './tables/import-rows.ts';
 
-interface ImportProblem {
-  readonly line: number;
-  readonly column?: string | undefined;
-  readonly reason: string;
-}
+type ImportProblem = Readonly<{ line: number; column?: string | undefined; reason: string }>;
 
 /** The result of an import. With problems nothing was inserted; at most 50 are named, all are counted. */
 export interface ImportResult {

@@ -122,11 +122,7 @@ function inAll(accepted: readonly AcceptedRestore[]): AcceptedRestore {
   };
 }
 
-function printRestore(
-  { missing, orders }: AcceptedRestore,
-  { json, assumeNotSent }: RestoreOptions,
-  account: string | undefined,
-): void {
+function printRestore({ missing, orders }: AcceptedRestore, { json, assumeNotSent }: RestoreOptions, account?: string) {
   const from = missing.from ?? 'the beginning';
   const [one, all] =
     account === undefined ? [' --account NAME', ' --account all'] : [accountWords(account), accountWords(account)];

@@ -4,9 +4,7 @@ import type { OrderOptions } from './orders.ts';
 import { PHOTO_ODDITIES, type PhotoOddity } from './photos.ts';
 import { nameAfter, randomHex } from './random.ts';
 
-export interface ClientOptions extends Pick<OrderOptions, 'clock' | 'random' | 'speed'> {
-  readonly seed?: number;
-}
+export type ClientOptions = Pick<OrderOptions, 'clock' | 'random' | 'speed'> & { readonly seed?: number };
 
 /** Statuses by the milliseconds after which a link has them. */
 type Verification = Readonly<Record<number, string>>;

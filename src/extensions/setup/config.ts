@@ -132,9 +132,8 @@ function sharedKeys(accounts: readonly AccountWithKey[]): readonly string[] {
 function warningsOf({ schedule, reconcile, database }: Config): readonly string[] {
   const warnings: string[] = [];
   if (database.kind === 'postgres' && database.isPasswordInUrl) {
-    warnings.push(
-      'database.url holds a password: name a file of mode 0600 with it in database.passwordFile or ORDER_SYNC_DATABASE_PASSWORD_FILE',
-    );
+    const advice = 'name a file of mode 0600 with it in database.passwordFile or ORDER_SYNC_DATABASE_PASSWORD_FILE';
+    warnings.push(`database.url holds a password: ${advice}`);
   }
   const gapMs = longestCronGapMs(schedule.cron);
   if (gapMs <= reconcile.freshFor) return warnings;

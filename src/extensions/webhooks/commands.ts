@@ -124,12 +124,7 @@ function defineShow(command: Command): void {
 const MOST_AT_ONCE = 10_000;
 const PAGE = 100;
 
-interface ResendOptions {
-  readonly deadLetter?: readonly number[];
-  readonly all?: boolean;
-  readonly from?: number;
-  readonly json?: boolean;
-}
+type ResendOptions = Readonly<{ deadLetter?: readonly number[]; all?: boolean; from?: number; json?: boolean }>;
 
 function defineResend(command: Command): void {
   command
@@ -156,19 +151,16 @@ function defineResend(command: Command): void {
     });
 }
 
-async function* wantedRows(
-  { db }: Store,
-  { name: endpoint, events }: WebhookEndpoint,
-  account: string,
-  { deadLetter, all, from = 0 }: ResendOptions,
-): AsyncGenerator<EventRow> {
+async function* wantedRows({ db }: Store, endpoint: WebhookEndpoint, account: string, options: ResendOptions) {
+  const { deadLetter, all, from = 0 } = options;
   if (deadLetter !== undefined || all === true) {
-    const letters = await listDeliveries(db, { endpoint, status: 'dead', limit: MOST_AT_ONCE });
+    const letters = await listDeliveries(db, { endpoint: endpoint.name, status: 'dead', limit: MOST_AT_ONCE });
     const wanted = letters.filter(
       (one) => all === true || (one.account === account && deadLetter?.includes(one.event_id)),
     );
     const missing = deadLetter?.filter((id) => !wanted.some((one) => one.event_id === id)) ?? [];
-    if (missing.length > 0) throw new CommandError(EXIT.absent, `${endpoint} has no dead letter ${missing.join(', ')}`);
+    if (missing.length > 0)
+      throw new CommandError(EXIT.absent, `${endpoint.name} has no dead letter ${missing.join(', ')}`);
     for (const letter of wanted) {
       yield* await readFeed(db, { account: letter.account, afterId: letter.event_id - 1, limit: 1 });
     }
@@ -182,7 +174,7 @@ async function* wantedRows(
   }
   for (let afterId = from - 1; afterId < newest;) {
     const rows = await readFeed(db, { account, afterId, limit: PAGE });
-    yield* rows.filter((row) => row.id <= newest && takesType(events, feedEventOf(row).type));
+    yield* rows.filter((row) => row.id <= newest && takesType(endpoint.events, feedEventOf(row).type));
     afterId = rows.at(-1)?.id ?? newest;
   }
 }

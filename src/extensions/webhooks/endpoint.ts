@@ -235,11 +235,8 @@ export class EndpointDelivery {
 
   #logRow({ endpoint, account, kind, subject, event_id: eventId, status, attempts, answer }: Delivery): void {
     const facts = { endpoint, account, kind, subject, eventId, status: answer };
-    if (status === 'retrying' && attempts === 1)
-      this.#deps.log.warn(
-        facts,
-        'a webhook endpoint refuses an event; the event is retried, and later events of its order wait',
-      );
+    const refuses = 'a webhook endpoint refuses an event; the event is retried, and later events of its order wait';
+    if (status === 'retrying' && attempts === 1) this.#deps.log.warn(facts, refuses);
     if (status !== 'dead') return;
     if (attempts === 1) return this.condition.refusesTooMany(MOST_RETRYING, answer);
     const text = 'a webhook endpoint refused an event at every attempt; order-sync webhooks resend sends it again';

@@ -23,11 +23,7 @@ export interface Connections extends Disposable {
   post(body: string, headers: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<Posted>;
 }
 
-interface ConnectOptions {
-  readonly endpoint: WebhookEndpoint;
-  readonly resolve?: Resolve | undefined;
-  readonly timeoutMs?: number;
-}
+type ConnectOptions = Readonly<{ endpoint: WebhookEndpoint; resolve?: Resolve | undefined; timeoutMs?: number }>;
 
 export interface SenderOptions extends ConnectOptions {
   readonly clock: Pick<Clock, 'now'>;

@@ -34,12 +34,7 @@ const COMMANDS: Readonly<Record<string, readonly [operation: AskedOperation, fie
   lookup: [lookUpOrder, 'externalOrderId', 'shop-1001'],
 };
 
-interface AnswerOptions {
-  readonly json?: boolean;
-  readonly reference?: string;
-  readonly level?: VerificationLevel;
-  readonly reveal?: boolean;
-}
+type AnswerOptions = Readonly<{ json?: boolean; reference?: string; level?: VerificationLevel; reveal?: boolean }>;
 
 export function define(command: Command): void {
   const name = command.name();

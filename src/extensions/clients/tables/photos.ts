@@ -146,9 +146,8 @@ export async function listAwaited(db: Database, query: OfLink): Promise<readonly
 
 /** Deletes tokens that expired unused before `expiredBefore`, and used ones whose files are all gone. */
 export async function forgetSpentTokens(tx: Transaction, account: string, expiredBefore: Date): Promise<void> {
-  await sql`delete from photo_tokens where account = ${account}
+  const spent = sql`delete from photo_tokens where account = ${account}
     and case when delivery is null then expires_at <= ${expiredBefore.toISOString()} else not exists
-      (select 1 from photos where photos.account = ${account} and photos.delivery = photo_tokens.delivery) end`.execute(
-    tx,
-  );
+      (select 1 from photos where photos.account = ${account} and photos.delivery = photo_tokens.delivery) end`;
+  await spent.execute(tx);
 }

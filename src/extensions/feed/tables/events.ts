@@ -41,9 +41,7 @@ export async function readFeed(db: Database, query: FeedQuery): Promise<readonly
   return (await pageStatement(db, query)).rows;
 }
 
-interface OrderFeedQuery extends FeedQuery {
-  readonly externalOrderId: string;
-}
+type OrderFeedQuery = FeedQuery & { readonly externalOrderId: string };
 
 type OfType = OrderFeedQuery & { readonly type: EventRow['type'] };
 

@@ -40,9 +40,7 @@ interface OrderListFilter extends ListQuery {
 }
 
 /** The list of a page goes on after `lookedUntil`, the last row that it looked at. */
-interface ListedOrders extends Listed<OrderRow> {
-  readonly lookedUntil?: OrderPlace | undefined;
-}
+type ListedOrders = Listed<OrderRow> & { readonly lookedUntil?: OrderPlace | undefined };
 type Filter = OfAccount<OrderListFilter>;
 
 type Condition = RawBuilder<SqlBool>;

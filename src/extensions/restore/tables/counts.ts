@@ -4,12 +4,7 @@ import { rowsAtOnce } from '../../../store/pages.ts';
 import { countsOf, recount } from '../../../store/tables/chain.ts';
 
 /** A count of rows; of the kind `kept` the name is the text of the counts. */
-interface CountRow {
-  readonly account: string;
-  readonly kind: 'kept' | 'orders' | 'findings';
-  readonly name: string;
-  readonly rows: number;
-}
+type CountRow = Readonly<{ account: string; kind: 'kept' | 'orders' | 'findings'; name: string; rows: number }>;
 
 /** Merchants insert and delete orders of these states: they are counted when they are asked for. */
 const UNKEPT = ['pending', 'invalid'];
