@@ -121,13 +121,8 @@ type Results = ReadonlyMap<number, 'taken' | Delivery>;
 
 /** Orders the events of a turn by subject. Events that failed before come last: one may never be taken. */
 export function subjectsOf({ endpoint, due, page }: Turn): readonly SubjectEvents[] {
-  const bySubject = new Map<string, EventRow[]>();
-  for (const event of page) {
-    if (event.isBehind || !isWanted(endpoint, event)) continue;
-    const events = bySubject.get(subjectKey(event));
-    if (events === undefined) bySubject.set(subjectKey(event), [event]);
-    else events.push(event);
-  }
+  const free = page.filter((event) => !event.isBehind && isWanted(endpoint, event));
+  const bySubject = Map.groupBy(free, subjectKey);
   const rows = due
     .filter(({ event }) => isWanted(endpoint, event))
     .map(({ delivery, event }) => ({ delivery, events: [event] }));

@@ -34,14 +34,8 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
       {
         file: TURN,
         in: 'subjectsOf',
-        from: 'if (events === undefined)',
-        to: 'if (events === undefined || true)',
-      },
-      {
-        file: TURN,
-        in: 'subjectsOf',
-        from: 'bySubject.set(subjectKey(event), [event]);',
-        to: 'bySubject.set(String(event.id), [event]);',
+        from: 'Map.groupBy(free, subjectKey)',
+        to: 'Map.groupBy(free, ({ id }) => String(id))',
       },
     ],
   },
@@ -49,7 +43,7 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
     name: 'parked-order-is-overtaken',
     text: 'later events of an order do not wait for the one that was refused',
     breaks: /webhooks in order per order/,
-    edits: [{ file: TURN, in: 'subjectsOf', from: 'event.isBehind || ', to: '' }],
+    edits: [{ file: TURN, in: 'subjectsOf', from: '!event.isBehind && ', to: '' }],
   },
   {
     name: 'parked-in-memory-only',
