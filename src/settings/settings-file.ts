@@ -24,7 +24,7 @@ export interface WrittenSetting {
   readonly entrySources?: readonly string[];
 }
 
-/** What the sections of a file are called, and which settings are secrets. */
+/** The names of the sections of a file, and of the settings that are secrets. */
 interface KnownSettings {
   readonly secrets: readonly string[];
   readonly general: { readonly sections: ReadonlySet<string> };

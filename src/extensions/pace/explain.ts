@@ -5,7 +5,7 @@ import type { PaceLearner, PaceLimits } from './pace.ts';
 import { statusKey } from './status.ts';
 import { ageBy, LONGEST_MS } from './stay-times.ts';
 
-/** With fewer stays than these nothing is said of how long they took. */
+/** Of fewer stays than these no duration is told. */
 const FEW_STAYS = 10;
 
 /** Compares an order with the stays of others in its status. */

@@ -23,8 +23,8 @@ const changeWarning = classOf('change', 'warning');
 const changeInfo = classOf('change', 'info');
 
 /**
- * Every class of findings, the gravest first: where money may go to the wrong place or twice, then where the two sides
- * contradict each other. Lists have this order. The manual, the reports and `report explain` show this table.
+ * Every class of findings, the gravest first: money may go to the wrong place or twice, then the two sides contradict each
+ * other. Lists have this order. The manual, the reports and `report explain` show this table.
  */
 export const FINDING_CLASSES = {
   FAIL_OVER: stateError(

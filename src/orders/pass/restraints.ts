@@ -173,7 +173,7 @@ export class AccountRestraints implements AccountState {
     return this.#setWithin(tx, slowedAgain(slowed, this.#state.unknownInARow, this.now(), this.#deps.settings));
   }
 
-  /** Stops creates until a person lets them go on. Call the result once the transaction is durable. */
+  /** Stops creates until a person allows them. Call the result once the transaction is durable. */
   guardWithin(tx: Transaction, reason: string): Promise<() => void> {
     return this.#setWithin(tx, { kind: 'guarded', since: this.now(), until: null, reason, actor: null });
   }

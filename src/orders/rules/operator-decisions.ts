@@ -52,7 +52,7 @@ const TARGETS: Readonly<Record<Judgement['kind'], Targets>> = {
 const SITUATIONS: Readonly<Record<OrderState, string>> = {
   pending: 'is pending: it is sent without a decision when it is due',
   sending: 'is being sent: its outcome is known within seconds',
-  unknown: 'is unknown: the exchange may have taken it, and look-ups go on',
+  unknown: 'is unknown: the exchange may have taken it, and look-ups continue',
   held: 'is held: the exchange may have taken it',
   accepted: 'is accepted: the exchange has its pre-order',
   open: 'is open: its order exists at the exchange and is followed until it is final',
@@ -128,7 +128,7 @@ function tooDangerous(
   return obstacle && `${obstacle.why}${evidence.doubt === undefined ? ALL_THE_SAME : ''}`;
 }
 
-/** `passes` if time or a command that `why` names ends it: nobody needs to accept two pre-orders. */
+/** `passes` if time or a command that `why` names ends it: no person needs to accept two pre-orders. */
 interface Obstacle {
   readonly why: string;
   readonly passes: boolean;

@@ -59,7 +59,7 @@ export function checkFiles({ accounts, database }: Config): readonly CheckResult
   return results.length > 0 ? results : [ok('permissions', 'other users can read neither the key nor the database')];
 }
 
-/** Free space where the database lies; a database of PostgreSQL lies elsewhere. */
+/** Free space on the disk of the database, unless it is one of PostgreSQL. */
 export async function checkDisk({ database }: Config): Promise<readonly CheckResult[]> {
   let folder = dirname(database.kind === 'sqlite' ? database.path : database.marks);
   // A machine on which no daemon has run yet has no folder of marks.

@@ -65,7 +65,7 @@ const SHOWN = 'its log and its ops endpoint (ops.listen, by default http://127.0
 /** With wrong settings neither the database nor the daemon is known. */
 function faultOf(error: unknown): never {
   if (!(error instanceof ConfigError)) throw error;
-  const advice = `a daemon that runs goes on with the settings that it began with: ${SHOWN}`;
+  const advice = `a daemon that runs keeps the settings that it began with: ${SHOWN}`;
   throw new CommandError(EXIT.config, `${error.message}\n${advice}`, { cause: error });
 }
 

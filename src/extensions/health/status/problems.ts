@@ -190,7 +190,7 @@ export function troubleProblems(overview: Troubles, olderState: string | null = 
   ];
 }
 
-/** Reports work that waits although nothing holds it back. */
+/** Reports work that waits although nothing restrains it. */
 function waitProblems({ asOf, daemon }: Reading, overview: Overview): readonly Problem[] {
   const { account, oldestPending, holds, outOfReach, stopped } = overview;
   if (daemon === null || [holds, outOfReach, stopped].some(({ length }) => length > 0)) return [];

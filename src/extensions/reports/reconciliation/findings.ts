@@ -30,7 +30,7 @@ export type ReportFinding = Readonly<{
   day: string;
   expected: string | null;
   actual: string | null;
-  /** Of both values, where they are amounts. */
+  /** The currency of both values, if they are amounts. */
   currency: string | null;
   since: string | null;
   reason: string | null;
@@ -55,7 +55,7 @@ const FINDING_COLUMNS: readonly Column[] = [
 ];
 type CurrencySettings = Pick<AmountSettings, 'outputPosition'>;
 
-/** Gives a stored finding as it was at `asOf`: later decisions do not count. */
+/** Returns a stored finding as it was at `asOf`: later decisions do not count. */
 export function knownFinding(row: KnownFindingRow, asOf: string, settings: CurrencySettings): ReportFinding {
   const { id, acknowledged_at: at } = row;
   const isAcknowledged = row.status !== 'open' && at !== null && at <= asOf;

@@ -158,7 +158,7 @@ export function verdictOf(reconciled: Reconciled, problems: readonly Problem[]):
   };
 }
 
-/** Returns the entry that a person begins with, as a status has it: an outage, or else the first one of the gravest list of the report. */
+/** Returns the first entry for a person, as a status has it: an outage, or else the first one of the gravest list of the report. */
 function firstOf({ totals, tables, outOfReachSince }: Reconciled): Verdict['first'] {
   if (outOfReachSince !== null) return { head: OUT_OF_REACH };
   if (totals.counts().disputed > 0) return { section: 'disputed_orders', head: DISPUTED };
@@ -168,7 +168,7 @@ function firstOf({ totals, tables, outOfReachSince }: Reconciled): Verdict['firs
   return reason && { section: 'unchecked_orders', head: uncheckedHead(reason) };
 }
 
-/** Each figure stands once, and its note says what it is the sum of. */
+/** Each figure stands once, and its note names the parts of the sum. */
 export function cardsOf({ totals, tables }: Reconciled): readonly Card[] {
   const { orders, checked, unchecked, disputed, nothing_to_compare: nothing, ...counts } = totals.counts();
   const { errors, warnings, infos, acknowledged } = counts;

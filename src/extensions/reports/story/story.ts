@@ -27,7 +27,7 @@ export interface Story {
   /** The fate of the order, without the last full stop. */
   readonly headline: string;
   readonly told: readonly StoryEntry[];
-  /** What decides when it is looked up; null for the past, and if no look-up is planned. */
+  /** The facts that decide when it is looked up; null for the past, and if no look-up is planned. */
   readonly pace: object | null;
   readonly next: readonly string[];
 }
@@ -84,7 +84,7 @@ export function beginOf(events: readonly StoryEvent[]): StoryEvent | undefined {
   );
 }
 
-/** What a person decided says nothing of since when it has been so. */
+/** A person's decision does not tell since when it has been so. */
 function headline(
   facts: HeadlineFacts,
   begin: StoryEvent | undefined,
@@ -99,7 +99,7 @@ function headline(
   return headlineSentence(facts, since) + amounts;
 }
 
-/** Why what comes next has to wait, or never comes: a hold of the account that stops it, or an account that nobody drives. */
+/** Why the next step must wait, or never comes: a hold of the account, or an account without an owner. */
 function stopLines({ holds, stop, order }: StoryEvidence, moment: Moment, settings: StorySettings): readonly string[] {
   const { isDriven = true, blocked, keyPlace } = settings;
   const { asOf } = moment;
@@ -112,7 +112,7 @@ function stopLines({ holds, stop, order }: StoryEvidence, moment: Moment, settin
     `The order is not ${what}: ${describeRestraint(hold, order.account)}.`,
     ...(hold.kind === 'key-refused' && isNewest({ order, asOf }) ? [`${capitalized(keyRemedy(keyPlace))}.`] : []),
   ]);
-  // Of the past nobody knows who drove it.
+  // The owners of the past are not known.
   if (!isNewest({ order, asOf })) return lines;
   const stopped =
     stop === null ? blocked : { why: describeStop(stop), remedy: stopRemedy(stop.kind, accountWords(order.account)) };
@@ -122,8 +122,8 @@ function stopLines({ holds, stop, order }: StoryEvidence, moment: Moment, settin
 }
 
 /**
- * The events of the order. Those of stored findings are left out: the findings have entries of their own. So is the way by held
- * of a decision about an unknown outcome.
+ * The events of the order. Events of stored findings are left out: the findings have entries of their own. So is the way by
+ * held of a decision about an unknown outcome.
  */
 function eventEntries({ order, events, findings }: StoryEvidence): readonly StoryEntry[] {
   const isTold = ({ field, source, new_value, observed_at }: StoryEvent) =>
@@ -213,7 +213,7 @@ function findingLines(
   moment: Pick<Moment, 'order' | 'events' | 'state'>,
 ): readonly string[] {
   if (open.length === 0) return [];
-  // To acknowledge one that the decision settles would take it out of the lists before anybody has decided.
+  // To acknowledge one that the decision settles would take it out of the lists before a person has decided.
   const ready = open.filter((finding) => !statesToDecide(finding.class).includes(moment.state));
   const ids = ready.map(({ id }) => id).join(' ');
   const command = `order-sync findings ack ${ids} --reason TEXT${accountWords(moment.order.account)}`;

@@ -60,7 +60,7 @@ export class ReportTables extends TemporaryTables {
     return worst;
   }
 
-  /** Reads orders that were not checked, by reason, or those that are disputed: of each reason those that have waited the longest. */
+  /** Reads orders that were not checked, by reason, or disputed ones: of each reason the orders that have waited the longest. */
   unchecked(areDisputed: boolean): Iterable<UncheckedOrder> {
     const places = 'row_number() over (partition by reason order by since, account, external_order_id)';
     return this.rows(

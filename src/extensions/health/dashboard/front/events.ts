@@ -47,7 +47,7 @@ function changesText(events: readonly FeedEvent[]): string {
   return shown.join(' ');
 }
 
-/** Says what became of one field; the text is markup. */
+/** Tells the changes of one field; the text is markup. */
 function fieldText(field: string, events: readonly FeedEvent[]): string {
   const { type, data } = events.at(-1)!;
   if ('class' in data) {

@@ -19,7 +19,7 @@ const HINTS: Partial<Record<ProblemCode, string>> = {
   invalid:
     'Our own check refuses what cannot be sent, so nothing was sent. The list says why. Correct or delete each row.',
   'out-of-reach':
-    'order-sync goes on by itself when the exchange answers again. The command checks the address, the network and the key.',
+    'order-sync continues by itself when the exchange answers again. The command checks the address, the network and the key.',
 };
 
 /** Begins the page: the gravest problem in full, or that there is none. */
@@ -37,7 +37,7 @@ ${icon(tone)}<div>${text}</div></div></section>
 `;
 }
 
-/** The title of the window says it too: who has many open sees it there. */
+/** The title of the window says it too: a person with many open windows sees it there. */
 export function titleOf({ account, troubles, overview }: DashboardFacts): string {
   const of = account === undefined ? 'all accounts' : account === 'default' ? '' : account;
   const [worst] = troubles;
