@@ -14,7 +14,7 @@ export const COLUMNS = {
 /** The name of a set-up. */
 export type ColumnName = keyof typeof COLUMNS;
 
-/** What may happen to orders: `none` is a promise, `counted` is none. */
+/** The duplicates and losses that may happen to orders: `none` is a promise, `counted` is none. */
 export interface Promised {
   /** Orders that are created twice. */
   readonly twice: 'none' | 'counted';
@@ -25,7 +25,7 @@ export interface Promised {
 }
 
 interface Row {
-  /** What is done, as docs/reliability.md says it. */
+  /** The disturbance, as docs/reliability.md says it. */
   readonly text: string;
   readonly columns: readonly ColumnName[];
   /** An order could be created twice: such cells are tried more often. */

@@ -17,7 +17,7 @@ const [BEGIN = '', ...SECTIONS] = DRILLS.split('\n### ');
 const KEY = 'drill-key';
 const WRONG_CODE = 99;
 
-/** The lines of a shell in a part of the page, each with what ends the script where its exit code is another than the page says. */
+/** The lines of a shell in a part of the page, each with an end of the script if its exit code is another than the page says. */
 function scriptOf(part: string): string {
   const lines = part.split('\n').filter((line) => line.startsWith('    '));
   return lines

@@ -48,7 +48,7 @@ const PAGES: readonly Page[] = [...AT_ROOT, ...DOCS, ...BESIDE_CODE].map(page);
 const WRITTEN = PAGES.filter(({ path }) => !path.startsWith(REFERENCE));
 const COMPOSITION = page('deploy/compose.yaml');
 
-/** The lines of every code block, fenced or indented; a line that ends with a backslash goes on in the next. */
+/** The lines of every code block, fenced or indented; a line that ends with a backslash continues in the next. */
 function codeLines({ text }: Page): string[] {
   const lines: string[] = [];
   let isFenced = false;
@@ -118,7 +118,7 @@ describe('the pictures', () => {
 describe.each(PAGES)('$path', (shown) => {
   const { path, text } = shown;
 
-  it('has links that lead to a file, and to a heading where they name one', () => {
+  it('has links that lead to a file, and to a heading if they name one', () => {
     const links = [...text.matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)];
     const broken = links.filter(([, target = '', anchor]) => {
       const file = target === '' ? path : relative(ROOT, join(ROOT, dirname(path), target));

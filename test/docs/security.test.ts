@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 const ROOT = new URL('../../', import.meta.url);
 const text = (path: string) => readFileSync(new URL(path, ROOT), 'utf8');
 
-/** The tests of each defence: a file, and the names of tests in it where some are meant. */
+/** The tests of each defence: a file, and the names of tests in it if some are meant. */
 const defences = text('docs/security.md')
   .split('\n')
   .filter((line) => line.includes('`test/') && line.startsWith('|'))

@@ -42,7 +42,7 @@ const refusalOfFile = (yaml: string) => {
 };
 
 describe('the layers', () => {
-  it('gives the documented defaults, frozen, with durations in milliseconds', () => {
+  it('has the documented defaults, frozen, with durations in milliseconds', () => {
     const config = load();
     expect(config).toEqual({
       file: null,
@@ -128,7 +128,7 @@ describe('the layers', () => {
     expect(() => refuseOfStranger('/etc', uid + 1)).not.toThrow();
   });
 
-  it('says where each setting stands and hides secrets', () => {
+  it('says the place of each setting and hides secrets', () => {
     write('own.yaml', `exchange:\n  apiKey: ${KEY}\nlog:\n  level: warn\n`);
     const env = { ORDER_SYNC_FOLLOW_FINAL_STATUSES: 'A, B' };
     const sources = configSources({ env, cwd, file: 'own.yaml' });
@@ -235,13 +235,13 @@ describe('exchange.absence', () => {
     ['[{"status":404,"pointer":"/a~2"}]', '[0].pointer must be a JSON pointer'],
     ['[{"status":404,"pointer":"/a","value":{"b":1}}]', '[0].value must be text'],
     ['[{"status":404,"path":"/a"}]', '[0] has an unknown field path'],
-  ])('is refused where it is no shape of an answer: %s', (text, reason) => {
+  ])('is refused if it is no shape of an answer: %s', (text, reason) => {
     expect(refusalOf({ ORDER_SYNC_EXCHANGE_ABSENCE: text })).toContain(`exchange.absence${reason}`);
   });
 });
 
 describe('the exchange', () => {
-  it('is required where a command talks to it, and only there', () => {
+  it('is required if a command talks to it, and only there', () => {
     expect(refusal({ ORDER_SYNC_EXCHANGE_API_KEY: KEY })).toMatch(/^exchange\.baseUrl is not set/);
     expect(refusal({ ORDER_SYNC_EXCHANGE_BASE_URL: 'https://a.example' })).toMatch(/ORDER_SYNC_EXCHANGE_API_KEY_FILE/);
     expect(loadConfig({ env: {}, cwd, file: null, requireExchange: false }).exchange.baseUrl).toBeUndefined();
@@ -326,7 +326,7 @@ describe('files with values', () => {
     );
   });
 
-  it('are named in a file of settings too, where it is the key that stands in one', () => {
+  it('are named in a file of settings too, if it is the key that stands in one', () => {
     write('own.yaml', `exchange:\n  apiKeyFile: ${write('key', `${KEY}\n`)}\n`, 0o644);
     const env = { ORDER_SYNC_EXCHANGE_BASE_URL: 'https://a.example' };
     const { exchange } = loadConfig({ env, cwd, file: 'own.yaml', requireExchange: true });

@@ -32,7 +32,7 @@ export interface PromotionPlan {
   readonly seed: number;
   /** How long the standby has received nothing before it is promoted. */
   readonly behindMs: number;
-  /** So many orders wait from the start. */
+  /** This many orders wait from the start. */
   readonly backlog: number;
 }
 

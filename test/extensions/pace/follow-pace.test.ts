@@ -21,7 +21,7 @@ function accounts(count: number): readonly LearningPace[] {
   return Array.from({ length: count }, () => makePace(settings));
 }
 
-/** A learner of so many accepted orders that were looked up a minute ago, and of some that were taken up within 17 h. */
+/** A learner of `count` accepted orders that were looked up a minute ago, and of some that were taken up within 17 h. */
 function followed(count: number): PaceLearner {
   const stays = Array.from({ length: 1_000 }, (_, index) => ({ from: index * MINUTE, to: (index + 1) * MINUTE }));
   const ended = { key: statusKey(ACCEPTED), state: ACCEPTED.state, isByExchange: true, lateMs: undefined };

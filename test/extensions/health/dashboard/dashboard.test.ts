@@ -335,7 +335,7 @@ async function stateOf(get: (path: string) => Promise<Response>, state: string):
 }
 
 describe('the first line of the dashboard', () => {
-  it('says that all is well where order-sync status does, and nowhere else', async () => {
+  it('says that all is well if order-sync status does, and never otherwise', async () => {
     const endpoint = { name: 'shop', url: 'https://shop.example', secrets: [], events: [], allowPrivate: false };
     const webhooks = { endpoints: [endpoint] };
     const { program, get } = await testOps({

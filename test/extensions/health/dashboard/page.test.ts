@@ -32,7 +32,7 @@ describe('the dashboard', () => {
     expect(folded.match(/<h3>/g)).toHaveLength(2);
   });
 
-  it('lists findings of orders that a person has decided about after those that are counted elsewhere', () => {
+  it('lists findings of orders that a person has decided about after the ones that are counted elsewhere', () => {
     const [first] = dashboardFacts().troubles;
     const ofClass = (code: 'decided' | 'finding', name: string) => ({
       ...first!,

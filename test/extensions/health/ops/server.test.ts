@@ -126,7 +126,7 @@ describe('the ops endpoint', () => {
     slow.destroy();
   });
 
-  it('goes on to try where another program has its port', async () => {
+  it('continues to try if another program has its port', async () => {
     const other = createServer();
     await once(other.listen(0, '127.0.0.1'), 'listening');
     const { port } = other.address() as AddressInfo;

@@ -79,7 +79,7 @@ describe('order-sync status', () => {
     expect(status.daemon?.unwritten).toBe(full.message);
   });
 
-  it('says with wrong settings where a daemon that runs can be seen', async () => {
+  it('says with wrong settings whether a daemon that runs can be seen', async () => {
     const { code, stderr } = await runProgram(['status'], { environment: { ORDER_SYNC_LOG_LEVEL: 'loud' } });
     expect([code, stderr]).toEqual([78, expect.stringMatching(/ORDER_SYNC_LOG_LEVEL[^]*ops\.listen/)]);
   });
@@ -183,7 +183,7 @@ describe('order-sync status', () => {
     expect(Math.max(...lines.map((line) => widthOf(line)))).toBeLessThanOrEqual(columns);
   });
 
-  it('refuses an account that nobody knows', async () => {
+  it('refuses an unknown account', async () => {
     const { program } = await scriptedProgram();
     expect((await commandOf(program).run(['--account', 'nobody'])).code).toBe(78);
   });

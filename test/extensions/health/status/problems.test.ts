@@ -63,8 +63,14 @@ const CASES: readonly (readonly [code: string, changes: Partial<Reading>, remedy
   ['database-unwritten', { daemon: { ...daemon, unwritten: 'the disk is full' } }, 'order-sync doctor', 'is full'],
   [
     'database-unwritten',
-    { daemon: { ...daemon, unwritten: 'no; go on', accounts: [liveStatus({ unwritten: 'no; go on' }), liveStatus()] } },
-    'go on',
+    {
+      daemon: {
+        ...daemon,
+        unwritten: 'no; try again',
+        accounts: [liveStatus({ unwritten: 'no; try again' }), liveStatus()],
+      },
+    },
+    'try again',
     'no requests are sent: no',
   ],
   ['other-migrations', { process: processFacts({ otherMigrations: ['0008_a', '0009_b'] }) }, 'start', '0008_a, 0009_b'],
@@ -359,7 +365,7 @@ describe('readiness', () => {
     expect(failed.map((one) => one.check)).toEqual([check]);
   });
 
-  it('has a check of every kind, and no reason where nothing is wrong', () => {
+  it('has a check of every kind, and no reason if nothing is wrong', () => {
     const checks = readinessChecks([]);
     expect(checks.map(({ check }) => check)).toEqual(
       'process database migrations ownership stopped exchange key passes disk'.split(' '),

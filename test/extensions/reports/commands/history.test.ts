@@ -160,7 +160,7 @@ describe('report ageing and report changes', () => {
     expect(allowed).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('ageing tells programs where the orders stood at the moment', async () => {
+  it('ageing tells programs the states of the orders at the moment', async () => {
     const { code, stdout } = await run('report', 'ageing', '--as-of', '2026-01-02', '--json');
     expect(code).toBe(0);
     const { facts, sections } = JSON.parse(stdout) as {

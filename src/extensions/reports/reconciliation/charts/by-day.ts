@@ -87,7 +87,7 @@ function differenceChart(currencies: Currencies, steps: TimeSteps): readonly Col
     {
       kind: 'columns',
       part: 'money',
-      title: 'Differences between the two sides',
+      title: 'Where the two sides differ',
       text: `On ${differing.length} of ${counted(steps.names.length, steps.unit)}, in ${listOf(shown.map(({ unit }) => unit))}. Above the line, the exchange has more than we have. Below it, the exchange has less.`,
       steps: steps.names,
       series: [{ name: 'Difference', look: { tone: 'error' } }],
