@@ -1,3 +1,4 @@
+import { accountWords } from '../../accounts/rules/name.ts';
 import { RESEND_NOT_BEFORE_MS } from './absent.ts';
 import { decideOurs, type NewestRecord } from './follow.ts';
 import type { FollowSettings } from './lookup.ts';
@@ -88,6 +89,7 @@ export function decideByOperator(
 ): OperatorDecision {
   const { judgement } = action;
   const target = TARGETS[judgement.kind][tracking.state];
+  if (tracking.state === 'pending' && tracking.resends > 0) return { ok: false, why: sentAgain(tracking.account) };
   if (target === undefined) return { ok: false, why: notAllowed(tracking.state) };
   const why = tooDangerous(tracking, judgement, now, evidence);
   if (why !== undefined) return { ok: false, why };
@@ -104,6 +106,11 @@ export function decideByOperator(
   return { ok: true, moves: [...held, moved], to: target };
 }
 
+function sentAgain(account: string): string {
+  const pause = `order-sync pause${accountWords(account)} --reason TEXT`;
+  return `it waits to be sent again, and the exchange may have taken it before, so a person can decide only after it is sent; ${pause} stops the creates of the account until then`;
+}
+
 function notAllowed(state: OrderState): string {
   const commands = commandsFor(state);
   const instead = commands.length === 0 ? 'a person has nothing to decide' : `allowed: ${commands.join(', ')}`;
@@ -116,12 +123,6 @@ function tooDangerous(
   now: Date,
   evidence: DecisionEvidence,
 ): string | undefined {
-  if (judgement.kind === 'cancel' && tracking.resends > 0) {
-    return (
-      'it waits to be sent again and the exchange may have taken it before, so it cannot be cancelled; ' +
-      'wait until it is sent, ask the exchange and use orders resolve'
-    );
-  }
   if (judgement.kind !== 'not-created' && judgement.kind !== 'retry') return undefined;
   if (judgement.mayDuplicate === true) return undefined;
   const obstacle = obstacleTo(judgement.kind, tracking, now, evidence);

@@ -66,7 +66,11 @@ export function whatNext(moment: PlannedMoment, settings: StorySettings): readon
   switch (state) {
     case 'pending':
       return isSentAgain(moment)
-        ? [...sending(moment), 'The order cannot be cancelled: the exchange may already have it.']
+        ? [
+            ...sending(moment),
+            'The order cannot be cancelled: the exchange may already have it. To stop all creates of the account:',
+            `order-sync pause${accountWords(order.account)} --reason TEXT`,
+          ]
         : [...sending(moment), ...offer('To cancel the order before it is sent')];
     case 'sending':
       return [IN_FLIGHT];
