@@ -1,4 +1,3 @@
-import { accountWords } from '../../accounts/rules/name.ts';
 import { RESEND_NOT_BEFORE_MS } from './absent.ts';
 import { decideOurs, type NewestRecord } from './follow.ts';
 import type { FollowSettings } from './lookup.ts';
@@ -35,6 +34,9 @@ export interface DecisionEvidence {
   readonly doubt?: string | undefined;
 }
 
+const SENT_AGAIN =
+  'it waits to be sent again, and the exchange may have taken it before, so a person can decide only after it is sent; ' +
+  'a pause of the account keeps it from being sent';
 const ALL_THE_SAME = '; --i-know-it-may-duplicate sends it all the same';
 
 type Targets = Readonly<Partial<Record<OrderState, OrderState>>>;
@@ -89,7 +91,7 @@ export function decideByOperator(
 ): OperatorDecision {
   const { judgement } = action;
   const target = TARGETS[judgement.kind][tracking.state];
-  if (tracking.state === 'pending' && tracking.resends > 0) return { ok: false, why: sentAgain(tracking.account) };
+  if (tracking.state === 'pending' && tracking.resends > 0) return { ok: false, why: SENT_AGAIN };
   if (target === undefined) return { ok: false, why: notAllowed(tracking.state) };
   const why = tooDangerous(tracking, judgement, now, evidence);
   if (why !== undefined) return { ok: false, why };
@@ -104,11 +106,6 @@ export function decideByOperator(
   const from = held[0]?.tracking ?? tracking;
   const moved = move(from, target, how, changesOf(tracking, judgement, now, settings));
   return { ok: true, moves: [...held, moved], to: target };
-}
-
-function sentAgain(account: string): string {
-  const pause = `order-sync pause${accountWords(account)} --reason TEXT`;
-  return `it waits to be sent again, and the exchange may have taken it before, so a person can decide only after it is sent; ${pause} stops the creates of the account until then`;
 }
 
 function notAllowed(state: OrderState): string {
