@@ -12,7 +12,7 @@ import { ofSqlite } from '../support/database.ts';
 import { temporaryFolder } from '../support/folders.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const [, DRILLS = ''] = /\n## Drills\n([^]*?)\n## /.exec(readFileSync(join(ROOT, 'docs/operating.md'), 'utf8')) ?? [];
+const [, DRILLS = ''] = /\n## Drills\n([^]*)/.exec(readFileSync(join(ROOT, 'docs/runbook.md'), 'utf8')) ?? [];
 const [BEGIN = '', ...SECTIONS] = DRILLS.split('\n### ');
 const KEY = 'drill-key';
 const WRONG_CODE = 99;

@@ -119,7 +119,7 @@ describe('the layers', () => {
     expect(packagePlaces(env, '/work')).toEqual(['/work/order-sync.yaml', ...ofUser, '/etc/order-sync/config.yaml']);
   });
 
-  it('refuses a file of another user that nobody named, unless it is root', () => {
+  it('refuses a file of another user that is not named, unless it is root', () => {
     const file = write('order-sync.yaml', '');
     if (process.geteuid?.() === 0) chownSync(file, 1234, 1234);
     const { uid } = statSync(file);

@@ -54,7 +54,7 @@ const MEANINGS: readonly Meaning[] = [
     /^42501/,
     'denied',
     DENIED,
-    'run order-sync db migrate as the role that owns the tables, or grant what docs/operating.md lists under "Setting it up"',
+    'run order-sync db migrate as the role that owns the tables, or grant what docs/postgresql.md lists under "Setting it up"',
   ],
   [/^25006/, 'disk', 'is read-only, as a standby is', READ_ONLY],
   [/^(53300|53400)/, 'busy', 'takes no more connections', 'lower database.poolSize, or raise its max_connections'],

@@ -101,7 +101,7 @@ describe('the hash of an event', () => {
     expect(broken()).toEqual([]);
   });
 
-  it('tells what another program has put in, whatever hash it gives', async () => {
+  it('tells what another program has put in, whatever its hash', async () => {
     await insert(eventWith());
     merchant.exec(`insert into events (account, type, subject, field, observed_at, source, previous_hash, hash)
       select 'default', 'order', 'a', 'state', '${AT}', 'create', hash, 'forged' from events`);

@@ -78,7 +78,7 @@ export function checkService(pid: number | undefined, driver: string | undefined
     return ofProblem('service', problem('silent-owner', `${driver} owns the account but does not answer`));
   }
   if (pid === undefined) {
-    const remedy = 'start the daemon under pm2 or systemd with order-sync run (docs/operating.md)';
+    const remedy = 'start the daemon under pm2 or systemd with order-sync run (docs/operations.md)';
     return warning('service', 'no daemon answers', remedy);
   }
   const parent = parentOf(pid);
@@ -86,7 +86,7 @@ export function checkService(pid: number | undefined, driver: string | undefined
   const facts = { manager: manager ?? 'none' };
   if (manager !== undefined) return ok('service', `the daemon (process ${pid}) runs under ${manager}`, facts);
   const found = `the daemon (process ${pid}) runs without pm2 or systemd`;
-  return warning('service', found, 'run it under pm2 or systemd, which restart it (docs/operating.md)', facts);
+  return warning('service', found, 'run it under pm2 or systemd, which restart it (docs/operations.md)', facts);
 }
 
 /** The name of the nearest process above that is no launcher or shell of ours; empty if that cannot be seen. */
