@@ -21,7 +21,7 @@ const PATTERNS = Object.entries({
   'a name at the beginning': /(?:^|[.!] )(?:What|Where|Whether|Those)\b(?![^.]*\?)|; (?:what|whether)\b/,
   'if, when or because': /(?<!\bsays )\bwhere\b(?![^.]*\?)/,
   'returns, has, sends': /\bgives\b(?! (?:it|up) )/i,
-  must: /\b(?:is|are|was|were) to be\b/,
+  must: /\b(?:is|are|was|were)(?: not)? to be\b/,
   'the name of these': /\bthose (?:that|who|which)\b/i,
   'this many, or a number': /\bso many\b/i,
   'no person, no process': /\bnobody\b/i,

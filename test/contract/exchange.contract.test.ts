@@ -23,7 +23,7 @@ const { ORDER_SYNC_CONTRACT_BASE_URL: url, ORDER_SYNC_CONTRACT_API_KEY: key } = 
 const isExternal = url !== undefined && key !== undefined;
 const mayCreate = !isExternal || process.env['ORDER_SYNC_CONTRACT_CREATES'] === 'yes';
 const apiKey = key ?? 'contract-key';
-/** The default of the program: other exchanges are not to be pressed. */
+/** The default of the program: other exchanges must not be pressed. */
 const rate = { requests: isExternal ? 10 : 1_000, intervalMs: 1_000 };
 
 const nobody = `contract-${randomUUID()}`;

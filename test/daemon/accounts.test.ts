@@ -220,7 +220,7 @@ it('names what holds its only account, and since when, when it is ready', async 
 });
 
 describe('an account of several', () => {
-  it('rests when nothing is due for a minute, and is driven again when something is', async () => {
+  it('is let go when nothing is due for a minute, and is wired again when something is', async () => {
     const on = await manyAccounts(THREE);
     on.exchange.answer = (request) => (request.method === 'POST' ? echo(request) : record(request.externalOrderId));
     on.insert('two', 'a');
@@ -234,7 +234,7 @@ describe('an account of several', () => {
     await on.until(() => accepted(on, 'b', ['two']));
   });
 
-  it('is driven for a command that asks for it', async () => {
+  it('is wired for a command that asks for it', async () => {
     const on = await manyAccounts(THREE);
     await on.start();
     const environment = { ORDER_SYNC_CONFIG: on.file };

@@ -539,7 +539,7 @@ describe('the follow pass', () => {
     expect(exchange.count('GET')).toBe(0);
   });
 
-  it('looks nothing up that is not to be followed', async () => {
+  it('looks up no order that must not be followed', async () => {
     const { program, exchange } = await acceptedOrders(['a', 'b']);
     program.insert({ external_order_id: 'p' }, { external_order_id: 'bad', asset: '0' });
     unguarded(program.merchant, () => {

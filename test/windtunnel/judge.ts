@@ -185,7 +185,7 @@ export class Judge implements Watcher {
     return longest;
   }
 
-  /** Resolves once each account of a process that was killed is driven again. */
+  /** Resolves once each account of a process that was killed has an owner again. */
   async allDriven(): Promise<void> {
     if (this.#killedAt.size > 0) await new Promise<void>((resolve) => (this.#onDriven = resolve));
   }

@@ -48,7 +48,7 @@ describe('accounts that share a rate', () => {
     expect(Math.min(...demands)).toBeGreaterThan(0.4 * (one?.limits.budget ?? 0));
   });
 
-  it('leave out what one planned long ago: it may be driven no more', () => {
+  it('leave out what one planned long ago: it may be owned no more', () => {
     const [gone, busy] = accounts(2);
     gone?.take(followed(1_000), 0);
     busy?.take(followed(1_000), 2 * HOUR);

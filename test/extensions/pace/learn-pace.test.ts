@@ -240,7 +240,7 @@ describe('what was learned', () => {
     expect(await dueTimes(learnedOften)).toEqual(first);
   });
 
-  it('is kept while the account rests', async () => {
+  it('is kept while the account is not wired', async () => {
     const { program } = await scriptedProgram({ environment: LEARNED });
     const given: unknown[] = [];
     const account = new OwnedAccount({ account: 'default', ending: NEVER } as never, {

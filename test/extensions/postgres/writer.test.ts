@@ -185,7 +185,7 @@ describe('an owner that was followed', () => {
   });
 });
 
-it('stops an account whose database was put back to an older state while it was driven', async () => {
+it('stops an account whose database was put back to an older state while it was owned', async () => {
   const { store } = await openPostgresStore();
   const [one, other] = [await owned(store, 'default'), await owned(store, 'other')];
   await see(one, 'a');

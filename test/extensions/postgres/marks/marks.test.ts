@@ -179,7 +179,7 @@ it('keeps a worker from an account that has another event if its mark names one'
   await expect(drive(again.store)).rejects.toMatchObject({ problem: 'unusable' });
 });
 
-it('stops an account whose newest commit is gone while it is driven, also for the next owner', async () => {
+it('stops an account whose newest commit is gone while it is owned, also for the next owner', async () => {
   const { url } = await newPostgresDatabase();
   const { store } = await worker(url);
   const [one, other] = [await drive(store, 'one'), await drive(store, 'other')];

@@ -127,7 +127,7 @@ describe('workers on one database', () => {
     expect([...group!.held.keys()].toSorted()).toEqual(['a', 'b', 'c']);
   });
 
-  it('may know different accounts: each is driven by one that knows it', async () => {
+  it('may know different accounts: each is owned by one that knows it', async () => {
     const place = await newPlace();
     const one = await SharingWorker.start(place, accounts(6));
     const two = await SharingWorker.start(place, [...accounts(2), ['z']]);
