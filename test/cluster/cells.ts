@@ -73,7 +73,8 @@ export const ROWS: Readonly<Record<RowName, Row>> = {
     promised: SPLITS,
     needs: { owners: 2 },
   },
-  'etcd-lost': stays('two of three members of etcd are lost for 15 s', EACH),
+  // Without etcd Patroni stops the primary, and promotes one on a new time-line when etcd is back.
+  'etcd-lost': { ...stays('two of three members of etcd are lost for 15 s', EACH), promised: FAILS_OVER },
   'worker-database-cut': stays('the owner and all databases are cut apart for 10 s: both ways, out, in', EACH),
   'worker-exchange-cut': stays('the owner and the exchange are cut apart for 10 s: both ways, out, in', EACH),
   'primary-standby-cut': { ...failsOver('the primary and its standby are cut apart for 10 s: both ways, out, in') },

@@ -34,6 +34,9 @@ export interface DecisionEvidence {
   readonly doubt?: string | undefined;
 }
 
+const SENT_AGAIN =
+  'it waits to be sent again, and the exchange may have taken it before, so a person can decide only after it is sent; ' +
+  'a pause of the account keeps it from being sent';
 const ALL_THE_SAME = '; --i-know-it-may-duplicate sends it all the same';
 
 type Targets = Readonly<Partial<Record<OrderState, OrderState>>>;
@@ -88,6 +91,7 @@ export function decideByOperator(
 ): OperatorDecision {
   const { judgement } = action;
   const target = TARGETS[judgement.kind][tracking.state];
+  if (tracking.state === 'pending' && tracking.resends > 0) return { ok: false, why: SENT_AGAIN };
   if (target === undefined) return { ok: false, why: notAllowed(tracking.state) };
   const why = tooDangerous(tracking, judgement, now, evidence);
   if (why !== undefined) return { ok: false, why };
@@ -116,12 +120,6 @@ function tooDangerous(
   now: Date,
   evidence: DecisionEvidence,
 ): string | undefined {
-  if (judgement.kind === 'cancel' && tracking.resends > 0) {
-    return (
-      'it waits to be sent again and the exchange may have taken it before, so it cannot be cancelled; ' +
-      'wait until it is sent, ask the exchange and use orders resolve'
-    );
-  }
   if (judgement.kind !== 'not-created' && judgement.kind !== 'retry') return undefined;
   if (judgement.mayDuplicate === true) return undefined;
   const obstacle = obstacleTo(judgement.kind, tracking, now, evidence);

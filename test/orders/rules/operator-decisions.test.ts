@@ -220,8 +220,9 @@ describe('an order that is sent again', () => {
 });
 
 describe('an order that waits to be sent', () => {
-  it('again, after nobody knew what came of it, cannot be cancelled: it may be at the exchange', () => {
-    expect(refused('pending', { kind: 'cancel' }, { resends: 1 })).toMatch(/cannot be cancelled.*orders resolve/);
+  it.each(JUDGEMENTS)('again, after its outcome was not known, is not decided about before: $kind', (judgement) => {
+    const why = refused('pending', judgement, { resends: 1 });
+    expect([why.includes('pause'), why.includes('allowed:')]).toEqual([true, false]);
   });
 
   it('again, as it was proved not taken, can be cancelled', () => {

@@ -66,7 +66,7 @@ export function whatNext(moment: PlannedMoment, settings: StorySettings): readon
   switch (state) {
     case 'pending':
       return isSentAgain(moment)
-        ? [...sending(moment), 'The order cannot be cancelled: the exchange may already have it.']
+        ? [...sending(moment), CANNOT_CANCEL, `order-sync pause${accountWords(order.account)} --reason TEXT`]
         : [...sending(moment), ...offer('To cancel the order before it is sent')];
     case 'sending':
       return [IN_FLIGHT];
@@ -114,6 +114,8 @@ export function whatNext(moment: PlannedMoment, settings: StorySettings): readon
   }
 }
 
+const CANNOT_CANCEL =
+  'The order cannot be cancelled: the exchange may already have it. To stop all creates of the account:';
 const CORRECT =
   'Nothing, until a person corrects the row, with an UPDATE of its columns, or deletes it. A corrected row is checked again.';
 

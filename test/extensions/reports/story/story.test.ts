@@ -194,7 +194,8 @@ describe('an order that a person has sent again', () => {
   it('is not said to be one that can be cancelled', () => {
     expect(tell(evidence({ events: again })).next).toEqual([
       'The order is sent again when the next pass runs.',
-      'The order cannot be cancelled: the exchange may already have it.',
+      'The order cannot be cancelled: the exchange may already have it. To stop all creates of the account:',
+      'order-sync pause --reason TEXT',
     ]);
   });
 
@@ -393,7 +394,8 @@ describe('a finding in a story', () => {
     ['AMOUNT_MISMATCH', 'disputed', 'abandoned', true],
     ['AMOUNT_MISMATCH', 'disputed', 'open', false],
     ['MERCHANT_MISMATCH', 'disputed', 'open', true],
-    ['ORDER_REUSED', 'disputed', 'open', true],
+    ['ORDER_REUSED', 'disputed', 'open', false],
+    ['ORDER_REUSED', 'disputed', 'abandoned', true],
     ['SILENT_CHANGE', 'disputed', 'abandoned', true],
     ['SILENT_CHANGE', 'disputed', 'open', false],
     ['ORDER_REUSED', 'held', 'pending', false],
