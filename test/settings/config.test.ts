@@ -403,9 +403,12 @@ describe('a slip in a file is named with its line', () => {
     expect(refusalOfFile('exchange: &a {}\nlog: *a')).toMatch(/^own\.yaml:2: log holds settings by name/);
   });
 
-  it('also inside of a value: with that of the entry of a list', () => {
+  it('also inside of a value: with that of the key in the entry of a list', () => {
     const message = refusalOfFile('exchange:\n  timeout: 9s\n  absence:\n    - {status: 404}\n    - {status: 500}\n');
     expect(message).toMatch(/^own\.yaml:5: exchange\.absence\[1\]\.status must be a status/);
+    const list = 'exchange:\n  absence:\n    - pointer: /code\n      status: 500\n      value: a\n';
+    expect(refusalOfFile(list)).toMatch(/^own\.yaml:4: exchange\.absence\[0\]\.status must be a status/);
+    expect(refusalOfFile(list.replace('500', '404\n      odd: 1'))).toMatch(/^own\.yaml:5: .*\bodd\b/);
   });
 
   it('also when the file is missing', () => {

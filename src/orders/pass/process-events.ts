@@ -19,7 +19,7 @@ export interface Failure {
 /** The restraints on requests of an account, and whether this process may own it. */
 export interface LiveAccount {
   readonly exchange: Pick<OrderExchange, 'breaker' | 'isSilent'>;
-  readonly restraints: { readonly all: readonly Restraint[]; now(): Date };
+  readonly restraints: { readonly all: readonly Restraint[]; readonly keyUntriedSince?: Date | undefined; now(): Date };
   readonly accountLease: Pick<AccountLease, 'isTrusted' | 'failure'>;
 }
 

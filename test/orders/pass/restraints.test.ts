@@ -191,9 +191,12 @@ describe('a key that is refused', () => {
     // Before it is refused: the daemon reads it each minute.
     taken = 'newest-key';
     write('newest-key');
+    expect(program.app.restraints.keyUntriedSince).toBeUndefined();
     program.app.restraints.rereadKey();
+    expect(program.app.restraints.keyUntriedSince).toEqual(program.app.restraints.now());
     insert('c');
     await createPass(program.app, NEVER);
+    expect(program.app.restraints.keyUntriedSince).toBeUndefined();
     expect([program.row('c')['state'], keys.at(-1)]).toEqual(['accepted', 'newest-key']);
   });
 });

@@ -149,7 +149,8 @@ async function listens(host: string, port: number, signal: AbortSignal): Promise
 const DAY_MS = 24 * 60 * 60_000;
 const CERTIFICATE_MS = 14 * DAY_MS;
 
-const ADDRESS_REMEDY = 'check exchange.baseUrl, the name server, the firewall and the proxy of this machine';
+const ADDRESS_REMEDY =
+  'check exchange.baseUrl, the name server, the firewall and the proxy of this machine; if they are right, the exchange itself may be down: ask it';
 
 /** Checks that a host is found and takes connections, and that its certificate holds. Sends nothing. */
 export async function checkAddress(

@@ -110,6 +110,7 @@ function isDriven({ live }: Activity): boolean {
 
 function liveStatus(activity: Activity, now: Date, isOwned: boolean): LiveStatus {
   const { account, live, inFlight, answeredAt, passes, unwritten } = activity;
+  const untried = live?.restraints.keyUntriedSince;
   const breakerOf = (lane: BreakerLane) => {
     const breaker = live?.exchange.breaker(lane);
     if (breaker === undefined || (!breaker.isOpen && breaker.openings === 0)) return 'closed';
@@ -122,6 +123,7 @@ function liveStatus(activity: Activity, now: Date, isOwned: boolean): LiveStatus
     answeredAt: textOf(answeredAt),
     isTrusted: live?.accountLease.isTrusted() ?? true,
     ...(isOwned && unwritten !== undefined && { unwritten }),
+    ...(untried !== undefined && { keyUntriedSince: untried.toISOString() }),
     overdue: activity.overdue?.orders ?? 0,
     keptBack: activity.keptBack(now),
     breakers: live === undefined ? null : { create: breakerOf('create'), lookup: breakerOf('lookup') },

@@ -44,6 +44,9 @@ const liveStatus = z.object({
     .boolean()
     .describe('False while another process may drive the account, because the lease could not be renewed.'),
   unwritten: z.string().optional().describe('Why nothing of the account can be written; absent if it can.'),
+  keyUntriedSince: time
+    .optional()
+    .describe('When the daemon read another key that it has not tried yet; absent if it has.'),
   overdue: count.describe('Orders whose look-up is overdue.'),
   keptBack: z.array(keptBack).describe('A few of the orders that the database does not let the daemon write.'),
   passes: z.array(

@@ -9,7 +9,7 @@ export const OUTCOME_COLUMNS: readonly Column[] = [
   { key: 'open', label: 'Open', kind: 'decimal', rank: 1 },
   { key: 'outcome_unknown', label: 'Final, outcome not known', kind: 'decimal', rank: 2 },
   { key: 'disputed', label: 'Disputed', kind: 'decimal', rank: 2 },
-  { key: 'not_at_exchange', label: 'Not at the exchange', kind: 'decimal', rank: 2 },
+  { key: 'not_at_exchange', label: 'No order at the exchange', kind: 'decimal', rank: 2 },
 ];
 export const NOT_IN_SUMS: Column = { key: 'unreadable', label: 'Not in the sums', kind: 'count', rank: 2 };
 const ORDERS_AND_AMOUNTS: readonly Column[] = [

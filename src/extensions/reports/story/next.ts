@@ -126,7 +126,7 @@ const ENDED_DISPUTED =
   'The order at the exchange has ended and is not looked up any more. To look it up, if the exchange corrects it:';
 const FOLLOWED: readonly OrderState[] = FOLLOWED_STATES;
 /** The states in which look-ups come to an end. */
-const CAN_END: readonly OrderState[] = ['disputed', ...RECHECKED_STATES];
+export const CAN_END: readonly OrderState[] = ['disputed', ...RECHECKED_STATES];
 const ANEW = 'If your own order is still wanted, insert it again under a new id.';
 
 /** The request that comes next is of this lane; undefined if none comes. */

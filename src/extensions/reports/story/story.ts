@@ -10,7 +10,7 @@ import type { RecordView } from '../../../orders/rules/record.ts';
 import type { StoryEvent, StoryEvidence, StoryFinding } from '../tables/story.ts';
 import { headlineSentence, type HeadlineFacts } from '../../documents/headline.ts';
 import { eventSentence } from './sentences.ts';
-import { isNewest, nextLane, whatNext, type Moment, type StorySettings } from './next.ts';
+import { CAN_END, isNewest, nextLane, whatNext, type Moment, type StorySettings } from './next.ts';
 
 interface StoryEntry {
   readonly at: string;
@@ -56,6 +56,9 @@ export function buildStory(evidence: StoryEvidence, asOf: Date, settings: StoryS
   const stopped = stopLines(evidence, { order, events, state, asOf }, settings);
   const isLookedUp = stopped.length === 0 && isNewest({ order, asOf }) && order.next_action_at !== null;
   const spacing = isLookedUp ? settings.spacing : undefined;
+  const next = whatNext({ order, events, state, asOf, spacing, isStopped: stopped.length > 0 }, settings);
+  // A decision waits for nothing.
+  const isDecidedFirst = state === 'held' || CAN_END.includes(state);
   return {
     externalOrderId,
     asOf: until,
@@ -66,8 +69,7 @@ export function buildStory(evidence: StoryEvidence, asOf: Date, settings: StoryS
     told: entries.toSorted((a, b) => compareTexts(a.at, b.at)),
     pace: spacing?.facts ?? null,
     next: [
-      ...stopped,
-      ...whatNext({ order, events, state, asOf, spacing, isStopped: stopped.length > 0 }, settings),
+      ...(isDecidedFirst ? [...next, ...stopped] : [...stopped, ...next]),
       ...findingLines(open, { order, events, state }),
     ],
   };
@@ -96,7 +98,8 @@ function headline(
   const other = compared.find((one) => one.class === 'AMOUNT_MISMATCH' && isTrue(one, until));
   const amounts =
     other === undefined ? '' : `. Its amount is ${other.actual} at the exchange and ${other.expected} in the row`;
-  return headlineSentence(facts, since) + amounts;
+  const isAgain = facts.state === 'pending' && begin?.source === 'operator' && begin.old_value !== 'invalid';
+  return `${headlineSentence(facts, since)}${isAgain ? ' again' : ''}${amounts}`;
 }
 
 /** Why the next step must wait, or never comes: a hold of the account, or an account without an owner. */
@@ -238,7 +241,7 @@ const ABOVE = 'one of the commands above';
 const SAID_ABOVE = `Do not pay or deliver for this order. Decide with ${ABOVE}.`;
 const HERE = 'one of the commands under "What happens next" of the order';
 
-export const DECIDED = 'A person has decided about the order. The finding only needs to be acknowledged.';
+const DECIDED = 'A person has decided about the order. The finding only needs to be acknowledged.';
 
 /** Says what to do about an open finding. */
 export function adviceOn(finding: StoryFinding, moment: Pick<Moment, 'order' | 'events'>): string {

@@ -55,6 +55,15 @@ export class ReportTables extends TemporaryTables {
     return this.rows(findingsWhere('true'));
   }
 
+  /** Counts the open findings about whose orders a person has decided. */
+  decided(severity: string): number {
+    const [row] = this.rows<{ count: number }>(
+      `select count(*) as count from finding where status = 'decided' and severity = ?`,
+      severity,
+    );
+    return row?.count ?? 0;
+  }
+
   worst(): ReportFinding | undefined {
     const [worst] = this.rows<ReportFinding>(`${findingsWhere(`status = 'open' and severity <> 'info'`)} limit 1`);
     return worst;

@@ -45,7 +45,7 @@ describe('the dashboard', () => {
     const page = dashboardPage(dashboardFacts({ troubles: [first!, ofClass('decided', 'DECIDED'), told] }));
     expect([...page.matchAll(/<h3>.*?(STUCK|DECIDED)/g)].map(([, name]) => name)).toEqual(['STUCK', 'DECIDED']);
     // To acknowledge a finding is no problem.
-    expect(page).toContain('and 1 other problem<');
+    expect(page).toContain('and 1 other problem, 1 class of findings to acknowledge<');
     const alone = dashboardPage(dashboardFacts({ troubles: [first!, ofClass('decided', 'DECIDED')] }));
     expect(alone).not.toContain('ther problem');
   });

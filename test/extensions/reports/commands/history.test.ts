@@ -60,7 +60,7 @@ describe('orders explain', () => {
     expect(narrow.split('\n').filter((line) => line.length > 60)).toEqual([]);
     expect(narrow).toContain('before it\n                          was sent: a mistake.\n');
     expect(then.stdout).toBe(`Order b as of 2026-01-03T00:00:00.000Z
-The order has been waiting to be sent since 2026-01-03 00:00:00 UTC.
+The order has been waiting to be sent since 2026-01-03T00:00:00.000Z.
 
 2026-01-03T00:00:00.000Z  The row was inserted into the database.
 

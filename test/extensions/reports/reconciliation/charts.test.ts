@@ -104,7 +104,7 @@ describe('charts of the reconciliation report', () => {
     expect(chart?.series.map(({ name, note }) => [name, note])).toEqual([
       ['Succeeded', '7'],
       ['Failed', '2'],
-      ['Not at the exchange', '1'],
+      ['No order at the exchange', '1'],
     ]);
     expect(chart?.panels).toEqual([
       {

@@ -271,6 +271,9 @@ describe('the report of reconciliation', () => {
       expect.arrayContaining(['AMOUNT_MISMATCH open b', 'AMOUNT_MISMATCH decided a']),
     );
     expect(await reportOf({ orders, findings, events }, factsOf)).toMatchObject({ in_doubt: '4 BTC', errors: 2 });
+    expect(await reportOf({ orders, findings, events }, ({ document }) => document.verdict?.reasons)).toContainEqual(
+      expect.stringMatching(/^2 open errors: .*, 1 is about an order that a person has decided about/),
+    );
     // A decision after the moment of the report does not count.
     const later = [{ ...decision, observed_at: '2026-02-05T12:00:00.000Z' }];
     expect((await judged({ orders, findings, events: later })).findings).toContain('AMOUNT_MISMATCH open a');

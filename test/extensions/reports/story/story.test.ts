@@ -105,9 +105,19 @@ describe('an order whose account is held', () => {
     (new_value) => {
       const paused = { ...hold, kind: 'all-paused' } as const;
       const order = { ...ORDER, next_action_at: at(900) };
-      const [waits, ...more] = tell(evidence({ order, events: [event(1, { new_value })], holds: [paused] })).next;
-      expect(waits).toContain('all-paused');
-      expect(more.join()).not.toMatch(/is (looked up|followed)/);
+      const { next } = tell(evidence({ order, events: [event(1, { new_value })], holds: [paused] }));
+      expect(next.filter((line) => line.includes('all-paused'))).toHaveLength(1);
+      expect(next.join()).not.toMatch(/is (looked up|followed)/);
+    },
+  );
+
+  it.each(['held', 'disputed', 'rejected'])(
+    'begins with what a person can decide, and not with the hold: %s',
+    (new_value) => {
+      const order = { ...ORDER, next_action_at: at(900) };
+      const holds = [{ ...hold, kind: 'all-paused' } as const];
+      const { next } = tell(evidence({ order, events: [event(1, { new_value })], holds }));
+      expect(next.findIndex((line) => line.includes('all-paused'))).toBeGreaterThan(next.findIndex(isCommand));
     },
   );
 
