@@ -207,7 +207,7 @@ export const DISPUTED: GroupHead = {
   tone: 'error',
   meaning: 'The exchange has an order with the same id that contradicts ours.',
   advice:
-    'Do not pay or deliver for these orders until a person has decided: if an order is yours, run order-sync orders resolve ORDER --as ours --reason TEXT. If not, ask the exchange first what becomes of your own pre-order, then run the same with --as abandoned.',
+    'Do not pay or deliver for these orders until a person has decided. If an order is not yours, ask the exchange first what becomes of your own pre-order, then run the following command with --as abandoned. If an order is yours, run order-sync orders resolve ORDER --as ours --reason TEXT.',
 };
 
 /** The section of the disputed orders; it lists no more orders than a reason above. */
