@@ -10,10 +10,10 @@ import { makeDatabase } from './accounts/server.ts';
 import type { Figure } from './figures.ts';
 import type { Bench } from './settings.ts';
 
-/** Commits are synced to the disk on which the data of a server normally lies; what is made for the search finds room. */
+/** Commits are synced to the disk on which the data of a server normally lies, which has room for the rows of the search. */
 const SERVER = { shared_buffers: '256MB', max_wal_size: '4GB' };
 
-/** What accounts cost in which nothing is due, and, where there is a PostgreSQL server, how workers share accounts on it. */
+/** The cost of accounts in which nothing is due, and, if there is a PostgreSQL server, how workers share accounts on it. */
 export async function measureAccounts(bench: Bench): Promise<Figure[]> {
   const figures = await measureIdleAccounts(bench, 'SQLite', bench.path);
   const bin = findPostgres();
@@ -29,7 +29,7 @@ export async function measureAccounts(bench: Bench): Promise<Figure[]> {
   figures.push(...(await measureIdleAccounts(bench, 'PostgreSQL', await makeDatabase(place, 'idle'))));
   figures.push(...(await measureClaim(place)));
   {
-    // What is measured there is CPU, and times that no disk decides.
+    // It measures CPU, and times that no disk decides.
     await using large = await startPostgres(bin, SERVER, bench.folderOfMany ?? fastFolder());
     figures.push(...(await measureMany({ ...place, server: large })));
   }

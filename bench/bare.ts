@@ -4,7 +4,7 @@ import { orderOf } from './orders.ts';
 import { timed, type Round } from './round.ts';
 import { CONCURRENCY, KEY } from './settings.ts';
 
-/** What the engine is held against: got in a loop, with the same requests, and nothing that is kept. */
+/** The measure for the engine: got in a loop, with the same requests, and nothing that is kept. */
 const [url = ''] = process.argv.slice(2);
 const client = got.extend({ prefixUrl: url, headers: { 'x-api-key': KEY }, retry: { limit: 0 } });
 

@@ -87,7 +87,7 @@ async function measureFollowers({ events, decisions }: OrderSync): Promise<reado
   return took;
 }
 
-/** Reads page after page to the end, as a shop does; gives the number of events. */
+/** Reads page after page to the end, as a shop does; returns the number of events. */
 async function readPages(socketPath: string): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   let count = 0;

@@ -8,10 +8,10 @@ export interface Figure {
   readonly target?: Target;
 }
 
-/** What a figure has to reach. */
+/** The target of a figure. */
 export type Target = { readonly atLeast: number } | { readonly atMost: number } | { readonly below: number };
 
-/** Whether a figure reaches its target; one without a target does. */
+/** Tells whether a figure reaches its target; one without a target does. */
 export function isMet({ value, target }: Figure): boolean {
   if (target === undefined) return true;
   if ('atLeast' in target) return value >= target.atLeast;

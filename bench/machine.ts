@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { findPostgres } from '../test/support/postgres-server.ts';
 
-/** What the figures were measured on, and with. */
+/** The machine and the versions of the figures. */
 export function machine() {
   const sqlite = new Database(':memory:');
   const version = (path: string) => {

@@ -10,7 +10,7 @@ import type { Bench } from './settings.ts';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const STARTS = 15;
 
-/** What it takes to have the program, as a package and as a checkout, and what its help costs. */
+/** The cost of having the program, as a package and as a checkout, and of its help. */
 export async function measurePackage({ folder, say }: Bench): Promise<Figure[]> {
   say('package: built, packed, and installed into an empty folder');
   const installed = installPackage(folder);

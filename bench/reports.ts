@@ -22,7 +22,7 @@ const REST_MS = 3_000;
 /** Nothing is asked of the exchange: nothing is due. */
 const NOBODY = 'http://127.0.0.1:9';
 
-/** What one report took, and what the writer beside it saw. */
+/** The times of one report, and the waits of the writer beside it. */
 interface Measured extends Seen {
   readonly seconds: number;
 }
@@ -65,7 +65,7 @@ export async function measureReports(bench: Bench): Promise<Figure[]> {
     const seen = await measure(folder, path, args);
     figures.push(
       { name: `report of ${name}`, value: seen.seconds, unit: 's', target: { atMost: seconds } },
-      // It holds also where other work has the processor.
+      // It holds also if other work has the processor.
       { name: `report of ${name}, CPU`, value: seen.cpuMs / 1_000, unit: 's', target: { atMost: seconds } },
       { name: `report of ${name}, memory`, value: seen.peakMib, unit: 'MiB', target: { below: mib } },
       {
@@ -114,7 +114,7 @@ async function measureDashboard({ folder, path, say }: Bench): Promise<Figure[]>
   ];
 }
 
-/** What the writer sees with nothing beside it: the disk and the other programs of the machine. */
+/** The waits of the writer with nothing beside it: the disk and the other programs of the machine. */
 async function measureWriter(path: string): Promise<Seen> {
   const writer = startWriter(path, 0);
   await delay(ALONE_MS);

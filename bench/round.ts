@@ -7,7 +7,7 @@ export interface Round {
   readonly aheadMs: number;
 }
 
-/** What a round took. */
+/** The figures of a round. */
 export interface Took {
   readonly ms: number;
   /** User and system time of the process that worked. */
@@ -16,10 +16,10 @@ export interface Took {
   readonly commits: number;
 }
 
-/** What the sandbox is asked: to let all orders change, or when the create of an order arrived (it waits for it). */
+/** The requests to the sandbox: to let all orders change, or when the create of an order arrived (it waits for it). */
 export type SandboxMessage = { readonly kind: 'next-stage' } | { readonly kind: 'arrival'; readonly id: string };
 
-/** What the sandbox says once it listens: how many stages an order has after it was created, and how long one is. */
+/** The message of the sandbox once it listens: how many stages an order has after it was created, and how long one is. */
 export interface SandboxReady {
   readonly url: string;
   readonly stages: number;

@@ -68,7 +68,7 @@ export interface ManySizes {
   readonly workers: number;
   readonly orders: number;
   readonly kills: number;
-  /** So long after a start all accounts were looked at once, and those that had work are let go. */
+  /** After this time since a start all accounts were looked at once, and the ones that had work are let go. */
   readonly settleMs: number;
 }
 
@@ -106,16 +106,16 @@ export const SMALL: Sizes = {
   events: 5_000,
 };
 
-/** What each part works with. */
+/** The tools of each part. */
 export interface Bench {
   /** A temporary folder of the part's own. */
   readonly folder: string;
   /** A new database in it. */
   readonly path: string;
   readonly sizes: Sizes;
-  /** Whether a table of the manual is to be written by the run. */
+  /** Tells whether the run must write a table of the manual. */
   readonly write: boolean;
-  /** Where the server of many accounts keeps its data; in memory, where there is room, unless it is named. */
+  /** The folder in which the server of many accounts keeps its data; in memory, if there is room, unless it is named. */
   readonly folderOfMany?: string | undefined;
   /** Tells a person how far it is. */
   readonly say: (text: string) => void;

@@ -7,7 +7,7 @@ import type { Bench } from './settings.ts';
 /** Rounds that are not counted. */
 const WARM_UP = 3;
 
-/** What an order costs beside the same request of the bare loop: the rate at least, the CPU at most. */
+/** The targets of an order beside the same request of the bare loop: the rate at least, the CPU at most. */
 const TARGETS = {
   create: { rate: 0.8, cpu: 1.2 },
   follow: { rate: 0.6, cpu: 1.6 },

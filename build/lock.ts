@@ -28,7 +28,7 @@ export function lockOf(lock: Lock, root: Locked & { readonly name: string }) {
   return { name: root.name, version: root.version, lockfileVersion, requires: true, packages };
 }
 
-/** Where Node finds the package `name` from the one in `path`: in its own folder, or in one above. */
+/** Returns the place in which Node finds the package `name` from the one in `path`: in its own folder, or in one above. */
 function placeOf(lock: Lock, path: string, name: string): string | undefined {
   const folders = path.split(/(?:^|\/)node_modules\//).slice(1);
   for (let depth = folders.length; depth >= 0; depth -= 1) {

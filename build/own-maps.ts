@@ -7,7 +7,7 @@ interface SourceMap {
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 const CONTINUES = 32;
 
-/** Leaves out where the code of packages comes from: in a bundle that is most of the map. */
+/** Leaves out the source of the code of packages: in a bundle that is most of the map. */
 export function ownMap<T extends SourceMap>(map: T): T {
   const sources = map.sources.filter((source) => !source.includes('node_modules/'));
   const place = map.sources.map((source) => sources.indexOf(source));

@@ -15,7 +15,7 @@ import { thirdParties } from './third-parties.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const PACKAGE = join(ROOT, 'dist', 'package');
-/** What the package has beside it. All else that the program imports is part of its own files. */
+/** The files beside the program in the package. All else that the program imports is part of its own files. */
 const BESIDE = ['better-sqlite3', 'got', 'kysely', 'node-cron', 'p-queue', 'pino'];
 /** They are imported for what the program does not do: a driver of PostgreSQL in C, requests to a server within its process. */
 const UNUSED = ['pg-native', 'light-my-request'];

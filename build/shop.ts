@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-/** What a shop imports, each a file of its own. */
+/** The modules that a shop imports, each a file of its own. */
 export const SHOP = ['client', 'webhooks', 'schema'] as const;
 
 /** Makes of them JavaScript that any Node from 20 on reads, and other engines: a shop chooses its own. */

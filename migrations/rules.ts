@@ -127,7 +127,7 @@ export const RULES = {
     refused('state is written by order-sync; leave it out', `new.state is distinct from 'pending'`),
     refused('only the columns of the order are yours; leave out what order-sync writes', isWritten()),
   ],
-  /** Of each insert, and where the database is left of each other change by the merchant: nobody would send or see it. */
+  /** Of each insert and, in the database that is left, of each other change by the merchant: no process would send or see it. */
   moved: refused(
     'the orders of this database were moved, or are being moved here; order-sync db status says where they are',
     `exists (select 1 from database_moves where state <> 'arrived')`,
@@ -157,7 +157,7 @@ export const RULES = {
   history: { message: 'events is append-only', when: 'true' },
 } as const satisfies Record<string, Rule | readonly Rule[]>;
 
-/** True where a column of the merchant's changes. */
+/** True if a column of the merchant's changes. */
 export function isChanged(): string {
   return anyChanged(MERCHANT_COLUMNS);
 }
@@ -168,7 +168,7 @@ function stateEvents(select: string): string {
     and field = 'state'`;
 }
 
-/** An order that is to be sent again after an unknown outcome (`resends`) may be at the exchange: it is kept as it was sent. */
+/** An order that must be sent again after an unknown outcome (`resends`) may be at the exchange: it is kept as it was sent. */
 function isSent(row: string): string {
   return `(${row}state not in ('pending', 'invalid') or ${row}resends > 0)`;
 }

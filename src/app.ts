@@ -28,7 +28,7 @@ import { OwnedError } from './store/errors.ts';
 import { openAsOwner, type OwnerOptions } from './store/open.ts';
 import type { AccountLease, Store } from './store/port.ts';
 
-/** What extensions add to an account. Each part may be missing; the core does its work without them. */
+/** The parts that extensions add to an account. Each may be missing; the core does its work without them. */
 export interface AppParts {
   /** Without it orders are looked up at each tick. */
   readonly makePaces?: PaceMaker | undefined;
@@ -37,7 +37,7 @@ export interface AppParts {
   readonly sweeps?: readonly SweepMaker[] | undefined;
 }
 
-/** Replacements for tests, the simulation and the benchmark, and what extensions add. */
+/** Replacements for tests, the simulation and the benchmark, and the parts of extensions. */
 export interface Overrides extends AppParts {
   readonly clock?: Clock;
   readonly connect?: Connect;
@@ -47,21 +47,20 @@ export interface Overrides extends AppParts {
   readonly account?: string;
 }
 
-/** The program, wired for one account: it drives the account until it is disposed of. */
+/** The program, wired for one account: it works for the account until it is disposed of. */
 export interface App extends FlowDeps, AsyncDisposable {
   readonly config: Config;
   readonly exchange: ExchangeClient;
   readonly accountLease: AccountLease;
   readonly wrongTimes: WrongTimes;
   readonly sweeps: readonly Sweep[];
-  /** Is called once a second while a daemon drives the account. */
+  /** Is called once a second while a daemon owns the account. */
   eachSecond(): Promise<void>;
   /** Breaks off requests in flight, and no longer waits for results that cannot be written. */
   endGracePeriod(): void;
 }
 
 interface AccountDeps extends AppParts {
-  /** The database, as the owner of the account writes it. */
   readonly store: Store;
   readonly accountLease: AccountLease;
   readonly clock: Clock;
@@ -70,7 +69,7 @@ interface AccountDeps extends AppParts {
   readonly rateGroup?: RateGroup | undefined;
   /** The newest creates of this process, in all its accounts. */
   readonly intents?: SentIntents | undefined;
-  /** The pace as it was learned while this process drove the account before, and put right what the last owner left. */
+  /** The pace that this process learned when it owned the account before, with what the last owner left put right. */
   readonly pace?: FollowPace | undefined;
 }
 

@@ -44,7 +44,7 @@ export interface PurgeQuery {
   readonly limit: number;
 }
 
-/** What the extensions of a daemon offer to each other, by name; each declares its own. */
+/** The functions that the extensions of a daemon offer to each other, by name; each declares its own. */
 export interface Services {
   readonly purges: Purge[];
 }
@@ -77,11 +77,11 @@ export interface Service {
 export interface ServiceMaker {
   /** Returns how this process is reached, before the database is opened. */
   prepare?(config: Config, clock: Clock): Promise<WorkerOptions>;
-  /** Throws if the daemon cannot go on without it. */
+  /** Throws if the daemon cannot work without it. */
   start(deps: ServiceDeps): Promise<Service>;
 }
 
-/** Runs until `stopping` aborts, then finishes the requests in flight. Throws if the daemon cannot go on. */
+/** Runs until `stopping` aborts, then finishes the requests in flight. Throws if the daemon cannot continue. */
 export async function runDaemon(
   config: Config,
   stopping: AbortSignal,

@@ -18,10 +18,10 @@ const OLDEST_USABLE = 24;
 const EXIT_CONFIGURATION = 78;
 const FORWARDED = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGUSR2'];
 const NODE_FLAGS = [
-  // Without these two, on a machine with much memory, V8 collects so late that it holds 400 MB where 50 MB are in use.
+  // Without these two, on a machine with much memory, V8 collects too late: it keeps 400 MB while 50 MB are in use.
   '--max-semi-space-size=16',
   '--heap-growing-percent=100',
-  // The signal would open a debugger to all users of the machine: it reads the key, and runs what it is told to.
+  // The signal would open a debugger to all users of the machine: it reads the key, and runs any code.
   '--disable-sigusr1',
   // Node would look for a link in each folder of each module's path: npm makes none, and that takes 13 ms of each command.
   '--preserve-symlinks',
@@ -38,9 +38,9 @@ function nodeBinary() {
 }
 
 /**
- * Runs `args` on that Node in place of this process: this process becomes it where Node can do that, so that a signal or
- * a kill reaches the program itself. A channel to the parent does not outlive that: with one, and on an older Node, it runs as
- * a child.
+ * Runs `args` on that Node in place of this process: this process becomes it if Node can do that, so that a signal or a kill
+ * reaches the program itself. A channel to the parent does not outlive that: with one, and on an older Node, it runs as a
+ * child.
  */
 function runNode(args) {
   const binary = nodeBinary();
@@ -56,7 +56,7 @@ function runNode(args) {
   runChild(binary, args, env, hasChannel);
 }
 
-/** Where it is not, `execve` would abort this process. */
+/** Tells whether a file can be run: otherwise `execve` would abort this process. */
 function isExecutable(file) {
   try {
     accessSync(file, constants.X_OK);
@@ -83,7 +83,7 @@ function runChild(binary, args, env, hasChannel) {
     if (signal === null) process.exit(code ?? 1);
     for (const name of FORWARDED) process.removeAllListeners(name);
     process.kill(process.pid, signal);
-    // Where this process ignores the signal (SIGPIPE, or a parent's choice), it ends with the exit code of a shell.
+    // If this process ignores the signal (SIGPIPE, or a parent's choice), it ends with the exit code of a shell.
     setTimeout(() => process.exit(128 + (os.constants.signals[signal] ?? 0)), 500);
   });
 }
@@ -105,7 +105,7 @@ function compiledCode() {
   return uid !== undefined && uid === process.getuid?.() ? { NODE_COMPILE_CACHE: COMPILE_CACHE } : {};
 }
 
-/** Ends the process, and says what to do, where npm has not installed what the program is built on. */
+/** Ends the process with advice if npm has not installed the dependencies of the program. */
 function requireDependencies() {
   if (!existsSync(PROGRAM.at(-1)))
     refuse('nothing was built before it was packed: run `npm run package` in the checkout');

@@ -15,7 +15,7 @@ import { canaryReceiver, RECEIVER_SECRETS, type CanaryReceiver } from './support
 import { unzip } from './support/unzip.ts';
 import { programProcesses, type Daemon, type ProgramProcesses } from './support/program-processes.ts';
 
-/** Beside those that the exchange gives out: what a sender of photos brings. */
+/** Beside the secrets of the exchange: the token that a sender of photos brings. */
 const BROUGHT = {
   photo: 'canary-photo-content-6f',
   unwantedPhoto: 'canary-unwanted-content-1a',
@@ -80,7 +80,7 @@ const ASKING = [
   'pre-order show p1',
   'pre-order show p1 --reveal',
 ] as const;
-/** Those that send what a refusal may quote. */
+/** The operations that send text which a refusal may quote. */
 const SECRETIVE = ASKING.filter((line) => /^(client create|idv photos|client validate|customer show)/.test(line));
 /** Commands that read what is here. */
 const READING = [
@@ -138,13 +138,13 @@ const PAGES = [
   '/metrics',
 ];
 
-/** Everything that was said and left, by where it stands. */
+/** Everything that was said and left, by its place. */
 const places = new Map<string, string>();
 function note(place: string, text: string): void {
   places.set(place, `${places.get(place) ?? ''}${text}\n`);
 }
 
-/** Where a text stands, as it is or as part of an address. */
+/** The places of a text, as it is or as part of an address. */
 function placesOf(text: string): string[] {
   const wanted = [text, encodeURIComponent(text)].map((form) => form.toLowerCase());
   return [...places]
@@ -217,7 +217,7 @@ async function sendOrders(): Promise<void> {
   await syncOverSocket();
 }
 
-/** Those that are sent again would hold the account again and again. One whose request is in flight cannot be cancelled. */
+/** Requests that are sent again would hold the account again and again. One whose request is in flight cannot be cancelled. */
 async function cancelUntaken(): Promise<void> {
   const left = on.merchant
     .prepare(`select external_order_id from merchant_orders where state in ('pending', 'sending')`)
@@ -250,7 +250,7 @@ async function deliverPhotos(url: string): Promise<void> {
   note('end of each delivery', statuses.join(' '));
 }
 
-/** What the client itself gives and throws where it does not get what it asked for. */
+/** The values and errors of the client itself if it does not get what it asked for. */
 async function inspectAnswers(): Promise<void> {
   const client = loneClient({ baseUrl: exchange.url, apiKey: CANARIES.key });
   const connection = {
@@ -319,7 +319,7 @@ function noteFiles(when: string): void {
   }
 }
 
-/** What of all that was left others than its owner could open, by its path. */
+/** The files of all that was left that others than its owner could open, by path. */
 function openToOthers(): string[] {
   const folder = dirname(on.path);
   const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' });
@@ -338,7 +338,7 @@ function noteTables(): void {
   }
 }
 
-/** The address at which the daemon says it listens, by how it goes on. */
+/** Waits for the address at which the daemon says it listens, by a pattern. */
 async function urlOf(daemon: Daemon, pattern: RegExp): Promise<string> {
   for (;;) {
     const [, url] = pattern.exec(daemon.output()) ?? [];
@@ -459,7 +459,7 @@ describe('a canary', () => {
   /** A success that cannot be read is kept as received, whatever the exchange spills in it. */
   const SPILLED = ['kept_answers.body', 'the file orders.db', 'the file orders.db, while the daemon runs'];
 
-  /** What lets its holder pay or be paid: the feed, the webhooks and the pages say that it changed. */
+  /** Values that let their holder pay or be paid: the feed, the webhooks and the pages say that it changed. */
   const SECRETS_OF_RECORD = [
     'lookUpOrder over the socket',
     'lookup shop-1 --reveal',
@@ -468,7 +468,7 @@ describe('a canary', () => {
     ...SPILLED,
   ];
 
-  /** What each may stand in: what was asked for, and what the merchant or the issue put there. */
+  /** The places in which each may stand: the answer to a request for it, and text of the merchant or the issue. */
   const ALLOWED: Readonly<Record<keyof typeof CANARIES | keyof typeof BROUGHT, readonly string[]>> = {
     key: [],
     // The exchange of this test gives it back with the link, which is passed on to who asks.
@@ -500,7 +500,8 @@ describe('a canary', () => {
       'order_records.body',
       ...SPILLED,
     ],
-    // What was asked for shows it, and the events of a record would: it is no secret, but nothing that counts or logs has it.
+    // The answer to a request shows it, and the events of a record would: it is no secret, but nothing that counts or logs
+    // has it.
     cryptoAddress: [
       ...MODES.flatMap((mode) =>
         ['showOrder', 'listOrders'].map((name) => `${name} over the socket${mode === 'fine' ? '' : `, ${mode}`}`),
@@ -540,7 +541,7 @@ describe('a canary', () => {
     expect(placesOf(text).toSorted()).toEqual(ALLOWED[name as keyof typeof ALLOWED].toSorted());
   });
 
-  it('stands only where it belongs: the token of a photo delivery', () => {
+  it('stands in its own places only: the token of a photo delivery', () => {
     expect(exchange.photoTokens.length).toBeGreaterThan(MODES.length);
     for (const token of exchange.photoTokens) expect(placesOf(token)).toEqual([]);
   });

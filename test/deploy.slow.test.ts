@@ -52,7 +52,7 @@ describe('the configuration of pm2', () => {
   });
 });
 
-/** What systemd says of the unit, with the program of this checkout; undefined where it cannot be asked. */
+/** The remarks of systemd on the unit, with the program of this checkout; undefined if it cannot be asked. */
 function systemdAnalyze(...args: string[]): { status: number | null; said: string } | undefined {
   const version = spawnSync('systemd-analyze', ['--version'], { encoding: 'utf8' }).stdout ?? '';
   if (Number(/^systemd (\d+)/.exec(version)?.[1] ?? 0) < 250) return undefined;

@@ -24,7 +24,7 @@ function copied(to: string): string {
   return runtime;
 }
 
-/** What a runtime, wherever it lies, has Node run, and which Node. */
+/** The file that a runtime, in any folder, has Node run, and which Node. */
 function runtimeAt(runtime: string): { readonly PROGRAM: readonly string[]; readonly binary: string } {
   const code = `const found = require(${JSON.stringify(runtime)}); JSON.stringify({ ...found, binary: found.nodeBinary() })`;
   return JSON.parse(spawnSync(process.execPath, ['-p', code], { encoding: 'utf8' }).stdout) as never;
@@ -123,7 +123,7 @@ describe('the runtime', () => {
   it.each([
     ['20.20.0', 'cli.ts', 'run `npm ci` without --omit=optional, or install Node 24 or newer'],
     ['22.23.3', 'program.js', 'install Node 24 or newer'],
-  ])('exits 78 with what to do where there is no usable Node, only %s', (version, program, advice) => {
+  ])('exits 78 with what to do if there is no usable Node, only %s', (version, program, advice) => {
     const runtime = copied('src');
     writeFileSync(join(runtime, '..', program), '');
     const code = `Object.defineProperty(process.versions, 'node', { value: '${version}' }); require('./src/runtime.cjs').runNode([])`;

@@ -106,7 +106,7 @@ it('the CycloneDX list of npm run sbom has every package that is shipped, with i
   const named = (components: readonly { readonly name: string; readonly version?: string }[]) =>
     new Set(components.map(({ name, version }) => `${name}@${version}`));
   const refs = new Set(list.components.map((component) => component['bom-ref']));
-  // What is only developed with is marked: `--omit=dev` of npm also leaves out what both are built on.
+  // Packages for development alone are marked: `--omit=dev` of npm also leaves out what both are built on.
   const isMarked = ({ properties = [] }: Component) => properties.some(({ name }) => name.endsWith(':development'));
   const used = list.components.filter((component) => !isMarked(component));
   expect(new Set(used.map((component) => component['bom-ref']))).toEqual(named(shipped));

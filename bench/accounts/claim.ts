@@ -19,7 +19,7 @@ const TARGET_MS = 1;
 const RUNS = 21;
 const NOBODY = 'http://127.0.0.1:9';
 
-/** What the search for 100 due rows among millions takes in the database, half of them final and half pending for later. */
+/** The time of the search for 100 due rows among millions in the database, half of them final and half pending for later. */
 export async function measureClaim(bench: ServerBench): Promise<Figure[]> {
   const name = 'claim';
   const url = await makeDatabase(bench, name);

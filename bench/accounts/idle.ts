@@ -6,7 +6,7 @@ import type { Figure } from '../figures.ts';
 import { cpuMsOf, peakMemoryMib } from '../process.ts';
 import { KEY, settingsFor, type Bench } from '../settings.ts';
 
-/** Nobody listens there: idle accounts ask for nothing. */
+/** Nothing listens there: idle accounts ask for nothing. */
 const NOWHERE = 'http://127.0.0.1:9';
 /** All accounts are looked at once after a start. */
 const LOOKED_AT_A_SECOND = 100;
@@ -15,7 +15,7 @@ const MOST_PERCENT_MORE = 1;
 const MOST_MB = 300;
 const MB_OF_MIB = 2 ** 20 / 1e6;
 
-/** What accounts cost in which nothing is due: one alone, and many in one process on a migrated database. */
+/** The cost of accounts in which nothing is due: one alone, and many in one process on a migrated database. */
 export async function measureIdleAccounts(bench: Bench, dialect: string, database: string): Promise<Figure[]> {
   const one = await measureIdle(bench, database, 1);
   const many = await measureIdle(bench, database, bench.sizes.accounts);

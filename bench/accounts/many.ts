@@ -8,7 +8,7 @@ import type { ServerBench } from './server.ts';
 import { accountOf, openShops, type SeenWorker, type Shops } from './shops.ts';
 import { Arrivals } from './take-over.ts';
 
-/** Every so many accounts one is busy when a worker is killed. */
+/** One of this many accounts is busy when a worker is killed. */
 const BUSY_EACH = 100;
 /** Shops insert for so long before a worker is killed. */
 const BUSY_MS = 20_000;

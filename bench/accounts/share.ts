@@ -38,7 +38,7 @@ function figuresOf(change: string, { fairS, over, undriven }: Awaited<ReturnType
   const after = `${FAIR_AFTER_MS / 1_000} s after a worker ${change}`;
   return [
     { name: `most over another, ${after}`, unit: 'accounts', value: over, target: { atMost: MOST_OVER } },
-    { name: `driven by nobody, ${after}`, unit: 'accounts', value: undriven, target: { atMost: 0 } },
+    { name: `owned by no worker, ${after}`, unit: 'accounts', value: undriven, target: { atMost: 0 } },
     { name: `a worker ${change}, shares fair`, unit: 's', value: fairS },
   ];
 }

@@ -13,7 +13,7 @@ import { makeDatabase, type ServerBench } from './server.ts';
 /** Each shop inserts an order so often. */
 const INSERT_EVERY_MS = 1_000;
 const LOOK_MS = 50;
-/** What takes longer than this will not happen. */
+/** A take-over that is slower than this will not happen. */
 const LONGEST_MS = 120_000;
 
 /** A worker that lives, as the database has it, and its accounts. */
@@ -33,7 +33,10 @@ export interface Shops extends AsyncDisposable {
   begin(): void;
   /** Reads who drives which account. */
   seen(): Promise<readonly SeenWorker[]>;
-  /** Waits until each account is driven and no worker has more than one account over another; how long it took, NaN where it did not happen. */
+  /**
+   * Waits until each account has an owner and no worker has more than one account over another; returns how long it took, NaN if it did not
+   * happen.
+   */
   untilFair(workers: number): Promise<number>;
 }
 
@@ -149,7 +152,7 @@ async function insertAllTheTime(insert: () => Promise<void>, isOver: AbortSignal
   }
 }
 
-/** The workers whose heartbeat goes on. */
+/** The workers whose heartbeat continues. */
 async function seenWorkers(admin: pg.Pool): Promise<readonly SeenWorker[]> {
   const { rows } = await admin.query<SeenWorker>(
     `select w.holder, coalesce(array_agg(o.account) filter (where o.account is not null), '{}') as accounts

@@ -11,9 +11,9 @@ const MEDIAN_S = 3.5;
 const WORST_S = 5;
 /** A kill comes at any moment between two heartbeats. */
 const BEAT_MS = 1_000;
-/** A request that a process has sent before it was killed may arrive so long after; nobody takes an account over so early. */
+/** A request that a process has sent before it was killed may arrive this late; no worker takes an account over so early. */
 const ON_ITS_WAY_MS = 1_000;
-/** An account that nobody drives for so long counts as driven by nobody. */
+/** An account without an owner for this time counts as having none. */
 const LONGEST_MS = 30_000;
 
 /** The time from a SIGKILL until the next request of each account that the process drove arrives at the exchange. */

@@ -7,7 +7,7 @@ import { simulate, type Outcome } from './simulate.ts';
 import { backOff, following, Learned, stepPace } from './strategies.ts';
 import { SECOND, type World } from './world.ts';
 
-/** What of the settings the worlds are followed by. */
+/** The settings by which the worlds are followed. */
 export interface FollowedBy {
   readonly worthMs: number;
   readonly share: number;
@@ -19,9 +19,9 @@ export interface FollowedBy {
 export const STRATEGIES = ['roundRobin', 'backOff', 'steps', 'learned', 'oracle'] as const;
 export type Strategy = (typeof STRATEGIES)[number];
 
-/** What came of a way of following; times in seconds. */
+/** The result of a way of following; times in seconds. */
 export interface Result {
-  /** How late changes were seen, in the mean and the 95th percentile. */
+  /** How late changes were seen: the mean and the 95th percentile. */
   readonly mean: number;
   readonly late: number;
   /** Look-ups a second, and those of them that were of final orders, or of ones that had not changed for a day. */
@@ -31,11 +31,11 @@ export interface Result {
   readonly longestWait: number;
 }
 
-/** The results of a world, with so many look-ups a second for orders that are followed. */
+/** The results of a world, with this many look-ups a second for followed orders. */
 export interface Comparison {
   readonly world: string;
   readonly budget: number;
-  /** Nothing is known where the time begins that is measured. */
+  /** Nothing is known at the beginning of the measured time. */
   readonly isUnknown: boolean;
   readonly results: Readonly<Record<Strategy, Result>>;
 }

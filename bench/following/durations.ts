@@ -1,8 +1,8 @@
 /** How long orders stay in a status. */
 export interface Duration {
-  /** Draws a time in milliseconds; infinite where the order never leaves. */
+  /** Draws a time in milliseconds; infinite if the order never leaves. */
   readonly draw: (random: () => number) => number;
-  /** The part that is still there after so many milliseconds. */
+  /** The part that is still there after this many milliseconds. */
   readonly lasting: (ms: number) => number;
 }
 

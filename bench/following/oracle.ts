@@ -8,9 +8,9 @@ import { SECOND, type Stage, type World } from './world.ts';
 const GROWTH = 1.1;
 /** Ages in milliseconds: 0, then from a second to 2 years, far finer than the bins of the program. */
 const AGES = Array.from({ length: 190 }, (_, cell) => (cell === 0 ? 0 : SECOND * GROWTH ** (cell - 1)));
-/** What is left of a status after this is nobody. */
+/** Fewer orders than this in a status count as none. */
 const NOBODY = 1e-9;
-/** Where nobody leaves any more, in a millisecond. */
+/** Below this chance in a millisecond, no order leaves any more. */
 const LEAST_HAZARD = 1e-15;
 
 function cellOf(ms: number): number {
@@ -26,7 +26,7 @@ class TrueTimes {
     this.#passed = AGES.map((ms) => -Math.log(Math.max(NOBODY, lasting(ms))));
   }
 
-  /** The part of those that are there at an age which leave within `ms`. */
+  /** The part of the orders that are there at an age which leave within `ms`. */
   leaving(ageMs: number, ms: number): number {
     return -Math.expm1(this.#until(ageMs) - this.#until(ageMs + ms));
   }

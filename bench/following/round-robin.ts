@@ -36,7 +36,7 @@ export function roundRobin(world: World, rate: number, { leastMs }: Pick<PaceLim
     lookUp(order, now, count);
     if (order.seen < order.plan.leavesAt.length) queue.push(order);
   }
-  // What nobody has seen at the end counts as seen then.
+  // A change that was not seen at the end counts as seen then.
   for (const order of queue.slice(head)) lookUp(order, end, count);
   return outcome;
 }

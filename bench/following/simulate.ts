@@ -53,12 +53,12 @@ export interface Outcome {
 const RECHECKS_MS = [HOUR, DAY, 7 * DAY];
 /** The program learns every 10 minutes: half as often takes half the time here. */
 const LEARN_EVERY_MS = 20 * MINUTE;
-/** Orders come due at ticks of so many milliseconds, or of a multiple of it. */
+/** Orders come due at ticks of this many milliseconds, or of a multiple of it. */
 const SLOT_MS = 5 * SECOND;
 const SOURCES: readonly LookupSource[] = ['new', 'accepted', 'open', 'final'];
 
 /**
- * Has the orders of a world looked up as the program does it: at each tick those that are due, in rounds by their groups,
+ * Has the orders of a world looked up as the program does it: at each tick the due ones, in rounds by their groups,
  * `limit` of them a second. Final ones are looked at again after an hour and a day.
  */
 export function simulate(world: World, limit: number, follower: Follower): Outcome {
@@ -70,7 +70,7 @@ class Run {
   readonly #follower: Follower;
   readonly #stepMs: number;
   readonly #orders = new Set<SeenOrder>();
-  /** Orders by the tick at which they come due, and those that are due, the oldest first. */
+  /** Orders by the tick at which they come due, and the due ones, the oldest first. */
   readonly #later = new Map<number, SeenOrder[]>();
   readonly #due = new Map<LookupSource, SeenOrder[]>(SOURCES.map((source) => [source, []]));
   readonly #outcome: Outcome = { delays: [], lookups: 0, ofFinal: 0, ofIdle: 0, longestWaitMs: 0 };
@@ -207,7 +207,7 @@ class Run {
     this.#outcome.longestWaitMs = Math.max(this.#outcome.longestWaitMs, now - (lookedUpAt ?? plan.createdAt));
   }
 
-  /** What nobody has seen at the end counts as seen then. */
+  /** A change that was not seen at the end counts as seen then. */
   #countUnseen(): void {
     const { end } = this.#world;
     for (const order of this.#orders) {

@@ -77,7 +77,7 @@ export class Learned implements Follower {
     this.#stays = this.#stays.filter(({ id }) => id > firstId);
     this.#lastIds.push({ id: this.#lastId, at: now });
     while ((this.#lastIds[1]?.id ?? Number.POSITIVE_INFINITY) <= firstId) this.#lastIds.shift();
-    // What is older than the world is no longer among the newest changes.
+    // Changes that are older than the world are no longer among the newest.
     const from = new Date(Math.max(0, this.#lastIds[0]?.at ?? 0));
     const learner = new PaceLearner(
       this.#stays.map(({ stay }) => stay),

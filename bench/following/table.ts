@@ -30,7 +30,7 @@ export function tableOf(comparisons: readonly Comparison[]): string {
   return markdownOf([[...TITLES, 'beside steps', 'beside oracle'], ...rows]);
 }
 
-/** All ratios above their targets, by world: the look-ups a second, and in brackets the ratio; with a star where the oracle's is too. */
+/** All ratios above their targets, by world: the look-ups a second, and in brackets the ratio; with a star if the oracle's is too. */
 export function missedTableOf(comparisons: readonly Comparison[]): string {
   const rows = [...Map.groupBy(missesOf(comparisons), ({ world }) => world)].map(([world, misses]) => {
     const cells = RATIOS.map((ratio) =>

@@ -4,7 +4,7 @@ const OF_STEPS = 0.5;
 const OF_STEPS_UNKNOWN = 1.1;
 const OF_ORACLE = 1.15;
 
-/** What the learned pace is held against, one after another. */
+/** The rivals of the learned pace, one after another. */
 export const RATIOS = ['beside steps', 'beside oracle', '95th percentile beside round robin'] as const;
 type RatioName = (typeof RATIOS)[number];
 
@@ -12,7 +12,7 @@ type RatioName = (typeof RATIOS)[number];
 export interface Ratio {
   readonly value: number;
   readonly atMost: number;
-  /** Whether one who knows the distributions reaches it. Where a mean is not reached so, the budget does not allow it. */
+  /** Tells whether one who knows the distributions reaches it. If a mean is not reached so, the budget does not allow it. */
   readonly byOracle: boolean;
 }
 
@@ -35,7 +35,7 @@ export function ratiosOf({ results, isUnknown }: Comparison): Readonly<Record<Ra
   };
 }
 
-/** A ratio that is above its target, and where that is. */
+/** A ratio that is above its target, and whether the oracle's is too. */
 export interface Miss extends Ratio {
   readonly name: RatioName;
   readonly world: string;

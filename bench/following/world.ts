@@ -13,7 +13,7 @@ export interface Stage {
   readonly duration: Duration;
 }
 
-/** What happens to one order, whoever looks; times in milliseconds since the begin of the world. */
+/** The life of one order, however it is looked up; times in milliseconds since the begin of the world. */
 export interface OrderPlan {
   readonly createdAt: number;
   /** Its statuses, in their order, and when it leaves each; after the last one it is final. */
@@ -31,17 +31,17 @@ export interface World {
   readonly plans: readonly OrderPlan[];
   /** The stages of an order, as they are at a time. */
   readonly stagesAt: (ms: number) => readonly Stage[];
-  /** Changes from then until then are measured; it goes on until the end, so that they are seen. */
+  /** Changes from then until then are measured; it continues until the end, so that they are seen. */
   readonly measuredFrom: number;
   readonly measuredTo: number;
-  /** Of an order so many changes are measured, the first ones. */
+  /** The number of changes that are measured of an order, the first ones. */
   readonly measuredChanges: number;
   readonly end: number;
   /** The time between ticks of `schedule.cron` at a time. */
   readonly tickMs: (ms: number) => number;
 }
 
-/** When orders come: until the end, so many a day at a time, and never more than `mostADay`. */
+/** When orders come: until the end, at this rate a day, and never more than `mostADay`. */
 interface Arrivals extends Pick<World, 'end' | 'stagesAt'> {
   readonly mostADay: number;
   readonly aDay: (ms: number) => number;

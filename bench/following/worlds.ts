@@ -37,7 +37,7 @@ const AT_ONCE = stages(
   between(0, 2 * SECOND),
   logNormal(40 * MINUTE, 1),
 );
-/** What was slow is quick, and the reverse. */
+/** Slow statuses are quick, and the reverse. */
 const CHANGED = stages(
   logNormal(20 * MINUTE, 1),
   logNormal(5 * MINUTE, 1),
@@ -59,7 +59,7 @@ type Traits = Partial<Omit<World, 'name' | 'plans'>> & {
   readonly older?: readonly OrderPlan[];
 };
 
-/** Pre-orders of 20 days ago that nobody takes up; they come due spread over the longest time between two look-ups. */
+/** Pre-orders of 20 days ago that no customer takes up; they come due spread over the longest time between two look-ups. */
 function idleOrders(count: number, longestMs: number): OrderPlan[] {
   return Array.from({ length: count }, (_, index) => {
     const dueAt = (longestMs * index) / count;

@@ -28,8 +28,9 @@ const pagesIn = (folder: string) =>
   readdirSync(new URL(folder, ROOT))
     .filter((name) => name.endsWith('.md'))
     .map((name) => entry(`${folder}${name}`));
-/** The manual in the sequence of the README. */
-const manual = [...readFileSync(new URL('README.md', ROOT), 'utf8').matchAll(/^\| \[[^\]]+\]\(([^)]+\.md)\)/gm)];
+/** The pages of the manual in the sequence of the table in the README. */
+const rows = readFileSync(new URL('README.md', ROOT), 'utf8').match(/^\| \[.*$/gm) ?? [];
+const manual = [...rows.join('\n').matchAll(/\]\(([^)#]+\.md)\)/g)];
 
 /** The README is the first page of the site, and a link to a file that is no page is text there. */
 function fitLinks({ tokens, env }: Page): void {

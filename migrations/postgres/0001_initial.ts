@@ -30,8 +30,8 @@ const beginningOf = (column: string) => `substr(${column}, 1, ${INDEXED_CHARACTE
 
 /**
  * Tells whether an order is looked up until it is final, or in flight. It compares an expression, so that a condition on `state`
- * alone does not imply it: a plan that is kept, made while the table was small, would read all such orders to find those of one
- * state. Not `coalesce`, which PostgreSQL 19 leaves out where a column is never null.
+ * alone does not imply it: a plan that is kept, made while the table was small, would read all such orders to find the orders of
+ * one state. Not `coalesce`, which PostgreSQL 19 leaves out if a column is never null.
  */
 export const IS_FOLLOWED = `(state || '') in ('sending', 'unknown', 'held', 'accepted', 'open', 'disputed')`;
 
@@ -74,7 +74,7 @@ const ORDERS = [
   // So it does for rows that were corrected.
   `create index merchant_orders_corrected on merchant_orders (account, next_action_at, external_order_id)
     where state = 'invalid' and next_action_at is not null`,
-  // An order that was just accepted does not wait for all those that were: an order is here until its first look-up.
+  // An order that was just accepted does not wait for all the earlier ones: an order is here until its first look-up.
   `create index merchant_orders_never_looked_up on merchant_orders
     (account, last_lookup_at, next_action_at, external_order_id) where state = 'accepted' and last_lookup_at is null`,
   `create index merchant_orders_of_pre_order on merchant_orders (account, ${beginningOf('pre_order_id')})
@@ -187,7 +187,7 @@ const PHOTOS = [
 
 /**
  * Receivers of events, and how far each has come in the events of an account: a cursor that is not there is at the beginning.
- * An endpoint begins at the events that were the newest when it was first there. An event that it refuses is parked with the
+ * An endpoint begins at the events that were the newest when it was first there. An event that it refuses waits with the
  * later ones of its order, and becomes a dead letter; of an event its id alone is kept here.
  */
 const WEBHOOKS = [
@@ -219,7 +219,7 @@ const ACCOUNTS = [
     timeout_ms bigint not null, boot text, boot_ms bigint) ${CHANGED_OFTEN}`,
   `create table account_holds (account text not null, kind text not null, since text not null, until text,
     reason text not null, actor text, constraint account_holds_key primary key (account, kind))`,
-  // Where the orders of this database went to, or came from: see `src/store/tables/moves.ts`.
+  // The move of the orders of this database, to another or from another: see `src/store/tables/moves.ts`.
   `create table database_moves (id text primary key not null, source text not null, target text not null, at text not null,
     state text not null)`,
   // The hash of the statements of each migration, as it ran.
@@ -227,12 +227,12 @@ const ACCOUNTS = [
 ];
 
 /**
- * Who drives which account. A worker lives until `seen_until`, which it renews; `socket` is where commands on its `host`
- * reach it, `public_key` that with which others close what they ask of it. It drives `held` accounts; `units` are those that
- * it shares with other workers, null for a command. A request of an account is there until it was
- * answered and the answer was taken. `time_line` is that of the server at the owner's last commit, `walked` the place in the
- * due orders that its create pass had reached: they tell what a fail-over may have lost. So does the last heartbeat of a worker
- * that was declared over, in `ended_workers`.
+ * The owners of accounts. A worker lives until `seen_until`, which it renews; commands on its `host` reach it by `socket`, and
+ * other processes close their requests to it with `public_key`. It owns `held` accounts; `units` are the ones that it shares
+ * with other workers, null for a command. A request of an account is there until it was answered and the answer was taken.
+ * `time_line` is that of the server at the owner's last commit, `walked` the place in the due orders that its create pass had
+ * reached: they tell what a fail-over may have lost. So does the last heartbeat of a worker that was declared over, in
+ * `ended_workers`.
  */
 const OWNERS = [
   `create table account_owners (account text primary key not null, generation bigint not null, holder text,

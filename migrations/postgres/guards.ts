@@ -4,7 +4,7 @@ import { DEFAULTS, isChanged, NULL_ACCOUNT, RULES, type Rule } from '../rules.ts
 /** The time at which the statement began, in UTC with milliseconds, as the program writes every time. */
 export const NOW = `to_char(statement_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
-/** What a refusal bears in place of a code of PostgreSQL's own. */
+/** The code of a refusal, in place of a code of PostgreSQL's own. */
 const REFUSED = 'OS001';
 
 const TIME_OF_DAY = String.raw`T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z`;

@@ -49,8 +49,8 @@ const ORDERS = [
     where state = 'pending'`,
   `create index merchant_orders_corrected on merchant_orders (account, next_action_at, external_order_id)
     where state = 'invalid' and next_action_at is not null`,
-  // An order that was just accepted does not wait for all those that were: an order is here until its first look-up. The
-  // column of the condition keeps SQLite from taking the index of all due orders instead.
+  // An order that was just accepted does not wait for all the earlier ones: an order is here until its first look-up.
+  // The column of the condition keeps SQLite from taking the index of all due orders instead.
   `create index merchant_orders_never_looked_up on merchant_orders
     (account, last_lookup_at, next_action_at, external_order_id) where state = 'accepted' and last_lookup_at is null`,
   `create index merchant_orders_of_pre_order on merchant_orders (account, pre_order_id)
@@ -158,7 +158,7 @@ const PHOTOS = [
 
 /**
  * Receivers of events, and how far each has come in the events of an account: a cursor that is not there is at the beginning.
- * An endpoint begins at the events that were the newest when it was first there. An event that it refuses is parked with the
+ * An endpoint begins at the events that were the newest when it was first there. An event that it refuses waits with the
  * later ones of its order, and becomes a dead letter; of an event its id alone is kept here.
  */
 const WEBHOOKS = [
@@ -190,7 +190,7 @@ const ACCOUNTS = [
     granted_at text, settings text, last_commit text, time_line text, walked text)`,
   `create table account_holds (account text not null, kind text not null, since text not null, until text,
     reason text not null, actor text, constraint account_holds_key primary key (account, kind)) without rowid`,
-  // Where the orders of this database went to, or came from: see `src/store/tables/moves.ts`.
+  // The move of the orders of this database, to another or from another: see `src/store/tables/moves.ts`.
   `create table database_moves (id text primary key not null, source text not null, target text not null, at text not null,
     state text not null) without rowid`,
   // The hash of the statements of each migration, as it ran.

@@ -40,7 +40,7 @@ function guards(): Readonly<Record<string, string>> {
     // Neither does UPDATE OR REPLACE, of another order's id to that of a sent one.
     sent_keeps_its_id: `before update of account, external_order_id on merchant_orders ${refusedWhen(RULES.idKept)}`,
     account_is_given: `before update of account on merchant_orders ${refusedWhen(RULES.accountGiven)}`,
-    // Only here is seen that the account was null; what is noted is gone with the insert.
+    // Only here is it seen that the account was null; a note of it is gone with the insert.
     null_account: `before insert on merchant_orders when new.account is null begin
       delete from account_facts where ${NOTED};
       insert into account_facts values (${DEFAULTS['account']}, '${NULL_ACCOUNT}', new.external_order_id, ${NOW})`,

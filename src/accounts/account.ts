@@ -47,7 +47,7 @@ interface AccountDeps extends Pick<AccountsDeps, 'passes' | 'stop'> {
 interface Failure {
   /** The key that was refused: the account is tried again with another one. */
   readonly key: MerchantKey | undefined;
-  /** When the account is tried again or, if it has gone on since, is no longer stopped. */
+  /** When the account is tried again or, if it has worked since, is no longer stopped. */
   nextAt: number;
 }
 
@@ -60,7 +60,7 @@ export class OwnedAccount {
   /** Resolves when the account is not wired any more; undefined if it is not. */
   life: Promise<void> | undefined;
   hasFailed = false;
-  /** The last failure, until the account has gone on for a while. */
+  /** The last failure, until the account has worked for a while. */
   failure: Failure | undefined;
   /** The pace of the time before, if the account was wired before: then the work of the last owner is put right already. */
   pace: FollowPace | undefined;

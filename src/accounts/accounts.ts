@@ -59,7 +59,7 @@ export class Accounts {
     this.#clockWatch = new ClockWatch(deps, () => this.#correctAll());
   }
 
-  /** One account alone is wired all the time, and its failure ends the process. */
+  /** A single account is wired all the time, and its failure ends the process. */
   get isOnly(): boolean {
     return this.#deps.config.accounts.length === 1;
   }
@@ -229,7 +229,7 @@ export class Accounts {
 
   #fail(account: OwnedAccount, error: unknown): void {
     const { onFailure, stop } = this.#deps;
-    // It is claimed again, where it is free.
+    // An account that is free is claimed again.
     if (isOvertaken(this.#deps, error)) return void this.#giveBack(account);
     if (this.isOnly || isOfAll(this.#deps, error)) return onFailure(error);
     if (!stop.aborted && !account.accountLease.ending.aborted) stopFailed(this.#deps, account, error);

@@ -10,7 +10,7 @@ const BY_TIME = ['create', 'verify'] as const;
 const REST_AFTER_MS = 60_000;
 /** The clock may be set, so that a time comes sooner than its timer. */
 const LONGEST_SLEEP_MS = 1_000;
-/** All accounts are read again in this time: whatever was missed is seen then. */
+/** All accounts are read again in this time: a missed change is seen then. */
 const READ_IN_S = 60;
 /** Accounts of one statement at least, unless they were waited for that long: each costs a transaction of the server. */
 const READ_TOGETHER = 300;
@@ -30,7 +30,7 @@ export class DueAccounts {
   #wakeSooner: () => void = () => {};
   #place = 0;
   #unreadS = 0;
-  /** The accounts of the settings, and those that were logged because the settings lack them. */
+  /** The accounts of the settings, and accounts without settings that were logged. */
   readonly #known: Set<string>;
 
   constructor(deps: DueDeps) {

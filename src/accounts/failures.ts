@@ -16,8 +16,8 @@ const TRIED_AGAIN = 'an account is stopped and tried again in a minute; the othe
 const DATABASE_AGAIN = 'an account could not begin because of the database; it is tried again in 5 s';
 
 /**
- * Stops an account that cannot go on: it is tried again once a minute until it goes on for a minute. An account that the
- * database alone keeps from beginning is tried again sooner, and not recorded as stopped.
+ * Stops an account that cannot continue: it is tried again once a minute until it works for a minute. An account that
+ * the database alone keeps from beginning is tried again sooner, and not recorded as stopped.
  */
 export function stopFailed(deps: AccountsDeps, account: OwnedAccount, error: unknown): void {
   const { log, clock, config } = deps;
@@ -53,7 +53,7 @@ export async function takeUpStopped(
   }
 }
 
-/** Tries an account again once a minute; if it has gone on since, it is no longer stopped. */
+/** Tries an account again once a minute; if it has worked since, it is no longer stopped. */
 export function retryFailed(deps: AccountsDeps, account: OwnedAccount): void {
   const { clock } = deps;
   const { name, failure } = account;

@@ -36,7 +36,7 @@ export function repeatedly(ms: number, work: () => void): Disposable {
 /** A clock that is behind by less was corrected by a little, as happens all the time: time then does not go back. */
 const SET_BACK_MS = 1_000;
 
-/** UTC that goes on with `monotonic`, and begins anew at `wall` if that is ahead of it or was set back; both in ms. */
+/** UTC that advances with `monotonic`, and begins anew at `wall` if that is ahead of it or was set back; both in ms. */
 export function steadyTime(wall: () => number, monotonic: () => number): () => Date {
   let anchor = { wall: wall(), monotonic: monotonic() };
   return () => {

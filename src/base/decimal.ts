@@ -17,7 +17,7 @@ export function readDecimal(input: unknown): DecimalReading {
   const value = new Big(input);
   const text = /e/i.test(input) ? value.toFixed() : input;
   if (text.replace(/\D/g, '').length > MAX_DIGITS) {
-    return { ok: false, reason: `has more than ${MAX_DIGITS} digits: ${quote(input)}` };
+    return { ok: false, reason: `has more than ${MAX_DIGITS} digits when it is written out: ${quote(input)}` };
   }
   return { ok: true, text, value };
 }

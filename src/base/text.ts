@@ -8,7 +8,7 @@ const AT_SIGN = /@|%40|\\u0040/gi;
 const AFTER_AT = /[^\s"'<>@]{1,256}/y;
 const LONGEST_BEFORE_AT = 256;
 
-/** A text without what looks like an e-mail address. It takes time with the text's length alone, whatever stands in it. */
+/** A text without what looks like an e-mail address. It takes time with the text's length alone, whatever its content. */
 export function withoutAddresses(text: string): string {
   let shown = '';
   let from = 0;
@@ -47,7 +47,7 @@ export function isUnicode(text: string): boolean {
   return text.isWellFormed() && !text.includes('\uFFFD');
 }
 
-/** Text as every database gives it back: in place of half a character, and of NUL, which PostgreSQL does not take, stands U+FFFD. */
+/** Returns the text that every database stores: U+FFFD replaces half a character, and NUL, which PostgreSQL does not take. */
 export function storable(text: string): string {
   const wellFormed = text.toWellFormed();
   // A search is much faster than a replacement that finds nothing, and each value of each event passes here.

@@ -27,8 +27,8 @@ export function printableJson(lines: string): string {
 }
 
 /**
- * Puts an apostrophe before what a spreadsheet would run as a formula: also within a text, where a spreadsheet that takes
- * another character than the comma between two cells would begin one. A negative amount stays a number.
+ * Puts an apostrophe before what a spreadsheet would run as a formula: also within a text, because a spreadsheet may take
+ * another character than the comma as the end of a cell. A negative amount stays a number.
  */
 export function noFormula(text: string): string {
   if (/^-\d+(\.\d+)?$/.test(text)) return text;

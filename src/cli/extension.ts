@@ -26,8 +26,8 @@ export interface AskedPass {
 }
 
 /**
- * A folder of `src/extensions` that can be deleted, with its line in `src/extensions.ts`. The core imports none; what an
- * extension adds to the program stands here.
+ * A folder of `src/extensions` that can be deleted, with its line in `src/extensions.ts`. The core imports none; this
+ * interface lists the parts that an extension may add to the program.
  */
 export interface Extension {
   readonly name: string;
@@ -35,7 +35,6 @@ export interface Extension {
   /** A paragraph at the head of the help, for who is new here. */
   readonly welcome?: string;
   readonly settings?: () => Promise<SettingsPart>;
-  /** Loaded when a process drives accounts. */
   readonly parts?: () => Promise<AppParts>;
   /** Asks a process that drives an account for a pass of `sync`. */
   readonly passBeside?: () => Promise<

@@ -69,7 +69,7 @@ async function run(command: Command): Promise<void> {
     // On a terminal the text on stderr is enough; a silent log has no line.
     if (isInOnePlace && (process.stdout.isTTY || !log.isLevelEnabled('fatal'))) throw error;
     const { code: exitCode, message: cause } = explainError(error);
-    log.fatal({ cause, exitCode }, 'order-sync cannot go on');
+    log.fatal({ cause, exitCode }, 'order-sync cannot continue');
     if (!isInOnePlace) throw error;
     process.exitCode = exitCode;
   }
@@ -81,7 +81,7 @@ function isSameFile(one: number, other: number): boolean {
   return dev === second.dev && ino === second.ino;
 }
 
-/** Loading modules makes V8's memory for young objects grow by 30 MB, which V8 never gives back. It may grow once the daemon is ready. */
+/** Loading modules makes V8's memory for young objects grow by 30 MB, which V8 never frees. It may grow once the daemon is ready. */
 function growYoungGeneration(factor: 1 | 2): void {
   setFlagsFromString(`--semi-space-growth-factor=${factor}`);
 }

@@ -85,7 +85,7 @@ async function alone(app: App, scope: FollowScope, signal: AbortSignal, progress
   const { withGracePeriod } = await import('../orders/pass/run.ts');
   const { syncOnce } = await import('../orders/sync.ts');
   const over = new AbortController();
-  // A pause binds from the moment on in which it is set. That the database is gone the pass itself finds out.
+  // A pause binds from the moment in which it is set. The pass itself finds out that the database is gone.
   const watching = heedDecisions(app, over.signal).catch(() => undefined);
   try {
     return await withGracePeriod(app, signal, () =>

@@ -10,7 +10,7 @@ import type { HttpRequest } from './transport/http.ts';
 export interface AccountState {
   /** The time for which requests of the lane are held, in milliseconds; infinite until a person ends the restraint. */
   heldForMs(lane: Lane): number;
-  /** Requests of the lane go one at a time: a restraint may be over, or nobody knows yet whether the key is right. */
+  /** Requests of the lane go one at a time: a restraint may be over, or the key is not proved yet. */
   isProbed(lane: BreakerLane): boolean;
   /** A look-up must show, before the next create, whether creates alone are lost. */
   readonly isInDoubt: boolean;
@@ -20,7 +20,7 @@ export interface AccountState {
   note(news: AccountNews, askedAt: Date): void;
 }
 
-/** Reads from a reply how the exchange does, for the circuit breaker of the lane, and what that says of the account. */
+/** Reads from a reply the health of the exchange, for the circuit breaker of the lane, and the news of the account. */
 export function evidenceOf(reply: UnreadReply, lane: Lane): { readonly health: Health; readonly news?: AccountNews } {
   // A create says nothing of the account if it gets no answer.
   const noAnswer = lane === 'lookup' ? { news: { kind: 'no-answer' } as const } : {};
@@ -35,7 +35,7 @@ export function evidenceOf(reply: UnreadReply, lane: Lane): { readonly health: H
     case 'rate-limited':
       return { health: 'nothing', news: reply };
     case 'key-refused':
-      // What a person asks for may be refused for reasons of its own.
+      // A request of a person may be refused for reasons of its own.
       return lane === 'person' ? { health: 'nothing' } : { health: 'nothing', news: reply };
     case 'not-sent':
       return { health: 'unreachable', ...noAnswer };

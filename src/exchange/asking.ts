@@ -7,7 +7,6 @@ import type { AskedFor } from './reply.ts';
 import type { VerificationLevel } from './schemas.ts';
 import type { Transport } from './transport/http.ts';
 
-/** The input of §4.5. */
 export interface PhotoRequest {
   readonly level: VerificationLevel;
   /** Taken by the exchange with the level `LIVENESS` only. */

@@ -43,11 +43,11 @@ const LONGEST_WAIT_MS = 10_000;
 const NO_TURN: FailedReply = { kind: 'not-sent', why: 'the wait for its turn was broken off' };
 
 /**
- * The merchant interface of the exchange, one method an endpoint. Each method takes its turn at the gate, ensures the
- * request lease, sends one request, and reads the reply; it never rejects with an answer of the exchange.
+ * The merchant interface of the exchange, one method an endpoint. Each method takes its turn at the gate, ensures the request lease,
+ * sends one request, and reads the reply; it never rejects with an answer of the exchange.
  *
- * The methods for creates and look-ups share the limits and stop while their circuit breaker is open: they give undefined
- * when no turn came. All others are asked by a person, go ahead of those, and are tried whatever the breakers say; they throw
+ * The methods for creates and look-ups share the limits and stop while their circuit breaker is open: they return undefined if no
+ * turn came. All others are asked by a person, go ahead of those, and are tried whatever the breakers say; they throw
  * `UnusableIdError`, before any request, on an id that cannot be sent. None leaves while the exchange asks to wait. A signal ends the
  * wait for the turn. A request that has left is broken off at the end of the grace period alone: §4.1 tells a new link's id once.
  */
@@ -81,8 +81,8 @@ export class ExchangeClient implements OrderExchange {
   }
 
   /**
-   * §4.9, once, which ends the turn. What came of it, by the outcome rule. Never rejects. Where a 403 is known to speak of
-   * the order alone, one refuses the order.
+   * Sends §4.9 once and ends the turn. Returns the outcome by the outcome rule. Never rejects. If a 403 is known to speak
+   * of the order alone, it refuses the order.
    */
   async createPreOrder(order: MerchantOrder, given: Turn, isForbiddenAlone = false): Promise<CreateOutcome> {
     using turn = given;
@@ -194,7 +194,7 @@ export class ExchangeClient implements OrderExchange {
     return await this.#askForPerson(request, sdkTokenSchema, signal, { asked: aboutLink(linkId) });
   }
 
-  /** §4.10 as the exchange answers now: any JSON, so that a person sees also what is not as the document says. */
+  /** §4.10 as the exchange answers now: any JSON, so that a person also sees fields that the document does not have. */
   async showPreOrder(preOrderId: string, signal?: AbortSignal): Promise<Reply<unknown>> {
     const asked = { what: 'pre-order', field: 'id', id: preOrderId } as const;
     return await this.#askForPerson(get(`${ORDERS}/request/${pathId(preOrderId)}`), z.unknown(), signal, { asked });
@@ -256,7 +256,7 @@ export class ExchangeClient implements OrderExchange {
     return read;
   }
 
-  /** Ensures the lease. Gives a reply instead where the exchange has asked to wait since the turn came. */
+  /** Ensures the lease. Returns a reply instead if the exchange has asked to wait since the turn came. */
   async #heldAtLast(): Promise<FailedReply | undefined> {
     await this.#options.lease.ensure();
     return this.#refusedFor(0);

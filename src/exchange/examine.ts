@@ -77,7 +77,7 @@ function evidenceOf(
 ): Evidence {
   const { askedAt, tookMs, response } = seen;
   const body = response?.body ?? '';
-  // What is no JSON tells how an exchange answers, too; it has no fields to hide.
+  // A body that is no JSON is evidence too; it has no fields to hide.
   const shown = readJson(body) === undefined ? body : withoutTokens(body);
   return {
     request: `${method} ${path}`,

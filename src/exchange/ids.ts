@@ -4,7 +4,7 @@ import { isPlainText } from '../base/text.ts';
 /** RFC 5321: no address is longer. */
 const MAX_EMAIL_LENGTH = 254;
 
-/** Of an answer that cannot be read so many ids are shown. */
+/** The most ids that are shown of an answer that cannot be read. */
 const MOST_IDS = 5;
 
 /** An id or address that cannot be put into a request. Nothing was sent. */
@@ -18,7 +18,7 @@ export function pathId(id: string): string {
   return encodeURIComponent(id);
 }
 
-/** A link id that is to be stored. Throws `UnusableIdError` on an e-mail address that was given by mistake, too. */
+/** Returns a link id to store. Throws `UnusableIdError` also if an e-mail address was given by mistake. */
 export function storableLinkId(id: string): string {
   if (id.includes('@')) throw unusable(id, 'a link id');
   pathId(id);
@@ -38,7 +38,7 @@ export function headerId(id: string): string {
   return id;
 }
 
-/** An e-mail address as the exchange is to judge it (§4.1). Throws `UnusableIdError` on what cannot be one at all. */
+/** An e-mail address for the exchange to judge (§4.1). Throws `UnusableIdError` on text that cannot be one at all. */
 export function emailAddress(email: string): string {
   // The address stays out of the message: it is a person's.
   if (!isPlainText(email) || email.length > MAX_EMAIL_LENGTH) {
@@ -71,7 +71,7 @@ function idsIn(body: string, fields: readonly string[]): readonly string[] {
 }
 
 function unusable(id: string, what: string): UnusableIdError {
-  // An e-mail address given by mistake is to stand in no error.
+  // An e-mail address given by mistake must stand in no error.
   const shown = id.includes('@') ? 'an e-mail address' : JSON.stringify(id.slice(0, 60));
   return new UnusableIdError(`${shown} cannot be ${what}; check the id and try again`);
 }

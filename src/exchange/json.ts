@@ -19,13 +19,13 @@ export function readJson(body: string): unknown {
   return value;
 }
 
-/** A record is read for the fields that decide, for those that are shown, and when it is the one before: parsed once for all. */
+/** Records that were read lately. A record is read several times: for the fields that decide, for those on show, and as the one before. */
 const recentlyRead = new Map<string, unknown>();
 /** Two for each order of a large commit: its answer and the record before it. */
 const MOST_KEPT = 256;
 const LONGEST_KEPT = 16_384;
 
-/** A number behind a name, and what looks like one in a text. */
+/** A number behind a name, and text that looks like one. */
 const NAMED_NUMBER = /"\s*:\s*-?\d[\d.eE+-]*/g;
 const NAME = /"\s*:/g;
 
@@ -67,7 +67,7 @@ function putDigits(parts: Record<string, unknown>, digits: readonly string[], ne
 }
 
 /**
- * The value of a JSON body as `readJson` reads it. A body that gives a name twice with two values cannot be read: which of two
+ * The value of a JSON body as `readJson` reads it. A body that has a name twice with two values cannot be read: which of two
  * pre-orders or links was made must not be guessed.
  */
 export function readUnambiguous(body: string): unknown {
@@ -106,10 +106,7 @@ export function withDigits(value: unknown): unknown {
   return typeof value === 'object' && isLosslessNumber(value) ? value.value : value;
 }
 
-/**
- * What stands at a JSON pointer (RFC 6901) in a value that was read, or undefined if nothing does. The empty pointer is
- * the whole value.
- */
+/** Returns the value at a JSON pointer (RFC 6901), or undefined if there is none. The empty pointer is the whole value. */
 export function valueAt(value: unknown, pointer: string): unknown {
   const names = pointer.split('/').slice(1);
   return names.reduce<unknown>((within, name) => {
@@ -135,7 +132,7 @@ function isTooDeep(body: string): boolean {
   return false;
 }
 
-/** Where the string that begins at `start` ends: at the next quote that is not escaped. */
+/** Returns the end of the string that begins at `start`: the next quote that is not escaped. */
 function endOfString(body: string, start: number): number {
   for (let index = start + 1; index < body.length; index += 1) {
     const character = body.charCodeAt(index);

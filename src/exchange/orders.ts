@@ -9,12 +9,12 @@ import { type UnreadReply, answerOf } from './reply.ts';
 import { readJson, valueAt, withDigits } from './json.ts';
 
 /**
- * With the documented error body these say that the order was not taken, and without it where the merchant has confirmed
+ * With the documented error body these say that the order was not taken, and without it if the merchant has confirmed
  * that. 408 and 409 may come after it was.
  */
 const CREATE_REFUSALS: readonly number[] = [400, 404, 422];
 
-/** What is known of the answers that the document leaves open; the settings of those names. */
+/** The settings of the same names. They say how answers are read that the document leaves open. */
 export interface ReadingSettings {
   readonly absence: readonly AbsenceShape[];
   readonly refusedBy: 'documented' | 'status';
@@ -120,9 +120,9 @@ function refusedAs({ httpStatus, error }: Extract<UnreadReply, { kind: 'refused'
 const RECORD_FIELDS: readonly string[] = ['externalOrderId', 'merchant', 'percent', 'percentEnabled', 'reward'];
 
 /**
- * What a reply to a look-up that brought no record shows of the order's absence: documented by the 404 of §7 or by a shape
- * that the merchant has confirmed, likely by an answer that says nothing of an order; undefined if it shows nothing. An
- * answer that bears an order, or another order's id, never shows absence, whatever the settings say.
+ * Returns how a reply that brought no record shows the order's absence: documented by the 404 of §7 or by a shape that the
+ * merchant has confirmed, likely by an answer that says nothing of an order; undefined if it shows nothing. An answer that
+ * bears an order, or another order's id, never shows absence, whatever the settings say.
  */
 function readAbsence(
   reply: UnreadReply,
@@ -145,7 +145,7 @@ function isLikely(answer: Answer, value: unknown): boolean {
   return status === 404 || status === 204 || (isSuccess(answer) && saysNothing(body, value));
 }
 
-/** Tells whether an answer has a shape. A success is named by its mere status only where it says nothing of an order. */
+/** Tells whether an answer has a shape. A success is named by its mere status only if it says nothing of an order. */
 function hasShape(answer: Answer, shape: AbsenceShape): boolean {
   if (shape.status !== answer.httpStatus) return false;
   const value = readJson(answer.body);
@@ -166,7 +166,7 @@ function stands(body: unknown, { pointer = '', value: expected }: AbsenceShape):
   return expected === undefined || textOf(value) === expected;
 }
 
-/** The text by which a setting names a value; undefined for what no setting names. */
+/** The text by which a setting names a value; undefined for a value that no setting names. */
 function textOf(value: unknown): string | undefined {
   if (isLosslessNumber(value)) return value.value;
   if (typeof value !== 'object' || value === null) return String(value);
@@ -186,7 +186,7 @@ const PASSING = /time|date|path|trace|request|instance|status|\bid$/i;
 const TELLING = ['code', 'error', 'reason', 'title', 'message', 'detail', 'order'];
 
 /**
- * The narrowest shape that makes all of the answers documented absence; undefined if there is none. `isShared` where
+ * The narrowest shape that makes all of the answers documented absence; undefined if there is none. `isShared` if
  * answers to an address that does not exist have the shape too.
  */
 export function commonAbsenceShape(

@@ -19,7 +19,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /**
  * The compared fields of an order record (§2.7), or undefined if the body cannot be read as one. A field that decides
  * nothing and is of another type than the document's counts as not given: one odd field must not hide the others. Texts are
- * as the database gives them back: half a character would else be a change at each look-up.
+ * as the database stores them, because half a character would else be a change at each look-up.
  */
 export function readRecordView(body: string): RecordView | undefined {
   const record = fields(readJson(body));
@@ -155,7 +155,7 @@ function text(value: unknown): string | null {
   return typeof value === 'string' ? storable(value) : null;
 }
 
-/** Text that says something: an exchange may give empty text where it has nothing. */
+/** Returns a text unless it is empty: an exchange may send empty text for a field without a value. */
 function filled(value: unknown): string | null {
   return value === '' ? null : text(value);
 }

@@ -14,7 +14,7 @@ export type FailedReply =
   | { readonly kind: 'key-refused' }
   /** It is proved that the exchange got nothing. */
   | { readonly kind: 'not-sent'; readonly why: string }
-  /** Nobody can tell whether the exchange did what was asked. */
+  /** Nothing proves whether the exchange did it. */
   | { readonly kind: 'unknown'; readonly why: string };
 
 /**
@@ -24,8 +24,8 @@ export type FailedReply =
 export type Reply<Value> = { readonly kind: 'ok'; readonly value: Value; readonly body: string } | FailedReply;
 
 /**
- * A reply whose body has not been read for its endpoint. `answer` is what a refusal was read from, and what the document does
- * not show; it is not for people, since it may quote the request. `retryAfterMs` is there where a 503 asks to wait.
+ * A reply whose body has not been read for its endpoint. `answer` is that of a refusal, or one that the document does not show;
+ * it is not for people, since it may quote the request. `retryAfterMs` is there if a 503 asks to wait.
  */
 export type UnreadReply =
   | ({ readonly kind: 'ok' } & Answer)
@@ -34,7 +34,7 @@ export type UnreadReply =
 const DEFAULT_RETRY_AFTER_MS = 5_000;
 const LONGEST_RETRY_AFTER_MS = 24 * 60 * 60_000;
 
-/** Sends one request. Never rejects: what the exchange answers, and what goes wrong, is a reply. */
+/** Sends one request. Never rejects: every answer and every failure is a reply. */
 export async function ask(
   transport: Pick<Transport, 'send'>,
   clock: Pick<Clock, 'now'>,
@@ -92,7 +92,7 @@ export interface AskedFor {
   readonly id: string;
 }
 
-/** Drops an answer that bears another id than the one that was asked for: it is about somebody else. */
+/** Drops an answer that bears another id than the one that was asked for: it is about another person. */
 export function aboutTheOneAsked<Value>(reply: Reply<Value>, asked: AskedFor | undefined): Reply<Value> {
   if (reply.kind !== 'ok' || asked === undefined) return reply;
   if (idsIn(reply.value, asked.field.toLowerCase()).every((id) => withDigits(id) === asked.id)) return reply;
@@ -185,7 +185,7 @@ const BY_STATUS: Readonly<Record<string, RefusalReason>> = {
 
 /** Says which documented refusal a reply is (§7). The message is for people and decides nothing. */
 export function refusalReason({ httpStatus, error }: Extract<FailedReply, { kind: 'refused' }>): RefusalReason {
-  // Documented for links; what else the exchange does not have is said in the same words.
+  // Documented for links. The exchange says the same of everything else that it does not have.
   if (httpStatus === 404 && error.status === 'NOT_FOUND') return 'not-found';
   if (error.status === undefined && error.code === 'INVALID_VALUE') return 'upload-url-not-set';
   return (httpStatus === 400 ? BY_STATUS[error.status ?? ''] : undefined) ?? 'other';

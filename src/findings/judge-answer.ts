@@ -136,7 +136,7 @@ async function judgeNotFound(
   evidence: 'documented' | 'likely',
 ): Promise<NewFindings> {
   const { orderId, externalOrderId, state } = before;
-  // Nobody misses an order that a person has given up.
+  // An order that a person has given up is not missed.
   const isMissed = orderId !== null && state !== 'abandoned';
   const vanished = isMissed ? [differing('ORDER_VANISHED', `order ${orderId}`, 'not found')] : [];
   const overdue = overdueFindings(deps, row, decision.tracking, earlierView(row), now);
@@ -232,7 +232,7 @@ function overdueFindings(
   return findOverdue({ ...tracking, assetPosition, record }, now, { ...settings, ...never });
 }
 
-/** The first order of the account tells whose it is; one that may be of somebody else tells nothing. */
+/** The first order of the account tells whose it is; one that may be of another merchant tells nothing. */
 async function learnMerchant(
   tx: Transaction,
   { merchantId: known }: Evidence,
@@ -259,7 +259,7 @@ async function readOthers(
   return { hashUsedBy: await other('transactionHash'), orderUsedBy: await other('orderId') };
 }
 
-/** Stores a record. Columns that repeat its fields are written only where they changed: most changes are of a status. */
+/** Stores a record. Columns that repeat its fields are written only if they changed: most changes are of a status. */
 export async function keepRecord(
   tx: Transaction,
   received: ComparedBody,

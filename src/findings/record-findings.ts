@@ -20,7 +20,7 @@ export interface JudgedFindings {
 
 const LONGEST_VALUE = 300;
 
-/** Writes down what was found of an order. Findings of the judged classes that are no longer true resolve themselves. */
+/** Writes the findings of an order. Findings of the judged classes that are no longer true resolve themselves. */
 export async function recordFindings(
   tx: Transaction,
   { account }: Pick<FlowDeps, 'account'>,

@@ -32,7 +32,7 @@ const WORTH_TELLING_MS = 10 * 60_000;
 type Unresolved = Awaited<ReturnType<typeof unresolvedPage>>[number];
 type SweepDeps = Omit<FlowDeps, 'creates' | 'gracePeriodOver'>;
 
-/** Compares new records, learns the pace, and judges by time, in short transactions: other writers go on. */
+/** Compares new records, learns the pace, and judges by time, in short transactions, so that other writers need not wait. */
 export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<void> {
   await compareNewRecords(deps, signal);
   if (!(await isAnythingAwaited(deps.store.db, deps.account))) {

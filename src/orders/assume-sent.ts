@@ -15,7 +15,7 @@ interface Assumed {
   readonly how: Assumption;
 }
 
-/** Takes an order for sent. Gives how many it took: none if the merchant has deleted it meanwhile. */
+/** Takes an order for sent. Returns how many it took: none if the merchant has deleted it meanwhile. */
 export async function assumeOrderSent(tx: Transaction, { account, id, how }: Assumed, deps: Assuming): Promise<number> {
   const row = await lockOrder(tx, account, id);
   if (row === undefined) return 0;

@@ -100,7 +100,7 @@ export class WrongTimes {
     return this.isAny ? this.#retryAt - this.#deps.clock.monotonic() : Number.POSITIVE_INFINITY;
   }
 
-  /** Makes orders due whose due times no schedule plans; if the clock went back, all that wait. In pages. */
+  /** Makes orders due whose due times no schedule plans; if the clock went back, all orders that wait. It works in pages. */
   async correct(clockWentBack: boolean): Promise<void> {
     const { account, clock, log, settings } = this.#deps;
     const now = clock.now();
@@ -126,7 +126,7 @@ export class WrongTimes {
       const now = this.#deps.clock.now();
       if (!(await this.#correctOne(id, { latest: now, to: now }))) left.push(id);
     }
-    // What refused so many may have ended.
+    // The cause of all these refusals may have ended.
     if (ids.length >= PAGE && left.length < ids.length) return await this.correct(true);
     await this.#leave(left);
   }
@@ -143,7 +143,7 @@ export class WrongTimes {
         if (await this.#correctOne(id, query)) orders += 1;
         else refused.push(id);
       }
-      // If so many are refused, whatever refuses them speaks of all.
+      // If a whole page is refused, the cause concerns all orders.
       isMore = page.isMore && refused.length < PAGE;
     }
     left.push(...refused);

@@ -28,7 +28,7 @@ const UNREPLICATED: CreateOutcome = {
 
 /**
  * Sends every pending order that is due, and ends when none is left, when the circuit breaker opens, or when `signal`
- * aborts. The intent of each request is durable before it goes; what came of it is durable before the pass ends.
+ * aborts. The intent of each request is durable before it leaves; its outcome is durable before the pass ends.
  */
 export async function createPass(deps: FlowDeps, signal: AbortSignal): Promise<void> {
   await recoverUnrecorded(deps);
@@ -85,7 +85,7 @@ function isStopped(exchange: FlowDeps['exchange']): boolean {
   return isOpen || needsProbe;
 }
 
-/** Puts an invalid row that has been corrected back among the pending ones, where it is checked again. */
+/** Makes an invalid row that has been corrected pending again, so that it is checked again. */
 async function recheckCorrected(deps: FlowDeps, externalOrderId: string): Promise<void> {
   const { account, store, clock } = deps;
   await store.writer.write(async (tx) => {
@@ -109,7 +109,7 @@ export async function sendOrder(deps: FlowDeps, externalOrderId: string, signal:
   }
 }
 
-/** Gives what is to be waited for where the outcome of a create in flight decides whether one more passes a limit. */
+/** Returns the wait that comes first, if the outcome of a create in flight decides whether one more passes a limit. */
 async function trySending(
   deps: FlowDeps,
   externalOrderId: string,

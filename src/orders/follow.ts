@@ -26,7 +26,7 @@ const MOST_STATUSES = 1_000;
 /** The breaker opened, and once more after a wait: a few orders that alone fail are no outage. */
 const OPENINGS_OF_OUTAGE = 2;
 
-/** Which orders a follow pass looks up: those that are due, or every order being followed, due or not. */
+/** The orders that a follow pass looks up: the due ones, or every followed order, due or not. */
 export type FollowScope = 'due' | 'all';
 
 /** No order is due until then. */
@@ -49,8 +49,8 @@ export async function followPass(
 
 /**
  * Looks up the orders that are due at `until`, which is asked anew at each round: the daemon moves it on by its cron. With the
- * pace `every-tick` the next tick begins for those that are followed once all of them were looked up that were due at the last
- * one. Unknown outcomes are due at their own times. Ends like `followPass`.
+ * pace `every-tick` the next tick begins for followed orders once all that were due at the last one were looked up. Unknown
+ * outcomes are due at their own times. Ends like `followPass`.
  */
 export async function lookUpDue(deps: FollowDeps, until: () => Date, signal: AbortSignal): Promise<void> {
   const { isEveryTick } = deps.settings.pace;
@@ -84,7 +84,6 @@ async function lookUpEach(deps: FollowDeps, orders: AsyncIterable<string>, signa
   });
 }
 
-/** Facts about an account that earlier passes have recorded. */
 interface KnownOfAccount {
   /** The first record says whose the account's orders are, and the next ones are compared with that. */
   readonly hasMerchant: boolean;
@@ -201,7 +200,7 @@ export async function recordAnswer(
   return { before, decision, findings, unseen: await unseenStatuses(tx, deps.account, decision.events, now, seen) };
 }
 
-/** Remembers the statuses that changed. Returns those that no order of the account ever had. */
+/** Remembers the statuses that changed. Returns the statuses that no order of the account ever had. */
 async function unseenStatuses(
   tx: Transaction,
   account: string,

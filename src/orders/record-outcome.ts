@@ -34,7 +34,7 @@ export async function recordOrKeep(
   }
 }
 
-/** Records what came of a request. Another owner may have moved the row meanwhile. */
+/** Records the outcome of a request. Another owner may have moved the row meanwhile. */
 async function recordOutcome(
   deps: OutcomeDeps,
   claimed: Tracking,
@@ -93,8 +93,8 @@ function withoutIgnored(outcome: CreateOutcome, { ignore }: Pick<OutcomeDeps['se
 }
 
 /**
- * Writes the outcome of a create. Where the database refuses it, as a trigger of the merchant's may, the state is written
- * without what goes with it; what cannot be written at all is logged: nobody will tell us once more.
+ * Writes the outcome of a create. If the database refuses it, as a trigger of the merchant's may, the state is written
+ * alone. An outcome that cannot be written at all is logged, because the exchange does not tell it again.
  */
 async function writeOutcome<Recorded>(
   { store, log, gracePeriodOver, observers }: OutcomeDeps,
@@ -109,7 +109,7 @@ async function writeOutcome<Recorded>(
     const facts = { externalOrderId };
     observers.tell({ kind: 'failed', failure: { level: 'error', message, cause, kind: 'database', facts } });
   };
-  // Where two orders are given the same pre-order, the second finds the first.
+  // If two orders have the same pre-order, the second finds the first.
   const about = [externalOrderId, ...(outcome.kind === 'accepted' ? [`pre-order ${outcome.preOrder.id}`] : [])];
   const write = async (isWhole: boolean) =>
     await store.writer.writeUntilDurable(writing(isWhole), gracePeriodOver, tell, about);

@@ -19,7 +19,7 @@ type UnrecordedDeps = Omit<FlowDeps, 'exchange'>;
 
 /**
  * Puts right what the last owner left, before anything is sent. An order that is found `sending` may have been taken, so
- * it becomes unknown. A due time that is further away than any schedule gives was written under a wrong clock or by
+ * it becomes unknown. A due time that is further away than any schedule plans was written under a wrong clock or by
  * another program, so the order becomes due now.
  */
 export async function recover(
@@ -112,7 +112,7 @@ type ProbeDeps = Parameters<typeof lookUp>[0];
 const CANDIDATES = 10;
 
 /**
- * Looks one order up where that must be answered before the next create, and there is one to send. A look-up creates
+ * Looks one order up if that must be answered before the next create, and there is one to send. A look-up creates
  * nothing, whatever becomes of it; it is recorded as any other.
  */
 export async function probeForCreates(deps: ProbeDeps, signal: AbortSignal): Promise<void> {
@@ -129,14 +129,14 @@ export async function probeForCreates(deps: ProbeDeps, signal: AbortSignal): Pro
   if (!isStillNeeded && failedProbes > 0) await makeDue(deps, NEVER_LEFT);
 }
 
-/** If another key may be in force than the refused one, what waits for that alone is due. The restraint lets one probe go. */
+/** If another key may be in force than the refused one, orders that wait for that alone are due. The restraint lets one probe go. */
 export async function makeRefusedDue(deps: FlowDeps): Promise<void> {
   if (!deps.restraints.isKeyOther) return;
   await makeDue(deps, KEY_REFUSED);
   deps.restraints.isKeyOther = false;
 }
 
-/** Makes pending orders due now that wait only for what this reason says, such as the end of an outage. */
+/** Makes pending orders due now that wait only for the end of this reason, such as an outage. */
 async function makeDue({ account, store, clock }: Pick<FlowDeps, 'account' | 'store' | 'clock'>, reason: string) {
   try {
     for (let made = PAGE; made >= PAGE;) {
@@ -150,7 +150,7 @@ async function makeDue({ account, store, clock }: Pick<FlowDeps, 'account' | 'st
   }
 }
 
-/** The order that last answered, where it is followed anyway, or else one of the next to be sent. */
+/** The order that last answered, if it is still followed, or else one of the next orders to send. */
 async function orderToProbe({ account, store, clock, exchange }: ProbeDeps, turn: number): Promise<string | undefined> {
   const filter = { account, state: 'pending', until: clock.now(), by: 'due', limit: CANDIDATES } as const;
   const due = await findOrders(store.db, filter, ['external_order_id']);

@@ -75,7 +75,7 @@ async function requestsToMake({ account, store }: FlowDeps, scope: FollowScope, 
   return 2 * sends + rechecks + sum(await countByState(store.db, account, FOLLOWED_STATES));
 }
 
-/** Both passes go on where they stopped: what is done is not due any more, or was looked up since the pass began. */
+/** Both passes resume at the place of the breaker: finished orders are not due any more, or were looked up since the pass began. */
 async function repeatWhileOpen(
   deps: FlowDeps,
   lane: 'create' | 'lookup',
@@ -87,7 +87,7 @@ async function repeatWhileOpen(
     const before = { ...exchange.breaker(lane), timesHeld: restraints.timesHeld };
     await pass();
     const { openForMs, openings, openingsEver, needsProbe } = exchange.breaker(lane);
-    // A breaker or a hold stops the pass also where it is over once what was in flight is done.
+    // A breaker or a hold stops the pass even if it is over once the work in flight is done.
     const isNew = openingsEver > before.openingsEver || restraints.timesHeld > before.timesHeld;
     const mustProbe = needsProbe && !before.needsProbe;
     const wasStopped = before.isOpen || isNew || mustProbe;

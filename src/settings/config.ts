@@ -27,7 +27,7 @@ export { sqlitePath, type DatabaseConfig, type SqliteDatabase } from './database
 /** The settings in force, frozen: durations in milliseconds, sizes in bytes, paths absolute. The settings of extensions are included. */
 export type Config = Readonly<Omit<Settings, 'database'>> & {
   readonly database: DatabaseConfig;
-  /** The accounts that are driven, in the order of the file; `default` alone where none is named. */
+  /** The accounts in the order of the file; `default` alone if none is named. */
   readonly accounts: readonly AccountConfig[];
   /** The file that these settings were read from, as it was then. */
   readonly file: SettingsFile | null;
@@ -70,7 +70,7 @@ function withPaths(settings: Settings, files: readonly string[], cwd: string): S
 
 export type AccountSettings = Config & { readonly account: string };
 
-/** The settings as an account has them. Throws ConfigError where there is no such account. */
+/** The settings as an account has them. Throws ConfigError if there is no such account. */
 export function configOf(config: Config, name: string): AccountSettings {
   const account = config.accounts.find((one) => one.name === name);
   if (account === undefined) throw new ConfigError(unknownAccount(name, config.accounts));
@@ -146,7 +146,7 @@ function read(layers: Layers, isExchangeRequired: boolean): { settings: Settings
   const { data: settings, error } = layers.schema.general.type.safeParse(nested(layers.entries));
   const found = (error?.issues ?? []).flatMap((issue) => problemsOf(issue, issue.path, layers));
   const problems = [...layers.problems];
-  // A setting that is wrong where it stands has no value that could be wrong too.
+  // A setting that is wrong in its own layer has no value that could be wrong too.
   problems.push(...found.filter(({ setting }) => !problems.some((said) => said.setting === setting)));
   if (isExchangeRequired && layers.isWhole) problems.push(...missingExchange(layers, problems));
   const { accounts, problems: more } = accountsOf(layers, settings);
@@ -183,7 +183,7 @@ function accountsIn({ accounts }: Pick<Layers, 'accounts'>): Layers['accounts'] 
   return accounts.size === 0 ? new Map([[DEFAULT_ACCOUNT, new Map()]]) : accounts;
 }
 
-/** Freezes a value with all that is in it. What is frozen is so with all that is in it. */
+/** Freezes a value with all that is in it. A frozen value has only frozen parts. */
 function freeze<T extends object>(value: T): T {
   for (const part of Object.values(value)) {
     if (typeof part === 'object' && part !== null && !Object.isFrozen(part)) freeze(part);

@@ -22,7 +22,7 @@ export interface PostgresDatabase extends Omit<Settings['database'], 'url' | 'no
   readonly hosts: readonly DatabaseHost[];
   readonly user: string;
   readonly name: string;
-  /** Where it belongs into a file, it stands in the URL. */
+  /** A password should stand in a file instead. */
   readonly isPasswordInUrl: boolean;
   readonly notify: boolean;
   /** `require` encrypts and does not check who answers. */
@@ -71,7 +71,7 @@ export function rereadPassword({ passwordFile }: Pick<PostgresDatabase, 'passwor
   }
 }
 
-/** The path of the SQLite file. Throws `ConfigError`, which says what to use with PostgreSQL, where it is no such file. */
+/** Returns the path of the SQLite file. If the database is PostgreSQL, throws `ConfigError`, which names the command for it. */
 export function sqlitePath({ database }: { readonly database: DatabaseConfig }, instead: string): string {
   if (database.kind === 'sqlite') return database.path;
   throw new ConfigError(`this is for SQLite, and database.url names ${database.address}: ${instead}`);

@@ -13,7 +13,7 @@ export interface Entry {
   readonly value?: WrittenSetting['value'];
   readonly file?: string;
   readonly source: string;
-  readonly entrySources?: WrittenSetting['entrySources'];
+  readonly partSources?: WrittenSetting['partSources'];
 }
 
 export type Entries = Map<string, Entry>;
@@ -125,7 +125,7 @@ function layerOf(
 ): Layer {
   const entries: Entries = new Map();
   const accounts = new Map(names.map((name): [string, Entries] => [name, new Map()]));
-  for (const { path: name, account, value, source, entrySources } of written) {
+  for (const { path: name, account, value, source, partSources } of written) {
     const path = schema.secrets.find((secret) => name === `${secret}File`) ?? name;
     const setting = settingOf(name, account);
     const refuse = (problem: string) => void problems.push({ setting, source, problem: `${setting} ${problem}` });
@@ -145,7 +145,7 @@ function layerOf(
     const beside = layer.get(path);
     if (beside !== undefined && beside.value !== '') {
       if (value !== '') refuse(`is set by ${beside.source} as well: leave one of them out`);
-    } else if (path === name) layer.set(path, { source, value, entrySources });
+    } else if (path === name) layer.set(path, { source, value, partSources });
     else if (typeof value !== 'string') refuse('takes one value');
     else if (value !== '') layer.set(path, { source, file: resolve(cwd, value) });
   }
@@ -241,13 +241,18 @@ export function problemsOf(
   const own = at(account?.own, count);
   const setting = own === undefined ? pathTo(count) : `accounts.${account?.name}.${pathTo(count)}`;
   const entry = own ?? at(entries, count);
-  const source = entry?.entrySources?.[Number(path[count])] ?? entry?.source ?? 'default';
+  const sourceOf = (parts: readonly string[]) =>
+    parts
+      .map((_, last) => entry?.partSources?.get(parts.slice(0, last + 1).join('.')))
+      .findLast((line) => line !== undefined);
+  const parts = path.slice(count).map(String);
+  const source = sourceOf(parts) ?? entry?.source ?? 'default';
   const inside = path.slice(count).map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`));
   const place = setting + inside.join('');
   if (issue.code !== 'unrecognized_keys') return [{ setting, source, problem: `${place} ${issue.message}` }];
   const isHidden = schema.secrets.includes(pathTo(count));
   return issue.keys.map((key) => {
     const known = isHidden ? `${place} has an unknown field` : `${place} has an unknown field ${key}`;
-    return { setting, source, problem: `${known}; ${DEFAULTS} names all` };
+    return { setting, source: sourceOf([...parts, key]) ?? source, problem: `${known}; ${DEFAULTS} names all` };
   });
 }

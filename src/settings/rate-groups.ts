@@ -20,7 +20,7 @@ export function groupOf({ accounts }: Accounts, account: string): readonly strin
   return accounts.filter((one) => one.rateGroup === rateGroup).map(({ name }) => name);
 }
 
-/** The settings, as text, in which two workers that drive an account in turn should not differ; of its key a hash. */
+/** The settings, as text, in which two workers that own an account in turn should not differ; of its key a hash. */
 export function settingsInForce({
   accounts,
   database,

@@ -20,11 +20,11 @@ export interface WrittenSetting {
   readonly account?: string | undefined;
   readonly value: Written;
   readonly source: string;
-  /** The sources of the entries of a list. */
-  readonly entrySources?: readonly string[];
+  /** The sources of the parts of a list or map, such as `0.url`. */
+  readonly partSources?: ReadonlyMap<string, string>;
 }
 
-/** What the sections of a file are called, and which settings are secrets. */
+/** The names of the sections of a file, and of the settings that are secrets. */
 interface KnownSettings {
   readonly secrets: readonly string[];
   readonly general: { readonly sections: ReadonlySet<string> };
@@ -61,8 +61,7 @@ function readNodes(
   known: KnownSettings,
   sourceAt: (offset: number) => string,
 ) {
-  const { isMap, isNode, isScalar, isSeq } = yaml();
-  const offsetOf = (node: unknown) => (isNode(node) ? (node.range?.[0] ?? 0) : 0);
+  const { isMap, isScalar } = yaml();
   const settings: WrittenSetting[] = [];
   const accounts: string[] = [];
   const refuse = (setting: string, offset: number, problem: string) =>
@@ -93,8 +92,8 @@ function readNodes(
   const readSetting = (node: unknown, path: string, offset: number, account?: string) => {
     const source = sourceAt(offset);
     const value = collect(problems, { setting: settingOf(path, account), source }, () => valueOf(node, document));
-    const entrySources = isSeq(node) ? node.items.map((item) => sourceAt(offsetOf(item))) : [];
-    if (value !== undefined) settings.push({ path, account, value, source, entrySources });
+    const partSources = new Map(partsIn(node).map(([part, at]) => [part, sourceAt(at)]));
+    if (value !== undefined) settings.push({ path, account, value, source, partSources });
   };
   readSection(document.contents, '', 0);
   return { settings, accounts };
@@ -104,6 +103,17 @@ function itemsOf(map: Yaml.YAMLMap): (readonly [name: string, value: unknown, of
   return map.items.map(({ key, value }) =>
     yaml().isScalar(key) ? [String(key.value), value, key.range?.[0] ?? 0] : ['?', value, 0],
   );
+}
+
+/** The parts of a list or map, however deep, each with its offset. */
+function partsIn(node: unknown, above = ''): (readonly [path: string, offset: number])[] {
+  const { isMap, isNode, isSeq } = yaml();
+  const offsetOf = (item: unknown) => (isNode(item) ? (item.range?.[0] ?? 0) : 0);
+  const entries = isSeq(node) ? node.items.map((item, place) => [String(place), item, offsetOf(item)] as const) : [];
+  return (isMap(node) ? itemsOf(node) : entries).flatMap(([name, value, offset]) => [
+    [above + name, offset] as const,
+    ...partsIn(value, `${above}${name}.`),
+  ]);
 }
 
 /** The texts of a value. An alias stands for one without aliases, so that few lines cannot become a value without end. */

@@ -8,7 +8,7 @@ import { databaseUrl } from './database-url.ts';
 import { absenceShapes, assetLimits, tolerance } from './shapes.ts';
 import * as type from './values.ts';
 
-/** What is wrong with the settings, and what to write instead: a sentence without a secret in it. */
+/** A problem of the settings and its remedy: a sentence without a secret in it. */
 export interface ConfigProblem {
   readonly problem: string;
   readonly setting?: string;
@@ -27,7 +27,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** A message names so many problems, and counts the others: thousands of accounts may have the same one. */
+/** The most problems that a message names; it counts the others, because thousands of accounts may have the same one. */
 const MOST_PROBLEMS = 50;
 
 function textOf(problems: readonly ConfigProblem[]): string {
@@ -189,7 +189,7 @@ export const SECRETS: readonly string[] = ['exchange.apiKey', 'database.password
 
 type Named<T> = Readonly<Record<string, T>>;
 
-/** What an extension adds to the settings. `config/default.yaml` has the defaults and the texts. */
+/** The settings of an extension. `config/default.yaml` has the defaults and the texts. */
 export interface SettingsPart {
   readonly sections?: Named<z.ZodObject>;
   /** Fields of sections of the core or of another extension, which an account has if it has the section. */

@@ -42,7 +42,7 @@ const SQLITE = {
   indexedBy: (index: string): RawBuilder<unknown> => sql`indexed by ${sql.ref(index)}`,
   /** The condition of the index `merchant_orders_followed`, as the database has it. */
   isFollowed: (): RawBuilder<SqlBool> => sql.raw(IS_FOLLOWED),
-  /** What `db backup` writes into a copy, so that it is known as one: 0 in any other database. */
+  /** The number that `db backup` writes into a copy, which marks it as one: 0 in any other database. */
   markOfCopy: (): RawBuilder<number> => sql`(select user_version from pragma_user_version)`,
   /** A text as its bytes: in SQLite an id need not be text that can be read. */
   bytesOf: (text: RawBuilder<string>): RawBuilder<Uint8Array> => sql`cast(${text} as blob)`,

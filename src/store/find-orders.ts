@@ -7,7 +7,7 @@ import type { Database } from './port.ts';
 import { indexedBy, isOneOf, type Query } from './dialect.ts';
 import { queries, statement, type Statement, textToFind } from './statement.ts';
 
-/** A place in the list of due orders; a pass goes on after it, so that it meets each row once. */
+/** A place in the list of due orders; a pass continues after it, so that it meets each row once. */
 export interface DueKey {
   readonly nextActionAt: string;
   readonly externalOrderId: string;
@@ -132,7 +132,7 @@ export function isLike({ id, isPrefix }: IdFilter): RawBuilder<SqlBool> {
   return sql`external_order_id >= ${id} and external_order_id < ${`${id}\u{10ffff}`}`;
 }
 
-/** Counts go no further: a backlog of millions is not read to say that it is large. */
+/** The most that is counted: a backlog of millions is not read to say that it is large. */
 export const MOST_COUNTED = 10_000;
 
 export interface WaitingOrders {

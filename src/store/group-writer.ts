@@ -129,7 +129,7 @@ export class GroupWriter implements Writer {
     }
   }
 
-  /** Gives the error, or undefined once the group is durable and its callers have their results. */
+  /** Returns the error, or undefined once the group is durable and its callers have their results. */
   async #commit(group: readonly Waiting[]): Promise<unknown> {
     const onFailure = (failure: StoreError) => {
       this.#failure = failure;
@@ -175,7 +175,7 @@ async function runBeside(group: readonly Waiting[], tx: Transaction): Promise<un
   return done;
 }
 
-/** Counts the works from one on that are each about something else; 1 where that does not say about what. */
+/** Counts the works from one on that are each about something else; 1 if that one names nothing. */
 function countDifferent(group: readonly Waiting[], first: number): number {
   const known = new Set<string>();
   const isKnown = (id: string) => known.has(id);

@@ -68,7 +68,7 @@ export function readMark(text: string): MarkContent | undefined {
   }
 }
 
-/** Reads by what a database, or an account in it, shows that it is an older copy or went on from one; undefined if by nothing. */
+/** Reads the sign that a database, or an account in it, is an older copy or continued from one; undefined if there is none. */
 export async function readSignOfRestore(
   db: Database,
   mark: MarkContent | undefined,
@@ -157,7 +157,7 @@ export abstract class MarkFollower {
       const waitMs = isWritten ? this.#gapMs : TRY_AGAIN_MS;
       if (waitMs > 0) await this.clock.sleep(waitMs, signal).catch(() => undefined);
     }
-    // At once, so that no commit is taken note of in between.
+    // Cleared at once, so that no commit is missed in between.
     this.#writing = undefined;
   }
 }

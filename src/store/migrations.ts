@@ -11,8 +11,8 @@ interface Migrated {
 }
 
 /**
- * What a command wants of a database: `migrate` makes it or brings it up to date; `upgrade` only the latter; `current` wants
- * one that is up to date; `any` takes an older one too.
+ * The state of a database that a command wants: `migrate` makes it or brings it up to date; `upgrade` only the latter;
+ * `current` wants one that is up to date; `any` takes an older one too.
  */
 export type Expectation = 'migrate' | 'upgrade' | 'current' | 'any';
 
@@ -91,7 +91,7 @@ export function foreignTables(address: string, names: readonly string[]): StoreE
   return unusable(`${address} holds tables of another program (${names.join(', ')}); name an empty database`);
 }
 
-/** Runs the migrations that wait. Throws `StoreError`; what the driver says is told by `explain`. */
+/** Runs the migrations that wait. Throws `StoreError`; `explain` tells the error of the driver. */
 export async function migrate(
   db: Database,
   { migrations, address }: Migrated,

@@ -34,12 +34,12 @@ export interface OwnedStore extends AsyncDisposable {
   readonly ownership: Ownership;
 }
 
-/** What processes that share a database learn of each other. */
+/** The facts that processes which share a database learn of each other. */
 export interface WorkerOptions {
   readonly socket?: string | undefined;
   /** The URL by which others reach its API. */
   readonly advertise?: string | undefined;
-  /** A random id of a daemon: decisions of persons reach it by this id, also once it goes on as another worker. */
+  /** A random id of a daemon: decisions of persons reach it by this id, also once it continues as another worker. */
   readonly instance?: string | undefined;
   /** The settings of an account by path, of secrets a hash: its next owner is warned if its own differ. */
   readonly settingsOf?: ((account: string) => Readonly<Record<string, string>>) | undefined;
@@ -60,13 +60,13 @@ export async function openStore(place: Place, clock: Clock, options: OpenOptions
   return await (await driverFor(place, options)).open(place, clock, options);
 }
 
-/** Opens a database to drive its accounts. Throws as `openStore` does, and `OwnedError` if another process does. */
+/** Opens a database as the owner of its accounts. Throws as `openStore` does, and `OwnedError` if another process owns them. */
 export async function openAsOwner(place: Place, clock: Clock, options: OwnerOptions): Promise<OwnedStore> {
   if (place.kind !== 'sqlite') return await (await driverFor(place, options)).openAsOwner(place, clock, options);
   const { patienceMs = 0, lockFile: lock = lockFile, hurry } = options;
   const { path } = place;
   await using undo = new AsyncDisposableStack();
-  // First: a database that another process drives is not brought up to date.
+  // First: a database that another process owns is not brought up to date.
   const locked = await lock(path, clock, patienceMs, hurry);
   undo.defer(() => locked.release());
   const store = undo.adopt(await openSqlite(path, clock, { expect: 'upgrade', ...options }), (opened) =>

@@ -11,11 +11,11 @@ export type Answered<Result> = Result | Promise<Result>;
 /** The tables, for queries: outside of a transaction or within one. Queries are compiled in the dialect of the database. */
 export interface Database extends Kysely<Tables> {
   /**
-   * Runs a statement that was compiled once on the driver itself, where it can: on the way through Kysely each would wait for
-   * ten promises. On SQLite only within a transaction, which has the driver to itself.
+   * Runs a statement that was compiled once on the driver itself, if it can: through Kysely each would wait for ten promises.
+   * On SQLite only within a transaction, which has the driver to itself.
    */
   readonly run?: <Row>(query: CompiledQuery<Row>) => Answered<QueryResult<Row>>;
-  /** In a transaction of a writer: where the chains of events end that it adds to, by account. It writes them once. */
+  /** In a transaction of a writer: the ends of the chains of events that it adds to, by account. It writes them once. */
   readonly heads?: Map<string, Promise<EventHead>>;
   /** In a transaction of a writer: the events that are chained and not written yet. */
   readonly events?: ChainedEvent[];
@@ -35,7 +35,7 @@ export type NewEvent = Omit<EventsTable, 'id' | 'previous_hash' | 'hash'>;
 
 export type ChainedEvent = NewEvent & { previous_hash: string; hash: string };
 
-/** What an account has, as its events tell: orders by state, and open findings by class. What there is none of is left out. */
+/** The orders by state and open findings by class of an account, as its events count them. Zeros are left out. */
 export interface Counts {
   readonly orders: Record<string, number>;
   readonly findings: Record<string, number>;
@@ -65,7 +65,7 @@ export interface Writer {
    */
   write<Result>(work: Work<Result>, about?: readonly string[]): Promise<Result>;
   /**
-   * Writes what must not be lost, the result of a request that was sent: a full disk or a locked database is waited
+   * Writes the result of a request that was sent, which must not be lost: a full disk or a locked database is waited
    * out, once a second, until `signal` says that there is no time left.
    */
   writeUntilDurable<Result>(
@@ -98,18 +98,18 @@ export interface AccountLease {
   readonly account: string;
   /** The number of owners that the account has had, this one counted: a fencing token. */
   readonly generation: number;
-  /** True while no other process can drive the account: no request leaves otherwise. It may become true again unless `ending` aborts. */
+  /** True while no other process can own the account: no request leaves otherwise. It may become true again unless `ending` aborts. */
   isTrusted(): boolean;
   /** Why it is not trusted, if the database failed; undefined if it did not. */
   readonly failure?: StoreError | undefined;
   /** The time that all owners of the account go by: the clocks of their machines differ. */
   now(): Date;
   /**
-   * The monotonic time by which the last owner had begun its last request, where its process did not end in order: it may be
-   * stopped, and what it had begun leaves when it wakes. Undefined where it has ended.
+   * The monotonic time by which the last owner had begun its last request, if its process did not end in order: it may be
+   * stopped, and its requests leave when it wakes. Undefined if it has ended.
    */
   readonly lastOwnerUntil: number | undefined;
-  /** Settings of the account that its last owner had otherwise, where other workers are there: those of this process hold now. */
+  /** If there are other workers: the settings of the account that differed in its last owner. The ones of this process are in force now. */
   readonly differsIn: readonly string[];
   /** The first commit of this owner; absent if commits bear no names. Its `timeLine` is null if the server does not tell it. */
   readonly claim?: { readonly name: string; readonly timeLine: string | null };
@@ -117,16 +117,16 @@ export interface AccountLease {
   readonly timeLine?: string | null;
   /** The place in the due orders that the create pass has reached, as JSON: the next owner reads it after a fail-over. */
   walked?: string;
-  /** Aborts when the account is to be given back or was lost: nothing more is begun for it. */
+  /** Aborts when the account must be released or was lost: nothing more is begun for it. */
   readonly ending: AbortSignal;
-  /** Gives the account back, once its requests have ended. */
+  /** Frees the account, once its requests have ended. */
   release(): Promise<void>;
 }
 
-/** A unit of ownership: accounts that share a rate limit are driven by one process. */
+/** A unit of ownership: accounts that share a rate limit are owned by one process. */
 export type AccountGroup = readonly string[];
 
-/** Decides which accounts this process drives. Disposed of, it gives all of them back. */
+/** Decides which accounts this process owns. When it is disposed of, it frees them all. */
 export interface Ownership extends AsyncDisposable {
   /** Becomes the owner of the accounts of a group, once another has ended. Throws `OwnedError` after `patienceMs`. */
   take(group: AccountGroup, patienceMs: number, signal?: AbortSignal): Promise<readonly AccountLease[]>;
@@ -171,10 +171,10 @@ export interface Mark {
   readonly path: string;
   /** The account that it speaks of; undefined if it speaks of all. */
   readonly account: string | undefined;
-  /** Gives undefined if there is none, or none that can be understood. */
+  /** Returns undefined if there is none, or none that can be understood. */
   read(): Promise<MarkContent | undefined>;
   position(): Promise<Position>;
-  /** Says by what the database shows that it is an older copy, or one that went on from an older copy; undefined if nothing does. */
+  /** Returns the sign by which the database shows that it is an older copy, or continued from one; undefined if there is none. */
   sign(): Promise<string | undefined>;
   /** True if the database has a history and no mark tells how far any of its accounts had come. */
   isMissing(): Promise<boolean>;
@@ -202,13 +202,13 @@ export class NewEvents {
   }
 }
 
-/** What a server lacks for a fail-over that loses nothing, in words that say what to do. */
+/** A property that a server lacks for a fail-over that loses nothing, in words that say what to do. */
 export interface Weakness {
   readonly name: string;
   readonly text: string;
 }
 
-/** A process that drives an account. A worker of PostgreSQL says where it is reached. */
+/** A process that owns an account. A worker of PostgreSQL names its addresses. */
 export interface Driver {
   /** For people. */
   readonly name: string;
@@ -226,17 +226,17 @@ export interface Store {
   readonly db: Database;
   readonly writer: Writer;
   readonly mark: Mark;
-  /** Of all accounts: tells of events that this process has committed, and of others where `changes` is read. */
+  /** Tells of the events of all accounts that this process has committed, and of others while `changes` is read. */
   readonly newEvents: NewEvents;
   /**
-   * Opens a snapshot: what is committed from now on is not seen. It holds up no writer, but what is written meanwhile cannot
-   * be cleaned up: it is kept for the reading alone and never while output waits for a reader. A standby may be read that has
-   * all commits until now; who writes by what a snapshot says names the primary.
+   * Opens a snapshot: later commits are not seen. It blocks no writer, but the database cannot clean up meanwhile: it is kept
+   * for the reading alone and never while output waits for a reader. A standby may be read that has all commits until now; a
+   * caller that writes by a snapshot names the primary.
    */
   snapshot(of?: 'primary'): Promise<Snapshot>;
   /**
-   * Gives, whenever others may have written until `signal` aborts, the accounts in which a person or an import has decided
-   * something; new rows may be anywhere. Throws `StoreError` when the database is no longer in its place, or a newer version of
+   * Yields, whenever others may have written, the accounts in which a person or an import has decided something, until `signal`
+   * aborts; new rows may be anywhere. Throws `StoreError` when the database is no longer in its place, or a newer version of
    * the program has changed its tables.
    */
   changes(signal: AbortSignal): AsyncIterable<readonly string[]>;
@@ -245,12 +245,12 @@ export interface Store {
   server(): Promise<readonly string[]>;
   /** Reads what makes a fail-over of the server unsafe. */
   weaknesses(): Promise<readonly Weakness[]>;
-  /** Finds the process that drives one of these accounts; undefined if none does. `isSilent`: also one that may have ended. */
+  /** Finds the process that owns one of these accounts; undefined if none does. `isSilent`: also one that may have ended. */
   driverOf(accounts: readonly string[], isSilent?: boolean): Promise<Driver | undefined>;
-  /** False once the file was moved, deleted or replaced: what is written then would be lost. */
+  /** False once the file was moved, deleted or replaced: later writes would be lost. */
   isInPlace(): boolean;
   /** The same database for another account; with a lease its owner writes, who is refused once another has followed. */
   forAccount(account: string, lease?: Pick<AccountLease, 'generation' | 'walked'>): Store;
-  /** Closes what opening it has opened; one that `forAccount` gave closes nothing of the database. */
+  /** Closes what opening it has opened; one of `forAccount` closes nothing of the database. */
   close(): Promise<void>;
 }

@@ -154,7 +154,7 @@ export interface FindingsTable {
   resolved_at: string | null;
 }
 
-/** What the first record of an account said of it, and by which settings records were compared. */
+/** Facts that the first record of an account told, and the settings by which records were compared. */
 interface AccountFactsTable {
   account: string;
   name: string;
@@ -188,9 +188,9 @@ export interface Tables {
   findings: FindingsTable;
   seen_statuses: SeenStatusesTable;
   /**
-   * The requests that the owner may have sent: `requests` of them until `requests_until`, and those that had ended before,
-   * within the window of `interval_ms`, as a JSON array of pairs of time and number. At most `concurrency` of them are under
-   * way at a time, each for `timeout_ms`. `boot_ms` is `requests_until` in milliseconds since the start `boot` of the machine.
+   * The requests that the owner may have sent: `requests` of them until `requests_until`, and earlier ones within the window
+   * of `interval_ms`, as a JSON array of pairs of time and number. At most `concurrency` of them are under way at a time,
+   * each for `timeout_ms`. `boot_ms` is `requests_until` in milliseconds since the start `boot` of the machine.
    */
   request_leases: {
     account: string;

@@ -38,7 +38,7 @@ export function statement<Values extends object, Row = unknown>(
   };
 }
 
-/** The most rows of one statement; what happens to an order at once is seldom more. */
+/** The most rows of one statement; few changes of an order at once need more. */
 const MOST_ROWS = 20;
 
 /** A statement that inserts rows, in their order, and returns a row for each that it has inserted. */
@@ -73,7 +73,7 @@ export function rowsStatement<Row extends object, Result>(
 
 /**
  * Runs statements of one transaction that do not wait for each other, in this order; over a connection they take one way to the
- * database and back. Throws the first error once all have ended: none goes on after the end of its transaction.
+ * database and back. Throws the first error once all have ended: none runs after the end of its transaction.
  */
 export async function together<Results extends readonly unknown[]>(
   ...running: { readonly [Index in keyof Results]: Answered<Results[Index]> }

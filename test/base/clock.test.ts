@@ -24,7 +24,7 @@ function movedTime() {
 }
 
 describe('UTC', () => {
-  it('goes on at once after the clock of the machine was an hour ahead for a moment', () => {
+  it('continues at once after the clock of the machine was an hour ahead for a moment', () => {
     const time = movedTime();
     time.set(HOUR);
     expect(time.now()).toBe(time.wall());
@@ -35,7 +35,7 @@ describe('UTC', () => {
     expect(time.now()).toBe(time.wall());
   });
 
-  it('does not go back where the clock of the machine is set back by a little', () => {
+  it('does not go back if the clock of the machine is set back by a little', () => {
     const time = movedTime();
     const before = time.now();
     time.set(-900);

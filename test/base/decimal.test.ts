@@ -272,11 +272,11 @@ describe('the amount that an order is compared with', () => {
     ['OUTPUT', undefined, undefined],
     ['input', 'outputAsset', undefined],
     [null, 'outputAsset', undefined],
-  ] as const)('of position %s, where OUTPUT is %s, is %s', (position, outputPosition, field) => {
+  ] as const)('of position %s, if OUTPUT is %s, is %s', (position, outputPosition, field) => {
     expect(amountField(position, { outputPosition })).toBe(field);
   });
 
-  it('is of the first currency of the pair where it goes in, and of the second where it comes out', () => {
+  it('is of the first currency of the pair if it goes in, and of the second if it comes out', () => {
     const pair = { fromCurrency: 'BTC', toCurrency: 'EUR' };
     expect([currencyOf('inputAsset', pair), currencyOf('outputAsset', pair)]).toEqual(['BTC', 'EUR']);
   });

@@ -22,12 +22,12 @@ describe('an ISO 8601 time', () => {
     expect(instant(text)).toBe(nanoseconds);
   });
 
-  it('is UTC where it names no zone, wherever this machine is', () => {
+  it('is UTC if it names no zone, wherever this machine is', () => {
     vi.stubEnv('TZ', 'America/New_York');
     expect(instantMs('1970-01-01T00:00:01')).toBe(1_000);
   });
 
-  it('is so many milliseconds after another', () => {
+  it('is this many milliseconds after another', () => {
     expect(after(new Date(1_000), 500)).toEqual(new Date(1_500));
   });
 

@@ -13,7 +13,7 @@ const worlds = worldsOf({ ordersADay: 3_000, warmUpMs: 2 * HOUR, measuredMs: 2 *
 describe('the simulation of following', () => {
   const one = compare(worlds.logNormal(), 1, SETTINGS);
 
-  it('gives equal figures for equal seeds', () => {
+  it('makes equal figures of equal seeds', () => {
     expect(compare(worlds.logNormal(), 1, SETTINGS)).toEqual(one);
   });
 
@@ -41,7 +41,7 @@ describe('the simulation of following', () => {
     expect(tableOf([one]).split('\n')).toHaveLength(3);
   });
 
-  it('lists every target that is missed, marked where the oracle misses it too', () => {
+  it('lists every target that is missed, marked if the oracle misses it too', () => {
     const { learned } = one.results;
     const steps = { ...learned, mean: 1.6 * learned.mean };
     const oracle = { ...learned, mean: 0.9 * learned.mean, late: 0 };

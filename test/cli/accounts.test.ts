@@ -52,7 +52,7 @@ describe('--account', () => {
     expect(await json('findings list --account b')).toMatchObject([{ account: 'b' }]);
   });
 
-  it('names an account that is in the settings, the nearest where it does not', async () => {
+  it('names an account that is in the settings, the nearest if it does not', async () => {
     const { code, stderr } = await run('orders list --account B');
     expect([code, stderr]).toEqual([78, expect.stringContaining('did you mean b?')]);
     expect((await run('orders list')).code).toBe(78);
@@ -67,7 +67,7 @@ describe('--account', () => {
     expect((await run('lookup same --account old')).code).toBe(78);
   });
 
-  it('is asked for where accounts are named and none is default, also where default has orders', async () => {
+  it('is asked for if accounts are named and none is default, also if default has orders', async () => {
     merchant.exec(`insert into merchant_orders (external_order_id) values ('same')`);
     const ofOne = [
       ...['show same', 'explain same', 'retry same --reason r', 'cancel same --reason r'].map((one) => `orders ${one}`),
@@ -93,7 +93,7 @@ describe('--account', () => {
     expect((await run('pause --account default --reason r')).code).toBe(0);
   });
 
-  it('is every account for status and doctor where accounts are named and none is default', async () => {
+  it('is every account for status and doctor if accounts are named and none is default', async () => {
     for (const line of ['status --json', 'status --account all --json']) {
       const { code, stdout } = await run(line);
       const { overview } = JSON.parse(stdout) as Status;
@@ -115,7 +115,7 @@ describe('--account', () => {
     }
   });
 
-  it('is asked for to accept a restore where each account has a mark of its own', async () => {
+  it('is asked for to accept a restore if each account has a mark of its own', async () => {
     expect((await run('db accept-restore --yes --reason r')).code).toBe(isSqlite() ? 0 : 78);
     expect((await run('db accept-restore --yes --reason r --account all')).code).toBe(isSqlite() ? 64 : 0);
   });
@@ -126,7 +126,7 @@ describe('--account', () => {
       stderr: expect.stringContaining('the account old') as string,
     });
     expect((await run('pause --account a --reason r')).stderr).toBe('');
-    expect((await run('pause --account nobody --reason r')).code).toBe(78);
+    expect((await run('pause --account nowhere --reason r')).code).toBe(78);
   });
 
   it('all pauses and resumes every account of the settings', async () => {
@@ -229,7 +229,7 @@ describe('--account', () => {
     }
   });
 
-  it('has a report of one count rows that nobody drives: of accounts that are in no settings', async () => {
+  it('has a report of one count rows without an owner: of accounts that are in no settings', async () => {
     merchant.exec(`insert into merchant_orders (account, external_order_id) values ('stray', 'x')`);
     const factsOf = async (account: string) =>
       (JSON.parse((await run(`report reconciliation --account ${account} --json`)).stdout) as { facts: object }).facts;
@@ -238,7 +238,7 @@ describe('--account', () => {
     expect((await run('report reconciliation --account b')).stdout).toMatch(/1 row is of the account stray\. /);
   });
 
-  it('is named where another account of the settings has the order', async () => {
+  it('is named if another account of the settings has the order', async () => {
     merchant.exec(`insert into merchant_orders (account, external_order_id) values ('b', 'of-b'), ('old', 'of-old')`);
     for (const command of ['show', 'explain']) {
       expect(await run(`orders ${command} of-b --account a`)).toMatchObject({
@@ -264,7 +264,7 @@ describe('--account', () => {
     expect(await textOf('reconciliation --account b')).toContain('findings ack ID --account b');
   });
 
-  it('takes no other word for an account, and all only where a command is a list or a report', async () => {
+  it('takes no other word for an account, and all only in a list or a report', async () => {
     for (const name of ['a/b', '..', '-a']) expect((await run(`orders list --account=${name}`)).code).toBe(64);
     expect((await run('orders show same --account all')).code).toBe(64);
     expect((await run('db status --account a')).code).toBe(64);

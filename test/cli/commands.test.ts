@@ -38,7 +38,7 @@ function groups(command: Command, words: readonly string[] = []): string[] {
   return command.commands.length === 0 || words.length === 0 ? within : [words.join(' '), ...within];
 }
 
-/** What a command line says before it does anything, and the exit code of that. */
+/** The message of a command line before it does anything, and its exit code. */
 async function usage(...args: string[]): Promise<{ code: number; out: string; err: string }> {
   let out = '';
   let err = '';

@@ -95,7 +95,7 @@ describe('a command in a text', () => {
     expect(bareCommands(page)).toEqual([]);
   });
 
-  it('says so in an error, also where no database was found', async () => {
+  it('says so in an error, also if no database was found', async () => {
     const { code, stderr } = await run(['orders', 'explain', 'no-such-order']);
     expect(code).toBe(2);
     expect(bareCommands(stderr)).toEqual([]);

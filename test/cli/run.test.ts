@@ -20,7 +20,7 @@ async function run(environment: Readonly<Record<string, string>>, cwd = temporar
   return await runCommand(['run'], { cwd, environment });
 }
 
-describe('a daemon that cannot go on ends with one JSON line that says why', () => {
+describe('a daemon that cannot continue ends with one JSON line that says why', () => {
   it.each([
     ['without the exchange', 78, {}],
     ['with a setting that does not exist', 78, { ...NOWHERE, ORDER_SYNC_EXCHANGE_TIMEOT: '5s' }],
@@ -32,7 +32,7 @@ describe('a daemon that cannot go on ends with one JSON line that says why', () 
     expect(stderr).toBe(`order-sync: ${String(fatal[0]?.['cause'])}\n`);
   });
 
-  it('and says it no second time where stdout and stderr lead to one file', async () => {
+  it('and says it no second time if stdout and stderr lead to one file', async () => {
     const cwd = temporaryFolder();
     const file = join(cwd, 'log');
     const fd = openSync(file, 'a');

@@ -71,7 +71,7 @@ it.each<
   );
 });
 
-it('the command that goes on is about the account of the pass', () => {
+it('the command that continues is about the account of the pass', () => {
   const summary = { ...newCounters(), newInvalid: 0, remaining: 1, durationMs: 1 };
   const text = verdictOf(
     { end: 'out-of-reach', summary, holds: [] },

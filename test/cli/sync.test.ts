@@ -40,7 +40,7 @@ interface Place {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Where and with what a command beside these processes is run. */
+/** The folder, settings and environment of a command beside these processes. */
 function at(on: ProgramProcesses, environment: Record<string, string> = {}): Place {
   return { cwd: dirname(on.path), environment: { ...on.environment, ...environment } };
 }
@@ -153,7 +153,7 @@ describe('sync alone', () => {
     ['no address', { ORDER_SYNC_EXCHANGE_BASE_URL: '' }, /exchange\.baseUrl/],
     ['no key', { ORDER_SYNC_EXCHANGE_API_KEY: '' }, /exchange\.apiKey/],
     ['http to another machine', { ORDER_SYNC_EXCHANGE_BASE_URL: 'http://shop.example' }, /exchange\.baseUrl/],
-  ])('ends with 78 where the settings have %s, and sends nothing', async (_name, environment, message) => {
+  ])('ends with 78 if the settings have %s, and sends nothing', async (_name, environment, message) => {
     const on = await testProcesses();
     on.insert(1);
     const { code, stdout, stderr } = await sync(on, ['--json'], environment);
@@ -225,7 +225,7 @@ describe('sync beside the daemon', () => {
     expect(await runCommand(['sync', '--json'], options)).toMatchObject({ code: 70, stdout: '' });
   });
 
-  it('ends with 64 where the daemon does not take what is asked, and says why', async () => {
+  it('ends with 64 if the daemon does not take what is asked, and says why', async () => {
     const { program } = await controlSocket();
     const { code, stdout, stderr } = await runProgram(['sync', '--timeout', '48h'], beside(program));
     expect([code, stdout]).toEqual([64, '']);
@@ -282,7 +282,7 @@ describe('sync beside the daemon', () => {
 });
 
 describe.skipIf(!existsSync(SCRIPT))('the progress of sync', () => {
-  it.each(['alone', 'beside the daemon'])('is drawn where stderr is a terminal, %s', async (where) => {
+  it.each(['alone', 'beside the daemon'])('is drawn if stderr is a terminal, %s', async (where) => {
     // So slowly that there is something to see before the end.
     const on = await testProcesses(
       {},

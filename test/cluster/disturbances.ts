@@ -14,7 +14,7 @@ export interface Turn {
   readonly lost: () => void;
 }
 
-/** What is done to the machines. The trial heals, plugs in and starts again whatever is missing afterwards. */
+/** The disturbance of the machines. The trial heals, plugs in and starts again whatever is missing afterwards. */
 export type Disturbance = (turn: Turn) => Promise<void>;
 
 /** Longer than any heartbeat and lease. */
@@ -25,7 +25,7 @@ const STEPS_BEHIND_MS = [0, 5_000, 10_000, 15_000, 20_000, 25_000, 30_000, 1_000
 const EXHAUSTED_MS = 8_000;
 const POOLER_GONE_MS = 5_000;
 const CLOCK_MS = 6_000;
-/** What a disk that is full does to a server shows in this time. */
+/** The effect of a full disk on a server shows in this time. */
 const FULL_MS = 20_000;
 
 /** Every row of the matrix. */

@@ -7,7 +7,7 @@ import { findProgram } from '../../src/extensions/sandbox/cluster/machine.ts';
 
 /** A machine: a network namespace with an address. */
 export interface Machine extends ClusterMachine {
-  /** What a command begins with that runs on it. */
+  /** The words with which a command that runs on it begins. */
   readonly prefix: readonly string[];
 }
 
@@ -79,7 +79,7 @@ export function whyNoNetwork(): string | undefined {
   }
 }
 
-/** Makes a network of these machines. What a harness that was killed has left is swept away first. */
+/** Makes a network of these machines. It sweeps away the rest of a harness that was killed first. */
 export async function openNetwork(names: readonly string[]): Promise<Network> {
   await sweepLeftOvers();
   const { number, folder } = claim();

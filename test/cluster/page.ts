@@ -27,7 +27,7 @@ export function withMatrix(page: string): string {
   return replaceBetween(page, LINES, matrixOf(tried));
 }
 
-/** What cells came to, as Markdown. */
+/** The results of cells, as Markdown. */
 export function matrixOf(tried: readonly Tried[]): string {
   const all = tried.flatMap(({ trials }) => trials);
   const columns = Object.keys(COLUMNS) as ColumnName[];
@@ -63,7 +63,7 @@ function cellText({ cell: { row, column }, trials }: Tried): string {
   return parts.join(', ');
 }
 
-/** What people read while a cell is tried, and when it has been. */
+/** The texts that people read while a cell is tried, and when it has been. */
 export function cellLine(cell: Cell, trials: readonly TrialResult[]): string {
   return `${nameOf(cell)}: ${cellText({ cell, trials } as Tried)}`;
 }

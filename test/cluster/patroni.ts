@@ -66,7 +66,7 @@ interface ClusterOptions {
   readonly database: string;
   /** PgBouncer stands before each server. */
   readonly isPooled?: boolean | undefined;
-  /** What PostgreSQL of each machine has in its environment. */
+  /** The environment of PostgreSQL on each machine. */
   readonly environment?: Readonly<Record<string, string>> | undefined;
 }
 

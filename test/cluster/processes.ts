@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { unprivileged } from '../../src/extensions/sandbox/cluster/machine.ts';
 import type { Machine } from './network.ts';
 
-/** What runs on a machine of a database. */
+/** The processes on a machine of a database. */
 export type ProcessName = 'etcd' | 'patroni' | 'pgbouncer';
 
 /** The processes of a machine. Each has a space of processes of its own: all that it has started ends with it at once. */
@@ -62,7 +62,7 @@ export class Processes {
     await Promise.all([...this.#running.keys()].map((name) => this.kill(name)));
   }
 
-  /** Sends a signal to the process alone: what it has started goes on. */
+  /** Sends a signal to the process alone: what it has started continues. */
   signal(name: ProcessName, signal: 'SIGSTOP' | 'SIGCONT'): void {
     const [init] = childrenOf(this.#running.get(name)?.pid, 'sh');
     for (const pid of childrenOf(init, name)) process.kill(pid, signal);

@@ -64,7 +64,7 @@ function countsOf({ row, column }: Cell, trials: readonly TrialResult[]): PieceR
     'fail-overs': sum(({ failOvers }) => failOvers),
     orders: sum(({ orders }) => orders),
     'created twice': isPromised ? sum(({ twice }) => twice) : 0,
-    'created twice where nothing is promised': isPromised ? 0 : sum(({ twice }) => twice),
+    'created twice if nothing is promised': isPromised ? 0 : sum(({ twice }) => twice),
     'rows that were lost': sum(({ lostRows }) => lostRows),
     'orders in doubt': sum(({ inDoubt }) => inDoubt),
   };

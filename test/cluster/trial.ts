@@ -7,11 +7,11 @@ import { DISTURBANCES, type RowName } from './disturbances.ts';
 import { DATABASES } from './patroni.ts';
 import { WORKERS, type World } from './world.ts';
 
-/** What came of a trial. */
+/** The result of a trial. */
 export interface TrialResult {
   readonly failOvers: number;
   readonly orders: number;
-  /** Orders that were created twice, of those that the surviving server has. */
+  /** Orders that were created twice, of the orders that the surviving server has. */
   readonly twice: number;
   /** Rows of the shop that went with the log, and how many of them were sent. */
   readonly lostRows: number;
@@ -29,7 +29,7 @@ export interface TrialResult {
 
 const BURST = 30;
 const INSERT_EVERY_MS = 200;
-/** So many creates show that the account is driven. */
+/** This many creates show that the account has an owner. */
 const FIRST_CREATES = 8;
 
 /** Does what a row says to a world once, heals it, has a person decide and all orders settle, and judges. */

@@ -23,9 +23,9 @@ const NAME = 'tunnel';
 const LOOKS_EVERY_MS = 100;
 const ANSWERS_WITHIN_MS = 60_000;
 
-/** What a world needs beside the cluster. */
+/** The needs of a world beside the cluster. */
 export interface WorldNeeds {
-  /** So many workers may drive the account at a time: two in a split. */
+  /** This many workers may own the account at a time: two in a split. */
   readonly owners?: number;
   /** The clock of workers, or of servers, can be set. */
   readonly falseClock?: 'worker' | 'server';

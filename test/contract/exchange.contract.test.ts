@@ -10,24 +10,24 @@ import { startSandbox, type Sandbox } from '../../src/extensions/sandbox/server.
 import { createPreOrder, loneClient } from '../support/exchange-client.ts';
 
 /*
- * What the client relies on of an exchange, over a real connection. Against the sandbox, or against another exchange:
+ * Tests the behaviour of an exchange on which the client relies, over a real connection: against the sandbox, or against another exchange:
  *
  *   ORDER_SYNC_CONTRACT_BASE_URL=https://exchange.example ORDER_SYNC_CONTRACT_API_KEY=… npm test -- test/contract/exchange
  *
- * On another exchange it only asks, about ids and addresses that nobody has, and once with a wrong key. With
+ * On another exchange it only asks, about unused ids and addresses, and once with a wrong key. With
  * ORDER_SYNC_CONTRACT_CREATES=yes it also makes one client link (§4.1), one verification token a flow (§4.4), one SDK
  * token (§4.8) and one pre-order (§4.9), and asks for one delivery of photos (§4.5), which goes out when the merchant has
- * set an address. Ids and addresses begin with `contract-` and are new each time; the addresses reach nobody.
+ * set an address. Ids and addresses begin with `contract-` and are new each time; the addresses reach no person.
  */
 const { ORDER_SYNC_CONTRACT_BASE_URL: url, ORDER_SYNC_CONTRACT_API_KEY: key } = process.env;
 const isExternal = url !== undefined && key !== undefined;
 const mayCreate = !isExternal || process.env['ORDER_SYNC_CONTRACT_CREATES'] === 'yes';
 const apiKey = key ?? 'contract-key';
-/** The default of the program: other exchanges are not to be pressed. */
+/** The default of the program: other exchanges must not be pressed. */
 const rate = { requests: isExternal ? 10 : 1_000, intervalMs: 1_000 };
 
 const nobody = `contract-${randomUUID()}`;
-/** Of what is made: in whatever order the tests run, what nobody has is another. */
+/** In whatever order the tests run, an id that was never used is another one than an id that is made. */
 const ours = `contract-${randomUUID()}`;
 const email = `${ours}@shop.example`;
 const order: MerchantOrder = {
@@ -73,14 +73,14 @@ function valueOf<Value>(answer: Reply<Value>): Value {
   return answer.value;
 }
 
-/** What an answer that is no value comes to. */
+/** The reply to an answer that is no value. */
 function reasonOf(answer: Reply<unknown>) {
   return answer.kind === 'refused' ? refusalReason(answer) : answer.kind;
 }
 
 const target = isExternal ? 'the exchange of the environment' : 'the sandbox';
 
-describe(`${target}, asked about what nobody has`, () => {
+describe(`${target}, asked about an unused id`, () => {
   it.each<[string, () => Promise<Reply<unknown>>]>([
     ['§4.3', () => client.showLink(nobody)],
     ['§4.4', () => client.verificationToken(nobody, 'MAIN')],
@@ -132,7 +132,7 @@ describe.runIf(mayCreate)(`${target}, asked to make things`, () => {
     expect(reasonOf(await client.createLink(email))).toBe('link-already-exists');
   });
 
-  it.each(['MAIN', 'LIVENESS'] as const)('gives a verification token for the flow %s (§4.4)', async (level) => {
+  it.each(['MAIN', 'LIVENESS'] as const)('returns a verification token for the flow %s (§4.4)', async (level) => {
     expect(valueOf(await client.verificationToken(link.linkId, level))).toMatchObject({
       linkId: link.linkId,
       token: expect.stringMatching(/./),
@@ -146,7 +146,7 @@ describe.runIf(mayCreate)(`${target}, asked to make things`, () => {
     else expect(reasonOf(answer)).toBe('upload-url-not-set');
   });
 
-  it("shows the client's customer and cards, where the provider has them (§4.6, §4.7)", async () => {
+  it("shows the client's customer and cards, if the provider has them (§4.6, §4.7)", async () => {
     const customer = await client.showCustomer(link.linkId);
     if (customer.kind === 'ok') expect(customer.value).toMatchObject({ linkId: link.linkId });
     else expect(customer).toMatchObject({ kind: 'refused', httpStatus: 404 });
@@ -155,7 +155,7 @@ describe.runIf(mayCreate)(`${target}, asked to make things`, () => {
     else expect(cards).toMatchObject({ kind: 'refused', httpStatus: 404 });
   });
 
-  it('gives an SDK token with its expiry (§4.8)', async () => {
+  it('returns an SDK token with its expiry (§4.8)', async () => {
     const { token, expiresAt } = valueOf(await client.sdkToken(link.linkId));
     expect(token).not.toBe('');
     expect(Date.parse(expiresAt)).not.toBeNaN();

@@ -29,7 +29,7 @@ const accepted = (on: ManyAccounts, id: string, names: readonly string[] = NAMES
   names.every((name) => on.stateOf(name, id) === 'accepted');
 
 describe('a daemon for several accounts', () => {
-  it('sends the rows of each with its own key, those that were there and new ones at once', async () => {
+  it('sends the rows of each with its own key, the ones that were there and new ones at once', async () => {
     const on = await manyAccounts(THREE);
     on.insert('two', 'before');
     await on.start();
@@ -44,7 +44,7 @@ describe('a daemon for several accounts', () => {
     expect(on.log.with('order-sync is ready')).toMatchObject([{ accounts: 3, waiting: 1, firstWaiting: ['two'] }]);
   });
 
-  it('goes on with the others where the exchange refuses the key of one, and with that one once its file has another', async () => {
+  it('continues with the others if the exchange refuses the key of one, and with that one once its file has another', async () => {
     const on = await manyAccounts({ ...THREE, two: 'exchange: {apiKeyFile: two.key}' });
     const key = join(on.folder, 'two.key');
     writeFileSync(key, 'wrong', { mode: 0o600 });
@@ -62,7 +62,7 @@ describe('a daemon for several accounts', () => {
     await on.until(() => accepted(on, 'a') && accepted(on, 'b', ['three']));
   });
 
-  it('holds back a paused account alone, and goes on with it when a person resumes it', async () => {
+  it('holds back a paused account alone, and continues with it when a person resumes it', async () => {
     const on = await manyAccounts(THREE);
     const hold = { kind: 'all-paused', since: on.clock.now(), until: null, reason: 'test', actor: 'somebody' } as const;
     await elsewhere(on, (tx) => setHold(tx, 'two', hold, on.clock.now()));
@@ -85,7 +85,7 @@ describe('a daemon for several accounts', () => {
     expect(on.log.lines.filter(({ account, level }) => level === 'error' && account !== 'two')).toEqual([]);
   });
 
-  it('tells of an account that is stopped in every place where one looks, until it is driven again', async () => {
+  it('tells of an account that is stopped on every surface, until it has an owner again', async () => {
     const on = await manyAccounts({ ...THREE, two: 'exchange: {apiKeyFile: two.key}' });
     for (const name of NAMES) on.insert(name, 'a');
     await on.start();
@@ -196,7 +196,7 @@ describe('a daemon for several accounts', () => {
   });
 });
 
-it('heeds in a minute what a person has decided, also where word of it was lost', async () => {
+it('heeds in a minute what a person has decided, also if word of it was lost', async () => {
   const on = await manyAccounts({ one: '' });
   await on.start();
   // Without the event by which others learn of it.
@@ -220,7 +220,7 @@ it('names what holds its only account, and since when, when it is ready', async 
 });
 
 describe('an account of several', () => {
-  it('rests when nothing is due for a minute, and is driven again when something is', async () => {
+  it('is let go when nothing is due for a minute, and is wired again when something is', async () => {
     const on = await manyAccounts(THREE);
     on.exchange.answer = (request) => (request.method === 'POST' ? echo(request) : record(request.externalOrderId));
     on.insert('two', 'a');
@@ -228,13 +228,13 @@ describe('an account of several', () => {
     await on.until(() => accepted(on, 'a', ['two']));
     const leases = () => on.merchant.prepare(`select requests from request_leases`).pluck().all();
     expect(leases()).not.toEqual([0]);
-    // It gives its lease back.
+    // It releases its lease.
     await on.until(() => leases().join() === '0');
     on.insert('two', 'b');
     await on.until(() => accepted(on, 'b', ['two']));
   });
 
-  it('is driven for a command that asks for it', async () => {
+  it('is wired for a command that asks for it', async () => {
     const on = await manyAccounts(THREE);
     await on.start();
     const environment = { ORDER_SYNC_CONFIG: on.file };
@@ -308,7 +308,7 @@ describe('the only order of an account whose key was taken once and is refused n
 });
 
 describe('a due time that a trigger keeps from being corrected when the clock was set back', () => {
-  /** One order is to be sent in a minute, by a clock that is then set back by a day. */
+  /** One order must be sent in a minute, by a clock that is then set back by a day. */
   async function refused() {
     const on = await manyAccounts(THREE);
     let setMs = 0;

@@ -18,7 +18,7 @@ const MAKE = {
       when (new.external_order_id = 'a') execute function of_the_shop()`,
 };
 
-/** Two rows that are to be sent, and the shop's table is gone. */
+/** Two rows that must be sent, and the shop's table is gone. */
 async function prepare(dialect: keyof typeof MAKE): Promise<{ on: ProgramProcesses; merchant: Merchant }> {
   const database = dialect === 'postgres' ? await newPostgresDatabase() : undefined;
   const on = await testProcesses({}, database && { ORDER_SYNC_DATABASE_URL: database.url });
@@ -31,7 +31,7 @@ async function prepare(dialect: keyof typeof MAKE): Promise<{ on: ProgramProcess
 }
 
 it.each(['sqlite', 'postgres'] as const)(
-  'a daemon on %s whose orders meet a broken trigger names both and goes on',
+  'a daemon on %s whose orders meet a broken trigger names both and continues',
   async (dialect) => {
     if (dialect === 'postgres' && findPostgres() === undefined) return;
     const { on, merchant } = await prepare(dialect);

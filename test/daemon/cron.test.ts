@@ -21,7 +21,7 @@ async function sent(ids: readonly string[]) {
   return {
     program,
     asked,
-    /** The time goes on, a second at a time, until this was asked. */
+    /** The time continues, a second at a time, until this was asked. */
     untilAsked: async (what: string) => {
       while (!asked.has(what)) {
         clock.advance(SECOND);

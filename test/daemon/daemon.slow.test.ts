@@ -43,7 +43,7 @@ describe('the daemon', () => {
     expectSoundHistory(on);
   });
 
-  it('ends with 65 where a newer version has changed the tables meanwhile', async () => {
+  it('ends with 65 if a newer version has changed the tables meanwhile', async () => {
     const on = await testProcesses();
     const daemon = await on.start(['run']);
     on.merchant.exec(`insert into kysely_migration (name, timestamp) values ('9999_later', '')`);
@@ -105,7 +105,7 @@ describe('the daemon', () => {
     expect(performance.now() - begin).toBeGreaterThan(1_900);
   });
 
-  it('works on where its log cannot be written', async () => {
+  it('works on if its log cannot be written', async () => {
     const on = await testProcesses();
     on.insert(3);
     const reached = creates(on, 3);
@@ -160,7 +160,7 @@ describe('the daemon', () => {
     expectSoundHistory(on);
   });
 
-  it('has a control socket and files that only their owner can open, also where the path is long', async () => {
+  it('has a control socket and files that only their owner can open, also if the path is long', async () => {
     const on = await testProcesses();
     await on.start(['run']);
     for (const ending of ['', '-wal', '.lock', '.sock']) {

@@ -39,7 +39,7 @@ describe.concurrent('while another program holds the database locked', () => {
     const clock = testClock();
     await using on = await programProcesses({ clock });
     const daemon = await on.start(['run']);
-    // Only after so many are answered eight go together.
+    // Eight go together only after this many are answered.
     on.insert(7);
     while (on.states()['accepted'] !== 7) await once(daemon.process.stdout ?? expect.fail(), 'data');
     let arrived = 0;
@@ -114,7 +114,7 @@ describe('a daemon that cannot count at its start what waits', () => {
     expect(program.log.with('order-sync is ready')).toHaveLength(1);
   });
 
-  it('ends in order where counting again does not help', async () => {
+  it('ends in order if counting again does not help', async () => {
     const { program, ended } = await started(() => new Error('a bug'));
     await expect(ended).rejects.toThrow('a bug');
     expect(program.log.with('stopping: no new work begins, requests in flight are finished')).toHaveLength(1);

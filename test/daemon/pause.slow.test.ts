@@ -13,7 +13,7 @@ async function daemons(environment: Record<string, string> = {}) {
     arrived: (method: string) => on.sandbox.requests.filter((request) => request.method === method).length,
     run,
     start: () => on.start(['run']),
-    /** Makes the running daemon do a pass. Gives what it says of it. */
+    /** Makes the running daemon do a pass. Returns what it says of it. */
     sync: async () =>
       JSON.parse((await run('sync', '--json')).stdout) as { remaining: number; holds: readonly { kind: string }[] },
   };

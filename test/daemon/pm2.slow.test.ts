@@ -129,7 +129,7 @@ describe('the daemon under pm2', () => {
     expect(await pm2.list()).toMatchObject([{ pid, pm2_env: { status: 'online' } }]);
   });
 
-  it('comes back after a crash, with growing waits, and goes on', async () => {
+  it('comes back after a crash, with growing waits, and continues', async () => {
     const { on, pm2, environment } = await setUp();
     const first = ready(pm2);
     await pm2.run(['start', ECOSYSTEM], environment);

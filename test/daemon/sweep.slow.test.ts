@@ -42,7 +42,7 @@ describe('the daemon', () => {
     expect(findings(on)).toEqual(['ORDER_MISSING']);
   });
 
-  it('compares records that an older version stored also where nothing is swept', async () => {
+  it('compares records that an older version stored also if nothing is swept', async () => {
     const on = await testProcesses({}, { ORDER_SYNC_RECONCILE_CRON: '' });
     accept(on, 'before');
     const body = `{"externalOrderId":"before","order":{"id":"o1","status":"REQUEST","exchangeOperation":

@@ -12,12 +12,12 @@ import { ofSqlite } from '../support/database.ts';
 import { temporaryFolder } from '../support/folders.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const [, DRILLS = ''] = /\n## Drills\n([^]*?)\n## /.exec(readFileSync(join(ROOT, 'docs/operating.md'), 'utf8')) ?? [];
+const [, DRILLS = ''] = /\n## Drills\n([^]*)/.exec(readFileSync(join(ROOT, 'docs/runbook.md'), 'utf8')) ?? [];
 const [BEGIN = '', ...SECTIONS] = DRILLS.split('\n### ');
 const KEY = 'drill-key';
 const WRONG_CODE = 99;
 
-/** The lines of a shell in a part of the page, each with what ends the script where its exit code is another than the page says. */
+/** The lines of a shell in a part of the page, each with an end of the script if its exit code is another than the page says. */
 function scriptOf(part: string): string {
   const lines = part.split('\n').filter((line) => line.startsWith('    '));
   return lines

@@ -7,7 +7,8 @@ const text = (path: string) => readFileSync(new URL(path, ROOT), 'utf8');
 
 /** The pages that a table of the README or of the house leads to, in their sequence. */
 function pagesOf(path: string, base = ''): string[] {
-  return [...text(path).matchAll(/^\| \[[^\]]+\]\(([^)]+\.md)\)/gm)].map(([, target = '']) => base + target);
+  const rows = text(path).match(/^\| \[.*$/gm) ?? [];
+  return [...rows.join('\n').matchAll(/\]\(([^)#]+\.md)\)/g)].map(([, target = '']) => base + target);
 }
 
 /** The title of a page and its first sentence, without its links. */

@@ -144,7 +144,7 @@ const KEY_REFUSED = errorBody('invalid x-api-key', '401', 'UNAUTHORIZED');
 
 afterEach(forgetAnswers);
 
-/** What a call makes of one answer. */
+/** The reply that a call makes of one answer. */
 async function read(call: Pick<Call, 'ask'>, status: number, body: string, headers: Record<string, string> = {}) {
   const { answer, client } = nockExchange(testClock());
   answer(status, body, headers);
@@ -183,7 +183,7 @@ describe('each endpoint', () => {
   });
 
   it.each(calls)(
-    'of §$section gives the value with what is unknown of it, and the body as it came: $name',
+    'of §$section returns the value with its unknown fields, and the body as it came: $name',
     async (call) => {
       expect(await read(call, 200, call.answer)).toEqual({ kind: 'ok', value: call.value, body: call.answer });
       // Which status a success has is not shown.
@@ -306,7 +306,7 @@ describe('the photos of §4.5', () => {
     [{ level: 'MAIN', actionId: 'a1', token: 't' }, '{"kycLevelType":"MAIN","token":"t"}'],
     [{ level: 'LIVENESS' }, '{"kycLevelType":"LIVENESS"}'],
     [{ level: 'LIVENESS', actionId: 'a1' }, '{"kycLevelType":"LIVENESS","actionId":"a1"}'],
-  ] as const)('asked for with %j go with the action only where it is taken', async (request, body) => {
+  ] as const)('asked for with %j go with the action only if it is taken', async (request, body) => {
     const { answer, client, sent } = nockExchange();
     answer(200, '{"status":"ok"}');
     await client.requestPhotos('l1', request);
@@ -447,7 +447,7 @@ describe('what a reply says of the account', () => {
     expect(news).toMatchObject(expected);
   });
 
-  it('is not that the key is refused where a person asked, whose request may be wrong in itself', async () => {
+  it('is not that the key is refused if a person asked, whose request may be wrong in itself', async () => {
     const { answer, client, news } = nockExchange(testClock());
     answer(401, KEY_REFUSED);
     await client.showLink('l1');

@@ -20,12 +20,12 @@ describe('a body that is shown', () => {
     expect(parse(shown)).toMatchObject({ linkId: 'l1', paymentToken2: null });
   });
 
-  it('is as it was where it holds none', () => {
+  it('is as it was if it holds none', () => {
     const body = '{"a":[1.0,null,true,{"b":"c"}]}';
     expect(withoutTokens(body)).toBe(stringify(parse(body)));
   });
 
-  it('is hidden whole where it is no JSON', () => {
+  it('is hidden whole if it is no JSON', () => {
     expect(withoutTokens('token=canary')).not.toContain('canary');
   });
 });

@@ -72,7 +72,7 @@ describe('create pre-order (§4.9)', () => {
     });
   });
 
-  it('ends its turn where the lease lets nothing leave, so that others go on while the outcome is recorded', async () => {
+  it('ends its turn if the lease lets nothing leave, so that others continue while the outcome is recorded', async () => {
     let isLost = true;
     const lease = {
       ensure: async () => {
@@ -250,7 +250,7 @@ describe('create pre-order (§4.9)', () => {
     [409, NOT_FOUND, 'unknown'],
     [500, '', 'unknown'],
     [200, '', 'unknown'],
-  ])('is rejected by the status alone where the merchant says so: %i %s', async (status, body, kind) => {
+  ])('is rejected by the status alone if the merchant says so: %i %s', async (status, body, kind) => {
     expect((await created(status, body, {}, 'status')).kind).toBe(kind);
     if (status < 403) expect((await created(status, body)).kind).toBe('unknown');
   });
@@ -358,12 +358,9 @@ describe('get order by external id (§4.11)', () => {
     expect(await lookedUp(status, body)).toEqual({ kind: 'absent', evidence: 'likely' });
   });
 
-  it.each(LIKELY)(
-    'takes it for documented where the merchant has confirmed the status: %i %s',
-    async (status, body) => {
-      expect(await lookedUp(status, body, 'a', [{ status }])).toEqual({ kind: 'absent', evidence: 'documented' });
-    },
-  );
+  it.each(LIKELY)('takes it for documented if the merchant has confirmed the status: %i %s', async (status, body) => {
+    expect(await lookedUp(status, body, 'a', [{ status }])).toEqual({ kind: 'absent', evidence: 'documented' });
+  });
 
   it.each<[number, string, AbsenceShape]>([
     [
@@ -458,7 +455,7 @@ describe('get order by external id (§4.11)', () => {
 });
 
 describe('get pre-order (§4.10)', () => {
-  it('gives the body as it came', async () => {
+  it('returns the body as it came', async () => {
     const { scope, client } = nockExchange();
     const body = ECHO.replace('"p1"', '"p/1"');
     scope.get(`${CREATE}/p%2F1`).reply(200, body);

@@ -35,7 +35,7 @@ describe('the fields of a record', () => {
     });
   });
 
-  it('are listed separately where the document does not show them, or shows another type', () => {
+  it('are listed separately if the document does not show them, or shows another type', () => {
     const body =
       '{"order.id":"x","reward":[1.0],"percent":{"of":2},"order":[],"merchant":"m","__proto__":{"status":1}}';
     expect(read(body)).toEqual({

@@ -29,7 +29,7 @@ describe('the compared fields of a record', () => {
     });
   });
 
-  it('have texts that a database gives back as they are', () => {
+  it('have texts that a database stores as they are', () => {
     const text =
       '{"externalOrderId":"a","order":{"id":"\\ud800","status":"\\udc00x","fiatTransaction":{"status":"\\ud800"}}}';
     expect(readRecordView(text)).toMatchObject({ orderId: '\ufffd', orderStatus: '\ufffdx', fiatStatus: '\ufffd' });
@@ -68,7 +68,7 @@ describe('the compared fields of a record', () => {
     expect(readRecordView(body({ more: '"reward": 7, "reward": 8,' }))).toMatchObject({ reward: '8', orderId: 'o-1' });
   });
 
-  it('are not given where the exchange gives empty text, but for statuses', () => {
+  it('are not given if the exchange sends empty text, but for statuses', () => {
     const leg = { status: '', currency: '', transactionHash: '', paymentToken: '', providerType: '' };
     const text = JSON.stringify({
       externalOrderId: 'a',
@@ -111,28 +111,28 @@ describe('the compared fields of a record', () => {
     ['an object in place of the date that orders records', { modificationDate: {} }],
     ['a list in place of a status', { fiatTransaction: { status: [] } }],
     ['a status longer than any', { status: 'S'.repeat(1_001) }],
-  ])('are none where one that decides cannot be read: %s', (_name, order) => {
+  ])('are none if one that decides cannot be read: %s', (_name, order) => {
     const text = JSON.stringify({ externalOrderId: 'a', order: { id: 'o-1', status: 'REQUEST', ...order } });
     expect(readRecordView(text)).toBeUndefined();
   });
 
-  it('are none where the record is nested deeper than any', () => {
+  it('are none if the record is nested deeper than any', () => {
     expect(readRecordView(body({ more: `"deep":${'['.repeat(10_000)}${']'.repeat(10_000)},` }))).toBeUndefined();
   });
 
   it.each(['007', '1.2.3', '1.', '.5', '5-3', '1e', '+1', '1_000', '0x10', '-'])(
-    'are none where a number is not one of JSON: %s',
+    'are none if a number is not one of JSON: %s',
     (asset) => {
       for (const message of ['fine', TORN]) expect(readRecordView(body({ asset, message }))).toBeUndefined();
     },
   );
 
-  it('are none where a body of the largest size is no JSON, before anybody waits', () => {
+  it('are none if a body of the largest size is no JSON, without a wait', () => {
     expect(readRecordView(`{"a":"${'\\"'.repeat(500_000)}`)).toBeUndefined();
   });
 
   it.each(['', 'null', '[]', '5', '{', '{"order":[]}', '{"externalOrderId":"a","order":{"id":true,"status":"X"}}'])(
-    'are none where there is no record: %s',
+    'are none if there is no record: %s',
     (text) => {
       expect(readRecordView(text)).toBeUndefined();
     },

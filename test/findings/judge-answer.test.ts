@@ -127,7 +127,7 @@ describe('a finding', () => {
     expect(findings(program)).toEqual(['UNEXPECTED_ORDER acknowledged']);
   });
 
-  it('has values that are cut where they are long and still differ from each other', async () => {
+  it('has values that are cut if they are long and still differ from each other', async () => {
     const { program, shows } = await accepted();
     const long = (end: string) => record('a', { id: `${'x'.repeat(100_000)}${end}` });
     await shows({ a: record('a') });
@@ -176,7 +176,7 @@ describe('what a create shows', () => {
     expect(program.events('a')).toContain('finding null → PREORDER_ECHO_MISMATCH');
   });
 
-  it('is an outcome that nobody knows, until the order is found', async () => {
+  it('is an unknown outcome, until the order is found', async () => {
     const { program, exchange } = await scriptedProgram();
     exchange.answer = ({ method }) => (method === 'POST' ? 'reset' : record('a'));
     program.insert({ external_order_id: 'a' });
@@ -224,7 +224,7 @@ describe('what a look-up shows without a new record', () => {
     expect(findings(program)).toEqual(['ORDER_VANISHED resolved', 'UNCHECKED resolved']);
   });
 
-  it('is no order where the pre-order has none yet', async () => {
+  it('is no order if the pre-order has none yet', async () => {
     const { program, shows } = await accepted();
     await shows({ a: NOT_FOUND });
     expect(findings(program)).toEqual([]);
@@ -407,7 +407,7 @@ describe('an order record', () => {
     const at = (ms: number) => new Date(began.getTime() + ms).toISOString();
     program.insert({ external_order_id: 'a' });
     await createPass(program.app, NEVER);
-    // What a person does after a rejection: the order is sent once more, a day later.
+    // The work of a person after a rejection: the order is sent once more, a day later.
     unguarded(program.merchant, () =>
       program.merchant.exec(
         `update merchant_orders set revision = revision + 1, state = 'accepted', attempts = 2, sent_at = '${at(DAY)}'`,
@@ -527,7 +527,7 @@ describe('what cannot be judged', () => {
 });
 
 describe('the time at which a record was compared', () => {
-  it('is that of the newest record that said something else, also where no amount of it changed', async () => {
+  it('is that of the newest record that said something else, also if no amount of it changed', async () => {
     const { program, shows } = await accepted();
     const compared = () => program.merchant.prepare('select compared_at from order_records').pluck().get();
     await shows({ a: record('a') });
@@ -539,7 +539,7 @@ describe('the time at which a record was compared', () => {
     expect(compared()).toBe(program.clock.now().toISOString());
   });
 
-  it('is now where a record is compared that was kept before', async () => {
+  it('is now if a record is compared that was kept before', async () => {
     const { program, shows } = await accepted();
     await shows({ a: record('a') });
     program.merchant.exec('update order_records set compared_at = null');

@@ -60,7 +60,7 @@ describe('the sweep', () => {
     expect(findings(program)).toEqual(all.map((one) => `${one} resolved`));
   });
 
-  it('takes back what was settled where nobody judged it', async () => {
+  it('takes back settled findings that were not judged', async () => {
     const { program } = await followed({ none: NOT_FOUND });
     program.clock.advance(DAY + SECOND);
     await sweep(program.app, NEVER);
@@ -70,7 +70,7 @@ describe('the sweep', () => {
     expect(findings(program)).toEqual(['none ORDER_MISSING resolved', 'none UNCHECKED resolved']);
   });
 
-  it('is told at once that a pre-order was given up, and nobody needs to look for its order any more', async () => {
+  it('is told at once that a pre-order was given up, and no person needs to look for its order any more', async () => {
     const environment = { ORDER_SYNC_FOLLOW_GIVE_UP_AFTER: '2d' };
     const shown: Record<string, ScriptedAnswer> = { none: NOT_FOUND };
     const { program, exchange } = await followed(shown, { environment });
@@ -148,7 +148,7 @@ describe('the sweep', () => {
 });
 
 describe('records that an older version kept', () => {
-  /** What such a record looks like after the migration. */
+  /** Such a record as it is after the migration. */
   const forget = ({ merchant }: TestProgram) =>
     merchant.exec('update order_records set compared_at = null, input_asset = null, from_currency = null');
 
@@ -166,7 +166,7 @@ describe('records that an older version kept', () => {
     ]);
   });
 
-  it('are compared page by page, also where they cannot be read', async () => {
+  it('are compared page by page, also if they cannot be read', async () => {
     const { program } = await followed({ a: record('a') });
     const insert = program.merchant.prepare(
       `insert into order_records (account, external_order_id, body, received_at) values ('default', ?, ?, ?)`,

@@ -27,7 +27,7 @@ const STATUSES = {
   ORDER_SYNC_FOLLOW_FINAL_STATUSES: 'COMPLETED,REJECTED',
   ORDER_SYNC_FOLLOW_OPEN_STATUSES: 'REQUEST,IN_PROGRESS',
 };
-/** What a request may suffer without its order ever needing a person. */
+/** The faults that a request may suffer without its order ever needing a person. */
 const SUFFERED = [
   'fault-reset-after',
   'fault-error-taken',
@@ -42,12 +42,12 @@ const SUFFERED = [
   'fault-lookup-rate-limited',
 ];
 
-/** What the report of reconciliation says. */
+/** The result of the report of reconciliation. */
 interface Report {
   readonly isClean: boolean;
   /** `CLASS id`, as the report lists them. */
   readonly findings: readonly string[];
-  /** The same of those that stand open in the database, without what the report found by itself. */
+  /** The same of the findings that stand open in the database, without the ones that the report found by itself. */
   readonly written: readonly string[];
 }
 
@@ -91,7 +91,7 @@ const lives = (steps: fc.Arbitrary<readonly ScenarioStep[]>): fc.Arbitrary<Life>
     cryptoAddress: fc.constantFrom(null, 'an-address'),
     scenario: fc.record({ appearsAfterMs: fc.oneof(fc.integer({ min: 0, max: 60_000 }), delays), steps }),
   });
-/** How long nobody looks, and whether the program is ended and started meanwhile. */
+/** How long no person looks, and whether the program is ended and started meanwhile. */
 interface Gap {
   readonly ms: number;
   readonly restarts: boolean;
@@ -101,7 +101,7 @@ const gaps = fc.array(fc.record({ ms: fc.integer({ min: 0, max: 4 * HOUR_MS }), 
 });
 
 describe('the report of reconciliation', () => {
-  it('is clean, with no finding at all, whatever orders live through that nobody tampers with', async () => {
+  it('is clean, with no finding at all, whatever untampered orders live through', async () => {
     const histories = fc.record({
       orders: fc.array(lives(fc.oneof(completedSteps, rejectedSteps)), { minLength: 1, maxLength: 6 }),
       suffered: fc.uniqueArray(fc.constantFrom(...SUFFERED), { maxLength: 6 }),
@@ -133,7 +133,7 @@ describe('the report of reconciliation', () => {
         ]);
         const { isClean, findings, written } = await reportOf(orders, waits);
         expect([isClean, findings.toSorted()]).toEqual([false, expected.toSorted()]);
-        // While the exchange answers with an older record, nobody knows what the order is like now.
+        // While the exchange answers with an older record, the order as it is now is not known.
         expect(written).toEqual([...expected, 'UNCHECKED tamper-stale-1'].toSorted());
       }),
       { seed: SEED, numRuns: 4, endOnFailure: true },
@@ -147,7 +147,7 @@ describe('the report of reconciliation', () => {
   });
 });
 
-/** What the report says once the orders were followed to their end and looked at again. */
+/** The result of the report once the orders were followed to their end and looked at again. */
 async function reportOf(orders: ReadonlyMap<string, Life>, waits: readonly Gap[]): Promise<Report> {
   const program = await testProgram({
     clock: hastyClock(),
@@ -176,7 +176,7 @@ function insert(program: TestProgram, id: string, life: Life): void {
     asset: isStray ? asset : life.asset,
     from_currency: isStray ? currencyPair.fromCurrency : life.from,
     to_currency: isStray ? currencyPair.toCurrency : life.to,
-    // The stray order is nobody's: it has none of these.
+    // The stray order has no owner: it has none of these.
     crypto_address: id.startsWith('tamper-') ? 'an-address' : life.cryptoAddress,
     payment_token: id.startsWith('tamper-') ? 'a-token' : null,
     provider_type: id.startsWith('tamper-') ? 'CARDPROV' : null,

@@ -5,14 +5,14 @@ export interface Entry<Input> {
   readonly name: string;
   /** Values that JSON can write, so that one which was found can be kept. */
   readonly inputs: fc.Arbitrary<Input>;
-  /** The program behind the entry is let go and opened anew after so many inputs; never unless given. */
+  /** The program behind the entry is let go and opened anew after this many inputs; never unless given. */
   readonly inputsAProgram?: number;
   open(): Promise<Target<Input>>;
 }
 
 /** The program behind an entry. */
 export interface Target<Input> extends AsyncDisposable {
-  /** Gives it one input. Rejects where a promise is broken. */
+  /** Feeds it one input. Rejects if a promise is broken. */
   give(input: Input): Promise<void>;
 }
 

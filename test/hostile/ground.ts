@@ -34,7 +34,7 @@ export interface Ground extends AsyncDisposable {
   readonly merchant: Database.Database;
 }
 
-/** What stands for the exchange. */
+/** The server in place of the exchange. */
 export type Answering = (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
 
 /** How the program is set up. */
@@ -101,7 +101,7 @@ export async function ground({
   };
 }
 
-/** A log of which each line must be JSON, with no field twice. What cannot be encoded is written as U+FFFD. */
+/** A log of which each line must be JSON, with no field twice. A character that cannot be encoded is written as U+FFFD. */
 function checkedLog(): Logger {
   const write = (text: string) => {
     const line = text.toWellFormed();

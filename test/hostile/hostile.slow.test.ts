@@ -24,9 +24,9 @@ describe('hostile input', () => {
 
   it.each([
     ['is refused in the wrong way', async () => broken('the row is lost')],
-    ['leaves an error that nobody handles', async () => void Promise.reject(new Error('nobody'))],
+    ['leaves an unhandled error', async () => void Promise.reject(new Error('nobody'))],
     ['is worked on for a second', async () => workFor(1_100)],
-  ])('is noticed where it %s', async (_how, give) => {
+  ])('is noticed if it %s', async (_how, give) => {
     const entry = {
       name: 'made-up',
       inputs: fc.constant(0),

@@ -8,7 +8,7 @@ const USAGE = `usage: npm run hostile [-- [--entry NAME] [--runs N] [--seed N] [
   --runs N      inputs of each entry; 200 unless given
   --seed N      which; 1 unless given
   --path PATH   one input alone, as a failure names it
-Exit 1 where a promise was broken.
+Exit 1 if a promise was broken.
 `;
 const { values } = parseArgs({
   options: {

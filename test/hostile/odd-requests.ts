@@ -193,7 +193,7 @@ function bodyOf({ method, body, form }: Route): fc.Arbitrary<string | undefined>
 /** Who sends half a request waits so long for an answer, in milliseconds, and goes away. */
 const PATIENCE_MS = 100;
 
-/** Sends bytes and gives what is answered until the other side closes. A stream of events is broken off. */
+/** Sends bytes and returns the answers until the other side closes. A stream of events is broken off. */
 export async function answerTo(
   to: { readonly port: number } | { readonly path: string },
   bytes: string,

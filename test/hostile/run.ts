@@ -12,11 +12,11 @@ const MOST_SHOWN = 600;
 export interface Runs {
   readonly runs: number;
   readonly seed: number;
-  /** Where a failure was, within its seed: that input alone. */
+  /** The place of a failure within its seed: that input alone. */
   readonly path?: string | undefined;
 }
 
-/** Gives an entry inputs of a seed. Undefined where every promise was kept, or else what was broken and by which input. */
+/** Feeds an entry the inputs of a seed. Returns undefined if every promise was kept, or else the broken promise and the input. */
 export async function tryInputs<Input>(entry: Entry<Input>, { runs, seed, path }: Runs): Promise<string | undefined> {
   await using program = new Program(entry);
   const property = fc.asyncProperty(entry.inputs, (input) => program.give(input));
@@ -27,7 +27,7 @@ export async function tryInputs<Input>(entry: Entry<Input>, { runs, seed, path }
   return `${messageOf(errorInstance)}: ${shown(counterexample?.[0])} (${again})`;
 }
 
-/** Gives an entry one input. Rejects where a promise is broken. */
+/** Feeds an entry one input. Rejects if a promise is broken. */
 export async function tryInput<Input>(entry: Entry<Input>, input: Input): Promise<void> {
   await using program = new Program(entry);
   await program.give(input);
@@ -67,10 +67,10 @@ class Program<Input> implements AsyncDisposable {
   }
 }
 
-/** Rejects where the work fails, where nobody handles an error of it, and where it works or waits for too long. */
+/** Rejects if the work fails, if an error of it is unhandled, and if it works or waits for too long. */
 async function watched(work: () => Promise<void>): Promise<void> {
   const unhandled = Promise.withResolvers<never>();
-  const notice = (error: unknown) => unhandled.reject(new Error(`nobody handled: ${messageOf(error)}`));
+  const notice = (error: unknown) => unhandled.reject(new Error(`unhandled: ${messageOf(error)}`));
   process.on('unhandledRejection', notice).on('uncaughtException', notice);
   const isDone = new AbortController();
   const waitedTooLong = setTimeout(MOST_WAIT_MS, undefined, { signal: isDone.signal }).then(
@@ -80,7 +80,7 @@ async function watched(work: () => Promise<void>): Promise<void> {
   const before = process.cpuUsage();
   try {
     await Promise.race([work(), unhandled.promise, waitedTooLong.then(() => new Promise<never>(() => {}))]);
-    // An error that nobody handles comes a turn later.
+    // An unhandled error comes a turn later.
     await Promise.race([new Promise((resolve) => setImmediate(resolve)), unhandled.promise]);
     const { user, system } = process.cpuUsage(before);
     const tookMs = Math.round((user + system) / 1_000);

@@ -8,7 +8,7 @@ import { conditionsOf, stepsOf, type Setup } from './steps.ts';
 
 const PROMELA = fileURLToPath(new URL('ownership.pml', import.meta.url));
 
-/** What is explored: each has a few hundred thousand states. */
+/** The models to explore: each has a few hundred thousand states. */
 export const SETUPS = {
   asynchronous: { sync: false, generations: 2, promotions: 1 },
   synchronous: { sync: true, generations: 2, promotions: 1 },

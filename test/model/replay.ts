@@ -30,7 +30,7 @@ const STATES: readonly (readonly [order: number, states: string])[] = [
   [REFUSED, 'rejected invalid cancelled'],
 ];
 const orderOf = (state: string) => STATES.find(([, states]) => states.split(' ').includes(state))?.[0];
-/** What nothing shows: it may have happened between two things that are seen. */
+/** A step that nothing shows: it may have happened between two visible ones. */
 const UNSEEN: readonly Name[] = [
   ...([
     'takeOver',
@@ -62,7 +62,7 @@ interface MoveRow {
 
 const orderIn = ({ p, rows }: State) => rows[p as Slot].order;
 
-/** The states in which the model may be, and those that each thing that is seen leads to: orders share them. */
+/** The states in which the model may be, and the states that each visible step leads to: orders share them. */
 class Possible {
   readonly states: readonly State[];
   readonly #after = new Map<string, Possible>();
@@ -72,7 +72,7 @@ class Possible {
     this.states = [...new Map([...states].map((state) => keyed(simplified(state)))).values()];
   }
 
-  /** What one of the steps may lead to after any that nothing shows; `order` is what the order's row says then. */
+  /** The results of one of the steps after any invisible ones; `order` is the state of the order's row then. */
   after(names: readonly Name[], order?: number, w?: Slot): Possible {
     const key = [names.join(), order, w].join();
     const isSeen = (state: State) => order === undefined || orderIn(state) === order;
@@ -272,7 +272,7 @@ export class Replay {
 
 interface Seen {
   readonly what: string;
-  /** What the order's row says then. */
+  /** The state of the order's row then. */
   readonly to?: number | undefined;
   readonly w?: Slot | undefined;
   /** That the model does not allow it is no fault of the program: the trace ends. */

@@ -1,4 +1,4 @@
-/** Files whose mutants are tried together, and the tests that are to kill them: of those that are about them, the fast ones. */
+/** Files whose mutants are tried together, and the tests that must kill them: of the tests about them, the fast ones. */
 export interface Group {
   readonly name: string;
   readonly files: readonly string[];
@@ -6,9 +6,9 @@ export interface Group {
 }
 
 /**
- * What decides about money and about what is sent: all decisions, the gate, and of the store what makes a write safe: the
- * conditions under which an order, a hold or a mark is written, and the writer that lets nobody write beside it. Owners and
- * generations are one statement each, which is tried on PostgreSQL.
+ * The files that decide about money and about requests: all decisions, the gate, and of the store the parts that make a
+ * write safe: the conditions under which an order, a hold or a mark is written, and the writer that lets no other write run
+ * beside it. Owners and generations are one statement each, which is tried on PostgreSQL.
  */
 export const GROUPS: readonly Group[] = [
   {

@@ -4,7 +4,7 @@ import type { Survivor } from './mutants.ts';
 /** A judgement of mutants that survive, each written as `code ⇒ mutant`. */
 interface Judgement {
   readonly reason: string;
-  /** A test could notice them, and nobody would gain by it. The others do the same as the code: no test can notice them. */
+  /** A test could notice them without any gain. The others do the same as the code: no test can notice them. */
   readonly isAccepted?: boolean;
   readonly mutants: readonly string[];
 }
@@ -13,7 +13,7 @@ interface Judgement {
 interface Judged {
   /** No test can notice them. */
   readonly equivalent: readonly Survivor[];
-  /** A test could, and nobody would gain by it. */
+  /** A test could notice it without any gain. */
   readonly accepted: readonly Survivor[];
   readonly left: readonly Survivor[];
 }
@@ -30,7 +30,7 @@ export function judge(survivors: readonly Survivor[]): Judged {
   return { equivalent: of('equivalent'), accepted: of('accepted'), left: of('left') };
 }
 
-/** The part of the mutants that the tests kill, of those that a test can notice: from 0 to 1. */
+/** The part of the mutants that the tests kill, of the ones that a test can notice: from 0 to 1. */
 export function scoreOf({ mutants, killed, equivalent }: Record<'mutants' | 'killed' | 'equivalent', number>): number {
   return mutants === equivalent ? 1 : killed / (mutants - equivalent);
 }

@@ -10,7 +10,7 @@ const COLUMNS = ['group', 'mutants', 'equivalent', 'killed', 'accepted', 'left']
 const NAMES = GROUPS.map(({ name }) => name);
 const USAGE = `usage: npm run mutate [-- [${NAMES.join('|')}|FILE]…]
 Changes the code in one place after another, and names each change that no test notices: write the test, make the code simpler, or
-judge it in test/mutation/judged.json. What has not changed since the last time is not tried again. Exit 1 where one survives.
+judge it in test/mutation/judged.json. What has not changed since the last time is not tried again. Exit 1 if one survives.
 `;
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { help: { type: 'boolean' } } });

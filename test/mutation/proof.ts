@@ -3,10 +3,10 @@ import { GROUPS, type Group } from './groups.ts';
 import { judge, quoted, scoreOf } from './judged.ts';
 import { tryMutants } from './mutants.ts';
 
-/** The part of the mutants that tests must kill, of those that a test can notice; the others are judged one by one. */
+/** The part of the mutants that tests must kill, of the ones that a test can notice; the others are judged one by one. */
 const LEAST_KILLED = 0.97;
 
-/** Whether the tests would notice: the code is changed in one place after another, each time so that it is wrong. */
+/** Tells whether the tests would notice: the code is changed in one place after another, each time so that it is wrong. */
 export const mutation: Part = {
   name: 'mutation',
   text: 'mutants of the decisions, the gate and the guards of the store: the tests kill 97 % of each group, and each that is left was judged',

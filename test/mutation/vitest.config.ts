@@ -7,7 +7,7 @@ export default defineConfig({
     provide: { dialect: 'sqlite' },
     pool: 'threads',
     isolate: false,
-    // Code with all mutants in it takes several times longer. What a mutant keeps from ending is ended by the runner.
+    // Code with all mutants in it takes several times longer. The runner ends a mutant that would not end.
     testTimeout: 60_000,
     unstubEnvs: true,
     restoreMocks: true,

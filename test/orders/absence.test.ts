@@ -32,7 +32,7 @@ async function lostAndKnown(
     answers,
     sends: () =>
       exchange.requests.filter(({ method, externalOrderId: id }) => method === 'POST' && id === 'lost').length,
-    /** So many passes, one each minute. */
+    /** The number of passes, one each minute. */
     minutes: async (count: number) => {
       for (let minute = 0; minute < count; minute += 1) {
         program.clock.advance(MINUTE);
@@ -74,7 +74,7 @@ describe('documented absence', () => {
   it.each<[string, ScriptedAnswer]>([
     ['the documented 404', NOT_FOUND],
     ['a likely absence', { status: 204 }],
-  ])('proves nothing where an accepted order is answered with %s: nothing is sent again', async (_name, answer) => {
+  ])('proves nothing if an accepted order is answered with %s: nothing is sent again', async (_name, answer) => {
     const { program, minutes, sends, decide, answers } = await lostAndKnown({ known: answer }, RESEND);
     await minutes(30);
     expect([sends(), program.row('lost')['state']]).toEqual([1, 'unknown']);
@@ -115,7 +115,7 @@ describe('likely absence', () => {
     expect(program.row('lost')).toMatchObject({ state: 'unknown', documented_absences: 0, absent_at: null });
   });
 
-  it('is documented where the merchant has confirmed its shape', async () => {
+  it('is documented if the merchant has confirmed its shape', async () => {
     const environment = {
       ...RESEND,
       ORDER_SYNC_EXCHANGE_ABSENCE: '[{"status":404,"pointer":"/error","value":"Not Found"}]',

@@ -33,7 +33,7 @@ const BODIES: Readonly<Record<string, string>> = {
     : {
         'raises what no statement supports': `raise exception using errcode = '0A000'`,
         'raises as a server does that shuts down': `raise exception using errcode = '57P01'`,
-        'raises a code of nobody': `raise exception using errcode = 'ABCDE'`,
+        'raises an unknown code': `raise exception using errcode = 'ABCDE'`,
         'divides by zero': `perform 1 / 0`,
       }),
 };
@@ -82,7 +82,7 @@ describe.each(Object.entries(BODIES))('a trigger of the shop that %s', (_name, b
     expect(keptBack()).toBeUndefined();
   });
 
-  it('has nothing sent twice where it comes while requests are under way', async () => {
+  it('has nothing sent twice if it comes while requests are under way', async () => {
     const { program, exchange, states, pass } = await waiting();
     let drop = () => {};
     exchange.answer = (request) => {

@@ -81,7 +81,7 @@ describe('a clock that is set', () => {
             if (known === undefined || lookups(id) > known.lookups) {
               due.set(id, { at: on.elapsed() + on.waitMs(id), lookups: lookups(id) });
             } else {
-              // UTC follows the clock of the machine back where that is a second behind.
+              // UTC follows the clock of the machine back if that is a second behind.
               expect(known.at + SECOND).toBeGreaterThanOrEqual(on.elapsed());
             }
           }

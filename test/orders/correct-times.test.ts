@@ -67,7 +67,7 @@ describe('the due time of an order that a trigger refuses when the clock was set
     expect(waitMs(program, 'a')).toBe(0);
   });
 
-  it('is corrected also where there are more than can be remembered', async () => {
+  it('is corrected also if there are more than can be remembered', async () => {
     const ids = Array.from({ length: 450 }, (_, index) => `o${index}`);
     const program = await waiting(ids);
     refuse(program);
@@ -82,7 +82,7 @@ describe('the due time of an order that a trigger refuses when the clock was set
     expect(facts(program)).toEqual([]);
   });
 
-  it('is left alone where the order has ended since', async () => {
+  it('is left alone if the order has ended since', async () => {
     const program = await waiting(['a']);
     refuse(program);
     await program.app.wrongTimes.correct(true);

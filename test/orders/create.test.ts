@@ -135,7 +135,7 @@ describe('the create pass', () => {
     expect(program.states('bad')).toEqual(['sending', 'accepted']);
   });
 
-  it('takes what was accepted for accepted where another program has moved the order meanwhile', async () => {
+  it('takes what was accepted for accepted if another program has moved the order meanwhile', async () => {
     const { program: own, exchange } = await scriptedProgram();
     own.insert({ external_order_id: 'a' }, { external_order_id: 'b' });
     exchange.answer = (request) => {

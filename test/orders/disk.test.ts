@@ -56,7 +56,7 @@ describe('a full disk', () => {
     const { log } = program;
     const insert = (...ids: string[]) => program.insert(...ids.map((external_order_id) => ({ external_order_id })));
     const before = Array.from({ length: 7 }, (_, index) => id(-1 - index));
-    // Only after so many are answered eight go together.
+    // Eight go together only after this many are answered.
     insert(...before);
     await createPass(program.app, NEVER);
     const ids = Array.from({ length: 8 }, (_, index) => id(index));
@@ -137,7 +137,7 @@ describe('a full disk', () => {
 });
 
 describe('the daemon on a full disk', () => {
-  it('goes on by itself when there is space', async () => {
+  it('continues by itself when there is space', async () => {
     const { program, exchange } = await scriptedProgram({ environment: { ORDER_SYNC_SCHEDULE_CRON: '* * * * * *' } });
     await program.app[Symbol.asyncDispose]();
     program.insert({ external_order_id: 'a' });

@@ -17,7 +17,7 @@ const NEVER = new AbortController().signal;
 const PAIR = { fromCurrency: 'BTC', toCurrency: 'EUR' };
 const DONE = { status: 'COMPLETED', completionDate: '2026-01-05T12:00:00Z', serverDate: '2026-01-05T12:00:01Z' };
 
-/** What a record says beside that of the row's own order. */
+/** The other fields of a record, beside its row's own order. */
 interface Shown {
   readonly merchant?: string;
   readonly amount?: string;
@@ -42,7 +42,7 @@ function shown({ merchant = 'm-1', amount = '1.5', pair = PAIR, order, ...types 
   return { status: 200, body: text };
 }
 
-/** What makes an order disputed, by its word in the settings. */
+/** The differences that make an order disputed, by their words in the settings. */
 const CONTRADICTIONS: Readonly<Record<string, Shown>> = {
   merchant: { merchant: 'm-2' },
   age: { creationDate: '2024-03-01T10:00:00Z' },
@@ -61,7 +61,7 @@ async function accepted(options: TestProgramOptions = {}) {
   await lookUp(SECOND);
   return {
     ...on,
-    /** What the exchange shows of `a` from now on; it is looked up `afterMs` later. */
+    /** The record of `a` that the exchange shows from now on; it is looked up `afterMs` later. */
     shows: async (answer: ScriptedAnswer, afterMs = SECOND) => {
       answers.set('a', answer);
       await lookUp(afterMs);
@@ -168,7 +168,7 @@ describe('an order that contradicts its row', () => {
     expect(await shows(shown({ amount: '1.61' }))).toBe('disputed');
   });
 
-  it('is not disputed for its age where nobody knows when it was sent: taken over, or of a restored database', async () => {
+  it('is not disputed for its age if it is not known when it was sent: taken over, or of a restored database', async () => {
     const { program, shows, answers, lookUp } = await accepted();
     program.merchant.exec(
       `update merchant_orders set revision = revision + 1, adopted_at = '2026-01-05T12:00:00.000Z' where external_order_id = 'a'`,
@@ -252,7 +252,7 @@ describe('an order that contradicts its row', () => {
 });
 
 describe('a clock that is set makes no order of ours older than its request:', () => {
-  /** The time of the exchange goes on; the clock of the program is off by `setMs` when the order is sent, then by `thenMs`. */
+  /** The time of the exchange advances; the clock of the program is off by `setMs` when the order is sent, then by `thenMs`. */
   async function underClock(setMs: number) {
     const machine = testClock();
     let offMs = setMs;
@@ -339,7 +339,7 @@ describe('a person who says that a disputed order is ours', () => {
     expect(state(program)).toBe('disputed');
   });
 
-  it('is told no where the order is not disputed', async () => {
+  it('is told no if the order is not disputed', async () => {
     const { shows, resolve } = await accepted();
     await shows(shown());
     expect(await resolve()).toMatchObject({ kind: 'passed-over', state: 'open' });
@@ -347,14 +347,14 @@ describe('a person who says that a disputed order is ours', () => {
 });
 
 describe('a disputed order that a person gave up', () => {
-  it('stays abandoned while the same order contradicts it, and is missed by nobody', async () => {
+  it('stays abandoned while the same order contradicts it, and is not missed', async () => {
     const { program, shows, resolve } = await accepted();
     await shows(shown({ amount: '15' }));
     expect(await resolve('abandoned')).toMatchObject({ to: 'abandoned' });
     expect(await shows(shown({ amount: '15', order: DONE }), 2 * HOUR)).toBe('abandoned');
     expect(await shows(NOT_FOUND, 2 * DAY)).toBe('abandoned');
     expect(await shows(shown({ amount: 'null', order: DONE }), 3 * DAY)).toBe('abandoned');
-    // The clock of the test goes on, that of the exchange does not.
+    // The clock of the test advances, that of the exchange does not.
     const judged = findings(program).filter((one) => !/^(CLOCK_SKEW|UNCHECKED|SILENT_CHANGE) open$/.test(String(one)));
     expect(judged).toEqual(['AMOUNT_MISMATCH open']);
     expect(await shows(shown({ amount: '15', order: { id: 'o-other' } }), 8 * DAY)).toBe('disputed');
@@ -370,7 +370,7 @@ describe('a disputed order that a person gave up', () => {
 });
 
 describe('what belongs to one order', () => {
-  it('is a finding where two orders have it: a pre-order', async () => {
+  it('is a finding if two orders have it: a pre-order', async () => {
     const { program, exchange } = await scriptedProgram();
     exchange.answer = (request) => echo(request, { id: 'p-same' });
     program.insert({ external_order_id: 'a' });
@@ -380,7 +380,7 @@ describe('what belongs to one order', () => {
     expect([findings(program), findings(program, 'b')]).toEqual([[], ['PREORDER_REUSED open']]);
   });
 
-  it('is a finding where two orders have it: an order', async () => {
+  it('is a finding if two orders have it: an order', async () => {
     const { program, answers, lookUp } = await acceptedOrders(['a', 'b']);
     answers.set('a', record('a', { id: 'o-same' }));
     await lookUp(SECOND);

@@ -82,7 +82,7 @@ describe('with the pace every-tick', () => {
     expect(await passAfter(PERIOD_MS)).toEqual(['a']);
   });
 
-  it('a great many that have ended and are due do not keep those that are followed from their next tick', async () => {
+  it('a great many that have ended and are due do not keep the followed ones from their next tick', async () => {
     const ended = names('ended', 100);
     const { program, passAfter } = await atEachTick({
       open: record('open'),

@@ -57,7 +57,7 @@ describe('any answers at all', () => {
     ['fiatTransaction.status', 'fiat', 'fiat_status'],
   ] as const;
 
-  /** What must be known of an order to which these records were given, in this order. */
+  /** The facts that must be known of an order to which these records were given, in this order. */
   function foretold(id: string, given: readonly Fields[]) {
     let newest = Number.NEGATIVE_INFINITY;
     const taken = given.filter(({ modificationDate }) => {
@@ -79,7 +79,7 @@ describe('any answers at all', () => {
     return { record: keptRecord(program, id), changes: FIELDS.map(([field]) => values.all(id, field)) };
   }
 
-  /** Each event begins where the one before it ended, states move along the table, and the row is the end of it all. */
+  /** Each event begins with the end of the one before it, states move along the table, and the row is the end of it all. */
   function expectMoves(program: TestProgram, id: string): void {
     const last = new Map<string, string | null>([['state', 'pending']]);
     const events = program.merchant

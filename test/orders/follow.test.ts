@@ -123,7 +123,7 @@ describe('an answer that was asked for before the last one came', () => {
     expect(program.merchant.prepare('select count(*) from findings').pluck().get()).toBe(0);
   });
 
-  it('decides where the one that came before it found no order', async () => {
+  it('decides if the one that came before it found no order', async () => {
     const { program, exchange } = await acceptedOrders(['a']);
     const first = Promise.withResolvers<void>();
     const asked = Promise.withResolvers<void>();
@@ -179,7 +179,7 @@ describe('two passes that bring the same news', () => {
 });
 
 describe('the log of a look-up', () => {
-  it('has one line for all that changed, and none where nothing did', async () => {
+  it('has one line for all changes, and none if nothing changed', async () => {
     const { program, answers, lookUp } = await acceptedOrders(['a']);
     const changes = () => program.log.with('order changed').map(({ time: _time, msg: _msg, ...line }) => line);
     answers.set('a', record('a'));
@@ -371,7 +371,7 @@ describe('the follow pass', () => {
     expect(lookedUp.indexOf('new')).toBeLessThan(most);
   });
 
-  it('comes to a new order within a round where many have been due for weeks that were never looked up either', async () => {
+  it('comes to a new order within a round if many have been due for weeks that were never looked up either', async () => {
     const environment = { ORDER_SYNC_FOLLOW_FINAL_STATUSES: 'DONE' };
     const { program, exchange } = await acceptedOrders([], { environment });
     const backlog = Array.from({ length: 500 }, (_, index) => ({ external_order_id: `o${index}` }));
@@ -400,7 +400,7 @@ describe('the follow pass', () => {
     expect(lookedUp.indexOf('new')).toBeLessThan(before + 32 + program.app.settings.concurrency);
   });
 
-  it('looks each of many up once where none was looked up before, beside those that were', async () => {
+  it('looks each of many up once if none was looked up before, beside the older ones', async () => {
     const ids = Array.from({ length: 900 }, (_, index) => `o${index}`);
     const { program, exchange } = await acceptedOrders(ids);
     unguarded(program.merchant, () =>
@@ -446,7 +446,7 @@ describe('the follow pass', () => {
     },
   );
 
-  it('stops when the exchange fails, and goes on with all that is due when it is back', async () => {
+  it('stops when the exchange fails, and continues with all that is due when it is back', async () => {
     const ids = Array.from({ length: 100 }, (_, index) => `o${index}`);
     const { program, exchange, answers } = await acceptedOrders(ids);
     for (const id of ids) answers.set(id, refusal(503));
@@ -539,7 +539,7 @@ describe('the follow pass', () => {
     expect(exchange.count('GET')).toBe(0);
   });
 
-  it('looks nothing up that is not to be followed', async () => {
+  it('looks up no order that must not be followed', async () => {
     const { program, exchange } = await acceptedOrders(['a', 'b']);
     program.insert({ external_order_id: 'p' }, { external_order_id: 'bad', asset: '0' });
     unguarded(program.merchant, () => {

@@ -33,7 +33,7 @@ async function rows(count: number, creates: Answers, lookups: Answers, environme
 
 type Answers = (request: ScriptedRequest) => ScriptedAnswer;
 
-/** What the daemon does in this time, with a tick each 5 s. */
+/** The work of the daemon in this time, with a tick each 5 s. */
 async function live({ app, clock }: TestProgram, ms: number): Promise<void> {
   for (let passed = 0; passed < ms; passed += 5 * SECOND) {
     await createPass(app, NEVER);
@@ -70,7 +70,7 @@ describe('an exchange that answers oddly', () => {
     expect(exchange.count('GET')).toBe(60);
   });
 
-  it('is not out of reach for sync where a few orders alone are answered 500', async () => {
+  it('is not out of reach for sync if a few orders alone are answered 500', async () => {
     const odd = ids(60).filter((_, index) => index % 10 === 0);
     const fails = ({ externalOrderId }: ScriptedRequest) => odd.includes(externalOrderId);
     const { program, exchange } = await rows(
@@ -83,7 +83,7 @@ describe('an exchange that answers oddly', () => {
     expect(exchange.count('POST')).toBe(60);
   });
 
-  it('keeps nobody waiting behind the one order that is always answered 500', async () => {
+  it('keeps no order waiting behind the one order that is always answered 500', async () => {
     const { program, exchange } = await rows(20, echo, ({ externalOrderId }) =>
       externalOrderId === 'o000' ? FAILS : record(externalOrderId),
     );
@@ -107,7 +107,7 @@ describe('creates that fail while look-ups work', () => {
     expect(inState(program, 'unknown').length).toBeLessThan(18);
   });
 
-  it('go on, one at first, when the look-up of an order that is followed is answered', async () => {
+  it('continue, one at first, when the look-up of an order that is followed is answered', async () => {
     const failing = ids(3).slice(1);
     const { program, exchange } = await rows(
       30,
@@ -130,7 +130,7 @@ describe('creates that fail while look-ups work', () => {
     expect(inState(program, 'open')).toEqual(['o000']);
   });
 
-  it('wait for an answer of any order: one that is never answered keeps nobody unsent', async () => {
+  it('wait for an answer of any order: one that is never answered keeps no other unsent', async () => {
     const failing = ids(3);
     const { program } = await rows(
       20,

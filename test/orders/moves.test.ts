@@ -22,7 +22,7 @@ async function sent(create: ScriptedAnswer | undefined, options: TestProgramOpti
     answers,
     row: () => program.row('a'),
     findings: () => program.events('a').filter((event) => event.startsWith('finding')),
-    /** The time goes on, then the passes run. */
+    /** Moves the clock, then runs the passes. */
     later: async (ms: number) => {
       program.clock.advance(ms);
       await createPass(program.app, NEVER);

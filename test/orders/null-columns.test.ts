@@ -44,7 +44,7 @@ describe('null in a column that has a default', () => {
     expect([program.row('a')['state'], exchange.count('POST')]).toEqual(['accepted', 1]);
   });
 
-  it('counts as the default too in a save of the whole row, which is refused where the row was sent otherwise', async () => {
+  it('counts as the default too in a save of the whole row, which is refused if the row was sent otherwise', async () => {
     const { program, pass } = await started();
     insertNulls(program, 'a');
     insertNulls(program, 'b', { order_type: 'WITHDRAW' });
@@ -71,7 +71,7 @@ describe('null in a column that has a default', () => {
   });
 });
 
-describe('null for the account where several are configured', () => {
+describe('null for the account if several are configured', () => {
   it('makes the row invalid, and nothing is sent before the account is set or a person says that it is default', async () => {
     const { program, exchange, pass } = await started(true);
     insertNulls(program, 'a');

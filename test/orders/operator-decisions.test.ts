@@ -55,7 +55,7 @@ async function desk(create?: ScriptedAnswer) {
         ),
       ),
     create: () => createPass(program.app, NEVER),
-    /** The time goes on, then due orders are looked up. */
+    /** Moves the clock, then looks due orders up. */
     later: async (ms: number) => {
       program.clock.advance(ms);
       await followPass(program.app, 'due', NEVER);
@@ -138,7 +138,7 @@ describe('a held order', () => {
     expect(exchange.count('POST')).toBe(2);
   });
 
-  it('that is sent again at a risk and refused is looked up, and found where the first was taken', async () => {
+  it('that is sent again at a risk and refused is looked up, and found if the first was taken', async () => {
     const { program, answers, decide, create, later } = await deskWithHeld();
     await decide(RETRY, 'a');
     answers.create = refusal(400, 'there is one already');
@@ -152,7 +152,7 @@ describe('a held order', () => {
     expect(findings.all()).toEqual([['CREATE_UNKNOWN', 'resolved']]);
   });
 
-  it('that was not created is looked up where the exchange refuses it: the person may have been wrong', async () => {
+  it('that was not created is looked up if the exchange refuses it: the person may have been wrong', async () => {
     const { program, answers, decide, create, later, exchange } = await deskWithHeld();
     await decide({ kind: 'not-created' }, 'a');
     answers.create = refusal(400, 'there is one already');
@@ -186,7 +186,7 @@ describe('a held order', () => {
 });
 
 describe("a person's decision", () => {
-  it('is history: who, why, from where to where, both moves where it goes by way of held', async () => {
+  it('is history: who, why, from which state to which, both moves if it goes by way of held', async () => {
     const { program, create, decide } = await desk(refusal(503));
     program.insert({ external_order_id: 'a' });
     await create();
@@ -216,7 +216,7 @@ describe("a person's decision", () => {
   });
 
   it.each([[{ kind: 'exists', preOrderId: 'p7' }], [{ kind: 'abandoned' }]] as const)(
-    'ends the finding that nobody knows its outcome: %j',
+    'ends the finding of the unknown outcome: %j',
     async (judgement) => {
       const { program, decide } = await deskWithHeld();
       const findings = program.merchant.prepare('select class, status, resolved_at from findings').raw();
@@ -246,7 +246,7 @@ describe("a person's decision", () => {
     },
   );
 
-  it('is made once where two people make it at the same time', async () => {
+  it('is made once if two people make it at the same time', async () => {
     const { program, decide, create, exchange } = await deskWithHeld();
     const results = await Promise.all([decide(RETRY, 'a'), decide({ kind: 'not-created' }, 'a')]);
     expect(results.flat().map(({ kind }) => kind)).toEqual(['done', 'passed-over']);
@@ -334,7 +334,7 @@ describe('orders of one state together', () => {
     expect(program.events('a')).toEqual(before);
   });
 
-  it('are passed over where they changed since they were listed', async () => {
+  it('are passed over if they changed since they were listed', async () => {
     const { answers, list, decideListed, later } = await deskWithHeld();
     const listed = await list({ kind: 'not-created' }, 'held');
     answers.lookup = record('a');
@@ -349,7 +349,7 @@ describe('orders of one state together', () => {
     ]);
   });
 
-  it('are passed over where they were sent again since, although they stand as they did', async () => {
+  it('are passed over if they were sent again since, although they stand as they did', async () => {
     const { program, answers, list, decideListed, decide, create, later } = await deskWithHeld();
     const listed = await list({ kind: 'not-created' }, 'held');
     await decide({ kind: 'not-created' }, 'a');

@@ -30,7 +30,7 @@ describe('an order that is answered', () => {
     expect(lookups).toBeLessThan(60);
   });
 
-  it('under another spelling is followed as ours where the settings say that it is', async () => {
+  it('under another spelling is followed as ours if the settings say that it is', async () => {
     const { program } = await aDayOf('A', { ORDER_SYNC_FOLLOW_DISPUTED_BY: 'merchant,amount' });
     expect(program.row('a')['state']).toBe('open');
   });

@@ -13,7 +13,7 @@ const CONCURRENCY = 8;
 const TIMEOUT_MS = 15 * SECOND;
 const LATENCY_MS = 50;
 const STEP_MS = 250;
-/** What the daemon does at a moment takes it so many turns of the event loop at the most. */
+/** The work of the daemon at a moment takes it this many turns of the event loop at the most. */
 const TURNS_A_STEP = 12;
 
 type Fault = 'hangs' | 'resets' | 'answers 500' | 'refuses connections';
@@ -63,7 +63,7 @@ async function started(orders: number, requestsASecond: number, concurrency = CO
   return { program, exchange, connect };
 }
 
-/** The daemon on these orders; gives how its time passes. */
+/** Runs the daemon on these orders; returns how its time passes. */
 async function daemonOn(orders: number) {
   const { program, exchange, connect } = await started(orders, 50);
   const { clock } = program;

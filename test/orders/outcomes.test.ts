@@ -64,7 +64,7 @@ describe('a create that was never sent', () => {
 });
 
 describe('a backlog while nothing listens', () => {
-  it('is not read through: the pass ends where the exchange cannot serve', async () => {
+  it('is not read through: the pass ends if the exchange cannot serve', async () => {
     let pages = 0;
     const wrap = (text: string, statement: SqliteStatement): SqliteStatement => {
       if (!text.includes('"next_action_at" <= ?')) return statement;
@@ -217,7 +217,7 @@ describe('a refusal that the document does not show', () => {
     expect([program.row('odd-29')['state'], program.row('z')['state']]).toEqual(['unknown', 'accepted']);
   });
 
-  it('rejects where the merchant has confirmed that nothing is made then', async () => {
+  it('rejects if the merchant has confirmed that nothing is made then', async () => {
     const { program } = await created(SPRING_400, { ORDER_SYNC_CREATE_REFUSED_BY: 'status' });
     expect(program.row('a')).toMatchObject({
       state: 'rejected',

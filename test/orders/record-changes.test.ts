@@ -88,12 +88,12 @@ describe('a changed field of a record', () => {
     expect(event?.new_value).not.toBe(event?.old_value);
   });
 
-  it('is none where only the time of the server differs, or nothing does', async () => {
+  it('is none if only the time of the server differs, or nothing does', async () => {
     const { events } = await shown(record(), record({ order: { serverDate: '2026-01-05T13:00:00Z' } }), record());
     expect(events.slice(1)).toEqual([[], []]);
   });
 
-  it('is none where the date of the record alone moves, and the newest record is stored all the same', async () => {
+  it('is none if the date of the record alone moves, and the newest record is stored all the same', async () => {
     const dated = (at: number) => record({ order: { modificationDate: `2026-01-05T11:00:${at}Z` } });
     const { program, events, show } = await shown(record(), ...Array.from({ length: 12 }, (_, at) => dated(at + 10)));
     expect(events.slice(1).flat()).toEqual([]);
@@ -107,7 +107,7 @@ describe('a changed field of a record', () => {
   });
 });
 
-describe('two records of one date that the exchange gives in turn', () => {
+describe('two records of one date that the exchange sends in turn', () => {
   const open = record();
   const done = record({ order: { status: 'DONE' } });
 
@@ -129,7 +129,7 @@ describe('two records of one date that the exchange gives in turn', () => {
     expect(program.row('a')).toMatchObject({ state: 'open', order_status: 'REQUEST' });
   });
 
-  it('are an event again with a newer date, and where the exchange stays with the other one', async () => {
+  it('are an event again with a newer date, and if the exchange stays with the other one', async () => {
     const { program, show } = await shown(open, done, open, done);
     await show(record({ order: { status: 'DONE', modificationDate: '2026-01-05T11:00:01Z' } }));
     expect(statuses(program).at(-1)).toBe('order.status REQUEST → DONE');

@@ -14,7 +14,7 @@ import { ofSqlite } from '../support/database.ts';
 const NEVER = new AbortController().signal;
 const BEGAN_AT = new Date('2026-01-05T12:00:00.000Z');
 
-/** What stands in the database when the last owner died; then a new one takes over. */
+/** The rows in the database when the last owner died; then a new one takes over. */
 async function afterCrash(program: TestProgram, requestsUntil: Date | undefined, change = '', also = () => {}) {
   const log = capturedLog();
   await program.app[Symbol.asyncDispose]();
@@ -30,7 +30,7 @@ async function afterCrash(program: TestProgram, requestsUntil: Date | undefined,
   return log;
 }
 
-/** Gives whatever the program has begun the time to reach the exchange. */
+/** Grants the program's requests the time to reach the exchange. */
 async function settle({ clock }: TestProgram): Promise<void> {
   for (let turn = 0; turn < 100; turn += 1) await clock.turn();
 }
@@ -54,7 +54,7 @@ describe('orders found sending at start', () => {
     expect(program.states('o0')).toEqual(['unknown']);
   });
 
-  it('do not keep the program from starting where one of them cannot be changed', async () => {
+  it('do not keep the program from starting if one of them cannot be changed', async () => {
     const { program } = await scriptedProgram();
     program.insert(...Array.from({ length: 201 }, (_, index) => ({ external_order_id: `o${index}` })));
     const dying = `update merchant_orders set revision = revision + 1, state = 'sending', attempts = 1, next_action_at = null`;
@@ -105,7 +105,7 @@ describe('due times at start', () => {
   const due = (id: string, state: string, at: Date) =>
     `update merchant_orders set revision = revision + 1, state = '${state}', next_action_at = '${at.toISOString()}' where external_order_id = '${id}';`;
 
-  it('further away than any schedule gives were written under another clock: those orders are due now', async () => {
+  it('further away than any schedule plans were written under another clock: those orders are due now', async () => {
     const { program } = await scriptedProgram();
     program.insert(...['far', 'farther', 'week', 'final'].map((external_order_id) => ({ external_order_id })));
     const week = after(BEGAN_AT, 7 * DAY);
@@ -181,7 +181,7 @@ describe('due times at start', () => {
     expect(program.app.observers.counters.failed).toBe(3);
   });
 
-  it('are left where the database refuses all of them, and the program goes on', async () => {
+  it('are left if the database refuses all of them, and the program continues', async () => {
     const { program } = await scriptedProgram();
     program.insert(...Array.from({ length: 450 }, (_, index) => ({ external_order_id: `o${index}` })));
     await afterCrash(
@@ -267,8 +267,8 @@ describe('the wait of a new owner', () => {
   });
 
   it.each([
-    ['is logged where it is longer than a second', 2_000, [3]],
-    ['is not logged where it is a second or less', 0, []],
+    ['is logged if it is longer than a second', 2_000, [3]],
+    ['is not logged if it is a second or less', 0, []],
   ])('%s', async (_name, aheadMs, seconds) => {
     const { program } = await scriptedProgram();
     const log = await afterCrash(program, after(BEGAN_AT, aheadMs));

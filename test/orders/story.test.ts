@@ -200,7 +200,8 @@ describe('the story of an order', () => {
       2026-01-16T12:00:01.000Z anna decided that order-sync sends the order again (it was held): asked the exchange.
       2026-01-16T12:00:01.000Z Finding CREATE_UNKNOWN was seen again. Expected: a known outcome. Found: sent 12:00:00.000Z, pending.
           > The order is sent again when it is due.
-          > The order cannot be cancelled: the exchange may already have it.
+          > The order cannot be cancelled: the exchange may already have it. To stop all creates of the account:
+          > order-sync pause --reason TEXT
           > For information: finding CREATE_UNKNOWN. A person has decided about the order. The finding only needs to be acknowledged.
           > To acknowledge the findings that a person has looked at:
           > order-sync findings ack 1 --reason TEXT

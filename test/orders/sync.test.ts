@@ -44,7 +44,7 @@ function acceptedIn({ merchant }: TestProgram): unknown {
   return merchant.prepare(`select count(*) from merchant_orders where state = 'accepted'`).pluck().get();
 }
 
-/** One pass of `sync` while the time goes on, so that what it waits out comes to an end. */
+/** One pass of `sync` while the time advances, so that its waits come to an end. */
 async function sync(program: TestProgram, scope: FollowScope = 'all', signal = NEVER): Promise<SyncResult> {
   let isOver = false;
   const running = syncOnce(program.app, scope, signal).finally(() => {
@@ -78,7 +78,7 @@ function script(
 }
 
 describe('the summary of sync', () => {
-  it('is all zeros where there is nothing to do', async () => {
+  it('is all zeros if there is nothing to do', async () => {
     const { program } = await scriptedProgram();
     expect(await syncOnce(program.app, 'all', NEVER)).toEqual({ end: 'done', summary: NOTHING, holds: [] });
   });
@@ -146,7 +146,7 @@ describe('the summary of sync', () => {
     expect((await syncOnce(program.app, 'all', NEVER)).summary.durationMs).toBe(250);
   });
 
-  it('gives its counts while it runs', async () => {
+  it('tells its counts while it runs', async () => {
     const { program, exchange } = await scriptedProgram({ environment: { ORDER_SYNC_EXCHANGE_CONCURRENCY: '1' } });
     const seen: number[] = [];
     let counts: Readonly<Counters> | undefined;
@@ -163,7 +163,7 @@ describe('the summary of sync', () => {
   });
 });
 
-// Its clock goes on with each turn of the event loop, of which a pass on PostgreSQL takes any number.
+// Its clock advances with each turn of the event loop, of which a pass on PostgreSQL takes any number.
 describe('the end of sync', ofSqlite('its passes take few turns'), () => {
   it('is done when every order went well, sent, waiting or final', async () => {
     const { program, exchange } = await scriptedProgram();
@@ -211,7 +211,7 @@ describe('the end of sync', ofSqlite('its passes take few turns'), () => {
     expect((await sync(program)).end).toBe('look');
   });
 
-  it('is out of reach when nothing listens; every order waits, sent to nobody', async () => {
+  it('is out of reach when nothing listens; every order waits unsent', async () => {
     const { program, exchange } = await scriptedProgram();
     await exchange[Symbol.asyncDispose]();
     insert(program, ...Array.from({ length: 30 }, (_, index) => `o${index}`));
@@ -253,7 +253,7 @@ describe('the end of sync', ofSqlite('its passes take few turns'), () => {
     expect(summary.remaining).toBe(100 - summary.unknown);
   });
 
-  it('is not out of reach after a moment of failure: the same pass goes on, and each order is sent once', async () => {
+  it('is not out of reach after a moment of failure: the same pass continues, and each order is sent once', async () => {
     const { program, exchange } = await scriptedProgram();
     let creates = 0;
     exchange.answer = (request) => {
@@ -272,7 +272,7 @@ describe('the end of sync', ofSqlite('its passes take few turns'), () => {
     expect(exchange.count('POST')).toBe(42);
   });
 
-  it('goes on also where the breaker was half-open before what was in flight had come back', async () => {
+  it('continues also if the breaker was half-open before the requests in flight had come back', async () => {
     const { program, exchange } = await scriptedProgram();
     let creates = 0;
     exchange.answer = async (request) => {
@@ -364,7 +364,7 @@ describe('which orders sync looks up', () => {
 });
 
 describe('the links that sync looks up', () => {
-  it('are all whose status may change, each until it is answered, also where the exchange fails for a moment', async () => {
+  it('are all whose status may change, each until it is answered, also if the exchange fails for a moment', async () => {
     const ids = Array.from({ length: 30 }, (_, index) => `l${index}`);
     const environment = { ORDER_SYNC_LINKS_FINAL_STATUSES: 'VERIFIED', ORDER_SYNC_LINKS_CRON: '' };
     const { program, exchange } = await linked([...ids, 'done'], { environment, clock: hastyClock() });

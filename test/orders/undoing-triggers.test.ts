@@ -27,7 +27,7 @@ const TRIGGERS: Readonly<Record<string, (program: TestProgram) => void>> = isSql
       },
     }
   : {
-      'a BEFORE trigger that gives the old row back': (program) =>
+      'a BEFORE trigger that puts the old row back': (program) =>
         functionTrigger(program, 'trigger a before update', 'return old;'),
       'a BEFORE trigger that skips the row': (program) =>
         functionTrigger(program, 'trigger a before update', 'return null;'),
@@ -60,7 +60,7 @@ const TRIGGERS: Readonly<Record<string, (program: TestProgram) => void>> = isSql
     };
 
 describe.each(Object.entries(TRIGGERS))('%s', (name, make) => {
-  it('has nothing sent: the intent does not stand where the request would go by it', async () => {
+  it('has nothing sent: the intent does not stand when the request would go by it', async () => {
     const { program, exchange } = await scriptedProgram();
     make(program);
     program.insert({ external_order_id: 'a' }, { external_order_id: 'b' });

@@ -24,7 +24,7 @@ async function waiting(answer: (request: ScriptedRequest) => ScriptedAnswer = (r
   };
 }
 
-/** A trigger of the merchant's that refuses a write. Gives what drops it. */
+/** A trigger of the merchant's that refuses a write. Returns a function that drops it. */
 function refusing({ merchant }: TestProgram, write: string): () => void {
   merchant.exec(`create trigger of_the_merchant before ${write} begin select raise(abort, 'not now'); end`);
   return () => void merchant.exec('drop trigger of_the_merchant');
@@ -53,7 +53,7 @@ describe('an answer that made a pre-order and cannot be read', () => {
     for (const id of ids) expect(stdout).toContain(id);
   });
 
-  it('is kept also where it is no UTF-8, each byte as a character', async () => {
+  it('is kept also if it is no UTF-8, each byte as a character', async () => {
     const body = '{"id":"p1","externalOrderId":"a","bank":"Société"}';
     const { program, pass } = await waiting(() => ({ status: 201, body: Buffer.from(body, 'latin1') }));
     await pass();
@@ -123,7 +123,7 @@ describe('an order that is sending and not in flight', () => {
     expect(program.merchant.prepare('select class from findings').all()).toEqual([]);
   });
 
-  it('is unknown while the program runs, where it was sent and its outcome would have it sent again', async () => {
+  it('is unknown while the program runs, if it was sent and its outcome would have it sent again', async () => {
     const { program, exchange, pass } = await waiting(() => ({ status: 429 }));
     const drop = refusing(program, NEW_STATE('pending'));
     await pass();
@@ -138,7 +138,7 @@ describe('an order that is sending and not in flight', () => {
     expect(findings.all()).toEqual([['CREATE_UNKNOWN', 'open']]);
   });
 
-  it('is pending again where this process never sent it', async () => {
+  it('is pending again if this process never sent it', async () => {
     const { program, exchange, pass } = await waiting();
     const drop = refusing(program, NEW_STATE('pending'));
     await exchange[Symbol.asyncDispose]();
@@ -152,7 +152,7 @@ describe('an order that is sending and not in flight', () => {
     expect(program.states('a')).toEqual(['sending', 'pending']);
   });
 
-  it('is unknown where another process wrote the intent', async () => {
+  it('is unknown if another process wrote the intent', async () => {
     const { program, exchange, pass } = await waiting();
     const drop = refusing(program, NEW_STATE('pending'));
     await exchange[Symbol.asyncDispose]();
@@ -181,7 +181,7 @@ describe('an order that is sending and not in flight', () => {
     expect(program.states('a')).toEqual(['sending', 'accepted']);
   });
 
-  it('is left alone where another owner has taken over', async () => {
+  it('is left alone if another owner has taken over', async () => {
     const { program, pass } = await waiting();
     refusing(program, NEW_STATE('accepted'));
     await pass();

@@ -244,13 +244,13 @@ describe('installed into an empty folder', () => {
     expect(level()).toEqual(['debug', 'order-sync.yaml:1']);
   });
 
-  it('names files that its user can write where settings are missing', () => {
+  it('names files that its user can write if settings are missing', () => {
     const { status, stderr } = run(temporaryFolder(), ['config', 'check'], { HOME: temporaryFolder() });
     expect([status, stderr]).toEqual([78, expect.stringContaining('order-sync.yaml')]);
     expect(stderr).not.toContain('config/local.yaml');
   });
 
-  it('ends with 78 and what to do on a Node below 24, where what is imported from it runs', () => {
+  it('ends with 78 and advice on a Node below 24, if an import of it runs', () => {
     const older = (version: string) =>
       `--import=data:text/javascript,Object.defineProperty(process.versions,'node',{value:'${version}'})`;
     const { status, stderr } = spawnSync(process.execPath, [older('20.20.0'), inPackage('src/bin.mjs'), '--help'], {

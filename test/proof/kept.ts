@@ -7,10 +7,10 @@ import type { Dose, Part, PieceResult } from './part.ts';
 import { filesReadBy } from './reads.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-/** What every part tries: the program as it is installed. */
+/** The subject of every part: the program as it is installed. */
 const PROGRAM = ['src', 'migrations', 'config', 'package-lock.json'];
 
-/** What a piece came to, and when and on which commit it ran. */
+/** The result of a piece, and when and on which commit it ran. */
 export interface KeptResult extends PieceResult {
   readonly commit: string;
   readonly at: string;
@@ -23,8 +23,8 @@ export function commit(): string {
 }
 
 /**
- * Where the results of a part are kept: a folder named by the content of everything that the part reads, so that a result holds
- * for the commits that changed none of that. Undefined where that is not committed: nothing is kept then.
+ * The folder in which the results of a part are kept, named by the content of everything that the part reads, so that a result
+ * holds for the commits that changed none of that. Undefined if that is not committed: nothing is kept then.
  */
 export function folderOf({ name, reads }: Part, dose: Dose): string | undefined {
   const paths = [...PROGRAM, ...filesReadBy(ROOT, reads)];
@@ -33,7 +33,7 @@ export function folderOf({ name, reads }: Part, dose: Dose): string | undefined 
   const key = createHash('sha256').update(content).digest('hex').slice(0, 12);
   return join(ROOT, 'data/proof', `${name}-${dose}-${key}`);
 }
-/** What was kept of a piece, or undefined where it has not run. A broken promise is never kept: the piece runs again. */
+/** The kept result of a piece, or undefined if it has not run. A broken promise is never kept: the piece runs again. */
 export function readKept(folder: string | undefined, piece: string): KeptResult | undefined {
   if (folder === undefined) return undefined;
   try {
@@ -43,7 +43,7 @@ export function readKept(folder: string | undefined, piece: string): KeptResult 
   }
 }
 
-/** Keeps what a piece came to, where all promises were kept. */
+/** Keeps the result of a piece, if all promises were kept. */
 export function keep(folder: string | undefined, piece: string, result: KeptResult): void {
   if (folder === undefined || result.violations.length > 0) return;
   const path = join(folder, `${piece}.json`);

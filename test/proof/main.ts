@@ -11,7 +11,7 @@ const USAGE = `usage: npm run proof [-- [${NAMES.join('|')}]… [--small] [--jso
   --small      what a change runs through, in minutes; without it, what a release runs through, in hours
   --json FILE  what came of it, for programs
 What has run is kept in data/proof: broken off, it goes on from there. A piece whose promises were broken, or whose program or
-tests have changed since, runs again. Run whole and in full, it writes docs/reliability.md. Exit 1 where a promise was broken.
+tests have changed since, runs again. Run whole and in full, it writes docs/reliability.md. Exit 1 if a promise was broken.
 `;
 
 const { values, positionals } = parseArgs({

@@ -1,9 +1,9 @@
 /** `small` is what a change runs through before it is taken; `full` is what a release runs through. */
 export type Dose = 'small' | 'full';
 
-/** What one piece of a part came to. */
+/** The result of one piece of a part. */
 export interface PieceResult {
-  /** What was done: seeds, deaths, requests and the like. Those of all pieces are added up. */
+  /** The work of a piece: seeds, deaths, requests and the like. The numbers of all pieces are added up. */
   readonly counts: Readonly<Record<string, number>>;
   /** The broken promises, each with the command that shows it again. */
   readonly violations: readonly string[];
@@ -11,7 +11,7 @@ export interface PieceResult {
   readonly details?: unknown;
 }
 
-/** A share of a part: what is kept when a proof is broken off, so that it goes on from there. */
+/** A share of a part: its result is kept when a proof is broken off, so that it continues from there. */
 export interface Piece {
   readonly name: string;
   readonly run: (say: (text: string) => void) => Promise<PieceResult>;
@@ -20,13 +20,13 @@ export interface Piece {
 /** One way to try the promises. */
 export interface Part {
   readonly name: string;
-  /** What it tries, as a line of docs/reliability.md says it. */
+  /** The subject of the part, as a line of docs/reliability.md says it. */
   readonly text: string;
   /** The files, or patterns of them, that it begins with: a kept result holds as long as the program, these and what they lead to are the same. */
   readonly reads: readonly string[];
   /** True if the part tries the program in real time. It mostly waits, so it runs beside the others. */
   readonly isWaiting?: boolean;
-  /** What all pieces together must come to, at least. */
+  /** The least results of all pieces together. */
   readonly least: (dose: Dose) => Readonly<Record<string, number>>;
   readonly pieces: (dose: Dose) => readonly Piece[];
 }

@@ -11,7 +11,7 @@ const NICEST = 19;
 
 type Said = { readonly said: string } | { readonly result: PieceResult };
 
-/** Runs a piece in a process of its own, which gives all cores work, and keeps what it does from what is timed in others. */
+/** Runs a piece in a process of its own, which uses all cores, and keeps its work from disturbing measured times of others. */
 export async function runInProcess(
   { name, isWaiting = false }: Part,
   dose: Dose,

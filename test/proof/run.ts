@@ -3,7 +3,7 @@ import { commit, folderOf, keep, readKept, type KeptResult } from './kept.ts';
 import type { Dose, Part, Piece } from './part.ts';
 import { runInProcess } from './piece.ts';
 
-/** What a part came to: its pieces added up. */
+/** The result of a part: its pieces added up. */
 export interface PartResult {
   readonly part: Part;
   readonly counts: Readonly<Record<string, number>>;

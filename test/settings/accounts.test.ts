@@ -66,7 +66,7 @@ describe('accounts', () => {
     expect(Object.isFrozen(one?.exchange)).toBe(true);
   });
 
-  it('give the settings of one of them, and name the nearest where there is none of that name', () => {
+  it('give the settings of one of them, and name the nearest if there is none of that name', () => {
     const config = load(TWO);
     expect(configOf(config, 'Shop.2')).toMatchObject({ create: { onUnknown: 'resend' }, log: config.log });
     expect(() => configOf(config, 'SHOP-1')).toThrow('did you mean shop-1?');
@@ -85,7 +85,7 @@ describe('accounts', () => {
     expect(() => requireExchange(b!)).toThrow(/none\.key must be printable ASCII/);
   });
 
-  it('take variables where they stand in the file, files with a value too', () => {
+  it('take variables if they stand in the file, files with a value too', () => {
     write('key', `${KEY}\n`);
     const { accounts } = load(TWO, {
       ORDER_SYNC_ACCOUNTS_SHOP_1_EXCHANGE_API_KEY_FILE: 'key',
@@ -126,7 +126,7 @@ describe('accounts', () => {
     ['accounts:\n  a:\n    rateGroup: x y', 'accounts.a.rateGroup', 'own.yaml:3'],
     ['accounts:\n  a:\n    follow:\n      finalStatuses: [REQUEST]', 'accounts.a.follow.finalStatuses', 'own.yaml:4'],
     ['accounts:\n  a:\n  a:', undefined, 'own.yaml:3'],
-  ])('are refused with the line where they are wrong: %j', (yaml, setting, source) => {
+  ])('are refused with the line if they are wrong: %j', (yaml, setting, source) => {
     const env = { ORDER_SYNC_EXCHANGE_BASE_URL: 'https://a.example', ORDER_SYNC_EXCHANGE_API_KEY: 'k' };
     expect(problemsOf(yaml, env)).toMatchObject([{ ...(setting !== undefined && { setting }), source }]);
   });
@@ -137,7 +137,7 @@ describe('accounts', () => {
     );
   });
 
-  it('each need an exchange and a key, said once where none has one', () => {
+  it('each need an exchange and a key, said once if none has one', () => {
     const yaml = 'accounts:\n  a: {exchange: {baseUrl: https://a.example}}\n  b:';
     expect(problemsOf(yaml).map(({ setting }) => setting)).toEqual(['accounts.b.exchange.baseUrl', 'exchange.apiKey']);
   });

@@ -42,7 +42,7 @@ const refusalOfFile = (yaml: string) => {
 };
 
 describe('the layers', () => {
-  it('gives the documented defaults, frozen, with durations in milliseconds', () => {
+  it('has the documented defaults, frozen, with durations in milliseconds', () => {
     const config = load();
     expect(config).toEqual({
       file: null,
@@ -119,7 +119,7 @@ describe('the layers', () => {
     expect(packagePlaces(env, '/work')).toEqual(['/work/order-sync.yaml', ...ofUser, '/etc/order-sync/config.yaml']);
   });
 
-  it('refuses a file of another user that nobody named, unless it is root', () => {
+  it('refuses a file of another user that is not named, unless it is root', () => {
     const file = write('order-sync.yaml', '');
     if (process.geteuid?.() === 0) chownSync(file, 1234, 1234);
     const { uid } = statSync(file);
@@ -128,7 +128,7 @@ describe('the layers', () => {
     expect(() => refuseOfStranger('/etc', uid + 1)).not.toThrow();
   });
 
-  it('says where each setting stands and hides secrets', () => {
+  it('says the place of each setting and hides secrets', () => {
     write('own.yaml', `exchange:\n  apiKey: ${KEY}\nlog:\n  level: warn\n`);
     const env = { ORDER_SYNC_FOLLOW_FINAL_STATUSES: 'A, B' };
     const sources = configSources({ env, cwd, file: 'own.yaml' });
@@ -235,13 +235,13 @@ describe('exchange.absence', () => {
     ['[{"status":404,"pointer":"/a~2"}]', '[0].pointer must be a JSON pointer'],
     ['[{"status":404,"pointer":"/a","value":{"b":1}}]', '[0].value must be text'],
     ['[{"status":404,"path":"/a"}]', '[0] has an unknown field path'],
-  ])('is refused where it is no shape of an answer: %s', (text, reason) => {
+  ])('is refused if it is no shape of an answer: %s', (text, reason) => {
     expect(refusalOf({ ORDER_SYNC_EXCHANGE_ABSENCE: text })).toContain(`exchange.absence${reason}`);
   });
 });
 
 describe('the exchange', () => {
-  it('is required where a command talks to it, and only there', () => {
+  it('is required if a command talks to it, and only there', () => {
     expect(refusal({ ORDER_SYNC_EXCHANGE_API_KEY: KEY })).toMatch(/^exchange\.baseUrl is not set/);
     expect(refusal({ ORDER_SYNC_EXCHANGE_BASE_URL: 'https://a.example' })).toMatch(/ORDER_SYNC_EXCHANGE_API_KEY_FILE/);
     expect(loadConfig({ env: {}, cwd, file: null, requireExchange: false }).exchange.baseUrl).toBeUndefined();
@@ -326,7 +326,7 @@ describe('files with values', () => {
     );
   });
 
-  it('are named in a file of settings too, where it is the key that stands in one', () => {
+  it('are named in a file of settings too, if it is the key that stands in one', () => {
     write('own.yaml', `exchange:\n  apiKeyFile: ${write('key', `${KEY}\n`)}\n`, 0o644);
     const env = { ORDER_SYNC_EXCHANGE_BASE_URL: 'https://a.example' };
     const { exchange } = loadConfig({ env, cwd, file: 'own.yaml', requireExchange: true });
@@ -403,9 +403,12 @@ describe('a slip in a file is named with its line', () => {
     expect(refusalOfFile('exchange: &a {}\nlog: *a')).toMatch(/^own\.yaml:2: log holds settings by name/);
   });
 
-  it('also inside of a value: with that of the entry of a list', () => {
+  it('also inside of a value: with that of the key in the entry of a list', () => {
     const message = refusalOfFile('exchange:\n  timeout: 9s\n  absence:\n    - {status: 404}\n    - {status: 500}\n');
     expect(message).toMatch(/^own\.yaml:5: exchange\.absence\[1\]\.status must be a status/);
+    const list = 'exchange:\n  absence:\n    - pointer: /code\n      status: 500\n      value: a\n';
+    expect(refusalOfFile(list)).toMatch(/^own\.yaml:4: exchange\.absence\[0\]\.status must be a status/);
+    expect(refusalOfFile(list.replace('500', '404\n      odd: 1'))).toMatch(/^own\.yaml:5: .*\bodd\b/);
   });
 
   it('also when the file is missing', () => {

@@ -120,7 +120,7 @@ describe('the part of an extension', () => {
     files: ['control.socket'],
   });
 
-  it('gives the extension its sections, and its fields of an account, with paths that are absolute', () => {
+  it('hands the extension its sections, and its fields of an account, with paths that are absolute', () => {
     const yaml = 'control: {socket: here}\naccounts: {a: {follow: {worth: 9s}}, b: {}}';
     const config = loadConfig({ ...optionsOf({ yaml }), parts: [own] });
     expect([own.of(config).control.socket, own.of(config).follow.worth]).toEqual([join(cwd, 'here'), 2_000]);

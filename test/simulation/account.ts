@@ -28,7 +28,7 @@ import type { Life, Scheduler } from './scheduler.ts';
 import { numberedStore } from './shared-store.ts';
 import type { Shop } from './shop.ts';
 
-/** What an account finds around it. */
+/** The surroundings of an account. */
 export interface AccountWorld {
   readonly config: SqliteConfig;
   readonly scheduler: Scheduler;
@@ -36,13 +36,13 @@ export interface AccountWorld {
   readonly shop: Shop;
   readonly isCalm: boolean;
   readonly log: Logger;
-  /** Whether an older copy was put in place that nobody has accepted. */
+  /** Tells whether an older copy was put in place that no person has accepted. */
   readonly isOlder: boolean;
   /** That of the server that processes share. */
   readonly timeLine: string;
   /** The time of the database, whatever the clocks of the machines show. */
   readonly databaseTime: Date;
-  /** What the clock of the machine shows, and the latest that it may have shown. */
+  /** The time of the machine's clock, and the latest that it may have shown. */
   readonly wallMs: number;
   readonly latestWallMs: number;
   /** There may be work for the program, or a person has decided something. */
@@ -60,7 +60,7 @@ export class SimulatedAccount implements AsyncDisposable {
   #person: Person | undefined;
   #auditor: Auditor | undefined;
 
-  /** `sent`: the requests that count for its limit, where it shares one. */
+  /** `sent`: the requests that count for its limit, if it shares one. */
   constructor(world: AccountWorld, plan: Plan, reader: Database.Database, sent?: SentRequests) {
     this.#world = world;
     this.#reader = reader;
@@ -69,7 +69,7 @@ export class SimulatedAccount implements AsyncDisposable {
     this.exchange = new SimulatedExchange(plan, world.chance, world.scheduler, this.observer, () => world.databaseTime);
   }
 
-  /** The way of one process to the exchange. `step` is where the process may die. */
+  /** The way of one process to the exchange. `step` is a place at which the process may die. */
   connect(life: Life, step: (where: string) => void, key: () => string): Transport {
     return this.exchange.transportOf(life, step, key);
   }
@@ -103,7 +103,7 @@ export class SimulatedAccount implements AsyncDisposable {
     }
   }
 
-  /** Begins to read beside the program, where that is planned. */
+  /** Begins to read beside the program, if that is planned. */
   async audit(): Promise<void> {
     if (!this.plan.isAudited) return;
     const { scheduler } = this.#world;
@@ -219,10 +219,10 @@ export class SimulatedAccount implements AsyncDisposable {
     void person.resume().then(() => this.#world.heed());
   }
 
-  /** A person lets creates go on that the program itself has stopped, for as long as the world lasts. */
+  /** A person allows creates again that the program itself has stopped, for as long as the world lasts. */
   #resumeEvery(ms: number, person: Person): void {
     const { scheduler } = this.#world;
-    scheduler.after(ms, 'person lets creates go on', () => {
+    scheduler.after(ms, 'person allows creates again', () => {
       const isPaused = this.plan.paused !== null && scheduler.now < this.plan.paused.to;
       if (!isPaused) this.#resume(person);
       this.#resumeEvery(ms, person);
@@ -244,7 +244,7 @@ export class SimulatedAccount implements AsyncDisposable {
   }
 }
 
-/** Where a copy of the database is kept beside it, for what an account's auditor checks. */
+/** The path of a copy of the database beside it, for the checks of an account's auditor. */
 export function copyPathOf(path: string, account: string): string {
   return account === FIRST_ACCOUNT ? `${path}.copy` : `${path}.copy-${account}`;
 }

@@ -13,7 +13,7 @@ import type { Scheduler } from './scheduler.ts';
 
 interface AuditedWorld {
   readonly account: string;
-  /** Where a copy of the database may be kept. */
+  /** The path of a possible copy of the database. */
   readonly copyPath: string;
   readonly config: SqliteConfig;
   readonly scheduler: Scheduler;
@@ -56,7 +56,7 @@ export class Auditor implements AsyncDisposable {
     }
   }
 
-  /** Checks what was read against the rows, while nobody writes. */
+  /** Checks the events that were read against the rows, while no process writes. */
   async checkEnd(): Promise<void> {
     await this.#feed.checkEnd(this.#world.reader);
     await checkReportsAtEnd(this.#reported(), this.#world.reader);
@@ -88,7 +88,10 @@ export class Auditor implements AsyncDisposable {
     return { store: this.#store, account, config, latest: latest(), fail };
   }
 
-  /** In an earlier copy of the database, and in what it becomes, the cursor of a reader is refused where it has read on. */
+  /**
+   * In an earlier copy of the database, and in the database that follows from it, the cursor of a reader is refused if it
+   * has read on.
+   */
   async #checkCopy(path: string): Promise<void> {
     const { account, clock, fail } = this.#world;
     const { cursor } = this.#feed;

@@ -25,7 +25,7 @@ export class SimulatedExchange {
   readonly sandbox: SandboxExchange;
   /** Called with the order's id as a create leaves. */
   onCreate: (id: string) => void = () => {};
-  /** Is told of creates, where a world is held against the model. */
+  /** Is told of creates, if a world is held against the model. */
   replay: Pick<Replay, 'request' | 'cut'> | undefined;
   readonly #plan: Plan;
   readonly #key: string;
@@ -58,7 +58,7 @@ export class SimulatedExchange {
     });
   }
 
-  /** The way of one process to the exchange. `step` is where the process may die. */
+  /** The way of one process to the exchange. `step` is a place at which the process may die. */
   transportOf(life: Life, step: (where: string) => void, key: () => string): Transport {
     return {
       send: (request) => {

@@ -6,7 +6,7 @@ export type Ending =
   | { readonly response: HttpResponse }
   | { readonly sent: 'never' | 'perhaps'; readonly code?: string };
 
-/** What the exchange itself would answer, and beside it what an odd answer may be made of. */
+/** The answer of the exchange itself, and beside it the parts of an odd answer. */
 export interface Material {
   readonly status: number;
   readonly body: string;
@@ -20,7 +20,7 @@ export interface Material {
 /** Something that happens to a request. */
 export interface Fault {
   readonly of: 'create' | 'lookup' | 'both';
-  /** How often the exchange does what is asked of it; 0 too where the request never arrives. */
+  /** How often the exchange does what is asked of it; 0 too if the request never arrives. */
   readonly taken: 0 | 1 | 2;
   /** The request does not reach the exchange. */
   readonly isLost?: true;

@@ -16,7 +16,7 @@ const MEMORY = '/dev/shm';
 export interface Ground {
   readonly folder: string;
   readonly config: SqliteConfig;
-  /** What orders go through is held against the model (test/model). */
+  /** The moves of orders are held against the model (test/model). */
   readonly isReplayed?: boolean;
 }
 

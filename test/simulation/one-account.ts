@@ -15,7 +15,7 @@ import type { Life } from './scheduler.ts';
 export const LONGEST_SLEEP_MS = 6 * 3_600_000;
 const LATE_TICK_MS = 60_000;
 
-/** What a process drives its accounts with. */
+/** The parts with which a process works for its accounts. */
 export interface Driving {
   readonly world: Surroundings;
   readonly life: Life;
@@ -68,7 +68,7 @@ export class Sleepers {
     });
   }
 
-  /** Nothing is looked at more often. Later than anything is planned, nothing is to be seen within a minute. */
+  /** Nothing is looked at more often. Later than anything is planned, nothing must be seen within a minute. */
   get tickMs(): number {
     const { scheduler, plan } = this.#driving.world;
     return scheduler.now < plan.lastAt ? plan.tickMs : Math.max(plan.tickMs, LATE_TICK_MS);
@@ -173,7 +173,7 @@ export class OneAccount implements Driven {
   }
 }
 
-/** What sends the webhooks of a process; undefined if there are no receivers. */
+/** The sender of the webhooks of a process; undefined if there are no receivers. */
 export function sendingOf(driving: Driving, store: Store): SimulatedSending | undefined {
   const { plan, receivers, scheduler, log, deliveries } = driving.world;
   if (plan.receivers.length === 0) return undefined;
@@ -187,7 +187,7 @@ export function untilDueMs(world: Pick<Surroundings, 'nextDueMs' | 'wallMs'>, ac
   return dueAt === undefined ? LONGEST_SLEEP_MS : dueAt - world.wallMs;
 }
 
-/** What passes by itself is waited out, as the daemon does; anything else ends the process. */
+/** An error that passes by itself is waited out, as the daemon does; any other ends the process. */
 async function waitOut(pass: () => Promise<unknown>): Promise<void> {
   try {
     await pass();

@@ -25,7 +25,7 @@ export class Person implements AsyncDisposable {
     this.#deps = { ...this.#deps, store };
   }
 
-  /** Tries a decision; whether the order moved. */
+  /** Tries a decision; returns whether the order moved. */
   async decide(decision: PlannedDecision): Promise<boolean> {
     try {
       return await this.#tryTo(decision);

@@ -5,7 +5,7 @@ import type { Life, Scheduler } from './scheduler.ts';
 interface Time {
   readonly scheduler: Scheduler;
   readonly chance: Chance;
-  /** What the clock of the machine shows. */
+  /** The time of the machine's clock. */
   readonly wallMs: number;
 }
 

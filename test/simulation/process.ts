@@ -44,7 +44,7 @@ export const FIRST_TIME_LINE = '1/00000001';
 /** Wraps each statement of a connection. */
 export type WrapStatement = NonNullable<OpenOptions['wrap']>;
 
-/** What a process finds around it. */
+/** The surroundings of a process. */
 export interface Surroundings {
   readonly plan: Plan;
   readonly config: SqliteConfig;
@@ -53,21 +53,21 @@ export interface Surroundings {
   readonly deliveries: DeliveryObserver;
   readonly receivers: SimulatedReceivers;
   readonly log: Logger;
-  /** The ways of a process to the exchanges. `step` is where the process may die. */
+  /** The ways of a process to the exchanges. `step` is a place at which the process may die. */
   connect(life: Life, step: (where: string) => void): Connect;
-  /** Whether nothing goes wrong any more. */
+  /** Tells whether nothing goes wrong any more. */
   readonly isCalm: boolean;
-  /** Whether the process dies at this place: where the plan says so, or else with a likelihood. */
+  /** Tells whether the process dies at this place: if the plan says so, or else with a likelihood. */
   diesHere(likelihood: number, where: string): boolean;
-  /** Whether an older copy was put in place that nobody has accepted. */
+  /** Tells whether an older copy was put in place that no person has accepted. */
   readonly isOlder: boolean;
-  /** What the clock of the machine shows. */
+  /** The time of the machine's clock. */
   readonly wallMs: number;
   /** The server whose accounts processes share that live at the same time; undefined if one process drives all accounts. */
   readonly workers: WorkerServer | undefined;
   /** When the next order of these accounts is due, by that clock; of all accounts unless given. */
   nextDueMs(accounts?: readonly string[]): number | undefined;
-  /** Whether another program holds the database's lock. */
+  /** Tells whether another program holds the database's lock. */
   isLocked(): boolean;
   isDiskFull(): boolean;
   isReadOnly(): boolean;
@@ -80,17 +80,17 @@ export interface Surroundings {
   readonly lockedRows: ReadonlySet<string>;
   /** A promise is broken. */
   fail(promise: string, detail: string): void;
-  /** What was in flight reaches nobody: the process is gone. */
+  /** Requests in flight reach no process: this one is gone. */
   lost(): void;
 }
 
-/** What begins another process when one has ended. */
+/** The start of another process when one has ended. */
 export type Supervisor = Pick<Processes, keyof Processes>;
 
 /** The statement of a process that has died. */
 class Died extends Error {}
 
-/** One process of the program, until it is stopped, dies or cannot go on. */
+/** One process of the program, until it is stopped, dies or cannot continue. */
 export class SimulatedProcess implements Life {
   isAlive = true;
   readonly #world: Surroundings;
@@ -105,12 +105,12 @@ export class SimulatedProcess implements Life {
   stillUntil = 0;
   /** Until when the server is out of its reach. */
   cutUntil = 0;
-  /** Where processes share a server: until when it knows that it drives the account, and until when no other takes it. */
+  /** If processes share a server: until when it knows that it owns the account, and until when no other takes it. */
   trustedUntil = Number.POSITIVE_INFINITY;
   heldUntil = Number.POSITIVE_INFINITY;
   readonly #lastOwnerUntil: number | undefined;
 
-  /** `lastOwnerUntil`: until when the process before it may have begun requests, where that did not end in order. */
+  /** `lastOwnerUntil`: until when the process before it may have begun requests, if that did not end in order. */
   constructor(world: Surroundings, processes: Supervisor, lastOwnerUntil: number | undefined) {
     this.#world = world;
     this.#processes = processes;

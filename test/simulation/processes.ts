@@ -21,7 +21,7 @@ export class Processes {
     return this.#current;
   }
 
-  /** Since when one process has lived; undefined where none does. */
+  /** Since when one process has lived; undefined if none does. */
   get livesSince(): number | undefined {
     return this.#current?.isAlive === true ? this.#begunAt : undefined;
   }
@@ -30,7 +30,7 @@ export class Processes {
     return this.#deaths;
   }
 
-  /** Whether a process may take itself for the owner of an account. */
+  /** Tells whether a process may take itself for the owner of an account. */
   isOwner(life: Life, _account: string): boolean {
     const late = this.#late;
     return life === this.#current || (life === late && this.#world.scheduler.now < late.trustedUntil);
@@ -41,7 +41,7 @@ export class Processes {
     return life;
   }
 
-  /** Whether another process drives the accounts: this one finds out when it looks. */
+  /** Tells whether another process owns the accounts: this one finds out when it looks. */
   isLate(process: SimulatedProcess): boolean {
     return process !== this.#current;
   }
@@ -68,12 +68,15 @@ export class Processes {
     });
   }
 
-  /** Nobody begins any more. */
+  /** No process begins any more. */
   cancelStart(): void {
     this.#cancelStart();
   }
 
-  /** A process ended by itself. Another takes over after a while; what could not go on is held back longer, as a supervisor does. */
+  /**
+   * A process ended by itself. Another takes over after a while; one that could not continue is delayed longer, as a supervisor
+   * does.
+   */
   ended(process: SimulatedProcess, hasFailed: boolean): void {
     if (process !== this.#current) return;
     this.#world.lost();
@@ -91,7 +94,7 @@ export class Processes {
     this.begin(Math.max(waitMs, this.#heldMs(process)));
   }
 
-  /** The process that lives dies now; false where none does. */
+  /** The process that lives dies now; false if none does. */
   end(where: string): boolean {
     const process = this.#current;
     if (process?.isAlive !== true) return false;
@@ -104,7 +107,7 @@ export class Processes {
     if (this.#current?.isAlive === true && this.#world.diesHere(likelihood, where)) this.end(where);
   }
 
-  /** Its event loop is blocked. Where processes share a server, no heartbeat is renewed meanwhile. */
+  /** Its event loop is blocked. If processes share a server, no heartbeat is renewed meanwhile. */
   block(ms: number): void {
     if (this.#world.plan.shared === null) this.#current?.block(ms);
     else this.standStill(ms);
@@ -113,7 +116,7 @@ export class Processes {
   /** The server is out of the reach of a process: commits alone are lost in these worlds. */
   cut(_ms: number): void {}
 
-  /** Where it lasts longer than its heartbeat, another process takes over, and this one wakes up late. */
+  /** If it lasts longer than its heartbeat, another process takes over, and this one wakes up late. */
   standStill(ms: number): void {
     const { scheduler, chance, isCalm } = this.#world;
     const process = this.#current;
@@ -122,7 +125,7 @@ export class Processes {
     scheduler.after(process.heldUntil - scheduler.now + chance.below(1_000), 'look for an owner', () => {
       if (this.#current !== process || !process.isAlive || process.stillUntil <= scheduler.now) return;
       this.#late = process;
-      // That it dies now lets nobody else begin: another is about to.
+      // Its death lets no other begin: another is about to.
       this.#current = undefined;
       this.#lastOwnerUntil = process.trustedUntil;
       this.begin(0);
@@ -135,7 +138,7 @@ export class Processes {
     this.#late?.die('the end');
   }
 
-  /** Where processes share a server nobody takes over before the heartbeat of a process that did not end in order is over. */
+  /** If processes share a server, no other takes over before the heartbeat of a process that did not end in order is over. */
   #heldMs(process: SimulatedProcess): number {
     const { plan, scheduler } = this.#world;
     if (plan.shared === null) return 0;

@@ -38,7 +38,7 @@ class Prepared {
   }
 }
 
-/** The observer's connection, whose statements go on where the file is put in place anew. */
+/** The observer's connection, whose statements continue if the file is put in place anew. */
 export class Reader {
   readonly #path: string;
   readonly #prepared = new Map<string, Prepared>();

@@ -1,6 +1,6 @@
 import { setImmediate as settle } from 'node:timers/promises';
 
-/** Something that can die; what was to happen for it then does not happen any more. While it stands still, it happens later. */
+/** Something that can die; its further events then do not happen any more. While it stands still, they happen later. */
 export interface Life {
   readonly isAlive: boolean;
   readonly stillUntil?: number;
@@ -19,7 +19,7 @@ interface Event {
  * follow from it; the seed picks among the events that are ready.
  */
 export class Scheduler {
-  /** What happened, in order; the same seed gives the same lines. */
+  /** The events, in order; the same seed makes the same lines. */
   readonly trace: string[] = [];
   readonly #random: () => number;
   #events: Event[] = [];
@@ -64,7 +64,7 @@ export class Scheduler {
     return true;
   }
 
-  /** Takes one of the events that are ready first, and drops those that never happen. */
+  /** Takes one of the events that are ready first, and drops events that never happen. */
   #take(): Event | undefined {
     const events = this.#events;
     let [kept, earliest] = [0, Number.POSITIVE_INFINITY];

@@ -20,7 +20,7 @@ import { LONGEST_SLEEP_MS, sendingOf, Sleepers, untilDueMs, type Driven, type Dr
 import type { SimulatedSending } from './receivers/sending.ts';
 
 /**
- * Several accounts of a process, driven by the program's own code for that. What the daemon does each second happens here when
+ * Several accounts of a process, run by the program's own code for that. The daemon's work of each second happens here when
  * something is due, and after each pass: worlds last for days.
  */
 export class SeveralAccounts implements Driven {
@@ -133,7 +133,7 @@ export class SeveralAccounts implements Driven {
     if (this.#driving.world.workers !== undefined) this.#stir();
   }
 
-  /** What the daemon does each second, and at the ticks of `schedule.cron`. */
+  /** The work of the daemon each second, and at the ticks of `schedule.cron`. */
   async #lookNowAndThen(): Promise<void> {
     const { world, clock } = this.#driving;
     while (!this.#end.aborted) {
@@ -171,7 +171,7 @@ export class SeveralAccounts implements Driven {
     this.#sleepers.wake();
   }
 
-  /** What a pass leaves may be due sooner than what was slept until. */
+  /** The rest of a pass may be due sooner than the end of the sleep. */
   #stirring(passes: Passes): Passes {
     const stirring = Object.entries<Passes['create'] | undefined>(passes).map(([name, pass]) => [
       name,
@@ -194,7 +194,7 @@ export class SeveralAccounts implements Driven {
 
 /** How the process ends. */
 interface Ending {
-  /** Aborted where it cannot go on. */
+  /** Aborted if it cannot continue. */
   readonly failed: AbortController;
   readonly end: AbortSignal;
   readonly changes: Changes;

@@ -8,7 +8,7 @@ import { storeError } from '../../src/store/sqlite/errors.ts';
 import { CompiledQuery, sql, type Kysely } from 'kysely';
 import { RUN_DEFERRED } from './shop.ts';
 
-/** What becomes of a commit: it is done and says so, or its connection is lost before or after it is done. */
+/** The fate of a commit: it is done and says so, or its connection is lost before or after it is done. */
 export type CommitFate = 'heard' | 'lost-before' | 'lost-after';
 
 /** The server that processes share. */
@@ -25,7 +25,7 @@ export interface SimulatedServer {
 }
 
 /**
- * The database as an owner of an account writes it where many processes share one server: the program's own transactions for
+ * The database as an owner of an account writes it if many processes share one server: the program's own transactions for
  * that case, on SQLite. A connection may be lost as a transaction is committed; `fateOf` decides.
  */
 export function sharedStore(store: Store, clock: Clock, accountLease: AccountLease, server: SimulatedServer): Store {

@@ -8,7 +8,7 @@ import type { Scheduler } from './scheduler.ts';
 
 const RETRY_MS = 60_000;
 
-/** What the merchant's own program finds around it. */
+/** The surroundings of the merchant's own program. */
 interface ShopSurroundings {
   readonly scheduler: Scheduler;
   readonly wallMs: number;
@@ -34,7 +34,7 @@ const TRIGGER_KINDS = [
 ];
 export type TriggerKind = (typeof TRIGGER_KINDS)[number];
 
-/** The kind of trigger of a world; triggers are deferred where processes share a server alone. */
+/** The kind of trigger of a world; triggers are deferred if processes share a server alone. */
 export function triggerKindOf({ seed, shared }: Pick<Plan, 'seed' | 'shared'>): TriggerKind {
   const kind = TRIGGER_KINDS[seed % TRIGGER_KINDS.length] ?? 'after';
   return kind === 'deferred' && shared === null ? (seed % 4 === 0 ? 'after' : 'before') : kind;
@@ -52,7 +52,7 @@ const UNDOES: Readonly<Partial<Record<TriggerKind, string>>> = {
     create trigger shop_undoes after ${IS_SENT} insert into shop_deferred values (new.account, new.external_order_id); end;`,
 };
 
-/** What a server does with a deferred trigger when it ends a transaction, or runs such triggers before that. */
+/** The work of a server on a deferred trigger when it ends a transaction, or runs such triggers before that. */
 export const RUN_DEFERRED = [
   `update merchant_orders set state = 'pending', state_reason = 'not now', revision = revision + 1
     where state = 'sending' and (account, external_order_id) in (select account, id from shop_deferred)`,
@@ -120,7 +120,7 @@ export class Shop {
     this.#database.close();
   }
 
-  /** Goes on with a file that was put in place of the other. */
+  /** Continues with a file that was put in place of the other. */
   reopen(): void {
     this.#database = open(this.#path);
   }
@@ -131,7 +131,7 @@ export class Shop {
       .get(account, id) as Row | undefined;
   }
 
-  /** Saves every column as it was read, as programs do that know rows as objects. The database takes it where nothing of ours differs. */
+  /** Saves every column as it was read, as programs do that know rows as objects. The database takes it if nothing of ours differs. */
   #save({ plan, observer }: Owner, row: Row): void {
     if (this.#isBroken) return;
     const columns = Object.keys(row);
@@ -174,7 +174,7 @@ export class Shop {
   }
 }
 
-/** Whether the database takes what is written. */
+/** Tells whether the database takes a write. */
 function isTaken(write: () => unknown): boolean {
   try {
     write();

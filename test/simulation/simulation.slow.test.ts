@@ -42,7 +42,7 @@ describe('a world with several accounts', () => {
     expect(several.filter(({ sharesLimit }) => sharesLimit).length).toBeGreaterThan(5);
   });
 
-  it('has orders of the same ids, and mostly one account in trouble beside those that are well', () => {
+  it('has orders of the same ids, and mostly one account in trouble beside the healthy ones', () => {
     const sameIds = several.filter(({ orders, others }) =>
       others.every((other) => other.orders.some(({ id }) => orders.some((one) => one.id === id))),
     );

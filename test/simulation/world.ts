@@ -27,7 +27,7 @@ import { Shop, triggerKindOf } from './shop.ts';
 /** Of a world with one order, and more for each. */
 const MOST_STEPS = 300_000;
 
-/** Where a world ends when everything has settled, that is looked at so often. */
+/** How often a world is looked at for its end, once everything has settled. */
 const SETTLED_EVERY_MS = 30 * 60_000;
 /** Lets a world run from its seed to its end, or to the first broken promise. */
 export async function simulate(seed: number, ground: Ground): Promise<Outcome> {
@@ -164,7 +164,7 @@ class World implements Surroundings, AccountWorld, Machine, Disposable {
   connect(life: Life, step: (where: string) => void): Connect {
     return (name, key) => {
       const account = this.accounts.find((one) => one.plan.account === name);
-      if (account === undefined) throw new Error(`nobody planned the account ${name}`);
+      if (account === undefined) throw new Error(`the account ${name} is not planned`);
       const stepAsOwner = (where: string) => {
         step(where);
         if (!this.isOwner(life, name))
@@ -174,7 +174,7 @@ class World implements Surroundings, AccountWorld, Machine, Disposable {
     };
   }
 
-  /** What the clock of the machine shows. */
+  /** The time of the machine's clock. */
   get wallMs(): number {
     const set = this.plan.clockSet.filter(({ at }) => this.scheduler.now >= at);
     return BEGINNING + this.scheduler.now + set.reduce((sum, { ms }) => sum + ms, 0);
@@ -186,7 +186,7 @@ class World implements Surroundings, AccountWorld, Machine, Disposable {
     return BEGINNING + this.scheduler.now + Math.max(0, ...ahead);
   }
 
-  /** Whether another program holds the database's lock, for a moment or for seconds. */
+  /** Tells whether another program holds the database's lock, for a moment or for seconds. */
   isLocked(): boolean {
     const { now } = this.scheduler;
     if (now < this.#lockedUntil) return true;
@@ -298,7 +298,7 @@ class World implements Surroundings, AccountWorld, Machine, Disposable {
     if (!endsWhenSettled || now < Math.max(lastAt, this.deliveries.settledAt, this.#lookAt)) return false;
     this.#lookAt = now + SETTLED_EVERY_MS;
     const [first, ...others] = this.accounts;
-    // What the first one hears is of the whole world, too.
+    // The first listener hears of the whole world, too.
     const isSettled = first?.observer.holds(() => {
       first.checkEnd();
       this.deliveries.checkEnd();

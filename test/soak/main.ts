@@ -3,8 +3,8 @@ import { runSoak } from './soak.ts';
 
 const USAGE = `usage: npm run soak -- [--minutes N] [--seed N]
   --minutes N  for so long (5)
-  --seed N     what goes wrong when (1)
-One process works steadily while faults come and go. Exit 1 where it took more and more of the machine, or broke another promise.
+  --seed N     the seed of the faults (1)
+One process works steadily while faults come and go. Exit 1 if it took more and more of the machine, or broke another promise.
 `;
 
 const { values } = parseArgs({

@@ -46,7 +46,7 @@ export class Receiver implements AsyncDisposable {
   }
 }
 
-/** A shop that listens to the feed of an account on the control socket, and goes on by its cursor where it is cut. */
+/** A shop that listens to the feed of an account on the control socket, and continues by its cursor if it is cut. */
 export class FeedReader {
   /** The types of the events that came, by id. */
   readonly read = new Map<string, string>();

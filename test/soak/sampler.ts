@@ -5,7 +5,7 @@ import type { Sample } from './trend.ts';
 /** No answer within so long is a violation, on a busy machine too. */
 const ANSWERS_WITHIN_MS = 60_000;
 
-/** What is looked at. */
+/** The facts of one look. */
 export interface Looked {
   readonly pid: number;
   /** The address of its ops endpoint. */
@@ -14,7 +14,7 @@ export interface Looked {
   readonly path: string;
 }
 
-/** Looks at a process as the system and its /metrics show it. Rejects where it does not answer. */
+/** Looks at a process as the system and its /metrics show it. Rejects if it does not answer. */
 export async function look({ pid, opsUrl, path }: Looked): Promise<Sample> {
   const answer = await fetch(`${opsUrl}/metrics`, { signal: AbortSignal.timeout(ANSWERS_WITHIN_MS) });
   const metrics = await answer.text();

@@ -19,7 +19,7 @@ const FAULTY_SHARE = 0.15;
 const MOODS: readonly Mood[] = ['failing', 'slow', 'dead'];
 const DELIVERED_WITHIN_MS = 1_800_000;
 
-/** What came of a soak. */
+/** The result of a soak. */
 export interface SoakResult extends Verdict {
   readonly faults: number;
   readonly eventsRead: number;
@@ -65,13 +65,13 @@ export async function runSoak(minutes: number, seed: number, say: (text: string)
   return { ...verdict, faults, eventsRead, eventsDelivered: receiver.taken.size, looks: samples.length, trends };
 }
 
-/** Where the ops endpoint listens, by the log. */
+/** The address on which the ops endpoint listens, by the log. */
 function opsUrlIn(said: string): string {
   const line = said.split('\n').find((one) => one.includes('listening for ops')) ?? '{}';
   return String((JSON.parse(line) as { url?: string }).url);
 }
 
-/** Looks at the process again and again; ends early where it is gone. */
+/** Looks at the process again and again; ends early if it is gone. */
 async function lookFor(ms: number, looked: Looked, { judge }: Scene): Promise<Sample[]> {
   const samples: Sample[] = [];
   const until = performance.now() + ms;

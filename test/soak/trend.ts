@@ -24,7 +24,7 @@ const MIB = 1_048_576;
 interface Bound {
   readonly share: number;
   readonly beside: number;
-  /** What a process has once it has warmed up, however long that takes. */
+  /** The memory and files of a process once it has warmed up, however long that takes. */
   readonly warm?: number;
 }
 

@@ -55,12 +55,12 @@ const WAY_TO: Readonly<Record<OrderState, readonly OrderState[]>> = {
   disputed: ['sending', 'accepted'],
   abandoned: ['sending', 'accepted'],
 };
-/** What each dialect says of a key that another row has. */
+/** The error of each dialect about a key that another row has. */
 const TAKEN = /UNIQUE constraint failed: merchant_orders.account|"merchant_orders_key"/;
-/** What else the database takes: both moves of one decision at once. */
+/** The other writes that the database takes: both moves of one decision at once. */
 const ALSO_TAKEN = ['unknown pending'];
 
-/** What the program relies on in any database. */
+/** Tests the behaviour on which the program relies in any database. */
 export function storeContract(dialect: string, open: () => Promise<Subject>): void {
   let subject: Subject;
   beforeEach(async () => {
@@ -225,7 +225,7 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
       expect(await due({ account: 'other' })).toEqual([]);
     });
 
-    it('is met once by pages, also where many are due at the same time', async () => {
+    it('is met once by pages, also if many are due at the same time', async () => {
       const ids = Array.from({ length: 7 }, (_, index) => `o${index}`);
       for (const id of ids) await insertDue(id, at(id < 'o5' ? 1 : 0));
       const met: string[] = [];
@@ -238,7 +238,7 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
       expect(met).toEqual(['o5', 'o6', 'o0', 'o1', 'o2', 'o3', 'o4']);
     });
 
-    it('is brought forward where it is too far away or has no time, and only there', async () => {
+    it('is brought forward if it is too far away or has no time, and never otherwise', async () => {
       await insertDue('near', at(1));
       await insertDue('far', at(100));
       await insertDue('never', null);
@@ -279,7 +279,7 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
       expect(row.created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     });
 
-    it.each(['null', `'now'`, `'2026-01-05 12:00:00'`, '5'])('is due also where its time is %s', async (time) => {
+    it.each(['null', `'now'`, `'2026-01-05 12:00:00'`, '5'])('is due also if its time is %s', async (time) => {
       subject.run(`insert into merchant_orders (external_order_id, next_action_at) values ('a', ${time})`);
       const row = await read('a');
       expect(row.next_action_at).toBe(row.created_at);
@@ -292,7 +292,7 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
       '2026-01-05T12:00:00Z',
       '2026-02-30T12:00:00.000Z',
       '2999-01-01T00:00:00.000Z',
-    ])('was inserted now where the time that it gives is none of the past: %j', async (given) => {
+    ])('was inserted now if its time is none of the past: %j', async (given) => {
       for (const more of ['', ', next_action_at']) {
         const values = more === '' ? '' : ', null';
         subject.run('delete from merchant_orders');
@@ -306,7 +306,7 @@ export function storeContract(dialect: string, open: () => Promise<Subject>): vo
       }
     });
 
-    it('keeps the time of the past that it gives', async () => {
+    it('keeps its time of the past', async () => {
       subject.run(
         `insert into merchant_orders (external_order_id, created_at) values ('a', '2020-02-29T23:59:59.999Z')`,
       );

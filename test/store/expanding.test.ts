@@ -8,7 +8,7 @@ const APPLIED = Object.entries(MIGRATIONS).map(([name, { hash }]) => [name, hash
 const after = (name: string) => new Map<string, string | null>([...APPLIED, [name, 'a hash of the next version']]);
 
 describe('the tables of the next version', () => {
-  it('are used where its migration only adds: the daemon goes on and begins', async () => {
+  it('are used if its migration only adds: the daemon continues and begins', async () => {
     const applied = after('0009_expand_notes');
     expect(isUpToDate(MIGRATIONS, applied)).toBe(true);
     const migrations = async () => migrationStatus(MIGRATIONS, applied);
@@ -26,7 +26,7 @@ describe('the tables of the next version', () => {
     expect(open).toThrow(StoreError);
   });
 
-  it('are refused where an older migration is missing, or is of another commit', () => {
+  it('are refused if an older migration is missing, or is of another commit', () => {
     const applied = after('0009_expand_notes');
     applied.delete(APPLIED.at(-1)?.[0] ?? '');
     expect(isUpToDate(MIGRATIONS, applied)).toBe(false);

@@ -26,16 +26,19 @@ function newTransaction(): Transaction {
 }
 
 interface Faked {
-  /** What the commits fail with, one after the other; those that follow succeed. */
+  /** The errors of the commits, one after the other; later ones succeed. */
   readonly failures?: unknown[];
   readonly mark?: FollowingMark;
   readonly newEvents?: NewEvents;
   readonly more?: Pick<Transactions, 'runDeferred' | 'isReplicated'>;
-  /** The next turn of the event loop, where it is not the real one. */
+  /** The next turn of the event loop, if it is not the real one. */
   readonly turn?: () => Promise<void>;
 }
 
-/** A writer to a database that fails as it is told to. Gives what was begun in each transaction, and what was committed. */
+/**
+ * A writer to a database that fails as it is told to. Returns the works that were begun in each transaction, and the
+ * committed ones.
+ */
 function writerOf({ failures = [], mark, newEvents, more, turn }: Faked = {}) {
   const clock = { ...testClock(), ...(turn && { turn }) };
   const begun: string[][] = [];
@@ -58,7 +61,7 @@ function writerOf({ failures = [], mark, newEvents, more, turn }: Faked = {}) {
     },
   };
   const writer = new GroupWriter(transactions, clock, mark, newEvents);
-  /** Work that is known by its name, and fails where it is told to. */
+  /** Work that is known by its name, and fails if it is told to. */
   const named = (name: string, error?: Error) => async () => {
     begun.at(-1)?.push(name);
     await Promise.resolve();
@@ -82,7 +85,7 @@ describe('works that are asked for together', () => {
     expect(durable.map((group) => group.length)).toEqual([200, 200, 50]);
   });
 
-  it('are also those that the next turns of the event loop bring, five turns at most', async () => {
+  it('are also the works that the next turns of the event loop bring, five turns at most', async () => {
     let turns = 0;
     const more: Promise<string>[] = [];
     const { write, durable } = writerOf({
@@ -137,14 +140,14 @@ describe('a group of which one work fails', () => {
     expect(durable).toEqual([['a'], ['c']]);
   });
 
-  it('is tried once where it is that work alone', async () => {
+  it('is tried once if it is that work alone', async () => {
     const { writer, write, begun } = writerOf();
     await expect(write('a', new Error('a bug'))).rejects.toThrow('a bug');
     expect(begun).toEqual([['a']]);
     expect(writer.failure).toBeUndefined();
   });
 
-  it('is run one by one also where the row of one is locked, which holds up no other', async () => {
+  it('is run one by one also if the row of one is locked, which holds up no other', async () => {
     const { writer, write, durable } = writerOf();
     const results = await Promise.allSettled([write('a'), write('b', new RowLockedError()), write('c')]);
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
@@ -152,7 +155,7 @@ describe('a group of which one work fails', () => {
     expect(writer.failure).toBeUndefined();
   });
 
-  it('fails together where the database takes nothing, and is tried once', async () => {
+  it('fails together if the database takes nothing, and is tried once', async () => {
     const { writer, write, begun } = writerOf({ failures: [BUSY] });
     const results = await Promise.allSettled([write('a'), write('b')]);
     expect(results).toEqual(['a', 'b'].map(() => ({ status: 'rejected', reason: BUSY })));
@@ -168,7 +171,7 @@ describe('a group of which one work fails', () => {
     expect(durable).toEqual([['a']]);
   });
 
-  it('is rejected also by a database that gives no reason', async () => {
+  it('is rejected also by a database that tells no reason', async () => {
     const { write } = writerOf({ failures: [undefined] });
     await expect(write('a')).rejects.toThrow(/./);
   });
@@ -225,7 +228,7 @@ describe('what must become durable', () => {
     ['no time is left', BUSY, (_faked, stop) => stop.abort()],
     ['the file is not in its place', BUSY, ({ place }) => (place.isIn = false)],
     ['the database refuses it', new StoreError('refused', 'changed since'), () => {}],
-  ])('is given up where %s', async (_why, failure, happen) => {
+  ])('is given up if %s', async (_why, failure, happen) => {
     const faked = writerOf({ failures: [failure] });
     const stop = new AbortController();
     happen(faked, stop);
@@ -320,7 +323,7 @@ describe('new events', () => {
     expect(told).toEqual(['a', 'b']);
   });
 
-  it('are committed once also where nobody is to hear of them', async () => {
+  it('are committed once also if no caller hears of them', async () => {
     const { writer, durable } = writerOf();
     let tries = 0;
     const add = async (tx: Transaction) => {
@@ -332,7 +335,7 @@ describe('new events', () => {
     expect([tries, durable.length]).toEqual([2, 2]);
   });
 
-  it('are not said to be there where they were not committed', async () => {
+  it('are not said to be there if they were not committed', async () => {
     const newEvents = new NewEvents();
     const told: string[] = [];
     newEvents.listen((account) => told.push(account));
@@ -348,7 +351,7 @@ describe('new events', () => {
 });
 
 describe('works of one group', () => {
-  /** Runs works that are about these; gives the names of those that each found under way when it began. */
+  /** Runs works that are about these; returns the names of the works that each found under way when it began. */
   async function beside(abouts: readonly (readonly string[] | undefined)[]) {
     const { clock, writer } = writerOf();
     const running = new Set<number>();
@@ -369,12 +372,12 @@ describe('works of one group', () => {
     return { found, order, results };
   }
 
-  it('run beside each other where each is about something else', async () => {
+  it('run beside each other if each is about something else', async () => {
     const { found } = await beside([['a', 'p'], ['b'], ['c']]);
     expect(found).toEqual([[], [0], [0, 1]]);
   });
 
-  it('follow each other where they are about the same, or do not say about what', async () => {
+  it('follow each other if they are about the same, or do not say about what', async () => {
     const about = fc.option(fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 3 }), { nil: undefined });
     await fc.assert(
       fc.asyncProperty(fc.array(about, { minLength: 1, maxLength: 12 }), async (abouts) => {

@@ -46,7 +46,7 @@ async function commit(...accounts: string[]): Promise<void> {
       .writer.write((tx) => appendToChain(tx, account, [{ ...nothing, ...unsaid, account }]));
 }
 
-/** Has the account be owned by so many, one after the other. */
+/** Has the account be owned by this many, one after the other. */
 async function own(account: string, times: number): Promise<void> {
   for (let owner = 0; owner < times; owner += 1)
     await store.forAccount(account).writer.write((tx) => nextGeneration(tx, account));
@@ -135,7 +135,7 @@ describe('the sign of a restore', () => {
       await commit('a', 'b', 'a');
     });
 
-    it('is shown by nothing where the mark names the newest commit, or an earlier one', async () => {
+    it('is shown by nothing if the mark names the newest commit, or an earlier one', async () => {
       expect(await readSignOfRestore(store.db, await marked())).toBeUndefined();
       const earlier = await marked();
       await commit('b');
@@ -143,7 +143,7 @@ describe('the sign of a restore', () => {
       expect(await readSignOfRestore(store.db, earlier)).toBeUndefined();
     });
 
-    it('is shown by nothing where a mark of an earlier version names no hash', async () => {
+    it('is shown by nothing if a mark of an earlier version names no hash', async () => {
       expect(await readSignOfRestore(store.db, await marked({ hash: undefined }))).toBeUndefined();
     });
 

@@ -115,7 +115,7 @@ function valueOf(what: string, externalOrderId: string, isChanged: boolean): unk
   switch (what) {
     case 'POST client':
     case 'GET client/link-1':
-      // That an exchange gives the address back is not shown.
+      // It is not shown that an exchange sends the address back.
       return { linkId, status: 'NOT_VERIFIED', email };
     case 'POST client/validate/email':
       return { status: 'OK' };

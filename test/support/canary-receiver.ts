@@ -39,7 +39,7 @@ export async function canaryReceiver(): Promise<CanaryReceiver> {
     endpoints: JSON.stringify([
       { name: 'shop', ...endpointAt(`127.0.0.1:${port}/events`) },
       endpointAt(`127.0.0.1:${port}/refused`),
-      // Nobody listens there.
+      // Nothing listens there.
       endpointAt('127.0.0.1:9/gone'),
     ]),
     got,

@@ -15,14 +15,14 @@ const ARGUMENTS = [
   '--disable-sync',
 ];
 
-/** Tests of pages are left out where there is none. */
+/** Tests of pages are left out if there is none. */
 export const isChromiumMissing = !existsSync(CHROMIUM);
 
 export async function launchChromium(): Promise<Browser> {
   return await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
 }
 
-/** What is laid out badly: the page scrolls sideways, texts that stand out of their boxes, and words on two lines. */
+/** The faults of a layout: the page scrolls sideways, texts that stand out of their boxes, and words on two lines. */
 export interface Layout {
   readonly overflow: number;
   readonly tooNarrow: readonly string[];

@@ -4,14 +4,14 @@ import { EXIT, explainError } from '../../src/cli/shared/exit.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { EXTENSIONS } from '../../src/extensions.ts';
 
-/** What a command line came to. */
+/** The result of a command line. */
 export interface CommandResult {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Where and with what a command line is run. */
+/** The folder, settings and environment of a command line. */
 export interface ProgramOptions {
   /** This process's own unless given. */
   readonly cwd?: string;
@@ -26,7 +26,7 @@ let last: Promise<unknown> = Promise.resolve();
 
 /**
  * Runs a command line within this process, with these settings and no others: a process of its own takes half a second
- * of CPU more. Each has the process to itself, so those that are asked for at once run one after the other.
+ * of CPU more. Each has the process to itself, so command lines of one moment run one after the other.
  */
 export function runProgram(args: readonly string[], options: ProgramOptions = {}): Promise<CommandResult> {
   const result = last.then(async () => {
@@ -85,7 +85,7 @@ function captured(): Written {
   });
 }
 
-/** Gives the command its folder and settings. What comes back takes away what it leaves in this process. */
+/** Sets the folder and settings of the command. The returned function takes away its traces in this process. */
 function enter({ cwd, environment = {}, columns, rows }: ProgramOptions): () => void {
   const [folder, { exitCode }] = [process.cwd(), process];
   const terminal = { isTTY: process.stdout.isTTY, columns: process.stdout.columns, rows: process.stdout.rows };

@@ -11,11 +11,11 @@ export interface Finished {
   readonly stderr: string;
 }
 
-/** Where and with what a command is started. */
+/** The folder, settings and environment of a command. */
 export interface CommandOptions {
   readonly cwd: string;
   readonly environment?: Readonly<Record<string, string>>;
-  /** What it reads from standard input; nothing unless given. */
+  /** The text that it reads from standard input; nothing unless given. */
   readonly input?: string;
   /** A file descriptor in place of a pipe for its standard output. */
   readonly stdout?: number;

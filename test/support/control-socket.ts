@@ -103,7 +103,7 @@ export function failureIn({ text }: SocketAnswer): EnvelopeError {
   return error;
 }
 
-/** What a control socket is served with that answers for the account of an app alone. */
+/** The parts of a control socket that answers for the account of an app alone. */
 export function served(app: App, activities = new Activities(app.clock), wakeCreates: () => void = () => {}): Served {
   const inUse = { app: { ...app, wakeCreates }, [Symbol.dispose]: () => {} };
   const status = () => ({

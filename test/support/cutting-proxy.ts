@@ -15,7 +15,7 @@ export interface CuttingProxy extends AsyncDisposable {
   readonly messages: number;
   /** Cuts the connection at its message `n` from now on, the first being 1; no other is cut. */
   cutAt(n: number, how: Cut): void;
-  /** While true, nobody gets in. */
+  /** While true, no connection gets in. */
   isClosed: boolean;
 }
 
@@ -40,7 +40,7 @@ export async function cuttingProxy(serverPort: number): Promise<CuttingProxy> {
       isCut = true;
       program.destroy();
       if (how === 'before') return void server.destroy();
-      // It answers each message that asks for one, and closes by itself where it waits for more of them.
+      // It answers each message that asks for one, and closes by itself if it waits for more of them.
       server.removeAllListeners('data').once('data', () => server.destroy());
       const send = () => server.write(message, () => setImmediate(() => server.end()));
       if (how === 'late') late.push(send);
@@ -90,7 +90,7 @@ export async function cuttingProxy(serverPort: number): Promise<CuttingProxy> {
   };
 }
 
-/** Gives the whole messages of a program, as they come; the first one of a connection has no type. */
+/** Returns the whole messages of a program, as they come; the first one of a connection has no type. */
 function splitter(): (data: Buffer) => Buffer[] {
   let rest: Buffer = Buffer.alloc(0);
   let isFirst = true;

@@ -3,7 +3,7 @@ import { troublesOf } from '../../src/extensions/health/dashboard/front/troubles
 import { problemsOf } from '../../src/extensions/health/status/problems.ts';
 import { overviewOf, READ_AT as SHOWN_AT, readingOf, receiverState } from './reading.ts';
 
-/** A dashboard on which something of everything is to be seen. */
+/** A dashboard on which something of everything must be seen. */
 export function dashboardFacts(changes: Partial<DashboardFacts> = {}): DashboardFacts {
   const hours = Array.from({ length: 24 }, (_, hour) => hour);
   const event = { version: 1, account: 'default', timestamp: '2026-03-04T13:37:12.250Z' } as const;

@@ -18,7 +18,7 @@ declare module 'vitest' {
   }
 }
 
-/** A database of a test's own. What is opened of it is closed when the test is finished. */
+/** A database of a test's own. Connections to it are closed when the test is finished. */
 export interface TestDatabase {
   /** As it stands in the settings. */
   readonly url: string;
@@ -28,7 +28,7 @@ export interface TestDatabase {
   connect(): Merchant;
 }
 
-/** True where tests make databases of SQLite. */
+/** True if tests make databases of SQLite. */
 export function isSqlite(): boolean {
   return inject('dialect') === 'sqlite';
 }

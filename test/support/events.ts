@@ -1,6 +1,6 @@
 import type { Merchant } from './merchant.ts';
 
-/** An event of an order, by the columns of `order_events`; `type` is another one where it is of something else. */
+/** An event of an order, by the columns of `order_events`; `type` is another one if it is of something else. */
 export interface WrittenEvent {
   readonly external_order_id: string;
   readonly account?: string;

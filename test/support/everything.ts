@@ -44,7 +44,7 @@ const CREATES: Readonly<Record<string, ScriptedAnswer>> = {
   lost: 'reset',
 };
 
-/** What a process without others needs no heartbeat for. */
+/** The members of a lease that need no heartbeat in a process without others. */
 const UNSHARED: Omit<AccountLease, 'account'> = {
   generation: 1,
   isTrusted: () => true,

@@ -3,7 +3,7 @@ import { newDatabase } from './folders.ts';
 import type { Merchant } from './merchant.ts';
 import { unguarded } from './unguarded.ts';
 
-/** An order and what the exchange last said of it; what is left out is that of an order that agrees and is final. */
+/** An order and the last record of the exchange; a missing field is that of an order that agrees and is final. */
 export interface ReconciledOrder {
   readonly id: string;
   readonly account?: string;
@@ -23,7 +23,7 @@ export interface ReconciledOrder {
   readonly staleDate?: string | null;
   readonly attempts?: number;
   readonly resends?: number;
-  /** Null where there is no record. */
+  /** Null if there is no record. */
   readonly record?: {
     readonly input?: string | null;
     readonly from?: string | null;
@@ -33,7 +33,7 @@ export interface ReconciledOrder {
     readonly reward?: string | null;
     readonly receivedAt?: string;
     readonly comparedAt?: string | null;
-    /** Null where its completion date cannot be read. */
+    /** Null if its completion date cannot be read. */
     readonly completedAt?: string | null;
   } | null;
 }

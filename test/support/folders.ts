@@ -12,7 +12,7 @@ export function temporaryFolder(): string {
   return folder;
 }
 
-/** Where the commands of a test run: a folder with a new database. */
+/** The folder in which the commands of a test run, with a new database. */
 export interface CommandFolder {
   readonly folder: string;
   readonly path: string;
@@ -20,7 +20,7 @@ export interface CommandFolder {
   readonly options: { readonly cwd: string; readonly environment: Readonly<Record<string, string>> };
 }
 
-/** Gives each test of the file a folder of its own. */
+/** Makes a folder of its own for each test of the file. */
 export function commandFolder(): CommandFolder {
   const at = { folder: '', path: '', options: { cwd: '', environment: {} } };
   beforeEach(async () => {

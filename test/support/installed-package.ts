@@ -39,12 +39,12 @@ export function installPackage(folder: string): InstalledPackage {
   return { tarball, installMs, inModules: (path) => join(place, 'node_modules', path) };
 }
 
-/** What the package takes of the disk, with all that it needs, and the versions of that by name. */
+/** The space that the package takes of the disk, with all that it needs, and the versions of that by name. */
 export function contentOf({ inModules }: InstalledPackage) {
   return { megabytes: megabytesOf(inModules('')), packages: lockedIn(inModules('.package-lock.json')) };
 }
 
-/** What a folder takes of the disk. */
+/** The space that a folder takes of the disk. */
 export function megabytesOf(folder: string): number {
   return Number(execFileSync('du', ['-sk', folder], { encoding: 'utf8' }).split('\t')[0]) / 1_024;
 }

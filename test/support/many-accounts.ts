@@ -27,7 +27,7 @@ export interface ManyAccounts {
   readonly merchant: Database.Database;
   insert(account: string, externalOrderId: string): void;
   stateOf(account: string, externalOrderId: string): unknown;
-  /** The time goes on, a tenth of a second at a time, until this holds. */
+  /** Moves the clock, a tenth of a second at a time, until this holds. */
   until(holds: () => boolean): Promise<void>;
   /** Milliseconds go by, a tenth of a second at a time. */
   pass(ms: number): Promise<void>;
@@ -35,7 +35,7 @@ export interface ManyAccounts {
   start(overrides?: Overrides): Promise<{ stop(): Promise<void>; readonly ended: Promise<void> }>;
 }
 
-/** Sets up accounts with these settings, YAML each; the key of one that gives none is its name. */
+/** Sets up accounts with these settings, YAML each; an account without a key has its name as the key. */
 export async function manyAccounts(accounts: Readonly<Record<string, string>>): Promise<ManyAccounts> {
   const folder = temporaryFolder();
   const path = join(folder, 'orders.db');

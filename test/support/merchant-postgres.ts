@@ -5,19 +5,19 @@ import type { Merchant, MerchantQuery } from './merchant.ts';
 import type { PostgresTestDatabase } from './postgres.ts';
 import { FLAGS } from './program.ts';
 
-/** What the thread is asked to do with a connection, which is known by its number. */
+/** The requests to the thread about a connection, which is known by its number. */
 export type MerchantRequest = { readonly connection: number } & (
   | { readonly kind: 'open'; readonly config: ClientConfig }
   | { readonly kind: 'query'; readonly text: string; readonly values?: readonly unknown[] }
   | { readonly kind: 'close' }
 );
 
-/** What it answers. */
+/** The answers of the thread. */
 export interface MerchantAnswer {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly unknown[])[];
   readonly changes: number;
-  /** What the database said in place of that, with its code. */
+  /** The error of the database in place of an answer, with its code. */
   readonly error?: { readonly message: string; readonly code?: string };
 }
 

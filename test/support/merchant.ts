@@ -6,7 +6,7 @@ export interface Merchant {
   prepare(sql: string): MerchantQuery;
   /** Runs one or more statements without values. */
   exec(sql: string): unknown;
-  /** Gives a function that runs `work` in a transaction. */
+  /** Returns a function that runs `work` in a transaction. */
   transaction(work: () => void): () => void;
   close(): unknown;
 }

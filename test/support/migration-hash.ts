@@ -9,7 +9,7 @@ const LAST_BEFORE_RULE = '0005';
 /** Each migration that takes something away, with the version that stopped to use it: at least one version before its own. */
 const CONTRACTED: Readonly<Record<string, string>> = {};
 
-/** What the version before may still use, or cannot write any more. */
+/** The things that the version before may still use, or cannot write any more. */
 const CONTRACTIONS: readonly RegExp[] = [
   /\bdrop\s+(table|view|column|schema|type)\b/i,
   /\brename\b/i,
@@ -28,7 +28,7 @@ export function contractionIn(statements: readonly string[]): string | undefined
   return statements.find((text) => !isOfNew(text) && CONTRACTIONS.some((taken) => taken.test(text)));
 }
 
-/** The statements that a migration runs where each of them gives no rows: the same on every machine. */
+/** The statements that a migration runs if each of them returns no rows: the same on every machine. */
 async function statementsOf(
   up: (db: Kysely<unknown>) => Promise<void>,
   adapter: DialectAdapter,

@@ -53,7 +53,7 @@ const ODD_IDS: Readonly<Record<number, string>> = {
   1300: '=HYPERLINK("http://example.test";"order")',
 };
 
-/** A generator that always gives the same numbers, from 0 to 1. */
+/** A generator that always makes the same numbers, from 0 to 1. */
 function numbers(): () => number {
   let seed = 20_260_301;
   return () => {

@@ -17,7 +17,7 @@ export interface SentRequest {
   readonly path: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Byte for byte; empty where there was none. */
+  /** Byte for byte; empty if there was none. */
   readonly body: string;
 }
 
@@ -25,11 +25,11 @@ export interface SentRequest {
 export interface NockExchange {
   readonly scope: nock.Scope;
   readonly client: ExchangeClient;
-  /** What the replies said of the account. */
+  /** The news of the account in the replies. */
   readonly news: readonly AccountNews[];
-  /** What was sent, in order. */
+  /** The requests that were sent, in order. */
   readonly sent: readonly SentRequest[];
-  /** Gives what is sent from now on this answer, whatever is asked. */
+  /** Answers every request from now on with this. */
   readonly answer: (status: number, body: string, headers?: Readonly<Record<string, string>>) => void;
 }
 

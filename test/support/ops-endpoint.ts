@@ -13,7 +13,7 @@ export interface TestOps {
   /** That of the program's account. */
   readonly activity: Activity;
   readonly stop: AbortController;
-  /** What it answers to a GET. */
+  /** The answer to a GET. */
   readonly get: (path: string, headers?: Record<string, string>) => Promise<Response>;
 }
 
@@ -23,7 +23,7 @@ export interface TestOpsOptions extends SandboxProgramOptions {
   readonly hosts?: readonly string[];
   /** A port that the system chooses, unless given. */
   readonly listen?: ListenAddress;
-  /** What stands in place of the real thing. */
+  /** The parts in place of the real thing. */
   readonly instead?: (program: SandboxProgram) => Partial<OpsDeps>;
 }
 

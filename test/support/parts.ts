@@ -3,7 +3,7 @@ import { partsOf } from '../../src/cli/shared/extensions.ts';
 import { EXTENSIONS } from '../../src/extensions.ts';
 import type { Activities } from '../../src/extensions/health/activity.ts';
 
-/** What all extensions add to an account. */
+/** The parts that all extensions add to an account. */
 export const PARTS: AppParts = await partsOf(EXTENSIONS);
 
 /** The same in a daemon, which keeps the state of each account as well. */

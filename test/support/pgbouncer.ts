@@ -19,7 +19,7 @@ export interface Pooler {
   readonly url: string;
   /** Ends it as a crash does. */
   kill(): Promise<void>;
-  /** Starts it again after that, with other lines of its settings in place of those that it had. */
+  /** Starts it again after that, with other lines of its settings in place of its own. */
   start(settings?: Readonly<Record<string, string | number>>): Promise<void>;
   /** Has it read other lines of its settings while it runs. */
   reload(settings: Readonly<Record<string, string | number>>): Promise<void>;

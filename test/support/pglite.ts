@@ -10,7 +10,7 @@ import { MIGRATIONS } from '../../migrations/postgres/index.ts';
 /** The port of the PGlite of this process: one for all its tests, which is emptied for each. */
 let port: Promise<number> | undefined;
 
-/** Gives the port of a database with the tables of order-sync, where no server of PostgreSQL is on this machine. */
+/** Returns the port of a database with the tables of order-sync, if no server of PostgreSQL is on this machine. */
 export async function newPglite(): Promise<number> {
   port ??= start();
   const pool = new pg.Pool({ host: '127.0.0.1', port: await port, user: 'order_sync', database: 'postgres' });

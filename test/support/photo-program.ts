@@ -7,17 +7,17 @@ import type { ScriptedExchange } from './scripted-exchange.ts';
 import { scriptedProgram, type TestProgram, type TestProgramOptions } from './test-program.ts';
 import { clientsSettings } from '../../src/extensions/clients/settings.ts';
 
-/** What a file is taken for is told by its first bytes. */
+/** The type of a file is told by its first bytes. */
 export const JPEG = Buffer.from('\xff\xd8\xff\xe0\0\x10JFIF\0 a canary in the content', 'latin1');
 export const PNG = Buffer.from('\x89PNG\r\n\x1a\n and more', 'latin1');
 
-/** The program with an exchange that takes requests for photos, and the folder where they end up. */
+/** The program with an exchange that takes requests for photos, and the folder in which they end up. */
 export interface PhotoProgram {
   readonly program: TestProgram;
   readonly exchange: ScriptedExchange;
   readonly log: CapturedLog;
   readonly folder: string;
-  /** Asks for photos as `idv photos` does, and gives the token that the exchange was sent. */
+  /** Asks for photos as `idv photos` does, and returns the token that the exchange was sent. */
   ask(linkId?: string, more?: { level?: 'MAIN' | 'LIVENESS'; actionId?: string }): Promise<string>;
   /** Rows of `photos`, the oldest first. */
   rows(): Record<string, unknown>[];

@@ -54,14 +54,14 @@ export async function fileIsOpen(on: PhotoReceiverProgram): Promise<void> {
   while (!on.files().some((path) => /^\.incoming\/[0-9a-f]+\/./.test(path))) await systemClock().turn();
 }
 
-/** What is stored, and what is left over. */
+/** The stored photos, and the files that are left over. */
 export function kept(on: PhotoProgram): unknown {
   return { rows: on.rows(), files: on.files() };
 }
 /** `kept` of a receiver that stored nothing. */
 export const NOTHING = { rows: [], files: [] };
 
-/** Whether the receiver still takes what is right. */
+/** Tells whether the receiver still takes right photos. */
 export async function isAlive(on: PhotoReceiverProgram): Promise<boolean> {
   const before = on.rows().length;
   const token = await on.ask();

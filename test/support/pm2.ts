@@ -10,7 +10,7 @@ import { tool } from './tools.ts';
 const require = createRequire(import.meta.url);
 const PM2 = tool('pm2/bin/pm2');
 
-/** What pm2 tells about a process, or about itself. */
+/** The facts that pm2 tells about a process, or about itself. */
 export interface Pm2Event {
   /** `log:out`, `log:err`, `log:PM2`, `process:event` or `process:msg`. */
   readonly topic: string;

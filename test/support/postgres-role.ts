@@ -42,7 +42,7 @@ export function roleWithPassword(database: PostgresTestDatabase): RoleWithPasswo
   return role;
 }
 
-const DOCS = new URL('../../docs/operating.md', import.meta.url);
+const DOCS = new URL('../../docs/postgresql.md', import.meta.url);
 
 /** The statements of the manual that make the role of the workers, and its rights. */
 function documentedStatements(role: string): readonly string[] {

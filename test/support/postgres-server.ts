@@ -32,7 +32,7 @@ export interface PostgresServer extends AsyncDisposable {
 
 export { findPostgres };
 
-/** As `findPostgres`; nothing where a machine with a server is to show that the tests pass without one. */
+/** As `findPostgres`; nothing if a machine with a server must show that the tests pass without one. */
 export function postgresOfTests(): string | undefined {
   return process.env['TEST_POSTGRES'] === 'pglite' ? undefined : findPostgres();
 }
@@ -47,7 +47,7 @@ export async function startPostgres(
   const { data, folder, port, user } = files;
   const options = ['--auth-local=trust', '--auth-host=scram-sha-256', '-E', 'UTF8', '--locale=C', '--no-sync'];
   execFileSync(join(bin, 'initdb'), ['-D', data, '-U', SUPERUSER, ...options], { ...user, cwd: folder, stdio: 'pipe' });
-  // What is written is synced as in production: in a folder of memory that costs little.
+  // Writes are synced as in production: in a folder of memory that costs little.
   const configuration = {
     listen_addresses: '127.0.0.1',
     port: String(port),
@@ -72,7 +72,7 @@ export async function startPostgres(
 
 /** A standby of a server. */
 export interface Standby extends PostgresServer {
-  /** Receives nothing more from the primary. What it has received stays. */
+  /** Receives nothing more from the primary. The data that it has received stays. */
   disconnect(): Promise<void>;
   /** Receives from the primary again; resolves when it does. */
   connect(): Promise<void>;
@@ -162,7 +162,7 @@ async function started(
     url: (database) => `postgres://${OWNER}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${database}`,
     admin(database = 'postgres') {
       const pool = new pg.Pool({ host: folder, port, user: SUPERUSER, database, max: 4 });
-      // A connection that nobody uses ends with the server.
+      // An unused connection ends with the server.
       return pool.on('error', () => undefined);
     },
     async start() {
@@ -231,7 +231,7 @@ async function spawnServer(
   return child;
 }
 
-/** A folder in memory where there is one with enough room. */
+/** A folder in memory if there is one with enough room. */
 export function fastFolder(): string {
   const memory = '/dev/shm';
   if (!existsSync(memory)) return tmpdir();

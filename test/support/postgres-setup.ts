@@ -17,12 +17,12 @@ const READY = 2;
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The socket on which this process gives databases to tests. */
+    /** The socket on which this process hands databases to tests. */
     postgres: string;
   }
 }
 
-/** Gives databases to the tests of all workers. The server is started when the first test asks, and stopped at the end. */
+/** Hands databases to the tests of all workers. The server is started when the first test asks, and stopped at the end. */
 export default function setup(project: TestProject): () => Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'order-sync-'));
   let databases: Promise<Databases | undefined> | undefined;
@@ -88,7 +88,7 @@ class Databases {
     return this.#describe(await this.#make(name));
   }
 
-  /** Nobody waits for it. */
+  /** Nothing waits for it. */
   drop(name: string): undefined {
     this.#admin.query(`drop database if exists ${pg.escapeIdentifier(name)} with (force)`).catch(() => undefined);
   }
@@ -120,7 +120,7 @@ class Databases {
   }
 }
 
-/** Text is ordered by a language, where the server can do that: what the program relies on must not come from the database. */
+/** Text is ordered by a language, if the server can do that: the order that the program relies on must not come from the database. */
 async function makeTemplate(server: PostgresServer, admin: pg.Pool): Promise<void> {
   const make = `create database ${TEMPLATE} owner ${OWNER} template template0`;
   await admin.query(`${make} locale_provider icu icu_locale 'en-US'`).catch(() => admin.query(make));

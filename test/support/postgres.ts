@@ -24,7 +24,7 @@ export async function newPostgresDatabase(): Promise<PostgresTestDatabase> {
   return given ?? (await pgliteDatabase());
 }
 
-/** Makes a copy as it is now, under another name; nobody may be connected with the original. Not in PGlite. */
+/** Makes a copy as it is now, under another name; no process may be connected with the original. Not in PGlite. */
 export async function copyPostgresDatabase({ connection }: PostgresTestDatabase): Promise<PostgresTestDatabase> {
   const copy = await ask(`/?copy=${connection.database}`);
   if (copy === undefined) throw new Error('there is no server that could copy a database');
@@ -37,7 +37,7 @@ async function pgliteDatabase(): Promise<PostgresTestDatabase> {
   return { url: `postgres://${OWNER}@127.0.0.1:${connection.port}/postgres`, connection };
 }
 
-/** Asks the process that runs the tests; undefined where it found no server. */
+/** Asks the process that runs the tests; undefined if it found no server. */
 async function ask(path: string): Promise<PostgresTestDatabase | undefined> {
   // A connection that is kept may be closed by the other side while it is taken again.
   const asked = request({ socketPath: inject('postgres'), path, agent: false }).end();

@@ -131,7 +131,7 @@ export async function openedBy(database: PostgresTestDatabase) {
   return { clock, settings, log: capturedLog().logger, store: opened.forAccount('default') };
 }
 
-/** What a fail-over left: the id by which a person decides about it. */
+/** The rest of a fail-over: the id by which a person decides about it. */
 export function failOverIn(database: PostgresTestDatabase): string {
   const [found] = query(database, 'select distinct fail_over as id from merchant_orders where fail_over is not null');
   return String(found?.['id']);

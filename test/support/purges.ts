@@ -11,7 +11,7 @@ interface Ages {
   readonly photos?: number;
 }
 
-/** What the daemon deletes by age. */
+/** The rows that the daemon deletes by age. */
 export function purgesOf(
   { config, clock }: { readonly config: Config; readonly clock: Clock },
   { keptAnswers, deadLetters, photos }: Ages,

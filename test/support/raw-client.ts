@@ -23,7 +23,7 @@ export function rawClient(url: string): RawClient {
     received += text;
     for (const one of check) one();
   });
-  // What is written after the other side has closed.
+  // The bytes that are written after the other side has closed.
   socket.on('error', () => {});
   const closed = new Promise<string>((resolve) => socket.once('close', () => resolve(received)));
   return {

@@ -45,7 +45,7 @@ export function overviewOf({
   };
 }
 
-/** What a daemon does in an account in which nothing is wrong. */
+/** The reading of a daemon in an account in which nothing is wrong. */
 export function liveStatus(changes: Partial<LiveStatus> = {}): LiveStatus {
   const well = { isDriven: true, inFlight: 0, answeredAt: READ_AT, breakers: null, passes: [], isTrusted: true };
   return { account: 'default', overdue: 0, keptBack: [], ...well, ...changes };

@@ -8,7 +8,7 @@ import { newTestDatabase } from './database.ts';
 import { eventWriter, type WrittenEvent } from './events.ts';
 import { AS_OF, fillDatabase, type ReconciledOrder, type WrittenFinding } from './filled-database.ts';
 
-/** What a report of reconciliation is made of; what is left out is as in a report of everything. */
+/** The parts of a report of reconciliation; a missing one is as in a report of everything. */
 export interface Given {
   readonly orders: readonly ReconciledOrder[];
   readonly findings?: readonly WrittenFinding[];
@@ -28,7 +28,7 @@ export interface Given {
   readonly mayBeEmpty?: boolean;
 }
 
-/** Makes a database, reconciles it, and gives the report to `use` while its rows can be read. */
+/** Makes a database, reconciles it, and hands the report to `use` while its rows can be read. */
 export async function reportOf<Result>(
   {
     orders,

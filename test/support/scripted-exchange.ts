@@ -10,7 +10,7 @@ export interface ScriptedRequest {
   readonly externalOrderId: string;
 }
 
-/** What the test answers: an answer, or what becomes of the connection. */
+/** The answer of the test: a reply, or the end of the connection. */
 export type ScriptedAnswer =
   | { readonly status: number; readonly body?: string | Buffer; readonly headers?: Readonly<Record<string, string>> }
   | 'reset'

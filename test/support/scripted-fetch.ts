@@ -13,7 +13,7 @@ interface Scripted {
   readonly body?: unknown;
 }
 
-/** What answers a request: an answer, an error, or what decides by the request. */
+/** The answer to a request: a reply, an error, or a function that decides by the request. */
 export type Script = Scripted | Error | ((asked: Fetched) => Scripted | Promise<Scripted>);
 
 /** A `fetch` that answers by a script, each request with the next of its lines, and the last one for ever. */

@@ -40,7 +40,7 @@ export interface ServedApi<Program extends TestProgram = SandboxProgram> {
 interface ServeOptions {
   readonly isTls?: boolean;
   readonly tokens?: readonly TokenOptions[];
-  /** What stands in place of the real thing. */
+  /** The parts in place of the real thing. */
   readonly instead?: Partial<Served>;
 }
 

@@ -25,11 +25,11 @@ export function stoppableClock(): StoppableClock {
   };
 }
 
-/** A worker that drives nothing, and gives back what it is to give back. */
+/** A worker that owns nothing, and releases what it must release. */
 export class SharingWorker {
   readonly owned: OwnedStore;
   readonly clock: StoppableClock;
-  /** What it holds, by account. */
+  /** The leases that it holds, by account. */
   readonly held = new Map<string, AccountLease>();
   /** All that it ever took, in order. */
   readonly taken: AccountLease[] = [];
@@ -81,7 +81,7 @@ export class SharingWorker {
   }
 }
 
-/** Resolves when the workers hold so many accounts, in whatever order. */
+/** Resolves when the workers hold this many accounts, in whatever order. */
 export async function untilHeld(workers: readonly SharingWorker[], ...wanted: readonly number[]): Promise<void> {
   const inOrder = (sizes: readonly number[]) => sizes.toSorted((one, other) => one - other).join();
   while (inOrder(workers.map(({ held }) => held.size)) !== inOrder(wanted)) {

@@ -23,7 +23,7 @@ export function putOrders(merchant: Merchant, state: OrderState, ...rows: readon
       merchant
         .prepare(`insert into merchant_orders (${Object.keys(all).join(', ')}) values (${places})`)
         .run(...values);
-      // What is inserted is due at once.
+      // An inserted order is due at once.
       merchant
         .prepare(
           'update merchant_orders set next_action_at = ?, revision = 1 where account = ? and external_order_id = ?',

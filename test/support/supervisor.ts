@@ -2,8 +2,8 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import type { Writable } from 'node:stream';
 
 /**
- * A shell, which lives on when this process is killed: its standard input ends then, and it kills what is left. A stopped process
- * ends as well. Of pm2 it is told the folder, in which pm2 writes down its own process and those that it looks after.
+ * A shell, which lives on when this process is killed: its standard input ends then, and it kills the rest. A stopped process
+ * ends as well. Of pm2 it is told the folder, in which pm2 writes down its own process and the ones that it looks after.
  */
 const SCRIPT = `left=" "
   while read -r what which; do

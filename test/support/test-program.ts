@@ -71,7 +71,7 @@ export interface TestProgramOptions {
   /** The file that holds the key, in place of it. */
   readonly apiKeyFile?: string;
   readonly clock?: TestClock;
-  /** What stands in place of the real thing beside the clock and the log. */
+  /** The parts in place of the real thing beside the clock and the log. */
   readonly overrides?: Overrides;
 }
 
@@ -79,7 +79,7 @@ export interface TestProgramOptions {
 export interface SandboxProgramOptions extends TestProgramOptions {
   readonly faults?: FaultPlan;
   readonly scenario?: Scenario;
-  /** Lives of orders by their id; all live `scenario` where it is undefined. */
+  /** Lives of orders by their id; all live `scenario` if it is undefined. */
   readonly scenarioOf?: (externalOrderId: string) => Scenario | undefined;
 }
 
@@ -106,7 +106,7 @@ export async function scriptedProgram(
   return { program: await start(exchange.url, options.clock ?? testClock(), options), exchange };
 }
 
-/** Gives the settings with which a command works for the same account. */
+/** Returns the settings with which a command works for the same account. */
 export function settingsOf({ config, database }: TestProgram): Record<string, string> {
   return {
     ORDER_SYNC_EXCHANGE_BASE_URL: config.exchange.baseUrl ?? '',

@@ -5,7 +5,10 @@ const SQLITE_GUARDS = `from sqlite_master where type = 'trigger' and name in
   ('merchant_orders_moves', 'merchant_orders_begin')`;
 const POSTGRES_GUARDS = ['zz_guard_insert', 'zz_guard_update'];
 
-/** Runs `work` while the database takes any state from anybody: rows get where the program brings them by many steps. */
+/**
+ * Runs `work` while the database takes any state from any program: rows get to the states in which the program brings
+ * them by many steps.
+ */
 export function unguarded(merchant: Merchant, work: () => void): void {
   merchant.transaction(() => {
     const setGuards = merchant instanceof Database ? sqliteGuards(merchant) : postgresGuards(merchant);

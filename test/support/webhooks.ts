@@ -43,7 +43,7 @@ export interface Receiver {
   readonly taken: readonly FeedEvent[];
   answer: ReceiverAnswer;
   secret: string;
-  /** Resolves when so many deliveries have come. */
+  /** Resolves when this many deliveries have come. */
   came(count: number): Promise<void>;
   close(): Promise<void>;
   /** Listens again on the same port. */
@@ -120,16 +120,16 @@ export interface Delivering {
   readonly webhooks: Webhooks;
   /** Adds an event of an order, with this value. */
   add(subject: string, value: string, account?: string): Promise<void>;
-  /** Lets a time go by, a second at a time where it is short and otherwise in 500 steps. */
+  /** Lets a time go by, a second at a time if it is short and otherwise in 500 steps. */
   pass(ms: number): Promise<void>;
   stop(): Promise<void>;
-  /** Begins anew, with other endpoints where they are given. */
+  /** Begins anew, with other endpoints if they are given. */
   start(endpoints?: readonly WebhookEndpoint[]): Promise<void>;
 }
 
 interface DeliveringOptions extends Partial<WebhooksDeps> {
   readonly accounts?: readonly string[];
-  /** Whether the process may take itself for their owner. */
+  /** Tells whether the process may take itself for their owner. */
   readonly isTrusted?: () => boolean;
 }
 
@@ -177,7 +177,7 @@ export async function delivering(
     async stop() {
       stopping.abort();
       await clock.turn();
-      // What hangs is waited for by the clock.
+      // The clock ends a request that does not end.
       clock.advance(LAST_ANSWERS_MS);
       await running;
     },

@@ -13,11 +13,11 @@ export const BEFORE = {
    * heartbeat, and it opens no database with a migration that it does not know: it has to end.
    */
   contracted: 'f2994ca08b4df42cde9c11687df3d20ae6878508',
-  /** The first one that goes on with the tables of the next version, where a migration only adds. */
+  /** The first version that continues with the tables of the next version, if a migration only adds. */
   expanded: '18aec4ddf5dd2f4f3417ed8f2cfaef9e73350ba2',
 } as const;
 
-/** False where the history does not reach so far back, as in a shallow clone or without git. */
+/** False if the history does not reach so far back, as in a shallow clone or without git. */
 export function isInHistory(commit: string): boolean {
   try {
     execFileSync('git', ['cat-file', '-e', `${commit}^{commit}`], { cwd: ROOT, stdio: 'ignore' });

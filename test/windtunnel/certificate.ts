@@ -1,4 +1,4 @@
-/** A key and a certificate of another host, signed by itself: nobody may rely on it. */
+/** A key and a certificate of another host, signed by itself: no client may rely on it. */
 export const WRONG_KEY = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgiHr9P8BS0hzw9BN2
 IWTtmsy5OpDo4ciAChKGxRjWzEWhRANCAATSIQhlXFpnykunGZZG0AnpwI+wFEyg

@@ -16,7 +16,7 @@ const SHARES = [0.1, 0.2, 0.3, 0.6];
 const FAULTS_AT_A_TIME = 8;
 const OWNED = 75;
 
-/** What is done to the processes and to everything about them; gives why where that cannot be done here. */
+/** The disturbances of the processes and of everything about them; returns the reason if one cannot be done here. */
 type Disturbance = (tunnel: Scene) => Promise<string | void>;
 
 /** Every disturbance by its name. */
@@ -79,7 +79,7 @@ export const DISTURBANCES = {
   },
   weather: async ({ front, random, say }) => {
     const drawn = Array.from({ length: FAULTS_AT_A_TIME }, () => oneOf(FAULT_NAMES, random) ?? 'lost');
-    // Whether waits are kept is to be seen in every tunnel.
+    // Every tunnel must show whether waits are kept.
     const faults = ['rate-limited', ...drawn] as const;
     front.weather = { share: oneOf(SHARES, random) ?? 0, faults };
     say(`${front.weather.share * 100} % of ${faults.join(', ')}`);

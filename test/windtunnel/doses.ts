@@ -14,7 +14,7 @@ const ON_A_SERVER = { kill: 10, cut: 3, restartServer: 1, crashServer: 1 };
 
 type Plan = Omit<Dose, 'seed'>;
 
-/** What a change runs through, in some minutes. */
+/** The doses that a change runs through, in some minutes. */
 const SMALL: Readonly<Record<Dialect, Plan>> = {
   sqlite: { workers: 1, accounts: 3, disturbances: { ...ANYWHERE, ...LIVES, ...ON_A_FILE } },
   postgres: { workers: 3, accounts: 6, disturbances: { ...ANYWHERE, ...LIVES, ...ON_A_SERVER } },

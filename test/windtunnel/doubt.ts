@@ -9,7 +9,7 @@ const REASON = ['--reason', 'as the exchange says'];
 const WATCHED_MS = 10_000;
 /** Of 20 requests a second creates have their half, and a slow machine takes its time. */
 const LEAST_A_SECOND = 4;
-/** So many further creates show that a long backlog goes on. */
+/** This many further creates show that a long backlog continues. */
 const FURTHER = 100;
 
 /**
@@ -36,7 +36,7 @@ export async function judgeDoubt(
   return told;
 }
 
-/** Returns how many creates a second go on beside the orders in doubt. */
+/** Returns how many creates a second continue beside the orders in doubt. */
 export async function watchCreates(tried: Driven): Promise<number> {
   const before = createdBy(tried).size;
   await until(tried, 'creates of the backlog', async () => createdBy(tried).size > before);
@@ -56,7 +56,7 @@ export async function decide(tried: Driven, { isLong }: { readonly isLong: boole
   const command = ['db', 'accept-restore', '--account', account, '--failover', failOver, ...REASON];
   const sent = async () => (await inDoubt(tried)).filter((id) => createdBy(tried).has(id));
   if (isLong) {
-    // So many are looked up for long: the person does not wait for that.
+    // This many are looked up for long: the person does not wait for that.
     const file = join(folder, 'sent.txt');
     writeFileSync(file, (await sent()).join('\n'));
     await workers.run([...command, '--sent', '--file', file]);
@@ -92,7 +92,7 @@ export async function settleAll(tried: Driven, settle: () => Promise<void>): Pro
   return held.length;
 }
 
-/** It is enough that a long backlog goes on after the decision, with a worker of one machine more. No order is held. */
+/** It is enough that a long backlog continues after the decision, with a worker of one machine more. No order is held. */
 export async function breakOff(tried: Try): Promise<number> {
   const { scene, machines } = tried;
   machines.clear();

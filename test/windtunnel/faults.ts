@@ -16,7 +16,7 @@ export interface Faulted {
   readonly random: () => number;
   /** An address of another origin. */
   readonly elsewhere: string;
-  /** Has the exchange take the request; what it answers. */
+  /** Has the exchange take the request; returns its answer. */
   readonly take: () => Promise<Answer>;
   /** The same a second time, which is none of the program's doing. */
   readonly takeAgain: () => Promise<Answer>;
@@ -26,7 +26,7 @@ export interface Faulted {
   readonly askToWait: (ms: number) => void;
 }
 
-/** What becomes of a request between the program and the exchange. */
+/** The fate of a request between the program and the exchange. */
 type Fault = (request: Faulted) => void | Promise<void>;
 
 const HUGE_BYTES = 64 * 1_048_576;
@@ -56,9 +56,9 @@ function end({ socket }: Faulted, status: number, body: string, headers: Record<
   socket.end(answerText(status, body, { ...CLOSE, ...headers }));
 }
 
-/** Nobody can tell whether the exchange has taken a create. */
+/** Nothing can tell whether the exchange has taken a create. */
 async function perhaps({ isCreate, random, take }: Faulted): Promise<Answer> {
-  return !isCreate || random() < 0.5 ? await take() : { status: 200, body: '{"id":"nobody has made this"}' };
+  return !isCreate || random() < 0.5 ? await take() : { status: 200, body: '{"id":"made by no program"}' };
 }
 
 async function afterPerhaps(request: Faulted, status: number, body: string, headers = {}): Promise<void> {
@@ -74,7 +74,7 @@ async function write(socket: Socket, bytes: Buffer, eachMs: number): Promise<voi
   socket.end();
 }
 
-/** What a whole answer becomes on its way. */
+/** The fate of a whole answer on its way. */
 function mangled(mangle: (text: string, request: Faulted) => void | Promise<void>): Fault {
   return async (request) => {
     const { status, body } = await perhaps(request);

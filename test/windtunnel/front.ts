@@ -26,7 +26,7 @@ export interface Watcher {
   askedToWait(arrival: Arrival, readAt: number, until: number): void;
   /** The exchange has shown an order as it is. */
   shown?(arrival: Arrival, answer: Answer): void;
-  /** Something came to where nothing may come. */
+  /** Something arrived at an address at which nothing may arrive. */
   strayed(where: string): void;
 }
 
@@ -46,7 +46,7 @@ interface Message {
   readonly body: string;
 }
 
-/** No system chooses these ports by itself, so that nobody takes one that is closed for a while. */
+/** No system chooses these ports by itself, so that no program takes one that is closed for a while. */
 const PORTS = { from: 20_000, count: 10_000 };
 
 /**
@@ -73,7 +73,7 @@ export class Front implements AsyncDisposable {
     const { watcher, host = '127.0.0.1' } = options;
     this.#host = host;
     this.#elsewhere = createServer((socket) => {
-      watcher.strayed('where a redirect leads');
+      watcher.strayed('the target of a redirect');
       socket.on('error', () => undefined).destroy();
     });
     this.#secure = createTlsServer({ key: WRONG_KEY, cert: WRONG_CERTIFICATE }, (socket) => {
@@ -105,7 +105,7 @@ export class Front implements AsyncDisposable {
     return this;
   }
 
-  /** Nobody listens for so long: connections are refused, and those that are open are reset. */
+  /** Nothing listens for this time: connections are refused, and open ones are reset. */
   async refuse(ms: number): Promise<void> {
     await this.#close();
     await wait(ms);
@@ -123,7 +123,7 @@ export class Front implements AsyncDisposable {
     const deaf = new Worker(code, { eval: true, workerData: this.#port });
     const listens = await Promise.race([once(deaf, 'message'), once(deaf, 'error')]);
     await wait(50);
-    // They take the places of those that wait to be taken.
+    // They take the places of the requests that wait to be taken.
     const waiting =
       listens.length === 0 ? [] : [1, 2, 3, 4].map(() => connect(this.#port, '127.0.0.1').on('error', () => undefined));
     await wait(ms);

@@ -6,7 +6,7 @@ import { mountDisk, type Disk } from './machine.ts';
 import { postgresShop, sqliteShop, type Shop } from './shop.ts';
 import { openWay, type Way } from './way.ts';
 
-/** What PostgreSQL has that a file has not. */
+/** The parts of PostgreSQL that a file does not have. */
 interface ServerGround {
   readonly server: PostgresServer;
   /** The workers' way to it. */
@@ -22,7 +22,7 @@ export interface Ground extends AsyncDisposable {
   readonly postgres?: ServerGround;
   /** The file. */
   readonly path?: string;
-  /** The file's own disk, where this process may mount one. */
+  /** The file's own disk, if this process may mount one. */
   readonly disk?: Disk;
 }
 
@@ -32,7 +32,7 @@ export function plainFile(folder: string): Ground {
   return { database: { url: `sqlite:${path}` }, shop: sqliteShop(path), path, async [Symbol.asyncDispose]() {} };
 }
 
-/** A file, on a small disk of its own where that is possible. */
+/** A file, on a small disk of its own if that is possible. */
 export function sqliteGround(folder: string): Ground {
   const place = join(folder, 'disk');
   mkdirSync(place);

@@ -3,14 +3,14 @@ import type { Answer } from './faults.ts';
 import type { Arrival, Watcher } from './front.ts';
 import type { Row, Shop } from './shop.ts';
 
-/** What a request of a process that was killed may take to arrive. */
+/** The longest time in which a request of a process that was killed arrives. */
 const ON_ITS_WAY_MS = 100;
 /** A process that ends so soon after it has read such an answer may not have written that down. */
 const WRITTEN_WITHIN_MS = 1_000;
 const MOST_MEMORY_BYTES = 700 * 1_048_576;
 const MOST_NAMED = 20;
 
-/** What the program keeps to, each account for itself. */
+/** The promises of the program, each account for itself. */
 interface Limits {
   readonly requests: number;
   readonly intervalMs: number;
@@ -22,11 +22,11 @@ interface Limits {
 interface Wait {
   readonly readAt: number;
   readonly until: number;
-  /** Requests that came before the time: those that were on their way, one fewer than there may be at a time. */
+  /** Requests that came before the time: the requests that were on their way, one fewer than there may be at a time. */
   later: number;
 }
 
-/** What came of a tunnel. */
+/** The result of a tunnel. */
 export interface Verdict {
   readonly orders: number;
   readonly preOrders: number;
@@ -40,7 +40,7 @@ export interface Verdict {
   readonly violations: readonly string[];
 }
 
-/** What is to be judged, once the processes have ended. */
+/** The evidence to judge, once the processes have ended. */
 interface Remains {
   readonly shop: Shop;
   /** The exchange as an account has it. */
@@ -49,7 +49,7 @@ interface Remains {
   readonly isBrokenOff: boolean;
 }
 
-/** What was sent of an order, and what the exchange was seen to do with it. */
+/** The requests of an order, and the acts of the exchange that were seen. */
 interface Sent {
   /** A create has left, and no answer proved that it was not taken. */
   mayBeTaken: boolean;
@@ -185,12 +185,12 @@ export class Judge implements Watcher {
     return longest;
   }
 
-  /** Resolves once each account of a process that was killed is driven again. */
+  /** Resolves once each account of a process that was killed has an owner again. */
   async allDriven(): Promise<void> {
     if (this.#killedAt.size > 0) await new Promise<void>((resolve) => (this.#onDriven = resolve));
   }
 
-  /** What a process was seen to take of memory at the most. */
+  /** The most memory that a process was seen to take. */
   tookMemory(bytes: number): void {
     if (bytes > MOST_MEMORY_BYTES) this.fail(`a process took ${Math.round(bytes / 1_048_576)} MiB of memory`);
   }
@@ -249,7 +249,7 @@ export class Judge implements Watcher {
     return all;
   }
 
-  /** The state of each order is its last event, and every event goes on from the one before it. */
+  /** The state of each order is its last event, and every event continues from the one before it. */
   async #judgeHistory(shop: Shop, rows: readonly Row[]): Promise<void> {
     const last = new Map<string, string | null>();
     for (const { id, before, after } of await shop.stateEvents()) {

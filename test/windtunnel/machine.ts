@@ -15,12 +15,12 @@ export interface Disk {
   fill(): void;
   /** Gives it back. */
   empty(): void;
-  /** Nobody may have a file on it open for writing. */
+  /** No process may have a file on it open for writing. */
   readOnly(is: boolean): void;
   unmount(): void;
 }
 
-/** Mounts a disk on a folder; undefined where this process may not. */
+/** Mounts a disk on a folder; undefined if this process may not. */
 export function mountDisk(folder: string, size = DISK_BYTES): Disk | undefined {
   const mount = (...args: string[]) => execFileSync('mount', [...args, folder], { stdio: 'ignore' });
   try {
@@ -67,7 +67,7 @@ export interface FalseClock {
   set(offset: string): void;
 }
 
-/** Undefined where the library for it is not installed (Debian: faketime). */
+/** Undefined if the library for it is not installed (Debian: faketime). */
 export function falseClock(folder: string): FalseClock | undefined {
   const [library] = globSync(['/usr/lib/*/faketime/libfaketimeMT.so.1', '/usr/lib/faketime/libfaketimeMT.so.1']);
   if (library === undefined || !existsSync(library)) return undefined;
@@ -78,7 +78,7 @@ export function falseClock(folder: string): FalseClock | undefined {
     LD_PRELOAD: library,
     FAKETIME_TIMESTAMP_FILE: file,
     FAKETIME_NO_CACHE: '1',
-    // The monotonic clock goes on whatever a person sets.
+    // The monotonic clock advances whatever a person sets.
     DONT_FAKE_MONOTONIC: '1',
     FAKETIME_DONT_FAKE_MONOTONIC: '1',
   };

@@ -12,7 +12,7 @@ const USAGE = `usage: npm run windtunnel -- [--small] [--seed N] [--dialect ${DI
   --dialect    on that database alone
   --promotion  a standby of PostgreSQL is promoted, once
   --upgrade    workers of the version before give way to those of this one, on PostgreSQL
-Real processes and real connections: two runs of a seed have the same plan, and never the same moments. Exit 1 where a promise was
+Real processes and real connections: two runs of a seed have the same plan, and never the same moments. Exit 1 if a promise was
 broken.
 `;
 

@@ -32,7 +32,7 @@ export interface PromotionPlan {
   readonly seed: number;
   /** How long the standby has received nothing before it is promoted. */
   readonly behindMs: number;
-  /** So many orders wait from the start. */
+  /** This many orders wait from the start. */
   readonly backlog: number;
 }
 
@@ -78,7 +78,7 @@ export function startEnded(tried: Pick<Try, 'pair' | 'scene' | 'machines'>): voi
   }
 }
 
-/** Resolves once the account is driven on the promoted server, and every order that may have been sent is marked. */
+/** Resolves once the account has an owner on the promoted server, and every order that may have been sent is marked. */
 export async function takenUp(driven: Driven): Promise<void> {
   const select = `select time_line = order_sync_time_line() and holder is not null and not exists (select from account_facts
     where name like 'fail-over.%' and value not like '%"markedAt"%') as is from account_owners`;

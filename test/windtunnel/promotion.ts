@@ -16,10 +16,10 @@ import {
 import { setScene } from './scene.ts';
 import { insertOrders, settle } from './tunnel.ts';
 
-/** What came of a promotion. */
+/** The result of a promotion. */
 export interface PromotionResult {
   readonly orders: number;
-  /** Orders that were created twice, of those that the promoted server had. */
+  /** Orders that were created twice, of the orders that the promoted server had. */
   readonly twice: number;
   /** Rows of the shop that the promoted server lacked, and how many of them were sent. */
   readonly lostRows: number;
@@ -31,13 +31,13 @@ export interface PromotionResult {
   readonly heldInFlight: number;
   /** Until the next request after the loss. */
   readonly nextRequestMs: number | undefined;
-  /** Creates a second while a long backlog goes on. */
+  /** Creates a second while a long backlog continues. */
   readonly createsPerSecond: number | undefined;
   readonly violations: readonly string[];
 }
 
 const INSERT_EVERY_MS = 400;
-/** So many creates show that the account is driven. */
+/** This many creates show that the account has an owner. */
 const FIRST_CREATES = 10;
 /** One worker reconnects so much later than the other. */
 const LATE_MS = 6_000;

@@ -110,7 +110,7 @@ async function runPromotions(dose: Dose, plans: readonly PromotionPlan[], say: S
       orders: sum(({ orders }) => orders),
       'rows that were lost': sum(({ lostRows }) => lostRows),
       'orders in doubt': sum(({ inDoubt }) => inDoubt),
-      'created twice where nothing is promised': sum(({ plan, twice }) => (plan.name === 'unfenced' ? twice : 0)),
+      'created twice if nothing is promised': sum(({ plan, twice }) => (plan.name === 'unfenced' ? twice : 0)),
     },
     violations: results.flatMap(({ violations }) => violations),
   };

@@ -31,7 +31,7 @@ interface SceneOptions {
   readonly say: (text: string) => void;
   /** More settings, in place of those of every scene. */
   readonly settings?: object;
-  /** So many processes may drive an account at a time, each at its rate: 1. */
+  /** The most processes that may own an account at a time, each at its rate: 1. */
   readonly owners?: number;
   /** The file that starts another version, which makes the tables and is started first. */
   readonly program?: string;
@@ -49,7 +49,7 @@ export interface Scene {
   readonly accounts: readonly string[];
   readonly front: Front;
   readonly judge: Judge;
-  /** Gives an account another key, from now on the only one that is taken. */
+  /** Sets another key of an account, from now on the only one that is taken. */
   readonly rotateKey: (account: string) => Promise<void>;
   /** The exchange as an account has it. */
   readonly exchangeOf: (account: string) => SandboxExchange;
@@ -60,7 +60,7 @@ export interface Scene {
   readonly verdict: (how?: { readonly isBrokenOff: boolean }) => Promise<Verdict>;
 }
 
-/** Sets a scene in which no process runs yet; what it consists of goes with `undo`. */
+/** Sets a scene in which no process runs yet; `undo` removes it. */
 export async function setScene(undo: AsyncDisposableStack, options: SceneOptions): Promise<Scene> {
   const { groundIn, seed, say, owners = 1, elsewhere } = options;
   const folder = mkdtempSync(join(tmpdir(), 'order-sync-tunnel-'));

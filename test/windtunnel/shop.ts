@@ -16,9 +16,9 @@ interface StateEvent {
   readonly after: string | null;
 }
 
-/** The shops' own way to the database, which nobody disturbs. */
+/** The shops' own way to the database, which is not disturbed. */
 export interface Shop extends AsyncDisposable {
-  /** False where it may not have been inserted. */
+  /** False if it may not have been inserted. */
   insert(account: string, id: string): Promise<boolean>;
   rows(): Promise<readonly Row[]>;
   stateEvents(): Promise<readonly StateEvent[]>;
@@ -54,7 +54,7 @@ export function shopBy(
   };
 }
 
-/** Opens the file anew each time, so that its disk may come and go. It waits for nobody: who waits here stops the exchange too. */
+/** Opens the file anew each time, so that its disk may come and go. It never waits: a wait here stops the exchange too. */
 export function sqliteShop(path: string): Shop {
   const on = <Result>(use: (database: Database.Database) => Result): Result => {
     const database = new Database(path, { timeout: 20, fileMustExist: true });

@@ -19,10 +19,10 @@ const INSERT_EVERY_MS = 800;
 const BETWEEN_MS = 700;
 /** Breakers and holds of what was before may last so long, and a slow machine takes its time. */
 const SETTLES_WITHIN_MS = 1_800_000;
-/** What may wait for long is looked up at once after this time. */
+/** A look-up that may wait for long is made at once after this time. */
 const SYNC_EVERY_MS = 20_000;
 
-/** What came of a tunnel, with what was done in it. */
+/** The result of a tunnel, with its disturbances. */
 export interface TunnelResult extends Verdict {
   readonly kills: number;
   readonly disturbances: number;
@@ -60,7 +60,7 @@ export async function runTunnel(
   return { ...verdict, kills, disturbances, faults, skipped };
 }
 
-/** Each shop inserts an order every so many milliseconds until it is over. */
+/** Each shop inserts an order at this interval in milliseconds until it is over. */
 export async function insertOrders(
   { accounts, ground, judge }: Pick<Scene, 'accounts' | 'ground'> & { readonly judge: Pick<Judge, 'inserted'> },
   everyMs: number,
@@ -69,7 +69,7 @@ export async function insertOrders(
   const insertOf = async (account: string) => {
     for (let number = 1; !isOver.aborted; number += 1) {
       const id = `${account}:${number}`;
-      // Where the database was away it may have been inserted all the same.
+      // If the database was away it may have been inserted all the same.
       if (await ground.shop.insert(account, id)) judge.inserted(account, id);
       await wait(everyMs, undefined, { signal: isOver }).catch(() => undefined);
     }
@@ -77,7 +77,10 @@ export async function insertOrders(
   await Promise.all(accounts.map(insertOf));
 }
 
-/** Does everything that is planned, one after the other, in an order that the seed decides; gives what cannot be done here. */
+/**
+ * Does everything that is planned, one after the other, in an order that the seed decides; returns the disturbances that
+ * cannot be done here.
+ */
 async function disturb(tunnel: Scene, { disturbances, workers: count }: Dose): Promise<string[]> {
   const { random, workers, say } = tunnel;
   const planned = Object.entries(disturbances) as [DisturbanceName, number][];
@@ -96,8 +99,8 @@ async function disturb(tunnel: Scene, { disturbances, workers: count }: Dose): P
 }
 
 /**
- * Waits until nothing is left to be done. What was wrong may keep breakers open for minutes, so all begin anew, and what is
- * planned for later is looked up at once.
+ * Waits until no work is left. Faults may keep breakers open for minutes, so all begin anew, and look-ups that are planned
+ * for later are made at once.
  */
 export async function settle(tunnel: Scene, count: number): Promise<void> {
   const { workers, front, say } = tunnel;
@@ -136,7 +139,7 @@ export async function settled({ ground, judge, workers, say }: Scene): Promise<v
   }
 }
 
-/** The judge says which of them may be where. */
+/** The judge says which orders may be in which of them. */
 const SETTLED: readonly string[] = ['final', 'held', 'rejected', 'abandoned'];
 
 function shuffled<Item>(items: readonly Item[], random: () => number): Item[] {

@@ -12,10 +12,10 @@ export const UPGRADE_NAMES = Object.keys(BEFORE) as (keyof typeof BEFORE)[];
 /** The name of an upgrade. */
 export type UpgradeName = keyof typeof BEFORE;
 
-/** What came of an upgrade. */
+/** The result of an upgrade. */
 export interface UpgradeResult extends Verdict {
   readonly kills: number;
-  /** From the migration until each worker of the version before had ended, in milliseconds; undefined where they go on. */
+  /** From the migration until each worker of the version before had ended, in milliseconds; undefined if they continue. */
   readonly endedMs: number | undefined;
 }
 
@@ -29,7 +29,7 @@ const ACCOUNTS = 4;
 const WORKERS = 3;
 const BACKLOG = 20;
 const INSERT_EVERY_MS = 1_000;
-/** What each pair of versions does together. */
+/** The common work of each pair of versions. */
 const CREATES_BETWEEN = 8;
 const ASKED_EVERY_MS = 50;
 const MOST_WAIT_MS = 120_000;
@@ -84,7 +84,7 @@ const UPGRADES: Readonly<Record<UpgradeName, (upgrade: Upgrade) => Promise<numbe
   expanded: upgradeWithoutStop,
 };
 
-/** The workers of the version before end when the tables are changed, and those of this one go on. */
+/** The workers of the version before end when the tables are changed, and the workers of this one continue. */
 async function upgradeWithStop(upgrade: Upgrade): Promise<number> {
   const { workers, judge, before } = upgrade;
   workers.goodEnds.add(NEWER);
@@ -136,7 +136,7 @@ async function startEach({ workers }: Upgrade, program: string | undefined): Pro
   return await Promise.all(Array.from({ length: WORKERS }, () => workers.start()));
 }
 
-/** Waits until so many more orders were sent. */
+/** Waits until this many more orders were sent. */
 async function moreCreates({ judge, workers }: Upgrade): Promise<void> {
   const wanted = judge.created.size + CREATES_BETWEEN;
   for (const late = performance.now() + MOST_WAIT_MS; judge.created.size < wanted;) {

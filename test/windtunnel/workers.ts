@@ -12,7 +12,7 @@ const CANARY = 'canary';
 const READY = '"order-sync is ready"';
 /** Grace periods of requests, deliveries and connections, and a slow machine. */
 const STOPS_WITHIN_MS = 120_000;
-/** Ends by itself that are no bug: the exchange out of reach, the disk, another owner, a key that nobody takes. */
+/** Ends by itself that are no bug: the exchange out of reach, the disk, another owner, a key that is never taken. */
 const GOOD_ENDS: readonly (number | null)[] = [0, 69, 74, 75, 77];
 
 /** A process of the program, with the end of what it has said. */
@@ -30,7 +30,7 @@ interface WorkersOptions {
   readonly fail: (what: string) => void;
   /** The most memory that each process had at a time. */
   readonly tookMemory?: (bytes: number) => void;
-  /** What the commands of a person begin with. */
+  /** The words with which the commands of a person begin. */
   readonly prefix?: readonly string[] | undefined;
 }
 
@@ -68,7 +68,7 @@ export class Workers implements AsyncDisposable {
     return worker;
   }
 
-  /** Runs a command to its end; gives its exit code. */
+  /** Runs a command to its end; returns its exit code. */
   async run(args: readonly string[]): Promise<number | null> {
     return await this.begin(args).ended;
   }

@@ -120,8 +120,8 @@ export function doubtedBy(
   return failOvers.find((one) => isOpen(one) && updatedAt <= one.seenAt);
 }
 
-/** What a person does about the orders in doubt. First comes what sends nothing: an order that is followed by mistake is not lost. */
+/** The advice about the orders in doubt. The part that sends nothing is first: an order that is followed by mistake is not lost. */
 export function decidingAdvice(account: string, { id }: Pick<FailOver, 'id'>): string {
   const command = `order-sync db accept-restore${accountWords(account)} --failover ${id} --sent --file IDS --reason TEXT`;
-  return `ask the exchange about each order, then run ${command}, with the ids of the orders that it has in the file IDS; then the same with --not-sent for those that it lacks`;
+  return `ask the exchange about each order, then run ${command}, with the ids of the orders that it has in the file IDS; then the same with --not-sent for the orders that it lacks`;
 }

@@ -110,7 +110,7 @@ export class CreateWindow {
     for (const count of [this.#total, counted.bucket]) change(count, counted, -1);
   }
 
-  /** Begins anew: what was sent until now counts no more. */
+  /** Begins anew: creates that were sent until now count no more. */
   clear(): void {
     while (this.#buckets.length > 0) this.#drop();
     this.#inFlight.clear();
@@ -119,7 +119,7 @@ export class CreateWindow {
   #bucketAt(at: Date): Bucket {
     const start = Math.floor(at.getTime() / BUCKET_MS) * BUCKET_MS;
     const last = this.#buckets.at(-1);
-    // Where a clock went back it counts for longer.
+    // If a clock went back, it counts for longer.
     if (last !== undefined && last.start >= start) return last;
     const bucket = { ...newCount(), start, isCounted: true };
     this.#buckets.push(bucket);

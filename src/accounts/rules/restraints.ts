@@ -2,7 +2,7 @@ import { after } from '../../base/instant.ts';
 import { capitalized } from '../../base/words.ts';
 import { accountWords } from './name.ts';
 
-/** The purpose of a request: a create, the look-up of an order or link, or what a person asks for, which goes ahead of both. */
+/** The purpose of a request: a create, the look-up of an order or link, or a request of a person, which goes ahead of both. */
 export type Lane = 'create' | 'lookup' | 'person';
 
 /**

@@ -7,7 +7,7 @@ export type AccountScope = 'one' | 'one-or-all';
 
 type Accounts = Pick<Config, 'accounts'>;
 
-/** Stands for all accounts: to lists and reports those that have orders, to `pause` and `resume` those of the settings. */
+/** Stands for all accounts: of lists and reports, the accounts that have orders; of `pause` and `resume`, the accounts of the settings. */
 const ALL = 'all';
 
 class AccountOption extends Option {

@@ -16,7 +16,7 @@ export function extensionsOf(command: Command): readonly Extension[] {
   return OF_PROGRAM.get(command) ?? (command.parent === null ? [] : extensionsOf(command.parent));
 }
 
-/** Loads what extensions add to the settings. */
+/** Loads the settings of extensions. */
 export async function settingsOf(extensions: readonly Extension[]): Promise<readonly SettingsPart[]> {
   return await Promise.all(extensions.flatMap(({ settings }) => settings?.() ?? []));
 }
@@ -26,7 +26,7 @@ export async function servicesOf(extensions: readonly Extension[]): Promise<read
   return await Promise.all(extensions.flatMap(({ service }) => service?.(extensions) ?? []));
 }
 
-/** Loads what extensions add to the accounts that a process drives. */
+/** Loads the parts that extensions add to the accounts of a process. */
 export async function partsOf(extensions: readonly Extension[]): Promise<AppParts> {
   const all = await Promise.all(extensions.flatMap(({ parts }) => parts?.() ?? []));
   return {

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import {
+  ConfigError,
   configOf,
   loadConfig,
   processEnvironment,
@@ -8,11 +9,23 @@ import {
   type ConfigOptions,
 } from '../../settings/config.ts';
 import { accountOf } from './account.ts';
+import { CommandError, EXIT } from './exit.ts';
 import { extensionsOf, settingsOf } from './extensions.ts';
 import * as type from '../../settings/values.ts';
 
+/** The places that show a daemon which no command finds. */
+export const DAEMON_SHOWN =
+  'its log and its ops endpoint (ops.listen, by default http://127.0.0.1:9464) show how it is';
+
+/** Throws `CommandError` if the settings are wrong: then neither the database nor the daemon is known. Its cause has the problems. */
 export async function plainConfig(command: Command): Promise<Config> {
-  return loadConfig({ ...(await configOptions(command)), requireExchange: false });
+  try {
+    return loadConfig({ ...(await configOptions(command)), requireExchange: false });
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const advice = `a daemon that runs keeps the settings that it began with: ${DAEMON_SHOWN}`;
+    throw new CommandError(EXIT.config, `${error.message}\n${advice}`, { cause: error });
+  }
 }
 
 /** Loads the settings of the account that a command is about. Throws `ConfigError`, also if it is not in the settings, unless `--url` is given. */

@@ -11,7 +11,7 @@ export type Tone = 'good' | 'info' | 'warning' | 'error' | 'neutral';
 export type Cell = string | number | null;
 
 export interface Screen {
-  /** In cells of a terminal; infinite where lines may have any length. */
+  /** In cells of a terminal; infinite if lines may have any length. */
   readonly width: number;
   readonly hasColour: boolean;
   /** The time at which a person looks at it; undefined if the text is for later. */
@@ -50,8 +50,8 @@ export function widthOf(text: string): number {
 }
 
 /**
- * Cuts a text that is wider than `width`, which is at least 1, and puts `…` in place of the rest: in the middle where it is
- * one word, as both ends of an id tell it from others, else at the end.
+ * Cuts a text that is wider than `width`, which is at least 1, and puts `…` in place of the rest: in the middle of a single
+ * word, because both ends of an id tell it from others, else at the end.
  */
 export function cut(text: string, width: number): string {
   if (text.length <= width * LONGEST_CELL && widthOf(text) <= width) return text;
@@ -86,7 +86,7 @@ function within(graphemes: Iterable<{ readonly segment: string }>, width: number
   return taken;
 }
 
-/** Breaks a text into lines at its spaces, and a word only where it is wider than a line. Lines after the first are indented. */
+/** Breaks a text into lines at its spaces, and a word only if it is wider than a line. Lines after the first are indented. */
 export function wrapped(text: string, width: number, indent = 0): string {
   if (width === Infinity) return text;
   const room = Math.max(width - indent, indent === 0 ? 1 : NARROWEST);
@@ -101,7 +101,7 @@ export interface Field {
   readonly tone?: Tone | undefined;
 }
 
-/** One field a line, whole: values go on below themselves where they are longer than the line. Values begin after `least` cells or more. */
+/** Shows one field a line, whole: a value that is longer than the line continues below. Values begin after `least` cells or more. */
 export function fieldsText(fields: readonly Field[], screen: Screen, least = 0): string {
   const widest = Math.max(
     least,

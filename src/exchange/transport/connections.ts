@@ -5,14 +5,14 @@ import type { Duplex } from 'node:stream';
 import { urlToHttpOptions } from 'node:url';
 import type { Clock } from '../../base/clock.ts';
 
-/** A create goes on a kept connection only within this time after the last answer on it. */
+/** A create takes a kept connection only within this time after the last answer on it. */
 export const REUSE_WITHIN_MS = 100;
 const FREE_SOCKETS = 32;
 
 /** Connections that are kept between requests, and when each last brought an answer. */
 export class Connections {
   readonly #http = new http.Agent({ keepAlive: true, maxFreeSockets: FREE_SOCKETS });
-  // Said, since NODE_TLS_REJECT_UNAUTHORIZED=0 would otherwise give the key to anybody in between.
+  // Said, since NODE_TLS_REJECT_UNAUTHORIZED=0 would otherwise show the key to anybody in between.
   readonly #https = new SecureAgent({ keepAlive: true, maxFreeSockets: FREE_SOCKETS, rejectUnauthorized: true });
   readonly #server: Pick<http.RequestOptions, 'protocol' | 'hostname' | 'port'>;
   readonly #clock: Pick<Clock, 'monotonic'>;
@@ -50,7 +50,7 @@ export class Connections {
     if (socket !== undefined) this.#answeredAt.set(socket, this.#clock.monotonic());
   }
 
-  /** Closes what was idle for too long; at each create, as a timer would come late where the process stood still. */
+  /** Closes connections that were idle for too long. Each create calls it, because a timer is late if the process stood still. */
   closeIdle(): void {
     const latest = this.#clock.monotonic() - REUSE_WITHIN_MS;
     for (const { freeSockets } of [this.#http, this.#https]) {
@@ -75,8 +75,8 @@ export const endedBy = new WeakMap<ClientRequest, Error>();
 
 /**
  * Has a request that ends without an answer, as at its deadline, reset its connection. A connection that is closed in order would
- * go on to bring its bytes to the exchange, however much later the network lets them through: past the rate, and after
- * look-ups have shown that nothing was made.
+ * still bring its bytes to the exchange, however much later the network lets them through: past the rate, and after look-ups have
+ * shown that nothing was made.
  */
 function endingAtOnce(request: ClientRequest, isAnswered: () => boolean): ClientRequest {
   const destroy = request.destroy.bind(request);

@@ -36,7 +36,7 @@ export interface GateOptions {
 }
 
 /**
- * Gives out turns: bounded concurrency, weighted lanes, the rate limit, and a circuit breaker for creates and one for
+ * Grants turns: bounded concurrency, weighted lanes, the rate limit, and a circuit breaker for creates and one for
  * look-ups. The queue holds only what is about to go; the backlog is in the database.
  *
  * p-queue runs its tasks in order of priority; a task here is the time between the beginning of a turn and its end.
@@ -75,7 +75,7 @@ export class Gate {
     return this.#isSilent;
   }
 
-  /** Milliseconds until the rate limit has room again; 0 also where that depends on a request in flight. */
+  /** Milliseconds until the rate limit has room again; 0 also if that depends on a request in flight. */
   get windowWaitMs(): number {
     return this.#window.waitMs(this.#clock.monotonic()) ?? 0;
   }

@@ -6,9 +6,9 @@ export interface HttpRequest {
   /** Path from the base address, already encoded, with its query: `/api/v1/merchant/orders?externalOrderId=a`. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The JSON body as it goes on the wire, byte for byte. */
+  /** The JSON body as it is sent, byte for byte. */
   readonly body?: string;
-  /** Texts of the request that are to stand in no error, should the exchange quote them. */
+  /** Texts of the request that must stand in no error, even if the exchange quotes them. */
   readonly secrets?: readonly string[];
   /** The whole answer goes to a person: with its headers, and without the key, whatever its status. */
   readonly isExamined?: true;
@@ -28,7 +28,7 @@ export interface HttpResponse {
 }
 
 /**
- * No whole answer came. `sent` is `never` only where it is proved that no byte of the request left (no connection was
+ * No whole answer came. `sent` is `never` only if it is proved that no byte of the request left (no connection was
  * made); everything else is `perhaps`. Carries no header, key or body.
  */
 export class TransportError extends Error {

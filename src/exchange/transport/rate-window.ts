@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 
-/** So many requests in any window of so many milliseconds, at most. */
+/** At most `requests` requests in any window of `intervalMs` milliseconds. */
 export interface RateLimit {
   readonly requests: number;
   readonly intervalMs: number;
@@ -29,14 +29,14 @@ const PARTS = 1_000;
 const REMEMBERED_PARTS = 32;
 
 /**
- * Counts requests in a sliding window of monotonic time. A request counts from its start until `intervalMs` after its
- * end: the exchange saw it somewhere in between, so that no window the exchange can measure holds more than the limit. Where
- * the limit is paced it is over for the window when it has left, and starts are spaced evenly: an answer that takes long then
- * costs no room, and the exchange may see requests closer together than they left.
+ * Counts requests in a sliding window of monotonic time. A request counts from its start until `intervalMs` after its end:
+ * the exchange saw it somewhere in between, so that no window the exchange can measure holds more than the limit. If the
+ * limit is paced, a request counts only until it has left, and starts are spaced evenly: an answer that takes long then costs
+ * no room, and the exchange may see requests closer together than they left.
  */
 export class RateWindow {
   readonly limit: RateLimit;
-  /** Of earlier owners: some may still leave, so that they are no group with those that have ended here. */
+  /** Requests of earlier owners. Some may still leave, so they form no group with requests that ended here. */
   readonly #earlier: Group[] = [];
   readonly #ended: Group[] = [];
   readonly #spacing: Spacing | undefined;
@@ -58,7 +58,6 @@ export class RateWindow {
     return { [Symbol.dispose]: () => {} };
   }
 
-  /** Time has passed: there may be room for requests that wait. */
   roomCame(): void {}
 
   /** Milliseconds until one more request may start: 0 for now, undefined until one that is running has ended. */
@@ -75,7 +74,7 @@ export class RateWindow {
     this.#spacing?.start(now);
   }
 
-  /** The exchange said at `now` that requests come too fast: a paced limit goes on at half its rate for a minute. */
+  /** The exchange said at `now` that requests come too fast: a paced limit keeps half its rate for a minute. */
   slowDown(now: number): void {
     this.#spacing?.slowDown(now);
   }
@@ -192,7 +191,7 @@ export class SharedWindow {
     if (this.#turnOf === member) this.#turnOf = undefined;
     const others = this.#members.filter((one) => one !== member);
     if (others.length < this.#members.length) this.#members = [...others, member];
-    // The queues of members without room would go on.
+    // The queues of members without room would continue.
     if (!this.#isDealing) for (const other of others) other.changed();
   }
 
@@ -214,7 +213,7 @@ export class SharedWindow {
   }
 }
 
-/** Counts the requests of one account for its lease; whether one may start, all accounts decide. */
+/** Counts the requests of one account for its lease. All accounts together decide whether one may start. */
 class Member extends RateWindow {
   readonly #shared: SharedWindow;
   #onChange = (): void => {};

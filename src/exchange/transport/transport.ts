@@ -8,7 +8,7 @@ import { onAbort } from './aborts.ts';
 import { Connections, endedBy } from './connections.ts';
 import { type HttpRequest, type HttpResponse, type Transport, TransportError } from './http.ts';
 
-/** Gives an account its way to the exchange; the key that is in force is asked for each request. */
+/** Returns the transport of an account, which asks for the key in force at each request. */
 export type Connect = (account: string, apiKey: () => string) => Transport;
 
 interface TransportOptions {
@@ -34,7 +34,7 @@ const UTF_8 = new TextDecoder('utf-8', { fatal: true });
  * The exchange over HTTP. It retries nothing and follows no redirect: a retry would slip past the rate limit and could
  * create twice, a redirect would carry the key elsewhere.
  *
- * Look-ups use any kept connection. On one that the exchange has just closed, nobody could tell whether a create was
+ * Look-ups use any kept connection. On one that the exchange has just closed, nothing could tell whether a create was
  * taken, and servers close connections that have been idle for a while (after 1 s at the earliest, mostly after 5 s to
  * 75 s). So a create takes a kept connection only when an answer came over it a moment ago, as happens when many go out;
  * a lone one takes a fresh connection. Should the exchange close even that, the outcome is unknown, as with any reset.
@@ -124,7 +124,7 @@ function emptyOnceClosed(stream: Request, sent: ClientRequest | undefined): void
   else sent?.once('close', empty);
 }
 
-/** Reads the bytes of an answer as they come. By events: a wait for a stream's end costs a tenth of a request. */
+/** Reads the bytes of an answer as they come. It uses events, because a wait for a stream's end costs a tenth of a request. */
 function readAll(stream: Request, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;

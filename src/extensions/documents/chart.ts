@@ -27,7 +27,7 @@ const TONE_COLORS: Readonly<Record<Tone, string>> = {
 /** The part of a step that its columns take. */
 const FILLED = 0.78;
 const WIDEST_COLUMN = 40;
-/** Room for the names below an axis, and where they stand in it. */
+/** Room for the names below an axis, and their place in it. */
 const AXIS = 26;
 const AXIS_TEXT = 13;
 /** The sum of a step's numbers stays finite. */
@@ -122,7 +122,7 @@ function panelText(
   return drawing.svg();
 }
 
-/** Where the bars begin and end. Unless they stand beside each other, those of one step stand on each other: above the line, and below it the negative ones. */
+/** The ends of the bars. Bars of one step stand on each other unless they stand beside each other; negative ones stand below the line. */
 function barsOf(values: readonly (readonly number[])[], isBeside: boolean) {
   const [above, below] = [new Map<number, number>(), new Map<number, number>()];
   return values.flatMap((row, index) =>

@@ -29,7 +29,7 @@ export async function* csvRecords(
   const parser = parse({
     bom: true,
     skip_empty_lines: true,
-    // Whoever reads the records counts their fields, so that each line is named.
+    // The reader of the records counts their fields, so that each line is named.
     relax_column_count: true,
     // Guessed from the first line otherwise, and then a carriage return could become part of the last field.
     record_delimiter: ['\r\n', '\n', '\r'],

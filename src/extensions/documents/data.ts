@@ -23,7 +23,6 @@ function csvCell(row: Row, { key, kind }: Column): string | number | null {
   return noFormula(value);
 }
 
-/** Writes a report as JSON: decimals are text, so that no digit is lost. */
 export async function* jsonText(document: ReportDocument): AsyncGenerator<string> {
   const { schema, title, facts, sections } = document;
   const [only] = sections;

@@ -38,7 +38,7 @@ export interface Section {
   readonly rowsForPeople?: Rows;
   readonly part?: SectionPart;
   readonly lead?: string;
-  /** The sentence in place of rows where there are none; `none` unless given. */
+  /** The sentence in place of rows if there are none; `none` unless given. */
   readonly empty?: string;
   readonly groups?: Groups;
   /** In HTML the section folds behind its title, and in XLSX its sheet is hidden, unless the document is whole. */
@@ -92,7 +92,7 @@ interface ChartHead {
   readonly title: string;
   /** The part of a page that it stands in: above its sections, in `attention` below them. */
   readonly part: SectionPart;
-  /** Its main figures in a sentence or two, also for those who do not see it. */
+  /** Its main figures in a sentence or two, also for people who do not see it. */
   readonly text: string;
 }
 
@@ -116,7 +116,7 @@ export interface ColumnChart extends ChartHead {
   readonly panels: readonly { readonly unit: string; readonly values: readonly (readonly number[])[] }[];
 }
 
-/** How many milliseconds something took: so many percent of the times are not longer. */
+/** How many milliseconds something took, by percentile: that part of the times is not longer. */
 export type Span = Readonly<Record<'p1' | 'p25' | 'p50' | 'p75' | 'p99', number>>;
 
 export interface SpanChart extends ChartHead {
@@ -136,13 +136,13 @@ export interface Verdict {
 export interface Card {
   readonly label: string;
   readonly value: string;
-  /** What the figure is made of, or what to do about it. */
+  /** The parts of the figure, or the advice about it. */
   readonly note?: string;
   readonly tone?: Tone;
   readonly section?: string;
 }
 
-/** A report before it is written in a form. The same document always gives the same bytes. */
+/** A report before it is written in a form. The same document always makes the same bytes. */
 export interface ReportDocument {
   /**
    * Name and version of the JSON form, such as `order-sync.reconciliation/1`; null if JSON is only the rows of the one section. A
@@ -165,7 +165,7 @@ export function isNumeric({ kind }: Pick<Column, 'kind'>): boolean {
   return NUMBERS.has(kind);
 }
 
-/** Whether a cell says nothing where all cells of its column say the same: it is empty, or the number zero. */
+/** Tells whether a column of such cells alone says nothing: the cell is empty, or the number zero. */
 export function saysNothing(value: Cell, column: Column): boolean {
   if (value === null || value === '' || value === 0) return true;
   return isNumeric(column) && /^-?0+(?:\.0*)?$/.test(String(value));

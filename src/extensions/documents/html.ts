@@ -62,7 +62,7 @@ export async function* contentText(document: ReportDocument, more = ''): AsyncGe
   for (const { part, title, members } of parts) {
     if (title !== undefined) yield `<h2 class="part" id="part-${part}">${title}</h2>\n`;
     const drawn = figures.filter((figure) => figure.part === part).map(({ text }) => text);
-    // What needs a person stands before what is only seen.
+    // Sections that need a person stand before charts.
     if (part !== 'attention') yield* drawn;
     for (const read of members) yield* sectionText(read, title === undefined ? 2 : 3, isWhole);
     if (part === 'attention') yield* drawn;

@@ -12,7 +12,7 @@ import {
 } from './document.ts';
 import { emptyReason } from '../../base/words.ts';
 
-/** Nobody reads more rows, and widths of columns are known only when all rows are read. */
+/** A person does not read more rows, and widths of columns are known only when all rows are read. */
 const MOST_ROWS = 1_000;
 
 export interface ReadGroup {
@@ -25,7 +25,7 @@ export interface ReadSection {
   readonly section: Section;
   /** In place of the name of the section, if a page has it in several parts. */
   readonly id?: string;
-  /** Without the column of the groups and those that say nothing in any row. The first one names the row, and stays. */
+  /** Without the column of the groups, and without columns that say nothing in any row. The first one names the row, and stays. */
   readonly columns: readonly Column[];
   readonly silent: readonly Column[];
   readonly groups: readonly ReadGroup[];
@@ -66,7 +66,7 @@ export function groupOf(row: Row, { says }: Groups): string {
   return JSON.stringify(says.map((key) => row[key]));
 }
 
-/** The sentence of what a person begins with; null if there is nothing to do. */
+/** The sentence that names the first step of a person; null if there is nothing to do. */
 export function firstText({ verdict }: ReportDocument): string | null {
   const { title, advice } = verdict?.first?.head ?? {};
   return title === undefined ? null : `Begin with: ${title}. ${advice ?? ''}`.trim();
@@ -82,7 +82,7 @@ export function factSection({ facts }: ReportDocument): Section {
   return { name: 'facts', title: 'About this report', isForPrograms: true, columns, rows };
 }
 
-/** What the report is about stands at its top, the other facts at its end. */
+/** The facts that stand at the top of a report, because they say its subject; the others stand at its end. */
 const SCOPE_FACTS: readonly string[] = ['period', 'from', 'to', 'as_of', 'asOf', 'account'];
 const VERDICT_FACTS: readonly string[] = ['verdict', 'because'];
 

@@ -8,7 +8,7 @@ const LEAST_TEXT = 16;
 /** Other values are cut beyond this. */
 const LEAST_VALUE = 40;
 const LONGEST_LABEL = 40;
-/** No column is wider: in a file, where nothing is cut, a longer value stands out of its column, and the other rows stay short. */
+/** No column is wider: a file cuts nothing, so a longer value stands out of its column, and the other rows stay short. */
 const WIDEST_COLUMN = 100;
 
 export interface Layout {
@@ -20,7 +20,7 @@ interface LaidColumn {
   readonly column: Column;
   readonly label: string;
   readonly cells: readonly string[];
-  /** The width that it has where there is room, and the least that it can do with. */
+  /** The width that it has if there is room, and the least that it can do with. */
   readonly natural: number;
   readonly least: number;
   width: number;
@@ -112,7 +112,7 @@ function isAmount({ kind }: Column): boolean {
   return kind === 'decimal' || kind === 'digits';
 }
 
-/** Adds spaces after decimals, so that their points stand in one column where their ends do. */
+/** Adds spaces after decimals, so that their points stand in one column as their ends do. */
 function alignedAtPoint(texts: readonly string[]): readonly string[] {
   const fractionOf = (text: string) => /^-?\d+(\.\d+)?$/.exec(text)?.[1]?.length ?? 0;
   const longest = mostOf(texts, fractionOf);
@@ -144,7 +144,7 @@ function lineWidth(widths: readonly number[]): number {
   return sumOf(widths, (width) => width) + GAP.length * (widths.length - 1);
 }
 
-/** Sets the widths of the columns: what is left of the screen goes first to those that lack least. */
+/** Sets the widths of the columns: the rest of the screen goes first to the columns that lack least. */
 function shareOut(columns: readonly LaidColumn[], screenWidth: number): void {
   // One column is as wide as the screen at most; ids beside others may be wider.
   let free = Math.max(columns.length === 1 ? -Infinity : 0, screenWidth - leastWidth(columns));

@@ -26,7 +26,7 @@ import { readDecimal } from '../../base/decimal.ts';
 import { counted, mostOf, printable, sumOf } from '../../base/words.ts';
 import { pasteable } from '../../base/invocation.ts';
 
-/** Of what is meant, its value, and what there is to say about it; in characters. */
+/** The widths of a name, its value, and the remark about it; in characters. */
 const WIDTHS = [52, 26, 110] as const;
 const WHOLE_WIDTH = WIDTHS[0] + WIDTHS[1] + WIDTHS[2];
 const MOST_FRONT_LINES = 6;
@@ -151,7 +151,7 @@ const MOST_ROWS = 20_000;
 /** A spreadsheet keeps 15 digits of a number and replaces the others by zeros. */
 const EXACT_DIGITS = 15;
 const MOST_DECIMALS = 20;
-/** In characters; longer texts go on in lines below, and numbers are never cut. */
+/** In characters; longer texts continue in lines below, and numbers are never cut. */
 const WIDEST_TEXT = 34;
 const WIDEST_KEYS = 70;
 const MOST_LINES = 4;

@@ -50,7 +50,7 @@ export function timesOf(parts: readonly NewestTimes[]): Times {
 /** The state of an account in this process, as its events made it. It is only shown: nothing is decided by it. */
 export class Activity implements Listener {
   readonly account: string;
-  /** Undefined while nothing drives the account. */
+  /** Undefined while no process owns the account. */
   live: LiveAccount | undefined;
   /** That of the account since it was wired last; on PostgreSQL each account has its own. */
   writer: Pick<Writer, 'failure'> | undefined;

@@ -1,6 +1,6 @@
 import type { Failure } from '../../orders/pass/process-events.ts';
 
-/** The causes that keep orders from going on for a while; there is one incident of each kind at the most. */
+/** The causes that stop orders for a while; there is one incident of each kind at the most. */
 export type IncidentKind = NonNullable<Failure['kind']>;
 
 type Messages = readonly [level: 'warn' | 'error', begun: string, lasting: string, ended: string];
@@ -96,7 +96,7 @@ export class IncidentStory {
       }
       const { kind, cause, lastedMs = 0 } = condition;
       const since = now - lastedMs;
-      // Those that were shown before are not news when it is over.
+      // Failures that were shown before are not news when it is over.
       const failures = this.#takeShown(kind);
       const counts = { failures, allFailures: failures };
       const begun = { kind, firstCause: cause, cause, since, reportedAt: now, overAt: undefined, ...counts };

@@ -39,7 +39,7 @@ export class Incidents implements Listener {
   #statusesSince = 0;
   #live: LiveAccount | undefined;
   #exchangeCause: string | undefined;
-  /** Where the key stands that was refused here; an older refusal may be of another key. */
+  /** The place of the key that was refused here; an older refusal may be of another key. */
   #refusedKey: string | undefined;
   #later: IncidentNews[] = [];
   #hasPending = true;
@@ -167,7 +167,7 @@ export class Incidents implements Listener {
     return (writer.failure ?? this.#live?.accountLease.failure)?.message;
   }
 
-  /** The lanes whose circuit breakers are not closed. Creates that nobody waits for do not count once anything is answered. */
+  /** The lanes whose circuit breakers are not closed. Creates for which no order waits do not count once anything is answered. */
   #failingLanes(): readonly BreakerLane[] {
     const failing = BREAKER_LANES.filter((lane) => this.#isFailing(lane));
     const isSilent = this.#live?.exchange.isSilent === true;
@@ -245,7 +245,7 @@ export class Incidents implements Listener {
     return { ...nextTry, ...(kind === 'key-refused' && { key: this.#refusedKey }), ...(actor !== null && { actor }) };
   }
 
-  /** When a single request goes; not where a person must end a hold first. */
+  /** When a single request goes; left out if a person must end a hold first. */
   #nextTry(inMs: number): Readonly<Record<string, string>> {
     return Number.isFinite(inMs) ? { nextTry: after(this.#deps.clock.now(), Math.max(0, inMs)).toISOString() } : {};
   }

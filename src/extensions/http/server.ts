@@ -43,7 +43,7 @@ function noCompiler(): never {
   throw new Error('a route has a schema, and its server no compiler');
 }
 
-/** A server without routes that knows no type of body, and answers what cannot be read in its own shape. */
+/** A server without routes that knows no type of body, and answers unreadable requests in its own shape. */
 export function createServer(options: ServerOptions): FastifyInstance {
   const { limits, maxConnections, unreadable, unreadableType = 'application/json', tls } = options;
   const https = { ...tls, handshakeTimeout: HANDSHAKE_MS, ...limits.http };
@@ -67,7 +67,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   return server;
 }
 
-/** Answers a client that sends no HTTP, or sends it too slowly, where it can still be answered. */
+/** Answers a client that sends no HTTP, or sends it too slowly, if it can still be answered. */
 function answerBrokenClient(
   error: Error & { code?: string },
   socket: Socket,
@@ -81,7 +81,7 @@ function answerBrokenClient(
   socket.end(`${head}${body}`, () => socket.destroy());
 }
 
-/** Listens on an address; gives the URL of its root, with the port that the system chose where it is 0. */
+/** Listens on an address; returns the URL of its root, with the port that the system chose if it is 0. */
 export async function listenAt(server: FastifyInstance, { host, port }: ListenAddress): Promise<string> {
   // By its address: for a name like localhost Fastify makes several servers, and knows only one.
   const { address } = await lookup(host, { order: 'ipv4first' });
@@ -107,8 +107,8 @@ export interface Listening {
 }
 
 /**
- * If a server cannot listen, the daemon goes on: this is logged once, and tried again until it listens, as when pm2 restarts,
- * or another worker of this machine has the address.
+ * If a server cannot listen, the daemon continues: this is logged once, and tried again until it listens, as when pm2
+ * restarts, or another worker of this machine has the address.
  */
 export async function listenPatiently(
   server: FastifyInstance,
@@ -147,9 +147,9 @@ export async function listenPatiently(
 }
 
 /**
- * Closes a server: it takes nothing new, and the requests that it works on are finished, also those that nobody waits
- * for any more, since an answer of the exchange that is on its way is recorded. Half a request, or an answer that nobody
- * reads, does not hold it up. Returns at once when the grace period is over.
+ * Closes a server: it takes nothing new and finishes the requests that it works on, even if the client has gone, because
+ * an answer of the exchange must be recorded. Half a request, or an answer that is not read, does not delay it. Returns
+ * at once when the grace period is over.
  */
 export async function closeServer(
   server: FastifyInstance,

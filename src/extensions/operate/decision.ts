@@ -13,6 +13,9 @@ import {
 import type { AccountSettings } from '../../settings/config.ts';
 import type { Store } from '../../store/port.ts';
 import { flowSettings } from '../../orders/flow-settings.ts';
+import { accountWords } from '../../accounts/rules/name.ts';
+import { pasteable } from '../../base/invocation.ts';
+import { shellWord } from '../../base/text.ts';
 import { printable, counted } from '../../base/words.ts';
 import { actorOf, addReasonOptions, confirmShown, type DecisionOptions } from './decision-options.ts';
 import { EXIT } from '../../cli/shared/exit.ts';
@@ -86,6 +89,8 @@ export function define(command: Command): void {
             : await confirmed(await listTargets(deps, { ...options, state, limit: MOST_AT_ONCE + 1 }, action), options);
         const results = explained(decideOrders(deps, targets, action), store, config);
         await printResults(results, options.json === true);
+        if (judgement.kind === 'exists' && process.exitCode === undefined)
+          process.stderr.write(uncheckedText(judgement.preOrderId, account));
       });
     });
 }
@@ -148,6 +153,12 @@ async function confirmed(
   const question = `${changes} of ${counted(listed.length, 'order')} would change. Continue? [y/N] `;
   await confirmShown(listed, columns, question);
   return targets;
+}
+
+/** No look-up of the order shows the id of its pre-order. */
+function uncheckedText(preOrderId: string, account: string): string {
+  const command = `order-sync exchange pre-order show ${shellWord(preOrderId)}${accountWords(account)}`;
+  return pasteable(`the id of the pre-order was not checked; to check it: ${command}\n`);
 }
 
 /** Says of an order that is not there which account has it. */

@@ -5,7 +5,7 @@ import type { PaceLearner, PaceLimits } from './pace.ts';
 import { statusKey } from './status.ts';
 import { ageBy, LONGEST_MS } from './stay-times.ts';
 
-/** With fewer stays than these nothing is said of how long they took. */
+/** Of fewer stays than these no duration is told. */
 const FEW_STAYS = 10;
 
 /** Compares an order with the stays of others in its status. */
@@ -29,9 +29,9 @@ export function learnedText(
 ): string {
   const { status, stays, halfMs, forMs } = known;
   if (stays < FEW_STAYS) {
-    const left = stays === 0 ? 'No order has' : `Only ${counted(stays, 'order has', 'orders have')}`;
+    const left = stays === 0 ? 'no order has' : `only ${counted(stays, 'order has', 'orders have')}`;
     const place = `the ${status === 'accepted' ? 'state' : 'status'} ${status}`;
-    return `${left} been seen to leave ${place}, so look-ups are spaced by how long an order has been in it: this one for ${inUnits(forMs)}.`;
+    return `The order has been in ${place} for ${inUnits(forMs)}. The longer it stays there, the less often it is looked up: ${left} left it so far, too few to tell when it changes.`;
   }
   const orders = status === 'accepted' ? 'accepted orders' : `orders in ${status}`;
   const isKnown = Number.isFinite(halfMs);

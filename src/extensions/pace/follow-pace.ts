@@ -20,7 +20,7 @@ import { shortestCronGapMs } from './cron-gap.ts';
 import { paceSettings } from './settings.ts';
 import { withOverdue } from './status.ts';
 
-/** How long a plan counts: later the account may be driven no more. */
+/** How long a plan counts: later another process may own the account. */
 const PLANNED_FOR_MS = 60 * 60_000;
 
 /** How late look-ups that are due at a tick may be, if the rate allows them. */

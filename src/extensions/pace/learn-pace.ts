@@ -12,7 +12,7 @@ export interface Learned {
   readonly stuckAfter: number;
 }
 
-/** How long orders stay in a status is learned from so many changes of states and statuses, the newest. */
+/** The number of changes, the newest of states and statuses, from which the time that orders stay in a status is learned. */
 const LEARNED_FROM = 20_000;
 const PAGE = 1_000;
 
@@ -44,7 +44,7 @@ export async function readHistory({ account, store, clock }: PaceDeps, signal: A
   return { stays, from: await changeTime(store.db, account, startId), changes, lastId };
 }
 
-/** Returns what was learned before if hardly more has happened since. */
+/** Returns the known pace if there are hardly more changes since. */
 export async function learnHistory(deps: PaceDeps, known: Learned | undefined, signal: AbortSignal): Promise<Learned> {
   const { account, store } = deps;
   if (known !== undefined) {

@@ -5,18 +5,18 @@ import { AGE_BINS, binOf, gapMs, leaving, StayTimes } from './stay-times.ts';
 
 export const LONGEST_GAP_MS = 7 * 24 * 60 * 60_000;
 
-/** The bounds of each pace, and what a learned one may spend; times in milliseconds. */
+/** The bounds of each pace, and the budget of a learned one; times in milliseconds. */
 export interface PaceLimits extends Budget {
   /** An order is looked up no sooner than this, and no later than that, after its last look-up. */
   readonly leastMs: number;
   readonly mostMs: number;
   /** Between two ticks of `schedule.cron` an order that is due waits for the next one. */
   readonly tickMs?: number;
-  /** A look-up is made once news is expected to be this late (`follow.worth`), or later where that would be too many. */
+  /** A look-up is made once news is expected to be this late (`follow.worth`), or later if that would be too many. */
   readonly worthMs: number;
 }
 
-/** More statuses than these share what is assumed where nothing is known. */
+/** Statuses beyond this number share one assumption. */
 export const MOST_STATUSES = 200;
 export const OTHERS = '';
 
@@ -45,12 +45,12 @@ interface LearnedStatus {
 }
 
 export interface LearnedPace extends Pace {
-  /** The price of a look-up in milliseconds of delay: the higher one, where accepted orders have another than those that exist. */
+  /** The price of a look-up in milliseconds of delay: the higher one, if accepted orders and existing orders have two. */
   readonly priceMs: number;
   /** Look-ups a millisecond that it makes while orders are as they were when it was learned. */
   readonly demand: number;
   readonly statuses: readonly LearnedStatus[];
-  /** The chance to leave a status by age; that of one that is not known is what is assumed of all. */
+  /** The chance to leave a status by age; an unknown status has the one that is assumed of all. */
   hazardsOf(key: string): Float64Array;
 }
 
@@ -83,7 +83,7 @@ export class PaceLearner {
     const lookedUpAt = lastLookupAt?.getTime() ?? since;
     facts.times.watched(lookedUpAt - since, (this.#historyFrom?.getTime() ?? Number.NEGATIVE_INFINITY) - since);
     const ageMs = Math.max(0, lookedUpAt - since) || 0;
-    // What is overdue waits for longer than was planned.
+    // An overdue order waits for longer than was planned.
     const gap = Math.max(now.getTime(), instantMs(nextActionAt) ?? 0) - lookedUpAt;
     const group = facts.followed[binOf(ageMs)]!;
     group.orders += 1;
@@ -190,7 +190,7 @@ export interface PacedGroup {
 
 /** Look-ups a millisecond. */
 interface Budget {
-  /** What is set aside for orders that are followed (`follow.share` of the rate). */
+  /** The part of the rate for orders that are followed (`follow.share`). */
   readonly budget: number;
   readonly rate: number;
 }
@@ -198,7 +198,7 @@ interface Budget {
 /** The highest price of a look-up in ms of delay. Beyond it, due orders wait: that costs new orders less. */
 const HIGHEST_MS = 60 * 60_000;
 const PRECISION = 0.01;
-/** The part of the budget that nobody else can take: from orders that are to be fresh, or from those of one kind. */
+/** The part of the budget that is reserved for fresh orders, or for orders of one kind. */
 const RESERVED = 0.2;
 /** The part of the rate up to which look-ups are planned. */
 const MOST_OF_RATE = 0.98;

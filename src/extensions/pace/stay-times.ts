@@ -4,7 +4,7 @@ const GROWTH = 1.45;
 
 export const AGE_BINS = 40;
 
-/** Where the bins of age begin, in milliseconds: 0, then 5 s × 1.45ⁿ up to 80 days. The last one has no end. */
+/** The beginnings of the bins of age, in milliseconds: 0, then 5 s × 1.45ⁿ up to 80 days. The last one has no end. */
 export const BIN_STARTS: readonly number[] = Array.from({ length: AGE_BINS }, (_, bin) =>
   bin === 0 ? 0 : FIRST_MS * GROWTH ** (bin - 1),
 );
@@ -33,7 +33,7 @@ const PRIOR_AGE_MS = 30_000;
 /** The highest age that is distinguished from others, in milliseconds. */
 export const LONGEST_MS = 2 * (BIN_STARTS.at(-1) ?? 0);
 
-/** Of each bin, what is assumed while nothing is known: a hazard of 0.7 / (age + 30 s), as if one order had been watched through it. */
+/** The assumption about each bin while nothing is known: a hazard of 0.7 / (age + 30 s), as if one order had been watched through it. */
 const PRIOR = BIN_STARTS.map((start, bin) => {
   const end = Math.min(binEnd(bin), LONGEST_MS);
   return { ends: PRIOR_ENDS * Math.log((end + PRIOR_AGE_MS) / (start + PRIOR_AGE_MS)), watchedMs: end - start };
@@ -99,7 +99,7 @@ export class StayTimes {
   }
 }
 
-/** The age by which a part of all stays has ended, such as 0.5; infinite where that is above `LONGEST_MS`. */
+/** The age by which a part of all stays has ended, such as 0.5; infinite if that is above `LONGEST_MS`. */
 export function ageBy(part: number, hazards: Float64Array): number {
   let left = -Math.log(1 - part);
   for (let bin = 0; bin < AGE_BINS; bin += 1) {
@@ -140,10 +140,10 @@ function passed(hazards: Float64Array, ageMs: number, ms: number): number {
  *
  * An order leaves a status once, and waits there until that is seen. With F the distribution of the time until it leaves, and
  * a price C of a look-up in milliseconds of delay, look-ups every x cost (C + ∫₀ˣF) / F(x) until one of them finds the change.
- * Where the hazard h is constant, that is least where the sum of the hazard, u = h·x, has e^u − 1 − u = h·C. So an order is
+ * If the hazard h is constant, the cost is least when the sum of the hazard, u = h·x, has e^u − 1 − u = h·C. So an order is
  * looked up once the hazard that it has passed through, of all bins on the way, is enough by the hazard of the bin that it has
- * come to. Where orders leave no more, little is enough: what has happened is seen at once. (With x in the place of F(x), the
- * cost of each moment, a stay that is shorter than the price would never be looked up.)
+ * come to. If orders leave no more, little is enough: a change is seen at once. (With x in the place of F(x), the cost of each
+ * moment, a stay that is shorter than the price would never be looked up.)
  */
 export function gapMs(hazards: Float64Array, ageMs: number, priceMs: number, mostMs: number): number {
   let sum = 0;

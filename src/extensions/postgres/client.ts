@@ -7,9 +7,9 @@ import { rereadPassword, type PostgresDatabase } from '../../settings/database.t
 import type { DatabaseHost } from '../../settings/database-url.ts';
 import { StoreError } from '../../store/errors.ts';
 
-/** How long an answer is waited for when the process has no time left. */
+/** How long a process without time left waits for an answer. */
 export const LAST_ANSWER_MS = 2_000;
-/** A connection that was not used for so long asks whether the other side is still there. */
+/** A connection that was unused for this time asks whether the other side is still there. */
 const KEEP_ALIVE_MS = 10_000;
 
 /** The server to which a new connection is made. */
@@ -24,7 +24,7 @@ export class Client extends pg.Client {
 
   constructor(config: pg.ClientConfig & { readonly destination: Destination }) {
     const { server, connectTimeoutMs } = config.destination;
-    // The pool hides the password from whoever lists its options.
+    // The pool hides the password from code that lists its options.
     super({ ...config, ...server, password: config.password, connectionTimeoutMillis: connectTimeoutMs });
     this.server = server;
     // A server that waits for an answer which never comes would keep the connection, and that this process, for a minute.
@@ -44,7 +44,7 @@ export function clientsOf(pool: pg.Pool): ReadonlySet<Client> {
   return clients;
 }
 
-/** Has what is asked for by the time when `hurry` aborts end soon: the connections are closed then. */
+/** Ends the statements that run when `hurry` aborts soon after: the connections are closed then. */
 export function breakOffLate(clients: ReadonlySet<Client>, hurry: AbortSignal): void {
   const begin = () => {
     const late = [...clients];
@@ -127,7 +127,7 @@ function tlsOf({ tls, tlsCaFile }: PostgresDatabase) {
 function readAuthorities(file: string): string {
   try {
     const authorities = readFileSync(file, 'utf8');
-    // TLS passes over what is no certificate, or half of one.
+    // TLS passes over text that is no certificate, or half of one.
     const [first = '', ...more] = authorities.split(/(?<=-----END CERTIFICATE-----\s+)(?=\S)/);
     [first, ...more.filter((part) => part.includes('-----BEGIN'))].forEach((part) => new X509Certificate(part));
     return authorities;

@@ -11,7 +11,7 @@ import { isAborted, isConnectionLost, isNameLost, isReadOnly, isStale, postgresE
 import { Primary } from './hosts/primary.ts';
 
 const IDLE_MS = 10_000;
-/** Connections keep plans, and one that was made for a small table is slow on a large one. One in use is closed when it is given back. */
+/** Connections keep plans, and one that was made for a small table is slow on a large one. One in use is closed after its use. */
 const LIFETIME_S = 60;
 /** Statements that have a name: they are parsed and planned once a connection. The program has fewer of them. */
 const KEPT_STATEMENTS = 500;
@@ -22,7 +22,7 @@ interface ConnectionOptions {
   readonly max: number;
   /** True (the default) if statements have names, under which sessions keep them. A snapshot cannot begin again when a pooler has lost one. */
   readonly areNamed?: boolean;
-  /** A server that gives no answer for so long is taken for lost, in milliseconds. */
+  /** A server that is silent for this time is taken for lost, in milliseconds. */
   readonly answerTimeoutMs?: number;
   /** Aborts when the process has no time left to wait for answers. */
   readonly hurry?: AbortSignal | undefined;
@@ -33,11 +33,11 @@ interface ConnectionOptions {
 /** A connection that one user has to itself. Every error of it is a `StoreError`. */
 export interface Lent extends Disposable {
   readonly db: Database;
-  /** Runs statements that stand in one text, without parameters; gives what the last one gave. */
+  /** Runs statements that stand in one text, without parameters; returns the result of the last one. */
   exec(text: string): Promise<{ readonly rows: readonly Record<string, unknown>[]; readonly command: string }>;
-  /** Calls `onNotice` for each notice of a channel with what it bears, until the connection ends. */
+  /** Calls `onNotice` for each notice of a channel with its payload, until the connection ends. */
   listen(channel: string, to: { onNotice(payload: string): void; onEnd(): void }): Promise<void>;
-  /** Gives the connection back; it is closed where it was lost, or where it may be in the middle of something. */
+  /** Returns the connection to the pool; it is closed if it was lost, or may be in the middle of something. */
   release(isUseless?: boolean): void;
 }
 
@@ -59,7 +59,7 @@ export function openConnections(place: PostgresDatabase, options: ConnectionOpti
     pipeline: true,
     ...primary.poolOptions,
   });
-  // A connection that is lost while nobody uses it leaves the pool by itself; one in use tells its user.
+  // A connection that is lost while it is unused leaves the pool by itself; one in use tells its user.
   pool.on('error', (_, client) => {
     if ((client as unknown as Client).server === primary.server) primary.doubt(false);
   });

@@ -1,15 +1,15 @@
 import pg from 'pg';
 import { StoreError, UnlistedError, type StoreProblem } from '../../store/errors.ts';
 
-/** What to do about a server that takes no writes. */
+/** The advice about a server that takes no writes. */
 export const READ_ONLY = 'set database.url to the primary server, or default_transaction_read_only to off';
 const DENIED = 'refuses what the user may not do';
 
 type Meaning = readonly [said: RegExp, problem: StoreProblem, meaning: string, advice: string];
 
 /**
- * The codes of the server, with messages of PgBouncer, which has one code for all; what they mean, and what to do, where `$1` stands
- * for a part of the message and `ROLE` for the user. The first that fits counts.
+ * The codes of the server, with messages of PgBouncer, which has one code for all; their meanings, and what to do; `$1` stands for a
+ * part of the message and `ROLE` for the user. The first that fits counts.
  */
 const MEANINGS: readonly Meaning[] = [
   [
@@ -54,7 +54,7 @@ const MEANINGS: readonly Meaning[] = [
     /^42501/,
     'denied',
     DENIED,
-    'run order-sync db migrate as the role that owns the tables, or grant what docs/operating.md lists under "Setting it up"',
+    'run order-sync db migrate as the role that owns the tables, or grant what docs/postgresql.md lists under "Setting it up"',
   ],
   [/^25006/, 'disk', 'is read-only, as a standby is', READ_ONLY],
   [/^(53300|53400)/, 'busy', 'takes no more connections', 'lower database.poolSize, or raise its max_connections'],
@@ -71,7 +71,7 @@ const MEANINGS: readonly Meaning[] = [
 ];
 
 /**
- * What the database itself refuses, because of what is written: constraints, guards, text that it cannot hold. `P0` and the
+ * The refusals of the database itself, because of the values: constraints, guards, text that it cannot hold. `P0` and the
  * classes that PostgreSQL leaves to others are those of a merchant's own triggers.
  */
 const REFUSED = /^(2[23]|44|P0|(?!5[3-8]|72|XX)[5-9I-Z])/;
@@ -85,7 +85,7 @@ const TLS = /^(CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|ERR_TLS|ERR_SSL|EPROTO)/;
 /** After these the same work may be done at once: nothing of it was written. */
 const RETRIED = /^(40001|40P01|57P0|08|25P03|53300)/;
 
-/** Says what an error of the driver means. The program's own errors are given back as they are: ask only for those of the driver. */
+/** Says what an error of the driver means. The program's own errors are returned as they are: ask only about errors of the driver. */
 export function postgresError(error: unknown, address: string): StoreError {
   if (error instanceof StoreError) return error;
   const cause = { cause: error };
@@ -173,7 +173,7 @@ function functionOf(error: unknown): string | undefined {
   const { where = '', routine, code = '' } = error;
   const isRaised = routine === 'exec_stmt_raise';
   if (!isRaised && NOT_OF_FUNCTIONS.test(code)) return undefined;
-  // `where` quotes values and statements. In each language of the server a function has parentheses.
+  // The context quotes values and statements. In each language of the server a function has parentheses.
   const unquoted = where.replaceAll(/'[^']*'|"[^"]*[\s(][^"]*"(?!\()/g, '');
   const [, byCall, byName] = /((?:[\w.$]+|"[^"]+")\([^)]*\))|function "([^"]+)"/.exec(unquoted) ?? [];
   const name = byCall ?? byName;

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { ServiceMaker } from '../../daemon.ts';
 
-/** Says at the start what the server and the marks of this machine leave unproved. */
+/** Logs at the start the facts that the server and the marks of this machine leave unproved. */
 export const postgresService: ServiceMaker = {
   prepare: async ({ database }) => (database.kind === 'postgres' ? { instance: randomUUID() } : {}),
   async start({ store, log }) {
     const { address: database, mark } = store;
     for (const text of await store.server()) log.info({ database }, text);
     for (const { text } of await store.weaknesses()) log.warn({ database }, text);
-    // Marks of accounts are of this machine: one that has none drives a database that was put back as any other.
+    // Marks of accounts are of this machine: one without marks treats a database that was put back as any other.
     if (mark.account === undefined || !(await mark.isMissing())) return {};
     const advice = 'after a restore stop all workers and run: order-sync db accept-restore --account all';
     log.warn({ marks: mark.path, advice }, 'no mark here of any account: an older state is noticed from now on');

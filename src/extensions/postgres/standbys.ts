@@ -44,7 +44,7 @@ export class Standbys {
     return this.#required > 0;
   }
 
-  /** Why nothing leaves; kept in memory, because a commit may wait for a standby as well. */
+  /** The reason why nothing leaves; kept in memory, because a commit may wait for a standby as well. */
   get failure(): StoreError | undefined {
     const since = Math.min(...[...this.#waits].flat());
     const waitedMs = this.#clock.monotonic() - since;
@@ -180,7 +180,7 @@ const UNPROVED_STANDBYS =
 const QUORUM_STANDBYS =
   'with ANY in synchronous_standby_names a standby that is promoted may lack the newest orders, which may be sent twice then: use FIRST, or promote only the standby that has received most (pg_last_wal_receive_lsn())';
 
-/** What a fail-over to one of the standbys meets if `required` of them must confirm each order. */
+/** The weaknesses that a fail-over to one of the standbys meets if `required` of them must confirm each order. */
 export function weaknessesOfStandbys(standbys: readonly AttachedStandby[], required: number): readonly Weakness[] {
   const confirming = standbys.filter(({ kind }) => kind === 'sync' || kind === 'quorum').length;
   const few = `nothing is sent: ${confirming} of the standbys are synchronous, and database.synchronousStandbys is ${required}; see that they run and stand in synchronous_standby_names`;

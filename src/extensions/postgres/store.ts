@@ -30,7 +30,7 @@ import { Standbys, standbysText, weaknessesOf } from './standbys.ts';
 import { otherTables, takenNames } from './tables.ts';
 import { AccountTransactions } from './writer.ts';
 
-/** A server that is silent for so long is taken for lost; it ends what it works on after less. */
+/** A server that is silent for this time is taken for lost; it ends its own work after less. */
 const ANSWER_TIMEOUT_MS = 35_000;
 /** The connection that listens answers one small statement at a time. */
 const NOTICES_TIMEOUT_MS = 5_000;
@@ -59,7 +59,7 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
   assertKnownVersion({ migrations: MIGRATIONS, address }, applied, expect, others);
   if (!isUpToDate(MIGRATIONS, applied))
     await bringUpToDate(place, { applied, expect, hurry, primary, probed: connections });
-  // Who makes the tables may be about to end a move.
+  // A process that makes the tables may be about to end a move.
   if (expect === 'current' || expect === 'upgrade') await assertNotMoved(connections.db, address);
   // Only a command that takes any database is here without tables, and it asks for no marks.
   const hasTables = applied.size > 0 || expect !== 'any';
@@ -69,7 +69,7 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
   const standbys = new Standbys(connections, clock, address, place.synchronousStandbys);
   const deps = { address, connections, clock, numbering: {}, standbys };
   const newEvents = new NewEvents();
-  /** One writer for each lease: it knows what was committed last. */
+  /** One writer for each lease: it knows the last commit. */
   const writers = new WeakMap<Fence, Writer>();
   const writerOf = (account: string, lease?: Fence): Writer => {
     const known = lease && writers.get(lease);
@@ -203,7 +203,7 @@ async function bringUpToDate(
         postgresError(error, address),
       );
     } catch (error) {
-      // Another process made the same tables at the same moment; then it is waited for.
+      // Another process made the same tables at the same moment: this one waits for it.
       if (tries >= MOST_MIGRATION_TRIES || !isTwice(error)) throw error;
     }
   }

@@ -24,7 +24,7 @@ export async function takenNames(db: Database): Promise<readonly string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** Throws `StoreError` if a database has a table with the name of one of order-sync: a trial would use it and take it away. */
+/** Throws `StoreError` if a database has a table with the name of one of order-sync: a trial would use and drop it. */
 export async function assertNoTables(db: Database, address: string): Promise<void> {
   for (const table of MIGRATED) {
     const { rows } = await sql<{

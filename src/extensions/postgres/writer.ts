@@ -11,7 +11,7 @@ import { OlderStateError, type AccountMark } from './marks/marks.ts';
 import { wakeOwner } from './sharing/notices.ts';
 import type { ReplicatedCommit, Standbys } from './standbys.ts';
 
-/** A lost connection or a full server is tried again for so long. */
+/** A lost connection or a full server is tried again for this time. */
 const RETRY_FOR_MS = 2_000;
 const RETRY_WAIT_MS = 50;
 const ASK_AGAIN_MS = 250;
@@ -51,16 +51,16 @@ interface OwnerWriting {
   readonly mark: Pick<AccountMark, 'lostCommit' | 'tellOthers'>;
 }
 
-/** What came of a transaction; it is unknown where the connection was lost while it was committed. */
+/** The result of a transaction; it is unknown if the connection was lost while it was committed. */
 type Attempt<Result> =
   | { readonly kind: 'committed'; readonly result: Result }
   | { readonly kind: 'failed'; readonly failure: StoreError }
   | { readonly kind: 'unknown'; readonly name: string; readonly result: Result; readonly failure: StoreError };
 
 /**
- * The transactions of one account. Each locks the row of the account first, so that they come one after the other, whoever
- * writes. Those of an owner name themselves in it: when the connection is lost during a commit, the name tells whether it was
- * done; and when the last one's name is gone, the database was put back to an older state. A person's wake the owner.
+ * The transactions of one account. Each locks the row of the account first, so that they come one after the other, whichever
+ * process writes. Commits of an owner name themselves in it: when the connection is lost during a commit, the name tells if it was
+ * done; and when the last one's name is gone, the database was put back to an older state. Commits of a person wake the owner.
  */
 export class AccountTransactions implements Transactions {
   readonly #deps: TransactionDeps;
@@ -119,7 +119,7 @@ export class AccountTransactions implements Transactions {
     }
   }
 
-  /** An older state that is found is written down for all that may drive the account; where that fails, it is found again. */
+  /** Records an older state for all that may own the account; if that fails, it is found again. */
   async #attemptAndTell<Result>(work: Work<Result>): Promise<Attempt<Result>> {
     try {
       return await this.#attempt(work);
@@ -242,7 +242,7 @@ export class AccountTransactions implements Transactions {
 
   /**
    * Finds out whether a commit was done. The lost connection has the account's row locked until the server has ended its
-   * transaction in one way or the other, so what the row says then holds.
+   * transaction in one way or the other, so the row then tells the truth.
    */
   async #wasCommitted(
     { name, failure }: { readonly name: string; readonly failure: StoreError },
@@ -252,7 +252,7 @@ export class AccountTransactions implements Transactions {
     const { address, clock, connections } = this.#deps;
     const message = `it is not known whether ${address} has taken the last change; look before it is made again`;
     const unknown = (cause: unknown) => new StoreError('busy', message, { cause });
-    // What a person's command has written bears no name, and the command is there to say so.
+    // The commit of a person's command bears no name, and the command is there to say so.
     if (this.#owner === undefined) throw unknown(failure);
     onFailure(failure);
     for (;;) {

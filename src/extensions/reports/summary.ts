@@ -39,8 +39,8 @@ export const SUMMARY_COLUMNS = [
 ] as const satisfies readonly Column[];
 
 /**
- * Counts and sums orders by pair, state, status, outcome and asset position: what paid and what failed are never added, nor
- * amounts that may be in two currencies. Where it is of several accounts, each has lines of its own.
+ * Counts and sums orders by pair, state, status, outcome and asset position: amounts that paid and amounts that failed are
+ * never added, nor amounts that may be in two currencies. Each of several accounts has lines of its own.
  */
 export function summarize(parts: readonly SummaryPart[], isByAccount = false) {
   const named = parts.map((part) => {
@@ -111,7 +111,7 @@ export function moneyGroup(part: SummaryPart, settings: Pick<AmountSettings, 'ou
   return { pair: pairOf(part), outcome: outcomeOf(part), position, currency, orders, unreadable, asset };
 }
 
-/** The money of each currency: what succeeded, or else the first of the others, and the others below it. */
+/** The money of each currency: the succeeded sum, or else the first of the others, and the others below it. */
 function moneyCards(parts: readonly SummaryPart[], settingsOf: SummaryFacts['settingsOf']): readonly Card[] {
   const groups = parts.map((part) => moneyGroup(part, settingsOf(part.account)));
   return byCurrency(groups.filter(({ currency }) => currency !== null))

@@ -36,9 +36,13 @@ const TAMPERING_HELP = itemList(
 );
 /** `order-sync init --sandbox` gives it. */
 const USUAL_KEY = 'sandbox-key';
+const FORGETS = `It forgets its orders when it ends. To a sandbox that is started again they are
+unknown, so each order that was open gets the finding ORDER_VANISHED.`;
 const HELP = `
 Example:
   order-sync sandbox --port 8089 --faults reset-after=0.02,error-taken=0.02
+
+${FORGETS}
 
 An order ends COMPLETED unless an option or its external order id says
 otherwise. These ids decide for their order, whatever the options say:
@@ -150,6 +154,8 @@ function sayHowToUse(url: string, apiKey: string): void {
   const [key, option] = apiKey === USUAL_KEY ? ['', ''] : [`printf %s ${shellWord(apiKey)} | `, ' --api-key-file -'];
   process.stderr.write(
     pasteable(`The sandbox exchange runs at ${url} until Ctrl-C.
+${FORGETS}
+
 In another terminal, in this folder, paste these two lines:
 
   ${key}order-sync init --sandbox ${url}${option}

@@ -13,7 +13,7 @@ const SECRET_BYTES = { min: 24, max: 64 };
 const FORM = 'such as [{"url": "https://shop.example/events", "secrets": ["whsec_…"]}] (the value is not shown)';
 const MAKE_ONE = 'make one with: echo "whsec_$(openssl rand -base64 32)"';
 const SECRET_FORM = `must be 1 or ${MOST_SECRETS} secrets, each whsec_ and ${SECRET_BYTES.min} to ${SECRET_BYTES.max} bytes in base64; ${MAKE_ONE}`;
-/** The secret of the examples in docs/integrating.md: anybody can sign with it. */
+/** The secret of the examples in docs/webhooks.md: anybody can sign with it. */
 const PUBLISHED_SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=';
 /** The names that RFC 2606 keeps for examples: no receiver has one. */
 const EXAMPLE_HOST = /(^|\.)(example|invalid|example\.(com|net|org))\.?$/;

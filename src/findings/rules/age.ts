@@ -53,7 +53,7 @@ export function isUnchecked(order: OrderAge, now: Date, settings: FreshSettings)
 /** After so long without a change an order is stuck, unless changes are known to take longer. */
 export const STUCK_AFTER_MS = 24 * 60 * 60_000;
 
-/** Finds that nobody knows the outcome of a create. Sending it again does not tell the outcome of the one before. */
+/** Finds a create without a known outcome. Sending it again does not tell the outcome of the one before. */
 export function findUnknownOutcome(
   order: Pick<OrderAge, 'state' | 'sentAt' | 'resends' | 'failOver'>,
 ): readonly Finding[] {

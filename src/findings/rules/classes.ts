@@ -23,8 +23,8 @@ const changeWarning = classOf('change', 'warning');
 const changeInfo = classOf('change', 'info');
 
 /**
- * Every class of findings, the gravest first: where money may go to the wrong place or twice, then where the two sides
- * contradict each other. Lists have this order. The manual, the reports and `report explain` show this table.
+ * Every class of findings, the gravest first: money may go to the wrong place or twice, then the two sides contradict each
+ * other. Lists have this order. The manual, the reports and `report explain` show this table.
  */
 export const FINDING_CLASSES = {
   FAIL_OVER: stateError(
@@ -57,7 +57,7 @@ export const FINDING_CLASSES = {
   ),
   ID_COLLISION: stateError(
     'The order at the exchange is older than our first request, so it is another order with the same id.',
-    'Do not pay or deliver for this order. If it is yours after all, run order-sync orders resolve ORDER --as ours --reason TEXT. If not, ask the exchange first what becomes of your own pre-order, if there is one. Then run order-sync orders resolve ORDER --as abandoned --reason TEXT, and insert your order again under a new id.',
+    'Do not pay or deliver for this order. If it is not yours, ask the exchange first what becomes of your own pre-order, if there is one. Then run the following command with --as abandoned, and insert your order again under a new id. If it is yours after all, run order-sync orders resolve ORDER --as ours --reason TEXT.',
   ),
   IDENTITY_MISMATCH: stateError(
     'The exchange was asked about one external order id and answered about another.',

@@ -22,7 +22,7 @@ export function compareRecord(context: RecordContext, settings: ReconcileSetting
   };
 }
 
-/** Finds where a pre-order (§2.6) differs from its order. A field that was not sent may come back filled. */
+/** Finds the differences between a pre-order (§2.6) and its order. A field that was not sent may come back filled. */
 export function comparePreOrder(
   order: MerchantOrder,
   preOrder: PreOrderView,

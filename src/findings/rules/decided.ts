@@ -1,14 +1,15 @@
 import { FINDING_CLASSES, type FindingClassName } from './classes.ts';
 
 /** The classes that say whose order it is. */
-const WHOSE: readonly string[] = ['ID_COLLISION', 'IDENTITY_MISMATCH', 'MERCHANT_MISMATCH', 'ORDER_REUSED'];
-/** The classes about the order at the exchange, whoever owns it: they are settled only if a person abandons ours. */
+const WHOSE: readonly string[] = ['ID_COLLISION', 'IDENTITY_MISMATCH', 'MERCHANT_MISMATCH'];
+/** The classes about the order at the exchange, whoever owns it, or of which two of ours claim one: only abandoning settles them. */
 export const OF_RECORD: readonly string[] = [
   'AMOUNT_MISMATCH',
   'PAIR_MISMATCH',
   'TYPE_MISMATCH',
   'ADDRESS_CHANGED',
   'ORDER_REPLACED',
+  'ORDER_REUSED',
   'TX_HASH_CHANGED',
   'TERMINAL_REOPENED',
   'SILENT_CHANGE',

@@ -272,7 +272,7 @@ function unlessLacking(isGiven: boolean, findings: readonly Finding[]): Judged {
   return isGiven || findings.length > 0 ? findings : undefined;
 }
 
-/** Two dates are the same when they are the same moment, or the same text where they are no dates. */
+/** Two dates are the same when they are the same moment, or the same text if they are no dates. */
 function isSameDate(left: string | null, right: string | null): boolean {
   if (left === null) return false;
   return left === right || (instant(left) !== undefined && instant(left) === instant(right));

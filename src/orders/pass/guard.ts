@@ -28,9 +28,8 @@ export interface GuardWait {
   readonly outcome: Promise<void>;
 }
 
-/** One create, as the guard counts it, until it is disposed of. */
 export interface GuardedCreate extends Disposable {
-  /** Decides in the transaction of the intent; may be asked once more where the transaction runs again. */
+  /** Decides in the transaction of the intent; may be asked once more if the transaction runs again. */
   decide(tx: Transaction, order: GuardedOrder): Promise<Exclude<GuardDecision, { kind: 'wait' }> | GuardWait>;
   leaves(): void;
   notTaken(): void;
@@ -40,7 +39,7 @@ export class CreateGuard {
   readonly #deps: GuardDeps;
   readonly #window: CreateWindow;
   readonly #isOff: boolean;
-  /** A limit would have been passed, and no person is known to have let creates go on since. */
+  /** A limit would have been passed, and no person is known to have allowed creates since. */
   #hasStopped = false;
   #isStopping = false;
   #countsFrom: string | undefined;
@@ -52,7 +51,7 @@ export class CreateGuard {
     this.#isOff = !hasLimits(deps.settings);
   }
 
-  /** Counts what was sent in the last hour, whoever drove the account then. */
+  /** Counts the creates of the last hour, whichever process owned the account then. */
   async open(db: Database): Promise<void> {
     if (this.#isOff) return;
     const { account, restraints } = this.#deps;
@@ -98,7 +97,7 @@ export class CreateGuard {
     };
   }
 
-  /** Where a person has let creates go on, what was sent before counts no more. */
+  /** If a person has allowed creates again, earlier creates count no more. */
   async #beginAnew(tx: Transaction): Promise<void> {
     const countsFrom = await guardCountsFrom(tx, this.#deps.account);
     // Another create may have seen it meanwhile.
@@ -113,7 +112,7 @@ function hasLimits({ createsPerHour, assetPerHour }: GuardSettings): boolean {
   return createsPerHour !== undefined || assetPerHour.length > 0;
 }
 
-/** Counts the creates of the last hour that were taken or may have been, since a person last let creates go on. */
+/** Counts the creates of the last hour that were taken or may have been, since a person last allowed creates. */
 export async function countSent(
   db: Database,
   { account, now, countsFrom = '' }: { account: string; now: Date; countsFrom: string | undefined },
@@ -124,7 +123,7 @@ export async function countSent(
   for (;;) {
     const page = await sentCreates(db, { account, after: place, limit: PAGE });
     for (const row of page) {
-      // Only the newest create of an order; what was sent before it was not taken.
+      // Counts only the newest create of an order: earlier ones were not taken.
       if (row.sent_at !== row.observed_at || NOT_TAKEN.includes(row.state)) continue;
       const order = {
         externalOrderId: row.external_order_id,

@@ -11,9 +11,9 @@ interface UnwrittenOutcome {
 const MOST_UNWRITTEN = 1_000;
 
 export interface CreateInFlight extends Disposable {
-  /** Whether the transaction that is under way writes the intent: only then is the order `sending` because of this create. */
+  /** Tells whether the transaction that is under way writes the intent: only then is the order `sending` because of this create. */
   intends(isIntended: boolean): void;
-  /** From now on nobody knows whether the request has left. */
+  /** From now on nothing proves that the request has not left. */
   leaves(): void;
   neverLeft(): void;
   isHeldUp(): void;
@@ -106,7 +106,7 @@ export class CreatesInFlight {
     return this.#unsent.has(externalOrderId);
   }
 
-  /** What became of an order that is not in flight any more is durable. */
+  /** The outcome of an order that is not in flight any more is durable. */
   forget(externalOrderId: string): void {
     this.#unsent.delete(externalOrderId);
     this.#unwritten.delete(externalOrderId);

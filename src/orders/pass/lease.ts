@@ -18,7 +18,7 @@ const UNUSED_MS = 500;
 const RENEW_BEFORE_MS = 1_000;
 /** Most requests of one lease, unless the limit lets more go in its time. */
 const MOST_GRANTED = 32;
-/** How long a request waits for this process to know again that it drives the account. */
+/** How long a request waits for this process to know again that it owns the account. */
 const TRUST_WAIT_MS = 3_000;
 const TRUST_LOOK_MS = 100;
 /** How often a request has a lease written that is over before it is durable. */
@@ -58,13 +58,13 @@ export class RequestLease {
    * ownership is not confirmed in time, or with `OwnedError` if another owner has taken over.
    */
   async ensure(): Promise<void> {
-    // Others may have waited for the same: what is left when they have started is looked at last.
+    // Others may have waited for the same, so the remaining grant is looked at last.
     do {
       await this.#trust();
       await this.#untilItLasts();
     } while (!this.#deps.accountLease.isTrusted() || !this.#lasts(UNUSED_MS, 1));
     this.#started += 1;
-    // Ahead of need, so that no request waits. A failure comes again where the lease is needed.
+    // Renews ahead of need, so that no request waits. A failure comes again when the lease is needed.
     if (this.#isRunningOut()) this.#renew().catch(() => undefined);
   }
 
@@ -183,8 +183,8 @@ export async function spentByLastOwner(
 }
 
 /**
- * Granted requests count until the lease ended. If the last process may have been stopped and wake, those that it had
- * begun count for as long as a request takes as well: the lease may be one of this process.
+ * Granted requests count until the lease ended. If the last process may have been stopped and wake, its requests in
+ * flight also count for as long as a request takes: the lease may be one of this process.
  */
 function granted(lease: Lease, until: number, lastOwnerUntil: number | undefined, limit: RateLimit): SpentRequests[] {
   // The spent requests are known for the interval of that owner: if it was shorter, the whole limit may be spent.

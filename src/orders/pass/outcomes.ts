@@ -179,7 +179,6 @@ export function tellLookup(
   if (answer.kind === 'found') tell({ kind: 'record.read' });
 }
 
-/** An odd answer speaks of its order, any other of the exchange or the account. */
 function whyUnanswered(externalOrderId: string, why: string, health: Health): Failure {
   const failure = { message: 'a look-up brought no answer, it will be tried again', facts: { externalOrderId } };
   if (health === 'answered') return { ...failure, cause: why, subject: externalOrderId };
@@ -191,7 +190,7 @@ function shownChange({ field, oldValue, newValue }: OrderEvent): [string, string
   return [field, oldValue === null ? newValue : `${oldValue} → ${newValue}`];
 }
 
-/** What explains something is no news for a person. */
+/** A finding that only explains is no news for a person. */
 function logFindings(log: Logger, externalOrderId: string, findings: readonly Finding[]): void {
   const classes = findings.map((finding) => finding.class).filter((name) => FINDING_CLASSES[name].severity !== 'info');
   if (classes.length > 0) log.warn({ externalOrderId, findings: classes }, 'an order has new findings');

@@ -12,14 +12,14 @@ export interface Failure {
   readonly facts?: Readonly<Record<string, unknown>>;
   /** The order or link of which alone the failure speaks. */
   readonly subject?: string | undefined;
-  /** What keeps all orders of the account from going on, if the failure comes of that. */
+  /** The cause that stops all orders of the account, if the failure comes of it. */
   readonly kind?: 'exchange' | 'database' | RestraintKind | undefined;
 }
 
-/** What keeps requests of an account back, and whether this process may drive it. */
+/** The restraints on requests of an account, and whether this process may own it. */
 export interface LiveAccount {
   readonly exchange: Pick<OrderExchange, 'breaker' | 'isSilent'>;
-  readonly restraints: { readonly all: readonly Restraint[]; now(): Date };
+  readonly restraints: { readonly all: readonly Restraint[]; readonly keyUntriedSince?: Date | undefined; now(): Date };
   readonly accountLease: Pick<AccountLease, 'isTrusted' | 'failure'>;
 }
 
@@ -29,7 +29,7 @@ export interface OverdueLookups {
   readonly since: Date;
 }
 
-/** What happens while a process drives an account. Nothing is decided by it. */
+/** An event in a process that owns an account. Nothing is decided by it. */
 export type ProcessEvent =
   | RequestEvent
   | { readonly kind: 'account.wired'; readonly live: LiveAccount }
@@ -63,9 +63,9 @@ export interface HeardAccount {
 export interface Listener {
   /** It must be quick: the account waits for it. */
   hear(event: ProcessEvent): void;
-  /** Is called once a second while a daemon drives the account. */
+  /** Is called once a second while a daemon owns the account. */
   eachSecond?(): Promise<void>;
-  /** Is called when the account is no longer driven. */
+  /** Is called when the account is no longer owned. */
   close?(): void;
 }
 

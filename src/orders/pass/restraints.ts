@@ -45,6 +45,8 @@ const FACTS = {
 export class AccountRestraints implements AccountState {
   /** Another key may be in force than the one that was refused, and no create pass has begun with it. */
   isKeyOther = false;
+  /** When another key was read that no answer has tried yet. */
+  keyUntriedSince: Date | undefined;
   readonly #deps: RestraintDeps;
   readonly #began: { readonly at: number; readonly monotonic: number };
   #state: Restraints = { restraints: [], unknownInARow: 0 };
@@ -133,7 +135,10 @@ export class AccountRestraints implements AccountState {
       tell({ kind: 'exchange.served' });
     }
     if (news.kind === 'key-refused') tell({ kind: 'key.refused', place: this.#deps.key.place });
-    if (news.kind === 'served' || news.kind === 'key-refused') this.#isKeyRefused = news.kind === 'key-refused';
+    if (news.kind === 'served' || news.kind === 'key-refused') {
+      this.#isKeyRefused = news.kind === 'key-refused';
+      if (this.keyUntriedSince !== undefined && askedAt >= this.keyUntriedSince) this.keyUntriedSince = undefined;
+    }
     const change = decideRestraints(this.#state, news, askedAt, this.now(), this.#deps.settings);
     const { unknownInARow, evidence } = change;
     const isCountChanged = unknownInARow !== this.#state.unknownInARow;
@@ -160,6 +165,7 @@ export class AccountRestraints implements AccountState {
     if (!this.#deps.key.reread()) return;
     this.#isKeyRefused = false;
     this.isKeyOther = true;
+    this.keyUntriedSince = this.now();
     const restraints = this.all.map((restraint) =>
       restraint.kind === 'key-refused' ? { ...restraint, until: this.now() } : restraint,
     );
@@ -173,7 +179,7 @@ export class AccountRestraints implements AccountState {
     return this.#setWithin(tx, slowedAgain(slowed, this.#state.unknownInARow, this.now(), this.#deps.settings));
   }
 
-  /** Stops creates until a person lets them go on. Call the result once the transaction is durable. */
+  /** Stops creates until a person allows them. Call the result once the transaction is durable. */
   guardWithin(tx: Transaction, reason: string): Promise<() => void> {
     return this.#setWithin(tx, { kind: 'guarded', since: this.now(), until: null, reason, actor: null });
   }

@@ -25,8 +25,8 @@ interface PatienceDeps {
 }
 
 /**
- * Waits out a database that cannot be read for a while, where what was to be read is read again anyway. All readers of a process
- * share one: so its log says once that it cannot, each minute that it still cannot, and once that all of them could for some
+ * Waits out a database that cannot be read for a while, for readers that read again anyway. All readers of a process share one,
+ * so the log says once that the database cannot be read, again each minute, and once that all readers could read it for some
  * seconds.
  */
 export class Patience {
@@ -88,9 +88,7 @@ export async function repeatEvery(
   }
 }
 
-/**
- * Does the work. When `signal` aborts, what is in flight has 16 s to finish; after that `endGracePeriod` breaks it off.
- */
+/** Does the work. When `signal` aborts, the work in flight has 16 s to finish; after that `endGracePeriod` breaks it off. */
 export async function withGracePeriod<Result>(
   { clock, endGracePeriod }: { readonly clock: Pick<Clock, 'sleep'>; readonly endGracePeriod: () => void },
   signal: AbortSignal,

@@ -11,7 +11,7 @@ export interface SentIntent {
   readonly sentAt: string;
 }
 
-/** When a process began to drive an account, and with which generation. */
+/** When a process became the owner of an account, and with which generation. */
 interface OwnedSince {
   readonly generation: number;
   readonly at: Date;
@@ -43,7 +43,7 @@ export class SentIntents {
     return [...this.#owned.keys()];
   }
 
-  /** When this process last began to drive the account; undefined if it never did. */
+  /** When this process last became the owner of the account; undefined if it never did. */
   ownedSince(account: string): OwnedSince | undefined {
     return this.#owned.get(account);
   }

@@ -26,7 +26,7 @@ export function absent(tracking: Tracking, evidence: Evidence, now: Date, settin
   return unchanged(next, { nextActionAt: nextLookupAt(next, now, settings) });
 }
 
-/** Tells whether nobody has taken up an accepted pre-order for as long as the merchant waits (`follow.giveUpAfter`). */
+/** Tells whether no customer has taken up an accepted pre-order for as long as the merchant waits (`follow.giveUpAfter`). */
 function isGivenUp({ state, changedAt, sentAt }: Tracking, now: Date, { giveUpAfter }: FollowSettings): boolean {
   const since = changedAt ?? sentAt;
   if (state !== 'accepted' || giveUpAfter === undefined || since === null) return false;

@@ -10,7 +10,7 @@ import {
 import { instantMs } from '../../base/instant.ts';
 import type { Difference, MerchantOrder, RecordView } from './record.ts';
 
-/** The clocks of the exchange and of this machine may differ by so much without meaning anything. */
+/** The most that the clocks of the exchange and of this machine may differ without meaning anything. */
 export const SKEW_LIMIT_MS = 5 * 60_000;
 /** A larger difference of the clocks is not compensated: it is more than that of two time zones. */
 const MOST_COMPENSATED_MS = 14 * 60 * 60_000;

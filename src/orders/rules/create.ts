@@ -14,7 +14,7 @@ export type CreateOutcome =
   | { readonly kind: 'key-refused' }
   /** The account may not create (documented 403), or the exchange says so of this order alone. */
   | { readonly kind: 'forbidden'; readonly reason: string }
-  /** `answer` is there where the exchange gave one that the document does not show. */
+  /** `answer` is there if the exchange sent one that the document does not show. */
   | { readonly kind: 'unknown'; readonly why: string; readonly answer?: Answer };
 
 interface AcceptedPreOrder {

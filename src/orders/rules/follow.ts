@@ -106,7 +106,7 @@ function found(
     staleDate: null,
     lastLookupAt: now,
     changedAt: isChanged ? now : tracking.changedAt,
-    // A look-up before its time spends none of those that are planned.
+    // A look-up before its time counts as none of the planned ones.
     rechecks: isSameEnd ? tracking.rechecks + Number(isDue) : 0,
     outcome: target === 'final' ? outcomeOf(record, settings) : null,
   };
@@ -198,7 +198,7 @@ function recordTime(text: string | null, { serverDate }: RecordView, now: Date):
 /** The kind of a contradiction and the value of the record that contradicts. */
 type Settled = readonly [kind: string, actual: string | null];
 
-/** Gives the contradictions that make an order disputed: those of `follow.disputedBy` that no person has settled. */
+/** Returns the contradictions that make an order disputed: those of `follow.disputedBy` that no person has settled. */
 export function disputesOf(
   { oursDespite }: Pick<Tracking, 'oursDespite'>,
   contradictions: readonly Contradiction[],
@@ -231,7 +231,7 @@ export interface NewestRecord {
   readonly contradictions: readonly Contradiction[];
 }
 
-/** Decides what it does to a disputed order that a person says: it is ours. The same contradictions dispute it no more. */
+/** Decides a disputed order of which a person says that it is ours. The same contradictions dispute it no more. */
 export function decideOurs(
   tracking: Tracking,
   { record, contradictions }: NewestRecord,

@@ -33,10 +33,10 @@ export interface AbsenceShape {
   readonly value?: string;
 }
 
-/** What decides how soon an order may change: its state, and the statuses of its record (§2.7). */
+/** The facts that decide how soon an order may change: its state, and the statuses of its record (§2.7). */
 export type PacedOrder = Pick<Tracking, 'state' | 'orderStatus' | 'cryptoStatus' | 'fiatStatus'>;
 
-/** The name of what an order waits for, for people: its three statuses, or its state where it has none. */
+/** Names what an order waits for, for people: its three statuses, or its state if it has none. */
 export function statusName({ state, orderStatus, cryptoStatus, fiatStatus }: PacedOrder): string {
   const statuses = [orderStatus, cryptoStatus, fiatStatus];
   if (state === 'accepted' || statuses.every((status) => status === null)) return state;
@@ -61,7 +61,7 @@ export interface FollowSettings {
   readonly succeededStatuses: readonly string[];
   readonly disputedBy: readonly ContradictionKind[];
   readonly recheckFinalAfter: readonly number[];
-  /** An accepted pre-order that nobody takes up is given up after this time; undefined for never. */
+  /** An accepted pre-order that no customer takes up is given up after this time; undefined for never. */
   readonly giveUpAfter?: number | undefined;
   /** The time for which a look-up counts as fresh; orders that are not final are looked up before it is over. */
   readonly freshFor: number;

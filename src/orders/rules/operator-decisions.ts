@@ -34,6 +34,9 @@ export interface DecisionEvidence {
   readonly doubt?: string | undefined;
 }
 
+const SENT_AGAIN =
+  'it waits to be sent again, and the exchange may have taken it before, so a person can decide only after it is sent; ' +
+  'a pause of the account keeps it from being sent';
 const ALL_THE_SAME = '; --i-know-it-may-duplicate sends it all the same';
 
 type Targets = Readonly<Partial<Record<OrderState, OrderState>>>;
@@ -52,7 +55,7 @@ const TARGETS: Readonly<Record<Judgement['kind'], Targets>> = {
 const SITUATIONS: Readonly<Record<OrderState, string>> = {
   pending: 'is pending: it is sent without a decision when it is due',
   sending: 'is being sent: its outcome is known within seconds',
-  unknown: 'is unknown: the exchange may have taken it, and look-ups go on',
+  unknown: 'is unknown: the exchange may have taken it, and look-ups continue',
   held: 'is held: the exchange may have taken it',
   accepted: 'is accepted: the exchange has its pre-order',
   open: 'is open: its order exists at the exchange and is followed until it is final',
@@ -88,6 +91,7 @@ export function decideByOperator(
 ): OperatorDecision {
   const { judgement } = action;
   const target = TARGETS[judgement.kind][tracking.state];
+  if (tracking.state === 'pending' && tracking.resends > 0) return { ok: false, why: SENT_AGAIN };
   if (target === undefined) return { ok: false, why: notAllowed(tracking.state) };
   const why = tooDangerous(tracking, judgement, now, evidence);
   if (why !== undefined) return { ok: false, why };
@@ -116,19 +120,13 @@ function tooDangerous(
   now: Date,
   evidence: DecisionEvidence,
 ): string | undefined {
-  if (judgement.kind === 'cancel' && tracking.resends > 0) {
-    return (
-      'it waits to be sent again and the exchange may have taken it before, so it cannot be cancelled; ' +
-      'wait until it is sent, ask the exchange and use orders resolve'
-    );
-  }
   if (judgement.kind !== 'not-created' && judgement.kind !== 'retry') return undefined;
   if (judgement.mayDuplicate === true) return undefined;
   const obstacle = obstacleTo(judgement.kind, tracking, now, evidence);
   return obstacle && `${obstacle.why}${evidence.doubt === undefined ? ALL_THE_SAME : ''}`;
 }
 
-/** `passes` if time or a command that `why` names ends it: nobody needs to accept two pre-orders. */
+/** `passes` if time or a command that `why` names ends it: no person needs to accept two pre-orders. */
 interface Obstacle {
   readonly why: string;
   readonly passes: boolean;

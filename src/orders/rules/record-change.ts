@@ -7,15 +7,15 @@ interface FieldChange {
   readonly newValue: string | null;
 }
 
-/** What is kept beside the newest record of an order, to know an exchange that goes back and forth between two records. */
+/** Facts beside the newest record of an order that show an exchange which goes back and forth between two records. */
 export interface Turns {
   /** The hash of the record before the newest one. */
   readonly earlierHash: string | null;
   /** How often the exchange went from one of these two records to the other. */
   readonly turns: number;
-  /** How many answers in a row gave the earlier record again, which was not taken. */
+  /** How many answers in a row brought the earlier record again, which was not taken. */
   readonly repeats: number;
-  /** How many records in a row changed nothing but what an exchange may write anew for each answer. */
+  /** How many records in a row changed only fields that an exchange may write anew for each answer. */
   readonly quietChanges: number;
 }
 
@@ -30,7 +30,7 @@ export interface RecordComparison {
 }
 
 export interface RecordChange {
-  /** The changes that are to be recorded; those of the three statuses are recorded by themselves. */
+  /** The changes to record; those of the three statuses are recorded by themselves. */
   readonly fields: readonly FieldChange[];
   /** The exchange has gone back and forth too often: the record is not taken. */
   readonly isContrary: boolean;
@@ -39,11 +39,11 @@ export interface RecordChange {
 
 export const NO_TURNS: Turns = { earlierHash: null, turns: 0, repeats: 0, quietChanges: 0 };
 
-/** From this turn between two records on, the newest record stays until the other one is given several times in a row. */
+/** From this turn between two records on, the newest record stays until the other one comes several times in a row. */
 const FIRST_CONTRARY_TURN = 3;
-/** The other record is taken once it was given as often in a row as there were turns, and so often at the latest. */
+/** The other record is taken once it came as often in a row as there were turns, and after this many times at the latest. */
 const MOST_REPEATS = 20;
-/** So many records in a row that change nothing but quiet fields have events. */
+/** The most records in a row that change only quiet fields and have events. */
 const MOST_QUIET_CHANGES = 10;
 
 const DATE: RecordPath = 'order.modificationDate';
@@ -62,7 +62,7 @@ const QUIET: readonly RecordPath[] = [...HIDDEN, DATE];
 const COMPARED = RECORD_PATHS.filter((path) => path !== 'order.serverDate');
 const SHOWN = COMPARED.filter((path) => !HIDDEN.includes(path));
 
-/** The `field` of the events of each field of a record that has no status: its name, with the one before where two have it. */
+/** The `field` of the events of each field of a record that has no status: its name, with the one before if two have it. */
 export const RECORD_EVENTS: ReadonlyMap<RecordPath, FieldChange['field']> = new Map(
   COMPARED.filter((path) => !STATUSES.includes(path)).map((path) => [path, `record.${shortName(path)}`]),
 );
@@ -99,7 +99,7 @@ export function decideChange(
   };
 }
 
-/** Counts the turns, and in `repeats`, where the record is not to be taken, how often in a row it was given. */
+/** Counts the turns. If the record must not be taken, `repeats` counts how often in a row it came. */
 function turned({ newestHash, receivedHash, turns: known }: RecordComparison, wasContrary: boolean): Turns {
   if (receivedHash === newestHash) return { ...known, repeats: 0 };
   if (receivedHash !== known.earlierHash) return { ...known, turns: 1, repeats: 0 };
@@ -117,7 +117,7 @@ function documentedChange(path: RecordPath, newest: RecordFields, received: Reco
   return [{ field, oldValue: newest.documented.get(path) ?? null, newValue: received.documented.get(path) ?? null }];
 }
 
-/** Names the fields only: nobody knows which of them are secrets. */
+/** Names the fields only, because any of them may be a secret. */
 function otherChange({ other: newest }: RecordFields, { other: received }: RecordFields): readonly FieldChange[] {
   const paths = [...new Set([...newest.keys(), ...received.keys()])];
   const changed = paths.filter((path) => newest.get(path) !== received.get(path));

@@ -198,7 +198,7 @@ function bare(field: z.core.$ZodType): z.core.$ZodType {
   return field instanceof z.ZodOptional || field instanceof z.ZodNullable ? bare(field.unwrap()) : field;
 }
 
-/** The fields of a body as text, numbers digit by digit as received. What is null or not given is left out. */
+/** The fields of a body as text, numbers digit by digit as received. Fields that are null or missing are left out. */
 export interface BodyFields<Path extends string> {
   readonly documented: ReadonlyMap<Path, string>;
   /** By path, as JSON: fields that the document does not show, and those of it that are an object or an array. */

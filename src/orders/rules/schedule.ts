@@ -88,8 +88,8 @@ export function heldLookupMs({ freshFor }: FollowSettings): number {
 }
 
 /**
- * An early look-up does not move the planned one. In an outage the next look-up that is answered ends the wait.
- * After an answer about another order the pace goes on, or slows down for states without one.
+ * An early look-up does not move the planned one. In an outage the next look-up that is answered ends the wait. After
+ * an answer about another order the pace stays, or slows down for states without one.
  */
 export function afterNoAnswer(
   tracking: Tracking,
@@ -147,7 +147,7 @@ export function isNeverLookedUp(source: LookupSource): boolean {
 
 export const LOOKUP_SOURCES: readonly LookupSource[] = GROUPS.flatMap(({ sources }) => sources);
 
-/** Look-ups of one round. What comes due meanwhile waits for them. */
+/** The most look-ups of one round. Orders that come due meanwhile wait for them. */
 export const LOOKUPS_A_ROUND = 32;
 
 export interface DueLookup {

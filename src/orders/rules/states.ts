@@ -1,7 +1,7 @@
 /** The table of allowed moves: the states of an order, and the states that each of them may go to. */
 export const ALLOWED_NEXT = {
   // An order goes from here to open or final only if it may have been sent, or was adopted. A pending, rejected or invalid
-  // row becomes unknown only where the database was put back to an older state.
+  // row becomes unknown only if the database was put back to an older state.
   pending: ['sending', 'invalid', 'cancelled', 'open', 'final', 'disputed', 'unknown'],
   sending: ['accepted', 'rejected', 'pending', 'unknown'],
   unknown: ['open', 'final', 'disputed', 'held'],

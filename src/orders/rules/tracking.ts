@@ -15,7 +15,7 @@ export interface Tracking {
   readonly orderStatus: string | null;
   readonly cryptoStatus: string | null;
   readonly fiatStatus: string | null;
-  /** Create requests made, those that were proved not taken included. */
+  /** Create requests made, also the ones that were proved not taken. */
   readonly attempts: number;
   /** When a pass works on the order again; null for never. */
   readonly nextActionAt: Date | null;
@@ -27,7 +27,7 @@ export interface Tracking {
   readonly changedAt: Date | null;
   /** `modificationDate` of the newest record (§2.7), as received. */
   readonly modificationDate: string | null;
-  /** `modificationDate` of the newest answer where it was not taken: it is older than our record, or takes turns with it. */
+  /** `modificationDate` of the newest answer, if it was not taken: it is older than our record, or takes turns with it. */
   readonly staleDate: string | null;
   /** Look-ups of an unknown outcome that found no order. */
   readonly verifications: number;
@@ -42,7 +42,7 @@ export interface Tracking {
   readonly absentAt: Date | null;
   /** When an order that existed at the exchange was taken over; it was never sent from here. */
   readonly adoptedAt: Date | null;
-  /** Whether a final order paid; null if that is not known. */
+  /** The result of a final order, if it is known. */
   readonly outcome: 'succeeded' | 'failed' | null;
   /** The contradictions in spite of which a person said that the order is ours, as `decideOurs` writes them. */
   readonly oursDespite: string | null;

@@ -120,10 +120,10 @@ export async function isAnythingAwaited(db: Database, account: string): Promise<
   return (await accountsToJudge(db, [account])).length > 0;
 }
 
-/** Accounts of one look at the most; the next look goes on after them. */
+/** The most accounts of one look; the next look continues after them. */
 const ACCOUNTS_OF_A_LOOK = 1_000;
 
-/** Accounts in which something is to be sent, each with its first due time in ms of UTC, and the place after which there may be more. */
+/** Accounts with rows to send, each with its first due time in ms of UTC, and the place after which there may be more. */
 interface AccountsToSend {
   readonly due: ReadonlyMap<string, number>;
   readonly next: string | undefined;

@@ -78,7 +78,7 @@ export interface AgedOrder extends OrderAge, DueKey {
 
 const PAGE = 200;
 
-/** Yields the ages of the orders of some states in pages, until `signal` aborts. Other work goes on between two pages. */
+/** Yields the ages of the orders of some states in pages, until `signal` aborts. Other work runs between two pages. */
 export async function* orderAges(
   { account, store: { db }, clock }: { account: string; store: { db: Database }; clock: Pick<Clock, 'turn'> },
   states: readonly OrderState[],

@@ -94,8 +94,8 @@ export async function accountWithOrder(
 }
 
 /**
- * Reads one row that is to be decided on, and locks it: the merchant's own programs write it too. Undefined where there is
- * none. Throws `RowLockedError` where one of them has it locked for longer than a moment.
+ * Reads one row to decide about, and locks it, because the merchant's own programs write it too. Returns undefined if
+ * there is none. Throws `RowLockedError` if one of them has it locked for longer than a moment.
  */
 export async function lockOrder(
   tx: Transaction,
@@ -105,7 +105,7 @@ export async function lockOrder(
   return (await lockStatement(tx, { account, externalOrderId })).rows[0];
 }
 
-/** As `lockOrder`, for what can be done another time: undefined also if another program has the row locked. */
+/** As `lockOrder`, for work that can wait: returns undefined also if another program has the row locked. */
 export async function lockFreeOrder(
   tx: Transaction,
   account: string,

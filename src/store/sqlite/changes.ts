@@ -42,7 +42,7 @@ export async function* changesOf(
 /** Returns undefined if the system cannot watch files. */
 function watchFile(path: string, onWrite: () => void): FSWatcher | undefined {
   try {
-    // The periodic look goes on without it.
+    // The periodic look works without it.
     return watch(path, { persistent: false }, onWrite).on('error', () => undefined);
   } catch {
     return undefined;

@@ -37,7 +37,7 @@ export function fileFault(error: Error, path: string): string {
   return `${words} (${(error as NodeJS.ErrnoException).code})`;
 }
 
-/** As `storeError`, and for what the system itself says of a file that cannot be made or opened. */
+/** As `storeError`, and for the system's own errors about a file that cannot be made or opened. */
 export function openError(error: unknown, path: string): unknown {
   if (!(error instanceof Error) || !('errno' in error)) return storeError(error, path);
   const message = `${path} cannot be opened (${fileFault(error, path)}); check its folder and the permissions`;

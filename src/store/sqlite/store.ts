@@ -227,8 +227,8 @@ export async function openSnapshot(path: string): Promise<Snapshot> {
 
 /**
  * Closes the snapshot and copies what others wrote meanwhile from the write-ahead log into the database. Otherwise a commit
- * of the daemon would do it, and wait for it. Writers go on during the copy. What was read stands, whether the copy succeeds
- * or, on a full disk, does not.
+ * of the daemon would do it, and wait for it. Writers need not wait for the copy. The rows that were read are valid even if
+ * the copy fails, as on a full disk.
  */
 function closeAndCopyLog(path: string, sqlite: Database.Database): void {
   // Opened first, so that as few commits as can be come in between.
@@ -237,7 +237,7 @@ function closeAndCopyLog(path: string, sqlite: Database.Database): void {
     sqlite.close();
     copier.pragma('wal_checkpoint(passive)');
   } catch (error) {
-    // What else is wrong with the disk is found by whoever writes next.
+    // The next writer finds any other fault of the disk.
     if (!(error instanceof Database.SqliteError)) throw error;
   } finally {
     copier.close();

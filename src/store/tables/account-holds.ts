@@ -38,7 +38,7 @@ export async function setHold(tx: Transaction, account: string, hold: Restraint,
   if (before === undefined || actor !== null) await recordChange(tx, account, { to: hold, reason, actor, now });
 }
 
-/** Pauses an account until a person has it go on. */
+/** Pauses an account until a person resumes it. */
 export async function pause(
   tx: Transaction,
   account: string,
@@ -48,7 +48,7 @@ export async function pause(
   await setHold(tx, account, { kind, since: now, until: null, ...by }, now);
 }
 
-/** The fact that tells from when on creates count for `guard.*`: a person has let them go on then. */
+/** The fact that tells from when on creates count for `guard.*`: a person allowed them then. */
 const GUARD_COUNTS_FROM = 'guard.countsFrom';
 
 export async function guardCountsFrom(db: Database, account: string): Promise<string | undefined> {
@@ -86,7 +86,7 @@ interface Change {
 }
 
 async function recordChange(tx: Transaction, account: string, { from, to, reason, actor, now }: Change): Promise<void> {
-  // Waits of the rate are nothing that anybody looks back at, and may be many.
+  // Waits of the rate are left out: they may be many, and no person looks back at them.
   const { kind } = from ?? to ?? {};
   if (kind === 'rate-limited') return;
   const event = { account, type: 'account', subject: account, field: 'hold' } as const;

@@ -7,7 +7,7 @@ import { allRows } from '../pages.ts';
 const OLDER_STATE: StopKind = 'older-state';
 
 /**
- * Records once, as an event that all processes read, that no worker can drive an account, or with no kind that it is no
+ * Records once, as an event that all processes read, that no worker can own an account, or with no kind that it is no
  * longer stopped. An older state stands until a person accepts it, whatever else fails.
  */
 export async function recordStop(

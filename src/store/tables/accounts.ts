@@ -5,8 +5,8 @@ import type { SeenStatusesTable } from '../schema.ts';
 import { queries, rowsStatement, statement } from '../statement.ts';
 
 /**
- * Gives a new owner the next generation of the account. The lock fails if its file was removed or the database has two paths;
- * then the last owner finds out by the generation that another has followed. It is later than `known`, too.
+ * Makes a new owner, with the next generation of the account. The lock fails if its file was removed or the database has two
+ * paths; then the last owner finds out by the generation that another has followed. It is later than `known`, too.
  */
 export async function nextGeneration(tx: Transaction, account: string, known = 0): Promise<number> {
   const { rows } = await generationStatement(tx, { account });
@@ -145,7 +145,7 @@ export async function seenStatuses(
   return (await seenBeforeStatement(db, query)).rows;
 }
 
-/** Remembers status values. Returns those that were never seen before. */
+/** Remembers status values. Returns the ones that were never seen before. */
 export async function rememberStatuses(
   tx: Transaction,
   seen: readonly SeenStatus[],
@@ -153,7 +153,7 @@ export async function rememberStatuses(
   return await seenStatement(tx, seen);
 }
 
-/** Requests that an owner may send until a time, and those that it has sent: they count for the next owner. */
+/** Requests that an owner may send until a time, and the ones that it has sent: they count for the next owner. */
 export interface Lease {
   readonly until: Date;
   /** The same time by the monotonic clock of the machine, in milliseconds since its start `boot`; null if that is not known. */

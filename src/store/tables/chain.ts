@@ -60,7 +60,7 @@ export async function appendToChain(
   events: readonly (NewEvent & Uncounted)[],
 ): Promise<void> {
   const head = await headOf(tx, account);
-  // Nothing is awaited until the events have their places: what others add meanwhile comes after.
+  // Nothing is awaited until the events have their places: events of others come after them.
   const chained = events.map((event) => {
     const stored = storedColumns(event);
     stored.previous_hash = head.hash;
@@ -88,12 +88,12 @@ export async function writeEvents(tx: Transaction): Promise<void> {
   }
 }
 
-/** Writes where the chains end that a transaction has added to. */
+/** Writes the ends of the chains that a transaction has added to. */
 export async function endChains(tx: Transaction): Promise<void> {
   for (const [account, head] of tx.heads ?? []) await moveHead(tx, account, await head);
 }
 
-/** Puts other counts in the place of those that are kept with the end of an account's chain. */
+/** Replaces the counts that are kept with the end of an account's chain. */
 export async function recount(tx: Transaction, account: string, counts: Counts): Promise<void> {
   const head = await headOf(tx, account);
   const corrected = { ...head, counts };
@@ -115,7 +115,7 @@ async function readHead(tx: Transaction, account: string): Promise<EventHead> {
   return { ...head, counts: countsOf(head.counts) };
 }
 
-/** The columns of an event alone, as the database gives them back: what the exchange sends may hold half a character. */
+/** The columns of an event alone, as the database stores them, because text of the exchange may hold half a character. */
 function storedColumns(event: NewEvent): ChainedEvent {
   const columns: Record<string, string | null> = {};
   for (const column of COLUMNS) {
@@ -140,7 +140,7 @@ export async function eventHash(db: Database, account: string, id: number): Prom
   return (await hashStatement(db, { account, id })).rows[0]?.hash;
 }
 
-/** Reads the id of the newest event of an account, or of all where none is named; 0 when there is none. */
+/** Reads the id of the newest event of an account, or of all if none is named; 0 when there is none. */
 export async function newestEventId(db: Database, account: string | undefined): Promise<number> {
   if (account !== undefined) return (await headStatement(db, { account })).rows[0]?.id ?? 0;
   const newest = db.selectFrom('event_heads').select((head) => head.fn.max<number | null>('id').as('id'));
@@ -154,7 +154,7 @@ interface CountedEvent extends Uncounted {
   readonly new_value: string | null;
 }
 
-/** What an event does not tell: an acknowledged finding that is resolved was not open. */
+/** A fact that an event does not tell: an acknowledged finding that is resolved was not open. */
 export interface Uncounted {
   readonly wasAcknowledged?: boolean;
 }
@@ -197,7 +197,7 @@ export interface KnownHead {
 
 type StoredEvent = Omit<EventsTable, 'id'> & { readonly id: number };
 
-/** Checks that the events of each account form one chain that ends where its head says, and that the `known` events are in it. */
+/** Checks that the events of each account form one chain that ends as its head says, and that the `known` events are in it. */
 export async function checkChains(
   db: Database,
   known: readonly KnownHead[] = [],

@@ -6,7 +6,7 @@ import type { OrderRow } from '../orders/order-columns.ts';
 import type { Database, NewEvent, Transaction } from '../port.ts';
 import { queries, statement } from '../statement.ts';
 
-/** What happened to an order, a link or an account, where no column of theirs changed; a finding also where one did. */
+/** An event of an order, a link or an account that changed no column of theirs, or a finding. */
 export type Happening = Pick<NewEvent, 'account' | 'type' | 'subject' | 'field' | 'source'> &
   Partial<Pick<NewEvent, 'old_value' | 'new_value' | 'reason' | 'actor'>> &
   Uncounted;
@@ -33,7 +33,7 @@ interface EventSubject extends Pick<NewEvent, 'account' | 'type' | 'subject'> {
   readonly now: Date;
 }
 
-/** A change of one field: of an order, as `OrderEvent`, or of what an extension keeps. */
+/** A change of one field: of an order, as `OrderEvent`, or of a row of an extension. */
 interface FieldChange {
   readonly field: string;
   readonly oldValue: string | null;
@@ -104,7 +104,7 @@ export async function firstSentAt(db: Database, account: string, externalOrderId
   return rows[0] === undefined ? null : new Date(rows[0].observed_at);
 }
 
-/** Fields of account events: a hold, the exchange is out of reach, its answers cannot be read, no worker can drive the account. */
+/** Fields of account events: a hold, the exchange is out of reach, its answers cannot be read, no worker can own the account. */
 export type AccountField = 'hold' | 'exchange' | 'answers' | 'stopped';
 
 const newestStatement = statement((v: { account: string; field: AccountField }) =>

@@ -152,7 +152,7 @@ const EXPLAINING = (Object.keys(FINDING_CLASSES) as FindingClassName[]).filter(
   (name) => FINDING_CLASSES[name].severity === 'info',
 );
 
-/** Counts the open findings, without those that only explain something. By class: the index has no severity. */
+/** Counts the open findings, without explanations. By class: the index has no severity. */
 export async function countOpenFindings(db: Database, account: string): Promise<number> {
   const { findings } = await db
     .selectFrom('findings')

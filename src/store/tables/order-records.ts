@@ -15,12 +15,12 @@ export interface ReceivedBody {
   readonly receivedAt: string;
 }
 
-/** A record that is compared with its order now, and what is kept beside it. */
+/** A record that is compared with its order now, and the facts that are kept beside it. */
 export interface ComparedBody extends ReceivedBody, Turns {
   readonly comparedAt: string;
 }
 
-/** The fields of an order record that have their own column; null if the record does not give them. */
+/** The fields of an order record that have their own column; null if the record lacks them. */
 type RecordColumns = Omit<OrderRecordsTable, keyof ReceivedBodiesTable | 'completed_at' | 'compared_at' | TurnColumn>;
 type TurnColumn = 'earlier_hash' | 'turns' | 'repeats' | 'quiet_changes';
 
@@ -107,7 +107,7 @@ export async function readTurns(tx: Transaction, account: string, externalOrderI
   return rows[0] ?? NO_TURNS;
 }
 
-/** Stores the newest order record (§2.7) of an order, as received, while it is compared; `view` where it can be read as one. */
+/** Stores the newest order record (§2.7) of an order, as received, while it is compared; with `view` if it can be read as one. */
 export async function keepOrderRecord(tx: Transaction, received: ComparedBody, view?: RecordView): Promise<void> {
   const columns = COLUMNS.map((column) => [column, view?.[RECORD_FIELD_OF[column]] ?? null]);
   const completedAt = readTime(view?.completionDate)?.toISOString() ?? null;
@@ -144,7 +144,7 @@ export async function uncomparedIds(db: Database, page: RecordPage): Promise<str
   return rows.map((row) => row.external_order_id);
 }
 
-/** Marks records as never compared. Gives the id of the last of them, undefined when there are no more. */
+/** Marks records as never compared. Returns the id of the last of them, undefined when there are no more. */
 export async function forgetCompared(tx: Transaction, page: RecordPage): Promise<string | undefined> {
   const ids = (await idsOf(tx, page).execute()).map((row) => row.external_order_id);
   if (ids.length === 0) return undefined;
@@ -182,7 +182,7 @@ function turnColumnsOf({ earlierHash, turns, repeats, quietChanges }: Turns) {
   return { earlier_hash: earlierHash, turns, repeats, quiet_changes: quietChanges };
 }
 
-/** Reads the columns by name: the builder of a statement gives a placeholder for each name that it is asked for. */
+/** Reads the columns by name: the builder of a statement returns a placeholder for each name that it is asked for. */
 function columnsOf(v: RecordColumns): RecordColumns {
   return Object.fromEntries(COLUMNS.map((column) => [column, v[column]])) as unknown as RecordColumns;
 }

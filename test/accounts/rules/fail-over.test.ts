@@ -85,7 +85,7 @@ describe('the orders that a lost owner may have walked by', () => {
       expect(walkedTo({ ...failOver, walked })).toBeUndefined();
   });
 
-  it('are those that were inserted before, by clocks that may differ', () => {
+  it('are the orders that were inserted before, by clocks that may differ', () => {
     const insertedUntil = '2040-01-01T00:00:00.000Z';
     const known = ['2040-01-01T00:00:10.000Z', '2040-01-01T00:00:10.001Z'].map((at) =>
       isKnownTo({ insertedUntil }, at),

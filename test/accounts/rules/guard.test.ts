@@ -68,7 +68,7 @@ describe('the guard of creates', () => {
       'guarded',
     ],
     [
-      'an amount whose currency nobody knows',
+      'an amount whose currency is not known',
       [],
       { assetPerHour: [limit('1'), limit('100', 'EUR')] },
       order({ assetPosition: 'OUTPUT', asset: '0.1' }),
@@ -78,7 +78,7 @@ describe('the guard of creates', () => {
     expect(decideAfter(sent, settings, next)).toBe(kind);
   });
 
-  it('waits for what is in flight where its outcome decides, and does not count what was not taken', () => {
+  it('waits for what is in flight if its outcome decides, and does not count what was not taken', () => {
     const window = new CreateWindow({ createsPerHour: 1, assetPerHour: [limit('1')] });
     const first = window.add(order(), at(0));
     expect(window.decide(order(), at(1)).kind).toBe('wait');
@@ -86,7 +86,7 @@ describe('the guard of creates', () => {
     expect(window.decide(order(), at(2)).kind).toBe('free');
   });
 
-  it('counts an order for an hour, and what was sent before a person let creates go on no more', () => {
+  it('counts an order for an hour, and creates before a person allowed more no longer', () => {
     const window = new CreateWindow({ createsPerHour: 1, assetPerHour: [] });
     window.settle(window.add(order(), at(0)), true);
     expect(window.decide(order(), at(GUARD_WINDOW_MS)).kind).toBe('guarded');
@@ -97,7 +97,7 @@ describe('the guard of creates', () => {
     expect(window.decide(order(), at(GUARD_WINDOW_MS + 10_001)).kind).toBe('free');
   });
 
-  it('waits where what is in flight of the same limit decides', () => {
+  it('waits if what is in flight of the same limit decides', () => {
     const window = new CreateWindow({ assetPerHour: [limit('2'), limit('5', 'EUR')], outputPosition: 'outputAsset' });
     const first = window.add(order({ asset: '1.5' }), at(0));
     expect(window.decide(order(), at(1))).toEqual({ kind: 'wait' });
@@ -121,7 +121,7 @@ describe('the guard of creates', () => {
     expect(window.decide(order(), at(GUARD_WINDOW_MS + 10_000)).kind).toBe('free');
   });
 
-  it('counts nothing twice: neither what was let go on, nor what is older than an hour', () => {
+  it('counts nothing twice: neither allowed creates, nor creates that are older than an hour', () => {
     const window = new CreateWindow({ createsPerHour: 1, assetPerHour: [] });
     const early = window.add(order(), at(0));
     expect(window.decide(order(), at(GUARD_WINDOW_MS + 10_000)).kind).toBe('free');

@@ -13,7 +13,7 @@ describe('the name of an account', () => {
     expect(name).not.toMatch(ACCOUNT_NAME);
   });
 
-  it('is left out of a command where it is the default, and quoted where a shell would read it otherwise', () => {
+  it('is left out of a command if it is the default, and quoted if a shell would read it otherwise', () => {
     expect(['default', 'shop', 'shop 1'].map(accountWords)).toEqual(['', ' --account shop', " --account 'shop 1'"]);
   });
 });

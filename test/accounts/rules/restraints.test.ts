@@ -94,7 +94,7 @@ describe('creates whose outcomes are unknown', () => {
   type Step = readonly [AccountNews['kind'], askedAtMs: number, nowMs: number];
   const at = (ms: number) => after(NOW, ms);
 
-  /** The restraints after replies, each asked and received so many ms from now. */
+  /** The restraints after replies, each asked and received at these times in ms from now. */
   function restrained(steps: readonly Step[], settings = { pauseAfterUnknown: 10 }): Restraints {
     let restraints: Restraints = { restraints: [], unknownInARow: 0 };
     for (const [kind, askedAt, now] of steps) {
@@ -113,15 +113,11 @@ describe('creates whose outcomes are unknown', () => {
 
   it.each<[string, readonly Step[], number]>([
     ['count once an answer shows that the exchange serves everything else', [lost(5), answered(9)], 1],
-    ['count each where others are answered in between', [lost(5), answered(9), lost(15), answered(19)], 2],
-    [
-      'are one piece of evidence where they left before the first was known',
-      [lost(9, 9), answered(12), lost(15, 9)],
-      1,
-    ],
-    ['are one piece of evidence where nothing is answered in between', [lost(5), lost(9), lost(15), answered(19)], 1],
-    ['do not count where look-ups have no answer either', [lost(5), silent(9), answered(19)], 0],
-    ['do not count twice where look-ups have none', [lost(5), answered(9), lost(15), silent(19), silent(29)], 1],
+    ['count each if others are answered in between', [lost(5), answered(9), lost(15), answered(19)], 2],
+    ['are one piece of evidence if they left before the first was known', [lost(9, 9), answered(12), lost(15, 9)], 1],
+    ['are one piece of evidence if nothing is answered in between', [lost(5), lost(9), lost(15), answered(19)], 1],
+    ['do not count if look-ups have no answer either', [lost(5), silent(9), answered(19)], 0],
+    ['do not count twice if look-ups have none', [lost(5), answered(9), lost(15), silent(19), silent(29)], 1],
     ['are not shown to be lost alone by what was asked before', [lost(5), ['served', 1, 9], silent(19)], 0],
     ['are counted until one is accepted', [lost(5), answered(9), ['create-accepted', 10, 11]], 0],
     ['are counted until one is rejected', [lost(5), answered(9), ['create-rejected', 10, 11]], 0],
@@ -278,7 +274,7 @@ describe('a restraint for people', () => {
     }
   });
 
-  it('says until when it lasts where nobody has to end it', () => {
+  it('says until when it lasts if no person must end it', () => {
     const view = viewOf(restraint('slowed', { until: after(NOW, HOUR) }));
     expect(view.until).toBe(after(NOW, HOUR).toISOString());
     expect(describeRestraint(view, 'default')).toMatch(new RegExp(`since ${view.since}\\b.* until ${view.until}`));

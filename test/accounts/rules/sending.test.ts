@@ -31,7 +31,7 @@ describe('what the restraints of an account let through', () => {
     ['look-ups after a restored database', [restraint('restored', null)], ['held', 'free']],
     ['nothing while the exchange asks to wait', [restraint('rate-limited', 1)], ['held', 'held']],
     ['one request when it was to wait no longer', [restraint('rate-limited', 0)], ['probe', 'probe']],
-    ['one request of those that the key was refused for', [restraint('key-refused', -1)], ['probe', 'probe']],
+    ['one request of the lane that the key was refused for', [restraint('key-refused', -1)], ['probe', 'probe']],
     ['look-ups while creates are forbidden', [restraint('forbidden', 1)], ['held', 'free']],
     ['one create when the hour of slow creates is over', [restraint('slowed', 0)], ['probe', 'free']],
   ])('%s', (_name, restraints, expected) => {

@@ -43,7 +43,7 @@ describe('the breaker', () => {
     random: fc.double({ min: 0, max: 0.99, noNaN: true }),
   });
 
-  /** Walks through the states of a lane as the gate makes them, and gives each with what led to it. */
+  /** Walks through the states of a lane as the gate makes them, and yields each with its cause. */
   function walk(lane: BreakerLane, steps: readonly (typeof step extends fc.Arbitrary<infer Step> ? Step : never)[]) {
     let now = 0;
     let state = CLOSED;
@@ -97,7 +97,7 @@ describe('the breaker', () => {
     );
   });
 
-  it('opens at once where nothing can be reached', () => {
+  it('opens at once if nothing can be reached', () => {
     expect(after('create', [['a', 'unreachable']])).toMatchObject({ openUntil: 1_000, openings: 1 });
   });
 
@@ -144,7 +144,7 @@ describe('the breaker', () => {
     expect([late(3_000, 3), late(3_000, 9), late(15_000, 9)]).toEqual([5_000, 7_000, 1_000]);
   });
 
-  it('lets a create go once a look-up has reached the exchange, whatever it says, where none was lost', () => {
+  it('lets a create go once a look-up has reached the exchange, whatever it says, if none was lost', () => {
     const unreached = after('create', [['a', 'unreachable']]);
     expect(probed(unreached, 'failed', 1_000, 1)).toMatchObject({ needsProbe: false, openings: 1 });
     expect(probed(unreached, 'unreachable', 1_000, 1)).toMatchObject({ needsProbe: true, failedProbes: 1 });

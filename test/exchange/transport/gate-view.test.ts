@@ -112,7 +112,7 @@ describe('a turn', () => {
   });
 
   it.each(['has ended', 'is running'])(
-    'is given to nobody who waits for it when the gate is closed, and the request before it %s',
+    'is not granted to a waiting request when the gate is closed, and the request before it %s',
     async (before) => {
       const { gate } = gateOf(1);
       const first = await gate.turn({ lane: 'person' });

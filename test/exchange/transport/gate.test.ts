@@ -52,7 +52,7 @@ function steppedClock(): Clock & { pass(ms: number): Promise<void> } {
 describe('the gate', () => {
   const open = { requests: 1_000, intervalMs: 1_000 };
 
-  it('starts no more than the limit in a window and goes on when it has passed', async () => {
+  it('starts no more than the limit in a window and continues when it has passed', async () => {
     const clock = steppedClock();
     const gate = new Gate(
       { concurrency: 8, window: new RateWindow({ requests: 3, intervalMs: 100 }), account: unheld() },
@@ -76,7 +76,7 @@ describe('the gate', () => {
     expect(await within(gate, 'create', () => 'sent')).toBe('sent');
   });
 
-  it('gives no turn until the last owner is out of the window', async () => {
+  it('grants no turn until the last owner is out of the window', async () => {
     const clock = steppedClock();
     const gate = new Gate(
       { concurrency: 1, window: new RateWindow(open, [{ at: -300, requests: 1_000 }]), account: unheld() },
@@ -139,7 +139,7 @@ describe('the gate', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  it('gives no turn while the breaker is open, and then a single probe that the others wait for', async () => {
+  it('grants no turn while the breaker is open, and then a single probe that the others wait for', async () => {
     const clock = steppedClock();
     const gate = new Gate({ concurrency: 4, window: new RateWindow(open), account: unheld() }, clock);
     await within(gate, 'lookup', () => 1, { report: UNREACHABLE });
@@ -163,7 +163,7 @@ describe('the gate', () => {
     expect(new Set(ran)).toEqual(new Set([2, 3, 4]));
   });
 
-  it('gives none to those that wait for a probe when that fails', async () => {
+  it('grants none to requests that wait for a probe when that fails', async () => {
     const clock = steppedClock();
     const gate = new Gate({ concurrency: 4, window: new RateWindow(open), account: unheld() }, clock);
     await within(gate, 'lookup', () => 1, { report: UNREACHABLE });
@@ -192,7 +192,7 @@ describe('the gate', () => {
     },
   );
 
-  it('gives no turn to creates that cannot reach the exchange until a look-up does', async () => {
+  it('grants no turn to creates that cannot reach the exchange until a look-up does', async () => {
     const clock = steppedClock();
     const gate = new Gate({ concurrency: 4, window: new RateWindow(open), account: unheld() }, clock);
     await within(gate, 'create', () => 1, { report: UNREACHABLE });
@@ -208,7 +208,7 @@ describe('the gate', () => {
     expect(await within(gate, 'create', () => 1)).toBe(1);
   });
 
-  it('gives no turn to creates while it is in doubt whether they alone are lost', async () => {
+  it('grants no turn to creates while it is in doubt whether they alone are lost', async () => {
     const clock = steppedClock();
     const account = { ...unheld(), isInDoubt: true };
     const gate = new Gate({ concurrency: 4, window: new RateWindow(open), account }, clock);
@@ -219,7 +219,7 @@ describe('the gate', () => {
     expect(await within(gate, 'create', () => 1)).toBe(1);
   });
 
-  /** Answers of creates come when the test wants them: gives how many were in flight together, round by round. */
+  /** Answers of creates come when the test wants them: returns how many were in flight together, round by round. */
   async function rounds(gate: Gate, clock: ReturnType<typeof steppedClock>, creates: number): Promise<number[]> {
     let waiting: (() => void)[] = [];
     const all = Array.from({ length: creates }, (_, index) =>
@@ -237,7 +237,7 @@ describe('the gate', () => {
     return sizes;
   }
 
-  it('gives no turn to lanes that are held, and one turn at a time to all that are probed together', async () => {
+  it('grants no turn to lanes that are held, and one turn at a time to all that are probed together', async () => {
     const clock = steppedClock();
     let [heldMs, probed] = [0, ['create', 'lookup']];
     const isHeld = (lane: Lane) => lane !== 'person' && probed.includes(lane);
@@ -264,7 +264,7 @@ describe('the gate', () => {
     await Promise.all(all);
     expect(running).toEqual(['a', 'd', 'b']);
     expect(await request('create', 'e')).toBeUndefined();
-    // Where creates alone are probed, look-ups do not keep them from it.
+    // If creates alone are probed, look-ups do not keep them from it.
     [heldMs, probed] = [0, ['create']];
     const more = [request('lookup', 'f'), request('lookup', 'g'), request('create', 'h'), request('create', 'i')];
     await clock.pass(0);
@@ -285,7 +285,7 @@ describe('the gate', () => {
     expect(await rounds(gate, clock, 31)).toEqual([1, 2, 4, 8, 8, 8]);
   });
 
-  it('gives no turn to creates after failures that may have been taken until a look-up is answered, then one', async () => {
+  it('grants no turn to creates after failures that may have been taken until a look-up is answered, then one', async () => {
     const clock = steppedClock();
     const gate = new Gate({ concurrency: 8, window: new RateWindow(open), account: unheld() }, clock);
     const failed = { wasSent: true, health: 'failed' } as const;

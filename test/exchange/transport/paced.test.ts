@@ -25,7 +25,7 @@ interface Asked {
   readonly isUnused?: boolean;
 }
 
-/** Requests at the gates of accounts, of which several share the limit; gives when they started and left. */
+/** Requests at the gates of accounts, of which several share the limit; returns when they started and left. */
 function gatesOf(limit: RateLimit, { accounts = 1, spent = [] as readonly SpentRequests[] } = {}) {
   const clock = testClock();
   const shared = accounts === 1 ? undefined : new SharedWindow(limit, spent, clock);
@@ -150,7 +150,7 @@ describe('a paced limit', () => {
     expect(started.length / 2_000).toBeGreaterThanOrEqual(0.93);
   });
 
-  it('leaves unused what answers take where it is proved', async () => {
+  it('leaves unused what answers take if it is proved', async () => {
     const started = await startedWithin(60 * SECOND, { ...TEN_A_SECOND, mode: 'proved' }, { lastsMs: 150 });
     expect(started.length / 600).toBeGreaterThan(0.82);
     expect(started.length / 600).toBeLessThan(0.89);

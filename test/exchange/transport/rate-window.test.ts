@@ -30,7 +30,7 @@ describe('the room of a rate window', () => {
     expect(window.waitMs(9_999)).toBeUndefined();
   });
 
-  it('is as large after a 429 where starts are not spaced: the hold is enough', () => {
+  it('is as large after a 429 if starts are not spaced: the hold is enough', () => {
     const window = windowOf([0]);
     window.slowDown(0);
     expect(window.waitMs(0)).toBe(0);
@@ -49,7 +49,7 @@ describe('the room of a rate window', () => {
 });
 
 describe('what a rate window remembers for the next owner', () => {
-  it('is what is running, and what has ended by the last of those that ended nearly together', () => {
+  it('is the running requests, and the ended ones by the last of the group that ended nearly together', () => {
     const window = windowOf([0, 50, 95, 100, 250], { ...LIMIT, requests: 9 });
     window.start(300);
     expect(window.spent(300)).toEqual({

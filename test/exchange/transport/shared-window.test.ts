@@ -4,7 +4,7 @@ import { SharedWindow } from '../../../src/exchange/transport/rate-window.ts';
 import { unheld } from '../../support/exchange-client.ts';
 import { testClock, type TestClock } from '../../support/test-clock.ts';
 
-/** Gates of accounts that share a limit of so many requests in 100 ms; what each starts is written down with its time. */
+/** Gates of accounts that share a limit of `requests` in 100 ms; the start of each is written down with its time. */
 function gatesOf(accounts: readonly string[], requests: number, lastsMs = 0) {
   const clock = testClock();
   const shared = new SharedWindow({ requests, intervalMs: 100 }, [], clock);
@@ -33,7 +33,7 @@ async function pass(clock: TestClock, ms: number): Promise<void> {
   }
 }
 
-/** Accounts that share a limit of so many requests in 100 ms, and start what they have to whenever they hear that they may. */
+/** Accounts that share a limit of `requests` in 100 ms, and start their requests whenever they hear that they may. */
 function backlogsOf(accounts: readonly string[], requests: number) {
   const clock = testClock();
   const shared = new SharedWindow({ requests, intervalMs: 100 }, [], clock);
@@ -149,7 +149,7 @@ describe('accounts that share a limit', () => {
     },
   );
 
-  it('go on when one of them is closed', async () => {
+  it('continue when one of them is closed', async () => {
     const { clock, gates, starts, ask } = gatesOf(['a', 'b'], 1);
     await ask('a');
     const waiting = [ask('a'), ask('b')];

@@ -210,7 +210,7 @@ describe('the transport', () => {
     expect([error.code, error.sent]).toEqual([code, 'perhaps']);
   });
 
-  it('sends nothing to one in between whose certificate nobody has signed, whatever NODE_TLS_REJECT_UNAUTHORIZED says', async () => {
+  it('sends nothing to one in between whose certificate no authority has signed, whatever NODE_TLS_REJECT_UNAUTHORIZED says', async () => {
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
     let requests = 0;
     const server = createTlsServer(SELF_SIGNED, (_request, response) => {

@@ -30,7 +30,7 @@ function drawn(...charts: readonly Chart[]): readonly string[] {
 }
 
 const svgsOf = (text: string) => text.match(/<svg class="(?:wide|narrow)".*?<\/svg>/gs) ?? [];
-/** What fills each shape: its tone, or the end of the name of its pattern. */
+/** The fill of each shape: its tone, or the end of the name of its pattern. */
 const fillsOf = (svg: string) =>
   [...svg.matchAll(/<path d="[^"]+"(?: class="(\w+)" fill="#\w+"| fill="url\(#chart\d+-([\w-]+)\)")\/>/g)].map(
     ([, tone, pattern]) => tone ?? pattern,
@@ -47,7 +47,7 @@ describe('a chart', () => {
     for (const svg of svgsOf(text)) expect(Number(/font-size="([\d.]+)"/.exec(svg)?.[1])).toBeGreaterThanOrEqual(12);
   });
 
-  it('says what it shows to those who do not see it, and names each colour', () => {
+  it('says what it shows to people who do not see it, and names each colour', () => {
     const [text = ''] = drawn(COLUMNS);
     expect(text).toContain('role="img" aria-label="Orders. 3 orders in 2 days"');
     expect(text.match(/<li>.*?<\/li>/gs)?.map((item) => item.replace(/<[^>]*>/g, ''))).toEqual([
@@ -58,7 +58,7 @@ describe('a chart', () => {
       for (const word of ['orders', '1 Mar', '2']) expect(svg).toContain(`>${word}</text>`);
   });
 
-  it('has colours of the page, for which it names others where there is no style', () => {
+  it('has colours of the page, for which it names others if there is no style', () => {
     const [text = ''] = drawn(COLUMNS);
     for (const svg of svgsOf(text)) {
       expect(fillsOf(svg)).toEqual(['good', 'warning-stripes']);
@@ -100,7 +100,7 @@ describe('a chart', () => {
       ]),
     );
     expect(second?.[1]).toBeLessThan(first?.[1] ?? 0);
-    // Each begins where the other ends.
+    // Each begins at the end of the other.
     expect((second?.[1] ?? 0) + (second?.[3] ?? 0)).toBeCloseTo(first?.[1] ?? 0, 0);
     expect((below?.[1] ?? 0) + (below?.[3] ?? 0)).toBeCloseTo(further?.[1] ?? 0, 0);
     const beside = barsOf({

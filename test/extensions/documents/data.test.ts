@@ -10,7 +10,7 @@ async function bare(keys: readonly string[], ...rows: Record<string, string | nu
 }
 
 describe('CSV', () => {
-  it('has a header, also where there are no rows', async () => {
+  it('has a header, also if there are no rows', async () => {
     expect(await bare(['pair', 'asset'])).toBe('pair,asset\n');
     expect(await bare(['pair', 'orders', 'status'], { pair: 'BTC/EUR', orders: 2, status: null })).toBe(
       'pair,orders,status\nBTC/EUR,2,\n',
@@ -51,7 +51,7 @@ describe('CSV', () => {
   );
 
   it.each(['-5', '-0.50', `-${EXACT}`, '5', 'a=1', "'x", ''])(
-    'is left as it stands where it is none: %j',
+    'is left as it stands if it is none: %j',
     async (text) => {
       expect(parse(await bare(['text'], { text }), { columns: true })).toEqual([{ text }]);
     },
@@ -89,7 +89,7 @@ describe('JSON', () => {
     expect((JSON.parse(text) as { sections: { lines: unknown } }).sections.lines).toEqual(rows);
   });
 
-  it('is an empty array where there are no rows and no schema', async () => {
+  it('is an empty array if there are no rows and no schema', async () => {
     expect(await wholeText(jsonText(documentOf(texts('id'), [], null)))).toBe('[]\n');
   });
 

@@ -11,7 +11,7 @@ import { isChromiumMissing, launchChromium, layoutOf, pagesOf } from '../../supp
 import { monthPage } from '../../support/month-page.ts';
 import { HOSTILE, hostilePage, wholeText } from '../../support/report-document.ts';
 
-/** Pictures of the pages are for people to look at: they stay where this variable names a folder. */
+/** Pictures of the pages are for people to look at: they stay if this variable names a folder. */
 const { ORDER_SYNC_SCREENSHOTS } = process.env;
 /** Longer words may be broken: a card of a phone is no wider. */
 const LONGEST_WORDS = { wide: { inTable: 40, elsewhere: 12 }, phone: { inTable: 28, elsewhere: 12 } } as const;
@@ -23,7 +23,7 @@ const WIDTHS = [
   [390, LONGEST_WORDS.phone],
 ] as const;
 
-describe.skipIf(isChromiumMissing)('a report in Chromium (left out where there is no /usr/bin/chromium)', () => {
+describe.skipIf(isChromiumMissing)('a report in Chromium (left out if there is no /usr/bin/chromium)', () => {
   let folder = '';
   let pictures = '';
   let browser: Browser;
@@ -96,7 +96,7 @@ describe.skipIf(isChromiumMissing)('a report in Chromium (left out where there i
     await page.close();
   });
 
-  it('is short, also on a phone and on paper, where 200 orders have findings of each class', async () => {
+  it('is short, also on a phone and on paper, if 200 orders have findings of each class', async () => {
     // The page is of the report that a person gets from the demonstration.
     const options = { cwd: folder, environment: { TMPDIR: folder } };
     const demo = await runProgram(['demo', '--scenario', 'mismatch', '--keep'], options);
@@ -121,7 +121,7 @@ describe.skipIf(isChromiumMissing)('a report in Chromium (left out where there i
     await page.close();
   });
 
-  it('shows that a wide table goes on to the right, until its end is seen', async () => {
+  it('shows that a wide table continues to the right, until its end is seen', async () => {
     const page = await open('month', 800);
     const shadow = async () => {
       const [opacity] = await page.evaluate<[string, number]>(

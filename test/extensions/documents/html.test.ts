@@ -115,7 +115,7 @@ describe('HTML', () => {
     expect(await wholeText(htmlText({ ...document, sections, verdict, isWhole: true }))).not.toContain('"><summary>');
   });
 
-  it('has a group that is of another part there, and what is begun with where it was', async () => {
+  it('has a group that is of another part there, and the first step of a person if it was there', async () => {
     const rows = ['A', 'B', 'C'].map((group) => ({ group, id: group.toLowerCase() }));
     const document = documentOf(texts('group', 'id'), rows, 'x/1');
     const headOf = ({ group }: Row) => ({
@@ -136,7 +136,7 @@ describe('HTML', () => {
     expect(ids).toHaveLength(new Set(ids).size);
   });
 
-  it('folds no groups of a few rows, and a whole section where it is said', async () => {
+  it('folds no groups of a few rows, and a whole section if it is said', async () => {
     const document = documentOf(texts('group', 'id'), [{ group: 'A', id: 'a' }], 'x/1');
     const [lines] = document.sections;
     const groups = { says: ['group'], describe: () => ({ title: 'Group' }) };
@@ -194,7 +194,7 @@ describe('HTML', () => {
     expect(await wholeText(htmlText(hostileDocument()))).toBe(first);
   });
 
-  it('gives each chart ids of its own, so that no chart takes the colours of another', async () => {
+  it('has ids of its own for each chart, so that no chart takes the colours of another', async () => {
     const text = await wholeText(htmlText(hostileDocument()));
     const ids = [...text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
     expect(ids.length).toBeGreaterThan(3);

@@ -135,7 +135,7 @@ describe('a table for people', () => {
     expect(keysOf(leftOut)).toEqual(['nothing']);
   });
 
-  it('has a head of several lines where the labels are wider than the values', () => {
+  it('has a head of several lines if the labels are wider than the values', () => {
     const columns: readonly Column[] = [
       { key: 'pair', label: 'pair', kind: 'text' },
       { key: 'nothing', label: 'nothing to compare', kind: 'count' },
@@ -173,7 +173,7 @@ describe('a table for people', () => {
     expect(linesOf(textColumns('id', 'text'), rows).join('')).toContain(rows[0]?.text);
   });
 
-  it('has the colours of states, severities and outcomes where the screen has colour, and no escape elsewhere', () => {
+  it('has the colours of states, severities and outcomes if the screen has colour, and no escape elsewhere', () => {
     const columns: readonly Column[] = [
       { key: 'state', label: 'state', kind: 'state' },
       { key: 'text', label: 'text', kind: 'text' },

@@ -74,7 +74,7 @@ function wholeDocument(): ReportDocument {
 }
 
 describe('the first sheet of a workbook', () => {
-  it('reads as the page does: verdict, reasons, what it is about, figures, classes of findings, where the rest is', async () => {
+  it('reads as the page does: verdict, reasons, its subject, figures, classes of findings, the place of the rest', async () => {
     const { Report = [] } = await sheetsOf(wholeDocument());
     expect(Report.filter((row) => row.some((cell) => cell !== null))).toEqual([
       ['A report', null, null],
@@ -99,7 +99,7 @@ describe('the first sheet of a workbook', () => {
     ]);
   });
 
-  it('comes before a sheet for each section, which has its title as its name, and links to those that are seen', async () => {
+  it('comes before a sheet for each section, which has its title as its name, and links to the ones that are seen', async () => {
     const bytes = await xlsxBytes(wholeDocument());
     const names = (await readExcelFile(bytes)).map(({ sheet }) => sheet);
     const seen = ['findings', 'unchecked', 'money'].map((name) => `Title of ${name}`);
@@ -119,7 +119,7 @@ describe('the first sheet of a workbook', () => {
     expect(part('xl/workbook.xml')).not.toContain('hidden');
   });
 
-  it('is left out where the document is rows alone', async () => {
+  it('is left out if the document is rows alone', async () => {
     expect(await sheetsOf(documentOf(texts('id', 'pair'), [{ id: 'a', pair: null }], null))).toEqual({
       Lines: [
         ['id', 'pair'],
@@ -160,7 +160,7 @@ describe('a column of a sheet', () => {
     ['decimal', ['0.5', '?'], [0.5, '?']],
     ['decimal', ['1e-30'], ['1e-30']],
     ['digits', ['1.50', '1e-8'], [1.5, '1e-8']],
-  ])('of the kind %s with %j has text only where a digit would be lost', async (kind, values, cells) => {
+  ])('of the kind %s with %j has text only if a digit would be lost', async (kind, values, cells) => {
     expect(await columnOf(kind, ...values)).toEqual([
       // The headings of an export are names of fields, and stay as they are.
       [kind === 'digits' ? 'Value' : 'Value (long numbers as text)'],
@@ -169,7 +169,7 @@ describe('a column of a sheet', () => {
     ]);
   });
 
-  it('has times and days as dates in UTC, wherever the machine stands, and text where it is no time', async () => {
+  it('has times and days as dates in UTC, wherever the machine stands, and text if it is no time', async () => {
     vi.stubEnv('TZ', 'Pacific/Auckland');
     const at = '2026-01-31T12:00:00.000Z';
     expect(await columnOf('time', at, 'never', '9999-99-99T00:00:00Z')).toEqual([
@@ -191,7 +191,7 @@ describe('a column of a sheet', () => {
     expect(part('xl/worksheets/sheet1.xml')).toContain('<v>46053</v>');
   });
 
-  it('is text where it is of text, also where that reads like a number, and where it has both', async () => {
+  it('is text if it is of text, also if that reads like a number, and if it has both', async () => {
     expect(await columnOf('text', '007', '1.5')).toEqual([['Value'], [null], ['007'], ['1.5']]);
     expect(await columnOf('text', 'clean', 12)).toEqual([['Value'], [null], ['clean'], ['12']]);
   });

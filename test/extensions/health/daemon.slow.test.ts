@@ -5,14 +5,14 @@ import { runProgram } from '../../support/cli-function.ts';
 import { parseMetrics } from '../../support/prometheus.ts';
 import { testProcesses, type Daemon } from '../../support/program-processes.ts';
 
-/** Where the ops endpoint of a daemon listens, by its log. */
+/** The address on which the ops endpoint of a daemon listens, by its log. */
 function opsUrl(daemon: Daemon): string {
   const lines = daemon.output().trim().split('\n');
   const line = lines.find((one) => one.includes('listening for ops')) ?? '{}';
   return String((JSON.parse(line) as { url?: string }).url);
 }
 
-/** What is answered at `path`, once it has what is looked for. */
+/** The answer at `path`, once it has the text. */
 async function when(url: string, path: string, pattern: RegExp): Promise<string> {
   for (;;) {
     const text = await (await fetch(`${url}${path}`)).text();

@@ -13,7 +13,7 @@ const OUT_OF_REACH: Condition = { kind: 'exchange', cause: 'ECONNREFUSED' };
 const LOCKED: Condition = { kind: 'database', cause: 'locked' };
 const lookup = (cause: string, more: Partial<Failure> = {}): Failure => ({ message: 'no answer', cause, ...more });
 
-/** What is said each second of the time, where `holds` gives the conditions of a second: `at stage kind lasted failures`. */
+/** The lines of each second of the time, if `holds` returns the conditions of a second: `at stage kind lasted failures`. */
 function told(story: IncidentStory, seconds: number, holds: (second: number) => readonly Condition[]): string[] {
   return Array.from({ length: seconds }, (_, second) =>
     story
@@ -115,7 +115,7 @@ describe('an incident', () => {
     expect(story.observe([{ ...OUT_OF_REACH, cause: 'HTTP 502' }], MINUTE)).toMatchObject([{ cause: 'HTTP 502' }]);
   });
 
-  it('that is over ends at once when nothing more is observed; one that goes on is not said to have ended', () => {
+  it('that is over ends at once when nothing more is observed; one that continues is not said to have ended', () => {
     const story = new IncidentStory();
     story.observe([OUT_OF_REACH, LOCKED], 0);
     story.observe([LOCKED], SECOND);
@@ -187,7 +187,7 @@ describe('a failure', () => {
     expect(story.observe([], MINUTE)).toMatchObject([{ stage: 'ended', failures: 2 }]);
   });
 
-  it('about one order is shown also where it has the cause of the incident that explains it', () => {
+  it('about one order is shown also if it has the cause of the incident that explains it', () => {
     const story = new IncidentStory();
     story.observe([OUT_OF_REACH], 0);
     expect(story.fail(lookup('ECONNREFUSED', { kind: 'exchange', subject: 'a' }), SECOND)).toBe(true);
@@ -203,7 +203,7 @@ describe('a failure', () => {
     ]);
   });
 
-  it('is news again a minute after it last came, also where an incident could explain it', () => {
+  it('is news again a minute after it last came, also if an incident could explain it', () => {
     const story = new IncidentStory();
     const fail = (at: number) => story.fail(lookup('reset', { kind: 'exchange' }), at);
     story.takeRepeated(0);
@@ -240,7 +240,7 @@ describe('a failure', () => {
     expect([remembers(4_999), remembers(5_000)]).toEqual([true, false]);
   });
 
-  it('is only counted where too many different ones come in a minute, and shown when there is room again', () => {
+  it('is only counted if too many different ones come in a minute, and shown when there is room again', () => {
     const story = new IncidentStory();
     story.takeRepeated(0);
     const shown = Array.from({ length: 1_000 }, (_, index) => story.fail(lookup(`cause ${index}`), SECOND));

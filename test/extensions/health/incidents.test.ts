@@ -80,7 +80,7 @@ describe('the log of an outage of ten minutes with 200 orders', () => {
     expect(Number(back?.['lastedMs'])).toBeGreaterThan(9 * MINUTE);
   });
 
-  it('ends where the exchange refuses the key, as that is an answer, and begins anew where it is out of reach again', async () => {
+  it('ends if the exchange refuses the key, as that is an answer, and begins anew if it is out of reach again', async () => {
     const { on, answers, insert } = await program();
     insert(40);
     [answers.create, answers.lookup] = [DOWN, DOWN];
@@ -95,7 +95,7 @@ describe('the log of an outage of ten minutes with 200 orders', () => {
     expect(await newestOfAccount(on.app.store.db, 'default', 'exchange')).toBe('out-of-reach');
   });
 
-  it('tells of creates alone where look-ups are answered, and ends when nothing waits to be sent', async () => {
+  it('tells of creates alone if look-ups are answered, and ends when nothing waits to be sent', async () => {
     const { on, answers, insert } = await program();
     answers.create = DOWN;
     insert(40);
@@ -200,7 +200,7 @@ function driven({ app }: TestProgram, work: () => Promise<void>, stop: AbortSign
 }
 
 describe('a pass that the database broke off', () => {
-  it('is not run more and more often where something else wakes it too', async () => {
+  it('is not run more and more often if something else wakes it too', async () => {
     const { on } = await program();
     const stop = new AbortController();
     let times = 0;
@@ -251,7 +251,7 @@ describe('the log of a database that cannot be written', () => {
     async () => {
       const { on, insert } = await program();
       insert(7);
-      // What stands in the queue would share the group that fails.
+      // Work in the queue would share the group that fails.
       await on.app.store.writer.write(async () => {});
       let isFull = true;
       const stop = new AbortController();

@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { testProcesses } from '../../support/program-processes.ts';
 import { endpointAt, webhookReceiver } from '../../support/webhooks.ts';
 
-/** What Node, and the libraries of others, take for the address of a proxy. */
+/** The addresses that Node, and the libraries of others, take for a proxy. */
 const VARIABLES = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', 'all_proxy'];
 
 it('sends neither the key nor an event through a proxy that the environment names', async () => {

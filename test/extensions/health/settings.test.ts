@@ -6,7 +6,7 @@ const KEY = 'k3y-that-must-stay-hidden';
 const opsOf = (env: Readonly<Record<string, string>>) => healthSettings.of(loadWith(env)).ops;
 
 describe('the ops endpoint', () => {
-  it('listens on this machine alone, and lets nobody decide, by default', () => {
+  it('listens on this machine alone, and lets no person decide, by default', () => {
     expect(opsOf({})).toEqual({ listen: { host: '127.0.0.1', port: 9464 }, hosts: [], actions: 'off' });
   });
 

@@ -55,7 +55,7 @@ describe('orders resolve, retry and cancel', () => {
       await orders('cancel', 'd', '--yes', ...REASON),
     ];
     expect(told.map(({ code, stdout, stderr }) => [code, stdout, stderr])).toEqual([
-      [0, 'a: held → accepted\n', ''],
+      [0, 'a: held → accepted\n', expect.stringContaining('pre-order show p1')],
       [0, 'b: held → abandoned\n', ''],
       [0, 'c: rejected → pending\n', ''],
       [0, 'd: pending → cancelled\n', ''],

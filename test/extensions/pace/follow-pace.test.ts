@@ -21,7 +21,7 @@ function accounts(count: number): readonly LearningPace[] {
   return Array.from({ length: count }, () => makePace(settings));
 }
 
-/** A learner of so many accepted orders that were looked up a minute ago, and of some that were taken up within 17 h. */
+/** A learner of `count` accepted orders that were looked up a minute ago, and of some that were taken up within 17 h. */
 function followed(count: number): PaceLearner {
   const stays = Array.from({ length: 1_000 }, (_, index) => ({ from: index * MINUTE, to: (index + 1) * MINUTE }));
   const ended = { key: statusKey(ACCEPTED), state: ACCEPTED.state, isByExchange: true, lateMs: undefined };
@@ -48,7 +48,7 @@ describe('accounts that share a rate', () => {
     expect(Math.min(...demands)).toBeGreaterThan(0.4 * (one?.limits.budget ?? 0));
   });
 
-  it('leave out what one planned long ago: it may be driven no more', () => {
+  it('leave out what one planned long ago: it may be owned no more', () => {
     const [gone, busy] = accounts(2);
     gone?.take(followed(1_000), 0);
     busy?.take(followed(1_000), 2 * HOUR);

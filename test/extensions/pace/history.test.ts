@@ -62,12 +62,12 @@ describe('the stays of an order', () => {
     ]);
   });
 
-  it('begin where nobody looked before', () => {
+  it('begin without a look-up before', () => {
     expect(seen([...sent(), ...taken(31, null)])).toEqual([['accepted', 0, 30]]);
     expect(seen([...sent(), ...taken(31, -500)])).toEqual([['accepted', -501, 30]]);
   });
 
-  it('are those that ended in the part of the history that is learned from', () => {
+  it('are the ones that ended in the part of the history that is learned from', () => {
     const events = [...sent(), ...taken(31, 21), ...change(91, 61, { 'fiatTransaction.status': ['NEW', 'PAID'] })];
     expect(seen(events, events.at(-1)!.id)).toEqual([[open('REQUEST'), 30, 60]]);
   });
@@ -90,7 +90,7 @@ describe('the stays of an order', () => {
     ]);
   });
 
-  it('of a whole history have no status where none ever changed', () => {
+  it('of a whole history have no status if none ever changed', () => {
     const events = [
       ...change(31, 21, { 'order.status': [null, 'REQUEST'], state: ['accepted', 'open'] }),
       ...change(91, 61, { 'order.status': ['REQUEST', 'DONE'], state: ['open', 'final'] }),
@@ -100,7 +100,7 @@ describe('the stays of an order', () => {
       ['accepted', 20, 30],
       [bare, 30, 60],
     ]);
-    // Of a history whose beginning was not read nobody knows.
+    // Of a history whose beginning was not read nothing is known.
     expect(seen(events)).toEqual([]);
   });
 
@@ -119,7 +119,7 @@ describe('the stays of an order', () => {
   });
 
   it.each(['order.status', 'cryptoTransaction.status', 'fiatTransaction.status'])(
-    'are left out where one status is not known: %s',
+    'are left out if one status is not known: %s',
     (field) => {
       const end = change(91, 61, { state: ['open', 'final'] });
       expect(seen([...taken(31, 21), ...end])).toHaveLength(1);
@@ -134,7 +134,7 @@ describe('the stays of an order', () => {
     ]);
   });
 
-  it('that a person or the program ended are told from those that the exchange ended', () => {
+  it('that a person or the program ended are told from the ones that the exchange ended', () => {
     const byPerson = change(61, 51, { state: ['accepted', 'abandoned'] }, { source: 'operator' });
     const givenUp = change(61, 51, { state: ['accepted', 'abandoned'] });
     for (const end of [byPerson, givenUp]) {
@@ -171,7 +171,7 @@ describe('the stays of an order', () => {
     expect(stay?.lateMs).toBe(late === undefined ? undefined : late * SECOND);
   });
 
-  it('have no length where times cannot be read', () => {
+  it('have no length if times cannot be read', () => {
     const broken = taken(31, null, { observedAt: Number.NaN, lookedUpBefore: Number.NaN, exchangeTime: MINUTE });
     expect(seen([...sent(), ...broken])).toEqual([['accepted', Number.NaN, Number.NaN]]);
     expect(staysOf([], 0)).toEqual([]);

@@ -101,7 +101,7 @@ describe('the history', () => {
       async ({ app }: TestProgram) => await app.settings.pace.learnFirst(app, NEVER),
     ],
     ['before sync asks for any order', async ({ app }: TestProgram) => void (await syncOnce(app, 'due', NEVER))],
-    ['at the start, where findings are not', async ({ app }: TestProgram) => await sweepWithoutFindings(app, NEVER)],
+    ['at the start, if findings are not', async ({ app }: TestProgram) => await sweepWithoutFindings(app, NEVER)],
   ])('of the time before is gone by from the first look-up on: %s', async (_, begin) => {
     const { program } = await scriptedProgram({ environment: LEARNED });
     writeHistory(program, 50, 10 * MINUTE, 40 * SECOND);
@@ -175,7 +175,7 @@ describe('the sweep', () => {
 });
 
 describe('sync', () => {
-  it('keeps to the share where each one is a process of its own: the price is solved before orders are looked up', async () => {
+  it('keeps to the share if each one is a process of its own: the price is solved before orders are looked up', async () => {
     // A look-up each ten seconds.
     const environment = { ...LEARNED, ORDER_SYNC_FOLLOW_SHARE: '0.000001' };
     const ids = Array.from({ length: 30 }, (_, index) => `o${index}`);
@@ -200,7 +200,7 @@ describe('what was learned', () => {
     writeHistory(program, 1_000, 10 * MINUTE, 40 * SECOND);
     await sweep(program.app, NEVER);
     expect(pace.history).toBeUndefined();
-    // If no order waits, nothing is to be paced.
+    // If no order waits, nothing must be paced.
     program.insert({ external_order_id: 'waits' });
     await sweep(program.app, NEVER);
     const { history } = pace;
@@ -213,7 +213,7 @@ describe('what was learned', () => {
     expect(pace.history).toMatchObject({ changes: 5_100 });
   });
 
-  /** When each order is due after the same answers, where the process was begun anew in between or not. */
+  /** When each order is due after the same answers, whether the process was begun anew in between or not. */
   async function dueTimes(between: (program: TestProgram) => Promise<void>): Promise<unknown[]> {
     const { program, answers, lookUp } = await acceptedOrders(['a', 'b', 'c'], { environment: LEARNED });
     writeHistory(program, 30, 7 * MINUTE, 90 * SECOND);
@@ -240,7 +240,7 @@ describe('what was learned', () => {
     expect(await dueTimes(learnedOften)).toEqual(first);
   });
 
-  it('is kept while the account rests', async () => {
+  it('is kept while the account is not wired', async () => {
     const { program } = await scriptedProgram({ environment: LEARNED });
     const given: unknown[] = [];
     const account = new OwnedAccount({ account: 'default', ending: NEVER } as never, {

@@ -42,7 +42,7 @@ describe('what is known of a status', () => {
 });
 
 describe('the look-ups that a status takes', () => {
-  it('are those of its orders, where these are looked up at its pace', () => {
+  it('are those of its orders, if these are looked up at its pace', () => {
     const gapMs = paceWith().gapMs(OPEN, MINUTE);
     const { demand, news, hazards } = statusOf(paceWith(...orders(50, MINUTE, gapMs)), OPEN);
     expect(demand * gapMs).toBeCloseTo(50, 3);
@@ -107,7 +107,7 @@ describe('a pace learned again from the same stays', () => {
 it.each([
   [ACCEPTED, OPEN],
   [OPEN, ACCEPTED],
-])('the price is the higher one where the orders of one kind are too many: %j', (many, few) => {
+])('the price is the higher one if the orders of one kind are too many: %j', (many, few) => {
   const crowd = [
     [many, MINUTE, 500],
     [few, MINUTE, 1],

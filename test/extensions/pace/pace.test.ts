@@ -41,14 +41,14 @@ describe('a learned pace', () => {
     expect(LONGEST_WAIT_MS).toBeGreaterThan(LONGEST_GAP_MS);
   });
 
-  it('spaces look-ups by age where nothing is known', () => {
+  it('spaces look-ups by age if nothing is known', () => {
     const pace = new PaceLearner().pace(LIMITS);
     const gaps = [0, MINUTE, HOUR, DAY, 30 * DAY].map((since) => pace.gapMs(OPEN, since));
     expect(gaps).toEqual(gaps.toSorted((one, other) => one - other));
     expect(gaps[0]).toBeLessThan(15 * SECOND);
   });
 
-  it('falls back to that where the history is broken', () => {
+  it('falls back to that if the history is broken', () => {
     const nothing = new PaceLearner().pace(LIMITS);
     const times = [Number.NaN, -HOUR, 1e300, Number.POSITIVE_INFINITY];
     const broken = learnerWith(times.map((to) => stay(OPEN, to, { from: -to })));
@@ -163,7 +163,7 @@ describe('the price of a look-up', () => {
     expect(pace.gapMs(OPEN, 20 * DAY)).toBe(LIMITS.mostMs);
   });
 
-  it('stays within reach where orders that never change take the whole budget', () => {
+  it('stays within reach if orders that never change take the whole budget', () => {
     const idle = 20_000;
     const budget = idle / LIMITS.mostMs;
     const learner = learnerWith(stays(OPEN, MINUTE), [
@@ -198,7 +198,7 @@ it('the demand of groups is that of each together', () => {
 });
 
 describe('the price of look-ups', () => {
-  it('is the least one where that does not take more than the budget', () => {
+  it('is the least one if that does not take more than the budget', () => {
     expect(solvePrice([group(10)], { budget: 5, rate: 9 }, 2)).toBe(2);
     expect(solvePrice([group(10)], { budget: 4.9, rate: 9 }, 2)).toSatisfy(about(10 / 4.9));
   });
@@ -217,7 +217,7 @@ describe('the price of look-ups', () => {
     expect(solvePrice([group(10, 0.9)], { budget: 1, rate: 1 }, LEAST)).toSatisfy(about(10 / 0.1));
   });
 
-  it('is an hour, or the least one, where that is too low', () => {
+  it('is an hour, or the least one, if that is too low', () => {
     expect(solvePrice([group(10, 3)], { budget: 1, rate: 1 }, LEAST)).toBe(HOUR);
     expect(solvePrice([group(10, 3)], { budget: 1, rate: 1 }, 2 * HOUR)).toBe(2 * HOUR);
     // At ten minutes it is just enough, and at no price would it be more than that.
@@ -229,7 +229,7 @@ describe('the price of look-ups', () => {
 });
 
 describe('the prices of two kinds of orders', () => {
-  it('are one where neither kind would pay less with a fifth of the budget to itself', () => {
+  it('are one if neither kind would pay less with a fifth of the budget to itself', () => {
     expect(solvePrices([[group(1)], [group(1)]], AMPLE, 5)).toEqual([5, 5]);
     const [one, other] = solvePrices([[group(30)], [group(10)]], AMPLE, LEAST);
     expect(one).toSatisfy(about(40));
@@ -239,14 +239,11 @@ describe('the prices of two kinds of orders', () => {
   it.each([
     ['few orders of one kind pay', group(1), 5, group(100), 125],
     ['what is always made leaves the others a fifth, so that they pay', group(0.001, 0.9), 0.025, group(100), 500],
-  ])(
-    'are two where one kind would pay less with a fifth of the budget to itself: %s',
-    (_name, few, low, many, high) => {
-      const [one, other] = solvePrices([[few], [many]], AMPLE, LEAST);
-      expect(one).toSatisfy(about(low));
-      // The price of the others depends on the first one.
-      expect(Math.abs(other / high - 1)).toBeLessThan(0.02);
-      expect(solvePrices([[many], [few]], AMPLE, LEAST)).toEqual([other, one]);
-    },
-  );
+  ])('are two if one kind would pay less with a fifth of the budget to itself: %s', (_name, few, low, many, high) => {
+    const [one, other] = solvePrices([[few], [many]], AMPLE, LEAST);
+    expect(one).toSatisfy(about(low));
+    // The price of the others depends on the first one.
+    expect(Math.abs(other / high - 1)).toBeLessThan(0.02);
+    expect(solvePrices([[many], [few]], AMPLE, LEAST)).toEqual([other, one]);
+  });
 });

@@ -21,7 +21,7 @@ describe('the settings of the pace', () => {
     ['PACE', ['fast', '']],
     ['WORTH', ['0s', '2', '2d']],
     ['SHARE', ['0', '1.1', '50%', '-0.5', '1e-3', '', 'NaN', '.5', '0.0000001']],
-  ])('are refused where they cannot be, by their names: %s %j', (name, texts) => {
+  ])('are refused if they cannot be, by their names: %s %j', (name, texts) => {
     for (const text of texts) expect(() => follow(name, text)).toThrow(`follow.${name.toLowerCase()}`);
   });
 
@@ -37,7 +37,7 @@ describe('the settings of the pace', () => {
     expect(settingsInForce(other)('a')).toEqual(settingsInForce(config)('a'));
   });
 
-  it.each(['follow: {%}', 'accounts: {a: {follow: {%}}}'])('name their successor where they are gone: %s', (yaml) => {
+  it.each(['follow: {%}', 'accounts: {a: {follow: {%}}}'])('name their successor if they are gone: %s', (yaml) => {
     const refused = (setting: string) => () => loadWith({}, yaml.replace('%', setting));
     expect(refused('pace: spaced')).toThrow(/own\.yaml:1: .*follow\.pace\b.*\blearned\b/);
     expect(refused('steps: [5s, 1m after 10m]')).toThrow(/own\.yaml:1: .*follow\.steps\b.*follow\.pace: learned\b/);

@@ -53,7 +53,7 @@ it.each<[string, PacedOrder]>([
 const due = (order: PacedOrder, ms: number, changes: Partial<FollowedOrder> = {}) =>
   followed(order, DAY, { nextActionAt: ago(ms).toISOString(), ...changes });
 
-/** Those of some orders that wait for longer than a minute; they are read in pages of two. */
+/** The overdue ones of some orders, which wait for longer than a minute; they are read in pages of two. */
 function overdue(...orders: readonly FollowedOrder[]) {
   let waiting: OverdueLookups | undefined;
   for (let start = 0; start < orders.length; start += 2)
@@ -62,14 +62,14 @@ function overdue(...orders: readonly FollowedOrder[]) {
 }
 
 describe('orders that wait for their look-up', () => {
-  it('are those that were due long enough ago, since the first of them was due', () => {
+  it('are the ones that were due long enough ago, since the first of them was due', () => {
     expect(overdue(due(OPEN, HOUR), due(ACCEPTED, DAY), due(OPEN, MINUTE + 1), due(OPEN, MINUTE))).toEqual({
       orders: 3,
       since: ago(DAY),
     });
   });
 
-  it('are none where each is looked up in time, or has no time, or is looked up at no pace', () => {
+  it('are none if each is looked up in time, or has no time, or is looked up at no pace', () => {
     const held = due({ ...OPEN, state: 'held' }, DAY);
     expect(overdue(due(OPEN, MINUTE), due(OPEN, -HOUR), due(OPEN, 0, { nextActionAt: '' }), held)).toBeUndefined();
     expect(overdue()).toBeUndefined();

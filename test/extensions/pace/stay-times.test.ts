@@ -66,7 +66,7 @@ describe('the bins of age', () => {
     expect(justBefore.map(binOf)).toEqual(BIN_STARTS.slice(1).map((_, bin) => bin));
   });
 
-  it('begin at 0 and at 5 s, from where each is 1.45 times as long as the one before, up to 80 days', () => {
+  it('begin at 0 and at 5 s, and each is 1.45 times as long as the one before from there, up to 80 days', () => {
     expect(BIN_STARTS.slice(0, 3)).toEqual([0, 5 * SECOND, 7.25 * SECOND]);
     expect(BIN_STARTS.at(-1)! / DAY).toBeCloseTo(78.4, 1);
   });
@@ -99,7 +99,8 @@ describe('the times of stays', () => {
     ['that ends as it begins', (times) => times.ended({ from: 0, to: 0 }), { 0: [1, 0] }],
     ['that ends in the second bin', (times) => times.ended({ from: 6_000, to: 6_000 }), { 0: [0, 5], 1: [1, 1] }],
     ['whose end is spread in a bin', (times) => times.ended({ from: 1_000, to: 3_000 }), { 0: [1, 2] }],
-    // Three fifths end in the first bin, where from all to two fifths are there, and the others in the second one.
+    // Three fifths end in the first bin, which begins with all and ends with two fifths, and the others in the second
+    // one.
     ['spread over two', (times) => times.ended({ from: 2_000, to: 7_000 }), { 0: [0.6, 4.1], 1: [0.4, 0.4] }],
     ['that was looked at before it began', (times) => times.ended({ from: -9, to: 2_000 }), { 0: [1, 1] }],
     ['that was there after its end', (times) => times.ended({ from: 9_000, to: 2_000 }), { 0: [1, 2] }],
@@ -138,7 +139,7 @@ describe('the times of stays', () => {
     expect([times.stays, copy.stays]).toEqual([1, 2]);
   });
 
-  it('spread an end over the time in which nobody looked', () => {
+  it('spread an end over the time without a look-up', () => {
     const hourly = learned(Array.from({ length: 500 }, () => ({ from: 0, to: HOUR })));
     // A quarter of the stays may have ended in the first quarter of an hour, as far as anybody can know.
     expect(1 - lasting(hourly, 0, 15 * MINUTE)).toBeCloseTo(0.25, 1);
@@ -176,7 +177,7 @@ describe('the times of stays', () => {
 describe('the chance to leave', () => {
   const even = (hazard: number) => new Float64Array(AGE_BINS).fill(hazard);
 
-  it('is that of an exponential time where the hazard does not change', () => {
+  it('is that of an exponential time if the hazard does not change', () => {
     fc.assert(
       fc.property(age(), age(), fc.double({ min: 1e-9, max: 1e-3, noNaN: true }), (ageMs, ms, hazard) => {
         // Months in milliseconds are exact to a millionth: at the highest hazard that is a billionth.
@@ -186,7 +187,7 @@ describe('the chance to leave', () => {
     );
   });
 
-  it('is exact where it is small, and goes by the hazard of each bin on the way', () => {
+  it('is exact if it is small, and goes by the hazard of each bin on the way', () => {
     expect(leaving(even(1e-20), DAY, 1)).toBeCloseTo(1e-20, 30);
     const hazards = even(0);
     hazards[1] = 1 / SECOND;
@@ -195,7 +196,7 @@ describe('the chance to leave', () => {
     expect([lasting(hazards, 0, 5 * SECOND), lasting(hazards, 8 * SECOND, HOUR)]).toEqual([1, 1]);
   });
 
-  it('tells by which age a part has left, where that is not too far away', () => {
+  it('tells by which age a part has left, if that is not too far away', () => {
     expect(ageBy(0.5, even(1 / HOUR)) / HOUR).toBeCloseTo(Math.LN2, 9);
     expect(ageBy(0, even(1 / HOUR))).toBe(0);
     expect(ageBy(1 - Math.exp(-1), even(1 / LONGEST_MS))).toBeCloseTo(LONGEST_MS, -3);
@@ -217,7 +218,7 @@ describe('the gap between look-ups', () => {
     'has the order pass through so much hazard that e^u − 1 − u is its cost: %d',
     (cost) => {
       const u = enough(cost);
-      // The difference of numbers that are almost equal has few digits: its series is exact where u is small.
+      // The difference of numbers that are almost equal has few digits: its series is exact if u is small.
       const sum = u < 0.01 ? u ** 2 / 2 + u ** 3 / 6 + u ** 4 / 24 : Math.expm1(u) - u;
       expect(sum / cost).toBeCloseTo(1, 6);
       expect(enough(0)).toBe(0);
@@ -247,7 +248,7 @@ describe('the gap between look-ups', () => {
     );
   });
 
-  it('is that of an exponential time where the hazard does not change', () => {
+  it('is that of an exponential time if the hazard does not change', () => {
     const hazards = new Float64Array(AGE_BINS).fill(1 / MINUTE);
     for (const priceMs of [SECOND / 1_000, SECOND, MINUTE, HOUR]) {
       const gap = gapMs(hazards, 0, priceMs, MOST);
@@ -263,18 +264,18 @@ describe('the gap between look-ups', () => {
     expect(first).toBeLessThan(15 * MINUTE);
   });
 
-  it('is not for ever where a look-up costs more than a whole stay', () => {
+  it('is not for ever if a look-up costs more than a whole stay', () => {
     const hazards = learned(endingAt(30 * SECOND));
     expect(gapMs(hazards, 0, 10 * MINUTE, MOST)).toBeLessThan(5 * MINUTE);
   });
 
-  it('ends where nothing more is to be expected, as what has happened waits to be seen', () => {
+  it('ends if nothing more must be expected, as a change waits to be seen', () => {
     const hazards = new Float64Array(AGE_BINS).fill(1e-12);
     hazards[0] = 1 / SECOND;
     expect(gapMs(hazards, 0, DAY, MOST)).toBe(BIN_STARTS[1]);
   });
 
-  it('is the longest one where nothing is to be expected', () => {
+  it('is the longest one if nothing must be expected', () => {
     expect(gapMs(new Float64Array(AGE_BINS).fill(1e-30), DAY, HOUR, MOST)).toBe(MOST);
   });
 

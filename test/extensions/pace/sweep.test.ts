@@ -43,13 +43,13 @@ it('a sweep learns from the newest changes after what time an order is stuck', a
   program.clock.advance(SECOND);
   await sweep(program.app, NEVER);
   expect(stuck()).toEqual(['open']);
-  // What is usual has become longer.
+  // The usual time has become longer.
   changesAfter(program, 200, 9 * DAY);
   await sweep(program.app, NEVER);
   expect(stuck()).toEqual(['resolved']);
 });
 
-it('a sweep logs that look-ups are not made in time, where nothing that holds them back is logged already', async () => {
+it('a sweep logs that look-ups are not made in time, unless a restraint of them is logged already', async () => {
   const program = await followed('a', 'b');
   const line = 'more look-ups are due than were made in time';
   program.clock.advance(10 * MINUTE);

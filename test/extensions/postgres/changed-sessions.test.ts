@@ -55,7 +55,7 @@ describe('a statement that was prepared', () => {
     expect(await use()).toEqual(WORKED);
   });
 
-  it('runs again where the session of its connection has none of them any more, as behind a pooler', async () => {
+  it('runs again if the session of its connection has none of them any more, as behind a pooler', async () => {
     const { store, owner, use } = await preparedOwner();
     await Promise.all(Array.from({ length: 4 }, () => sql`deallocate all`.execute(store.db)));
     expect(await use()).toEqual(WORKED);
@@ -96,7 +96,7 @@ describe('an error that comes in a function', () => {
     expect(error.message).toContain(`(in ${name})`);
   });
 
-  it('is a refusal of the row with every code where the function raises it', () => {
+  it('is a refusal of the row with every code if the function raises it', () => {
     const where = 'PL/pgSQL function of_the_shop() line 1 at RAISE';
     for (const code of ['53100', '57P01', '40001', '28000']) {
       expect(of({ code, where, routine: 'exec_stmt_raise' }).problem).toBe('refused');
@@ -114,7 +114,7 @@ describe('an error that comes in a function', () => {
     ],
     ['no function', { code: 'XX000' }, 'unusable'],
     ['no room for the files of a session', { code: 'XX000', severity: 'FATAL' }, 'disk'],
-  ])('is what it is where it tells of %s', (_name, fields, problem) => {
+  ])('is what it is if it tells of %s', (_name, fields, problem) => {
     const error = of(fields);
     expect(error).toBeInstanceOf(StoreError);
     expect(error.problem).toBe(problem);

@@ -75,7 +75,7 @@ describe.skipIf(findPostgres() === undefined)('a connection that is cut in a tra
   it.each<[Cut, readonly string[]]>([
     ['before', ['first a', 'first b']],
     ['answered', ['first a', 'first b', 'x a', 'x b']],
-  ])('is asked about until the end of the grace period where it was the commit: %s', async (how, expected) => {
+  ])('is asked about until the end of the grace period if it was the commit: %s', async (how, expected) => {
     const { proxy, direct, owner } = await cutOwner();
     proxy.cutAt(await commitOf(proxy, owner), how);
     proxy.isClosed = true;
@@ -103,7 +103,7 @@ describe.skipIf(findPostgres() === undefined)('a connection that is cut in a tra
     expect(await written(direct)).toEqual(['first a', 'first b', 'x a', 'x b']);
   });
 
-  it('does not count as done where another owner has followed meanwhile', async () => {
+  it('does not count as done if another owner has followed meanwhile', async () => {
     const { proxy, direct, owner } = await cutOwner();
     proxy.cutAt(await commitOf(proxy, owner), 'before');
     proxy.isClosed = true;

@@ -71,7 +71,7 @@ async function ownerAndPerson() {
     }
     return results;
   };
-  /** The states of an order, as its history has them; each change goes on from where the last one ended. */
+  /** The states of an order, as its history has them; each change begins with the end of the last one. */
   const history = (id: string): string[] => {
     const changes = merchant
       .prepare(
@@ -101,7 +101,7 @@ describe('a decision of a person at the moment at which the owner of the account
     }
   });
 
-  it('abandons an order or comes too late; what the exchange has is recorded in any case', async () => {
+  it('abandons an order or comes too late; the record of the exchange is kept in any case', async () => {
     const { app, exchange, merchant, decide, history } = await ownerAndPerson();
     exchange.answer = (request) => echo(request);
     await createPass(app, never);

@@ -15,7 +15,7 @@ const postgres = new Kysely<unknown>({
   },
 });
 
-/** Gives the first value that a query has on a database of PostgreSQL. */
+/** Returns the first value that a query has on a database of PostgreSQL. */
 async function database() {
   const { connection } = await newPostgresDatabase();
   const client = new pg.Client(connection);

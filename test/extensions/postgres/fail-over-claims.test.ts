@@ -46,7 +46,7 @@ it('an account that had no owner yet has orders sent that were inserted after th
   expect([idsIn(standby, 'unknown'), [...created().keys()]]).toEqual([['before'], ['since']]);
 });
 
-it('an owner whose claim was lost writes nothing where another has claimed the account by the same number', async () => {
+it('an owner whose claim was lost writes nothing if another has claimed the account by the same number', async () => {
   const { drive, database, promotedLater } = await shop(0);
   await drive(database, async () => {});
   const standby = await promotedLater();

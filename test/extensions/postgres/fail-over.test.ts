@@ -26,7 +26,7 @@ import { echo, NOT_FOUND, record, refusal } from '../../support/scripted-exchang
 const NEVER = new AbortController().signal;
 
 describe('a promoted standby that lacks the last commits', () => {
-  it('has no order created twice: those that may have been sent are unknown under one finding, and the rest goes on', async () => {
+  it('has no order created twice: orders that may have been sent are unknown under one finding, and the rest continues', async () => {
     const { drive, database, promotedLater, created, settings } = await shop(2_000);
     await drive(database, async () => {});
     const standby = await promotedLater();
@@ -178,7 +178,7 @@ describe('a promoted standby that lacks the last commits', () => {
     expect(await runProgram(retry, { environment })).toMatchObject({ code: 0 });
   });
 
-  it('gives no event an id that another event may have had', async () => {
+  it('writes no event with an id that another event may have had', async () => {
     const { drive, database, promotedLater } = await shop(3);
     await drive(database, send);
     const newest = (place: PostgresTestDatabase) => Number(query(place, 'select max(id) as id from events')[0]?.['id']);
@@ -215,7 +215,7 @@ describe('a promoted standby that lacks the last commits', () => {
     expect(failOvers).toHaveLength(2);
   });
 
-  it('lets the process go on that wrote last and finds its last commit there', async () => {
+  it('lets the process continue that wrote last and finds its last commit there', async () => {
     const { drive, database, created } = await shop(6);
     await drive(database, async (app) => {
       await sendSome(2)(app);

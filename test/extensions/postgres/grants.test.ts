@@ -7,10 +7,10 @@ import { newPostgresDatabase } from '../../support/postgres.ts';
 
 const DOCS = new URL('../../../docs/integrating.md', import.meta.url);
 
-/** The statements that the documentation gives for the role of the merchant's application: those that make it, and its rights. */
+/** The statements in the documentation for the role of the merchant's application: they make it and its rights. */
 function documentedStatements(role: string): readonly string[] {
   const blocks = [...readFileSync(DOCS, 'utf8').matchAll(/```sql\n((?:create role|grant) .*?)```/gs)];
-  // What psql does by itself is no statement.
+  // A command of psql itself is no statement.
   return blocks.map(([, block = '']) => block.replaceAll(/^\\.*$/gm, '').replaceAll(/\bshop\b/g, role));
 }
 

@@ -58,7 +58,7 @@ describe('a sent order in PostgreSQL', () => {
     expect(rows()).toEqual(SENT_AND_PENDING);
   });
 
-  it('does not come again where its row was lost and its history was not', () => {
+  it('does not come again if its row was lost and its history was not', () => {
     sentAndPending();
     merchant.exec('alter table merchant_orders disable trigger zz_guard_delete');
     merchant.exec(`delete from merchant_orders where external_order_id = 'sent'`);

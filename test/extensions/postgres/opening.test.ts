@@ -21,7 +21,7 @@ let server: PostgresServer;
 let admin: pg.Pool;
 let databases = 0;
 
-/** Makes an empty database; gives its name. */
+/** Makes an empty database; returns its name. */
 async function newDatabase(how = ''): Promise<string> {
   const name = `d${(databases += 1)}`;
   await admin.query(`create database ${name} owner ${OWNER} ${how}`);
@@ -37,7 +37,7 @@ async function visit(name: string, expect_: PostgresOptions['expect']): Promise<
   await (await open(server.url(name), expect_)).close();
 }
 
-/** Gives the problem of a database that cannot be used, once what is said of it is one line without the password. */
+/** Returns the problem of a database that cannot be used, once its message is one line without the password. */
 async function problemOf(opening: Promise<unknown>): Promise<string> {
   const error: unknown = await opening.then(
     () => undefined,
@@ -77,7 +77,7 @@ describe.skipIf(BIN === undefined)('a database of PostgreSQL', () => {
     for (const expectation of ['upgrade', 'current', 'any', 'migrate'] as const) await visit(name, expectation);
   });
 
-  it('is not touched where another program has tables with such names, and shared where they have others', async () => {
+  it('is not touched if another program has tables with such names, and shared if they have others', async () => {
     const name = await newDatabase();
     const store = await open(server.url(name), 'any');
     const relations = async () => {
@@ -102,7 +102,7 @@ describe.skipIf(BIN === undefined)('a database of PostgreSQL', () => {
     await store.close();
   });
 
-  it('is not touched where another commit made it', async () => {
+  it('is not touched if another commit made it', async () => {
     const name = await newDatabase();
     await visit(name, 'migrate');
     const store = await open(server.url(name), 'any');
@@ -115,7 +115,7 @@ describe.skipIf(BIN === undefined)('a database of PostgreSQL', () => {
     await store.close();
   });
 
-  it('is not touched where another version made it', async () => {
+  it('is not touched if another version made it', async () => {
     const name = await newDatabase();
     await visit(name, 'migrate');
     const store = await open(server.url(name), 'any');
@@ -138,13 +138,13 @@ describe.skipIf(BIN === undefined)('a database of PostgreSQL', () => {
     ['does not let the user in', '', `revoke connect on database NAME from public, ${OWNER}`, 'denied'],
     ['takes no more connections', 'connection limit 0', undefined, 'busy'],
     ['takes no connections', 'allow_connections false', undefined, 'unusable'],
-  ])('is refused in one line where it %s', async (_what, how, then, problem) => {
+  ])('is refused in one line if it %s', async (_what, how, then, problem) => {
     const name = await newDatabase(how);
     if (then !== undefined) await admin.query(then.replace('NAME', name));
     expect(await problemOf(open(server.url(name), 'migrate'))).toBe(problem);
   });
 
-  it('is refused in one line where it or the way to it is not as the settings say', async () => {
+  it('is refused in one line if it or the way to it is not as the settings say', async () => {
     const name = await newDatabase();
     const url = new URL(server.url(name));
     const changed = (change: (url: URL) => void) => {
@@ -169,7 +169,7 @@ describe.skipIf(BIN === undefined)('a database of PostgreSQL', () => {
     expect(await problemOf(open(url.href, 'migrate', settings))).toBe('unusable');
   });
 
-  it('is refused where something else answers in its place', async () => {
+  it('is refused if something else answers in its place', async () => {
     const other = createServer((socket) => socket.on('error', () => undefined).end('HTTP/1.1 400 Bad Request\r\n\r\n'));
     other.listen(0, '127.0.0.1');
     await once(other, 'listening');
@@ -178,7 +178,7 @@ describe.skipIf(BIN === undefined)('a database of PostgreSQL', () => {
     other.close();
   });
 
-  it('closes its connection at once where a password is asked for that it has not', async () => {
+  it('closes its connection at once if it is asked for a password that it does not have', async () => {
     const asked = Promise.withResolvers<Socket>();
     const other = createServer((socket) => {
       // "SCRAM-SHA-256 is wanted", and then it waits.
@@ -211,7 +211,7 @@ describe.skipIf(BIN === undefined)('a database of PostgreSQL', () => {
     }
   });
 
-  it('is refused where its server does not sync its files, is a standby, or is down', async () => {
+  it('is refused if its server does not sync its files, is a standby, or is down', async () => {
     const name = await newDatabase();
     await visit(name, 'migrate');
     const settle = async (value: string) => {
@@ -227,7 +227,7 @@ describe.skipIf(BIN === undefined)('a database of PostgreSQL', () => {
     writeFileSync(join(server.folder, 'data', 'standby.signal'), '');
     await server.start();
     expect(await problemOf(open(server.url(name), 'upgrade'))).toBe('disk');
-    // What only reads may read from it.
+    // A reader may read from it.
     const store = await open(server.url(name), 'current');
     expect(await rowsAtOnce(store, store.db.selectFrom('merchant_orders').selectAll())).toEqual([]);
     expect(await problemOf(store.writer.write(async () => {}))).toBe('disk');

@@ -24,7 +24,7 @@ describe('a database of PostgreSQL that is out of reach', () => {
       expect(findings.at(-1)?.found).toMatch(new RegExp(`\\b${left}\\b`));
   });
 
-  it('lets status end with 74, and name where a daemon shows how it is', async () => {
+  it('lets status end with 74, and name the place in which a daemon shows how it is', async () => {
     const { code, stderr } = await run('status');
     expect([code, stderr]).toEqual([74, expect.stringContaining('ops.listen')]);
   });

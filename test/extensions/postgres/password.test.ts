@@ -19,7 +19,7 @@ async function opened() {
 }
 
 const ask = async ({ db }: Store) => await sql`select 1`.execute(db);
-/** What comes of asking once the lost connections were noticed. */
+/** The result of asking once the lost connections were noticed. */
 const answer = async (store: Store) => {
   await ask(store).catch(() => undefined);
   return await ask(store).then(
@@ -30,7 +30,7 @@ const answer = async (store: Store) => {
 const DENIED = expect.objectContaining({ problem: 'denied' });
 
 describe.skipIf(findPostgres() === undefined)('a password that is changed', () => {
-  it('is read from its file again for each new connection, and connections that are there go on', async () => {
+  it('is read from its file again for each new connection, and connections that are there continue', async () => {
     const { store, write, alter, endConnections } = await opened();
     write('second');
     alter('second');
@@ -39,7 +39,7 @@ describe.skipIf(findPostgres() === undefined)('a password that is changed', () =
     expect(await answer(store)).toBe('answered');
   });
 
-  it.each(['the file', 'the server'])('refuses for a while where it is changed in %s first', async (first) => {
+  it.each(['the file', 'the server'])('refuses for a while if it is changed in %s first', async (first) => {
     const { store, write, alter, endConnections } = await opened();
     const changes = [() => write('second'), () => alter('second')];
     if (first === 'the server') changes.reverse();

@@ -42,7 +42,7 @@ const BOUNDED: readonly (readonly [scan: RegExp, why: string])[] = [
 ];
 
 const COUNT = 20_000;
-/** Pages that a statement reads at the most to find a few of so many. */
+/** The most pages that a statement reads to find a few of many. */
 const MOST_READ = 300;
 const LATER = new Date('2027-01-01');
 const AT = `to_char(timestamp '2026-01-01' + i * interval '10 seconds', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
@@ -57,7 +57,7 @@ const orders = (from: number, to: number) =>
       when i % 100 < 5 then 'accepted' when i % 100 < 8 then 'open' when i % 100 < 12 then 'pending'
       when i % 100 < 13 then 'disputed' when i % 100 < 20 then 'rejected' else 'final' end as state) s`;
 
-/** So many orders of one account that the planner takes the ways that it takes for millions. */
+/** The orders of one account with which the planner takes the ways that it takes for millions. */
 const MANY = [
   ...['merchant_orders', 'events', 'order_records', 'findings', 'links'].map(
     (table) => `alter table ${table} set (autovacuum_enabled = off)`,
@@ -163,7 +163,7 @@ it('an order or a link is found by its key also with a plan that was made when t
   await client.end();
 });
 
-/** What is asked many times a minute, of an account or of all. */
+/** The statements that run many times a minute, of an account or of all. */
 const ASKED: Readonly<Record<string, (db: Database) => Promise<unknown>>> = {
   sendingOrders: (db) => sendingOrders(db, { account: 'default', until: LATER, limit: 100 }),
   dueLookups: (db) =>
@@ -186,7 +186,7 @@ function idOf(order: number): string {
   return createHash('md5').update(`${order}`).digest('hex');
 }
 
-/** Prepares what is asked, with plans for the tables as they are. Gives how each is run. */
+/** Prepares the statements, with plans for the tables as they are. Returns a run of each. */
 async function keepPlans(client: pg.Client, url: string, made: string): Promise<readonly string[]> {
   await using connections = openConnections(placeOf(url), { max: 1 });
   const runs: string[] = [];

@@ -35,7 +35,7 @@ async function use({ db, writer }: Store): Promise<readonly unknown[]> {
 const WORKED = Array.from({ length: 6 }, () => '1.5');
 
 describe.skipIf(!hasPgbouncer)('an owner behind PgBouncer', () => {
-  it.each(MODES)('works in %s mode, beside others, where the pooler has few connections', async (mode) => {
+  it.each(MODES)('works in %s mode, beside others, if the pooler has few connections', async (mode) => {
     const { url } = await databaseWithOrder();
     const pooler = await poolerBefore(url, mode, { default_pool_size: mode === 'session' ? 40 : 2 });
     const owners = await Promise.all(['default', 'b', 'c'].map((account) => ownerBehind(pooler.url, account)));
@@ -67,7 +67,7 @@ describe.skipIf(!hasPgbouncer)('an owner behind PgBouncer', () => {
     }
   });
 
-  it('goes on when the mode changes while it runs, also for its database alone', async () => {
+  it('continues when the mode changes while it runs, also for its database alone', async () => {
     const { url } = await databaseWithOrder();
     const pooler = await poolerBefore(url, 'session');
     const owner = await ownerBehind(pooler.url);
@@ -89,7 +89,7 @@ describe.skipIf(!hasPgbouncer)('an owner behind PgBouncer', () => {
     await expect(ownerBehind(pooler.url)).rejects.toMatchObject({ problem: 'denied', message });
   });
 
-  it('waits while its pooler is in statement mode or takes no more clients, and goes on afterwards', async () => {
+  it('waits while its pooler is in statement mode or takes no more clients, and continues afterwards', async () => {
     const { url } = await databaseWithOrder();
     const pooler = await poolerBefore(url, 'transaction');
     const owner = await ownerBehind(pooler.url);

@@ -65,7 +65,7 @@ function addOdd(merchant: Merchant): void {
 /** Later than the reports: the program's clock may be a millisecond off that of a database that another test used. */
 const NOW = new Date(Date.parse(MONTH_AS_OF) + 60_000);
 
-/** What was written to a file, or to the files of a folder. */
+/** The text that was written to a file, or to the files of a folder. */
 function bytesOf(path: string): Buffer {
   if (!statSync(path).isDirectory()) return readFileSync(path);
   const names = readdirSync(path).toSorted();

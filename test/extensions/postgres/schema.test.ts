@@ -24,7 +24,7 @@ async function sqliteColumns(): Promise<string[]> {
 
 const OF_WORKERS = ['workers', 'ended_workers', 'account_wakes', 'database_identity'];
 
-it('has the same tables and columns in PostgreSQL, and those that workers need', async () => {
+it('has the same tables and columns in PostgreSQL, and the tables that workers need', async () => {
   const merchant = openMerchant(await newPostgresDatabase());
   const found = merchant
     .prepare(`select table_name, column_name, data_type from information_schema.columns

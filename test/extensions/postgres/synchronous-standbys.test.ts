@@ -116,7 +116,7 @@ describe.skipIf(BIN === undefined)('with one synchronous standby required', () =
     await expect(opening).rejects.toThrow(`grant pg_read_all_stats to "${OWNER}"`);
   });
 
-  it('is told by the doctor where standbys are attached and none is required', async () => {
+  it('is told by the doctor if standbys are attached and none is required', async () => {
     await admin.query(`grant pg_read_all_stats to ${OWNER}`);
     await list('');
     const found = async (settings: Readonly<Record<string, string>>) => {

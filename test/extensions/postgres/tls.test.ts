@@ -81,7 +81,7 @@ describe.skipIf(BIN === undefined || !hasOpenssl)('a server with TLS', () => {
     onTestFinished(() => store.close());
     return store;
   };
-  /** What comes of a new connection. */
+  /** The result of a new connection. */
   const answer = async ({ db }: Store) => {
     await admin.query(`select pg_terminate_backend(pid) from pg_stat_activity where usename = '${OWNER}'`);
     await sql`select 1`.execute(db).catch(() => undefined);

@@ -44,7 +44,7 @@ it.each([
   },
 );
 
-it('a worker sends no further event of an order while it may have been followed, and goes on when it was not', async () => {
+it('a worker sends no further event of an order while it may have been followed, and continues when it was not', async () => {
   let isTrusted = true;
   const { receiver, program, answer } = await withEventUnderWay(() => isTrusted);
   isTrusted = false;

@@ -78,7 +78,7 @@ describe('writes of an account that are asked for together', () => {
 });
 
 describe('works of one transaction', () => {
-  /** Writes beside each other; gives what began and ended, in its order. */
+  /** Writes beside each other; returns the beginnings and ends, in their order. */
   async function written(ids: readonly (string | undefined)[], more: readonly string[] = []) {
     const { store } = await openPostgresStore();
     const account = await owned(store, 'default');
@@ -100,13 +100,13 @@ describe('works of one transaction', () => {
     return { trace, subjects: rows.map(({ subject }) => subject) };
   }
 
-  it('run beside each other where they are about different orders, and their events are one chain', async () => {
+  it('run beside each other if they are about different orders, and their events are one chain', async () => {
     const { trace, subjects } = await written(['a', 'b', 'c']);
     expect(trace.slice(0, 3)).toEqual(['0 begins', '1 begins', '2 begins']);
     expect(subjects).toEqual(['o-a', 'o-a', 'o-b', 'o-b', 'o-c', 'o-c']);
   });
 
-  it('run one after the other where they are about the same order, or do not say about which', async () => {
+  it('run one after the other if they are about the same order, or do not say about which', async () => {
     const { trace } = await written(['a', 'b', 'a', undefined, undefined, 'c', 'd']);
     const places = Object.fromEntries(trace.map((step, place) => [step, place]));
     const isBefore = (one: string, other: string) => (places[one] ?? NaN) < (places[other] ?? NaN);
@@ -123,12 +123,12 @@ describe('works of one transaction', () => {
     expect(isBefore('6 begins', '5 ends')).toBe(true);
   });
 
-  it('run one after the other where they share something beside their orders', async () => {
+  it('run one after the other if they share something beside their orders', async () => {
     const { trace } = await written(['a', 'b'], ['pre-order 1']);
     expect(trace).toEqual(['0 begins', '0 ends', '1 begins', '1 ends']);
   });
 
-  it('fail alone also where they ran beside others', async () => {
+  it('fail alone also if they ran beside others', async () => {
     const { store } = await openPostgresStore();
     const account = await owned(store, 'default');
     const bug = new Error('a bug in one of them');
@@ -185,7 +185,7 @@ describe('an owner that was followed', () => {
   });
 });
 
-it('stops an account whose database was put back to an older state while it was driven', async () => {
+it('stops an account whose database was put back to an older state while it was owned', async () => {
   const { store } = await openPostgresStore();
   const [one, other] = [await owned(store, 'default'), await owned(store, 'other')];
   await see(one, 'a');
@@ -200,7 +200,7 @@ it('stops an account whose database was put back to an older state while it was 
   await expect(see(await owned(store, 'default'), 'f')).rejects.toMatchObject({ problem: 'unusable' });
 });
 
-it('stops an account whose database was put back to before it was claimed: nobody has followed', async () => {
+it('stops an account whose database was put back to before it was claimed: no other owner has followed', async () => {
   const { store } = await openPostgresStore();
   await owned(store, 'default');
   const owner = await owned(store, 'default');

@@ -12,7 +12,7 @@ function group(state: string, since: string, changes: Partial<AgeGroup> = {}): A
 }
 
 describe('the report of ageing', () => {
-  it('gives ages to people and, exactly, to programs; states in the order in which they are passed', () => {
+  it('shows ages to people and, exactly, to programs; states in the order in which they are passed', () => {
     const final = group('final', '2026-01-09T23:59:59.995Z', { status: 'DONE' });
     const held = group('held', '2026-01-06T19:54:53.900Z', { longest: ageOf('2025-12-01T00:00:00.000Z') });
     const { sections, schema } = ageingDocument(FACTS, [final, held], [], []);
@@ -36,7 +36,7 @@ describe('the report of ageing', () => {
     ]);
   });
 
-  it('draws the ages of orders that still wait, where all of them can be known', () => {
+  it('draws the ages of orders that still wait, if all of them can be known', () => {
     const waiting = group('open', '2026-01-09T00:00:00.000Z', {
       status: 'REQUEST',
       p99: ageOf('2026-01-08T21:00:00.000Z'),

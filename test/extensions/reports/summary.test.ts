@@ -19,7 +19,7 @@ function summaryOf(...parts: Partial<SummaryPart>[]) {
 }
 
 describe('the summary', () => {
-  it('is empty where there are no orders', () => {
+  it('is empty if there are no orders', () => {
     expect(summaryOf()).toEqual([]);
   });
 
@@ -65,7 +65,7 @@ describe('the summary', () => {
     );
   });
 
-  it('counts separately what differs by case or by where a name ends', () => {
+  it('counts separately what differs by case or by the end of a name', () => {
     const lines = summaryOf(
       { state: 'open' },
       { state: 'OPEN' },

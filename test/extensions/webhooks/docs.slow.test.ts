@@ -12,7 +12,7 @@ import { testProcesses } from '../../support/program-processes.ts';
 import { SECRET } from '../../support/webhooks.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-const MANUAL = readFileSync(join(ROOT, 'docs/integrating.md'), 'utf8');
+const MANUAL = readFileSync(join(ROOT, 'docs/webhooks.md'), 'utf8');
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -26,7 +26,7 @@ async function freePort(): Promise<number> {
 /** The shop of the manual, as a process of its own. */
 function shopOfManual(port: number) {
   const folder = temporaryFolder();
-  const [, code = ''] = /\n## Webhooks\n[^]*?\n```js\n([^]*?)\n```\n/.exec(MANUAL) ?? [];
+  const [, code = ''] = /\n## Receive each event once\n[^]*?\n```js\n([^]*?)\n```\n/.exec(MANUAL) ?? [];
   writeFileSync(join(folder, 'shop.mjs'), code);
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   const path = join(folder, 'shop.db');

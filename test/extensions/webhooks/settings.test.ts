@@ -54,7 +54,7 @@ describe('webhooks.endpoints', () => {
   it('may have the secret of the manual on this machine, as its examples do', () => {
     const endpoint = { url: 'http://127.0.0.1:8088/', secrets: [PUBLISHED], allowPrivate: true };
     expect(endpointsOf(listOf(endpoint))).toHaveLength(1);
-    expect(readFileSync(new URL('../../../docs/integrating.md', import.meta.url), 'utf8')).toContain(PUBLISHED);
+    expect(readFileSync(new URL('../../../docs/webhooks.md', import.meta.url), 'utf8')).toContain(PUBLISHED);
   });
 
   it('are refused with all that is wrong in each of them at once', () => {

@@ -115,7 +115,7 @@ describe('what time alone brings', () => {
     expect([judgedIn('disputed', classes), judgedIn('open', classes)]).toEqual([['STUCK'], classes]);
   });
 
-  it('takes an order of the position OUTPUT as checked where the amount is known that it refers to, and is given', () => {
+  it('takes an order of the position OUTPUT as checked if the amount is known that it refers to, and is given', () => {
     const order = ageWith({ assetPosition: 'OUTPUT', record: { ...GIVEN, inputAsset: null, outputAsset: '100' } });
     const isUncheckedAs = (outputPosition?: AmountField) => isUnchecked(order, NOW, { ...SETTINGS, outputPosition });
     expect([undefined, 'outputAsset' as const, 'inputAsset' as const].map(isUncheckedAs)).toEqual([true, false, true]);
@@ -126,7 +126,7 @@ describe('what time alone brings', () => {
     expect([isUnchecked(order, NOW, SETTINGS), findOverdue(order, NOW, SETTINGS)]).toEqual([true, []]);
   });
 
-  it('finds an order unchecked only where a report counts it so', () => {
+  it('finds an order unchecked only if a report counts it so', () => {
     const time = fc.option(fc.integer({ min: 0, max: 3 * DAY }).map(ago));
     const order = fc.record<OrderAge>({
       state: fc.constantFrom(...ORDER_STATES),

@@ -38,7 +38,7 @@ describe('what a record has nothing to judge by', () => {
     ]);
   });
 
-  it('contradicts nothing where it did not, or does no more', () => {
+  it('contradicts nothing if it did not, or does no more', () => {
     expect(contradictionsBefore(contextWith({ record: EMPTY }), [], { tolerance: '0' })).toEqual([]);
     expect(contradictionsBefore(contextWith({ record: EMPTY }), known('resolved'), { tolerance: '0' })).toEqual([]);
   });

@@ -98,11 +98,11 @@ const RULES: Readonly<Partial<Record<FindingClassName, { raise: readonly Case[];
   AMOUNT_MISMATCH: {
     raise: [
       ['one more in the last of 60 digits', amounts(HUGE, HUGE.replace(/0$/, '1'))],
-      ['a digit where there was none', amounts('1.5', '1.50000000000000000001')],
+      ['a digit if there was none', amounts('1.5', '1.50000000000000000001')],
       ['twice the amount', amounts('1.5', '3')],
       ['a hostile exponent', amounts('1.5', '1e400')],
       ['more than that of the currency', amounts('1.5', '1.51'), byCurrency({ BTC: '0.001', default: '1' })],
-      ['more than the other amount, where OUTPUT refers to that', output('45001'), OUTPUT],
+      ['more than the other amount, if OUTPUT refers to that', output('45001'), OUTPUT],
       ['more than the tolerance', amounts('1.5', '1.5100001'), { ...SETTINGS, tolerance: '0.01' }],
       ['less than the tolerance lets through', amounts('1.5', '1.4899999'), { ...SETTINGS, tolerance: '0.01' }],
     ],
@@ -114,7 +114,7 @@ const RULES: Readonly<Partial<Record<FindingClassName, { raise: readonly Case[];
       ['as much as the tolerance', amounts('1.5', '1.51'), { ...SETTINGS, tolerance: '0.01' }],
       ['as much as that of the currency', amounts('1.5', '1.51'), byCurrency({ BTC: '0.01', EUR: '0', default: '0' })],
       ['as much as that of others', amounts('1.5', '1.51'), byCurrency({ EUR: '0', default: '0.01' })],
-      ['within the other amount, where OUTPUT refers to that', output('45000'), OUTPUT],
+      ['within the other amount, if OUTPUT refers to that', output('45000'), OUTPUT],
       ['no amount', contextWith(unlinked({ inputAsset: null }))],
       ['an amount of another position', contextWith({ order: { assetPosition: 'OUTPUT', asset: '7' } })],
     ],
@@ -158,14 +158,14 @@ const RULES: Readonly<Partial<Record<FindingClassName, { raise: readonly Case[];
         { ...SETTINGS, ignore: ['ADDRESS_MISMATCH'] },
       ],
       [
-        'another address than the record before, where the row has none',
+        'another address than the record before, if the row has none',
         contextWith({ order: { cryptoAddress: null }, record: { externalCryptoAddress: 'address-2' } }),
       ],
       ['another address of the exchange', contextWith({ record: { internalCryptoAddress: 'inside-2' } })],
     ],
     spare: [
       ['the address of the row again', contextWith({ earlier: { externalCryptoAddress: 'address-2' } })],
-      ['a first address where the row has none', contextWith({ order: { cryptoAddress: null }, earlier: null })],
+      ['a first address if the row has none', contextWith({ order: { cryptoAddress: null }, earlier: null })],
       ['no address yet', contextWith({ record: { externalCryptoAddress: null } })],
       ['a first address of the exchange', contextWith({ earlier: { internalCryptoAddress: null } })],
     ],
@@ -300,7 +300,7 @@ function behind(seconds: number, changes: Partial<RecordView>): RecordContext {
   return contextWith(unlinked({ ...changes, serverDate: later(RECEIVED, -seconds) }));
 }
 
-/** What a wrong clock of the exchange shows beside anything else. */
+/** The findings of a wrong clock of the exchange beside anything else. */
 const BY_CLOCK: readonly FindingClassName[] = ['CLOCK_SKEW'];
 
 /** Amounts of the row and of two records that agree with each other. */
@@ -358,7 +358,7 @@ describe('an order record held against its order', () => {
     ['COMPLETION_INCONSISTENT', contextWith(unlinked({ completionDate: 'soon' }))],
     ['COMPLETION_INCONSISTENT', contextWith(unlinked({ completionDate: '2025-02-30T12:00:00Z' }))],
     ['CLOCK_SKEW', contextWith(unlinked({ serverDate: null }))],
-  ])('%s is not judged where what it needs is not given (%#)', (name, context) => {
+  ])('%s is not judged if what it needs is not given (%#)', (name, context) => {
     expect(compareRecord(contextWith(), SETTINGS).unjudged).toEqual([]);
     expect(compareRecord(context, SETTINGS)).toMatchObject({ found: [], unjudged: expect.arrayContaining([name]) });
   });
@@ -378,7 +378,7 @@ describe('an order record held against its order', () => {
     },
   );
 
-  it('is judged where the order asks for nothing', () => {
+  it('is judged if the order asks for nothing', () => {
     const order = { providerType: null, paymentToken: null, cryptoAddress: null };
     const record = { providerType: null, paymentToken: null, externalCryptoAddress: null, exchangeType: null };
     const { unjudged } = compareRecord(contextWith({ order, record, preOrderExchangeType: null }), SETTINGS);
@@ -424,7 +424,7 @@ describe('an order record held against its order', () => {
     expect(reopenedAt(MODIFIED)).not.toBe(reopenedAt(RECEIVED));
   });
 
-  it('gives an answer whatever the record holds', () => {
+  it('returns an answer whatever the record holds', () => {
     const odd = fc.oneof(
       fc.string(),
       fc.constantFrom('', '\u0000', '1e999', '-0', '9'.repeat(200), 'NaN'),
@@ -461,7 +461,7 @@ describe('the pre-order that came back', () => {
     expect(comparePreOrder(orderWith(), { ...echo, [field]: value })).toEqual([{ class: name, expected, actual }]);
   });
 
-  it('agrees where decimals are written otherwise, and where fields that were not sent came back filled', () => {
+  it('agrees if decimals are written otherwise, and if fields that were not sent came back filled', () => {
     expect(comparePreOrder(orderWith(), { ...echo, asset: '1.50', limit: '2.0', bonus: '5e-1' })).toEqual([]);
     const bare = orderWith({ limit: null, paymentToken: null, providerType: null, cryptoAddress: null, bonus: null });
     expect(comparePreOrder(bare, echo)).toEqual([]);

@@ -25,7 +25,7 @@ const became = (before: readonly KnownFinding[], now: readonly Finding[], judged
   );
 };
 
-describe('findings held against those that are written down', () => {
+describe('findings held against the known ones', () => {
   it('are opened when they are new', () => {
     expect(decideFindings([], [found('AMOUNT_MISMATCH')], ['AMOUNT_MISMATCH'])).toEqual({
       ...NOTHING,
@@ -47,7 +47,7 @@ describe('findings held against those that are written down', () => {
     ]);
   });
 
-  it('are opened again where what was expected is another', () => {
+  it('are opened again if what was expected is another', () => {
     const before = [known('AMOUNT_MISMATCH', 'acknowledged')];
     expect(became(before, [{ ...found('AMOUNT_MISMATCH'), expected: '1.4' }], [])).toEqual([
       'AMOUNT_MISMATCH reopened',
@@ -66,7 +66,7 @@ describe('findings held against those that are written down', () => {
     ]);
   });
 
-  it('stay acknowledged with other values where they only explain', () => {
+  it('stay acknowledged with other values if they only explain', () => {
     const before = [known('RATE_INCONSISTENT', 'acknowledged')];
     expect(became(before, [found('RATE_INCONSISTENT', '9')], [])).toEqual(['RATE_INCONSISTENT seenAgain']);
   });
@@ -111,7 +111,7 @@ describe('findings held against those that are written down', () => {
     });
   });
 
-  it('of what happened are as they were where it is only looked at once more', () => {
+  it('of what happened are as they were if it is only looked at once more', () => {
     const before = [known('ADDRESS_CHANGED', 'acknowledged'), known('AMOUNT_MISMATCH', 'resolved')];
     const now = [found('ADDRESS_CHANGED'), found('ADDRESS_CHANGED', '1.7'), found('AMOUNT_MISMATCH')];
     expect(withoutKnownChanges(before, now)).toEqual(now.slice(1));

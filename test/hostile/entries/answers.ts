@@ -66,7 +66,7 @@ export const answers: Entry<OddAnswer> = {
           insert.run(id);
           insert.run(good);
         }
-        // What holds the account for a while, such as a 429, ends within a day; who is not found is held after one.
+        // A hold of the account, such as a 429, ends within a day; an order that is not found is held after one.
         let state: string | undefined;
         for (const hours of WAITS) {
           clock.advance(hours * HOUR);
@@ -80,7 +80,7 @@ export const answers: Entry<OddAnswer> = {
         if (UNSETTLED.includes(state ?? '')) broken(`the order is ${state}`);
         const kept = recordOf.get(id) as string | undefined;
         const isOurs = kept === undefined || bodies.has(kept) || kept.includes('"sandbox-');
-        if (!isOurs) broken(`a record was kept that nobody sent: ${kept}`);
+        if (!isOurs) broken(`a record was kept that was never sent: ${kept}`);
         const { duplicated } = rest.exchange.census();
         if (duplicated.length > 0) broken(`created twice: ${duplicated.join()}`);
       },
@@ -101,7 +101,7 @@ export const answers: Entry<OddAnswer> = {
   },
 };
 
-/** Which call a request is, where it is one of this order, or of a person. */
+/** The call of a request, if it is one of this order, or of a person. */
 function callOf({ method, path, body = '' }: HttpRequest, id: string): string | undefined {
   const { pathname, searchParams } = new URL(path, 'http://exchange');
   if (pathname.endsWith('/orders/request') && method === 'POST') {

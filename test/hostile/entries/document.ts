@@ -37,7 +37,7 @@ interface Request {
   readonly values: Readonly<Record<string, string>>;
   readonly body: string | null;
   readonly token: string | null;
-  /** What the exchange does. */
+  /** The actions of the exchange. */
   readonly exchange: keyof typeof EXCHANGES;
 }
 

@@ -12,7 +12,7 @@ import { rows } from './rows.ts';
 import { settings } from './settings.ts';
 import { wire } from './wire.ts';
 
-/** Every entry. What an input looks like is its own matter. */
+/** Every entry. The form of an input is its own matter. */
 export const ENTRIES = [
   rows,
   settings,

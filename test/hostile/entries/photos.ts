@@ -137,7 +137,7 @@ export const photos: Entry<string> = {
       [Symbol.asyncDispose]: () => disposal.disposeAsync(),
     };
 
-    /** The difference between the files and the rows; undefined where there is none. */
+    /** The difference between the files and the rows; undefined if there is none. */
     function difference(): string | undefined {
       const files = filesIn(folder).join();
       const known = (stored.all() as string[]).toSorted().join();

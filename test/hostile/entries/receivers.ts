@@ -6,7 +6,7 @@ import { broken, type Entry } from '../entry.ts';
 import { oddHttpAnswer, type OddHttpAnswer } from '../odd-http.ts';
 import { rawServer } from './wire.ts';
 
-/** What receivers of webhooks answer: each event is taken, or sent again later. */
+/** The answers of receivers of webhooks: each event is taken, or sent again later. */
 export const receivers: Entry<OddHttpAnswer> = {
   name: 'receivers',
   inputs: oddHttpAnswer(['', 'ok', '{}']),

@@ -17,7 +17,7 @@ import { BEGINNING, ground, NEVER, sandbox } from '../ground.ts';
 import { MEANT } from '../odd-answers.ts';
 import { oddObject, oddText } from '../odd.ts';
 
-/** What stands in the database: the record and the pre-order of an order, and a text in the columns of another row. */
+/** The rows in the database: the record and the pre-order of an order, and a text in the columns of another row. */
 interface OddContent {
   readonly record: string;
   readonly preOrder: string;

@@ -27,7 +27,7 @@ const MERCHANTS = [
   'crypto_address',
   'bonus',
 ] as const;
-/** What is order-sync's, and what no merchant is meant to write. */
+/** The columns of order-sync, which no merchant is meant to write. */
 const OTHERS = ['account', 'state', 'revision', 'created_at', 'updated_at', 'next_action_at', 'attempts', 'rowid'];
 
 const text = (value: string) => `cast(x'${Buffer.from(value).toString('hex')}' as text)`;
@@ -142,7 +142,7 @@ export const rows: Entry<OddRow> = {
       }
     }
 
-    /** But for rows of other accounts, those that say themselves when they are due, and ids that cannot be read. */
+    /** All rows but rows of other accounts, rows that say themselves when they are due, and ids that cannot be read. */
     function unsettled(): unknown[] {
       return merchant
         .prepare(

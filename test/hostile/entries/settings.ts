@@ -11,7 +11,7 @@ import { bytesOf, oddBytes, ODD_NUMBERS, ODD_TIMES, oddJson, oddPlace, oddText }
 
 /** A file and variables of the environment. */
 interface OddSettings {
-  /** Its bytes; null where there is none. */
+  /** Its bytes; null if there is none. */
   readonly file: string | null;
   readonly environment: Readonly<Record<string, string>>;
 }
@@ -50,7 +50,7 @@ const anyValue = fc
   )
   // Who writes the settings means no harm: a file of 200 kB of brackets takes the parser half a second.
   .map((value) => value.slice(0, 20_000));
-/** A secret stands where secrets do; elsewhere there is anything. */
+/** The place of a secret has a secret; any other place has anything. */
 const setting = fc
   .constantFrom(...general.paths)
   .chain((path) => (secrets.includes(path) ? secretValue : anyValue).map((value) => [path, value] as const));

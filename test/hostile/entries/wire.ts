@@ -36,7 +36,7 @@ export const wire: Entry<OddHttpAnswer> = {
           } catch (error) {
             if (!(error instanceof TransportError)) throw error;
             if (error.message.includes(SECRET)) broken(`an error shows the key: ${error.message}`);
-            // A connection was made, so nobody can tell.
+            // A connection was made, so the outcome is unknown.
             if (error.sent === 'never') broken(`what left is said never to have left: ${error.message}`);
           }
         }

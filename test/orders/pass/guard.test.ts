@@ -42,13 +42,13 @@ describe('guard.createsPerHour', () => {
     const { account, store } = program.app;
     const feed = await readFeed(store.db, { account, afterId: 0, limit: 1_000 });
     expect(feed.filter(({ type }) => type === 'account').map((one) => one.new_value)).toEqual(['guarded']);
-    // The hour alone changes nothing: a person lets creates go on.
+    // The hour alone changes nothing: a person allows more creates.
     program.clock.advance(2 * HOUR);
     await create();
     expect(exchange.count('POST')).toBe(10);
   });
 
-  it('outlasts a crash, counts what the process before has sent, and counts anew once a person lets creates go on', async () => {
+  it('outlasts a crash, counts what the process before has sent, and counts anew once a person allows more creates', async () => {
     const { program, exchange, insert, create } = await guarded(environment);
     insert(6);
     await create();

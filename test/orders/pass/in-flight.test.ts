@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { CreatesInFlight } from '../../../src/orders/pass/in-flight.ts';
 
 describe('creates in flight', () => {
-  it('are those that have begun and not ended, also where two passes began with one order', () => {
+  it('are the ones that have begun and not ended, also if two passes began with one order', () => {
     const creates = new CreatesInFlight(2);
     const [first, second] = [creates.begin('a'), creates.begin('a')];
     second[Symbol.dispose]();
@@ -11,7 +11,7 @@ describe('creates in flight', () => {
     expect([creates.has('a'), creates.size]).toEqual([false, 0]);
   });
 
-  it('are not unsent where another create of the order, which has left, wrote its intent', () => {
+  it('are not unsent if another create of the order, which has left, wrote its intent', () => {
     const creates = new CreatesInFlight(2);
     const [first, second] = [creates.begin('a'), creates.begin('a')];
     first.intends(true);
@@ -23,7 +23,7 @@ describe('creates in flight', () => {
     expect(creates.isUnsent('a')).toBe(false);
   });
 
-  it('are unsent where they ended before their request left, or where that is proved, and were not recorded', () => {
+  it('are unsent if they ended before their request left, or if that is proved, and were not recorded', () => {
     const creates = new CreatesInFlight(2);
     const ended = (id: string, ...steps: ('leaves' | 'neverLeft' | 'isRecorded')[]) => {
       using create = creates.begin(id);

@@ -41,7 +41,7 @@ async function askUntilFull(program: TestProgram, exchange: ScriptedExchange): P
 }
 
 describe('requests of an owner', () => {
-  it('let the next one start at once where the limit has room', async () => {
+  it('let the next one start at once if the limit has room', async () => {
     const { program, exchange } = await scriptedProgram({ environment: rate(1_000, '10m'), overrides: LOCKLESS });
     await program.app.exchange.showOrder('a');
     await takeOver(program);
@@ -71,7 +71,7 @@ describe('requests of an owner', () => {
     },
   );
 
-  it.each(['stop', 'kill'])('count for the next one after a %s where the rate is paced, too', async (end) => {
+  it.each(['stop', 'kill'])('count for the next one after a %s if the rate is paced, too', async (end) => {
     const environment = { ...rate(2, '10m'), ORDER_SYNC_EXCHANGE_RATE_MODE: 'paced' };
     const { program, exchange } = await scriptedProgram({ environment, overrides: LOCKLESS });
     expect(await askUntilFull(program, exchange)).toBe(1);
@@ -87,7 +87,7 @@ describe('requests of an owner', () => {
     expect(await askUntilFull(program, exchange)).toBe(1);
   });
 
-  it('count whole where the window was shorter for the last one: what left it before is not known', async () => {
+  it('count whole if the window was shorter for the last one: requests before it are not known', async () => {
     const { program, exchange } = await scriptedProgram({ environment: rate(64, '1s') });
     await program.app.exchange.showOrder('a');
     const { config } = await scriptedProgram({ environment: rate(64, '10m') }).then((other) => other.program);
@@ -135,7 +135,7 @@ describe('the last owner, whose process was stopped and may wake', () => {
     expect(await roomAfter(lease, [0, 1, 16])).toEqual([16, 18, 20]);
   });
 
-  it('keeps none where it had sent nothing for long', async () => {
+  it('keeps none if it had sent nothing for long', async () => {
     const lease = { until: new Date(BEGAN - 60_000), requests: 8, concurrency: 8, spent: [] };
     expect(await roomAfter(lease, [0, 1])).toEqual([20, 20]);
   });
@@ -145,12 +145,12 @@ describe('the last owner, whose process was stopped and may wake', () => {
     expect(await roomAfter(lease, [0, 0.499, 0.5], 3_600_000)).toEqual([0, 0, 20]);
   });
 
-  it('leaves no room at all where it may have begun as many as the limit allows: the limit goes first', async () => {
+  it('leaves no room at all if it may have begun as many as the limit allows: the limit goes first', async () => {
     const lease = { until: new Date(BEGAN), requests: 40, concurrency: 20, spent: [] };
     expect(await roomAfter(lease, [1, 15.999, 16])).toEqual([0, 0, 20]);
   });
 
-  it('counts by the monotonic clock where the clock of leases was set forward', async () => {
+  it('counts by the monotonic clock if the clock of leases was set forward', async () => {
     const lease = { until: new Date(BEGAN - 3_600_000), requests: 40, concurrency: 8, spent: [] };
     expect(await roomAfter(lease, [0, 0.999, 1])).toEqual([0, 0, 20]);
   });
@@ -235,7 +235,7 @@ describe('a lease whose owner was killed before the clock was set', () => {
   const HOUR_MS = 3_600_000;
   const SPENT = 7;
 
-  /** What counts as spent in the next second, for an owner that starts a second after the lease has ended. */
+  /** The number that counts as spent in the next second, for an owner that starts a second after the lease has ended. */
   async function spentAfter(setByMs: number, boot: string | undefined): Promise<number> {
     const { program } = await scriptedProgram();
     const { store, account } = program.app;
@@ -263,7 +263,7 @@ describe('a lease whose owner was killed before the clock was set', () => {
     },
   );
 
-  it.each(['another start', undefined])('counts by UTC where the machine was started since: %s', async (boot) => {
+  it.each(['another start', undefined])('counts by UTC if the machine was started since: %s', async (boot) => {
     expect(await spentAfter(0, boot)).toBe(SPENT);
     expect(await spentAfter(-HOUR_MS, boot)).toBe(SPENT);
     expect(await spentAfter(HOUR_MS, boot)).toBe(0);
@@ -393,7 +393,7 @@ describe('a commit that takes longer than the right to send lasts', ofSqlite('it
     expect(aheadMs).toEqual([2_000, 2_000]);
   });
 
-  it('lets nothing out where the renewal fails: the order waits', async () => {
+  it('lets nothing out if the renewal fails: the order waits', async () => {
     const { program, exchange, slow } = await slowly();
     program.insert({ external_order_id: 'a' });
     program.merchant.exec(`create trigger one_lease before update on request_leases

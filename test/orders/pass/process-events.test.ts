@@ -27,7 +27,7 @@ it('an account without listeners logs each failure and each new status by itself
   await program.app.eachSecond();
 });
 
-it('listeners hear of each event in turn, and those that were opened are closed if another cannot be', async () => {
+it('listeners hear of each event in turn, and the opened ones are closed if another cannot be', async () => {
   const heard: string[] = [];
   const listen =
     (name: string): Listen =>

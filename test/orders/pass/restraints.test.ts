@@ -30,7 +30,7 @@ async function held(options: TestProgramOptions = {}) {
   return { program, exchange, creates, rest, insert };
 }
 
-/** The passes of the daemon, once every `stepMs`, or more often where a hold ends sooner. */
+/** The passes of the daemon, once every `stepMs`, or more often if a hold ends sooner. */
 async function live(program: TestProgram, ms: number, stepMs = 5 * SECOND): Promise<void> {
   for (let passed = 0; passed < ms; passed += stepMs) {
     await createPass(program.app, NEVER);
@@ -79,7 +79,7 @@ describe('a Retry-After', () => {
   it.each([
     ['had room', '100', 1],
     ['had none', '1', 0],
-  ])('with 429 is warned of once where our own rate limit %s', async (_name, requests, warnings) => {
+  ])('with 429 is warned of once if our own rate limit %s', async (_name, requests, warnings) => {
     const { program, rest, insert } = await held({
       clock: hastyClock(),
       environment: { ORDER_SYNC_EXCHANGE_RATE_REQUESTS: requests },
@@ -191,9 +191,12 @@ describe('a key that is refused', () => {
     // Before it is refused: the daemon reads it each minute.
     taken = 'newest-key';
     write('newest-key');
+    expect(program.app.restraints.keyUntriedSince).toBeUndefined();
     program.app.restraints.rereadKey();
+    expect(program.app.restraints.keyUntriedSince).toEqual(program.app.restraints.now());
     insert('c');
     await createPass(program.app, NEVER);
+    expect(program.app.restraints.keyUntriedSince).toBeUndefined();
     expect([program.row('c')['state'], keys.at(-1)]).toEqual(['accepted', 'newest-key']);
   });
 });
@@ -213,7 +216,7 @@ describe('a documented 403 to a create', () => {
     expect([states(program), kinds(program)]).toEqual([{ accepted: 100 }, []]);
   });
 
-  it('is probed with another row first, and look-ups go on', async () => {
+  it('is probed with another row first, and look-ups continue', async () => {
     const { program, exchange, creates, insert } = await held();
     insert('known');
     await createPass(program.app, NEVER);

@@ -32,7 +32,7 @@ describe('what contradicts the row in a record', () => {
     expect(found.map(({ kind }) => kind)).toEqual(CONTRADICTION_KINDS);
   });
 
-  it('is nothing where they agree, and where the record does not say', () => {
+  it('is nothing if they agree, and if the record does not say', () => {
     const silent = { merchantId: null, creationDate: null, toCurrency: null, orderType: null, inputAsset: null };
     expect([{}, silent].map((record) => contradictionsOf(contextWith({ record }), SETTINGS))).toEqual([[], []]);
   });
@@ -42,9 +42,9 @@ describe('whether an order is older than a request', () => {
   const record = recordWith({ creationDate: dayBefore, serverDate: null });
 
   it.each([
-    ['is told where the answer came after it', MINUTE, true],
-    ['is told where the answer seems to have come 5 min before it', -5 * MINUTE, true],
-    ['is not told where our clock was set back by more meanwhile', -5 * MINUTE - 1, undefined],
+    ['is told if the answer came after it', MINUTE, true],
+    ['is told if the answer seems to have come 5 min before it', -5 * MINUTE, true],
+    ['is not told if our clock was set back by more meanwhile', -5 * MINUTE - 1, undefined],
   ])('%s', (_what, receivedMs, isOlder) => {
     expect(isCreatedBefore(sentAt, record, after(sentAt, receivedMs))).toBe(isOlder);
   });

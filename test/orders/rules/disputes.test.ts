@@ -24,14 +24,14 @@ function decide(
 }
 
 describe('a contradiction', () => {
-  it.each(CONTRADICTION_KINDS)('disputes the order where the settings say so: %s', (kind) => {
+  it.each(CONTRADICTION_KINDS)('disputes the order if the settings say so: %s', (kind) => {
     const { tracking, keepsRecord } = decide({ state: 'accepted' }, [contradiction(kind)]);
     expect([tracking.state, tracking.modificationDate, keepsRecord]).toEqual(['disputed', null, true]);
     const others = CONTRADICTION_KINDS.filter((one) => one !== kind);
     expect(decide({ state: 'accepted' }, [contradiction(kind)], others).tracking.state).toBe('open');
   });
 
-  it('disputes it also where the record is older than ours: it may be of another order', () => {
+  it('disputes it also if the record is older than ours: it may be of another order', () => {
     const known = { state: 'open', modificationDate: '2026-01-05T11:30:00Z' } as const;
     expect(decide(known, []).tracking.staleDate).not.toBeNull();
     expect(decide(known, [contradiction('amount')]).tracking).toMatchObject({ ...known, state: 'disputed' });
@@ -56,7 +56,7 @@ describe('the outcome of a final order', () => {
     ['is succeeded with one of its statuses', ['DONE'], [], 'DONE', 'succeeded'],
     ['is failed with another', ['DONE'], [], 'REFUSED', 'failed'],
     ['is failed with another that is known to be final', ['DONE'], ['DONE', 'REFUSED'], 'REFUSED', 'failed'],
-    ['is not known where others are known to be final', ['DONE'], ['DONE', 'REFUSED'], 'UNHEARD', null],
+    ['is not known if others are known to be final', ['DONE'], ['DONE', 'REFUSED'], 'UNHEARD', null],
     ['is by the status, letter by letter', ['DONE'], [], 'done', 'failed'],
   ] as const)('%s', (_name, succeededStatuses, finalStatuses, orderStatus, outcome) => {
     const settings = { ...SETTINGS, succeededStatuses, finalStatuses };

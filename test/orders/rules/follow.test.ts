@@ -141,7 +141,7 @@ describe('a look-up that finds the order', () => {
     }
   });
 
-  it('keeps what it knew of the order where the record says nothing', () => {
+  it('keeps what it knew of the order if the record says nothing', () => {
     const known = { state: 'open', exchangeType: 'SELL', modificationDate: EARLIER } as const;
     const { tracking } = decide(known, found({ exchangeType: null, modificationDate: null }));
     expect(tracking).toMatchObject(known);
@@ -262,12 +262,12 @@ describe('a record whose time is more than a day ahead', () => {
     expect(stale.tracking.orderStatus).toBe('D');
   });
 
-  it('does not hold the order up where it was taken for the newest before', () => {
+  it('does not hold the order up if it was taken for the newest before', () => {
     const { tracking } = decide({ ...known, modificationDate: AHEAD }, found({ ...DONE, modificationDate: LATER }));
     expect(tracking).toMatchObject({ state: 'final', orderStatus: 'COMPLETED', modificationDate: LATER });
   });
 
-  it('is like any other where the clock of the exchange says that it is not ahead: this one was set back', () => {
+  it('is like any other if the clock of the exchange says that it is not ahead: this one was set back', () => {
     const facts = { orderStatus: 'C', modificationDate: '2026-03-01T12:00:00Z', serverDate: '2026-03-01T12:00:01Z' };
     const { tracking } = decide(known, found(facts));
     expect(tracking.modificationDate).toBe(facts.modificationDate);
@@ -323,7 +323,7 @@ describe('a documented 404', () => {
   });
 });
 
-describe('an accepted pre-order that nobody takes up', () => {
+describe('an accepted pre-order that no customer takes up', () => {
   const patient = { ...SETTINGS, giveUpAfter: 3 * DAY };
   const waiting = { state: 'accepted', sentAt: after(NOW, -9 * DAY), changedAt: after(NOW, -3 * DAY) } as const;
 
@@ -345,9 +345,9 @@ describe('an accepted pre-order that nobody takes up', () => {
   it.each<[string, Partial<Tracking>, LookupAnswer, typeof SETTINGS]>([
     ['a millisecond earlier', { changedAt: after(NOW, 1 - 3 * DAY) }, NOT_FOUND, patient],
     ['without an answer', {}, UNANSWERED, patient],
-    ['where no time is set', {}, NOT_FOUND, SETTINGS],
+    ['if no time is set', {}, NOT_FOUND, SETTINGS],
     ['once its order was found', { state: 'open' }, NOT_FOUND, patient],
-    ['where nobody knows since when', { changedAt: null, sentAt: null }, NOT_FOUND, patient],
+    ['if it is not known since when', { changedAt: null, sentAt: null }, NOT_FOUND, patient],
   ])('is not given up %s', (_name, changes, answer, settings) => {
     const before = { ...waiting, ...changes };
     expect(decide(before, answer, settings).tracking.state).toBe(before.state);
@@ -355,7 +355,7 @@ describe('an accepted pre-order that nobody takes up', () => {
 });
 
 describe('likely absence', () => {
-  it.each(['accepted', 'held', 'abandoned'] as const)('is fresh where no order was ever found: %s', (state) => {
+  it.each(['accepted', 'held', 'abandoned'] as const)('is fresh if no order was ever found: %s', (state) => {
     expect(decide({ state }, LIKELY).tracking).toMatchObject({ state, lastLookupAt: NOW });
   });
 
@@ -398,7 +398,7 @@ describe('an accepted order that is absent long after its create', () => {
     expect(isAcceptedAndAbsent(trackingWith({ ...accepted, ...changes }), NOW)).toBe(shows);
   });
 
-  it('shows it also where a person said that it exists, after look-ups that had found none', () => {
+  it('shows it also if a person said that it exists, after look-ups that had found none', () => {
     const held = trackingWith({ ...accepted, changedAt: after(NOW, 1), lastLookupAt: NOW });
     expect([0, 1].map((ms) => isAcceptedAndAbsent(held, after(NOW, ms)))).toEqual([false, true]);
   });
@@ -464,7 +464,7 @@ describe('sending again (create.onUnknown: resend)', () => {
     ['a millisecond before the 10 minutes', { sentAt: after(NOW, 1 - RESEND_NOT_BEFORE_MS) }],
     ['at the second 404', { documentedAbsences: 1 }],
     ['a second time', { resends: 1 }],
-    ['where nobody knows when it was sent', { sentAt: null }],
+    ['if its time of sending is not known', { sentAt: null }],
     ['at a look-up before its time', { nextActionAt: after(NOW, 1), documentedAbsences: 9 }],
   ])('does not happen %s', (_name, changes) => {
     expect(decide({ ...unknown, ...changes }, NOT_FOUND, resend).tracking.state).toBe('unknown');
@@ -535,7 +535,7 @@ describe('any sequence of answers', () => {
     return { orderStatus, cryptoStatus, fiatStatus };
   }
 
-  /** Each event begins where the last one of its field ended, and is a change; states move along the table. */
+  /** Each event begins with the end of the last one of its field, and is a change; states move along the table. */
   function replay(events: readonly OrderEvent[], last: Map<string, string | null>): void {
     for (const { field, oldValue, newValue } of events) {
       if (field === 'finding') continue;

@@ -51,7 +51,7 @@ describe('an order that has ended and is found again as it was', () => {
     expect(decide({ ...ended, nextActionAt }).tracking).toMatchObject({ rechecks: 1, nextActionAt });
   });
 
-  it('has all of them ahead where something has changed', () => {
+  it('has all of them ahead if something has changed', () => {
     const changed = foundRecord({ orderStatus: 'DONE', fiatStatus: 'PAID' });
     expect(decide({ ...ended, nextActionAt: after(NOW, 1) }, changed).tracking).toMatchObject({
       rechecks: 0,
@@ -68,7 +68,7 @@ describe('an order that has ended and is found again as it was', () => {
     expect(tracking.nextActionAt).toEqual(after(NOW, HOUR));
   });
 
-  it('stays abandoned where a person abandoned the order that contradicts it, and no other', () => {
+  it('stays abandoned if a person abandoned the order that contradicts it, and no other', () => {
     const abandoned = { ...ended, state: 'abandoned', stateReason: 'not ours', nextActionAt: NOW } as const;
     expect(decide(abandoned, undefined, [OTHER_AMOUNT])).toMatchObject({
       tracking: { state: 'abandoned', stateReason: 'not ours', rechecks: 2, nextActionAt: after(NOW, 6 * DAY) },
@@ -124,7 +124,7 @@ describe('the events of a record', () => {
     ]);
   });
 
-  it('tell of nothing unexpected where a person said that the order is ours, or where it was sent', () => {
+  it('tell of nothing unexpected if a person said that the order is ours, or if it was sent', () => {
     const ours = { state: 'open', attempts: 0, oursDespite: '[]' } as const;
     expect(said(ours).map(({ newValue }) => newValue)).toEqual(['final']);
     expect(decide({ ...ours, state: 'cancelled' }, record).tracking.state).toBe('final');
@@ -151,7 +151,7 @@ describe('a record beside the newest one', () => {
   const fields = (ratio: string): RecordFields => ({ documented: new Map([[RATIO, ratio]]), other: new Map() });
   const [newest, received] = [fields('1'), fields('2')];
   const [newestHash, receivedHash] = [shownText(newest), shownText(received)];
-  /** The exchange gives the record before the newest one again. */
+  /** The exchange sends the record before the newest one again. */
   const inTurn = (turns: Partial<Turns>, modificationDate: string | null = LATER): FoundRecord => ({
     ...foundRecord({ orderStatus: 'DONE', modificationDate }),
     comparison: {
@@ -172,7 +172,7 @@ describe('a record beside the newest one', () => {
     expect([keepsRecord, turns]).toEqual([true, { earlierHash: newestHash, turns: 1, repeats: 0, quietChanges: 0 }]);
   });
 
-  it('is not taken where the two come in turn', () => {
+  it('is not taken if the two come in turn', () => {
     expect(decide(known, inTurn({ turns: 2 }, null))).toEqual({
       tracking: trackingWith({
         ...known,
@@ -199,12 +199,12 @@ describe('a record beside the newest one', () => {
     expect(decide(known, often)).toMatchObject({ keepsRecord: false, turns: { turns: 4, repeats: 1 } });
   });
 
-  it('is taken whatever came before where it disputes the order', () => {
+  it('is taken whatever came before if it disputes the order', () => {
     const { tracking, keepsRecord } = decide(known, inTurn({ turns: 2 }), [OTHER_AMOUNT]);
     expect([tracking.state, keepsRecord]).toEqual(['disputed', true]);
   });
 
-  it('is none where nothing is known to compare it with', () => {
+  it('is none if nothing is known to compare it with', () => {
     expect(Object.keys(decide(known))).not.toContain('turns');
   });
 });
@@ -221,13 +221,13 @@ describe('an answer that another pass has overtaken', () => {
     ['is none with a newer date', { modificationDate: EARLIER }, LATER, false],
     ['is one without a date', {}, null, true],
     ['is one with a date that cannot be read', {}, 'soon', true],
-    ['is one where no date is known', { modificationDate: null }, LATER, true],
-    ['is none where no record is known', { orderId: null }, EARLIER, false],
-    ['is none where nobody looked since', { lastLookupAt: askedAt }, EARLIER, false],
-    ['is none where nobody ever looked', { lastLookupAt: null }, EARLIER, false],
-    ['is one where somebody looked right after', { lastLookupAt: after(askedAt, 1) }, EARLIER, true],
-    ['is one where somebody looked right now', { lastLookupAt: NOW }, EARLIER, true],
-    ['is none where the last look was under another clock', { lastLookupAt: after(NOW, 1) }, EARLIER, false],
+    ['is one if no date is known', { modificationDate: null }, LATER, true],
+    ['is none if no record is known', { orderId: null }, EARLIER, false],
+    ['is none if no look-up was made since', { lastLookupAt: askedAt }, EARLIER, false],
+    ['is none if no look-up was ever made', { lastLookupAt: null }, EARLIER, false],
+    ['is one if a look-up was made right after', { lastLookupAt: after(askedAt, 1) }, EARLIER, true],
+    ['is one if a look-up is made right now', { lastLookupAt: NOW }, EARLIER, true],
+    ['is none if the last look was under another clock', { lastLookupAt: after(NOW, 1) }, EARLIER, false],
   ])('%s', (_what, changes, modificationDate, isOne) => {
     expect(overtaken(changes, modificationDate)).toBe(isOne);
   });

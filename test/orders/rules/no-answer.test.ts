@@ -58,7 +58,7 @@ describe('a documented absence', () => {
     expect(events).toMatchObject([{ newValue: 'held', source: 'lookup', reason: tracking.stateReason }]);
   });
 
-  it('proves nothing of an account by an order of which nobody knows when it was sent', () => {
+  it('proves nothing of an account by an order whose time of sending is not known', () => {
     expect(isAcceptedAndAbsent(trackingWith({ state: 'accepted' }), NOW)).toBe(false);
   });
 });

@@ -57,7 +57,7 @@ describe('a disputed order that is ours', () => {
     expect(left(null, same)).toEqual(same);
   });
 
-  it('remembers each contradiction once, beside those that were settled before', () => {
+  it('remembers each contradiction once, beside the settled ones', () => {
     const first = settledBy([AMOUNT]);
     const both = settledBy([other('amount', '2.50'), other('pair', 'A/B')], first);
     expect([first, both].map((text) => JSON.parse(text ?? '') as unknown)).toEqual([

@@ -32,7 +32,7 @@ function decide(
   return decideChange(comparison, { wasContrary, isTaken });
 }
 
-/** What becomes of each of these answers, one after another, to an order whose newest record is the first of them. */
+/** The decisions about each of these answers, one after another, of an order whose newest record is the first of them. */
 function answered(first: RecordFields, ...answers: readonly RecordFields[]) {
   let [newest, turns, wasContrary] = [first, NO_TURNS, false];
   const became: RecordChange[] = [];
@@ -68,7 +68,7 @@ describe('what an event of a record shows', () => {
     'order.cryptoTransaction.fee',
     'percent',
     'reward',
-  ])('is of a number nothing where it is only written otherwise: %s', (path) => {
+  ])('is of a number nothing if it is only written otherwise: %s', (path) => {
     expect(decide(fields({ [path]: '1.50' }), fields({ [path]: '1.5' })).fields).toEqual([]);
     expect(decide(fields({ [path]: '1.50' }), fields({ [path]: '1.51' })).fields).toHaveLength(1);
   });
@@ -83,12 +83,12 @@ describe('the turns between two records', () => {
   const [one, other] = [fields({ [RATIO]: '1' }), fields({ [RATIO]: '2' })];
   const known = { earlierHash: shownText(other), turns: 2, repeats: 0, quietChanges: 0 };
 
-  it('go on as they were where nothing that is shown has changed', () => {
+  it('continue as they were if nothing that is shown has changed', () => {
     const again = decide(one, one, { ...known, earlierHash: 'earlier', repeats: 1 }, true);
     expect(again.turns).toEqual({ ...known, earlierHash: 'earlier' });
   });
 
-  it('are one more where the last answer was not taken for its date alone', () => {
+  it('are one more if the last answer was not taken for its date alone', () => {
     expect(decide(one, other, known, true)).toEqual({
       fields: [],
       isContrary: true,
@@ -119,7 +119,7 @@ describe('the fields of a record that changed', () => {
     expect(decide(fields(newest), fields(received)).fields).toEqual([]);
   });
 
-  it('are not shown where they are tokens, links or unknown', () => {
+  it('are not shown if they are tokens, links or unknown', () => {
     const newest = fields({ [LINK]: 'secret-1' }, { 'order.code': '"secret-2"', 'order.kept': '1' });
     const received = fields({ [LINK]: 'secret-3' }, { 'order.kept': '1', more: '"secret-4"' });
     expect(decide(newest, received).fields).toEqual([
@@ -140,7 +140,7 @@ describe('the fields of a record that changed', () => {
     ['a link', (round) => fields({ [LINK]: `${round}` })],
     ['a link and a date', (round) => fields({ [LINK]: `${round}`, [DATE]: `${round}` })],
     ['an unknown field', (round) => fields({}, { requestId: `${round}` })],
-  ])('are not recorded without end where each answer has %s of its own', (_name, record) => {
+  ])('are not recorded without end if each answer has %s of its own', (_name, record) => {
     const { became, taken } = answered(record(0), ...Array.from({ length: 40 }, (_, round) => record(round + 1)));
     expect(taken).not.toContain(false);
     expect(became.filter((change) => change.fields.length > 0)).toHaveLength(10);
@@ -161,7 +161,7 @@ describe('an exchange that goes back and forth between two records', () => {
     expect(answered(a, b, aAgain, b).taken).toEqual([true, true, false]);
   });
 
-  it('is believed again when the other record is all that it gives', () => {
+  it('is believed again when the exchange sends the other record alone', () => {
     const { taken, newest } = answered(a, b, a, b, b, b);
     expect(taken).toEqual([true, true, false, false, true]);
     expect(newest).toBe(b);

@@ -36,7 +36,7 @@ describe('jitter', () => {
     expect([spreadMs(1_000, 0), spreadMs(1_000, 0.5), spreadMs(1_000, 0.999_999)]).toEqual([750, 1_000, 1_250]);
   });
 
-  it('gives retries of different chance different times', () => {
+  it('draws different times for retries of different chance', () => {
     const drawn = new Set([0.1, 0.3, 0.5, 0.7, 0.9].map((random) => createBackoffMs(5, random)));
     expect(drawn.size).toBe(5);
   });
@@ -126,7 +126,7 @@ describe('the sources of look-ups', () => {
 });
 
 describe('a round of look-ups', () => {
-  it('has of each group some, more of the urgent ones, where all have many', () => {
+  it('has of each group some, more of the urgent ones, if all have many', () => {
     const round = nextRound(LOOKUP_SOURCES.flatMap((source) => due(source, 100)));
     const shares = [
       countOf(round, 'unknown'),
@@ -138,17 +138,17 @@ describe('a round of look-ups', () => {
     expect(shares).toEqual([16, 8, 5, 2, 1]);
   });
 
-  it('is filled up by one group where the others have nothing', () => {
+  it('is filled up by one group if the others have nothing', () => {
     expect(nextRound(due('final', 100))).toEqual(due('final', LOOKUPS_A_ROUND));
     expect(nextRound([...due('final', 100), ...due('open', 1)]).map(({ source }) => source)[0]).toBe('open');
   });
 
-  it('has all that are due where they are few, and nothing where nothing is', () => {
+  it('has all that are due if they are few, and nothing if nothing is', () => {
     expect(nextRound(due('held', 3))).toEqual(due('held', 3));
     expect(nextRound([])).toEqual([]);
   });
 
-  it('begins with the oldest of a group, of whatever source it is, and by the id where two are as old', () => {
+  it('begins with the oldest of a group, of whatever source it is, and by the id if two are as old', () => {
     const order = (source: DueLookup['source'], externalOrderId: string, second: number): DueLookup => ({
       source,
       externalOrderId,
@@ -160,7 +160,7 @@ describe('a round of look-ups', () => {
     expect(nextRound([third, first, fourth, second])).toEqual(sorted);
   });
 
-  it('has in every other place the newest of those that were never looked up, and each of them once', () => {
+  it('has in every other place the newest of the orders that were never looked up, and each of them once', () => {
     const waiting = due('new', 100);
     const newest = waiting.toReversed().map((one) => ({ ...one, source: 'newest' as const }));
     const round = nextRound([...waiting.slice(0, LOOKUPS_A_ROUND), ...newest.slice(0, LOOKUPS_A_ROUND)]);

@@ -9,7 +9,7 @@ import { found, HOUR, MINUTE, SECOND, SETTINGS, trackingWith } from '../../suppo
 const NOW = new Date('2026-01-05T12:00:00.000Z');
 
 describe('a move', () => {
-  it('changes the state and its reason, with one event that says who, why and from where', () => {
+  it('changes the state and its reason, with one event that says who, why and from which state', () => {
     const from = trackingWith({ state: 'held', attempts: 1, stateReason: 'before' });
     const how = { source: 'operator', reason: 'asked', actor: 'ann', exchangeTime: '2026-01-05T11:00:00Z' } as const;
     expect(move(from, 'accepted', how, { preOrderId: 'p1' })).toEqual({
@@ -18,7 +18,7 @@ describe('a move', () => {
     });
   });
 
-  it('that nobody gives a reason for leaves none, nor a person', () => {
+  it('without a reason leaves none, nor a person', () => {
     const from = trackingWith({ state: 'held', attempts: 1, stateReason: 'before' });
     const { tracking, events } = move(from, 'open', { source: 'lookup' });
     expect(tracking.stateReason).toBeNull();
@@ -85,7 +85,7 @@ describe('an order that may have been sent from a newer state of the database', 
     expect(events).toMatchObject([{ oldValue: state, newValue: 'unknown', ...how }]);
   });
 
-  it.each(['unknown', 'held'] as const)('counts as sent once more where it is %s', (state) => {
+  it.each(['unknown', 'held'] as const)('counts as sent once more if it is %s', (state) => {
     const row = trackingWith({ ...before, state });
     expect(assumeSent(row, how, NOW, SETTINGS)).toEqual({ tracking: { ...row, ...request }, events: [] });
     expect(assumeSent(row, how, NOW, { verifyAfter: [] }).tracking.nextActionAt).toEqual(NOW);
@@ -139,7 +139,7 @@ describe('how late a look-up sees a change', () => {
     lastLookupAt: ago(5 * MINUTE),
   } as const;
 
-  /** The delay where a look-up finds such an order, which the exchange changed so long ago. */
+  /** The delay if a look-up finds such an order, which the exchange changed at this distance. */
   function late(before: Partial<Tracking>, changedMs: number | null, fiatStatus = 'PAID') {
     const tracking = trackingWith({ ...known, ...before });
     const modificationDate = changedMs === null ? null : ago(changedMs).toISOString();
@@ -148,15 +148,15 @@ describe('how late a look-up sees a change', () => {
 
   it.each<[string, Partial<Tracking>, number, number | undefined]>([
     ['since the exchange changed it', {}, 2 * MINUTE, 2 * MINUTE],
-    ['since the last look-up, where the clock of the exchange is behind', {}, 5 * MINUTE + 30 * SECOND, 5 * MINUTE],
-    ['since then, where it is behind by a minute', {}, 6 * MINUTE, 5 * MINUTE],
-    ['not at all, where it is ahead', {}, -30 * SECOND, 0],
-    ['not at all, where it is ahead by a minute', {}, -MINUTE, 0],
-    ['nobody knows, where it is ahead by more', {}, -61 * SECOND, undefined],
-    ['since the last change, where nobody looked after it', { changedAt: ago(MINUTE) }, 90 * SECOND, MINUTE],
-    ['since then, where nobody had looked', { changedAt: null, lastLookupAt: null }, 2 * HOUR, 2 * HOUR],
-    ['nobody knows, where the date is that of an earlier change', {}, 20 * MINUTE, undefined],
-    ['nobody knows of an order that is looked up at no pace', { state: 'held' }, 2 * MINUTE, undefined],
+    ['since the last look-up, if the clock of the exchange is behind', {}, 5 * MINUTE + 30 * SECOND, 5 * MINUTE],
+    ['since then, if it is behind by a minute', {}, 6 * MINUTE, 5 * MINUTE],
+    ['not at all, if it is ahead', {}, -30 * SECOND, 0],
+    ['not at all, if it is ahead by a minute', {}, -MINUTE, 0],
+    ['not known, if it is ahead by more', {}, -61 * SECOND, undefined],
+    ['since the last change, if no look-up came after it', { changedAt: ago(MINUTE) }, 90 * SECOND, MINUTE],
+    ['since then, if no look-up was made before', { changedAt: null, lastLookupAt: null }, 2 * HOUR, 2 * HOUR],
+    ['not known, if the date is that of an earlier change', {}, 20 * MINUTE, undefined],
+    ['not known of an order that is looked up at no pace', { state: 'held' }, 2 * MINUTE, undefined],
   ])('is %s', (_name, before, changedMs, ms) => {
     expect(late(before, changedMs)).toBe(ms);
   });

@@ -10,9 +10,9 @@ const MOST_FAULTS = 0.2;
 
 /**
  * One small world a seed, which is lived through once without a death, and then once for each place at which the process can
- * die: it dies there, and another one takes up what it left. Places are the moments before and after each statement, before
- * each request leaves, and after each event of the clock and the network. The process dies once a world, and no command of a
- * person dies. What was committed stays: a loss of power is not modelled.
+ * die: it dies there, and another one takes up its work. Places are the moments before and after each statement, before each
+ * request leaves, and after each event of the clock and the network. The process dies once a world, and no command of a
+ * person dies. Commits stay: a loss of power is not modelled.
  */
 export const exhaustive: Mode = {
   name: 'exhaustive',

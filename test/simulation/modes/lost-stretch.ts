@@ -2,12 +2,12 @@ import { SECOND, type Chance } from '../plan/chance.ts';
 import type { Limits, Machine } from './trial.ts';
 
 const MOST_LOCKED = 12;
-/** A stretch begins so many times later at the most, for an order that was rejected before it. */
+/** The latest beginning of a stretch, in number of retries, for an order that was rejected before it. */
 const MOST_DELAYS = 20;
 /** A person tries to have rejected orders sent again until this long after the promotion, too. */
 const RETRIES_AFTER_MS = [2 * SECOND, 20 * SECOND, 200 * SECOND];
 
-/** What the stretches of commits that promotions lose have beside the program's own work. */
+/** The work in the stretches of commits that promotions lose, beside the program's own. */
 export interface LostKinds {
   /** Other transactions have rows at the head of the due orders locked. */
   readonly isLocked: boolean;
@@ -49,7 +49,7 @@ export class LostStretches {
     this.#kinds = kinds;
   }
 
-  /** Whether a stretch may begin: before one with retries an order was rejected. */
+  /** Tells whether a stretch may begin: before one with retries an order was rejected. */
   mayBegin({ hasRejected }: Machine): boolean {
     if (!this.#kinds.isRetried || hasRejected || this.#delays >= MOST_DELAYS) return true;
     this.#delays += 1;

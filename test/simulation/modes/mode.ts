@@ -1,22 +1,22 @@
 import type { Ground } from '../ground.ts';
 
-/** What one seed led to. */
+/** The result of one seed. */
 export interface Outcome {
   readonly seed: number;
-  /** What happened: steps, requests, deaths and the like. */
+  /** The counts of events: steps, requests, deaths and the like. */
   readonly counts: Readonly<Record<string, number>>;
-  /** What happened, in order; where a promise was broken, in the world that broke it. */
+  /** The events, in order; if a promise was broken, in the world that broke it. */
   readonly trace: readonly string[];
   /** The broken promise, or undefined when all were kept. */
   readonly violation: string | undefined;
-  /** Which of the worlds of the seed broke it, where there are several. */
+  /** Which of the worlds of the seed broke it, if there are several. */
   readonly place?: number;
 }
 
-/** A way in which a world is tried. The same seed gives the same bytes of trace. */
+/** A way in which a world is tried. The same seed makes the same bytes of trace. */
 export interface Mode {
   readonly name: string;
-  /** Tries what one seed gives; `place`: only that one of the worlds of the seed. */
+  /** Tries the worlds of one seed; `place`: only that one of them. */
   run(seed: number, ground: Ground, place?: number): Promise<Outcome>;
 }
 

@@ -14,7 +14,7 @@ export const MODES: ReadonlyMap<string, Mode> = new Map(
   [random, exhaustive, torn, restored, promoted, themed].map((mode) => [mode.name, mode]),
 );
 
-/** Throws where there is none of that name. */
+/** Throws if there is none of that name. */
 export function modeOf(name: string): Mode {
   const mode = MODES.get(name);
   if (mode === undefined) throw new Error(`no mode is called ${name}; there are ${[...MODES.keys()].join(', ')}`);

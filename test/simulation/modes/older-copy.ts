@@ -33,7 +33,7 @@ export interface FileState extends Position {
   readonly orders: number;
 }
 
-/** Reads a file that nobody writes. */
+/** Reads a file to which no process writes. */
 export function readState(path: string): FileState {
   const database = new Database(path, { readonly: true });
   try {
@@ -48,7 +48,9 @@ export function readState(path: string): FileState {
   }
 }
 
-/** Whether the mark beside the database names more than the file has; written down a second time: the program's own rule may be what is wrong. */
+/**
+ * Tells whether the mark beside the database names more than the file has; written down a second time: the program's own rule may be wrong.
+ */
 export function isOlderThanMark(state: FileState, path: string): boolean {
   const mark = readMark(readFileSync(`${path}.mark`, 'utf8'));
   return mark !== undefined && (state.eventId < mark.eventId || state.generation < mark.generation);
@@ -64,7 +66,7 @@ export class Accepting {
     this.#chance = chance;
   }
 
-  /** Whether a copy waits for the person. */
+  /** Tells whether a copy waits for the person. */
   get isWaiting(): boolean {
     return this.#isNothingSent !== undefined;
   }

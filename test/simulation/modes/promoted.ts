@@ -32,7 +32,7 @@ export const promoted: Mode = {
   run: async (seed, ground) => await live(planForServer(seed), ground, new Promotions(seed)),
 };
 
-/** What a standby has received, when, and after how many creates. */
+/** The commits that a standby has received, when, and after how many creates. */
 interface Standby {
   readonly path: string;
   readonly at: number;
@@ -125,7 +125,7 @@ function planForServer(seed: number): Plan {
       ...order,
       id: `order-${String(index).padStart(2, '0')}`,
       at: 0,
-      // What a pass walks by and does not send moves what it sends away from the beginning.
+      // Rows that a pass walks by and does not send move the sent ones away from the beginning.
       ...(index < unsendable && { isValid: false, asset: 'one' }),
       mendedAt: order.mendedAt === null ? null : chance.below(10 * MINUTE),
     }));

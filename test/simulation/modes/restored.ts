@@ -8,16 +8,16 @@ import type { Machine, Trial } from './trial.ts';
 
 const MOST_COPIES = 4;
 const KINDS = ['files', 'db backup'] as const;
-/** What stands beside the copy: the newer mark, that of its own time, or none, as on another machine. */
+/** The mark beside the copy: the newer one, that of its own time, or none, as on another machine. */
 const MARKS = ['newer', 'of its time', 'none'] as const;
 const LEAST_STEPS = 1;
 const MOST_STEPS = 40;
 
 /**
  * Worlds in which a copy of the database is put in place of it later: the plain files with their log, or one that `db backup` made,
- * with the mark that is newer, the mark of its time, or none. Where the mark shows it, the program must refuse. In any case a
- * person accepts it: what may have been sent is taken for sent, or where nothing was, they may say so. Nothing that left before is sent
- * again, and what the exchange knows is found again. Orders that the shop inserted after the copy was made, and their import, are
+ * with the mark that is newer, the mark of its time, or none. If the mark shows it, the program must refuse. In any case a person
+ * accepts it: orders that may have been sent are taken for sent, or if none was, they may say so. No order that left before is sent
+ * again, and every order at the exchange is found again. Orders that the shop inserted after the copy was made, and their import, are
  * not tried here; nor are limits of creates, which a copy has forgotten.
  */
 export const restored: Mode = {

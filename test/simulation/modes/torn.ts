@@ -11,19 +11,19 @@ const MOST_LOSSES = 12;
 const LOST_AT_COMMIT = 0.1;
 const LOST_ELSEWHERE = 0.001;
 const LIES = 0.15;
-/** A disk that lies loses no more than so many of the last commits. */
+/** The most of the last commits that a disk which lies may lose. */
 const MOST_COMMITS_LOST = 12;
 /** SQLite copies the log into the file only from this on. */
 const FRAMES_BEFORE_CHECKPOINT = 3_900;
 
 /**
- * Worlds in which the power is lost with the process. Each commit is synced before it is heard (`synchronous = full`), so what
- * may be torn is the commit under way: each of its frames may end early, be damaged or be missing, with all that follows it;
- * behind whole commits stands what an open transaction began. Now and then the disk has lied, and commits are gone that it had
- * said to hold: where the mark names one of them, the program must refuse before it sends anything, and a person accepts. A lie about
- * commits that the mark does not name yet (the last 0.1 s) is shown by nothing, and is not tried. Neither is a checkpoint that is
- * torn, or a file system that loses the mark's own rename. The program runs here without syncs: that it asks for them is read
- * in its tests, not shown here.
+ * Worlds in which the power is lost with the process. Each commit is synced before it is heard (`synchronous = full`), so only the
+ * commit under way may be torn: each of its frames may end early, be damaged or be missing, with all that follows it; behind whole
+ * commits stands the beginning of an open transaction. Now and then the disk has lied, and commits are gone that it had said to hold:
+ * if the mark names one of them, the program must refuse before it sends anything, and a person accepts. A lie about commits that the
+ * mark does not name yet (the last 0.1 s) is shown by nothing, and is not tried. Neither is a checkpoint that is torn, or a file
+ * system that loses the mark's own rename. The program runs here without syncs: that it asks for them is read in its tests, not shown
+ * here.
  */
 export const torn: Mode = {
   name: 'torn',
@@ -93,7 +93,7 @@ class PowerLosses implements Trial {
     return DAMAGES[damage]?.(bytes, wal.at(frame), wal.at(frame + 1), chance) ?? bytes;
   }
 
-  /** Writes the files of a disk that lied; false where nothing would show it. */
+  /** Writes the files of a disk that lied; false if nothing would show it. */
   #lie(machine: Machine, { database, wal, synced }: Lost): boolean {
     const { path, plan, scheduler } = machine;
     const earlier = wal.commits.filter((end) => end < synced).slice(-MOST_COMMITS_LOST);
@@ -101,7 +101,7 @@ class PowerLosses implements Trial {
     const end = this.#chance.of(earlier);
     writeFiles(path, database, wal.bytes.subarray(0, wal.at(end)));
     const state = readState(path);
-    // What the shop itself has lost it inserts again, which this does not try.
+    // The shop inserts again the rows that it has lost itself, which this does not try.
     if (state.orders < plan.orders.length || !isOlderThanMark(state, path)) return false;
     scheduler.note(`the power is lost, and the disk lied: the log ends at frame ${end}, ${synced} were synced`);
     machine.isOlder = true;

@@ -11,9 +11,9 @@ export interface Machine {
   readonly scheduler: Scheduler;
   readonly observer: Observer;
   readonly isCalm: boolean;
-  /** Whether an older copy was put in place that nobody has accepted, and the program has to refuse. */
+  /** Tells whether an older copy was put in place that no person has accepted, and the program must refuse. */
   isOlder: boolean;
-  /** Whether a process is just opening the file: it cannot be ended now. */
+  /** Tells whether a process is just opening the file: it cannot be ended now. */
   readonly isOpening: boolean;
   /** Ends everything that has the files open, changes them, and opens them again. */
   replaceFiles(change: () => void): Promise<void>;
@@ -21,7 +21,7 @@ export interface Machine {
   waitForPerson(): void;
   /** A standby has received what is committed. */
   received(): void;
-  /** Takes the server away with the process that drives the account, and goes on with the standby that `change` puts in place. */
+  /** Takes the server away with the process that owns the account, and continues with the standby that `change` puts in place. */
   promote(promotion: Promotion, change: () => void): Promise<void>;
   /** A person asks the exchange about the orders that fail-overs left in doubt, and decides on all. Returns how many there were. */
   decideFailOvers(): Promise<number>;
@@ -36,7 +36,7 @@ export interface Machine {
   reload(limits: Limits): void;
   /** Ends the process; another one begins after a while. */
   endProcess(where: string): void;
-  /** A person pauses creates, or has them go on. */
+  /** A person pauses creates, or resumes them. */
   pauseCreates(): Promise<void>;
   resume(): void;
   /** A person has the orders sent again that were rejected, as far as that creates none twice. */
@@ -51,13 +51,13 @@ export interface Promotion {
   readonly reportsAfterMs: number | undefined;
 }
 
-/** What the settings limit requests by. */
+/** The limits of requests by the settings. */
 export type Limits = Pick<PlannedSettings, 'rate' | 'concurrency'>;
 
-/** What happens to the files of a world, beside its plan. */
+/** The changes of the files of a world, beside its plan. */
 export interface Trial {
   readonly counts: Readonly<Record<string, number>>;
-  /** Whether the process dies at this place. */
+  /** Tells whether the process dies at this place. */
   dies(where: string, machine: Machine): boolean;
   /** Between two steps nothing runs. */
   afterStep(machine: Machine): Promise<void>;

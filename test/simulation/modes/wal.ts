@@ -11,7 +11,7 @@ const SALT_BYTES = 8;
 export class Wal {
   readonly bytes: Buffer;
   readonly #frameBytes: number;
-  /** How many frames are of this log; what stands behind them is of an earlier one. */
+  /** The number of frames that are of this log; frames behind them are of an earlier one. */
   readonly frames: number;
 
   constructor(bytes: Buffer) {
@@ -27,7 +27,7 @@ export class Wal {
     return new Wal(readFileSync(`${path}-wal`));
   }
 
-  /** Where a frame begins, counted from 0. */
+  /** The beginning of a frame, counted from 0. */
   at(frame: number): number {
     return HEADER + frame * this.#frameBytes;
   }

@@ -2,7 +2,7 @@ import type { HttpResponse } from '../../../src/exchange/transport/http.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Ended } from './requests.ts';
 
-/** What an answer to a create proves, by the rule of the design, written down a second time. */
+/** The proof in an answer to a create, by the rule of the design, written down a second time. */
 export function verdictOf(
   { response, sent }: Ended,
   { settings }: Pick<Plan, 'settings'>,
@@ -15,7 +15,7 @@ export function verdictOf(
   return isRefusal && (isDocumented(response) || settings.refusedBy === 'status') ? 'refused' : 'unknown';
 }
 
-/** Whether an answer to a look-up is documented absence, or of a shape that the merchant has confirmed. */
+/** Tells whether an answer to a look-up is documented absence, or of a shape that the merchant has confirmed. */
 export function provesAbsence({ response }: Ended, { settings }: Pick<Plan, 'settings'>): boolean {
   if (response === undefined || /"order"\s*:\s*[{[]/.test(response.body)) return false;
   if (response.status === 404 && isDocumented(response)) return true;

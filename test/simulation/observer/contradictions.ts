@@ -24,7 +24,7 @@ export function contradictionsIn(body: string, order: PlannedOrder, asset: strin
   return found.filter(([kind, isThere]) => isThere && settings.disputedBy.includes(kind)).map(([kind]) => kind);
 }
 
-/** Whether a record has what a comparison needs; what it found before stays as it is where it has not. */
+/** Tells whether a record has the fields of a comparison; if it has not, earlier findings stay as they are. */
 export function canBeCompared(
   kind: ContradictionKind,
   body: string,
@@ -45,14 +45,14 @@ function amountIn(body: string, order: PlannedOrder, settings: Comparison): stri
 }
 
 /**
- * Whether it can be said that an order is older than its first request: not where an older copy has lost when that was, and not
- * by a clock that was set back since then.
+ * Tells whether it can be said that an order is older than its first request: not if an older copy has lost the time of that,
+ * and not by a clock that was set back since then.
  */
 export function isAgeKnown({ isTakenForSent }: Known, { clockSet }: Pick<Plan, 'clockSet'>): boolean {
   return !isTakenForSent && clockSet.every(({ ms }) => ms >= -SKEW_LIMIT_MS);
 }
 
-/** Whether every sound record of the order contradicts its row. */
+/** Tells whether every sound record of the order contradicts its row. */
 export function isForeign({ id, position, scenario: { answers } }: PlannedOrder, settings: Comparison): boolean {
   const { disputedBy, outputPosition } = settings;
   const isCompared = position === 'INPUT' || outputPosition !== undefined;

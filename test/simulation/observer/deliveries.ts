@@ -16,7 +16,7 @@ const LEAST_REFUSALS = 10;
 /** After a receiver is well again it is tried within an hour, and from then on an event is there at once. */
 const BACK_WITHIN_MS = 2 * HOUR;
 const AT_ONCE_MS = 60_000;
-/** What waits is looked at after so many steps. */
+/** Waiting events are looked at after this many steps. */
 const STEPS_A_CHECK = 10;
 /** A process stamps a request with the time that it knows, which may be behind by as much. */
 const STAMP_MS = 2_000;
@@ -31,7 +31,7 @@ export interface Delivery {
   isUnderWay: boolean;
 }
 
-/** What the observer knows of one event at one endpoint. */
+/** The observer's knowledge of one event at one endpoint. */
 interface KnownDelivery {
   refusals: number;
   isTaken: boolean;
@@ -54,13 +54,13 @@ interface KnownEndpoint {
   taken: number;
 }
 
-/** What the observer needs of its world. */
+/** The needs of the observer in its world. */
 export interface DeliveryWorld {
   readonly scheduler: Scheduler;
   readonly calmAt: number;
-  /** What the clock of the machine shows. */
+  /** The time of the machine's clock. */
   readonly wallMs: number;
-  /** Whether this process may still take itself for the owner of an account. */
+  /** Tells whether this process may still take itself for the owner of an account. */
   isOwner(life: Life, account: string): boolean;
   /** Tells apart the times for which processes drive an account. */
   termOf(life: Life, account: string): unknown;
@@ -132,7 +132,7 @@ export class DeliveryObserver {
     const beside = known.underWay.filter((one) => one.life === life);
     if (beside.length >= MOST_IN_FLIGHT) this.#world.fail('bounded concurrency', `${what} is beside ${beside.length}`);
     if (known.events.get(event.cursor)?.heardBy === term)
-      this.#world.fail('a delivery twice only where nobody knows', `${what} was sent again by the same process`);
+      this.#world.fail('a delivery twice only if its fate is not known', `${what} was sent again by the same process`);
     const { wait } = known;
     if (wait?.life === life && this.#world.scheduler.now < wait.until && !this.#isRepeat(delivery))
       this.#world.fail('Retry-After kept', `${what} left ${wait.until - this.#world.scheduler.now} ms too early`);
@@ -146,7 +146,7 @@ export class DeliveryObserver {
     this.#delivery(endpoint.name, event.cursor).isTaken = true;
   }
 
-  /** What came of a request has reached the process. */
+  /** The outcome of a request has reached the process. */
   ended(
     delivery: Delivery,
     ending: { readonly status?: number; readonly retryAfter?: string | undefined; readonly code?: string },
@@ -345,12 +345,12 @@ export class DeliveryObserver {
 
   #of(name: string): KnownEndpoint {
     const known = this.#endpoints.get(name);
-    if (known === undefined) throw new Error(`nobody planned ${name}`);
+    if (known === undefined) throw new Error(`not planned: ${name}`);
     return known;
   }
 }
 
-/** Whether an endpoint that begins after these events takes another one. An account that had none has no beginning. */
+/** Tells whether an endpoint that begins after these events takes another one. An account that had none has no beginning. */
 function isAfter(since: KnownEndpoint['since'], { account, id }: EventRow): boolean {
   return since !== undefined && id > (since.get(account) ?? 0);
 }

@@ -15,7 +15,7 @@ export interface RetryingRow {
   readonly next_attempt_at: string;
 }
 
-/** Whether an event is retried, or waits behind one that is. */
+/** Tells whether an event is retried, or waits behind one that is. */
 export function isBehind({ account, kind, subject, event_id: from }: RetryingRow, row: EventRow): boolean {
   return `${account} ${kind} ${subject}` === subjectOf(row) && row.id >= from;
 }

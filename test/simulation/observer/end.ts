@@ -5,7 +5,7 @@ import { isAgeKnown, isForeign } from './contradictions.ts';
 import { quoted, type Known, type Knowledge } from './known.ts';
 import type { Row } from './orders.ts';
 
-/** Checks where every order stands once nothing has gone wrong for days. */
+/** Checks the state of every order once nothing has gone wrong for days. */
 export function checkEnd(
   plan: Plan,
   knowledge: Knowledge,
@@ -70,7 +70,7 @@ function foundStates({ order, statusesGiven }: Known, { finalStatuses, openStatu
     return finalStatuses.includes(status) || (isCompleted && !openStatuses.includes(status)) ? 'final' : 'open';
   });
   const own = ['REQUEST', ...order.scenario.steps.map(({ orderStatus }) => orderStatus)];
-  // What an odd answer calls final is looked at a few times more, and not for ever.
+  // An order that an odd answer calls final is looked at a few times more, and not for ever.
   const isMisled = finalStatuses.some((one) => statusesGiven.has(one) && !own.includes(one));
   const last = states.at(-1) ?? 'open';
   // Another's record, which a person has said to be ours, may be of an order that ended long ago.

@@ -22,7 +22,7 @@ export class FeedReader {
   readonly #chance: Chance;
   readonly #fail: Fail;
   readonly #types: readonly EventType[] | undefined;
-  /** What it has got, by cursor, in the order in which it came for the first time. */
+  /** The events that it has got, by cursor, in the order in which they came for the first time. */
   readonly #got = new Map<number, string>();
   #cursor = '0';
   #newest = 0;
@@ -44,12 +44,12 @@ export class FeedReader {
   async read({ mayDie = true } = {}): Promise<void> {
     for (;;) {
       const place = await placeOf(this.#db, this.#account, this.#cursor);
-      if ('reason' in place) return this.#fail('the feed goes on after its cursor', place.message);
+      if ('reason' in place) return this.#fail('the feed continues after its cursor', place.message);
       const filter = { account: this.#account, types: this.#types };
       const page = await readPage(this.#db, filter, place, this.#chance.of([1, 3, 100]));
       const again = page.events.find(({ cursor }) => cursor <= place.id);
       if (again !== undefined)
-        this.#fail('the feed goes on after its cursor', `${again.cursor} came after ${place.id}`);
+        this.#fail('the feed continues after its cursor', `${again.cursor} came after ${place.id}`);
       for (const event of page.events) this.#take(event);
       if (mayDie && this.#chance.next() < 0.1) return;
       this.#cursor = writeCursor(page.next);
@@ -79,7 +79,7 @@ export class FeedReader {
     const text = JSON.stringify(event);
     const before = this.#got.get(event.cursor);
     if (/canary|whsec_/.test(text)) this.#fail('secrets stay in', text);
-    if (before !== undefined && before !== text) this.#fail('the feed gives the same bytes', `${before}, then ${text}`);
+    if (before !== undefined && before !== text) this.#fail('the feed has the same bytes', `${before}, then ${text}`);
     if (before !== undefined) return;
     if (event.cursor <= this.#newest) this.#fail('the feed is in order', `${text} came after ${this.#newest}`);
     this.#newest = event.cursor;

@@ -71,7 +71,7 @@ export class HistoryChecks {
     );
   }
 
-  /** What the newest event says of a field. */
+  /** The value of a field in the newest event. */
   lastOf(id: string, field: string): string | null {
     return this.#last.get(id)?.get(field) ?? (field === 'state' ? 'pending' : null);
   }

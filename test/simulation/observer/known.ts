@@ -7,7 +7,7 @@ export interface Create {
   isProvedNotTaken: boolean;
 }
 
-/** What the observer knows of one order beside the database. */
+/** The observer's knowledge of one order beside the database. */
 export interface Known {
   readonly account: string;
   readonly order: PlannedOrder;
@@ -16,7 +16,7 @@ export interface Known {
   /** Documented 404s since the last create. */
   misses: number;
   wasRefused: boolean;
-  /** What a person decided, oldest first, and how often they had it sent again although it may have been taken. */
+  /** The decisions of a person, oldest first, and how often they had it sent again although it may have been taken. */
   readonly decided: string[];
   careless: number;
   readonly statusesGiven: Set<string | null>;
@@ -46,7 +46,7 @@ export class Knowledge {
     this.violation ??= `${promise}: ${detail}`;
   }
 
-  /** Whether a check finds nothing broken; that it does is no violation yet. */
+  /** Tells whether a check finds nothing broken; a finding is no violation yet. */
   holds(check: () => void): boolean {
     const before = this.violation;
     this.violation = undefined;
@@ -84,7 +84,7 @@ export class Knowledge {
 
   of(id: string): Known {
     const known = this.#known.get(id);
-    if (known === undefined) throw new Error(`nobody inserted ${quotedId(this.#account, id)}`);
+    if (known === undefined) throw new Error(`not inserted: ${quotedId(this.#account, id)}`);
     return known;
   }
 }

@@ -17,7 +17,7 @@ import { SlowedChecks } from './slowed.ts';
 import { WaitChecks } from './waits.ts';
 import type { Life } from '../scheduler.ts';
 
-/** What the merchant's own trigger says as it raises. */
+/** The message of the merchant's own trigger as it raises. */
 export const SHOP_IS_BROKEN = 'the shop is broken';
 const OF_SHOP = [SHOP_IS_BROKEN, 'a trigger changed', 'no such table: main.shop_log'];
 
@@ -35,7 +35,7 @@ export class Observer {
   readonly #readVersion: Database.Statement;
   #version: unknown;
 
-  /** `sent`: the requests that count for its limit, where it shares one. */
+  /** `sent`: the requests that count for its limit, if it shares one. */
   constructor(reader: Database.Database, plan: Plan, sent?: SentRequests) {
     const { account } = plan;
     this.#plan = plan;
@@ -94,7 +94,7 @@ export class Observer {
 
   #decided(known: Known, judgement: Judgement['kind'], from: string): void {
     known.decided.push(judgement);
-    // What the person knows to be not created, or takes the risk of, may leave again.
+    // An order that the person knows to be not created, or takes the risk of, may leave again.
     const create = known.creates.at(-1);
     if (create !== undefined && (judgement === 'not-created' || judgement === 'retry')) create.isProvedNotTaken = true;
     if (judgement === 'retry' && (from === 'unknown' || from === 'held')) known.careless += 1;
@@ -105,7 +105,7 @@ export class Observer {
     this.#requests.paused(kind);
   }
 
-  /** A person lets creates go on that were paused or stopped. */
+  /** A person allows creates again that were paused or stopped. */
   resumed(now: number): void {
     this.#requests.resumed(now);
   }
@@ -118,7 +118,7 @@ export class Observer {
   /** The program has written a line that leaves the process. */
   logged(line: string): void {
     if (line.includes('canary')) this.fail('secrets stay in', line);
-    // Where the merchant's own trigger raises, or its table is gone, that is what is to be logged.
+    // If the merchant's own trigger raises, or its table is gone, the log must tell that.
     const isSkipped = this.#plan.trigger !== null && line.includes('was changed since it was read');
     const isOfShop = isSkipped || OF_SHOP.some((text) => line.includes(text));
     if (line.includes('an order cannot be written') && !isOfShop) this.fail('no bug', line);
@@ -134,7 +134,7 @@ export class Observer {
     return this.#requests.left(request, id, life, now);
   }
 
-  /** What came of a request has reached the process. */
+  /** The outcome of a request has reached the process. */
   ended(request: HttpRequest, id: string, life: Life, { ending, create }: WhatCame, now: number): void {
     if (!this.#knowledge.has(id)) return;
     this.#waits.answered(ending, now);
@@ -147,7 +147,7 @@ export class Observer {
     this.#knowledge.of(id).doubled += 1;
   }
 
-  /** The process has died: what was in flight reaches nobody. */
+  /** The process has died: its requests in flight reach no process. */
   died(): void {
     this.#waits.died();
     this.#slowed.died();
@@ -210,12 +210,12 @@ export class Observer {
     this.#slowed.check();
   }
 
-  /** Whether a check finds nothing broken; that it does is no violation yet. */
+  /** Tells whether a check finds nothing broken; a finding is no violation yet. */
   holds(check: () => void): boolean {
     return this.#knowledge.holds(check);
   }
 
-  /** Checks where everything stands once nothing has gone wrong for days. */
+  /** Checks the state of everything once nothing has gone wrong for days. */
   checkEnd(exchange: SandboxExchange, wallMs: number): void {
     this.#history.checkEnd();
     checkEnd(this.#plan, this.#knowledge, this.#orders.rows(), exchange);

@@ -83,7 +83,7 @@ export class OrderChecks {
     }
   }
 
-  /** What a record lacks is as the one before it had it. */
+  /** A field that a record lacks is as the record before it had it. */
   #compare({ order, asset }: Known, body: string): KnownRecord {
     const { settings } = this.#plan;
     const before = this.#records.get(order.id);

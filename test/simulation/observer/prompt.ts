@@ -5,7 +5,7 @@ import type { Knowledge } from './known.ts';
 
 const MINUTE = 60_000;
 const STEPS_A_CHECK = 10;
-/** What lone creates let wait. */
+/** The waits that lone creates caused. */
 const SLOWED = 'slowed';
 /** Requests that may go before: each order is sent, and looked up a few times. */
 const MOST_BEFORE = 20;

@@ -42,7 +42,7 @@ export async function checkReports(world: ReportWorld): Promise<Report> {
   return report;
 }
 
-/** Checks reports against the rows, while nobody writes. */
+/** Checks reports against the rows, while no process writes. */
 export async function checkReportsAtEnd(world: ReportWorld, reader: Database.Database): Promise<void> {
   const { store, account, latest, fail } = world;
   const report = await checkReports(world);
@@ -101,7 +101,7 @@ function checkSums(report: Report, rows: readonly { readonly asset: unknown }[],
     if (scaled(theirs) - scaled(ours) !== scaled(difference))
       fail('sums are exact', `${String(theirs)} - ${String(ours)} is ${String(difference)}`);
   const amounts = rows.map(({ asset }) => asset);
-  // Whether these count is for the rows' check to say.
+  // The rows' check says whether these count.
   if (amounts.some((asset) => asset === '-1' || asset === '1e400')) return;
   const ours = amounts.map((asset) => (isAmount(asset) ? scaled(asset) : 0n)).reduce((one, other) => one + other, 0n);
   const added = pairs.map(({ asset }) => scaled(asset)).reduce((one, other) => one + other, 0n);

@@ -14,13 +14,13 @@ const PAUSE_WITHIN_MS = 20_000;
 /** The bytes of a process that died may be on their way for so long. */
 const LATEST_ARRIVAL_MS = 1_000;
 
-/** What came of a request, as its process learns it. */
+/** The outcome of a request, as its process learns it. */
 export interface Ended {
   readonly response?: HttpResponse;
   readonly sent?: 'never' | 'perhaps';
 }
 
-/** What came of a request, and the create that it was. */
+/** The outcome of a request, and its create. */
 export interface WhatCame {
   readonly ending: Ended;
   readonly create: Create | undefined;
@@ -76,7 +76,7 @@ export class RequestChecks {
     this.#pause = { kind, startedAt: undefined };
   }
 
-  /** A person lets creates go on: what was sent before counts against no limit any more. */
+  /** A person allows creates again: earlier ones count against no limit any more. */
   resumed(now: number): void {
     this.#pause = null;
     this.#resumedAt = now;
@@ -156,7 +156,7 @@ export class RequestChecks {
       this.#knowledge.fail('limits of creates kept', `${counted.length} in an hour, at ${now}`);
   }
 
-  /** What was about to go when the person paused goes. */
+  /** A create that was about to leave when the person paused leaves. */
   #checkPause({ method }: HttpRequest, id: string, now: number): void {
     const pause = this.#pause;
     if (pause === null || (method === 'GET' && pause.kind !== 'all-paused')) return;

@@ -2,7 +2,7 @@ import { BEGINNING, type Plan } from '../plan/plan.ts';
 import type { Knowledge } from './known.ts';
 import type { Ended } from './requests.ts';
 
-/** Checks that creates are slowed only where they were lost while the exchange served everything else, time after time. */
+/** Checks that creates are slowed only if they were lost while the exchange served everything else, time after time. */
 export class SlowedChecks {
   readonly #plan: Plan;
   readonly #knowledge: Knowledge;
@@ -10,7 +10,7 @@ export class SlowedChecks {
   /** Times since a create was last accepted in which creates were lost and a request was answered after that. */
   #shown = 0;
   #isLost = false;
-  /** What left before then was lost together. */
+  /** Creates that left before then were lost together. */
   #lostAt = Number.NEGATIVE_INFINITY;
   #acceptedAt = Number.NEGATIVE_INFINITY;
 
@@ -21,7 +21,7 @@ export class SlowedChecks {
     this.#slowedSince = slowedSince;
   }
 
-  /** What came of a create that left at `leftAt`, or of a look-up where that is undefined, has reached the process. */
+  /** The outcome of a create that left at `leftAt`, or of a look-up if that is undefined, has reached the process. */
   ended({ response, sent }: Ended, id: string, leftAt: number | undefined, now: number): void {
     const isAnswered = response !== undefined && response.status < 500;
     if (isAnswered && this.#isLost) {

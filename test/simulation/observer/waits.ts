@@ -2,7 +2,7 @@ import { BEGINNING, type Plan } from '../plan/plan.ts';
 import type { Knowledge } from './known.ts';
 import type { Ended } from './requests.ts';
 
-/** What has its turn goes: the intent of a create may wait for the database meanwhile. */
+/** A create with a turn leaves: its intent may wait for the database meanwhile. */
 const WITHIN_MS = 20_000;
 const UNREADABLE_MS = 5_000;
 const LONGEST_MS = 24 * 3_600_000;
@@ -29,7 +29,7 @@ export class WaitChecks {
 
   /** An answer has reached the process that drives the account. */
   answered({ response }: Ended, now: number): void {
-    // Which time a date means is another question where the clock is wrong; a late owner writes nothing any more.
+    // The meaning of a date is another question if the clock is wrong; a late owner writes nothing any more.
     if (response === undefined || this.#plan.clockSet.length > 0 || this.#plan.shared !== null) return;
     const { status, retryAfter } = response;
     if (status !== 429 && !(status === 503 && retryAfter !== undefined)) return;

@@ -4,7 +4,7 @@ import { HOUR, MINUTE, SECOND, type Chance, type Stretch, type Window } from './
 import type { PlannedOrder } from './orders.ts';
 import type { PlannedSettings } from './settings.ts';
 
-/** What a person tries to decide about an order. */
+/** The decision about an order that a person tries. */
 export interface PlannedDecision {
   readonly id: string;
   readonly kind: Judgement['kind'];
@@ -12,7 +12,7 @@ export interface PlannedDecision {
   readonly isCareful?: boolean;
 }
 
-/** What one seed decides beforehand of one account; times in milliseconds since the world began. */
+/** The plan of one seed for one account; times in milliseconds since the world began. */
 export interface AccountPlan {
   /** The name of the account. */
   readonly account: string;
@@ -26,7 +26,7 @@ export interface AccountPlan {
   readonly outages: readonly Outage[];
   /** When a person has paused creates, or everything. */
   readonly paused: (Window & { readonly kind: 'creates-paused' | 'all-paused' }) | null;
-  /** How often a person lets creates go on that a limit or unknown outcomes have stopped. */
+  /** How often a person allows creates again that a limit or unknown outcomes have stopped. */
   readonly resumedEveryMs: number | null;
   /** When the merchant's own program saves whole rows that it read a while before. */
   readonly staleSaves: readonly (Stretch & { readonly id: string })[];
@@ -44,7 +44,7 @@ export interface Outage extends Window {
 }
 
 const JUDGEMENTS = ['exists', 'not-created', 'abandoned', 'retry', 'cancel', 'ours'] as const;
-/** What an exchange that is down does to every request. */
+/** The effect of an exchange that is down on every request. */
 export const OUTAGES: readonly FaultName[] = [
   'never',
   'lost-before',
@@ -90,8 +90,8 @@ export function planStaleSaves(
 }
 
 /**
- * At any time but near the end, as what a person has moved is to settle too: soon, while orders are sent; and later than
- * a day, when those that nobody found are held.
+ * At any time but near the end, because orders that a person has moved must settle too: soon, while orders are sent; and
+ * later than a day, when orders that were not found are held.
  */
 export function planDecisions(
   chance: Chance,

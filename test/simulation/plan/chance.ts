@@ -34,7 +34,7 @@ export class Chance {
     return items[this.below(items.length)] as Item;
   }
 
-  /** What happens in a share of worlds; null in the others. */
+  /** An event in a share of worlds; null in the others. */
   maybe<What>(share: number, what: () => What): What | null {
     return this.next() < share ? what() : null;
   }

@@ -6,7 +6,7 @@ export function keyOf(account: string): string {
   return account === FIRST_ACCOUNT ? 'canary-key-31' : `canary-key-${account}`;
 }
 
-/** The id of an order for people, with its account where it is not the first one. */
+/** The id of an order for people, with its account if it is not the first one. */
 export function quoted(account: string, id: string): string {
   return `${account === FIRST_ACCOUNT ? '' : `${account} `}${JSON.stringify(id)}`;
 }

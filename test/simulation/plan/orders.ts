@@ -45,7 +45,7 @@ const ODD: readonly OddAnswersName[] = [
   'normalising',
   'post-down',
 ];
-/** What an exchange may answer about one order for ever, which says nothing of the others. */
+/** The answers about one order that an exchange may send for ever, and which say nothing of the others. */
 const FOR_EVER: readonly FaultName[] = [
   'html',
   'truncated',

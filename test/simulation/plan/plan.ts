@@ -20,9 +20,9 @@ export interface Plan extends AccountPlan {
   readonly mostDeaths: number;
   /** A process that is asked to stop is asked within this time of its start. */
   readonly stopsWithinMs: number;
-  /** A pass is run no sooner than this after the last, where nothing new wakes it. */
+  /** A pass is run no sooner than this after the last, if nothing new wakes it. */
   readonly tickMs: number;
-  /** The one place at which the process dies, counted from 1, instead of by chance; null where chance decides. */
+  /** The one place at which the process dies, counted from 1, instead of by chance; null if chance decides. */
   readonly deathAt: number | null;
   /** Chance that another program locks the database as a transaction begins, and for how long at most. */
   readonly busy: number;
@@ -30,13 +30,13 @@ export interface Plan extends AccountPlan {
   readonly diskFull: Window | null;
   /** When the file takes no write at all. */
   readonly readOnly: Window | null;
-  /** Where the machine's clock is set, and by how much: below 0 it is set back. */
+  /** The times at which the machine's clock is set, and by how much: below 0 it is set back. */
   readonly clockSet: readonly Stretch[];
   /** When the event loop of the process is blocked. */
   readonly blocked: readonly Stretch[];
   /** The merchant's own trigger on the table: it writes down each change, and at times raises. */
   readonly trigger: { readonly raises: Window | null } | null;
-  /** Where processes share a server: when the one that drives the account stands still, and the share of commits whose connection is lost. */
+  /** If processes share a server: when the owner of the account stands still, and the share of commits whose connection is lost. */
   readonly shared: { readonly stills: readonly Stretch[]; readonly lostCommits: number } | null;
   /**
    * How many processes live at the same time and share the accounts of the server, and when it is out of the reach of one of them;
@@ -48,14 +48,14 @@ export interface Plan extends AccountPlan {
   readonly endAt: number;
   /** After this moment nothing is planned any more. */
   readonly lastAt: number;
-  /** Whether the world ends as soon as everything has settled after that, instead of days later. */
+  /** If true, the world ends as soon as everything has settled after that, instead of days later. */
   readonly endsWhenSettled: boolean;
   readonly receivers: readonly PlannedReceiver[];
-  /** Whether the feed is read and reports are made beside it. */
+  /** If true, the feed is read and reports are made beside it. */
   readonly isAudited: boolean;
   /** The other accounts in the same database; none in most worlds. */
   readonly others: readonly AccountPlan[];
-  /** Whether all accounts share one limit of the rate. */
+  /** If true, all accounts share one limit of the rate. */
   readonly sharesLimit: boolean;
 }
 
@@ -110,7 +110,7 @@ export function plansOf(plan: Plan): readonly Plan[] {
   return [plan, ...plan.others.map((account) => ({ ...plan, ...account }))];
 }
 
-/** What was planned last takes a while. */
+/** The last part of the plan takes a while. */
 function lastAtOf(accounts: readonly AccountPlan[], calmAt: number): number {
   const moments = accounts.flatMap(({ orders, decisions, staleSaves }) => [...orders, ...decisions, ...staleSaves]);
   return Math.max(calmAt, ...moments.map(({ at }) => at)) + HOUR;
@@ -179,7 +179,7 @@ export function planAlone(seed: number): Plan {
   };
 }
 
-/** Set back, set ahead, or wrong for a moment. What is created by a clock that is a day ahead is older than its order. */
+/** Set back, set ahead, or wrong for a moment. An order that is created by a clock that is a day ahead is older than its request. */
 function planClock(swarm: Chance, calmAt: number): Stretch[] {
   const at = swarm.below(calmAt);
   const back = { at, ms: -swarm.of([SECOND, HOUR, 40 * DAY]) };

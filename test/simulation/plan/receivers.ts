@@ -1,7 +1,7 @@
 import type { EventFilter } from '../../../src/extensions/webhooks/delivery.ts';
 import { DAY, HOUR, MINUTE, type Chance, type Window } from './chance.ts';
 
-/** What can happen to an event on its way to a receiver; `taken` says whether the receiver has it then. */
+/** The fate of an event on its way to a receiver; `taken` says whether the receiver has it then. */
 export const DELIVERY_FAULTS = {
   refused: { arrives: false, taken: false },
   'lost-before': { arrives: false, taken: false },
@@ -48,7 +48,7 @@ export interface PlannedReceiver {
   /** When it answers nothing, or refuses whatever comes with 401. */
   readonly dead: Window | null;
   readonly refusesAll: Window | null;
-  /** One event of so many it never takes. */
+  /** One event of this many it never takes. */
   readonly poison: { readonly oneOf: number; readonly answer: (typeof POISONED)[number] } | null;
   readonly latenciesMs: readonly number[];
 }
@@ -86,7 +86,7 @@ function planStretch(chance: Chance, calmAt: number, likelihood: number): Window
   return { from, to: from + chance.of([MINUTE, HOUR, 5 * HOUR, DAY]) };
 }
 
-/** Whether a receiver never takes an event: the same ones in every run of a world. */
+/** Tells whether a receiver never takes an event: the same ones in every run of a world. */
 export function isPoisoned({ id }: { readonly id: string }, oneOf: number): boolean {
   return Number.parseInt(id.slice('evt_'.length, 'evt_'.length + 6), 16) % oneOf === 0;
 }

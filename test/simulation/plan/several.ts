@@ -8,10 +8,10 @@ import { planSettings } from './settings.ts';
 const SEVERAL = 0.2;
 const OTHERS = ['other', 'third'];
 const MOST_ORDERS = 3;
-/** What an exchange may do all the time to one account. */
+/** The constant behaviour of an exchange to one account. */
 const TROUBLES: readonly (FaultName | 'paused')[] = [...OUTAGES, 'key-refused', 'rate-limited', 'paused', 'paused'];
 
-/** What a world is for its accounts. */
+/** The parts of a world for its accounts. */
 interface World {
   readonly calmAt: number;
   readonly clockSet: readonly Stretch[];

@@ -1,18 +1,18 @@
-/** Where a declaration stands in a text: from its first character until after its last one. */
+/** The place of a declaration in a text: from its first character until after its last one. */
 export interface Extent {
   readonly from: number;
   readonly to: number;
 }
 
 const MODIFIERS = '(?:(?:export|default|declare|abstract|async|static|readonly|override|get|set|private)\\s+)*';
-/** A line at the indentation of the declaration that goes on with it. */
+/** A line at the indentation of the declaration that continues it. */
 const CLOSER = /^[})\]]/;
 const OPENER = /(?:[{([=|&,:]|=>)$/;
 
 /**
  * Finds a declaration in code that is formatted: it ends at the first line of its own indentation that closes it. A name
- * may be that of a function, constant, class, method or property; `Class.method` looks inside of the class. Gives why it
- * cannot be found otherwise.
+ * may be that of a function, constant, class, method or property; `Class.method` looks inside of the class. Returns why
+ * it cannot be found otherwise.
  */
 export function findDeclaration(text: string, name: string): Extent | string {
   let within: Extent = { from: 0, to: text.length };
@@ -26,7 +26,7 @@ export function findDeclaration(text: string, name: string): Extent | string {
   return within;
 }
 
-/** Those that are the least indented: a constant of a method, or a property of a table, may have the same name. */
+/** The declarations that are the least indented: a constant of a method, or a property of a table, may have the same name. */
 function declarationsOf(text: string, name: string, within: Extent): readonly Extent[] {
   const word = RegExp.escape(name);
   const declared = `(?:function\\*?|const|let|class)\\s+${word}(?![\\w$])`;
@@ -46,7 +46,7 @@ function declarationsOf(text: string, name: string, within: Extent): readonly Ex
   return found.filter(({ indentation }) => indentation === least).map(({ extent }) => extent);
 }
 
-/** From the line that begins at `from`, with so many blanks before it, to the line that closes it. */
+/** From the line that begins at `from`, with this many blanks before it, to the line that closes it. */
 function extentOf(text: string, from: number, indentation: number): Extent {
   let to = endOfLine(text, from);
   if (!OPENER.test(text.slice(from, to))) return { from, to };

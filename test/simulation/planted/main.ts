@@ -14,8 +14,8 @@ const USAGE = `npm run planted                       each planted bug in the wor
 npm run planted -- --seeds 2000       each in the worlds from seed 1 on, until one catches it
 npm run planted -- --name NAME        only this one; may be given several times
 npm run planted -- --find             writes down a seed that catches each: the known one while it does, or else one of a small world
-  --workers N   so many at a time; as many as there are cores unless given
-Exit 1 where a bug was not caught by the promise that it breaks, or no longer applies.
+  --workers N   N at a time; as many as there are cores unless given
+Exit 1 if a bug was not caught by the promise that it breaks, or no longer applies.
 `;
 const { values } = parseArgs({
   options: {

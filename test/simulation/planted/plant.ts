@@ -7,7 +7,7 @@ import { findDeclaration } from './declaration.ts';
 /** The root of this checkout. */
 export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** Reads a file by its path from the root of the repository; undefined where there is none. */
+/** Reads a file by its path from the root of the repository; undefined if there is none. */
 export type ReadFile = (file: string) => string | undefined;
 
 /** The files with a bug in them, by their paths, and why some of its edits no longer apply. */

@@ -6,7 +6,7 @@ import { catchBug, cheapestFirst } from './run.ts';
 const BUGS_A_PIECE = 10;
 /** The worlds in which a bug must show; the one that is known to catch it is one of them. */
 const WORLDS = 5_000;
-/** So many more are tried where that one is another world by now. */
+/** This many more are tried if that one is another world by now. */
 const MORE: Readonly<Record<Dose, number>> = { small: 50, full: WORLDS };
 
 const CAUGHT = BUGS.filter(({ notCaught }) => notCaught === undefined);

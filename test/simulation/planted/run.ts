@@ -14,7 +14,7 @@ export interface BrokenWorld {
   readonly violation: string;
 }
 
-/** What came of the worlds of a program with a bug. */
+/** The result of the worlds of a program with a bug. */
 export interface Came {
   /** The first that broke the promise of the bug. */
   readonly caught?: BrokenWorld | undefined;
@@ -22,7 +22,7 @@ export interface Came {
   readonly other?: BrokenWorld | undefined;
 }
 
-/** Those of the same seeds first whose worlds are small: they cost little, and most bugs show in one. */
+/** First the small worlds of the same seeds: they cost little, and most bugs show in one. */
 export function cheapestFirst(count: number): readonly number[] {
   const plans = firstSeeds(count).map((seed) => planOf(seed));
   const cost = ({ orders, calmAt, endAt }: Plan) => (orders.length + 1) * (endAt - calmAt + 24 * calmAt);
@@ -48,7 +48,7 @@ export async function catchBug(bug: PlantedBug, seeds: readonly number[]): Promi
   }
 }
 
-/** Does something for each item, at most `most` at a time, and gives the results in the order of the items. */
+/** Does something for each item, at most `most` at a time, and returns the results in the order of the items. */
 export async function besideEachOther<Item, Result>(
   items: readonly Item[],
   most: number,

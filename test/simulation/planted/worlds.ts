@@ -23,7 +23,7 @@ registerHooks({
   },
 });
 
-// What the program consists of is loaded from here on.
+// The parts of the program are loaded from here on.
 const { prepareGround } = await import('../ground.ts');
 const { modeOf } = await import('../modes/modes.ts');
 const mode = modeOf(bug.mode ?? 'random');

@@ -70,7 +70,7 @@ export class SimulatedReceivers {
     signal: AbortSignal | undefined,
   ): Promise<Posted> {
     const receiver = this.#planned.find(({ name }) => name === endpoint.name);
-    if (receiver === undefined) throw new Error(`nobody planned ${endpoint.name}`);
+    if (receiver === undefined) throw new Error(`not planned: ${endpoint.name}`);
     const delivery = this.#observer.left(endpoint, request, life);
     const event = JSON.parse(request.body) as FeedEvent;
     const fault = this.#faultFor(receiver, event);

@@ -23,7 +23,7 @@ interface Sending {
 }
 
 /**
- * The webhooks of one process, as the daemon runs them. What the daemon does each second happens in each second in which it
+ * The webhooks of one process, as the daemon runs them. The daemon's work of each second happens in each second in which it
  * could change anything: worlds last for days.
  */
 export class SimulatedSending {

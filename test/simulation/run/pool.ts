@@ -11,18 +11,18 @@ const WORKER = fileURLToPath(new URL('worker.ts', import.meta.url));
 export interface Worlds {
   readonly mode: string;
   readonly seeds: readonly number[];
-  /** Processes that share them; as many as there are cores where it is not said. */
+  /** Processes that share them; as many as there are cores if it is not said. */
   readonly workers?: number | undefined;
 }
 
-/** What all worlds came to. */
+/** The results of all worlds. */
 export interface Result {
   readonly counts: Readonly<Record<string, number>>;
   /** The worlds that broke a promise, by seed. */
   readonly broken: readonly Outcome[];
 }
 
-/** So many seeds, one after another. */
+/** A number of seeds, one after another. */
 export function seedsFrom(from: number, count: number): readonly number[] {
   return Array.from({ length: count }, (_, index) => from + index);
 }

@@ -13,7 +13,7 @@ export interface Shrunk {
   readonly tries: number;
 }
 
-/** What a plan is without one of its parts. */
+/** A plan without one of its parts. */
 const WITHOUT: readonly Partial<Plan>[] = [
   { others: [], sharesLimit: false },
   { sharesLimit: false },

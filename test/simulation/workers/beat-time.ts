@@ -9,7 +9,7 @@ const BEAT_MS = 1_000;
 interface World {
   readonly scheduler: Scheduler;
   readonly chance: Chance;
-  /** What the clock of the machine shows. */
+  /** The time of the machine's clock. */
   readonly wallMs: number;
 }
 
@@ -39,7 +39,7 @@ export class BeatTime {
     return this.#stoodMs + now - (this.#standsSince ?? now);
   }
 
-  /** Something has changed, or is about to: the time goes on. */
+  /** Something has changed, or is about to: the time advances. */
   stir(): void {
     this.#stoodMs = this.stoodMs;
     this.#standsSince = undefined;
@@ -66,11 +66,11 @@ export class BeatTime {
     };
   }
 
-  /** When it goes on, each worker is somewhere between two heartbeats. */
+  /** When it advances, each worker is somewhere between two heartbeats. */
   async #goesOn(life: Life, signal: AbortSignal | undefined): Promise<void> {
     const { scheduler, chance } = this.#world;
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#waiting.push(() => scheduler.after(chance.below(BEAT_MS), 'heartbeats go on', resolve, life));
+    this.#waiting.push(() => scheduler.after(chance.below(BEAT_MS), 'heartbeats continue', resolve, life));
     signal?.addEventListener('abort', () => resolve(), { once: true });
     await promise;
   }

@@ -40,9 +40,9 @@ export interface Link {
   readonly life: Life;
   /** The server is out of its reach. */
   isCut(): boolean;
-  /** What becomes of a statement. */
+  /** The fate of a statement. */
   fateOf(): CommitFate;
-  /** The process may die here: then nothing of it goes on. */
+  /** The process may die here: then nothing of it continues. */
   survives(where: string): boolean;
 }
 
@@ -58,9 +58,9 @@ type Values = readonly unknown[];
 type Rows = readonly object[];
 
 /**
- * The statements by which workers share the accounts of a server, each done at one moment, as the server does it. Who drives an
- * account stands in the database of the world, which the transactions of the owners lock and check. What decides runs as it is:
- * the program's own ownership is on the other side of these statements.
+ * The statements by which workers share the accounts of a server, each done at one moment, as the server does it. The owners of
+ * accounts stand in the database of the world, which the transactions of the owners lock and check. The deciding code runs as
+ * it is: the program's own ownership is on the other side of these statements.
  */
 export class WorkerServer implements Disposable {
   readonly time: BeatTime;

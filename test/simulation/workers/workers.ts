@@ -88,7 +88,7 @@ export class Workers implements Pick<Processes, keyof Processes> {
     this.standStill(ms);
   }
 
-  /** One of them stands still. Whether another takes its accounts is up to the others. */
+  /** One of them stands still. The others decide whether another takes its accounts. */
   standStill(ms: number): void {
     const process = this.#one();
     if (process === undefined || this.#world.isCalm) return;
@@ -132,7 +132,7 @@ export class Workers implements Pick<Processes, keyof Processes> {
       this.#server.time.stir();
     };
     stir();
-    scheduler.after(ms, 'a process goes on', stir, process);
+    scheduler.after(ms, 'a process continues', stir, process);
   }
 
   #followed(process: SimulatedProcess, waits: readonly number[]): void {

@@ -85,11 +85,11 @@ describe('the order of a merchant', () => {
     );
   });
 
-  it('has null where a file lacks a column', () => {
+  it('has null if a file lacks a column', () => {
     expect(uncheckedOrderOf({ asset: 5 })).toMatchObject({ asset: 5, externalOrderId: null, bonus: null });
   });
 
-  it('has empty text where a row that was never sent lacks what each order has', () => {
+  it('has empty text if a row that was never sent lacks what each order has', () => {
     expect(sentOrderOf(NO_COLUMNS)).toEqual({
       externalOrderId: 'a',
       asset: '',
@@ -109,7 +109,7 @@ describe('the order of a merchant', () => {
 describe('the fields that a decision changes', () => {
   const before = trackingWith({ state: 'open', sentAt: new Date(1_000), orderStatus: 'NEW' });
 
-  it('are those that differ, and the due time in any case', () => {
+  it('are the fields that differ, and the due time in any case', () => {
     const after = { ...before, revision: before.revision + 1, orderStatus: 'DONE', sentAt: new Date(1_000) };
     expect(fieldsIn(changedFields(before, after))).toEqual(['revision', 'orderStatus', 'nextActionAt']);
     expect(fieldsIn(changedFields(before, { ...before, sentAt: null }))).toEqual(['nextActionAt', 'sentAt']);
@@ -164,12 +164,12 @@ describe('what is tracked of an order', () => {
     );
   });
 
-  it.each(['x', 1.5, null, '7', 2 ** 60])('counts nothing where a row holds no number that can be: %o', (attempts) => {
+  it.each(['x', 1.5, null, '7', 2 ** 60])('counts nothing if a row holds no number that can be: %o', (attempts) => {
     const row = { ...rowOf(trackingWith({ attempts: 3, resends: 2 })), attempts } as OrderRow;
     expect(trackingOf(row)).toMatchObject({ attempts: 0, resends: 2 });
   });
 
-  it('has no time and no outcome where a row holds none that can be read', () => {
+  it('has no time and no outcome if a row holds none that can be read', () => {
     const row = { ...rowOf(trackingWith()), sent_at: 'yesterday', outcome: 'odd' } as OrderRow;
     expect(trackingOf(row)).toMatchObject({ sentAt: null, outcome: null });
   });

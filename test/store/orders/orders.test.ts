@@ -56,7 +56,7 @@ describe('orders that are due', () => {
     expect(await findOrders(store.db, { ...query, ids: [] }, ['external_order_id'])).toEqual([]);
   });
 
-  it('are asked for by when they were looked up last, with those that never were', async () => {
+  it('are asked for by when they were looked up last, with the orders that never were', async () => {
     put('open', row('never'), row('then', { last_lookup_at: at(5) }), row('since', { last_lookup_at: at(6) }));
     put('open', row('other', { account: 'other' }));
     const query = { account, states: ['open'], fromId: '', limit: 9 } as const;
@@ -69,7 +69,7 @@ describe('the pending order that is due for longest and was never refused with 4
   const filter = { account, state: 'pending', forbiddenIn: 0, until: at(5), by: 'due', limit: 1 } as const;
   const due = async () => (await findOrders(store.db, filter, ['external_order_id']))[0]?.external_order_id;
 
-  it('is none where there is none', async () => {
+  it('is none if there is none', async () => {
     put('pending', row('later', { next_action_at: at(6) }), row('forbidden', { forbidden_in: 1 }));
     put('pending', row('other', { account: 'other' }));
     put('accepted', row('accepted'));
@@ -85,7 +85,7 @@ describe('the pending order that is due for longest and was never refused with 4
 describe('orders that are being sent', () => {
   const sending = (limit = 9) => orders.sendingOrders(store.db, { account, until: at(5), limit });
 
-  it('are those that have no time or whose time has come, the oldest first', async () => {
+  it('are the orders that have no time or whose time has come, the oldest first', async () => {
     put(
       'sending',
       row('a', { next_action_at: at(5) }),
@@ -129,7 +129,7 @@ describe('an order', () => {
   });
 });
 
-it('counts the orders of states, or those that are due', async () => {
+it('counts the orders of states, or the due ones', async () => {
   put(
     'open',
     row('a'),
@@ -218,7 +218,7 @@ describe('a decision', () => {
     ['before the row was read', ({ revision }) => ({ revision: revision - 1 })],
     ['since the row was read', ({ revision }) => ({ revision: revision + 1 })],
     ['by another owner, with the same revision', () => ({ state: 'unknown' })],
-  ])('is refused where it is of a row as it stood %s, and leaves no event', async (_when, other) => {
+  ])('is refused if it is of a row as it stood %s, and leaves no event', async (_when, other) => {
     const before = await stood();
     const stale = { ...before, ...other(before) };
     const result = decide(move(stale, 'open', { source: 'lookup' }), stale);

@@ -44,7 +44,7 @@ describe('orders that are due at a wrong time', () => {
     expect(await list()).toEqual(['late', 'never']);
   });
 
-  it('are due too late where they are disputed: a disputed order may be due never', async () => {
+  it('are due too late if they are disputed: a disputed order may be due never', async () => {
     put('disputed', row('x', LATE), row('y', NEVER));
     expect(await list({ state: 'disputed' })).toEqual(['x']);
   });
@@ -64,7 +64,7 @@ describe('orders that are due at a wrong time', () => {
 
   it('are given some at a time', async () => {
     put('open', ...['1', '2', '3', '4'].map((name) => row(name, LATE)));
-    // Of those that are late and of those that are due never.
+    // Of late orders and of orders that are due never.
     expect(await list({ limit: 2 })).toHaveLength(3);
   });
 

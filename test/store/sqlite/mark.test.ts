@@ -153,7 +153,7 @@ describe('the mark of a database', () => {
     expect(readdirSync(dirname(path)).toSorted()).toEqual(['orders.db', 'orders.db.mark']);
   });
 
-  it('leaves no half-written file behind where it cannot be written', async () => {
+  it('leaves no half-written file behind if it cannot be written', async () => {
     await withStore(async (store) => {
       mkdirSync(`${path}.mark`);
       const problem = await problemOf(store.mark.write({ generation: 1, eventId: 5, at: '2026-01-05T12:00:00.000Z' }));
@@ -245,7 +245,7 @@ describe('a database that is older than its mark', () => {
     });
   });
 
-  it('is not taken for one where the mark is behind, as after a crash', async () => {
+  it('is not taken for one if the mark is behind, as after a crash', async () => {
     const mark = readFileSync(`${path}.mark`);
     await withStore(commit);
     writeFileSync(`${path}.mark`, mark);
@@ -253,7 +253,7 @@ describe('a database that is older than its mark', () => {
     expect(markOf().eventId).toBe(4);
   });
 
-  it('is the disk where the mark is there and cannot be read', async () => {
+  it('is the disk if the mark is there and cannot be read', async () => {
     rmSync(`${path}.mark`);
     symlinkSync(`${path}.mark`, `${path}.mark`);
     await withStore(async (store) => expect(await problemOf(commit(store))).toBe('disk'));
@@ -261,7 +261,7 @@ describe('a database that is older than its mark', () => {
 });
 
 describe('a mark that cannot be written', () => {
-  it('lets nothing be sent; what is in flight is recorded, and once it can be written the rest is sent', async () => {
+  it('lets nothing be sent; results in flight are recorded, and once it can be written the rest is sent', async () => {
     let isFull = false;
     const failed = Promise.withResolvers<void>();
     const written = Promise.withResolvers<void>();

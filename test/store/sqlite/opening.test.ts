@@ -55,7 +55,7 @@ describe('a database that is not there', () => {
     },
   );
 
-  it.each(EXPECTATIONS)('is not made where the newest changes of a moved one are left: %s', async (expectation) => {
+  it.each(EXPECTATIONS)('is not made if the newest changes of a moved one are left: %s', async (expectation) => {
     await (await openAs('migrate')).close();
     const connection = new Database(path);
     connection.exec(`create table newest (id)`);
@@ -75,7 +75,7 @@ describe('a database that is not there', () => {
     again.close();
   });
 
-  it('is made with all tables, and with its folder where that is asked for', async () => {
+  it('is made with all tables, and with its folder if that is asked for', async () => {
     path = join(folder, 'a', 'b', 'orders.db');
     expect(await problemOf(openAs('migrate'))).toMatchObject(['unusable', expect.any(String)]);
     const store = await openStore(path, systemClock(), { expect: 'migrate', createFolder: true });
@@ -231,7 +231,7 @@ describe('a corrupt database', () => {
     expect(await problemOf(openAs(expectation))).toEqual(isUnusable);
   });
 
-  it('is found also where only some of its rows are', async () => {
+  it('is found also if only some of its rows are', async () => {
     await makeDatabase(`
       with recursive n(i) as (select 1 union all select i + 1 from n where i < 2000)
         insert into merchant_orders (external_order_id) select i from n;
@@ -280,13 +280,10 @@ describe('an error of the database', () => {
     expect(openError(other, path)).toBe(other);
   });
 
-  it.each(['EACCES', 'EROFS', 'ENOTDIR', 'ENOSPC', 'EMFILE'])(
-    'that the system gives for the file is the disk: %s',
-    (code) => {
-      const error = Object.assign(new Error(`${code}: refused, open '${path}'`), { code, errno: -1, syscall: 'open' });
-      expect(openError(error, path)).toMatchObject({ problem: 'disk', cause: error });
-    },
-  );
+  it.each(['EACCES', 'EROFS', 'ENOTDIR', 'ENOSPC', 'EMFILE'])('of the system for the file is the disk: %s', (code) => {
+    const error = Object.assign(new Error(`${code}: refused, open '${path}'`), { code, errno: -1, syscall: 'open' });
+    expect(openError(error, path)).toMatchObject({ problem: 'disk', cause: error });
+  });
 });
 
 describe('the owner of an account', () => {
@@ -299,7 +296,7 @@ describe('the owner of an account', () => {
     expect(statSync(`${path}.lock`).mode & 0o777).toBe(0o600);
   });
 
-  it('is nobody where there can be no lock: the problem is the disk', async () => {
+  it('is unknown if there can be no lock: the problem is the disk', async () => {
     writeFileSync(join(folder, 'file'), '');
     const within = join(folder, 'file', 'orders.db');
     expect(await problemOf(lockFile(within, systemClock(), 0))).toMatchObject(['disk', expect.any(String)]);

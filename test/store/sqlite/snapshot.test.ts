@@ -15,7 +15,7 @@ beforeEach(async () => {
   folder = temporaryFolder();
   path = join(folder, 'orders.db');
   await filledDatabase(path, [{ id: 'a' }, { id: 'b' }]);
-  // Waits for nobody, and leaves what it writes in the write-ahead log.
+  // Waits for no other, and leaves its writes in the write-ahead log.
   shop = new Database(path, { timeout: 0 });
   shop.pragma('wal_autocheckpoint = 0');
 });
@@ -28,7 +28,7 @@ const add = (id: string) =>
   shop.prepare(`insert into merchant_orders (external_order_id, asset) values (?, '1')`).run(id);
 
 describe('a snapshot', () => {
-  it('stays at its moment while others write, also in the middle of being read, and holds nobody up', async () => {
+  it('stays at its moment while others write, also in the middle of being read, and blocks no other', async () => {
     await using snapshot = await openSnapshot(path);
     add('c');
     const seen: string[] = [];
@@ -56,7 +56,7 @@ describe('a snapshot', () => {
     expect(isInDatabase()).toBe(true);
   });
 
-  it('is read and closed on a full disk, where nothing can be copied', async () => {
+  it('is read and closed on a full disk, if nothing can be copied', async () => {
     const pragma = vi.spyOn(Database.prototype, 'pragma').mockImplementation(() => {
       throw new Database.SqliteError('database or disk is full', 'SQLITE_FULL');
     });

@@ -177,7 +177,7 @@ describe('an amount in SQLite', () => {
 });
 
 describe('a row of an older database in SQLite', () => {
-  it('is read also where it holds no time and no number', async () => {
+  it('is read also if it holds no time and no number', async () => {
     unguarded(subject.merchant, () =>
       subject.run(`insert into merchant_orders (external_order_id, last_lookup_at, sent_at, changed_at, attempts, resends)
         values ('a', 'yesterday', '', x'00', 'x', 1.5)`),
@@ -220,7 +220,7 @@ describe('the SQLite file', () => {
     expect(modes).toEqual([0o700, 0o600, 0o600, 0o600]);
   });
 
-  it.each([0o644, 0o660])('is closed to other users again where it was put back open to them: %o', async (mode) => {
+  it.each([0o644, 0o660])('is closed to other users again if it was put back open to them: %o', async (mode) => {
     subject.run(`insert into merchant_orders (external_order_id) values ('a')`);
     const paths = ['', '-wal', '-shm'].map((ending) => `${subject.path}${ending}`);
     for (const path of paths) chmodSync(path, mode);

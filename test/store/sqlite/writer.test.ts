@@ -42,7 +42,7 @@ describe('writes that are asked for together', () => {
     expect(seen()).toEqual(values);
   });
 
-  it('are not lost where they are more than one commit takes', async () => {
+  it('are not lost if they are more than one commit takes', async () => {
     const { commits, see, seen } = await counted();
     await Promise.all(Array.from({ length: 1_001 }, (_, index) => see(`v${index}`)));
     expect(commits.length).toBeLessThan(10);
@@ -67,7 +67,7 @@ describe('writes that are asked for together', () => {
     expect(seen()).toEqual(['a', 'c']);
   });
 
-  it('fail alone also where the database refuses one of them, and say why', async () => {
+  it('fail alone also if the database refuses one of them, and say why', async () => {
     const { program, writer, see, seen } = await counted();
     program.insert({ external_order_id: 'a' });
     program.merchant.exec(`update merchant_orders set revision = revision + 1, state = 'sending', attempts = 1`);
@@ -100,7 +100,7 @@ describe('writes that are asked for together', () => {
     expect(program.row('a')['asset']).toBe('9');
   });
 
-  it('go on after a failure', async () => {
+  it('continue after a failure', async () => {
     const { writer, see, seen } = await counted();
     await expect(writer.write(() => Promise.reject(new Error('first')))).rejects.toThrow('first');
     expect(await see('a')).toBe('a');
@@ -123,7 +123,7 @@ describe('writes that are asked for together', () => {
     expect(seen()).toEqual(['a']);
   });
 
-  it('fail together where the database stays locked: it is waited for once, not once for each', async () => {
+  it('fail together if the database stays locked: it is waited for once, not once for each', async () => {
     let begun = 0;
     const wrap = (text: string, statement: SqliteStatement): SqliteStatement => {
       if (text !== 'begin immediate') return statement;
@@ -150,7 +150,7 @@ describe('writes that are asked for together', () => {
     program.merchant.exec('rollback');
   });
 
-  it('wait no longer for another program once the writer gives up', async () => {
+  it('wait no longer for another program once the writer stops waiting', async () => {
     const { program, see, seen } = await counted();
     program.merchant.exec('begin immediate');
     const waiting = Promise.allSettled([see('a')]);

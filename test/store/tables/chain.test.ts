@@ -64,7 +64,7 @@ describe('the hash of an event', () => {
     expect(first).toMatchObject({ previous_hash: '', hash: sha256(text) });
   });
 
-  it('goes on within what is recorded at once, and behind it', async () => {
+  it('continues within the events that are recorded at once, and behind them', async () => {
     const three = ['pending', 'sending', 'accepted'].map((state) => eventWith({ new_value: state }));
     await store.writer.write((tx) => appendToChain(tx, 'default', three));
     await insert(eventWith({ new_value: 'open' }));
@@ -73,7 +73,7 @@ describe('the hash of an event', () => {
     expect(merchant.prepare('select id, hash from event_heads').all()).toEqual([{ id: 4, hash: rows()[3]?.hash }]);
   });
 
-  it('goes on where works beside each other record more at once than one statement takes', async () => {
+  it('continues if works beside each other record more at once than one statement takes', async () => {
     const works = ['a', 'b', 'c'].map((subject) => {
       const many = Array.from({ length: 45 }, (_, place) => eventWith({ subject, new_value: `${subject} ${place}` }));
       return store.writer.write((tx) => appendToChain(tx, 'default', many), [subject]);
@@ -85,7 +85,7 @@ describe('the hash of an event', () => {
     expect(merchant.prepare('select id, hash from event_heads').all()).toEqual([{ id, hash }]);
   });
 
-  it('goes on from event to event of an account, of orders and links, and from account to account anew', async () => {
+  it('continues from event to event of an account, of orders and links, and from account to account anew', async () => {
     await insert(eventWith(), eventWith({ account: 'other' }), eventWith({ type: 'link' }));
     await insert(eventWith({ old_value: 'pending', new_value: 'sending' }));
     expect(rows().map(({ previous_hash }) => previous_hash)).toEqual(['', '', rows()[0]?.hash, rows()[2]?.hash]);
@@ -96,15 +96,12 @@ describe('the hash of an event', () => {
     ]);
   });
 
-  it.each(['half \ud800', '\u0000', '\u2028', 'x'.repeat(100_000)])(
-    'is that of what the database gives back: %j',
-    async (odd) => {
-      await insert(eventWith({ new_value: odd, reason: odd, exchange_time: odd }));
-      expect(broken()).toEqual([]);
-    },
-  );
+  it.each(['half \ud800', '\u0000', '\u2028', 'x'.repeat(100_000)])('is that of the stored text: %j', async (odd) => {
+    await insert(eventWith({ new_value: odd, reason: odd, exchange_time: odd }));
+    expect(broken()).toEqual([]);
+  });
 
-  it('tells what another program has put in, whatever hash it gives', async () => {
+  it('tells what another program has put in, whatever its hash', async () => {
     await insert(eventWith());
     merchant.exec(`insert into events (account, type, subject, field, observed_at, source, previous_hash, hash)
       select 'default', 'order', 'a', 'state', '${AT}', 'create', hash, 'forged' from events`);
@@ -144,13 +141,13 @@ describe('events', () => {
     `update order_events set new_value = 'FORGED'`,
     'delete from order_events',
     `insert into order_events (account, external_order_id, field, observed_at, source) values ('default', 'a', 'state', 'now', 'create')`,
-  ])('of orders are a view that nobody writes: %s', async (attempt) => {
+  ])('of orders are a view that takes no writes: %s', async (attempt) => {
     await insert(eventWith());
     expect(() => merchant.exec(attempt)).toThrow(isSqlite() ? 'order_events' : 'events');
     expect(rows()).toHaveLength(1);
   });
 
-  it('go on after an attempt to stop them with an id that the guard would take for a new one', async () => {
+  it('continue after an attempt to stop them with an id that the guard would take for a new one', async () => {
     const attempt = `insert into events (${COLUMNS}) values (-1, ${VALUES})`;
     expect(() => merchant.exec(attempt)).toThrow(/events_id_is_positive/);
     await insert(eventWith());

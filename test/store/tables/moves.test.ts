@@ -17,12 +17,12 @@ const record = (state: DatabaseMovesTable['state'], move = MOVE) =>
 const refusal = async () => await assertNotMoved(store.db, 'here').catch((error: unknown) => error);
 
 describe('a database', () => {
-  it('may be used where it was never moved', async () => {
+  it('may be used if it was never moved', async () => {
     expect(await readMove(store.db)).toBeUndefined();
     expect(await refusal()).toBeUndefined();
   });
 
-  it('may be used where all has arrived', async () => {
+  it('may be used if all has arrived', async () => {
     await record('arrived');
     expect(await refusal()).toBeUndefined();
   });
@@ -35,7 +35,7 @@ describe('a database', () => {
     });
   });
 
-  it('in which not all has arrived is not used yet, and names the command that goes on', async () => {
+  it('in which not all has arrived is not used yet, and names the command that continues', async () => {
     await record('arrived', LATER);
     await record('arriving');
     expect(await refusal()).toMatchObject({
@@ -46,7 +46,7 @@ describe('a database', () => {
 });
 
 describe('a move', () => {
-  it('goes on as the same one', async () => {
+  it('continues as the same one', async () => {
     await record('arriving');
     await record('arrived');
     expect(await readMove(store.db)).toEqual({ ...MOVE, state: 'arrived' });

@@ -179,7 +179,10 @@ export function commandError(result: FailedResult, absent?: string): CommandErro
       return new CommandError(unavailable, `the exchange limits the rate; try again at ${until}`);
     }
     case 'not-sent':
-      return new CommandError(unavailable, `nothing was sent to the exchange: ${result.why}; try again`);
+      return new CommandError(
+        unavailable,
+        `no request reached the exchange: ${result.why}; try again, or run order-sync doctor`,
+      );
     case 'unknown':
       return new CommandError(unavailable, `the exchange gave no usable answer: ${result.why}`);
     case 'unusable':

@@ -94,7 +94,7 @@ export function valueTicks(low: number, high: number, most: number, isWhole: boo
   return Array.from({ length: last - first + 1 }, (_, index) => (first + index) * step);
 }
 
-/** Writes the names of the steps below an axis, each below the middle of its step, without those that have no room. */
+/** Writes the names of the steps below an axis, each below the middle of its step, without the ones that have no room. */
 export function writeSteps(drawing: Drawing, steps: Steps, [left, right]: readonly [number, number], y: number): void {
   const step = (right - left) / steps.length;
   let end = Number.NEGATIVE_INFINITY;
@@ -110,7 +110,7 @@ export function writeSteps(drawing: Drawing, steps: Steps, [left, right]: readon
 
 const SECOND_MS = 1_000;
 const [MINUTE_MS, HOUR_MS, DAY_MS, YEAR_MS] = [60_000, 3_600_000, 86_400_000, 31_536_000_000];
-/** Times that an axis may name, those to name first before the others. */
+/** Times that an axis may name, the ones to name first before the others. */
 const TICKS_MS: readonly (readonly number[])[] = [
   [SECOND_MS, MINUTE_MS, HOUR_MS].concat([1, 10, 100].map((days) => days * DAY_MS)),
   [1, 10, 100, 1_000].map((years) => years * YEAR_MS),
@@ -124,7 +124,7 @@ export function durationText(ms: number): string {
   return inUnits(Math.max(ms, SECOND_MS)).replace(' ', '\u00a0');
 }
 
-/** The place of a duration on an axis on which each step is so many times the one before: seconds and days have room on it. */
+/** The place of a duration on a logarithmic axis: seconds and days have room on it. */
 export function placeOf(ms: number): number {
   return Math.log10(Math.max(ms, SECOND_MS));
 }

@@ -35,7 +35,7 @@ export async function writePieces(pieces: Pieces, out: string | undefined): Prom
     return;
   }
   const there = statSync(out, { throwIfNoEntry: false });
-  // A pipe or a device is written to and not replaced, nor is /dev/stdout where the shell made it a file.
+  // A pipe or a device is written to and not replaced, nor is /dev/stdout if the shell made it a file.
   const isReplaced = there === undefined || (there.isFile() && !isOwnOutput(there));
   if (isReplaced) await writeAll(dirname(out), [{ name: basename(out), pieces }]);
   else await writeTo(() => openSync(out, 'a'), pieces);
@@ -73,7 +73,7 @@ async function writeAll(folder: string, files: NewFiles): Promise<void> {
   for (const { name } of files) renameSync(join(unfinished.path(), name), join(folder, name));
 }
 
-/** A folder that is made when it is first asked for, and is gone at the end, also where a signal ends the program. */
+/** A folder that is made when it is first asked for, and is gone at the end, also if a signal ends the program. */
 function temporaryFolder(prefix: string) {
   let made: string | undefined;
   const remove = () => {
@@ -111,7 +111,7 @@ async function writeTo(openNew: () => number, pieces: Pieces, beforeClose?: (fil
   }
 }
 
-/** Writes to stdout; false where the reader has gone. Any other error is the stream's own event. */
+/** Writes to stdout; false if the reader has gone. Any other error is the stream's own event. */
 export function isWritten(chunk: string | Uint8Array): Promise<boolean> {
   return new Promise((resolve) => {
     process.stdout.write(chunk, (error) => resolve(!(error instanceof Error)));

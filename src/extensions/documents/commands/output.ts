@@ -13,7 +13,7 @@ import { screenOf } from '../../../cli/shared/help.ts';
 import { show } from './print.ts';
 import { writeFolder, writePieces, type Pieces } from './files.ts';
 
-/** Writers of a document, by format. Those that draw or zip take time to load, so they are loaded when they are needed. */
+/** Writers of a document, by format. The drawing and zipping ones take time to load, so they are loaded when they are needed. */
 const WRITERS = {
   table: tableText,
   csv: (document: ReportDocument) => csvText(firstTable(document)),
@@ -63,7 +63,7 @@ export function addReportOptions(command: Command, sections: readonly string[] =
   );
 }
 
-/** Of a file, stderr says what was written, and the verdict. Throws `CommandError`, once all is written, if the period is empty and may not be. */
+/** Of a file, stderr names the file, and the verdict. Throws `CommandError`, once all is written, if the period is empty and may not be. */
 export async function writeReport(document: ReportDocument, options: OutputOptions, isEmpty = false): Promise<void> {
   const { section, out } = options;
   const whole = section === undefined ? document : sectionOf(document, section);
@@ -90,7 +90,7 @@ export async function writeReport(document: ReportDocument, options: OutputOptio
   throw new CommandError(EXIT.look, reason.slice(0, 1).toLowerCase() + reason.slice(1));
 }
 
-/** Returns the size of what was written to files, in bytes. */
+/** Returns the size of the written files, in bytes. */
 async function write(document: ReportDocument, options: OutputOptions): Promise<number> {
   const { out } = options;
   let paths = out === undefined ? [] : [out];

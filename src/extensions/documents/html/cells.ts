@@ -68,7 +68,7 @@ function cutWords(value: Cell): string {
     .replace(/\S{21,}/g, (word) => cut(word, LONGEST_WORD));
 }
 
-/** Each tone has a shape of its own, for those who do not see its colour. */
+/** Each tone has a shape of its own, for people who do not see its colour. */
 const SHAPES: Readonly<Record<Tone, string>> = {
   good: '<circle cx="10" cy="10" r="9"/><path d="M5.8 10.3l2.8 2.8 5.6-6"/>',
   info: '<circle cx="10" cy="10" r="9"/><path d="M10 9.3v5M10 5.6v.9"/>',
@@ -81,7 +81,7 @@ export function icon(tone: Tone): string {
   return `<svg class="icon" viewBox="0 0 20 20" aria-hidden="true">${SHAPES[tone]}</svg>`;
 }
 
-/** Longer fractions are not padded: nothing that a person compares has so many places. */
+/** Longer fractions are not padded: no amount that a person compares has more places. */
 const MOST_PLACES = 24;
 const BADGE = 3;
 const LONGEST_LINE = 34;
@@ -163,7 +163,7 @@ export function* tableText(
     heading: escapeText(headingOf(one.column)),
     places: placesOf(one.column, rows),
   }));
-  // What happened when stands along a line of time.
+  // Events stand along a line of time.
   const isStory = shown.map(({ column }) => column.key).join() === 'at,text';
   const shape = isStory ? ' story' : rows.length > MOST_ROWS_AT_ONCE ? ' tall' : '';
   const headings = columns.map(({ classes, heading }) => `<th scope="col"${classText(classes)}>${heading}</th>`);
@@ -242,7 +242,7 @@ export function plainText(value: Cell): string {
   return shown === text ? text : `${shown.replace(/:00$/, '')} UTC`;
 }
 
-/** Writes the figure of a card that stands for a section: a number, not an id. It stands out from what follows it. */
+/** Writes the figure of a card that stands for a section: a number, not an id. It stands out from the text behind it. */
 export function cardValueText(value: string): string {
   const [, number, rest] = /^([-+]?\d+(?:\.\d+)?)(?: (.+))?$/s.exec(cutText(value)) ?? [];
   if (number === undefined) return escapeText(cutText(value));

@@ -1,4 +1,4 @@
-/** The colours, for light and dark. `tone` is text, `tint` what it stands on, `edge` a line between. */
+/** The colours, for light and dark. `tone` is text, `tint` its background, `edge` a line between. */
 const COLORS = `
 :root {
   color-scheme: light dark;

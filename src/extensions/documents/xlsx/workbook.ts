@@ -28,7 +28,7 @@ export function textCell(value: string, look: Look = {}): CellObject {
   return { value: shown, type: String, ...(shown.length <= MOST_OF_TEXT_FORMAT && { format: '@' }), ...look };
 }
 
-/** A cell of text that goes on in lines below, `width` characters long, at most so many of them. */
+/** A cell of text that continues in lines below, `width` characters long, at most `mostLines` of them. */
 export function wrappedCell(value: string, width: number, mostLines: number, look: Look = {}): CellObject {
   const scale = (look.fontSize ?? FONT.fontSize) / FONT.fontSize;
   const lines = Math.min(mostLines, Math.ceil((scale * widthOf(printable(value))) / width));
@@ -91,7 +91,7 @@ const DOCUMENT = 'http://schemas.openxmlformats.org/officeDocument/2006';
 const FOOTER = '<headerFooter><oddFooter>&amp;L&amp;A&amp;R&amp;P / &amp;N</oddFooter></headerFooter>';
 const HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>';
 
-/** Makes the bytes of a workbook that prints on A4, as wide as a page. The same sheets always give the same bytes. */
+/** Makes the bytes of a workbook that prints on A4, as wide as a page. The same sheets always make the same bytes. */
 export async function workbookBytes(title: string, sheets: readonly Sheet[]): Promise<Buffer> {
   const book = sheets.map(({ name, data, widths, table }) => ({
     sheet: name,
@@ -179,7 +179,7 @@ function properties(title: string): Part {
 }
 
 /**
- * Sets the time of every file in a zip archive to the same moment, so that the same content gives the same bytes. The
+ * Sets the time of every file in a zip archive to the same moment, so that the same content makes the same bytes. The
  * archive must not have a comment.
  */
 function fixZipTimes(zip: Buffer): Buffer {

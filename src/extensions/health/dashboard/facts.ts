@@ -14,7 +14,7 @@ export const RANGES = {
 } as const;
 export type RangeName = keyof typeof RANGES;
 
-/** What a dashboard shows, read at one moment. Times are UTC, ISO 8601; a list that is cut says so. */
+/** The facts of a dashboard, read at one moment. Times are UTC, ISO 8601; a list that is cut says so. */
 export interface DashboardFacts {
   readonly at: string;
   /** Undefined: all accounts. */
@@ -49,7 +49,7 @@ export interface Trouble extends Problem {
   readonly count: number;
   /** Undefined if it is not known. */
   readonly stake?: Stake | undefined;
-  /** What to do about all of these findings, if it differs from what their class says. */
+  /** The advice about all of these findings, if it differs from the advice of their class. */
   readonly advice?: string | undefined;
 }
 

@@ -7,7 +7,7 @@ import { badge } from './markup.ts';
 
 export const LONGEST_TEXT = 500;
 
-/** What every form bears: the account that it is about, and the token that no page of another site knows. */
+/** The values that every form bears: the account that it is about, and the token that no page of another site knows. */
 type FormBase = Readonly<Record<'account' | 'token', string>>;
 
 const WORDS: Readonly<Record<Judgement['kind'], string>> = {

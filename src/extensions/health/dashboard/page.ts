@@ -37,7 +37,7 @@ export interface Frame {
   /** The moment of which the page is, UTC, ISO 8601. */
   readonly at: string;
   readonly query?: string | undefined;
-  /** Without a script the page is loaded again after so many seconds; never unless given. */
+  /** Without a script the page is loaded again after this many seconds; never unless given. */
   readonly reloadSeconds?: number;
   readonly isActionable?: boolean;
 }

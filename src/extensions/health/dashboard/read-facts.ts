@@ -26,7 +26,7 @@ import {
 import { troublesOf } from './front/troubles.ts';
 import { problemsOf } from '../status/problems.ts';
 import { listFindings } from '../../operate/tables/listed-findings.ts';
-import { adviceOn, DECIDED } from '../../reports/story/story.ts';
+import { adviceOn } from '../../reports/story/story.ts';
 import { readEvidence } from '../../reports/tables/story.ts';
 import { currencyOfRow } from '../../reports/reconciliation/rows.ts';
 import { moneyGroup } from '../../reports/summary.ts';
@@ -36,7 +36,7 @@ import { countMoves, recentSums, type CountedMoves } from '../tables/recent.ts';
 import { readProcess } from '../ops/readiness.ts';
 import { shared, type Fresh, type OpsPages } from '../ops/readings.ts';
 
-/** For so long a reading is shown to all who ask. What takes longer to read is shown for longer. */
+/** How long a reading is shown to all who ask. A reading that takes longer is shown for longer. */
 const FRESH_MS: Fresh = { least: 1_500, most: 30_000, timesItTook: 20 };
 const MOST_ADDED_UP = 8;
 /** The findings of a class whose orders are read, for advice that knows what a person has decided. */
@@ -77,7 +77,8 @@ export class DashboardReader {
     const isAddedUp = shown.length <= MOST_ADDED_UP;
     const weigh = async (trouble: Trouble) => {
       const { concerned } = trouble;
-      if (trouble.code === 'decided') return { ...trouble, advice: DECIDED };
+      // Its text says it.
+      if (trouble.code === 'decided') return { ...trouble, advice: '' };
       if (concerned === undefined || !isAddedUp) return trouble;
       // The money of an unknown outcome is counted with the state of its order, until a person decides.
       const isCounted = 'class' in concerned && concerned.class === 'CREATE_UNKNOWN';

@@ -14,7 +14,7 @@ export interface CheckResult {
   readonly facts?: Readonly<Record<string, number | boolean | string>>;
 }
 
-/** Looks at one thing. It need not catch what it throws; what takes longer than its deadline is a fault. */
+/** Looks at one thing. It need not catch its errors; a check that takes longer than its deadline is a fault. */
 export interface Check {
   readonly name: string;
   /** True if it reads the database: it is left out if that cannot be read. */

@@ -168,7 +168,7 @@ async function readable(command: Command): Promise<Config | undefined> {
   try {
     return await plainConfig(command);
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
+    if (!(error instanceof Error && error.cause instanceof ConfigError)) throw error;
     return undefined;
   }
 }

@@ -59,7 +59,7 @@ export function checkFiles({ accounts, database }: Config): readonly CheckResult
   return results.length > 0 ? results : [ok('permissions', 'other users can read neither the key nor the database')];
 }
 
-/** Free space where the database lies; a database of PostgreSQL lies elsewhere. */
+/** Free space on the disk of the database, unless it is one of PostgreSQL. */
 export async function checkDisk({ database }: Config): Promise<readonly CheckResult[]> {
   let folder = dirname(database.kind === 'sqlite' ? database.path : database.marks);
   // A machine on which no daemon has run yet has no folder of marks.
@@ -78,7 +78,7 @@ export function checkService(pid: number | undefined, driver: string | undefined
     return ofProblem('service', problem('silent-owner', `${driver} owns the account but does not answer`));
   }
   if (pid === undefined) {
-    const remedy = 'start the daemon under pm2 or systemd with order-sync run (docs/operating.md)';
+    const remedy = 'start the daemon under pm2 or systemd with order-sync run (docs/operations.md)';
     return warning('service', 'no daemon answers', remedy);
   }
   const parent = parentOf(pid);
@@ -86,7 +86,7 @@ export function checkService(pid: number | undefined, driver: string | undefined
   const facts = { manager: manager ?? 'none' };
   if (manager !== undefined) return ok('service', `the daemon (process ${pid}) runs under ${manager}`, facts);
   const found = `the daemon (process ${pid}) runs without pm2 or systemd`;
-  return warning('service', found, 'run it under pm2 or systemd, which restart it (docs/operating.md)', facts);
+  return warning('service', found, 'run it under pm2 or systemd, which restart it (docs/operations.md)', facts);
 }
 
 /** The name of the nearest process above that is no launcher or shell of ours; empty if that cannot be seen. */
@@ -149,7 +149,8 @@ async function listens(host: string, port: number, signal: AbortSignal): Promise
 const DAY_MS = 24 * 60 * 60_000;
 const CERTIFICATE_MS = 14 * DAY_MS;
 
-const ADDRESS_REMEDY = 'check exchange.baseUrl, the name server, the firewall and the proxy of this machine';
+const ADDRESS_REMEDY =
+  'check exchange.baseUrl, the name server, the firewall and the proxy of this machine; if they are right, the exchange itself may be down: ask it';
 
 /** Checks that a host is found and takes connections, and that its certificate holds. Sends nothing. */
 export async function checkAddress(

@@ -11,7 +11,7 @@ import { stalledMsOf } from '../status/problems.ts';
 import type { Overview, Reading } from '../status/status.ts';
 import { shared, type Disk, type OpsPages } from './readings.ts';
 
-/** The event loop is looked at each so many ms: each look wakes the process. */
+/** How often the event loop is looked at, in ms: each look wakes the process. */
 const LOOP_RESOLUTION_MS = 100;
 const PERCENTILES = [50, 99, 100];
 const MOST_ACCOUNTS = 50;
@@ -19,7 +19,7 @@ const OTHERS = 'other';
 
 export interface Metrics extends Disposable {
   readonly contentType: string;
-  /** In the text format of Prometheus: read at most once a second, whoever asks. */
+  /** In the text format of Prometheus: read at most once a second for all who ask. */
   text(): Promise<string>;
 }
 
@@ -40,7 +40,7 @@ export function startMetrics(sources: OpsPages): Metrics {
     const reading = readingOf(sources, undefined, overview);
     setGauges(gauges, { now: clock.now(), owned: accounts.names, labelOf, reading, disk });
     for (const percentile of PERCENTILES) {
-      // What is measured is the time between two looks.
+      // The time between two looks is measured.
       const delayMs = Math.max(0, loop.percentile(percentile) / 1e6 - LOOP_RESOLUTION_MS);
       gauges.set('order_sync_event_loop_delay_seconds', delayMs / 1_000, { percentile: String(percentile) });
     }

@@ -29,14 +29,14 @@ export interface OpsPages extends OpsSources {
   readonly readings: Pick<Readings, 'overview' | 'disk'>;
 }
 
-/** How long after it a reading is shared, in milliseconds: longer where it took long, so that it takes little of the time. */
+/** How long after it a reading is shared, in milliseconds: longer if it took long, so that it takes little of the time. */
 export interface Fresh {
   readonly least: number;
   readonly most: number;
   readonly timesItTook: number;
 }
 
-/** Reading takes no more than a 200th of the time, as with many pending orders, however often somebody asks. */
+/** Reading takes no more than a 200th of the time, as with many pending orders, however often it is asked for. */
 const FRESH_MS: Fresh = { least: 1_000, most: 10_000, timesItTook: 200 };
 /** A database that answers later than this counts as one that does not answer. */
 const PATIENCE_MS = 5_000;
@@ -45,7 +45,7 @@ type Reading<Value> =
   | { readonly value: Value; readonly failure?: undefined }
   | { readonly value?: undefined; readonly failure: string };
 
-/** The disk with the database, or with its marks where that is on another machine. */
+/** The disk with the database, or with its marks if the database is on another machine. */
 export interface Disk {
   readonly folder: string;
   readonly freeBytes: number;
@@ -90,7 +90,7 @@ async function inTime<Value>(clock: Pick<Clock, 'sleep'>, reading: Promise<Readi
   return first;
 }
 
-/** Gives what `work` gives, to all who ask while it runs or for a time after it. */
+/** Returns the result of `work` to all who ask while it runs or for a time after it. */
 export function shared<Value>(
   clock: Pick<Clock, 'monotonic'>,
   work: () => Promise<Value>,

@@ -82,7 +82,7 @@ function opsServer(pages: OpsPages, metrics: Metrics, stopping: AbortSignal): Fa
     return reply.code(isReady ? 200 : 503).send({ status: isReady ? 'ok' : 'not-ready', checks });
   });
   server.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
-  // Its own scope: what its pages refuse is answered with a page.
+  // Its own scope: a refusal of its pages is answered with a page.
   void server.register(async (scope) => addDashboard(scope, pages, stopping));
   return server;
 }

@@ -5,7 +5,7 @@ import { STATUS } from '../../api/addresses.ts';
 import { urlsOf } from '../../../cli/shared/options.ts';
 import type { Status } from './status.ts';
 
-/** Asks the daemon that drives the account. Without an account, the daemon of the first one answers for all. Undefined if none answers. */
+/** Asks the daemon that owns the account. Without an account, the daemon of the first one answers for all. Undefined if none answers. */
 export async function askDaemon(
   command: Command,
   config: Config,

@@ -4,12 +4,12 @@ import { ORDER_STATES } from '../../../orders/rules/states.ts';
 import type { EventRow } from '../../feed/event.ts';
 import type { NamedOrder, Overview, DaemonStatus } from './status.ts';
 
-/** Gives an id another name: the same for the same id within a file, and one that means nothing elsewhere. */
+/** Replaces an id by another name: the same for the same id within a file, and one that means nothing elsewhere. */
 export type Pseudonym = (kind: 'account' | 'order' | 'link' | 'text', id: string) => string;
 
 /**
- * What a support file may hold is chosen here, field by field: counts, times, names of our own and pseudonyms. Whatever a
- * person, a merchant or the exchange has written is left out, or stands as a pseudonym.
+ * Chooses the content of a support file, field by field: counts, times, names of our own and pseudonyms. Text of a
+ * person, a merchant or the exchange is left out, or stands as a pseudonym.
  */
 export function bundledOverview(overview: Overview, pseudonym: Pseudonym): object {
   const order = (one: NamedOrder | null) =>
@@ -76,7 +76,7 @@ export function bundledDaemon(daemon: DaemonStatus, pseudonym: Pseudonym): objec
   return { ...daemon, unwritten: unwritten !== null, changedSettings: changedSettings !== undefined, accounts };
 }
 
-/** An event without what others have written: a status of the exchange is a pseudonym too, so that its changes can be followed. */
+/** An event without the text of others: a status of the exchange is a pseudonym too, so that its changes can be followed. */
 export function bundledEvent(event: EventRow, pseudonym: Pseudonym): object {
   const { id, account, type, subject, field, old_value: from, new_value: to, observed_at: at, source } = event;
   const isOurs = (type === 'order' && field === 'state') || type === 'account';
@@ -100,7 +100,7 @@ export function bundledEvent(event: EventRow, pseudonym: Pseudonym): object {
 const OUR_WORD = new RegExp(`^(${[...ORDER_STATES, ...RESTRAINT_KINDS].join('|')}|[a-z]+-[a-z]+(-[a-z]+)?)$`);
 const FIELD = /^[A-Za-z_.]{1,80}$/;
 
-/** Values that name nobody: numbers, durations, sizes, switches, lists of durations, and a few words. */
+/** Values that name no person: numbers, durations, sizes, switches, lists of durations, and a few words. */
 const PLAIN =
   /^(\d+(\.\d+)?( ?[A-Za-z]{1,3})?|\[[0-9smhd, ]*\]|off|on|true|false|hold|resend|proved|paced|learned|documented|status|trace|debug|info|warn|error|fatal|silent|\(not set\)|\(set, hidden\))$/;
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { systemClock } from '../../../base/clock.ts';
-import { ConfigError, keyPlaceByAccount, type Config } from '../../../settings/config.ts';
+import { keyPlaceByAccount, type Config } from '../../../settings/config.ts';
 import type { Status } from './status.ts';
 import { statusText } from './text.ts';
 import { watchText } from './watch.ts';
@@ -9,7 +9,7 @@ import { accountOrAll } from '../../../cli/shared/account.ts';
 import { CommandError, EXIT, explainError, stopSignal } from '../../../cli/shared/exit.ts';
 import { webhooksSettings } from '../../webhooks/settings.ts';
 import { show } from '../../documents/commands/print.ts';
-import { addUrlOption, plainConfig } from '../../../cli/shared/options.ts';
+import { addUrlOption, DAEMON_SHOWN, plainConfig } from '../../../cli/shared/options.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
 import { isPassing } from '../../../store/errors.ts';
 import type { Store } from '../../../store/port.ts';
@@ -49,7 +49,7 @@ export function define(command: Command): void {
     .option('--json', 'print JSON')
     .addHelpText('after', HELP)
     .action(async ({ watch, json }: { watch?: boolean; json?: boolean }) => {
-      const config = await plainConfig(command).catch(faultOf);
+      const config = await plainConfig(command);
       const account = accountOrAll(command, config);
       const read = async () => (await askDaemon(command, config, account)) ?? (await readAlone(command));
       if (watch === true) return await watchStatus(read, json === true);
@@ -60,19 +60,10 @@ export function define(command: Command): void {
     });
 }
 
-const SHOWN = 'its log and its ops endpoint (ops.listen, by default http://127.0.0.1:9464) show how it is';
-
-/** With wrong settings neither the database nor the daemon is known. */
-function faultOf(error: unknown): never {
-  if (!(error instanceof ConfigError)) throw error;
-  const advice = `a daemon that runs goes on with the settings that it began with: ${SHOWN}`;
-  throw new CommandError(EXIT.config, `${error.message}\n${advice}`, { cause: error });
-}
-
 /** A daemon on PostgreSQL is found by what the database says. */
 function unreadable(error: unknown, { database }: Config): never {
   if (database.kind === 'sqlite' || !isPassing(error)) throw error;
-  const advice = `a daemon that runs waits until it can read the database: ${SHOWN}`;
+  const advice = `a daemon that runs waits until it can read the database: ${DAEMON_SHOWN}`;
   throw new CommandError(explainError(error).code, `${error.message}\n${advice}`, { cause: error });
 }
 

@@ -28,6 +28,17 @@ export const STALLED_AFTER_MS = 10 * 60_000;
 export const LEAST_FREE_BYTES = 256 * 1_024 ** 2;
 const MOST_NAMED = 5;
 
+/** Says more of a problem than its text does. */
+export const HINTS: Partial<Record<ProblemCode, string>> = {
+  held: 'It is not known whether the exchange took the request. Ask the exchange, then decide for each order.',
+  disputed: 'The exchange has another order under the same id. Do not pay or deliver until a person has decided.',
+  unknown: 'It is not known whether the exchange took the request. order-sync looks up each order by itself.',
+  invalid:
+    'Our own check refuses what cannot be sent, so nothing was sent. The list says why. Correct or delete each row.',
+  'out-of-reach':
+    'order-sync continues by itself when the exchange answers again. The command checks the address, the network and the key.',
+};
+
 export function problemsOf(reading: Reading): readonly Problem[] {
   const { overview, process, daemon, databaseAheadMs } = reading;
   return worstFirst([
@@ -190,7 +201,7 @@ export function troubleProblems(overview: Troubles, olderState: string | null = 
   ];
 }
 
-/** Reports work that waits although nothing holds it back. */
+/** Reports work that waits although nothing restrains it. */
 function waitProblems({ asOf, daemon }: Reading, overview: Overview): readonly Problem[] {
   const { account, oldestPending, holds, outOfReach, stopped } = overview;
   if (daemon === null || [holds, outOfReach, stopped].some(({ length }) => length > 0)) return [];

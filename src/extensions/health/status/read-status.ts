@@ -9,7 +9,7 @@ import { readOverview } from '../tables/overview.ts';
 import type { Store } from '../../../store/port.ts';
 import { overdueOf, rateUse, timesOf, type Activities, type Activity } from '../activity.ts';
 
-/** Of more accounts that are driven only the first are told of one by one. */
+/** Of more owned accounts only the first are listed one by one. */
 const MOST_ACCOUNTS = 100;
 
 export interface ReadingSources {
@@ -60,7 +60,7 @@ export function readingOf(
   account: string | undefined,
   overview: Overview | null,
 ): Reading & { readonly daemon: NonNullable<Reading['daemon']> } {
-  // Those that cannot be written and those that work first: of the others nothing is new.
+  // Accounts that cannot be written and accounts that work come first: of the others nothing is new.
   const rank = (one: Activity) => (one.unwritten === undefined ? 0 : 2) + Number(isDriven(one));
   const sorted = askedOf(activities, account).toSorted((a, b) => rank(b) - rank(a));
   const owned = new Set(accounts.names);
@@ -110,6 +110,7 @@ function isDriven({ live }: Activity): boolean {
 
 function liveStatus(activity: Activity, now: Date, isOwned: boolean): LiveStatus {
   const { account, live, inFlight, answeredAt, passes, unwritten } = activity;
+  const untried = live?.restraints.keyUntriedSince;
   const breakerOf = (lane: BreakerLane) => {
     const breaker = live?.exchange.breaker(lane);
     if (breaker === undefined || (!breaker.isOpen && breaker.openings === 0)) return 'closed';
@@ -122,6 +123,7 @@ function liveStatus(activity: Activity, now: Date, isOwned: boolean): LiveStatus
     answeredAt: textOf(answeredAt),
     isTrusted: live?.accountLease.isTrusted() ?? true,
     ...(isOwned && unwritten !== undefined && { unwritten }),
+    ...(untried !== undefined && { keyUntriedSince: untried.toISOString() }),
     overdue: activity.overdue?.orders ?? 0,
     keptBack: activity.keptBack(now),
     breakers: live === undefined ? null : { create: breakerOf('create'), lookup: breakerOf('lookup') },

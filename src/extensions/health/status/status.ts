@@ -44,6 +44,9 @@ const liveStatus = z.object({
     .boolean()
     .describe('False while another process may drive the account, because the lease could not be renewed.'),
   unwritten: z.string().optional().describe('Why nothing of the account can be written; absent if it can.'),
+  keyUntriedSince: time
+    .optional()
+    .describe('When the daemon read another key that it has not tried yet; absent if it has.'),
   overdue: count.describe('Orders whose look-up is overdue.'),
   keptBack: z.array(keptBack).describe('A few of the orders that the database does not let the daemon write.'),
   passes: z.array(
@@ -63,7 +66,7 @@ const rateUse = z.object({ spent: count, requests: count, intervalMs: count });
 export type RateUse = Immutable<z.infer<typeof rateUse>>;
 
 const times = z.object({ count, p50Ms: z.number(), p99Ms: z.number() });
-/** So many times; half of them, and 99 of 100, are not longer than so many milliseconds. */
+/** The number of times, and how many milliseconds half of them, and 99 of 100, do not exceed. */
 export type Times = Immutable<z.infer<typeof times>>;
 
 const overdue = z.object({ orders: count, since: time });
@@ -178,7 +181,7 @@ export const statusSchema = z.looseObject({
   overview: overview.loose(),
 });
 
-/** What a process knows of itself beside its accounts. */
+/** The facts that a process knows of itself beside its accounts. */
 export interface ProcessFacts {
   readonly isStopping: boolean;
   readonly databaseFailure: string | null;
@@ -195,9 +198,9 @@ export interface Reading {
   readonly asOf: string;
   /** Null if none answers: then all is from the database. */
   readonly daemon: Pick<DaemonStatus, 'unwritten' | 'opsFailure' | 'changedSettings' | 'accounts'> | null;
-  /** The process that drives an account although no daemon answers; null if there is none. */
+  /** The process that owns an account although no daemon answers; null if there is none. */
   readonly driver: string | null;
-  /** Without a daemon: by what the database shows that it is an older copy, so that none begins; null if nothing shows it. */
+  /** Without a daemon: the sign by which the database shows that it is an older copy, so that none begins; null if there is none. */
   readonly olderState: string | null;
   /** How far the clock of the database is ahead of the machine's, in ms; null for a database in a file. */
   readonly databaseAheadMs: number | null;

@@ -12,7 +12,7 @@ import { printable, inUnits, withCommas } from '../../../base/words.ts';
 import type { NamedOrder, ReceiverState, DaemonStatus, Status } from './status.ts';
 import { receiverText } from '../../webhooks/receiver.ts';
 import { problemText } from '../../../accounts/problem.ts';
-import { judgeStatus, wellText, type StatusEnd, type StatusVerdict } from './problems.ts';
+import { HINTS, judgeStatus, wellText, type StatusEnd, type StatusVerdict } from './problems.ts';
 
 const VERDICTS: Readonly<Record<Exclude<StatusEnd, 'well'>, readonly [tone: Tone, text: string]>> = {
   look: ['warning', 'A person should look.'],
@@ -34,11 +34,20 @@ export function statusText(status: Status, screen: Screen, verdict = judgeStatus
   ].join('');
 }
 
+const COUNTED = 'Its orders are also counted as held, or as of unknown outcome.';
+
+/** A hint stands with the first problem that has it. */
 function reasonLines({ reasons }: StatusVerdict, screen: Screen): string[] {
-  return reasons.flatMap((problem) => [
-    `  ${wrapped(printable(problemText(problem)), screen.width, 2)}\n`,
-    `    ${styled('dim', wrapped(printable(problem.remedy), screen.width, 4), screen)}\n`,
-  ]);
+  const said = new Set<string>();
+  return reasons.flatMap((problem) => {
+    const hint = problem.about.class === 'CREATE_UNKNOWN' && problem.code === 'finding' ? COUNTED : HINTS[problem.code];
+    const lines = [hint, problem.remedy].filter((line) => line !== undefined && !said.has(line));
+    if (hint !== undefined) said.add(hint);
+    return [
+      `  ${wrapped(printable(problemText(problem)), screen.width, 2)}\n`,
+      ...lines.map((line = '') => `    ${styled('dim', wrapped(printable(line), screen.width, 4), screen)}\n`),
+    ];
+  });
 }
 
 function factsOf({ asOf, database, daemon, overview }: Status): readonly Field[] {
@@ -53,7 +62,7 @@ function factsOf({ asOf, database, daemon, overview }: Status): readonly Field[]
     ...(daemon === null ? [] : liveFields(daemon, ago)),
     {
       label: 'exchange',
-      ...exchangeValue(overview),
+      ...exchangeValue(overview, daemon),
     },
     ...holds.map(({ account, kind, since: from, until, actor, reason }): Field => ({
       label: 'hold',
@@ -73,12 +82,17 @@ function factsOf({ asOf, database, daemon, overview }: Status): readonly Field[]
   ];
 }
 
-function exchangeValue({ outOfReach, holds }: Status['overview']): Pick<Field, 'value' | 'tone'> {
+function exchangeValue(
+  { outOfReach, holds }: Status['overview'],
+  daemon: DaemonStatus | null,
+): Pick<Field, 'value' | 'tone'> {
   const [lost] = outOfReach;
   const refused = holds.find(({ kind }) => kind === 'key-refused');
   if (lost !== undefined) return { value: `out of reach since ${lost.since}`, tone: 'error' };
   if (refused !== undefined) return { value: `has refused the key since ${refused.since}`, tone: 'error' };
-  return { value: 'no outage now' };
+  const untried = daemon?.accounts.flatMap(({ keyUntriedSince }) => keyUntriedSince ?? []).toSorted()[0];
+  if (untried === undefined) return { value: 'no outage now' };
+  return { value: `no outage now; the key was changed at ${untried} and has not been tried since`, tone: 'warning' };
 }
 
 function receiverField(receiver: ReceiverState, ago: (time: string | null) => string): Field {
@@ -102,7 +116,7 @@ export function daemonText(daemon: DaemonStatus | null, now: number): string {
   return `up for ${inUnits(now - Date.parse(startedAt))} (${version}, process ${pid})${accounts}`;
 }
 
-/** What a circuit breaker that is not closed, or a hold, keeps back. */
+/** The requests that a circuit breaker that is not closed, or a hold, stops. */
 const LANES = [
   ['create', 'creates'],
   ['lookup', 'look-ups'],

@@ -6,19 +6,19 @@ import { hasDecision } from '../../../store/tables/decided-findings.ts';
 import type { AmountRow } from '../../reports/reconciliation/rows.ts';
 import { partOf } from '../../reports/tables/summary.ts';
 
-/** The orders of an account whose amounts are added up; what comes after them is left out. */
+/** The orders of an account whose amounts are added up; later ones are left out. */
 export const MOST_AT_STAKE = 1_000;
 
 /**
- * The orders that a problem is about: those in a state, inserted since a time if it is given, or those with open findings of a class.
- * `status` narrows the findings down as a list does.
+ * The orders that a problem is about: orders in a state, inserted since a time if it is given, or orders with open findings of a
+ * class. `status` narrows the findings down as a list does.
  */
 export type Concerned =
   | { readonly state: OrderState; readonly since?: string }
   | { readonly class: string; readonly status: 'open' | 'undecided' | 'decided' };
 
 /**
- * The exact sums of the amounts of these orders, by pair and position; those of a class without orders whose state is a problem by
+ * The exact sums of the amounts of these orders, by pair and position; of a class without the orders whose state is a problem by
  * itself, or about which a person has decided. `db` must be of a snapshot.
  */
 export async function sumsAtStake(db: Database, account: string, concerned: Concerned) {

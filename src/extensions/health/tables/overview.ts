@@ -166,7 +166,7 @@ function isFull(found: Counted): boolean {
   return [...found.values()].reduce((all, one) => all + one, 0) >= MOST_COUNTED;
 }
 
-/** A state that another program has written by hand is in no event: what left it is not less than none. */
+/** A state that another program has written by hand is in no event: the count of such orders is not below 0. */
 function positive(counts: Readonly<Record<string, number>>): Record<string, number> {
   return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
 }

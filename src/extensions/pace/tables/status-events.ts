@@ -7,7 +7,7 @@ import { queries, statement } from '../../../store/statement.ts';
 /** The fields in the condition of the index `events_of_statuses`. */
 const CHANGES = CHANGE_FIELDS.map((field) => sql.lit(field));
 
-/** What the exchange told: an import of 20,000 orders does not hide how long orders stay. */
+/** Changes that the exchange told: an import of 20,000 orders does not hide how long orders stay. */
 const changes = (account: string) =>
   queries
     .selectFrom('events')
@@ -43,7 +43,7 @@ export async function changeTime(db: Database, account: string, id: number): Pro
   return readTime((await timeStatement(db, { account, id })).rows[0]?.observed_at);
 }
 
-/** Reads which orders changed their state or a status by a look-up after an event: the orders of up to so many changes, and the last of these. */
+/** Reads which orders changed their state or a status by a look-up after an event: the orders of up to `limit` changes, and the last of these. */
 export async function changedOrders(
   db: Database,
   query: { account: string; afterId: number; limit: number },

@@ -2,7 +2,7 @@ import { deadline } from '../../../base/clock.ts';
 import type { DatabaseHost } from '../../../settings/database-url.ts';
 import { Client, type clientConfig } from '../client.ts';
 
-/** A server that says nothing for so long is not waited for. */
+/** The longest wait for an answer of a server. */
 export const ASK_MS = 2_000;
 
 /** Why a server is not the primary: its `error`, if it did not tell, or else its role. */

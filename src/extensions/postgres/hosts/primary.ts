@@ -7,9 +7,9 @@ import { clientConfig, type Client, type Destination } from '../client.ts';
 import { messageOf, postgresError } from '../errors.ts';
 import { ASK_MS, askServer, readRole, type Answer, type Refusal, type Writable } from './ask.ts';
 
-/** The only host of a database may take so long to let a connection in. */
+/** The longest time in which the only host of a database may let a connection in. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Once a server that takes writes has answered, others have so long to answer: an old primary may live on beside the new one. */
+/** Once a server that takes writes has answered, others have this time to answer: an old primary may live on beside the new one. */
 const SLOWER_MS = 300;
 /** How often a server is asked again while others are silent, and all servers after none took writes. */
 const AGAIN_MS = 250;
@@ -67,7 +67,7 @@ export class Primary implements Destination {
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
   }
 
-  /** Connects to the primary. If the one that is known has failed, all hosts are asked once. Throws what `connect` or the driver throws. */
+  /** Connects to the primary. If the known one has failed, asks all hosts once. Throws the errors of `connect` and of the driver. */
   async connect<Connection>(connect: () => Promise<Connection>): Promise<Connection> {
     if (!this.#hasOthers) return await connect();
     for (let isAgain = false; ; isAgain = true) {
@@ -89,7 +89,7 @@ export class Primary implements Destination {
     if (takesNoWrites) this.#change();
   }
 
-  /** Asks all hosts, for at most `ASK_MS`, and says what a fail-over would meet. */
+  /** Asks all hosts, for at most `ASK_MS`, and returns the weaknesses that a fail-over would meet. */
   async weaknesses(): Promise<readonly Weakness[]> {
     if (!this.#hasOthers) return [];
     const never = new AbortController().signal;

@@ -9,10 +9,10 @@ import { openConnections, type Connections, type Lent } from '../connection.ts';
 import { openSnapshot } from '../snapshot.ts';
 import type { Primary } from './primary.ts';
 
-/** Beside the pool of the writers: who reads a snapshot also writes, and would wait for itself. */
+/** Beside the pool of the writers: a caller that reads a snapshot also writes, and would wait for itself. */
 const MOST_SNAPSHOTS = 4;
 const LOOK_MS = 20;
-/** If no standby can be read, the primary is read for so long. */
+/** If no standby can be read, the primary is read for this time. */
 const LEFT_MS = 60_000;
 
 interface ReadingsDeps {
@@ -128,7 +128,7 @@ export class Readings implements AsyncDisposable {
 
 const BEHIND = 'is behind';
 
-/** Reads before the snapshot begins: the snapshot has at least what is proved here. */
+/** Reads before the snapshot begins: the snapshot has at least the commits that are proved here. */
 async function stateOf(lent: Lent, { log, timeLine }: Position): Promise<string> {
   if (timeLine === null) return 'cannot be held against the primary, whose time-line the role cannot read';
   const { rows } = await lent.exec(`select pg_is_in_recovery() as standby,

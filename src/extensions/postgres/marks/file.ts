@@ -20,7 +20,7 @@ const NAME = `insert into marks values (:database, :account, :generation, :event
 
 export type AccountWithMark = readonly [account: string, mark: MarkContent | undefined];
 
-/** The marks of the accounts that this machine drives in a database elsewhere, which is known by its id: a SQLite file. */
+/** The marks of the accounts that this machine owns in a database elsewhere, which is known by its id: a SQLite file. */
 export class MarksFile {
   readonly path: string;
   readonly #database: string;
@@ -69,7 +69,7 @@ export class MarksFile {
   }
 
   #marks(condition: string, account: string, limit: number): readonly AccountWithMark[] {
-    // Who only reads makes no file.
+    // A reader makes no file.
     if (this.#opened === undefined && !existsSync(this.path)) return [];
     return this.#with((file) => {
       const rows = file

@@ -20,7 +20,7 @@ import type { AccountWithMark, MarksFile } from './file.ts';
 
 /** The fact, whose value is the mark, that stops an account for all workers: only one of them may have the mark. */
 const FOUND_OLDER = 'restore.found';
-/** The fact that tells which marks a person knew of who has accepted an older state: machines may still have them. */
+/** The fact that lists the marks which were known to the person who accepted an older state: machines may still have them. */
 const ACCEPTED = 'restore.accepted';
 
 /** Reads the id by which marks know the database: another name or server is no other database. Throws `StoreError`. */
@@ -190,7 +190,7 @@ export class AccountMark implements Mark, FollowingMark {
     });
   }
 
-  /** Keeps every worker from driving the account, once what has found the older state is rolled back. */
+  /** Keeps every worker from owning the account, once the transaction that found the older state is rolled back. */
   async tellOthers({ sign, mark }: OlderStateError): Promise<void> {
     await this.#deps.write(this.account, (tx) => this.#tell(tx, sign, mark));
   }

@@ -36,7 +36,7 @@ export interface Copied {
   readonly others: readonly string[];
 }
 
-/** No process drives the old database meanwhile. */
+/** No process owns the old database meanwhile. */
 interface MoveDeps {
   readonly source: Store;
   readonly target: Store;
@@ -127,7 +127,7 @@ const PAGE_CHARACTERS = 4_000_000;
 const SHOWN_EVERY = 5_000;
 
 /**
- * Copies every table, row by row as it is, and then holds each row of one side against the other's. Nothing is committed.
+ * Copies every table, row by row as it is, and then compares each row of one side with the other's. Nothing is committed.
  * Throws `StoreError` if a row cannot be copied as it is, or a chain of events is broken.
  */
 async function copyTables(sides: Sides, show: ShowProgress): Promise<Copied> {
@@ -227,7 +227,7 @@ async function describeTables(source: Database, target: Database) {
   return { copied, others };
 }
 
-/** The highest id that each table has ever given: a row that is gone leaves its id to no other. */
+/** The highest id that each table has ever used: a row that is gone leaves its id to no other. */
 async function readLastIds(source: Database): Promise<ReadonlyMap<CopiedTable, number>> {
   const { rows } = await sql<{ name: string; seq: number }>`select name, seq from sqlite_sequence`.execute(source);
   const numbered = rows.filter(({ name }) => NUMBERED_TABLES.includes(name as CopiedTable));
@@ -242,7 +242,7 @@ type Row = Readonly<Record<string, unknown>>;
 
 /**
  * Reads a whole table of SQLite, which takes anything in any column, and counts its rows. Throws `StoreError` with the first
- * value that PostgreSQL would not take, or that is not of its column's type: what it should be is not guessed.
+ * value that PostgreSQL would not take, or that is not of its column's type: its right value is not guessed.
  */
 async function checkTable(db: Database, { table, columns }: TableColumns, onRow: () => Promise<void>): Promise<number> {
   const names = columns.map(({ name }) => sql.ref(name));

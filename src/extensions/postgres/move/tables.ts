@@ -95,7 +95,7 @@ export async function takeTarget(tx: Transaction, address: string, isBrokenOff: 
   await sql`set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0`.execute(tx);
   const tables = [...COPIED_TABLES, ...WORKERS];
   const names = sql.join(tables.map((name) => sql.table(name)));
-  // A merchant who inserts meanwhile, or a worker, waits: and then finds out that this database is not to be used yet.
+  // A merchant who inserts meanwhile, or a worker, waits: and then finds out that this database must not be used yet.
   await sql`lock table ${names} in access exclusive mode`.execute(tx);
   // Only the tables' owner can do that, and it is over with this transaction.
   for (const table of GUARDED) await sql`alter table ${sql.table(table)} disable trigger user`.execute(tx);

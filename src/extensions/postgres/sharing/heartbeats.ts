@@ -1,14 +1,14 @@
-/** A heartbeat lasts so long in the time of the database, unless it is renewed. */
+/** A heartbeat lasts for this time of the database, unless it is renewed. */
 export const HEARTBEAT_MS = 3_000;
 /** A worker trusts itself for less, from the beginning of a renewal, by its monotonic clock. */
 export const TRUSTED_MS = 2_500;
-/** A heartbeat that is seen unchanged for so long is over whatever the clock of the database says: it was set back. */
+/** A heartbeat that is unchanged for this time is over whatever the clock of the database says: it was set back. */
 const SILENT_MS = 6_000;
-/** After so long without an answer of the database nobody's silence means anything: others may have had none either. */
+/** After this time without an answer of the database, the silence of a worker means nothing: it may have had none either. */
 const UNANSWERED_MS = 2_000;
 /** The drift of clocks, and slow answers, move the clock of the database by less. */
 const JUMP_MS = 400;
-/** A worker that is over is remembered for so long: its accounts are claimed soon. */
+/** A worker that is over is remembered for this time: its accounts are claimed soon. */
 const REMEMBERED_MS = 60_000;
 
 export interface SeenWorker {

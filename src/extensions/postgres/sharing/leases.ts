@@ -104,16 +104,16 @@ export interface LeasesDeps {
   readonly clock: Clock;
   readonly view: WorkerView;
   readonly primary: Pick<Primary, 'term'>;
-  /** True if no request leaves before a standby has its intent: a promoted server then has the claim of whoever sent. */
+  /** True if no request leaves before a standby has its intent: a promoted server then has the claim of the sender. */
   readonly isReplicated: boolean;
-  /** The settings with which this process drives an account, as text without secrets. */
+  /** The settings with which this process owns an account, as text without secrets. */
   readonly settingsOf: (account: string) => SettingsText;
 }
 
 /** The lease of an account that this process has claimed as one worker. */
 export interface WorkerLease extends AccountLease {
   readonly worker: Worker;
-  /** Asks its user to give the account back. */
+  /** Asks its user to release the account. */
   end(): void;
   /** Another worker may have the account from now on. */
   lose(): void;

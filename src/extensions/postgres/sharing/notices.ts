@@ -59,8 +59,8 @@ export async function takeWoken(db: Database, instance: string) {
 }
 
 /**
- * Has the owner of an account look at it at once, if there is one: somebody else has changed it. To be called in the transaction
- * of the change, which has the account's row locked: the owner passes over the row until the change is committed.
+ * Has the owner of an account look at it at once, if there is one: another process has changed it. Call it in the transaction of
+ * the change, which has the account's row locked: the owner passes over the row until the change is committed.
  */
 export async function wakeOwner(tx: Database, account: string): Promise<void> {
   await sql`insert into account_wakes (account, holder)
@@ -95,7 +95,7 @@ class Listener {
     return this.#lent?.db;
   }
 
-  /** Begins to listen unless it does already. A failure costs speed alone: the periodic look goes on, and the next call tries again. */
+  /** Begins to listen unless it does already. A failure costs speed alone: the periodic look works, and the next call tries again. */
   async listen(): Promise<void> {
     if (this.#state !== 'idle') return;
     this.#state = 'listening';

@@ -15,7 +15,7 @@ import { Sharing } from './sharing.ts';
 /** How often a heartbeat is renewed; sooner after a failure. */
 const BEAT_MS = 1_000;
 const FAILED_BEAT_MS = 200;
-/** How often a process looks that waits for an account, or for a worker to be over. */
+/** How often a process that waits for an account, or for the end of a worker, looks again. */
 const LOOK_MS = 50;
 
 /** The time after which a server that does not answer is asked over another connection. */
@@ -41,7 +41,7 @@ interface OwnershipDeps extends Omit<LeasesDeps, 'view'> {
   readonly mark: Pick<Store['mark'], 'compareAll'>;
 }
 
-/** Ownership by heartbeat: an account is free once it is given back, or another worker has declared its owner over. */
+/** Ownership by heartbeat: an account is free once it is released, or another worker has declared its owner over. */
 export class PostgresOwnership implements Ownership {
   readonly #deps: OwnershipDeps;
   readonly #view = new WorkerView();
@@ -88,7 +88,7 @@ export class PostgresOwnership implements Ownership {
     const running = this.#run();
     if (!stop.aborted) await Promise.race([once(stop, 'abort'), running]);
     this.#sharing = undefined;
-    // Accounts that it gives back from now on are for others.
+    // Accounts that it releases from now on are for others.
     await setUnits(db, this.#worker?.holder ?? '', null).catch(unlessOfDatabase);
   }
 
@@ -163,7 +163,7 @@ export class PostgresOwnership implements Ownership {
     const work = async () => {
       await this.#leases.giveBack();
       await this.#sharing?.balance(worker, this.#stopping.signal);
-      // Before this worker began, or while it was taken for dead, others may have gone on from an older state.
+      // Before this worker began, or while it was taken for dead, others may have continued from an older state.
       if (this.#sharing === undefined || this.#compared === worker) return;
       await this.#deps.mark.compareAll();
       this.#compared = worker;

@@ -7,12 +7,12 @@ export interface Unit {
 
 export interface Sharer {
   readonly holder: string;
-  /** The number of accounts that it has, those of units that the others do not know too. */
+  /** The number of accounts that it has, units that the others do not know included. */
   readonly accounts: number;
   knows(key: string): boolean;
 }
 
-/** The units that one worker knows: those without an owner, its own, and of these the ones that it is about to give back. */
+/** The units that one worker knows: those without an owner, its own, and of these the ones that it is about to release. */
 interface KnownUnits<U extends Unit> {
   readonly free: readonly U[];
   readonly own: readonly U[];
@@ -63,7 +63,7 @@ export function nextShare<U extends Unit>(
   return { claimed, givenBack };
 }
 
-/** The units that a worker gives back at the same time at the most: the others go on meanwhile. */
+/** The most units that a worker releases at the same time: the others work meanwhile. */
 export function mostGivenBack(own: number): number {
   return Math.ceil(own / 6);
 }

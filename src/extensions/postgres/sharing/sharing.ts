@@ -26,7 +26,7 @@ export class Sharing {
   readonly text: string;
   readonly #deps: SharingDeps;
   readonly #units: readonly SharedUnit[];
-  /** The workers, and how many accounts each has, while nothing is to move, and until when that is believed. */
+  /** The workers, and how many accounts each has, while nothing must move, and until when that is believed. */
   #settled: { readonly seen: string; readonly until: number } | undefined;
 
   constructor(groups: readonly AccountGroup[], deps: SharingDeps) {
@@ -35,7 +35,7 @@ export class Sharing {
     this.text = JSON.stringify(this.#units.map(({ key }) => key).toSorted());
   }
 
-  /** Claims accounts while others have more, and gives some back while others have fewer. Costs nothing while nothing is to move. */
+  /** Claims accounts while others have more, and releases some while others have fewer. Costs nothing while nothing must move. */
   async balance(worker: Worker, signal: AbortSignal): Promise<void> {
     const { db, clock, view, leases } = this.#deps;
     const others = view.workers.filter(({ holder }) => holder !== worker.holder);
@@ -76,7 +76,7 @@ export class Sharing {
     this.#settled = isSettled ? { seen, until: clock.monotonic() + SETTLED_MS } : undefined;
   }
 
-  /** Gives back accounts that this worker has without knowing: the answer to a claim was lost, or a part of a group stayed. */
+  /** Releases accounts that this worker has without knowing: the answer to a claim was lost, or a part of a group stayed. */
   async #releaseUnwanted(
     worker: Worker,
     owners: ReadonlyMap<string, AccountOwner>,

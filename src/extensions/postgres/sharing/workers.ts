@@ -38,8 +38,8 @@ export async function enterWorker(db: Database, worker: NewWorker): Promise<stri
 }
 
 /**
- * Renews the heartbeat of a worker unless it was declared over or the server is on another time-line, and reads those of all. One
- * statement, however many accounts there are.
+ * Renews the heartbeat of a worker unless it was declared over or the server is on another time-line, and reads the heartbeats of
+ * all. It is one statement, however many accounts there are.
  */
 export async function renewHeartbeat(db: Database, holder: string, held: number, timeLine: string | null) {
   interface Row extends Pick<SeenWorker, 'host' | 'held'> {
@@ -83,7 +83,7 @@ export interface ReachableWorker {
   readonly advertise: string | null;
 }
 
-/** Reads the worker that drives an account; undefined if none does. `isSilent`: also one whose heartbeat has ended. */
+/** Reads the worker that owns an account; undefined if none does. `isSilent`: also one whose heartbeat has ended. */
 export async function workerOf(db: Database, account: string, isSilent: boolean): Promise<ReachableWorker | undefined> {
   const { rows } = await sql<ReachableWorker>`select w.holder, w.host, w.socket, w.advertise
     from account_owners o join workers w on w.holder = o.holder
@@ -156,16 +156,16 @@ export async function readAllOwners(db: Database): Promise<Map<string, AccountOw
   return owners;
 }
 
-/** The last sign of life of an owner: it gave the account back, renewed its heartbeat, or claimed the account. */
+/** The last sign of life of an owner: it released the account, renewed its heartbeat, or claimed the account. */
 const HEARD_AT = sql`case when o.holder is null then o.granted_at else coalesce(${utcText(sql`
     (select max(seen.until) from (select w.seen_until::timestamptz as until from workers w where w.holder = o.holder
       union all select e.seen_until::timestamptz from ended_workers e where e.holder = o.holder) as seen)
     - ${HEARTBEAT_MS}::float8 * interval '1 millisecond'`)}, o.granted_at) end`;
 
 /**
- * Claims accounts whose last owner has given them back or is over: each gets the next generation, unless another has claimed
- * it since it was read. An account whose row is locked is left out. Returns the claimed accounts. The claim records a fail-over if the server is on another time-line than at the account's last commit, or than
- * when the tables were made.
+ * Claims accounts whose last owner has released them or is over: each gets the next generation, unless another has claimed it since it was read. An
+ * account whose row is locked is left out. Returns the claimed accounts. The claim records a fail-over if the server is on another time-line than at
+ * the account's last commit, or than when the tables were made.
  */
 export async function claimAccounts(
   db: Database,
@@ -205,7 +205,7 @@ export async function claimAccounts(
   return claimed;
 }
 
-/** Gives back accounts that the worker still has by that generation. Returns those whose rows are locked, for another try. */
+/** Releases accounts that the worker still has by that generation. Returns the ones whose rows are locked, for another try. */
 export async function releaseAccounts(
   db: Database,
   holder: string,
@@ -229,7 +229,7 @@ export async function releaseAccounts(
   return left;
 }
 
-/** Gives back all accounts of a worker. One whose row is locked stays: it is free once the worker has left. */
+/** Releases all accounts of a worker. One whose row is locked stays: it is free once the worker has left. */
 export async function releaseAll(db: Database, holder: string): Promise<void> {
   await sql`update account_owners o set holder = null, granted_at = ${databaseTime()}
     from (select account from account_owners where holder = ${holder} order by account for update skip locked) given

@@ -39,8 +39,8 @@ export class ReconciliationCharts {
       record(this.#toFinal, pairOf(row), instantMs(row.creation_date), instantMs(row.completion_date));
     }
     if (state !== 'open' && state !== 'final') return;
-    // The row has the exchange's date of the newest record and when we saw the last change: where the record has not been dated
-    // anew since, their distance is how late we were. What happened before the order was sent was not ours to see.
+    // The row has the exchange's date of the newest record and when we saw the last change: if the record has not been dated
+    // anew since, their distance is how late we were. A change before the order was sent was not ours to see.
     const dated = instantMs(row.modification_date);
     const sent = instantMs(row.sent_at);
     if (dated === undefined || sent === undefined || dated < sent) return;
@@ -119,7 +119,7 @@ function noteOf(noun: string, count: number, { p50 }: Span): string {
 /** Durations in ms by name, as right as a chart shows them: to a tenth. Null: names that came too late to be told apart. */
 type Histograms = Map<string | null, RecordableHistogram>;
 
-/** Times that cannot be read are left out, and those of clocks that disagree. */
+/** Times that cannot be read are left out, and times of clocks that disagree. */
 function record(histograms: Histograms, name: string, begun: number | undefined, ended: number | undefined): void {
   if (begun === undefined || ended === undefined || ended < begun) return;
   const key = histograms.has(name) || histograms.size < MOST_NAMES ? name : null;

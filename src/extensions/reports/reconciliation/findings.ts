@@ -30,7 +30,7 @@ export type ReportFinding = Readonly<{
   day: string;
   expected: string | null;
   actual: string | null;
-  /** Of both values, where they are amounts. */
+  /** The currency of both values, if they are amounts. */
   currency: string | null;
   since: string | null;
   reason: string | null;
@@ -55,7 +55,7 @@ const FINDING_COLUMNS: readonly Column[] = [
 ];
 type CurrencySettings = Pick<AmountSettings, 'outputPosition'>;
 
-/** Gives a stored finding as it was at `asOf`: later decisions do not count. */
+/** Returns a stored finding as it was at `asOf`: later decisions do not count. */
 export function knownFinding(row: KnownFindingRow, asOf: string, settings: CurrencySettings): ReportFinding {
   const { id, acknowledged_at: at } = row;
   const isAcknowledged = row.status !== 'open' && at !== null && at <= asOf;
@@ -207,7 +207,7 @@ export const DISPUTED: GroupHead = {
   tone: 'error',
   meaning: 'The exchange has an order with the same id that contradicts ours.',
   advice:
-    'Do not pay or deliver for these orders until a person has decided: if an order is yours, run order-sync orders resolve ORDER --as ours --reason TEXT. If not, ask the exchange first what becomes of your own pre-order, then run the same with --as abandoned.',
+    'Do not pay or deliver for these orders until a person has decided. If an order is not yours, ask the exchange first what becomes of your own pre-order, then run the following command with --as abandoned. If an order is yours, run order-sync orders resolve ORDER --as ours --reason TEXT.',
 };
 
 /** The section of the disputed orders; it lists no more orders than a reason above. */

@@ -23,7 +23,7 @@ export interface ReconciliationSettings extends AmountSettings {
 }
 
 const SYNC = 'Run order-sync sync, then make the report again.';
-/** Why an order is not checked, and what to do about it: what may be wrong first, what only time brings last. */
+/** Why an order is not checked, and what to do about it: possible errors first, orders that only need time last. */
 export const UNCHECKED = {
   outcomeUnknown: ['it is not known whether the exchange took the order', FINDING_CLASSES.CREATE_UNKNOWN.advice],
   sentAgain: ['waits to be sent again', 'order-sync sends the order by itself. Make the report again after that.'],
@@ -50,7 +50,7 @@ export const UNCHECKED = {
 export type UncheckedReason = keyof typeof UNCHECKED;
 export const UNCHECKED_REASONS = Object.keys(UNCHECKED) as readonly UncheckedReason[];
 
-/** The result for one order: `nothing` where the exchange has nothing to compare it with, `disputed` where it has another. */
+/** The result for one order: `nothing` if the exchange has nothing to compare it with, `disputed` if it has another. */
 export type Judgement =
   | { readonly kind: 'checked' | 'nothing' | 'disputed' }
   | { readonly kind: 'unchecked'; readonly reason: UncheckedReason };
@@ -69,7 +69,7 @@ export interface JudgedOrder {
 type Amounts = readonly [ours: Decimal, theirs: Decimal] | undefined;
 type Decimal = Extract<DecimalReading, { ok: true }>;
 
-/** States whose orders the exchange has not taken, as far as anybody knows. */
+/** States whose orders the exchange has not taken, as far as the database tells. */
 const NOT_AT_EXCHANGE: readonly string[] = ['pending', 'invalid', 'rejected', 'cancelled', 'abandoned'];
 const CLASS_OF_REASON: Partial<Record<UncheckedReason, FindingClassName>> = {
   outcomeUnknown: 'CREATE_UNKNOWN',
@@ -131,7 +131,7 @@ function uncheckedFinding(row: ReconciledRow, reason: UncheckedReason): Finding 
   return { class: CLASS_OF_REASON[reason] ?? 'UNCHECKED', expected: 'compared with the exchange', actual };
 }
 
-/** Finds what a sweep may not have recorded yet. How long is too long for STUCK only a sweep knows. */
+/** Finds changes that a sweep may not have recorded yet. Only a sweep knows how long is too long for STUCK. */
 function overdueFindings(age: OrderAge, asOf: Date, settings: ReconciliationSettings): readonly Finding[] {
   const overdue = findOverdue(age, asOf, { ...settings, stuckAfter: Number.POSITIVE_INFINITY });
   return overdue.filter((finding) => finding.class !== 'UNCHECKED');

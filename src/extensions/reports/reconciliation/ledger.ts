@@ -55,7 +55,7 @@ export async function readLedger(ledger: Ledger, onProgress: (text: string) => P
   return tables;
 }
 
-/** The number of the columns, and the places of those that are read. */
+/** The number of the columns, and the places of the ones that are read. */
 type Columns = Readonly<Record<'count' | 'id' | 'amount', number>> & { readonly currency: number | undefined };
 
 function columnsOf(

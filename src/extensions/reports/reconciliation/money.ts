@@ -9,7 +9,7 @@ export const OUTCOME_COLUMNS: readonly Column[] = [
   { key: 'open', label: 'Open', kind: 'decimal', rank: 1 },
   { key: 'outcome_unknown', label: 'Final, outcome not known', kind: 'decimal', rank: 2 },
   { key: 'disputed', label: 'Disputed', kind: 'decimal', rank: 2 },
-  { key: 'not_at_exchange', label: 'Not at the exchange', kind: 'decimal', rank: 2 },
+  { key: 'not_at_exchange', label: 'No order at the exchange', kind: 'decimal', rank: 2 },
 ];
 export const NOT_IN_SUMS: Column = { key: 'unreadable', label: 'Not in the sums', kind: 'count', rank: 2 };
 const ORDERS_AND_AMOUNTS: readonly Column[] = [
@@ -38,7 +38,7 @@ type Compared = 'compared' | 'ours' | 'theirs';
 /** Amounts that may be added; not every report compares them with those of the exchange. */
 export type MoneyGroup = Omit<GroupTotals, 'day' | Compared> & Partial<Pick<GroupTotals, Compared>>;
 
-/** Sums by outcome, and of both sides; the difference is what the exchange has less what we have. */
+/** Sums by outcome, and of both sides; the difference is the exchange's sum less ours. */
 export function sumOf(
   groups: readonly MoneyGroup[],
 ): Row & Readonly<Record<'orders' | 'compared' | 'unreadable', number>> {

@@ -32,7 +32,7 @@ interface JudgedPreOrder extends Pick<JudgedFindings, 'found' | 'classes'> {
 const CLASSES: readonly FindingClassName[] = ['PREORDER_MISSING', 'PREORDER_ECHO_MISMATCH', 'PREORDER_TOKEN_MISMATCH'];
 const PAGE = 500;
 const CONCURRENCY = 8;
-/** After so many requests in a row without an answer the exchange is out of reach. */
+/** After this many requests in a row without an answer the exchange is out of reach. */
 const MOST_UNANSWERED = 40;
 const UNANSWERED: PreOrderAnswer = { kind: 'unanswered' };
 

@@ -24,13 +24,13 @@ interface ReconciliationRequest extends PeriodScope {
   readonly settings: ReconciliationSettings;
   readonly isWhole?: boolean | undefined;
   readonly settingsOf?: (account: string) => Pick<AmountSettings, 'outputPosition'>;
-  /** Accounts that a process drives; the rows of others are counted. The account of the report unless given. */
+  /** Accounts that a process owns; the rows of others are counted. The account of the report unless given. */
   readonly drivenAccounts?: readonly string[] | undefined;
   /** Gets the orders of the scope, which are of one account: an id of an order is one of its account alone. */
   readonly ledger?: LedgerTables | undefined;
   /** Makes the parts that only some reports have, once all orders are read. */
   readonly supplements?: () => readonly Supplement[];
-  /** Called now and then with what was done; waiting in it lets signals through. */
+  /** Called now and then with the progress; waiting in it lets signals through. */
   readonly onProgress?: (text: string) => Promise<void>;
 }
 
@@ -136,7 +136,7 @@ async function addAccount(
         tables.addUnchecked(unchecked);
         addToLookAt(row);
       }
-      // The findings that the report derives by itself count where the order has none of their class.
+      // The findings that the report derives by itself count if the order has none of their class.
       for (const finding of order.findings) {
         const derived = derivedFinding(row, finding, settings);
         if (tables.addUnlessKnown(derived)) addFinding(derived, row);

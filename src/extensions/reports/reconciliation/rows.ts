@@ -6,7 +6,7 @@ export interface AmountRow {
   readonly to_currency: string | null;
 }
 
-/** Names the pair of a row as reports write it, `BTC/EUR`; `?` where a currency is missing. */
+/** Names the pair of a row as reports write it, `BTC/EUR`; `?` if a currency is missing. */
 export function pairOf({ from_currency: from, to_currency: to }: Omit<AmountRow, 'asset_position'>): string {
   return `${from ?? '?'}/${to ?? '?'}`;
 }
@@ -18,7 +18,7 @@ export function currencyOfRow(row: AmountRow, settings: Pick<AmountSettings, 'ou
   return field === undefined ? null : (currencyOf(field, pair) ?? '?');
 }
 
-/** Gives the UTC day of an ISO time, or `?` where there is none. */
+/** Returns the UTC day of an ISO time, or `?` if there is none. */
 export function dayOf(at: string | null): string {
   return at === null ? '?' : at.slice(0, 10);
 }
@@ -31,7 +31,7 @@ export function amountsText(amounts: readonly string[]): string {
 }
 
 export const OUTCOMES = ['succeeded', 'failed', 'open', 'outcome_unknown'] as const;
-/** What became of an order: `outcome_unknown` where it is final and nothing says whether it paid. */
+/** The outcome of an order: `outcome_unknown` if it is final and nothing says whether it paid. */
 export type Outcome = (typeof OUTCOMES)[number];
 
 /** The outcome of an order, `disputed`, or null if the exchange shows no order for it. */

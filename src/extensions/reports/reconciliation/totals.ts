@@ -166,7 +166,7 @@ export class ReconciliationTotals {
     // Only a row that was refused has an amount below zero: it must not lessen the amounts of others.
     if (ours.ok && !ours.text.startsWith('-')) sums.asset.add(ours.text);
     else counts.unreadable += 1;
-    // What the record of a disputed order says may be of another order, also when a person has given it up.
+    // The record of a disputed order may be of another order, also when a person has given it up.
     if (row.received_at === null || judgement.kind === 'disputed' || row.state === 'abandoned') return;
     counts.at_exchange += 1;
     if (isOfOtherPair) {
@@ -184,7 +184,7 @@ export class ReconciliationTotals {
     if (!isOfOtherPair) sums.theirs.add(amounts[1].text);
   }
 
-  /** To be called once for each order. */
+  /** Call it once for each order. */
   addInDoubt(row: ListedRow): void {
     const unit = currencyOfRow(row, this.#settings) ?? `${pairOf(row)} (currency not shown for ${row.asset_position})`;
     const asset = readDecimal(row.asset);

@@ -48,9 +48,10 @@ const MOST_NAMES = 5;
 /** An application may write any text as the account of a row. */
 const LONGEST_NAME = 64;
 
-export function problemsOf({ totals, otherAccounts, unknownAge, supplements }: Reconciled): readonly Problem[] {
+export function problemsOf({ totals, tables, otherAccounts, unknownAge, supplements }: Reconciled): readonly Problem[] {
   const { unchecked, disputed, errors, warnings } = totals.counts();
   const others = rowsOf(otherAccounts);
+  const decidedOf = (severity: Problem['tone']) => decidedText(tables.decided(severity));
   const given: readonly (Problem & { readonly count: number })[] = [
     { count: unchecked, because: `${unchecked} unchecked`, reason: uncheckedReason(totals), tone: 'warning' },
     {
@@ -62,13 +63,13 @@ export function problemsOf({ totals, otherAccounts, unknownAge, supplements }: R
     {
       count: errors,
       because: `open errors: ${errors}`,
-      reason: `${counted(errors, 'open error')}: the two sides contradict each other, or the outcome of an order is not known.`,
+      reason: `${counted(errors, 'open error')}: the two sides contradict each other, or the outcome of an order is not known.${decidedOf('error')}`,
       tone: 'error',
     },
     {
       count: warnings,
       because: `open warnings: ${warnings}`,
-      reason: `${counted(warnings, 'open warning')}: an order is late, was not checked, or changed in an unusual way.`,
+      reason: `${counted(warnings, 'open warning')}: an order is late, was not checked, or changed in an unusual way.${decidedOf('warning')}`,
       tone: 'warning',
     },
     {
@@ -85,6 +86,11 @@ export function problemsOf({ totals, otherAccounts, unknownAge, supplements }: R
     },
   ];
   return [...given.filter(({ count }) => count > 0), ...supplements.flatMap(({ problems }) => problems)];
+}
+
+function decidedText(findings: number): string {
+  if (findings === 0) return '';
+  return ` Of these, ${counted(findings, 'is about an order', 'are about orders')} that a person has decided about, and only ${findings === 1 ? 'needs' : 'need'} to be acknowledged.`;
 }
 
 export const EMPTY: Problem = { because: 'no orders in the period', reason: emptyReason('order'), tone: 'warning' };
@@ -138,10 +144,12 @@ export function verdictOf(reconciled: Reconciled, problems: readonly Problem[]):
     return { tone: 'good', text: 'Both sides agree', reasons: reasons.filter((reason) => reason !== false) };
   }
   const inDoubt = tables.ordersToLookAt();
-  const toLookAt = inDoubt + (totals.nothing.get('invalid') ?? 0);
+  const invalid = totals.nothing.get('invalid') ?? 0;
+  const toLookAt = inDoubt + invalid;
   const { amounts } = differencesOf(totals);
   const gravestFirst = problems.toSorted((a, b) => Number(b.tone === 'error') - Number(a.tone === 'error'));
   const reasons = [
+    inDoubt > 0 && invalid > 0 && `Of these orders ${inDoubt} are in doubt, and ${invalid} are invalid.`,
     inDoubt > 0 && `Money in doubt: ${totals.moneyInDoubt() ?? 'none'}.`,
     amounts.length > 0 &&
       `Difference of the sums: ${amountsText(amounts)}. A plus means that the exchange has more than we have.`,
@@ -158,7 +166,7 @@ export function verdictOf(reconciled: Reconciled, problems: readonly Problem[]):
   };
 }
 
-/** Returns the entry that a person begins with, as a status has it: an outage, or else the first one of the gravest list of the report. */
+/** Returns the first entry for a person, as a status has it: an outage, or else the first one of the gravest list of the report. */
 function firstOf({ totals, tables, outOfReachSince }: Reconciled): Verdict['first'] {
   if (outOfReachSince !== null) return { head: OUT_OF_REACH };
   if (totals.counts().disputed > 0) return { section: 'disputed_orders', head: DISPUTED };
@@ -168,7 +176,7 @@ function firstOf({ totals, tables, outOfReachSince }: Reconciled): Verdict['firs
   return reason && { section: 'unchecked_orders', head: uncheckedHead(reason) };
 }
 
-/** Each figure stands once, and its note says what it is the sum of. */
+/** Each figure stands once, and its note names the parts of the sum. */
 export function cardsOf({ totals, tables }: Reconciled): readonly Card[] {
   const { orders, checked, unchecked, disputed, nothing_to_compare: nothing, ...counts } = totals.counts();
   const { errors, warnings, infos, acknowledged } = counts;

@@ -75,7 +75,7 @@ export function storyDocument(story: Story, evidence: StoryEvidence, settings: S
   };
 }
 
-/** What was known at the moment of the story; of the events the changes of the state alone. */
+/** The evidence at the moment of the story; of the events the changes of the state alone. */
 interface Seen extends StoryEvidence {
   readonly preOrderId: string | null;
   readonly orderId: string | null;

@@ -14,7 +14,7 @@ import { shellWord } from '../../../base/text.ts';
 import { capitalized } from '../../../base/words.ts';
 import type { StoryEvent, StoryOrder } from '../tables/story.ts';
 
-/** When a followed order is looked up, as the extension tells it that spaces look-ups: for programs, and for people. */
+/** The time of the next look-up of a followed order, as the extension that spaces look-ups tells it: for programs, and for people. */
 export interface Spacing {
   readonly facts: object;
   readonly text: string;
@@ -27,13 +27,13 @@ export interface StorySettings {
   readonly onUnknown: 'hold' | 'resend';
   /** False if the settings of this machine do not name the account. Nothing is sent or looked up for it then. */
   readonly isDriven?: boolean;
-  /** Something that keeps the order from being sent or looked up, and what helps: a command or a sentence. */
+  /** Something that keeps the order from being sent or looked up, and the remedy: a command or a sentence. */
   readonly blocked?: { readonly why: string; readonly remedy: string } | undefined;
   /** The value of now; past values are not kept. */
   readonly spacing?: Spacing | undefined;
   /** The file or the setting that holds the key of the account. */
   readonly keyPlace?: string;
-  /** What speaks against sending the order again now. */
+  /** The evidence against sending the order again now. */
   readonly against?: DecisionEvidence | undefined;
 }
 
@@ -47,7 +47,7 @@ export interface Moment {
 }
 
 interface PlannedMoment extends Moment {
-  /** Something stops what comes next, and is said already. */
+  /** Something stops the next step, and is said already. */
   readonly isStopped: boolean;
 }
 
@@ -66,7 +66,7 @@ export function whatNext(moment: PlannedMoment, settings: StorySettings): readon
   switch (state) {
     case 'pending':
       return isSentAgain(moment)
-        ? [...sending(moment), 'The order cannot be cancelled: the exchange may already have it.']
+        ? [...sending(moment), CANNOT_CANCEL, `order-sync pause${accountWords(order.account)} --reason TEXT`]
         : [...sending(moment), ...offer('To cancel the order before it is sent')];
     case 'sending':
       return [IN_FLIGHT];
@@ -114,6 +114,8 @@ export function whatNext(moment: PlannedMoment, settings: StorySettings): readon
   }
 }
 
+const CANNOT_CANCEL =
+  'The order cannot be cancelled: the exchange may already have it. To stop all creates of the account:';
 const CORRECT =
   'Nothing, until a person corrects the row, with an UPDATE of its columns, or deletes it. A corrected row is checked again.';
 
@@ -124,7 +126,7 @@ const ENDED_DISPUTED =
   'The order at the exchange has ended and is not looked up any more. To look it up, if the exchange corrects it:';
 const FOLLOWED: readonly OrderState[] = FOLLOWED_STATES;
 /** The states in which look-ups come to an end. */
-const CAN_END: readonly OrderState[] = ['disputed', ...RECHECKED_STATES];
+export const CAN_END: readonly OrderState[] = ['disputed', ...RECHECKED_STATES];
 const ANEW = 'If your own order is still wanted, insert it again under a new id.';
 
 /** The request that comes next is of this lane; undefined if none comes. */
@@ -225,7 +227,7 @@ function notOurs({ pre_order_id: id }: StoryOrder): string {
 
 function decisionCommands(moment: Moment, { against = {} }: StorySettings): readonly string[] {
   const { order, state, asOf } = moment;
-  // To send again what the exchange may have taken is no step that anybody is led to.
+  // No advice leads a person to send again an order that the exchange may have taken.
   const mayBeTaken = state === 'unknown' || state === 'held';
   const decisions = decisionsFor(state).filter((kind) => kind !== 'retry' || !mayBeTaken);
   const [sentAt, absentAt] = [readTime(order.sent_at), readTime(order.absent_at)];

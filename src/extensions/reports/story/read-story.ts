@@ -49,8 +49,9 @@ export async function storyOf(
   const against = row && (await evidenceAgainstSending(store.db, row));
   const [lost] = await lostReach(store.db, account, 'exchange');
   const outage = lost && outageOf({ ...lost, reason: failure ?? lost.reason });
-  // An order that has ended waits for the exchange only when its look-up is due.
-  const waits = !isRechecked(row?.state ?? '') || (row?.next_action_at ?? '') <= asOf.toISOString();
+  // An order that has ended, or that a person must decide about, waits for the exchange only when its look-up is due.
+  const isRare = row?.state === 'held' || isRechecked(row?.state ?? '');
+  const waits = !isRare || (row?.next_action_at ?? '') <= asOf.toISOString();
   const stopped = blocked ?? (waits ? outage : undefined);
   const known = { isDriven, blocked: stopped, spacing, against, keyPlace: keyPlace(exchange) };
   const story = buildStory(evidence, asOf, { ...create, ...follow, ...known });
@@ -89,7 +90,8 @@ export async function explain(
 
 function outageOf({ account, since, reason }: Awaited<ReturnType<typeof lostReach>>[number]) {
   const why = `the exchange has been out of reach since ${since}${reason === null ? '' : `: ${reason}`}`;
-  return { why, remedy: problem('out-of-reach', why, { group: [{ account }] }).remedy };
+  const end = 'order-sync continues by itself when the exchange answers again';
+  return { why: `${why}. ${end}`, remedy: problem('out-of-reach', why, { group: [{ account }] }).remedy };
 }
 
 /** A story as programs read it. */

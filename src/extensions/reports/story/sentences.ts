@@ -39,7 +39,7 @@ function fieldSentence(name: string, { old_value, new_value }: StoryEvent): stri
 function moved({ old_value, new_value, source, reason }: StoryEvent, { order, creates }: Context): string {
   const why = because(reason);
   const sentences: Readonly<Record<string, string>> = {
-    // Whether it left only what follows tells.
+    // Only later events tell whether it left.
     sending: `order-sync began create request ${creates}.`,
     accepted: `The exchange accepted the order as pre-order ${order.pre_order_id}: ${content(order)}.`,
     rejected: `The exchange refused the order${why}.`,
@@ -76,7 +76,7 @@ function appearance(old_value: string | null, { adopted_at }: StoryOrder): strin
   return 'The order appeared at the exchange';
 }
 
-/** What a person decided, whose the reason is. */
+/** The sentence of a person's decision, with the person's reason. */
 export function decided(
   { old_value, new_value, reason, actor }: StoryEvent,
   { order }: Pick<Context, 'order'>,

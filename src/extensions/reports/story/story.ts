@@ -10,7 +10,7 @@ import type { RecordView } from '../../../orders/rules/record.ts';
 import type { StoryEvent, StoryEvidence, StoryFinding } from '../tables/story.ts';
 import { headlineSentence, type HeadlineFacts } from '../../documents/headline.ts';
 import { eventSentence } from './sentences.ts';
-import { isNewest, nextLane, whatNext, type Moment, type StorySettings } from './next.ts';
+import { CAN_END, isNewest, nextLane, whatNext, type Moment, type StorySettings } from './next.ts';
 
 interface StoryEntry {
   readonly at: string;
@@ -27,7 +27,7 @@ export interface Story {
   /** The fate of the order, without the last full stop. */
   readonly headline: string;
   readonly told: readonly StoryEntry[];
-  /** What decides when it is looked up; null for the past, and if no look-up is planned. */
+  /** The facts that decide when it is looked up; null for the past, and if no look-up is planned. */
   readonly pace: object | null;
   readonly next: readonly string[];
 }
@@ -56,6 +56,9 @@ export function buildStory(evidence: StoryEvidence, asOf: Date, settings: StoryS
   const stopped = stopLines(evidence, { order, events, state, asOf }, settings);
   const isLookedUp = stopped.length === 0 && isNewest({ order, asOf }) && order.next_action_at !== null;
   const spacing = isLookedUp ? settings.spacing : undefined;
+  const next = whatNext({ order, events, state, asOf, spacing, isStopped: stopped.length > 0 }, settings);
+  // A decision waits for nothing.
+  const isDecidedFirst = state === 'held' || CAN_END.includes(state);
   return {
     externalOrderId,
     asOf: until,
@@ -66,8 +69,7 @@ export function buildStory(evidence: StoryEvidence, asOf: Date, settings: StoryS
     told: entries.toSorted((a, b) => compareTexts(a.at, b.at)),
     pace: spacing?.facts ?? null,
     next: [
-      ...stopped,
-      ...whatNext({ order, events, state, asOf, spacing, isStopped: stopped.length > 0 }, settings),
+      ...(isDecidedFirst ? [...next, ...stopped] : [...stopped, ...next]),
       ...findingLines(open, { order, events, state }),
     ],
   };
@@ -84,7 +86,7 @@ export function beginOf(events: readonly StoryEvent[]): StoryEvent | undefined {
   );
 }
 
-/** What a person decided says nothing of since when it has been so. */
+/** A person's decision does not tell since when it has been so. */
 function headline(
   facts: HeadlineFacts,
   begin: StoryEvent | undefined,
@@ -96,10 +98,11 @@ function headline(
   const other = compared.find((one) => one.class === 'AMOUNT_MISMATCH' && isTrue(one, until));
   const amounts =
     other === undefined ? '' : `. Its amount is ${other.actual} at the exchange and ${other.expected} in the row`;
-  return headlineSentence(facts, since) + amounts;
+  const isAgain = facts.state === 'pending' && begin?.source === 'operator' && begin.old_value !== 'invalid';
+  return `${headlineSentence(facts, since)}${isAgain ? ' again' : ''}${amounts}`;
 }
 
-/** Why what comes next has to wait, or never comes: a hold of the account that stops it, or an account that nobody drives. */
+/** Why the next step must wait, or never comes: a hold of the account, or an account without an owner. */
 function stopLines({ holds, stop, order }: StoryEvidence, moment: Moment, settings: StorySettings): readonly string[] {
   const { isDriven = true, blocked, keyPlace } = settings;
   const { asOf } = moment;
@@ -112,7 +115,7 @@ function stopLines({ holds, stop, order }: StoryEvidence, moment: Moment, settin
     `The order is not ${what}: ${describeRestraint(hold, order.account)}.`,
     ...(hold.kind === 'key-refused' && isNewest({ order, asOf }) ? [`${capitalized(keyRemedy(keyPlace))}.`] : []),
   ]);
-  // Of the past nobody knows who drove it.
+  // The owners of the past are not known.
   if (!isNewest({ order, asOf })) return lines;
   const stopped =
     stop === null ? blocked : { why: describeStop(stop), remedy: stopRemedy(stop.kind, accountWords(order.account)) };
@@ -122,8 +125,8 @@ function stopLines({ holds, stop, order }: StoryEvidence, moment: Moment, settin
 }
 
 /**
- * The events of the order. Those of stored findings are left out: the findings have entries of their own. So is the way by held
- * of a decision about an unknown outcome.
+ * The events of the order. Events of stored findings are left out: the findings have entries of their own. So is the way by
+ * held of a decision about an unknown outcome.
  */
 function eventEntries({ order, events, findings }: StoryEvidence): readonly StoryEntry[] {
   const isTold = ({ field, source, new_value, observed_at }: StoryEvent) =>
@@ -213,7 +216,7 @@ function findingLines(
   moment: Pick<Moment, 'order' | 'events' | 'state'>,
 ): readonly string[] {
   if (open.length === 0) return [];
-  // To acknowledge one that the decision settles would take it out of the lists before anybody has decided.
+  // To acknowledge one that the decision settles would take it out of the lists before a person has decided.
   const ready = open.filter((finding) => !statesToDecide(finding.class).includes(moment.state));
   const ids = ready.map(({ id }) => id).join(' ');
   const command = `order-sync findings ack ${ids} --reason TEXT${accountWords(moment.order.account)}`;
@@ -238,7 +241,7 @@ const ABOVE = 'one of the commands above';
 const SAID_ABOVE = `Do not pay or deliver for this order. Decide with ${ABOVE}.`;
 const HERE = 'one of the commands under "What happens next" of the order';
 
-export const DECIDED = 'A person has decided about the order. The finding only needs to be acknowledged.';
+const DECIDED = 'A person has decided about the order. The finding only needs to be acknowledged.';
 
 /** Says what to do about an open finding. */
 export function adviceOn(finding: StoryFinding, moment: Pick<Moment, 'order' | 'events'>): string {

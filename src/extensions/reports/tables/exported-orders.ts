@@ -5,7 +5,7 @@ import type { Database } from '../../../store/port.ts';
 
 const PAGE = 200;
 
-/** What became of an order: `outcome_unknown` if it is final and nothing says whether it paid. */
+/** The outcome of an order: `outcome_unknown` if it is final and nothing says whether it paid. */
 export const OUTCOMES = ['succeeded', 'failed', 'open', 'outcome_unknown'] as const;
 
 /** By the time of insertion or of completion: at or after `from` and before `to`. */

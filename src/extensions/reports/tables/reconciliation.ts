@@ -9,8 +9,8 @@ import { hasDecision } from '../../../store/tables/decided-findings.ts';
 export type OrderTime = 'insertion' | 'completion';
 
 /**
- * The orders of a report: those that were inserted, or completed, at or after `from` and before `to`. By completion an order
- * is left out that has no completion date that can be read. The report ignores everything after `asOf`.
+ * The orders of a report: they were inserted, or completed, at or after `from` and before `to`. By completion an order is
+ * left out that has no completion date that can be read. The report ignores everything after `asOf`.
  */
 export interface ReportScope {
   readonly account: string;

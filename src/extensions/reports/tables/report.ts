@@ -55,12 +55,21 @@ export class ReportTables extends TemporaryTables {
     return this.rows(findingsWhere('true'));
   }
 
+  /** Counts the open findings about whose orders a person has decided. */
+  decided(severity: string): number {
+    const [row] = this.rows<{ count: number }>(
+      `select count(*) as count from finding where status = 'decided' and severity = ?`,
+      severity,
+    );
+    return row?.count ?? 0;
+  }
+
   worst(): ReportFinding | undefined {
     const [worst] = this.rows<ReportFinding>(`${findingsWhere(`status = 'open' and severity <> 'info'`)} limit 1`);
     return worst;
   }
 
-  /** Reads orders that were not checked, by reason, or those that are disputed: of each reason those that have waited the longest. */
+  /** Reads orders that were not checked, by reason, or disputed ones: of each reason the orders that have waited the longest. */
   unchecked(areDisputed: boolean): Iterable<UncheckedOrder> {
     const places = 'row_number() over (partition by reason order by since, account, external_order_id)';
     return this.rows(

@@ -22,7 +22,7 @@ interface PagePart extends Omit<Part, 'asset' | 'unreadable'> {
   readonly last_id: Uint8Array;
 }
 
-/** Counts and sums every row that matches the filter, by what a line of the summary is of. */
+/** Counts and sums every row that matches the filter, by the columns of a line of the summary. */
 export async function* summaryParts(store: Pick<Store, 'snapshot'>, filter: RowFilter): AsyncGenerator<SummaryPart> {
   const { account, by } = filter;
   const parts = by === 'completion' ? completedParts(store, filter) : insertedParts(store, filter);
@@ -92,7 +92,7 @@ export async function readAges(store: Pick<Store, 'snapshot'>, scope: AgeingScop
 }
 
 /**
- * As the events tell it: the same for a moment, whatever has happened since, also between two pages. A row that has not
+ * As the events tell it: the same for a moment, whatever comes later, also between two pages. A row that has not
  * changed since the moment says the same, and is at hand; of its events only the time is read, which the index has.
  */
 function agesPage({ account, from, to, asOf }: AgeingScope, last: string | undefined): Query<OldestOrder> {

@@ -134,7 +134,7 @@ async function demonstrate(options: Given, place: Place | undefined, signal: Abo
     say('A shop lives through the 25 hours up to now, and they end badly.');
     await liveThrough(day, stage);
     await using daemons = daemonsOf(stage);
-    if (isHeld) await daemons.start(1).then(() => letLook(stage, daemons));
+    if (isHeld) await daemons.start(1).then(() => letLook(stage, daemons, true));
     await sayHowTheyStand(stage);
   }
   if (isKept && cluster !== undefined) say(`Its servers end now; ${stage.folder} and ${cluster.folder} stay.`);
@@ -166,12 +166,15 @@ function stepsAfter(database: Place | undefined, isOwnServer: boolean): Paramete
 }
 
 /** Says how to look, and has orders inserted until the person stops it. Throws CommandError if a daemon ends before that. */
-async function letLook(stage: Stage, daemons: ReturnType<typeof daemonsOf>): Promise<void> {
+async function letLook(stage: Stage, daemons: ReturnType<typeof daemonsOf>, isOutage = false): Promise<void> {
   print(`The dashboard: http://${stage.opsListen}/`);
   const all = stage.shops.length > 1 ? ' --account all' : '';
   say(`Ask it in another terminal: ${callOn(stage.settingsFile)} status${all}`);
-  say('Paste three lines there, in this folder, to try the client: a shop adds an order, and follows it.');
-  print(await firstShop(stage));
+  // In an outage the order of the shop would wait for ever.
+  if (!isOutage) {
+    say('Paste three lines there, in this folder, to try the client: a shop adds an order, and follows it.');
+    print(await firstShop(stage));
+  }
   const kept = stage.isKept ? 'stays' : 'is deleted';
   say(`Stop it with Ctrl-C: the report comes then, and the folder ${stage.folder} ${kept}.`);
   const ended = new AbortController();

@@ -85,21 +85,23 @@ async function watch(
   }
 }
 
-function textOf({ counts, findings }: Awaited<ReturnType<typeof progressOf>>): string {
+function textOf({ counts, recorded }: Awaited<ReturnType<typeof progressOf>>): string {
   const states = [...counts].map(([state, orders]) => `${state} ${orders}`);
-  return [...states, ...(findings.size > 0 ? [`findings ${findings.size}`] : [])].join(' · ');
+  return [...states, ...(recorded > 0 ? [`recorded findings ${recorded}`] : [])].join(' · ');
 }
 
 async function progressOf({ store, shops }: Pick<Stage, 'store' | 'shops'>) {
   const counts = new Map<string, number>();
   const findings = new Set<string>();
+  let recorded = 0;
   for (const { account } of shops) {
     for (const [state, orders] of await countByState(store.db, account, ORDER_STATES))
       counts.set(state, (counts.get(state) ?? 0) + orders);
     const { rows } = await listFindings(store.db, { account, status: 'open', limit: 1_000 });
+    recorded += rows.length;
     for (const one of rows) findings.add(`${one.class} ${one.external_order_id}`);
   }
-  return { counts, findings };
+  return { counts, findings, recorded };
 }
 
 const SHOWN: readonly string[] = ['severity', 'class', 'external_order_id', 'expected', 'actual'];
@@ -166,6 +168,8 @@ async function printReconciliation({ store, clock, shops }: Reconciled, write: t
   const isAllOpen = findings.every((row) => row['status'] === 'open');
   const shown = columns.filter(({ key }) => SHOWN.includes(key) || (key === 'status' && !isAllOpen));
   if (findings.length > 0) write(tableOf(shown, findings, screenOf()).trimEnd());
+  if (findings.some((row) => row['class'] === 'UNCHECKED'))
+    write('The report finds UNCHECKED by itself, beside the recorded findings.');
   return findings.map((row) => `${row['class']} ${row['external_order_id']}`);
 }
 

@@ -7,7 +7,7 @@ import { temporaryFolder } from '../../../support/folders.ts';
 import { FLAGS } from '../../../support/program.ts';
 
 const WRITE = new URL('../../../../src/extensions/documents/commands/files.ts', import.meta.url).href;
-/** Writes half of a file, says so, and does not go on. */
+/** Writes half of a file, says so, and does not continue. */
 const HALF = `
   import { writePieces } from '${WRITE}';
   async function* half() {
@@ -19,7 +19,7 @@ const HALF = `
 `;
 
 it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
-  'leaves the old file as it was, and nothing beside it, where %s ends the program half way',
+  'leaves the old file as it was, and nothing beside it, if %s ends the program half way',
   async (signal) => {
     const folder = temporaryFolder();
     const out = join(folder, 'report.csv');

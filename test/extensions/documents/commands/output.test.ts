@@ -69,7 +69,7 @@ function twoSections(rows: Rows): ReportDocument {
 
 describe('one CSV file of a report', () => {
   it.each([[['--format', 'csv']], [['--out', 'january.csv']], [['--format', 'csv', '--out', 'january.txt']]])(
-    'is refused for %j where it would have several tables, with both ways out',
+    'is refused for %j if it would have several tables, with both ways out',
     async (args) => {
       const { code, stdout, stderr } = await report(...args);
       expect([code, stdout]).toEqual([64, '']);
@@ -94,7 +94,7 @@ describe('one CSV file of a report', () => {
     expect(statSync(at('January.CSV')).mode & 0o777).toBe(0o600);
   });
 
-  it('needs no name where the report has one table', async () => {
+  it('needs no name if the report has one table', async () => {
     const { code, stdout } = await run('changes', '--format', 'csv', '--allow-empty');
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^id,observed_at,[^\n]*\n$/)]);
   });
@@ -117,7 +117,7 @@ describe('--section', () => {
     }
   });
 
-  it('names the sections that there are where this report has not that one', async () => {
+  it('names the sections that there are if this report has not that one', async () => {
     const { code, stderr } = await report('--section', 'ledger', '--format', 'csv');
     expect([code, stderr]).toEqual([64, expect.stringContaining(['facts', ...SECTIONS].join(', '))]);
   });
@@ -143,7 +143,7 @@ describe('--out', () => {
     },
   );
 
-  it('takes any name where --format tells the format, except one that ends as another format', async () => {
+  it('takes any name if --format tells the format, except one that ends as another format', async () => {
     expect(await report('--format', 'json', '--out', 'january.pdf')).toMatchObject({ code: 1, stdout: '' });
     expect(JSON.parse(contents('january.pdf'))).toMatchObject({ facts: { orders: 2 } });
     for (const args of [['--format', 'csv'], ['--json'], ['--format', 'table']]) {
@@ -202,7 +202,7 @@ describe('--out', () => {
     expect([lstatSync(at('january.json')).isFile(), contents('of-another')]).toEqual([true, 'kept']);
   });
 
-  it('goes on in the file that the shell made standard output, and leaves the path that leads to it', async () => {
+  it('continues in the file that the shell made standard output, and leaves the path that leads to it', async () => {
     symlinkSync('/proc/self/fd/1', at('stdout.json'));
     writeFileSync(at('shell.json'), '"before"\n');
     const shell = openSync(at('shell.json'), 'a');
@@ -215,7 +215,7 @@ describe('--out', () => {
     expect([before, JSON.parse(lines.join('\n'))]).toEqual(['"before"', expect.any(Array)]);
   });
 
-  it('leaves each old file as it was, and nothing beside it, where a report cannot be written whole', async () => {
+  it('leaves each old file as it was, and nothing beside it, if a report cannot be written whole', async () => {
     mkdirSync(at('there'));
     for (const name of ['facts.csv', 'lines.csv', 'more.csv']) writeFileSync(at('there', name), 'old');
     writeFileSync(at('one.json'), 'old');
@@ -228,7 +228,7 @@ describe('--out', () => {
     expect(contents('one.json')).toBe('old');
   });
 
-  it('leaves the old files too where a folder has the name of one of them', async () => {
+  it('leaves the old files too if a folder has the name of one of them', async () => {
     mkdirSync(at('there', 'more.csv'), { recursive: true });
     writeFileSync(at('there', 'lines.csv'), 'old');
     await expect(writeReport(twoSections([]), { out: at('there') })).rejects.toMatchObject({ exitCode: 74 });

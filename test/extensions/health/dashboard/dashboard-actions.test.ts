@@ -13,7 +13,7 @@ interface Sent {
   readonly form?: Readonly<Record<string, string>>;
   readonly origin?: string;
   readonly withToken?: boolean;
-  /** Whether it comes with `ops.token`. */
+  /** Tells whether it comes with `ops.token`. */
   readonly isKnown?: boolean;
 }
 
@@ -102,7 +102,7 @@ describe('a dashboard with ops.actions', () => {
     expect(await answer.text()).not.toContain('<script>');
   });
 
-  it('has no form and takes none where ops.actions is off', async () => {
+  it('has no form and takes none if ops.actions is off', async () => {
     const on = await actionable('off');
     on.program.insert({ external_order_id: 'a' });
     expect((await on.send('pause', { form: { kind: 'all-paused' } })).status).toBe(404);

@@ -11,14 +11,14 @@ import { testOps, type TestOps } from '../../../support/ops-endpoint.ts';
 import { unguarded } from '../../../support/unguarded.ts';
 import { withSettings } from '../../../support/settings.ts';
 
-/** Pictures of the pages are for people to look at: they stay where this variable names a folder. */
+/** Pictures of the pages are for people to look at: they stay if this variable names a folder. */
 const { ORDER_SYNC_SCREENSHOTS } = process.env;
 const NEVER = new AbortController().signal;
 const TOKEN = 'a-token-of-the-test';
 const LONGEST_WORDS = { inTable: 28, elsewhere: 12 };
 const HOSTILE = `"'><script>document.title='taken'</script>`;
 
-/** A dashboard on which something of everything is to be seen, and a person may decide. */
+/** A dashboard on which something of everything must be seen, and a person may decide. */
 async function board(): Promise<TestOps> {
   const on = await testOps({
     instead: ({ config, app }) => ({
@@ -42,7 +42,7 @@ async function board(): Promise<TestOps> {
   return on;
 }
 
-describe.skipIf(isChromiumMissing)('the dashboard in Chromium (left out where there is no /usr/bin/chromium)', () => {
+describe.skipIf(isChromiumMissing)('the dashboard in Chromium (left out if there is no /usr/bin/chromium)', () => {
   let browser: Browser;
   const troubles: string[] = [];
   beforeAll(async () => {

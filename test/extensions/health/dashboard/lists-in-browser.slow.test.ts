@@ -16,7 +16,7 @@ const LONGEST_WORDS = { inTable: 28, elsewhere: 12 };
 const LONG = 'tenant-north-europe/shop-000705/2026-03-15/9f1c2a7e-5b1d-4a3e-8c11-2d0b7f3a9e55';
 const ODD = ['\u202Eevil\u0007', LONG, 'עברית-123', `"'><script>document.title='taken'</script>`];
 
-/** A dashboard of so many orders in all states, with findings; among many there are odd ids. */
+/** A dashboard of `orders` orders in all states, with findings; among many there are odd ids. */
 async function listed(rows: number, actions: 'on' | 'off' = 'off'): Promise<TestOps> {
   const on = await testOps({
     instead: ({ config, app }) => ({
@@ -47,7 +47,7 @@ async function listed(rows: number, actions: 'on' | 'off' = 'off'): Promise<Test
   return on;
 }
 
-describe.skipIf(isChromiumMissing)('the lists in Chromium (left out where there is no /usr/bin/chromium)', () => {
+describe.skipIf(isChromiumMissing)('the lists in Chromium (left out if there is no /usr/bin/chromium)', () => {
   let browser: Browser;
   const troubles: string[] = [];
   beforeAll(async () => {

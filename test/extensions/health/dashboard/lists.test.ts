@@ -55,7 +55,7 @@ function commandsOf(page: string): readonly string[] {
   return [...page.matchAll(/<code data-copy tabindex="0">(.*?)<\/code>/g)].map(([, text = '']) => plain(text));
 }
 
-/** What a column has on all the pages of a list. */
+/** The values of a column on all the pages of a list. */
 async function walked(get: Get, first: string, label: string): Promise<string[][]> {
   const pages: string[][] = [];
   for (let path: string | undefined = first; path !== undefined && pages.length < 20;) {
@@ -132,7 +132,7 @@ describe('the page of orders', () => {
     expect(page).toContain(`data-copy="${LONG}"`);
   });
 
-  it('of all accounts has those that need a person first, and no next page', async () => {
+  it('of all accounts has the ones that need a person first, and no next page', async () => {
     const { program, get, change } = await dashboard('off', ['default', 'shop-2']);
     const ids = Array.from({ length: 120 }, (_, index) => `${index < 60 ? 'a' : 'b'}-${index}`);
     program.insert(...ids.map((external_order_id) => ({ external_order_id })));
@@ -224,7 +224,7 @@ describe('the page of an order', () => {
   }
   const orderOf = (page: string, ...parts: readonly string[]) => parts.map((part) => page.indexOf(part));
 
-  it('begins with what happened, then has the decision as commands where decisions are off', async () => {
+  it('begins with what happened, then has the decision as commands if decisions are off', async () => {
     const page = await heldOrder('off');
     expect(/class="verdict error".*?<p>(.*?)<\/p>/s.exec(page)?.[1]).toMatch(/^The order has been held .* not known/);
     const places = orderOf(page, 'class="verdict', '--as exists', 'class="cards', 'id="timeline"');
@@ -235,7 +235,7 @@ describe('the page of an order', () => {
     expect(page).not.toContain('method="post"');
   });
 
-  it('has the decision as a form where decisions are on, once, and no command that does the same', async () => {
+  it('has the decision as a form if decisions are on, once, and no command that does the same', async () => {
     const page = await heldOrder('on');
     const places = orderOf(
       page,

@@ -32,7 +32,7 @@ describe('the dashboard', () => {
     expect(folded.match(/<h3>/g)).toHaveLength(2);
   });
 
-  it('lists findings of orders that a person has decided about after those that are counted elsewhere', () => {
+  it('lists findings of orders that a person has decided about after the ones that are counted elsewhere', () => {
     const [first] = dashboardFacts().troubles;
     const ofClass = (code: 'decided' | 'finding', name: string) => ({
       ...first!,
@@ -45,7 +45,7 @@ describe('the dashboard', () => {
     const page = dashboardPage(dashboardFacts({ troubles: [first!, ofClass('decided', 'DECIDED'), told] }));
     expect([...page.matchAll(/<h3>.*?(STUCK|DECIDED)/g)].map(([, name]) => name)).toEqual(['STUCK', 'DECIDED']);
     // To acknowledge a finding is no problem.
-    expect(page).toContain('and 1 other problem<');
+    expect(page).toContain('and 1 other problem, 1 class of findings to acknowledge<');
     const alone = dashboardPage(dashboardFacts({ troubles: [first!, ofClass('decided', 'DECIDED')] }));
     expect(alone).not.toContain('ther problem');
   });

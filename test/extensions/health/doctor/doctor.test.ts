@@ -136,7 +136,7 @@ describe('order-sync doctor', () => {
     expect(of('key')).toMatchObject([{ level: 'warning', exitCode: 1 }]);
   });
 
-  it('says that nothing is reached where the exchange is gone, and goes on', async () => {
+  it('says that nothing is reached if the exchange is gone, and continues', async () => {
     const { program } = await scriptedProgram();
     const { code, of } = await doctor(program, [], { ORDER_SYNC_EXCHANGE_BASE_URL: 'http://127.0.0.1:1' });
     expect(of('address')).toMatchObject([{ level: 'fault', exitCode: 69 }]);

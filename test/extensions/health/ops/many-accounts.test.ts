@@ -5,7 +5,10 @@ import { testOps } from '../../../support/ops-endpoint.ts';
 import { withSettings } from '../../../support/settings.ts';
 
 const ACCOUNTS = 1_000;
-/** Of accounts whose newest events came last so many are read one by one; beside them each part is a statement or two. */
+/**
+ * The most statements for all accounts: the accounts with the newest events are read one by one, and each other part is a
+ * statement or two.
+ */
 const MOST_STATEMENTS = 50;
 const NAME = "'a' || printf('%04d', i)";
 

@@ -53,7 +53,7 @@ describe('/readyz', () => {
     on.program.insert({ external_order_id: 'a' });
     await createPass(on.program.app, new AbortController().signal);
     expect(await readyz(on)).toEqual([503, 'key']);
-    // Where the account rests, its holds stand in the database, once what was asked for before is written.
+    // While the account is not wired, its holds stand in the database, once earlier requests are written.
     on.activity.close();
     await on.program.app.store.writer.write(async () => {});
     on.program.clock.advance(1_000);
@@ -77,7 +77,7 @@ describe('/readyz', () => {
     const page = await (await on.get('/')).text();
     expect(page).toContain('Stopped: no orders are created or looked up');
     expect(page).toContain('order-sync db accept-restore');
-    expect(page).not.toContain('goes on');
+    expect(page).not.toContain('continues by itself');
     // No process, but a person ends the stop of an older state.
     for (const actor of [null, 'ann']) {
       await writer.write((tx) => recordStop(tx, 'default', { kind: null, reason: 'r', actor, now }));

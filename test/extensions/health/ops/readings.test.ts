@@ -4,7 +4,7 @@ import { testClock } from '../../../support/test-clock.ts';
 
 it.each([
   ['a second', 0, 1_000],
-  ['longer where that took long', 20, 4_000],
+  ['longer if that took long', 20, 4_000],
   ['ten seconds at the most', 500, 10_000],
 ])('shares what was read for %s', async (_name, tookMs, freshMs) => {
   const clock = testClock();

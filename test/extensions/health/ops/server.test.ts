@@ -111,7 +111,7 @@ describe('the ops endpoint', () => {
     }
   });
 
-  it('answers 431 to a huge header, 400 to what is no HTTP, and goes on', async () => {
+  it('answers 431 to a huge header, 400 to what is no HTTP, and continues', async () => {
     const { ops, get } = await testOps();
     expect(await statusOf(ops.url, 'GET /livez HTTP/1.1', 'host: localhost', `x: ${'y'.repeat(20_000)}`)).toBe('431');
     expect(await statusOf(ops.url, '\u0016\u0003\u0001')).toBe('400');
@@ -126,7 +126,7 @@ describe('the ops endpoint', () => {
     slow.destroy();
   });
 
-  it('goes on to try where another program has its port', async () => {
+  it('continues to try if another program has its port', async () => {
     const other = createServer();
     await once(other.listen(0, '127.0.0.1'), 'listening');
     const { port } = other.address() as AddressInfo;

@@ -79,10 +79,14 @@ describe('order-sync status', () => {
     expect(status.daemon?.unwritten).toBe(full.message);
   });
 
-  it('says with wrong settings where a daemon that runs can be seen', async () => {
-    const { code, stderr } = await runProgram(['status'], { environment: { ORDER_SYNC_LOG_LEVEL: 'loud' } });
-    expect([code, stderr]).toEqual([78, expect.stringMatching(/ORDER_SYNC_LOG_LEVEL[^]*ops\.listen/)]);
-  });
+  it.each(['status', 'orders explain a', 'webhooks list'])(
+    'says with wrong settings whether a daemon that runs can be seen: %s',
+    async (words) => {
+      const environment = { ORDER_SYNC_LOG_LEVEL: 'loud' };
+      const { code, stderr } = await runProgram(words.split(' '), { environment });
+      expect([code, stderr]).toEqual([78, expect.stringMatching(/ORDER_SYNC_LOG_LEVEL[^]*ops\.listen/)]);
+    },
+  );
 
   it('says without a daemon that work waits for one', async () => {
     const { program } = await scriptedProgram();
@@ -183,7 +187,7 @@ describe('order-sync status', () => {
     expect(Math.max(...lines.map((line) => widthOf(line)))).toBeLessThanOrEqual(columns);
   });
 
-  it('refuses an account that nobody knows', async () => {
+  it('refuses an unknown account', async () => {
     const { program } = await scriptedProgram();
     expect((await commandOf(program).run(['--account', 'nobody'])).code).toBe(78);
   });

@@ -63,8 +63,14 @@ const CASES: readonly (readonly [code: string, changes: Partial<Reading>, remedy
   ['database-unwritten', { daemon: { ...daemon, unwritten: 'the disk is full' } }, 'order-sync doctor', 'is full'],
   [
     'database-unwritten',
-    { daemon: { ...daemon, unwritten: 'no; go on', accounts: [liveStatus({ unwritten: 'no; go on' }), liveStatus()] } },
-    'go on',
+    {
+      daemon: {
+        ...daemon,
+        unwritten: 'no; try again',
+        accounts: [liveStatus({ unwritten: 'no; try again' }), liveStatus()],
+      },
+    },
+    'try again',
     'no requests are sent: no',
   ],
   ['other-migrations', { process: processFacts({ otherMigrations: ['0008_a', '0009_b'] }) }, 'start', '0008_a, 0009_b'],
@@ -317,7 +323,19 @@ it('a status does not deny outages that are over, and of circuit breakers only i
     return statusText({ ...readingOf(), overview: overviewOf(), daemon: live, database: 'd' }, PLAIN);
   };
   expect(shownOf({})).not.toMatch(/recorded|blocked|after failures/);
+  expect(shownOf({})).toMatch(/^exchange +no outage now$/m);
+  expect(shownOf({ keyUntriedSince: READ_AT })).toMatch(new RegExp(`^exchange .*key .*${READ_AT}`, 'm'));
   expect(shownOf({ breakers: { create: 'open', lookup: 'closed' } })).toMatch(/after failures +.*creates of default$/m);
+});
+
+it('a status says once of disputed orders not to pay, and of an outage that it ends by itself', () => {
+  const attention = ['a', 'b'].map((externalOrderId) => {
+    return { account: 'default', externalOrderId, state: 'disputed', reason: 'r', since: READ_AT } as const;
+  });
+  const findings = [{ class: 'CREATE_UNKNOWN', severity: 'error', open: 3 } as const];
+  const overview = overviewOf({ attention, findings, outOfReach: [trouble], orders: { disputed: 2, unknown: 3 } });
+  const shown = statusText({ ...readingOf(), overview, daemon: null, database: 'd' }, PLAIN);
+  for (const hint of ['Do not pay', 'continues by itself', 'also counted']) expect(shown.split(hint)).toHaveLength(2);
 });
 
 it('the headline of a status denies no receiver that fails, nor its exchange a key that is refused', () => {
@@ -359,7 +377,7 @@ describe('readiness', () => {
     expect(failed.map((one) => one.check)).toEqual([check]);
   });
 
-  it('has a check of every kind, and no reason where nothing is wrong', () => {
+  it('has a check of every kind, and no reason if nothing is wrong', () => {
     const checks = readinessChecks([]);
     expect(checks.map(({ check }) => check)).toEqual(
       'process database migrations ownership stopped exchange key passes disk'.split(' '),

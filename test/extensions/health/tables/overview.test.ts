@@ -63,7 +63,7 @@ async function decide(program: TestProgram, random: () => number): Promise<void>
       await writer.write(async (tx) => await acknowledge(tx, finding, { ...by, now: program.clock.now() }));
 }
 
-/** What the tables have, counted row by row. */
+/** The rows of the tables, counted one by one. */
 async function counted({ app }: TestProgram) {
   const { db } = app.store;
   const orders = await db.selectFrom('merchant_orders').select('state').execute();

@@ -26,7 +26,7 @@ const newest = (count: number) => beforeNewestChanges(store.db, 'default', count
 const changed = (afterId: number, limit = 100) => changedOrders(store.db, { account: 'default', afterId, limit });
 const read = (...ids: string[]) => statusEvents(store.db, 'default', ids);
 
-/** What is no change of the state or a status of an order of the account. */
+/** The events that are no change of the state or a status of an order of the account. */
 function writeOthers(id: string): void {
   write(id, { field: 'record.ratio' });
   write(id, { type: 'link', field: 'state' });
@@ -34,7 +34,7 @@ function writeOthers(id: string): void {
 }
 
 describe('the newest changes of states and statuses', () => {
-  it('begin after an event, or with the first where there are no more', async () => {
+  it('begin after an event, or with the first if there are no more', async () => {
     expect(await newest(0)).toBe(0);
     for (const id of ['a', 'b', 'c', 'd']) {
       writeOthers(id);
@@ -86,7 +86,7 @@ describe('the changes of an order', () => {
     ]);
   });
 
-  it('have no times where these cannot be read', async () => {
+  it('have no times if these cannot be read', async () => {
     write('a', { observed_at: 'yesterday', looked_up_before: '', exchange_time: 'now' });
     expect(await read('a')).toMatchObject([[{ observedAt: Number.NaN, lookedUpBefore: null, exchangeTime: null }]]);
   });
@@ -99,7 +99,7 @@ describe('the changes of an order', () => {
     expect(events.map(({ newValue }) => newValue)).toEqual(Array.from({ length: 50 }, (_, index) => `${index}`));
   });
 
-  it('are read for so many orders at once, whatever their ids', async () => {
+  it('are read for several orders at once, whatever their ids', async () => {
     const ids = [...ODD_IDS, ...Array.from({ length: ORDERS_A_READ - ODD_IDS.length }, (_, index) => `o${index}`)];
     for (const id of ids) write(id, { new_value: id });
     const orders = await read(...ids);

@@ -6,7 +6,7 @@ import { findPostgres } from '../../../support/postgres-server.ts';
 import { testProcesses } from '../../../support/program-processes.ts';
 
 describe.skipIf(findPostgres() === undefined)('a worker whose database password is changed', () => {
-  it.each(['the file', 'the server'])('waits where that is done in %s first, and then goes on', async (first) => {
+  it.each(['the file', 'the server'])('waits if that is done in %s first, and then continues', async (first) => {
     const database = await newPostgresDatabase();
     const role = roleWithPassword(database);
     const settings = { ORDER_SYNC_DATABASE_URL: role.url, ORDER_SYNC_DATABASE_PASSWORD_FILE: role.file };

@@ -8,7 +8,7 @@ import { testProcesses } from '../../../support/program-processes.ts';
 
 type Role = Awaited<ReturnType<typeof documentedRole>>;
 
-/** What a server refuses, by its code: how that is brought about, and what a person is told to do. */
+/** The refusals of a server, by code: how each is brought about, and the advice to a person. */
 const REFUSED: readonly (readonly [code: string, begin: (on: Role) => void, remedy: RegExp])[] = [
   [
     '42501',

@@ -45,7 +45,7 @@ describe('two workers on PostgreSQL', () => {
     expect(on.sandbox.exchange.census()).toEqual({ preOrders: 10, duplicated: [] });
   });
 
-  it('say of an account that the other drives where its API is: a command and the client with both URLs find it', async () => {
+  it('say of an account that the other owns at which API it is reached: a command and the client with both URLs find it', async () => {
     const names = ['a', 'b'];
     const database = await newPostgresDatabase();
     const file = join(temporaryFolder(), 'accounts.yaml');

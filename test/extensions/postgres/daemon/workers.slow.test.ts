@@ -83,7 +83,7 @@ describe('a worker on PostgreSQL', () => {
     expect(await on.read('select holder from workers')).toEqual([]);
   });
 
-  it('warns at its start where this machine has no mark of a database with a history', async () => {
+  it('warns at its start if this machine has no mark of a database with a history', async () => {
     const on = await workers();
     const marks = { ORDER_SYNC_DATABASE_MARKS: join(temporaryFolder(), 'marks.db') };
     const logged = async (environment?: Record<string, string>) => {
@@ -162,7 +162,7 @@ describe('a worker on PostgreSQL', () => {
     expect(await on.run('lookup', 'a', '--json')).toMatchObject({ code: 0 });
   });
 
-  it('is followed by another one, and commands go on to it', async () => {
+  it('is followed by another one, and commands continue to it', async () => {
     const on = await workers();
     const first = await on.start();
     const results: CommandResult[] = [];
@@ -186,7 +186,7 @@ describe('a worker on PostgreSQL', () => {
     expect(await second.exit).toMatchObject({ code: 0 });
   });
 
-  it('that stood still with a request under way, while another drove its only account, goes on when it wakes', async () => {
+  it('that stood still with a request under way, while another owned its only account, continues when it wakes', async () => {
     const on = await workers();
     const daemon = await on.start();
     const answer = Promise.withResolvers<ScriptedAnswer>();

@@ -31,7 +31,7 @@ async function worker(url: string, marks?: string) {
   return { place, store, close };
 }
 
-/** Writes an event; gives the owner's store. */
+/** Writes an event; returns the owner's store. */
 async function drive(store: Store, account = 'default'): Promise<Store> {
   const owner = await ownedStore(store, account);
   await commit(owner, account);
@@ -70,7 +70,7 @@ it('follows the commits of the accounts that a worker drives, outside of the dat
   expect(positions.map(({ eventId }) => eventId > 0)).toEqual([true, true]);
   expect(['a', 'b'].map((account) => file.read(account))).toMatchObject(positions);
   expect(new MarksFile(place.marks, 'another').read('a')).toBeUndefined();
-  // What an older process names later changes nothing.
+  // A later mark of an older process changes nothing.
   file.name([['a', { generation: 1, eventId: 0 }]], new Date(0));
   expect(file.read('a')).toMatchObject(positions[0]!);
   file.close();
@@ -163,7 +163,7 @@ it('compares every mark of its file, also those after one that cannot be underst
   expect(await stoppedAccounts((await worker(url)).store.db, undefined)).toMatchObject([{ account: 'older' }]);
 });
 
-it('keeps a worker from an account that has another event where its mark names one', async () => {
+it('keeps a worker from an account that has another event if its mark names one', async () => {
   const { url } = await newPostgresDatabase();
   const { store, place, close } = await worker(url);
   await drive(store);
@@ -179,7 +179,7 @@ it('keeps a worker from an account that has another event where its mark names o
   await expect(drive(again.store)).rejects.toMatchObject({ problem: 'unusable' });
 });
 
-it('stops an account whose newest commit is gone while it is driven, also for the next owner', async () => {
+it('stops an account whose newest commit is gone while it is owned, also for the next owner', async () => {
   const { url } = await newPostgresDatabase();
   const { store } = await worker(url);
   const [one, other] = [await drive(store, 'one'), await drive(store, 'other')];
@@ -189,7 +189,7 @@ it('stops an account whose newest commit is gone while it is driven, also for th
   await expect(drive((await worker(url)).store, 'one')).rejects.toMatchObject({ problem: 'unusable' });
 });
 
-it('asks for nothing where this machine has no mark of an account that has a history, and says that it has none', async () => {
+it('asks for nothing if this machine has no mark of an account that has a history, and says that it has none', async () => {
   const { url } = await newPostgresDatabase();
   const first = await worker(url);
   const isMissing = async ({ store: { mark } }: Awaited<ReturnType<typeof worker>>) => await mark.isMissing();
@@ -225,7 +225,7 @@ describe.skipIf(postgresOfTests() === undefined)('a database that was restored u
   });
 });
 
-it('lets no owner begin where it cannot be written', async () => {
+it('lets no owner begin if it cannot be written', async () => {
   const { url } = await newPostgresDatabase();
   const { place } = await worker(url);
   mkdirSync(dirname(place.marks), { recursive: true });

@@ -41,7 +41,7 @@ describe.skipIf(findPostgres() === undefined)('db copy', () => {
     const status = await run('db', 'status', '--json');
     expect(JSON.parse(status.stdout)).toMatchObject({ move: { source: at.path, state: 'moved' } });
 
-    // A person who accepts the old database has it driven again.
+    // A person who accepts the old database has it owned again.
     expect(await run('db', 'accept-restore', '--yes')).toMatchObject({ code: 0 });
     expect(await run('pause', '--reason', 'x')).toMatchObject({ code: 0 });
     const merchant = openMerchant(database);

@@ -91,7 +91,7 @@ async function withStore<Result>(work: (store: Store) => Promise<Result>): Promi
 
 interface Target {
   readonly store: Store;
-  /** What was written into the mark of each account. */
+  /** The content of the mark of each account. */
   readonly marks: Map<string, MarkContent>;
 }
 
@@ -133,7 +133,7 @@ const insertInto = (place: { exec(sql: string): unknown }, id: string) =>
   place.exec(`insert into merchant_orders (${COLUMNS}) values ('${id}', '1', 'BTC', 'EUR')`);
 
 describe.skipIf(findPostgres() === undefined)('a move from SQLite to PostgreSQL', () => {
-  it('takes every row of every table along, byte for byte, and new ids go on', async () => {
+  it('takes every row of every table along, byte for byte, and new ids continue', async () => {
     await filled();
     const copied = await move();
     expect(copied).toMatchObject({ tables: { merchant_orders: 7, events: 3, photos: 1 }, others: [] });
@@ -171,7 +171,7 @@ describe.skipIf(findPostgres() === undefined)('a move from SQLite to PostgreSQL'
     expect([...target.marks.values()]).toMatchObject([{ generation: LARGE, eventId: 0, at }]);
   });
 
-  it('goes on where it was broken off: one of the two can be written to, and none loses a row', async () => {
+  it('continues if it was broken off: one of the two can be written to, and none loses a row', async () => {
     await filled();
     const target = await openTarget();
     // The old database is marked as moved, and the new one has not arrived yet.
@@ -182,7 +182,7 @@ describe.skipIf(findPostgres() === undefined)('a move from SQLite to PostgreSQL'
     await move(target);
     insertInto(merchant, 'new');
 
-    // The copy is whole, and the old database does not know of it: it goes on, and is copied again.
+    // The copy is whole, and the old database does not know of it: it continues, and is copied again.
     merchant.exec(`update database_moves set state = 'arriving'`);
     sqlite((db) => db.exec('delete from database_moves'));
     sqlite((db) => insertInto(db, 'later'));

@@ -44,7 +44,7 @@ describe('a worker whose heartbeat is not renewed', () => {
 });
 
 describe('a worker that lives', () => {
-  it('is not over because nobody had an answer of the database for a while: it renews its heartbeat after it', () => {
+  it('is not over because no worker had an answer of the database for a while: it renews its heartbeat after it', () => {
     const view = new WorkerView();
     look(view, 0, { a: 0, b: 0 });
     expect(look(view, 10_000, { a: 0, b: 0 })).toEqual([]);
@@ -54,7 +54,7 @@ describe('a worker that lives', () => {
     expect(view.trustedUntil('a', 12_500)).toBe(TRUSTED_MS);
   });
 
-  it('has to renew its heartbeat where the database answers at least every two seconds', () => {
+  it('has to renew its heartbeat if the database answers at least every two seconds', () => {
     const view = new WorkerView();
     look(view, 0, { a: 0 });
     look(view, 2_000, { a: 0 });
@@ -87,7 +87,7 @@ describe('what a worker knows of the others', () => {
     expect(view.databaseTime(600)).toBe(BEGAN + 500);
   });
 
-  it('knows nobody before it has looked, and no end to wait for', () => {
+  it('knows no worker before it has looked, and no end to wait for', () => {
     const view = new WorkerView();
     expect([view.workers, view.over(0), view.nextOverMs(0)]).toEqual([[], [], Number.POSITIVE_INFINITY]);
   });
@@ -103,7 +103,7 @@ describe('what a worker knows of the others', () => {
     [501, TRUSTED_MS],
     [-500, TRUSTED_MS],
   ])(
-    'takes a clock of the database that moved by %d ms for set anew only where answers cannot explain it',
+    'takes a clock of the database that moved by %d ms for set anew only if answers cannot explain it',
     (ms, until) => {
       const view = new WorkerView();
       const workers = [{ ...ELSEWHERE, holder: 'a', seenUntil: new Date(BEGAN + HEARTBEAT_MS) }];
@@ -131,7 +131,7 @@ describe('what a worker knows of the others', () => {
     expect(new WorkerView().trustedUntil('a', 5_000)).toBe(5_000);
   });
 
-  it('is without those that were declared over', () => {
+  it('is without workers that were declared over', () => {
     const view = new WorkerView();
     look(view, 0, { a: 0, b: 0 });
     view.remove('a');

@@ -19,7 +19,7 @@ async function connect({ connection }: PostgresTestDatabase): Promise<pg.Client>
   return client;
 }
 
-/** A database with a worker; gives what was notified so far. */
+/** A database with a worker; returns the notices until now. */
 async function withWorker({ listens }: { listens: boolean }) {
   const database = await newPostgresDatabase();
   const store = await openStore(placeOf(database.url), systemClock(), { expect: 'current' });
@@ -94,7 +94,7 @@ describe.skipIf(findPostgres() === undefined)('notices', () => {
 
   it('wake who waits for changes, also after the connection that listens was lost', async () => {
     const { database, shop } = await withWorker({ listens: true });
-    // The periodic look is an hour away, but for those that follow a notice.
+    // The periodic look is an hour away, but for the looks that follow a notice.
     const clock = systemClock();
     const slow = { ...clock, sleep: (ms: number, signal?: AbortSignal) => clock.sleep(ms < 900 ? ms : HOUR, signal) };
     const place = placeOf(database.url);

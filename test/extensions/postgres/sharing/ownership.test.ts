@@ -42,7 +42,7 @@ async function writeFact({ store }: OwnedStore, accountLease: AccountLease, valu
     .writer.write((tx) => setAccountFact(tx, { account, name: 'fact', value, now: accountLease.now() }));
 }
 
-/** Resolves when the workers have renewed their heartbeats so many times. */
+/** Resolves when the workers have renewed their heartbeats this many times. */
 async function heartbeats({ db }: Store, times: number): Promise<void> {
   for (let [renewed, last] = [0, '']; renewed <= times;) {
     const renewedAt = async () => {
@@ -127,7 +127,7 @@ describe('workers on one database', () => {
     expect([...group!.held.keys()].toSorted()).toEqual(['a', 'b', 'c']);
   });
 
-  it('may know different accounts: each is driven by one that knows it', async () => {
+  it('may know different accounts: each is owned by one that knows it', async () => {
     const place = await newPlace();
     const one = await SharingWorker.start(place, accounts(6));
     const two = await SharingWorker.start(place, [...accounts(2), ['z']]);
@@ -216,7 +216,7 @@ describe('workers on one database', () => {
   });
 });
 
-it('gives back what a worker had by then, not what it has claimed again since', async () => {
+it('releases the accounts that a worker had by then, not ones that it has claimed again since', async () => {
   const { db } = (await command(await newPlace())).store;
   const claim = async (generation: number) =>
     await claimAccounts(db, 'one', [{ account: 'a', generation, settings: '{}' }]);
@@ -228,7 +228,7 @@ it('gives back what a worker had by then, not what it has claimed again since', 
   expect((await readOwners(db, ['a'])).get('a')).toMatchObject({ generation: 2, holder: null });
 });
 
-it('waits for no account that another transaction has locked when it gives accounts back', async () => {
+it('waits for no account that another transaction has locked when it releases accounts', async () => {
   const { db } = (await command(await newPlace())).store;
   const claims = ['a', 'b'].map((account) => ({ account, generation: 0, settings: '{}' }));
   await claimAccounts(db, 'one', claims);
@@ -266,7 +266,7 @@ it('tries again to give back an account that was locked', async () => {
 });
 
 describe('a command', () => {
-  it('takes an account that nobody drives, is seen as its owner, and gives it back when it ends', async () => {
+  it('takes an account without an owner, is seen as its owner, and releases it when it ends', async () => {
     const place = await newPlace();
     const first = await command(place);
     const [accountLease] = await first.ownership.take(['a'], 0);

@@ -45,7 +45,7 @@ const failOversOf = async ({ owned }: SharingWorker) =>
 const generationOf = async ({ owned }: SharingWorker) => (await readOwners(owned.store.db, ['a'])).get('a')?.generation;
 
 describe('a worker that finds its last commit on a promoted server', () => {
-  it('goes on if it never stopped renewing its heartbeat: no other worker can have followed it', async () => {
+  it('continues if it never stopped renewing its heartbeat: no other worker can have followed it', async () => {
     const { database, worker, write } = await driving();
     await write('before');
     promote(database, 2);
@@ -74,7 +74,7 @@ describe('a worker that finds its last commit on a promoted server', () => {
     expect(facts).toEqual([{ value: 'before' }]);
   });
 
-  it('goes on after it stood still if each intent was on a standby first: it would have the claim of another', async () => {
+  it('continues after it stood still if each intent was on a standby first: it would have the claim of another', async () => {
     const shop = await driving({ ORDER_SYNC_DATABASE_SYNCHRONOUS_STANDBYS: '1' });
     await shop.write('before');
     const { timeLine } = shop.lease;

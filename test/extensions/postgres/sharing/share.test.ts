@@ -100,7 +100,7 @@ describe('the fair share', () => {
     expect([moved.length, moved.every(({ key }) => after.get(key) === 'w3')]).toEqual([3, true]);
   });
 
-  it('gives what one worker left to those with the fewest, and moves nothing else', () => {
+  it('hands the accounts that one worker left to the ones with the fewest, and moves nothing else', () => {
     const units = singles(9);
     const before = fairOwners([knowsAll('w1'), knowsAll('w2'), knowsAll('w3')], units, new Map());
     const after = fairOwners([knowsAll('w1'), knowsAll('w3')], units, before);
@@ -114,7 +114,7 @@ describe('the fair share', () => {
     expect([...sizesOf(workers, units, fairOwners(workers, units, new Map())).values()]).toEqual([3, 2]);
   });
 
-  it('gives an account only to a worker whose settings know it', () => {
+  it('hands an account only to a worker whose settings know it', () => {
     const workers = [knowsAll('w1'), { holder: 'w2', others: 0, knows: (key: string) => key === 'a0' }];
     expect(fairOwners(workers, singles(3), new Map())).toEqual(
       new Map([
@@ -130,7 +130,7 @@ describe('the fair share', () => {
     expect([...sizesOf(workers, units, fairOwners(workers, units, new Map())).values()]).toEqual([3, 3]);
   });
 
-  it('leaves nothing that a worker knows without an owner, and nobody two units over another that could take one', () => {
+  it('leaves no account that a worker knows without an owner, and no worker two units over another that could take one', () => {
     fc.assert(
       fc.property(situations, ({ workers, units, owners }) => {
         const fair = fairOwners(workers, units, owners);
@@ -146,7 +146,7 @@ describe('the fair share', () => {
     );
   });
 
-  it('is claimed by nobody twice: workers that see the same claim different units', () => {
+  it('is claimed only once: workers that see the same claim different units', () => {
     fc.assert(
       fc.property(situations, ({ workers, units }) => {
         const all = workers.map((worker) => ({ ...worker, knows: () => true }));

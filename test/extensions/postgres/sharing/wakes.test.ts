@@ -13,7 +13,7 @@ import { openPostgresStore } from '../../../support/postgres-store.ts';
 import { drivenBy, endHeartbeat } from '../../../support/workers.ts';
 
 const wokenOf = async (store: Store) => (await takeWoken(store.db, 'i-1')).accounts;
-/** In PGlite nobody else is served while a transaction is open. */
+/** PGlite serves no other connection while a transaction is open. */
 const NO_SERVER = findPostgres() === undefined;
 const W1 = { holder: 'w1', instance: 'i-1' };
 
@@ -78,7 +78,7 @@ describe('the worker of an account', () => {
     expect(await wokenOf(store)).toEqual(['default']);
   });
 
-  it('is woken by its new name once it was declared over and goes on', async () => {
+  it('is woken by its new name once it was declared over and continues', async () => {
     const { store } = await openPostgresStore();
     await drivenBy(store, W1);
     await wakeOwner(store.db, 'default');

@@ -60,7 +60,7 @@ describe('orders explain', () => {
     expect(narrow.split('\n').filter((line) => line.length > 60)).toEqual([]);
     expect(narrow).toContain('before it\n                          was sent: a mistake.\n');
     expect(then.stdout).toBe(`Order b as of 2026-01-03T00:00:00.000Z
-The order has been waiting to be sent since 2026-01-03 00:00:00 UTC.
+The order has been waiting to be sent since 2026-01-03T00:00:00.000Z.
 
 2026-01-03T00:00:00.000Z  The row was inserted into the database.
 
@@ -160,7 +160,7 @@ describe('report ageing and report changes', () => {
     expect(allowed).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('ageing tells programs where the orders stood at the moment', async () => {
+  it('ageing tells programs the states of the orders at the moment', async () => {
     const { code, stdout } = await run('report', 'ageing', '--as-of', '2026-01-02', '--json');
     expect(code).toBe(0);
     const { facts, sections } = JSON.parse(stdout) as {

@@ -124,14 +124,14 @@ const documentSchema = z.strictObject({
 });
 
 describe('report reconciliation', () => {
-  it('ends with 0 where both sides agree', async () => {
+  it('ends with 0 if both sides agree', async () => {
     await database([{ id: 'a' }, { id: 'b' }]);
     const { code, stdout, stderr } = await run('--as-of', AS_OF);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/^Both sides agree$/m);
   });
 
-  it('ends with 1 where they do not, and names the order, both amounts and the difference', async () => {
+  it('ends with 1 if they do not, and names the order, both amounts and the difference', async () => {
     await database(MISMATCH);
     const { code, stdout, stderr } = await run('--as-of', AS_OF);
     expect([code, stderr]).toEqual([1, '']);
@@ -201,7 +201,7 @@ describe('report reconciliation --against', () => {
     { id: 'e', state: 'abandoned', record: null, changedAt: '2026-01-05T11:00:00.000Z' },
   ];
 
-  it('ends with 0 where the ledger has each order once with its amount, in any spelling and any order', async () => {
+  it('ends with 0 if the ledger has each order once with its amount, in any spelling and any order', async () => {
     ledger('Amount,Order no.', '12345678901234567.123456789012345678,c', '0.1,a', '1.500,b');
     const { code, stdout } = await against('--against-id', 'Order no.', '--against-amount', 'Amount', '--json');
     expect(code).toBe(0);
@@ -310,7 +310,7 @@ describe('report reconciliation --online', () => {
     return { code, stderr, facts, missing: findings.map((row) => row.external_order_id) };
   };
 
-  /** What the report says of three orders: as they are, when the id of one pre-order is unknown, and as they were. */
+  /** The report on three orders: as they are, when the id of one pre-order is unknown, and as they were. */
   async function loseOneAndFindItAgain() {
     const known = await online();
     const change = on.merchant.prepare(

@@ -72,7 +72,7 @@ describe('report summary', () => {
     expect(sums).toEqual(['14', '6', undefined]);
   });
 
-  it('is a header where there are no orders, and ends with 1 and the reason unless that may be', async () => {
+  it('is a header if there are no orders, and ends with 1 and the reason unless that may be', async () => {
     const header = 'pair,state,status,outcome,position,orders,asset,succeeded,failed,open,outcome_unknown,unreadable\n';
     const [empty, allowed] = [await summary('--format', 'csv'), await summary('--format', 'csv', '--allow-empty')];
     expect([empty.code, empty.stdout]).toEqual([1, header]);

@@ -90,7 +90,7 @@ describe('the report of the demonstration with the scenario mismatch', () => {
     ].map((line) => stdout.indexOf(`\n${line}`));
     expect(heads).not.toContain(-1);
     expect(heads).toEqual(heads.toSorted((a, b) => a - b));
-    // What is compared beyond the checked orders is named.
+    // The sums that are compared beyond the checked orders are named.
     const compared = sum(pairs, 'compared');
     const parts = [
       `Orders +${orders} \\(${checked} checked, ${unchecked} not checked, ${disputed} disputed\\)`,
@@ -166,14 +166,14 @@ describe('the report of the demonstration with the scenario mismatch', () => {
       cwd: folder,
       environment,
     });
-    // The exchange answers with an older record of one order, so nobody knows how it stands.
+    // The exchange answers with an older record of one order, so its state is not known.
     const stale = expected.filter((line) => line.startsWith('REPLICAS_DISAGREE'));
     const unchecked = stale.map((line) => line.replace('REPLICAS_DISAGREE', 'UNCHECKED'));
     expect([code, listed(JSON.parse(stdout) as Row[])]).toEqual([0, [...expected, ...unchecked].toSorted()]);
   });
 });
 
-describe('the report of orders that nobody tampers with', () => {
+describe('the report of untampered orders', () => {
   it('is clean, and ends with 0', async () => {
     const program = await followed(demoOrders('clean').map((order) => order.external_order_id));
     const asOf = program.clock.now().toISOString();
@@ -212,7 +212,7 @@ describe('the demonstration', () => {
 
 /** Orders that were followed to their end. */
 async function followed(ids: readonly string[]): Promise<TestProgram> {
-  // The lost answers come in a row: creates go on in the next pass.
+  // The lost answers come in a row: creates continue in the next pass.
   const program = await testProgram({ clock: hastyClock() });
   program.insert(...ids.map((id) => ({ external_order_id: id })));
   for (let look = 0; look < 5; look += 1) {

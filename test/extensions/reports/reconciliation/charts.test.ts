@@ -81,7 +81,7 @@ function charted<Kind extends Chart['kind']>(given: Given, kind: Kind, word: str
 const TWO_DAYS = ['2026-01-01', '2026-01-02'];
 
 describe('charts of the reconciliation report', () => {
-  it('are none where there is nothing to show', () => {
+  it('are none if there is nothing to show', () => {
     expect(chartsOf({ period: ['2026-01-01', '2026-01-31'] })).toEqual([]);
     // One column says no more than a table.
     expect(chartsOf({ groups: [{}], period: ['2026-01-01', '2026-01-01'] })).toEqual([]);
@@ -104,7 +104,7 @@ describe('charts of the reconciliation report', () => {
     expect(chart?.series.map(({ name, note }) => [name, note])).toEqual([
       ['Succeeded', '7'],
       ['Failed', '2'],
-      ['Not at the exchange', '1'],
+      ['No order at the exchange', '1'],
     ]);
     expect(chart?.panels).toEqual([
       {
@@ -119,7 +119,7 @@ describe('charts of the reconciliation report', () => {
     expect(chart?.text).toContain('5 orders without a known day');
   });
 
-  it('never add amounts of two currencies, nor draw those whose currency nobody knows', () => {
+  it('never add amounts of two currencies, nor draw amounts of an unknown currency', () => {
     const groups = [
       { asset: '1.5', orders: 2 },
       { asset: '2', pair: 'BTC/USD', orders: 2 },
@@ -145,7 +145,7 @@ describe('charts of the reconciliation report', () => {
     ]);
   });
 
-  it('show a difference only in currencies and where there is one, exactly', () => {
+  it('show a difference only in currencies that have one, exactly', () => {
     const groups = [
       { ours: '0.3', theirs: '0.1' },
       { ours: '0', theirs: '0.2' },
@@ -169,7 +169,7 @@ describe('charts of the reconciliation report', () => {
     }
   });
 
-  it('show within which time so many percent of a pair were final, to a tenth', () => {
+  it('show within which time a percentage of a pair were final, to a tenth', () => {
     const minutes = (count: number) => ({ completion_date: new Date(Date.UTC(2026, 0, 1, 0, count)).toISOString() });
     const hundred = Array.from({ length: 100 }, (_, index) => minutes(index + 1));
     const rows = [...hundred, { completion_date: null }, { completion_date: '2025-12-31T00:00:00Z' }];

@@ -25,7 +25,7 @@ function preOrder(changes: Readonly<Record<string, string>> = {}): string {
     .join(',')}}`;
 }
 
-/** What comes of asking for it once after the other, and which findings stand after each time. */
+/** The results of asking for it once after the other, and the findings that stand after each time. */
 async function asked(...bodies: readonly string[]) {
   return await askedIgnoring([], ...bodies);
 }

@@ -30,7 +30,7 @@ async function judged(given: Given): Promise<{ isClean: boolean; findings: strin
 }
 
 describe('the report of reconciliation', () => {
-  it('is clean where every order agrees, to the last digit and in any spelling', async () => {
+  it('is clean if every order agrees, to the last digit and in any spelling', async () => {
     const orders = [
       { id: 'a', asset: '1.50', record: { input: '1.5' } },
       { id: 'b', asset: '12345678901234567.123456789012345678' },
@@ -100,7 +100,7 @@ describe('the report of reconciliation', () => {
       ['succeeded', 'OUTPUT', '32', '0', '0', '0', '3.2'],
       ['failed', 'INPUT', '0', '2', '0', '0', '0.2'],
       ['open', 'INPUT', '0', '0', '4', '0', '0.4'],
-      // What an order was whose row has changed since nobody knows.
+      // The past of an order whose row has changed since is not known.
       ['outcome_unknown', 'INPUT', '0', '0', '0', '72', '7.2'],
       ['disputed', 'INPUT', '0', '0', '0', '0', '0'],
     ]);
@@ -128,7 +128,7 @@ describe('the report of reconciliation', () => {
     ]);
   });
 
-  it('finds a differing amount by itself, where no finding was written', async () => {
+  it('finds a differing amount by itself, if no finding was written', async () => {
     const orders = [{ id: 'a', asset: '1', record: { input: '1.000000000000000001' } }];
     expect(await judged({ orders })).toMatchObject({ isClean: false, findings: ['AMOUNT_MISMATCH open a'] });
     expect(await judged({ orders, tolerance: '0.000000000000000001' })).toMatchObject({ isClean: true, findings: [] });
@@ -193,7 +193,7 @@ describe('the report of reconciliation', () => {
     ['held', { state: 'held', record: null }],
     ['about to be sent again', { state: 'pending', record: null, resends: 1 }],
     ['being sent again', { state: 'sending', record: null, resends: 1 }],
-  ])('does not count an order as checked whose outcome nobody knows: %s', async (_name, order) => {
+  ])('does not count an order as checked whose outcome is not known: %s', async (_name, order) => {
     const reasons = [[order.state === 'pending' ? 'sentAgain' : 'outcomeUnknown', 1]];
     const orders = [{ id: 'a', ...order }];
     const findings = [{ id: 'a', class: 'CREATE_UNKNOWN', ...ACKNOWLEDGED }];
@@ -271,6 +271,9 @@ describe('the report of reconciliation', () => {
       expect.arrayContaining(['AMOUNT_MISMATCH open b', 'AMOUNT_MISMATCH decided a']),
     );
     expect(await reportOf({ orders, findings, events }, factsOf)).toMatchObject({ in_doubt: '4 BTC', errors: 2 });
+    expect(await reportOf({ orders, findings, events }, ({ document }) => document.verdict?.reasons)).toContainEqual(
+      expect.stringMatching(/^2 open errors: .*, 1 is about an order that a person has decided about/),
+    );
     // A decision after the moment of the report does not count.
     const later = [{ ...decision, observed_at: '2026-02-05T12:00:00.000Z' }];
     expect((await judged({ orders, findings, events: later })).findings).toContain('AMOUNT_MISMATCH open a');
@@ -402,7 +405,7 @@ describe('the report of reconciliation', () => {
   });
 
   it.each(['', 'yesterday', '2026-01-05', '2026-13-05T00:00:00.000Z', '3026-01-05T00:00:00.000Z'])(
-    'is not clean where nobody knows when a row was inserted: %j',
+    'is not clean if it is not known when a row was inserted: %j',
     async (createdAt) => {
       const orders = [{ id: 'a', createdAt, sentAt: '2026-01-05T10:00:00.000Z' }];
       const facts = await reportOf({ orders }, factsOf);
@@ -411,7 +414,7 @@ describe('the report of reconciliation', () => {
     },
   );
 
-  it('names its account, and is not clean where there are rows of others, which nobody sends', async () => {
+  it('names its account, and is not clean if there are rows of others, which are never sent', async () => {
     const other = { account: 'another', state: 'pending', record: null, sentAt: null, lastLookupAt: null };
     const orders: ReconciledOrder[] = [{ id: 'a' }, { id: 'b', ...other }, { id: 'c', ...other, account: 'Default' }];
     expect(await reportOf({ orders }, factsOf)).toMatchObject({

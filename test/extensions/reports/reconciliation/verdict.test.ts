@@ -20,7 +20,7 @@ const totalOf = ({ document }: { document: ReportDocument }, currency: string) =
 const cardOf = ({ cards = [] }: ReportDocument, label: string) => cards.find((card) => card.label === label);
 
 describe('the verdict of a reconciliation', () => {
-  it('is good where both sides agree', async () => {
+  it('is good if both sides agree', async () => {
     await reportOf({ orders: [{ id: 'a' }, { id: 'b', state: 'pending', ...NEVER_SENT }] }, ({ document }) => {
       expect(document.verdict).toMatchObject({ tone: 'good' });
       expect(document.verdict?.reasons).toHaveLength(2);
@@ -126,14 +126,14 @@ describe('the verdict of a reconciliation', () => {
       'unchecked_orders',
       'not known',
     ],
-  ])('begins with %s where nothing is graver', async (_, order, findings, section, title) => {
+  ])('begins with %s if nothing is graver', async (_, order, findings, section, title) => {
     await reportOf({ orders: [order], findings }, ({ document }) => {
       expect(document.verdict?.first?.section).toBe(section);
       expect(document.verdict?.first?.head.title).toContain(title);
     });
   });
 
-  it('is that there is nothing to reconcile where no order is in the period, which may be as it should be', async () => {
+  it('is that there is nothing to reconcile if no order is in the period, which may be as it should be', async () => {
     for (const [mayBeEmpty, tone] of [
       [false, 'warning'],
       [true, 'neutral'],
@@ -146,7 +146,7 @@ describe('the verdict of a reconciliation', () => {
       });
   });
 
-  it('is not that there is nothing to reconcile where rows are of no period', async () => {
+  it('is not that there is nothing to reconcile if rows are of no period', async () => {
     const orders: ReconciledOrder[] = [{ id: 'a', account: 'another', state: 'pending', ...NEVER_SENT }];
     await reportOf({ orders }, (report) => {
       expect(report).toMatchObject({ isEmpty: false, isClean: false });
@@ -199,7 +199,7 @@ describe('the money in doubt', () => {
     });
   });
 
-  it('is none where nothing is in doubt', async () => {
+  it('is none if nothing is in doubt', async () => {
     await reportOf({ orders: [{ id: 'a' }] }, (report) => {
       expect(factsOf(report)).toMatchObject({ orders_in_doubt: 0, in_doubt: null });
       expect(cardOf(report.document, 'Orders in doubt')).toMatchObject({ value: '0', tone: 'good' });
@@ -208,7 +208,7 @@ describe('the money in doubt', () => {
 });
 
 describe('what a person should look at', () => {
-  it('is grouped by class, the gravest first, those that a person has dealt with last', async () => {
+  it('is grouped by class, the gravest first, decided findings last', async () => {
     const findings: WrittenFinding[] = [
       { id: 'a', class: 'STATUS_UNMAPPED', severity: 'info' },
       { id: 'a', class: 'TX_HASH_REUSED', status: 'acknowledged', changedAt: '2026-01-05T13:00:00.000Z' },
@@ -265,7 +265,7 @@ describe('the money of a reconciliation', () => {
     { id: 'h', asset: '?', state: 'invalid', ...NEVER_SENT },
   ];
 
-  it('is added up by currency alone, by what became of the orders; where the currency is not known by pair alone', async () => {
+  it('is added up by currency alone, by the outcome of the orders; if the currency is not known by pair alone', async () => {
     await reportOf({ orders: ORDERS }, (report) => {
       const keys = ['currency', 'pair', 'orders', 'succeeded', 'failed', 'disputed', 'not_at_exchange', 'difference'];
       const unknown = 'position OUTPUT: currency not shown';
@@ -288,7 +288,7 @@ describe('the money of a reconciliation', () => {
     });
   });
 
-  it('has the amounts of the position OUTPUT with those of the same currency, where the setting names the amount', async () => {
+  it('has the amounts of the position OUTPUT with those of the same currency, if the setting names the amount', async () => {
     const orders: ReconciledOrder[] = [
       { id: 'a', asset: '100', from: 'EUR', to: 'BTC', outcome: 'succeeded' },
       { id: 'b', asset: '50', position: 'OUTPUT', outcome: 'succeeded', record: { output: '51' } },

@@ -68,12 +68,12 @@ describe('the page of an order', () => {
     expect(pageOf(state, {}, { outcome }).verdict).toMatchObject({ tone });
   });
 
-  it('gives the reason of the state, and what each open finding means', () => {
+  it('shows the reason of the state, and the meaning of each open finding', () => {
     const { verdict, sections } = pageOf('final', { findings: [FINDING] }, { outcome: 'succeeded' });
     expect(verdict).toMatchObject({ tone: 'error', text: expect.stringContaining('1 finding is open') as string });
     expect(verdict?.reasons).toEqual(['A reason.', expect.any(String)]);
     expect(sections.map(({ name }) => name)).toEqual(['next', 'findings', 'timeline']);
-    // What to do about them stands in the first section alone.
+    // The advice about them stands in the first section alone.
     expect(sections[1]?.columns.some(({ key }) => key === 'advice')).toBe(false);
   });
 
@@ -96,7 +96,7 @@ describe('the page of an order', () => {
     expect(rows).toContain('order-sync orders resolve a --as ours --reason TEXT');
   });
 
-  it('shows the amount in its currency, and names none where nobody knows which of the pair it is', () => {
+  it('shows the amount in its currency, and names none if it is not known which of the pair it is', () => {
     const amount = (asset_position: string) =>
       pageOf('open', {}, { asset_position }).cards?.find(({ label }) => label === 'Amount');
     expect(amount('INPUT')).toMatchObject({ value: '1.50 BTC', note: 'BTC/EUR' });

@@ -1,11 +1,16 @@
 import { expect, it } from 'vitest';
 import { describeKeptBack } from '../../../../src/accounts/rules/restraints.ts';
 import { configOf } from '../../../../src/settings/config.ts';
+import { isCommand } from '../../../../src/extensions/reports/story/next.ts';
 import { storyOf } from '../../../../src/extensions/reports/story/read-story.ts';
+import { createPass } from '../../../../src/orders/create.ts';
+import { followPass } from '../../../../src/orders/follow.ts';
 import { insertHappenings } from '../../../../src/store/tables/events.ts';
-import { record } from '../../../support/scripted-exchange.ts';
-import { acceptedOrders } from '../../../support/test-program.ts';
+import { NOT_FOUND, record } from '../../../support/scripted-exchange.ts';
+import { acceptedOrders, scriptedProgram } from '../../../support/test-program.ts';
 import { HOUR, SECOND } from '../../../support/tracking.ts';
+
+const NEVER = new AbortController().signal;
 
 it('says of an order that the database does not let its owner write why nothing is done for it', async () => {
   const { program } = await acceptedOrders(['a']);
@@ -38,7 +43,7 @@ it('says of an order during an outage that it waits for the exchange, and not fo
   await app.store.writer.write((tx) => insertHappenings(tx, [OUTAGE], clock.now()));
   const told = await storyOf(app.store, configOf(config, 'default'), 'a', { asOf: clock.now() });
   expect(told?.story.next.slice(0, 2)).toEqual([
-    expect.stringMatching(/not looked up: .*out of reach .*ECONNREFUSED/),
+    expect.stringMatching(/not looked up: .*out of reach .*ECONNREFUSED.* by itself/),
     'order-sync doctor',
   ]);
   expect(told?.story.next.join()).not.toContain('when a pass runs');
@@ -59,6 +64,26 @@ it('says of an order that has ended that it waits for the exchange only when its
   expect(await nextOf()).not.toContain('out of reach');
   clock.advance(HOUR);
   expect(await nextOf()).toContain('out of reach');
+});
+
+it('says of an order that a person must decide about that it waits for the exchange, only when its look-up is due', async () => {
+  const { program, exchange } = await scriptedProgram();
+  exchange.answer = ({ method }) => (method === 'POST' ? { status: 500 } : NOT_FOUND);
+  const { app, clock, config } = program;
+  program.insert({ external_order_id: 'a' });
+  await createPass(app, NEVER);
+  while (program.row('a')['state'] !== 'held') {
+    clock.advance(HOUR);
+    await followPass(app, 'due', NEVER);
+  }
+  await app.store.writer.write((tx) => insertHappenings(tx, [OUTAGE], clock.now()));
+  const nextOf = async () =>
+    (await storyOf(app.store, configOf(config, 'default'), 'a', { asOf: clock.now() }))?.story.next ?? [];
+  expect((await nextOf()).join()).not.toContain('out of reach');
+  clock.advance(25 * HOUR);
+  const next = await nextOf();
+  const outage = next.findIndex((line) => line.includes('out of reach'));
+  expect(outage).toBeGreaterThan(next.findIndex(isCommand));
 });
 
 it('has when the order is looked up now, and never of the past nor of an order that has ended', async () => {

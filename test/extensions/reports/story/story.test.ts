@@ -78,7 +78,7 @@ const texts = (given: StoryEvidence) => tell(given).told.map(({ text }) => text)
 describe('an order whose account is held', () => {
   const hold = { kind: 'creates-paused', since: at(5), until: null, reason: 'maintenance', actor: 'ann' } as const;
 
-  it('waits for the hold, where that stops what comes next', () => {
+  it('waits for the hold, if that stops the next step', () => {
     const held = evidence({ holds: [hold, { ...hold, kind: 'rate-limited', until: at(90), actor: null }] });
     const waits = tell(held).next.filter((line) => line.startsWith('The order is not'));
     expect(waits).toEqual([
@@ -105,9 +105,19 @@ describe('an order whose account is held', () => {
     (new_value) => {
       const paused = { ...hold, kind: 'all-paused' } as const;
       const order = { ...ORDER, next_action_at: at(900) };
-      const [waits, ...more] = tell(evidence({ order, events: [event(1, { new_value })], holds: [paused] })).next;
-      expect(waits).toContain('all-paused');
-      expect(more.join()).not.toMatch(/is (looked up|followed)/);
+      const { next } = tell(evidence({ order, events: [event(1, { new_value })], holds: [paused] }));
+      expect(next.filter((line) => line.includes('all-paused'))).toHaveLength(1);
+      expect(next.join()).not.toMatch(/is (looked up|followed)/);
+    },
+  );
+
+  it.each(['held', 'disputed', 'rejected'])(
+    'begins with what a person can decide, and not with the hold: %s',
+    (new_value) => {
+      const order = { ...ORDER, next_action_at: at(900) };
+      const holds = [{ ...hold, kind: 'all-paused' } as const];
+      const { next } = tell(evidence({ order, events: [event(1, { new_value })], holds }));
+      expect(next.findIndex((line) => line.includes('all-paused'))).toBeGreaterThan(next.findIndex(isCommand));
     },
   );
 
@@ -138,7 +148,7 @@ describe('an order whose account stands in no settings', () => {
     expect([...untold([]), ...followed].join()).not.toContain('when the next pass runs');
   });
 
-  it('has ended where it has ended', () => {
+  it('has ended if it has ended', () => {
     const final = [event(1, {}), event(2, { old_value: 'sending', new_value: 'final' })];
     expect(untold(final).join()).not.toContain('settings');
   });
@@ -156,14 +166,14 @@ describe('an order that is looked up at a pace', () => {
     expect(next[next.findIndex((one) => one.includes(at(1_010))) + 1]).toBe(spacing.text);
   });
 
-  it('says since when its look-up is due, where others went before it for more than a minute', () => {
+  it('says since when its look-up is due, if others went before it for more than a minute', () => {
     const [first] = tell(evidence({ order: { ...order, next_action_at: at(900) }, events: accepted })).next;
     expect(first).toContain(at(900));
     const [soon] = tell(evidence({ order: { ...order, next_action_at: at(950) }, events: accepted })).next;
     expect(soon).not.toContain(at(950));
   });
 
-  it('has no pace in the past, nor where nothing looks it up', () => {
+  it('has no pace in the past, nor if nothing looks it up', () => {
     const given = evidence({ order, events: accepted });
     const hold = { kind: 'all-paused', since: at(5), until: null, reason: 'maintenance', actor: 'ann' } as const;
     expect(spaced(given).pace).toEqual(spacing.facts);
@@ -184,7 +194,8 @@ describe('an order that a person has sent again', () => {
   it('is not said to be one that can be cancelled', () => {
     expect(tell(evidence({ events: again })).next).toEqual([
       'The order is sent again when the next pass runs.',
-      'The order cannot be cancelled: the exchange may already have it.',
+      'The order cannot be cancelled: the exchange may already have it. To stop all creates of the account:',
+      'order-sync pause --reason TEXT',
     ]);
   });
 
@@ -251,7 +262,7 @@ describe('a command in a story', () => {
     expect(commands('-v', 'rejected')).toEqual(['order-sync orders retry --reason TEXT -- -v']);
   });
 
-  it('names the account of the order where that is not the default one', () => {
+  it('names the account of the order if that is not the default one', () => {
     const order = { ...ORDER, account: 'shop-1' };
     const given = evidence({ order, events: [event(1, { new_value: 'rejected' })] });
     expect(tell(given).next.filter(isCommand)).toEqual(['order-sync orders retry a --reason TEXT --account shop-1']);
@@ -259,7 +270,7 @@ describe('a command in a story', () => {
 });
 
 describe('an order that a person has decided about', () => {
-  it('has been so since nobody knows when', () => {
+  it('has been so since an unknown time', () => {
     const sent = [event(1, {}), event(2, { old_value: 'sending', new_value: 'held' })];
     const decided = event(3, { old_value: 'held', new_value: 'accepted', source: 'operator', actor: 'anna' });
     expect(tell(evidence({ events: [...sent, decided] })).headline).not.toContain('since');
@@ -383,7 +394,8 @@ describe('a finding in a story', () => {
     ['AMOUNT_MISMATCH', 'disputed', 'abandoned', true],
     ['AMOUNT_MISMATCH', 'disputed', 'open', false],
     ['MERCHANT_MISMATCH', 'disputed', 'open', true],
-    ['ORDER_REUSED', 'disputed', 'open', true],
+    ['ORDER_REUSED', 'disputed', 'open', false],
+    ['ORDER_REUSED', 'disputed', 'abandoned', true],
     ['SILENT_CHANGE', 'disputed', 'abandoned', true],
     ['SILENT_CHANGE', 'disputed', 'open', false],
     ['ORDER_REUSED', 'held', 'pending', false],
@@ -450,7 +462,7 @@ describe('a finding in a story', () => {
     expect(next.at(-1)).toBe('order-sync findings ack 1 2 3 4 --reason TEXT');
   });
 
-  it('has one entry where the history has it too, and one where only the history has it', () => {
+  it('has one entry if the history has it too, and one if only the history has it', () => {
     const seen = event(10, { field: 'finding', old_value: null, new_value: 'AMOUNT_MISMATCH', reason: 'they differ' });
     expect(texts(evidence({ events: [seen], findings: [FINDING] }))).toHaveLength(2);
     expect(texts(evidence({ events: [seen] }))).toContain('Finding AMOUNT_MISMATCH: they differ.');
@@ -491,7 +503,7 @@ describe('a change in a story', () => {
     expect(texts(evidence({ events: [event(1, changes)] }))[1]).toBe(sentence);
   });
 
-  it('numbers creates as they were recorded, also where the clock was set back in between', () => {
+  it('numbers creates as they were recorded, also if the clock was set back in between', () => {
     const events = [event(20, {}), event(21, { old_value: 'sending', new_value: 'pending' }), event(10, {})];
     const given = evidence({ events });
     expect(tell(given, 15).told.at(-1)?.text).toBe('order-sync began create request 2.');
@@ -570,7 +582,7 @@ describe('what happens next', () => {
     expect(tell(given, seconds).next.join(' ')).toContain(`next by ${expected} if nothing delays it`);
   });
 
-  it('is a pass where the time has come', () => {
+  it('is a pass if the time has come', () => {
     const due = evidence({ order: { ...ORDER, next_action_at: at(990) } });
     expect(tell(due).next[0]).toBe('The order is sent when the next pass runs.');
     expect(tell({ ...due, events: [event(0, { new_value: 'open' })] }).next[0]).toBe(
@@ -626,7 +638,7 @@ describe('what happens next', () => {
     expect(from('disputed')).toContain('your own order');
   });
 
-  it('says that an unknown outcome may be sent once more where the settings say so', () => {
+  it('says that an unknown outcome may be sent once more if the settings say so', () => {
     const events = [event(1, { new_value: 'unknown' })];
     const [line] = buildStory(evidence({ events }), new Date(at(2)), { ...SETTINGS, onUnknown: 'resend' }).next;
     expect(line).toContain('it is sent once more, or held for a person to decide');

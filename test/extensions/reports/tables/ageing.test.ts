@@ -52,7 +52,7 @@ async function read(scope: Partial<AgeingScope> = {}, states: readonly string[] 
   return ages;
 }
 
-/** So many orders with histories of January, by a seed. */
+/** A number of orders with histories of January, by a seed. */
 function someOrders(count: number, seed: number): readonly Order[] {
   const random = seededRandom(seed);
   const below = (bound: number) => Math.floor(random() * bound);
@@ -70,7 +70,7 @@ function someOrders(count: number, seed: number): readonly Order[] {
   });
 }
 
-/** The same by plain means: where each order stood, and the ages of each group sorted. */
+/** The same by plain means: the state of each order, and the ages of each group sorted. */
 function reckon(orders: readonly Order[], asOf: string, withPair: boolean): AgeGroup[] {
   const groups = new Map<string, number[]>();
   for (const { to, createdAt, events } of orders) {
@@ -94,7 +94,7 @@ function reckon(orders: readonly Order[], asOf: string, withPair: boolean): AgeG
 const sorted = (groups: readonly AgeGroup[]) =>
   groups.map((group) => JSON.stringify(group, Object.keys(group).toSorted())).toSorted();
 
-describe('where orders stand', () => {
+describe('the states of orders', () => {
   it.each([1, 2, 3])('has percentiles that are exact at any moment, seed %i', async (seed) => {
     const orders = someOrders(400, seed);
     put(orders);
@@ -146,7 +146,7 @@ describe('where orders stand', () => {
     expect(ageing.oldest()).toMatchObject([{ id: '' }]);
   });
 
-  it('names those that have stood the longest in the states that are asked for', async () => {
+  it('names the orders that have stood the longest in the states that are asked for', async () => {
     const at = (day: number) => `2026-01-0${day}T00:00:00.000Z`;
     const state = (value: string, day: number) => ({ field: 'state', value, at: at(day) });
     put([

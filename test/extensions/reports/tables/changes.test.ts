@@ -18,7 +18,7 @@ beforeEach(async () => {
   merchant = database.connect();
 });
 
-/** So many events, one a minute from the beginning of the year on. */
+/** A number of events, one a minute from the beginning of the year on. */
 function put(count: number, account = 'default'): void {
   const write = eventWriter(merchant);
   const event = { account, external_order_id: 'a', field: 'order.status' };
@@ -61,7 +61,7 @@ describe('the changes of a period', () => {
     expect(await values({ ...EVERYTHING, lastId: await newestEventId(store.db, 'default') })).toHaveLength(17);
   });
 
-  it('are none where nothing has happened', async () => {
+  it('are none if nothing has happened', async () => {
     expect(await newestEventId(store.db, 'default')).toBe(0);
     expect(await values({ ...EVERYTHING, lastId: 0 })).toEqual([]);
   });

@@ -47,7 +47,7 @@ function changesText(events: readonly FeedEvent[]): string {
   return shown.join(' ');
 }
 
-/** Says what became of one field; the text is markup. */
+/** Tells the changes of one field; the text is markup. */
 function fieldText(field: string, events: readonly FeedEvent[]): string {
   const { type, data } = events.at(-1)!;
   if ('class' in data) {
@@ -66,6 +66,7 @@ function fieldText(field: string, events: readonly FeedEvent[]): string {
   const name = type.replace(/^account\./, '').replaceAll('_', ' ');
   const isGood = type === 'account.back' || type === 'account.resumed' || type === 'account.readable';
   const hold = data.hold?.replaceAll('-', ' ') === name ? null : data.hold;
-  const text = [hold, data.reason, data.actor].filter((part) => part !== null).join(', ');
+  const who = [hold, data.actor === null ? null : `by ${data.actor}`].filter((part) => part !== null).join(', ');
+  const text = [who, data.reason ?? ''].filter((part) => part !== '').join(': ');
   return `${badge(isGood ? 'good' : 'warning', name)} <small>${proseText(text)}</small>`;
 }

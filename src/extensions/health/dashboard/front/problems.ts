@@ -1,33 +1,27 @@
 import { findingClass } from '../../../../findings/rules/classes.ts';
-import type { ProblemCode } from '../../../../accounts/problem.ts';
 import { pasteable } from '../../../../base/invocation.ts';
 import { capitalized, counted } from '../../../../base/words.ts';
 import { commandText, escapeText, figure, icon, momentText, proseText } from '../../../documents/html/cells.ts';
 import type { DashboardFacts, Stake, Trouble } from '../facts.ts';
 import type { Concerned } from '../../tables/at-stake.ts';
-import { wellText } from '../../status/problems.ts';
+import { HINTS, wellText } from '../../status/problems.ts';
 import { count, link, listPath, orderPath } from '../markup.ts';
 import { STATES } from './troubles.ts';
 
 const MOST_SHOWN = 5;
 const MOST_CURRENCIES = 6;
 
-const HINTS: Partial<Record<ProblemCode, string>> = {
-  held: 'It is not known whether the exchange took the request. Ask the exchange, then decide for each order.',
-  disputed: 'The exchange has another order under the same id. Do not pay or deliver until a person has decided.',
-  unknown: 'It is not known whether the exchange took the request. order-sync looks up each order by itself.',
-  invalid:
-    'Our own check refuses what cannot be sent, so nothing was sent. The list says why. Correct or delete each row.',
-  'out-of-reach':
-    'order-sync goes on by itself when the exchange answers again. The command checks the address, the network and the key.',
-};
-
 /** Begins the page: the gravest problem in full, or that there is none. */
 export function verdictSection({ troubles, ...facts }: DashboardFacts): string {
   const [worst] = troubles;
   const tone = worst?.severity ?? 'good';
-  const others = troubles.slice(1).filter(({ code }) => code !== 'decided').length;
-  const more = others > 0 ? `<p><a href="#problems">and ${counted(others, 'other problem')}</a></p>` : '';
+  const others = troubles.slice(1);
+  const decided = others.filter(({ code }) => code === 'decided').length;
+  const counts = [
+    decided < others.length && counted(others.length - decided, 'other problem'),
+    decided > 0 && counted(decided, 'class of findings to acknowledge', 'classes of findings to acknowledge'),
+  ].filter((part) => part !== false);
+  const more = counts.length > 0 ? `<p><a href="#problems">and ${counts.join(', ')}</a></p>` : '';
   const text =
     worst === undefined
       ? `<h1>${wellText(facts.overview)}</h1>`
@@ -37,7 +31,7 @@ ${icon(tone)}<div>${text}</div></div></section>
 `;
 }
 
-/** The title of the window says it too: who has many open sees it there. */
+/** The title of the window says it too: a person with many open windows sees it there. */
 export function titleOf({ account, troubles, overview }: DashboardFacts): string {
   const of = account === undefined ? 'all accounts' : account === 'default' ? '' : account;
   const [worst] = troubles;

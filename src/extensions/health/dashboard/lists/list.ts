@@ -22,7 +22,7 @@ interface List {
   readonly about: readonly (string | false)[];
   readonly columns: readonly Column[];
   readonly rows: readonly Row[];
-  /** The place in the list that the next page goes on after; undefined if this is the last one. */
+  /** The place in the list after which the next page begins; undefined if this is the last one. */
   readonly next: string | undefined;
   /** The command that prints all rows, with a sentence about it; undefined if no command has this filter. */
   readonly command: readonly [text: string, command: string] | undefined;

@@ -12,8 +12,8 @@ import { Refused } from '../actions.ts';
 import { orderForms, type OrderForms } from '../forms.ts';
 
 /**
- * Writes the page of an order: the story as `orders explain` tells it, with what a person may decide before all else: by forms
- * if there is a token, or else by commands.
+ * Writes the page of an order: the story as `orders explain` tells it, with the decisions of a person before all else: by
+ * forms if there is a token, or else by commands.
  */
 export async function orderText(deps: OpsPages, account: string, id: string, token?: string): Promise<string> {
   const { store, clock, config, activities } = deps;
@@ -40,7 +40,7 @@ function withShortTimes(line: string): string {
   return line.replaceAll(/(?<=\s)(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)\.\d{3}Z/g, '$1 $2 UTC');
 }
 
-/** Says what happens next. A form stands in place of the commands that do the same. */
+/** The next steps. A form replaces the commands that do the same. */
 function nextText(id: string, next: readonly string[], forms: OrderForms): string {
   const shown = Object.keys(forms).length === 0 ? next : next.filter((line) => !EFFECTS.includes(line));
   const parts = shown.map((line) => {

@@ -7,7 +7,7 @@ const MOST_STEPS = 62;
 const MOST_NAMES = 10;
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
 
-/** A time axis of days, or of longer steps where there are too many of them. */
+/** A time axis of days, or of longer steps if there are too many of them. */
 export interface TimeSteps {
   readonly unit: string;
   readonly names: Steps;
@@ -62,8 +62,8 @@ const LONG: readonly (readonly [unit: string, months: number])[] = [
 const KINDS: readonly Kind[] = [DAYS, WEEKS, ...LONG.map(([unit, months]) => monthsKind(unit, months))];
 
 /**
- * Makes the axis of the days; what is no day is left out. It covers the period too if that has few days. Undefined if there is
- * only one step: a chart of one column says no more than a table.
+ * Makes the axis of the days; text that is no day is left out. It covers the period too if that has few days. Undefined if
+ * there is only one step: a chart of one column says no more than a table.
  */
 export function timeSteps(days: readonly string[], period: readonly string[] = []): TimeSteps | undefined {
   const used = numbersOf(days);

@@ -75,9 +75,10 @@ describe('the newest changes', () => {
       field: 'hold',
       new_value: 'all-paused',
       reason: 'r',
+      actor: 'ann',
     } as const;
     expect(linesOf(held, { ...held, type: 'order.needs_attention' }, paused)).toEqual([
-      'account default paused all-paused, r',
+      'account default paused all-paused, by ann: r',
       'shop-1 unknown → held',
     ]);
   });
