@@ -68,7 +68,7 @@ async function requests(): Promise<Logged[]> {
 }
 
 const VALIDATION = '/api/v1/merchant/client/validate/email';
-const ASKED = 'the exchange of the environment, asked about what nobody has';
+const ASKED = 'the exchange of the environment, asked about an unused id';
 const MADE = 'the exchange of the environment, asked to make things';
 
 describe('the contract suite against an exchange of the environment', () => {
