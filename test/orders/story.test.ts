@@ -384,6 +384,30 @@ describe('the story of an order', () => {
     ]);
   });
 
+  it('that the exchange no longer finds says so, also when a person has acknowledged the finding', async () => {
+    const { answers, pass, tell, program } = await ordered();
+    answers.lookup = record('a', { modificationDate: '2026-01-05T12:00:06Z' });
+    await pass(0);
+    await pass(5 * SECOND);
+    const found = await tell(program.clock.now());
+    answers.lookup = NOT_FOUND;
+    await pass(HOUR);
+    const missing = await tell(program.clock.now());
+    expect(missing.headline).toBe(`${found.headline}. The exchange no longer finds it`);
+    expect(missing.told.map(({ text }) => text)).toContain('A look-up found no order.');
+    expect(missing.next.join('\n')).toContain('exchange lookup a');
+    program.merchant.exec(
+      "update findings set status = 'acknowledged', changed_at = last_seen_at, changed_by = 'anna'",
+    );
+    const acknowledged = await tell(program.clock.now());
+    expect(acknowledged.headline).toBe(missing.headline);
+    expect(missing.next).toEqual(expect.arrayContaining([...acknowledged.next]));
+    answers.lookup = record('a', { modificationDate: '2026-01-05T12:00:06Z' });
+    await pass(HOUR);
+    const back = await tell(program.clock.now());
+    expect([back.headline, back.next.length]).toEqual([found.headline, found.next.length]);
+  });
+
   it('that was final and opened again', async () => {
     const { answers, pass, replay } = await ordered();
     answers.lookup = record('a', { status: 'COMPLETED', ...ENDED, modificationDate: '2026-01-05T12:00:07Z' });

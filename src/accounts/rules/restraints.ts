@@ -224,9 +224,10 @@ export function viewOf({ kind, since, until, reason, actor }: Restraint): Restra
 }
 
 export function describeRestraint({ kind, since, until, reason, actor }: RestraintView, account: string): string {
-  const by = actor === null ? '' : ` by ${actor}`;
   const stopped =
-    actor === null ? `requests of the account have waited (${kind})` : `the account has been paused (${kind})`;
+    actor === null
+      ? `requests of the account have waited since ${since} because ${reason}`
+      : `the account has been paused (${kind}) since ${since} by ${actor}: ${reason}`;
   const resume = `to end: order-sync resume${accountWords(account)} --reason TEXT`;
   // The key is tried again and again, so no time is that of the end.
   const end =
@@ -235,7 +236,7 @@ export function describeRestraint({ kind, since, until, reason, actor }: Restrai
       : until === null
         ? resume
         : `the wait lasts until ${until}, or longer`;
-  return `${stopped} since ${since}${by}: ${reason}; ${end}`;
+  return `${stopped}; ${end}`;
 }
 
 /** Why an account is stopped: its database is in an older state, its settings are wrong, or it failed otherwise. */

@@ -132,7 +132,7 @@ export function define(command: Command): void {
           process.stderr.write(`photos of ${delivery.linkId} delivered: ${delivery.status ?? 'no answer'}\n`);
         },
       }).catch((error: Error) =>
-        command.error(`error: port ${options.port} cannot be used (${error.message}); give another, or 0 for any`),
+        command.error(`error: port ${options.port} cannot be used (${error.message}); --port 0 takes any`),
       );
       sayHowToUse(sandbox.url, apiKey);
       process.send?.({ type: 'listening', url: sandbox.url });

@@ -49,7 +49,7 @@ Examples:
 
 export function define(command: Command): void {
   const url = optionOf(reader(secureUrl));
-  const sandbox = new Option('--sandbox [url]', `the sandbox is the exchange (${SANDBOX.url})`).preset(SANDBOX.url);
+  const sandbox = new Option('--sandbox [url]', 'the sandbox is the exchange').preset(SANDBOX.url);
   command
     .description('makes the settings, the files of the keys and the database, and asks the exchange with each key')
     .option('--base-url <url>', 'address of the exchange', url)

@@ -12,7 +12,8 @@ const LONGEST_NAME = 200;
 const SECRET_BYTES = { min: 24, max: 64 };
 const FORM = 'such as [{"url": "https://shop.example/events", "secrets": ["whsec_…"]}] (the value is not shown)';
 const MAKE_ONE = 'make one with: echo "whsec_$(openssl rand -base64 32)"';
-const SECRET_FORM = `must be 1 or ${MOST_SECRETS} secrets, each whsec_ and ${SECRET_BYTES.min} to ${SECRET_BYTES.max} bytes in base64; ${MAKE_ONE}`;
+const ONE_SECRET = `whsec_ and ${SECRET_BYTES.min} to ${SECRET_BYTES.max} bytes in base64; ${MAKE_ONE}`;
+const SECRETS_FORM = `must be 1 or ${MOST_SECRETS} secrets, each ${ONE_SECRET}`;
 /** The secret of the examples in docs/webhooks.md: anybody can sign with it. */
 const PUBLISHED_SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=';
 /** The names that RFC 2606 keeps for examples: no receiver has one. */
@@ -39,16 +40,14 @@ const address = text(
   { type: 'string', pattern: '^https?://[^/\\s]' },
 );
 const secret = z
-  .string(SECRET_FORM)
-  .refine(isSecret, SECRET_FORM)
+  .string(`must be ${ONE_SECRET}`)
+  .refine(isSecret, `must be ${ONE_SECRET}`)
   .meta({ json: { type: 'string', pattern: '^whsec_' } });
 const event = text((given) => {
   if (EVENT_TYPES.some((type) => takesType([given], type))) return given;
   const beginnings = [...new Set(EVENT_TYPES.map((type) => `${type.split('.')[0]}.*`))];
   const meant = meantBy(given, [...EVENT_TYPES, ...beginnings]);
-  throw new Error(
-    `must be a type of events${meant}; the types are ${EVENT_TYPES.join(', ')}, and ${beginnings.join(', ')}`,
-  );
+  throw new Error(`must be a type of events: ${EVENT_TYPES.join(', ')}, ${beginnings.join(', ')}${meant}`);
 });
 /** Has one value stand for a list of one. */
 function listOf<T>(items: z.ZodType<T>) {
@@ -62,7 +61,7 @@ const endpoint = fields(
   {
     name: name.optional(),
     url: address,
-    secrets: listOf(z.array(secret, SECRET_FORM).min(1, SECRET_FORM).max(MOST_SECRETS, SECRET_FORM)),
+    secrets: listOf(z.array(secret, SECRETS_FORM).min(1, SECRETS_FORM).max(MOST_SECRETS, SECRETS_FORM)),
     events: listOf(z.array(event).optional()),
     allowPrivate: flag.optional(),
   },

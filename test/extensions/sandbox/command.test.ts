@@ -98,6 +98,15 @@ describe('order-sync sandbox', () => {
     }
   });
 
+  it('names the option for another port when its port is taken', async () => {
+    const other = createServer();
+    other.listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { code, stderr } = await runProgram(['sandbox', '--port', String((other.address() as AddressInfo).port)]);
+    other.close();
+    expect([code, stderr]).toEqual([64, expect.stringContaining('--port 0')]);
+  });
+
   it.each([
     ['--photo-url', 'https://merchant.example/photos', /--photo-url names another machine/],
     ['--photo-url', 'http://127.0.0.1.merchant.example/', /--photo-url names another machine/],

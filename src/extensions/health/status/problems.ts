@@ -30,7 +30,7 @@ const MOST_NAMED = 5;
 
 /** Says more of a problem than its text does. */
 export const HINTS: Partial<Record<ProblemCode, string>> = {
-  held: 'It is not known whether the exchange took the request. Ask the exchange, then decide for each order.',
+  held: 'It is not known whether the exchange took the request. Ask the exchange, then decide.',
   disputed: 'The exchange has another order under the same id. Do not pay or deliver until a person has decided.',
   unknown: 'It is not known whether the exchange took the request. order-sync looks up each order by itself.',
   invalid:

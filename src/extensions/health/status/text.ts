@@ -34,13 +34,16 @@ export function statusText(status: Status, screen: Screen, verdict = judgeStatus
   ].join('');
 }
 
-const COUNTED = 'Its orders are also counted as held, or as of unknown outcome.';
+const FINDING_HINTS: Readonly<Record<string, string>> = {
+  CREATE_UNKNOWN: 'Such orders are also counted as held, or as of unknown outcome.',
+  ORDER_VANISHED: 'Ask the exchange what became of the order. order-sync still looks it up.',
+};
 
 /** A hint stands with the first problem that has it. */
 function reasonLines({ reasons }: StatusVerdict, screen: Screen): string[] {
   const said = new Set<string>();
   return reasons.flatMap((problem) => {
-    const hint = problem.about.class === 'CREATE_UNKNOWN' && problem.code === 'finding' ? COUNTED : HINTS[problem.code];
+    const hint = problem.code === 'finding' ? FINDING_HINTS[problem.about.class ?? ''] : HINTS[problem.code];
     const lines = [hint, problem.remedy].filter((line) => line !== undefined && !said.has(line));
     if (hint !== undefined) said.add(hint);
     return [

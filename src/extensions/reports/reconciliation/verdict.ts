@@ -51,7 +51,7 @@ const LONGEST_NAME = 64;
 export function problemsOf({ totals, tables, otherAccounts, unknownAge, supplements }: Reconciled): readonly Problem[] {
   const { unchecked, disputed, errors, warnings } = totals.counts();
   const others = rowsOf(otherAccounts);
-  const decidedOf = (severity: Problem['tone']) => decidedText(tables.decided(severity));
+  const [decidedErrors, decidedWarnings] = [tables.decided('error'), tables.decided('warning')];
   const given: readonly (Problem & { readonly count: number })[] = [
     { count: unchecked, because: `${unchecked} unchecked`, reason: uncheckedReason(totals), tone: 'warning' },
     {
@@ -62,14 +62,14 @@ export function problemsOf({ totals, tables, otherAccounts, unknownAge, suppleme
     },
     {
       count: errors,
-      because: `open errors: ${errors}`,
-      reason: `${counted(errors, 'open error')}: the two sides contradict each other, or the outcome of an order is not known.${decidedOf('error')}`,
+      because: `open errors: ${errors}${decidedBrief(decidedErrors)}`,
+      reason: `${counted(errors, 'open error')}: the two sides contradict each other, or the outcome of an order is not known.${decidedText(decidedErrors)}`,
       tone: 'error',
     },
     {
       count: warnings,
-      because: `open warnings: ${warnings}`,
-      reason: `${counted(warnings, 'open warning')}: an order is late, was not checked, or changed in an unusual way.${decidedOf('warning')}`,
+      because: `open warnings: ${warnings}${decidedBrief(decidedWarnings)}`,
+      reason: `${counted(warnings, 'open warning')}: an order is late, was not checked, or changed in an unusual way.${decidedText(decidedWarnings)}`,
       tone: 'warning',
     },
     {
@@ -86,6 +86,10 @@ export function problemsOf({ totals, tables, otherAccounts, unknownAge, suppleme
     },
   ];
   return [...given.filter(({ count }) => count > 0), ...supplements.flatMap(({ problems }) => problems)];
+}
+
+function decidedBrief(findings: number): string {
+  return findings === 0 ? '' : `, ${findings} of them decided`;
 }
 
 function decidedText(findings: number): string {

@@ -16,6 +16,7 @@ import { capitalized, counted, inWords } from '../../../base/words.ts';
 import { currencyOfRow, pairOf } from '../reconciliation/rows.ts';
 import type { StoryEvidence, StoryFinding } from '../tables/story.ts';
 import { decided } from './sentences.ts';
+import { isCommand } from './next.ts';
 import { beginOf, isOpen, type Story } from './story.ts';
 
 const GRAVITY: readonly Tone[] = ['error', 'warning', 'info', 'neutral', 'good'];
@@ -48,7 +49,12 @@ export function storyDocument(story: Story, evidence: StoryEvidence, settings: S
   };
   const findings = seen.findings.map((finding) => findingRow(finding, asOf));
   const sections: readonly Section[] = [
-    { name: 'next', title: 'What happens next', columns: NEXT, rows: next.map((step) => ({ step })) },
+    {
+      name: 'next',
+      title: 'What happens next',
+      columns: NEXT,
+      rows: next.map((step) => ({ step: isCommand(step) ? step : withPageTimes(step) })),
+    },
     { name: 'findings', title: 'Findings', columns: FINDINGS, rows: findings },
     {
       name: 'timeline',
@@ -61,7 +67,7 @@ export function storyDocument(story: Story, evidence: StoryEvidence, settings: S
   return {
     schema: null,
     title: `Order ${shownId(externalOrderId)}`,
-    verdict: verdictOf(story, seen),
+    verdict: verdictOf({ ...story, headline: withPageTimes(story.headline) }, seen),
     cards: state === null ? [] : cardsOf({ ...story, state }, seen, settings),
     facts: [
       { key: 'as_of', label: 'As of', value: asOf },
@@ -73,6 +79,11 @@ export function storyDocument(story: Story, evidence: StoryEvidence, settings: S
     sections: sections.filter(({ name }) => name !== 'findings' || findings.length > 0),
     charts: [],
   };
+}
+
+/** Writes times as the other times of a page are. */
+function withPageTimes(text: string): string {
+  return text.replaceAll(/\b(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z/g, '$1 $2 UTC');
 }
 
 /** The evidence at the moment of the story; of the events the changes of the state alone. */

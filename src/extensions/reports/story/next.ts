@@ -49,17 +49,20 @@ export interface Moment {
 interface PlannedMoment extends Moment {
   /** Something stops the next step, and is said already. */
   readonly isStopped: boolean;
+  /** The newest look-up that was answered found no order, although an earlier one did. */
+  readonly isVanished: boolean;
 }
 
 /** A look-up that was due for longer waits for its turn. */
 const OVERDUE_MS = 60_000;
 
 export function whatNext(moment: PlannedMoment, settings: StorySettings): readonly string[] {
-  const { order, state, spacing, isStopped } = moment;
+  const { order, state, spacing, isStopped, isVanished } = moment;
   const next = nextLookup(moment, settings);
   const when = whenText(moment, next ?? null);
   const spaced = spacing === undefined ? [] : [spacing.text];
   const asking = ['To see what the exchange answers now:', commandOf('exchange lookup', order)];
+  const [followed, missing] = isVanished ? ['still looked up', [VANISHED, ...asking]] : ['followed until it ends', []];
   const offer = (text: string) => [`${text}:`, ...decisionCommands(moment, settings)];
   const unlessStopped = (line: string) => (isStopped ? [] : [line]);
   const again = next === null ? [ENDED] : unlessStopped(`The order is looked up again, ${whyAgain(moment)}${when}.`);
@@ -89,7 +92,7 @@ export function whatNext(moment: PlannedMoment, settings: StorySettings): readon
         ...offer('To abandon the order, if it is certain that it will not appear'),
       ];
     case 'open':
-      return [...unlessStopped(`The order is followed until it ends${when}.`), ...spaced];
+      return [...missing, ...unlessStopped(`The order is ${followed}${when}.`), ...spaced];
     case 'disputed':
       return [
         'The order at the exchange contradicts the row. Do not act on it until a person has decided.',
@@ -118,6 +121,8 @@ const CANNOT_CANCEL =
   'The order cannot be cancelled: the exchange may already have it. To stop all creates of the account:';
 const CORRECT =
   'Nothing, until a person corrects the row, with an UPDATE of its columns, or deletes it. A corrected row is checked again.';
+const VANISHED =
+  'The newest look-up that was answered found no order. A person must ask the exchange what became of the order.';
 
 const IN_FLIGHT =
   'The outcome is recorded when the exchange answers. If the process ends before that, the order is looked up.';

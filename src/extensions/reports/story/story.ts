@@ -56,7 +56,9 @@ export function buildStory(evidence: StoryEvidence, asOf: Date, settings: StoryS
   const stopped = stopLines(evidence, { order, events, state, asOf }, settings);
   const isLookedUp = stopped.length === 0 && isNewest({ order, asOf }) && order.next_action_at !== null;
   const spacing = isLookedUp ? settings.spacing : undefined;
-  const next = whatNext({ order, events, state, asOf, spacing, isStopped: stopped.length > 0 }, settings);
+  const isVanished = findings.some((one) => one.class === 'ORDER_VANISHED' && isTrue(one, until));
+  const planned = { order, events, state, asOf, spacing, isStopped: stopped.length > 0, isVanished };
+  const next = whatNext(planned, settings);
   // A decision waits for nothing.
   const isDecidedFirst = state === 'held' || CAN_END.includes(state);
   return {
@@ -99,7 +101,9 @@ function headline(
   const amounts =
     other === undefined ? '' : `. Its amount is ${other.actual} at the exchange and ${other.expected} in the row`;
   const isAgain = facts.state === 'pending' && begin?.source === 'operator' && begin.old_value !== 'invalid';
-  return `${headlineSentence(facts, since)}${isAgain ? ' again' : ''}${amounts}`;
+  const isVanished = compared.some((one) => one.class === 'ORDER_VANISHED' && isTrue(one, until));
+  const vanished = isVanished ? '. The exchange no longer finds it' : '';
+  return `${headlineSentence(facts, since)}${isAgain ? ' again' : ''}${amounts}${vanished}`;
 }
 
 /** Why the next step must wait, or never comes: a hold of the account, or an account without an owner. */
@@ -157,7 +161,8 @@ function lookupEntries({ order, events, record }: StoryEvidence, { verifyAfter }
     ({ field, observed_at }) => field === 'state' && observed_at <= last_lookup_at,
   )?.new_value;
   const spent = state === 'unknown' ? `; ${order.verifications} of ${verifyAfter.length} look-ups are done` : '';
-  const text = record === null ? `A look-up found no order${spent}.` : 'A look-up found no newer record of the order.';
+  const isAbsent = record === null || order.absent_at === last_lookup_at;
+  const text = isAbsent ? `A look-up found no order${spent}.` : 'A look-up found no newer record of the order.';
   return [...entries, { at: last_lookup_at, text }];
 }
 
@@ -247,8 +252,10 @@ const DECIDED = 'A person has decided about the order. The finding only needs to
 export function adviceOn(finding: StoryFinding, moment: Pick<Moment, 'order' | 'events'>): string {
   if (isDecided(finding, moment.events)) return DECIDED;
   const { external_order_id: id, account, pre_order_id: preOrderId } = moment.order;
+  const state = moment.events.findLast(({ field }) => field === 'state')?.new_value;
   const advice = findingClass(finding.class)?.advice ?? 'This version of order-sync does not know it.';
   return advice
+    .replace(/^While the order is unknown, .+: wait\. If it is held, a/, (words) => (state === 'held' ? 'A' : words))
     .replace('a command that order-sync orders explain ORDER shows', HERE)
     .replaceAll(/\bORDER\b/g, () => shellWord(id))
     .replaceAll('--reason TEXT', () => `--reason TEXT${accountWords(account)}`)

@@ -332,10 +332,13 @@ it('a status says once of disputed orders not to pay, and of an outage that it e
   const attention = ['a', 'b'].map((externalOrderId) => {
     return { account: 'default', externalOrderId, state: 'disputed', reason: 'r', since: READ_AT } as const;
   });
-  const findings = [{ class: 'CREATE_UNKNOWN', severity: 'error', open: 3 } as const];
+  const findings = (['CREATE_UNKNOWN', 'ORDER_VANISHED'] as const).map((name) => {
+    return { class: name, severity: 'error', open: 3 } as const;
+  });
   const overview = overviewOf({ attention, findings, outOfReach: [trouble], orders: { disputed: 2, unknown: 3 } });
   const shown = statusText({ ...readingOf(), overview, daemon: null, database: 'd' }, PLAIN);
-  for (const hint of ['Do not pay', 'continues by itself', 'also counted']) expect(shown.split(hint)).toHaveLength(2);
+  for (const hint of ['Do not pay', 'continues by itself', 'also counted', 'still looks it up'])
+    expect(shown.split(hint)).toHaveLength(2);
 });
 
 it('the headline of a status denies no receiver that fails, nor its exchange a key that is refused', () => {

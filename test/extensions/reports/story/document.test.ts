@@ -89,6 +89,13 @@ describe('the page of an order', () => {
     expect(pageOf('open', { events }).verdict?.reasons).toEqual([expect.stringMatching(/^anna .*: it was agreed\.$/)]);
   });
 
+  it('has times as the other times of a page are, in its headline and in what happens next', () => {
+    const { verdict, sections } = pageOf('open', {}, { next_action_at: '2026-01-05T16:00:00.000Z' });
+    expect(verdict?.text).toContain('since 2026-01-05 13:00:00 UTC');
+    const next = sections[0]?.rows as readonly Row[];
+    expect(next.map(({ step }) => step).join()).toContain('next at 2026-01-05 16:00:00 UTC');
+  });
+
   it('has each sentence and each command on a line', () => {
     const next = pageOf('disputed').sections[0]?.rows as readonly Row[];
     const rows = next.map(({ step }) => step);

@@ -83,12 +83,12 @@ describe('an order whose account is held', () => {
     const waits = tell(held).next.filter((line) => line.startsWith('The order is not'));
     expect(waits).toEqual([
       expect.stringMatching(/creates-paused.* by ann: maintenance; .*resume/),
-      expect.stringContaining(`rate-limited`),
+      expect.stringContaining(`since ${at(5)} because maintenance; the wait lasts until ${at(90)}`),
     ]);
     expect(tell(held).next.join()).not.toContain('when the next pass runs');
     const accepted = [event(1, {}), event(2, { old_value: 'sending', new_value: 'accepted' })];
     const followed = tell({ ...held, events: accepted }).next.filter((line) => line.startsWith('The order is not'));
-    expect(followed).toEqual([expect.stringContaining('rate-limited')]);
+    expect(followed).toEqual([expect.stringContaining(`until ${at(90)}`)]);
   });
 
   it('waits for the key, with advice on the key and no time in the past', () => {
@@ -405,11 +405,20 @@ describe('a finding in a story', () => {
     const events = [event(10, { new_value: old_value }), decided];
     const adviceAt = (seconds: number, happened = events) => {
       const told = tell(evidence({ events: happened, findings: [{ ...FINDING, class: name }] }), seconds);
-      return told.next.find((line) => line.includes(`finding ${name}.`));
+      return told.next.find((line) => line.includes(`finding ${name}.`))?.includes('A person has decided');
     };
-    expect(adviceAt(30) !== adviceAt(19)).toBe(isSettled);
+    expect([adviceAt(19), adviceAt(30)]).toEqual([false, isSettled]);
     const again = event(25, { old_value: new_value, new_value: name === 'CREATE_UNKNOWN' ? 'unknown' : 'disputed' });
-    expect(adviceAt(30, [...events, again])).toBe(adviceAt(19));
+    expect(adviceAt(30, [...events, again])).toBe(false);
+  });
+
+  it('CREATE_UNKNOWN of a held order advises nothing about orders of unknown outcome', () => {
+    const findings = [{ ...FINDING, class: 'CREATE_UNKNOWN' }];
+    const advised = (new_value: string) =>
+      tell(evidence({ events: [event(10, { new_value })], findings }))
+        .next.join()
+        .includes('While the order is unknown');
+    expect(['unknown', 'held'].map(advised)).toEqual([true, false]);
   });
 
   it('is acknowledged after the decision that settles it, and not before', () => {
