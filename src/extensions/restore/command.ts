@@ -33,7 +33,7 @@ After a standby of PostgreSQL was promoted nothing was put back, but its last
 commits may be lost. The orders that may have been sent then are unknown under
 one finding, and the workers go on. Ask the exchange about each, then decide
 with --failover: first --sent --file with the ids of those that it has, then
---not-sent with those that it lacks. Without --file it is about all of them.
+--not-sent with the ids that it lacks. Without --file all orders are decided.
 
 Examples:
   order-sync db accept-restore
