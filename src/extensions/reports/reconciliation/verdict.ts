@@ -1,6 +1,7 @@
 import type { Card, Fact, Section, Verdict } from '../../documents/document.ts';
 import type { Tone } from '../../../cli/shared/terminal.ts';
 import { counted, cut, emptyReason, sumOf } from '../../../base/words.ts';
+import { ORDER_STATES } from '../../../orders/rules/states.ts';
 import type { ReportTables } from '../tables/report.ts';
 import type { ReconciliationCharts } from './charts.ts';
 import { DISPUTED, findingHead, uncheckedHead } from './findings.ts';
@@ -123,7 +124,10 @@ function uncheckedReason({ unchecked }: ReconciliationTotals): string {
 /** Says why there are orders that nothing can be compared with. */
 function nothingReasons({ totals: { nothing }, outOfReachSince }: Reconciled): readonly (string | false)[] {
   const all = sumOf([...nothing.values()], (count) => count);
-  const states = partsOf(Object.fromEntries([...nothing].toSorted(([, a], [, b]) => b - a)));
+  const counts = ORDER_STATES.map((state) => [state, nothing.get(state) ?? 0] as const).filter(
+    ([, count]) => count > 0,
+  );
+  const states = partsOf(Object.fromEntries(counts.toSorted(([, a], [, b]) => b - a)));
   const invalid = nothing.get('invalid') ?? 0;
   const rows = counted(invalid, 'order is invalid: its row waits', 'orders are invalid: their rows wait');
   return [
