@@ -67,7 +67,7 @@ function defineList(command: Command): void {
     });
 }
 
-/** Says if a running daemon does not know these settings, and so perhaps not the endpoint. */
+/** Warns if the settings changed after the daemon started: it may not know the endpoint. */
 async function tellChanged(command: Command, config: Config): Promise<void> {
   const status = await readFromDaemon(command, config, STATUS, undefined);
   const { daemon } = (status ?? {}) as { readonly daemon?: { readonly changedSettings?: string } };
@@ -140,8 +140,7 @@ function defineResend(command: Command): void {
       if (ways.length !== 1) command.error('error: use one of --dead-letter, --all and --from');
       const counts = await withStore(command, 'current', async (store, config) => {
         const endpoint = endpointOf(config, name);
-        const rows = wantedRows(store, endpoint, accountOf(command, config), options);
-        return await resend(store, endpoint, rows);
+        return await resend(store, endpoint, wantedRows(store, endpoint, accountOf(command, config), options));
       });
       const { taken, left, notTried } = counts;
       const others = notTried < MOST_AT_ONCE ? String(notTried) : `${MOST_AT_ONCE} or more`;
@@ -155,15 +154,12 @@ async function* wantedRows({ db }: Store, endpoint: WebhookEndpoint, account: st
   const { deadLetter, all, from = 0 } = options;
   if (deadLetter !== undefined || all === true) {
     const letters = await listDeliveries(db, { endpoint: endpoint.name, status: 'dead', limit: MOST_AT_ONCE });
-    const wanted = letters.filter(
-      (one) => all === true || (one.account === account && deadLetter?.includes(one.event_id)),
-    );
+    const isWanted = (one: Delivery) => all === true || (one.account === account && deadLetter?.includes(one.event_id));
+    const wanted = letters.filter(isWanted);
     const missing = deadLetter?.filter((id) => !wanted.some((one) => one.event_id === id)) ?? [];
     if (missing.length > 0)
       throw new CommandError(EXIT.absent, `${endpoint.name} has no dead letter ${missing.join(', ')}`);
-    for (const letter of wanted) {
-      yield* await readFeed(db, { account: letter.account, afterId: letter.event_id - 1, limit: 1 });
-    }
+    for (const one of wanted) yield* await readFeed(db, { account: one.account, afterId: one.event_id - 1, limit: 1 });
     return;
   }
   const newest = await newestEventId(db, account);
@@ -179,7 +175,7 @@ async function* wantedRows({ db }: Store, endpoint: WebhookEndpoint, account: st
   }
 }
 
-/** Sends one after the other; where the endpoint takes nothing for now, the others are counted and not tried. */
+/** Sends one event after the other; if the endpoint takes nothing for now, the others are counted and not tried. */
 async function resend(store: Store, endpoint: WebhookEndpoint, rows: AsyncIterable<EventRow>) {
   const clock = systemClock();
   using sender = await senderTo(endpoint);
@@ -199,10 +195,8 @@ async function resend(store: Store, endpoint: WebhookEndpoint, rows: AsyncIterab
       continue;
     }
     counts.taken += 1;
-    const letter = { endpoint: endpoint.name, account: row.account, eventId: row.id };
-    await store
-      .forAccount(row.account)
-      .writer.write(async (tx) => await deliverDeadLetter(tx, { ...letter, now: clock.now() }));
+    const letter = { endpoint: endpoint.name, account: row.account, eventId: row.id, now: clock.now() };
+    await store.forAccount(row.account).writer.write((tx) => deliverDeadLetter(tx, letter));
   }
   return counts;
 }
@@ -239,28 +233,22 @@ function defineVerify(command: Command): void {
         "webhooks verify https://shop.example/events body.json \\\n    --id evt_1 --timestamp 1767225600 --signature 'v1,…'",
       ),
     )
-    .action(
-      async (
-        name: string,
-        file: string,
-        { id = '', timestamp = '', signature = '' }: Readonly<Record<string, string>>,
-      ) => {
-        const { secrets } = endpointOf(await plainConfig(command), name);
-        const body = readFileSync(file === '-' ? 0 : file);
-        const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature };
-        const { Webhook } = await import('standardwebhooks');
-        let reason = '';
-        for (const secret of secrets) {
-          try {
-            new Webhook(secret).verify(body, headers, { jsonParse: false });
-            return void process.stdout.write('the message is verified\n');
-          } catch (error) {
-            reason ||= (error as Error).message;
-          }
+    .action(async (name: string, file: string, given: Readonly<Record<string, string>>) => {
+      const { secrets } = endpointOf(await plainConfig(command), name);
+      const body = readFileSync(file === '-' ? 0 : file);
+      const headers = Object.fromEntries(Object.entries(given).map(([option, value]) => [`webhook-${option}`, value]));
+      const { Webhook } = await import('standardwebhooks');
+      let reason = '';
+      for (const secret of secrets) {
+        try {
+          new Webhook(secret).verify(body, headers, { jsonParse: false });
+          return void process.stdout.write('the message is verified\n');
+        } catch (error) {
+          reason ||= (error as Error).message;
         }
-        throw new CommandError(EXIT.data, `the message is not verified: ${reason}`);
-      },
-    );
+      }
+      throw new CommandError(EXIT.data, `the message is not verified: ${reason}`);
+    });
 }
 
 function endpointOf(config: Config, name: string): WebhookEndpoint {
@@ -273,7 +261,6 @@ function endpointOf(config: Config, name: string): WebhookEndpoint {
   throw new CommandError(EXIT.absent, `webhooks.endpoints names no endpoint ${name}; ${advice}`);
 }
 
-/** Opens the way to an endpoint; what sends is loaded only then. */
 async function senderTo(endpoint: WebhookEndpoint): Promise<WebhookSender> {
   const { webhookSender } = await import('./sender.ts');
   return webhookSender({ endpoint, clock: systemClock(), version: programVersion() });
@@ -281,7 +268,7 @@ async function senderTo(endpoint: WebhookEndpoint): Promise<WebhookSender> {
 
 function outcomeText(outcome: DeliveryOutcome): string {
   if (outcome.kind === 'taken') return 'delivered';
-  const { kind } = outcome;
-  const cause = kind === 'refused' ? `it answers ${outcome.status}` : outcome.cause;
-  return `${kind === 'refused' ? 'refused' : 'not delivered'}: ${cause}; ${receiverRemedy(cause)}`;
+  const isRefused = outcome.kind === 'refused';
+  const cause = isRefused ? `it answers ${outcome.status}` : outcome.cause;
+  return `${isRefused ? 'refused' : 'not delivered'}: ${cause}; ${receiverRemedy(cause)}`;
 }

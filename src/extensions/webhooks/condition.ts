@@ -4,30 +4,30 @@ import { endpointWaitMs } from './delivery.ts';
 import { after } from '../../base/instant.ts';
 
 export interface EndpointFacts {
-  /** When it took the last event, and when it last failed; null if it has not in this process. */
+  /** When it last took an event, and when it last failed; null if it has not in this process. */
   readonly takenAt: Date | null;
   readonly failedAt: Date | null;
-  readonly failing: { readonly since: Date; readonly cause: string; readonly nextTryAt: Date } | null;
+  readonly failing: Readonly<Pick<Failing, 'since' | 'cause' | 'nextTryAt'>> | null;
+}
+
+interface Failing {
+  since: Date;
+  tries: number;
+  cause: string;
+  /** The endpoint is tried again, with one event at a time. */
+  isTrying: boolean;
+  /** The status of its last refusal since it is tried again. */
+  refusedWith?: number;
+  nextTryAt: Date;
+  tryAgainAt: number;
+  /** The endpoint asked for the wait. */
+  isAsked: boolean;
 }
 
 const SAY_AGAIN_MS = 60_000;
 
-interface Failing {
-  readonly since: Date;
-  readonly tries: number;
-  readonly cause: string;
-  /** It is tried again, with one event at a time. */
-  isTrying: boolean;
-  /** The status with which it has refused an event since it is tried again. */
-  refusedWith?: number;
-  nextTryAt: Date;
-  tryAgainAt: number;
-  isAsked: boolean;
-}
-
-/** Whether an endpoint takes events: while it does not, one event tries it, from 5 s after the first failure up to once an hour. */
+/** Tells whether an endpoint takes events. While it fails, one event tries it: 5 s after the first failure, then less and less often. */
 export class EndpointCondition {
-  readonly #name: string;
   readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly #log: Logger;
   #failing: Failing | undefined;
@@ -35,8 +35,7 @@ export class EndpointCondition {
   #takenAt: Date | null = null;
   #failedAt: Date | null = null;
 
-  constructor(name: string, clock: Pick<Clock, 'now' | 'monotonic'>, log: Logger) {
-    this.#name = name;
+  constructor(clock: Pick<Clock, 'now' | 'monotonic'>, log: Logger) {
     this.#clock = clock;
     this.#log = log;
   }
@@ -63,32 +62,32 @@ export class EndpointCondition {
     this.#failing = undefined;
     const { since, tries } = failing;
     const lastedMs = this.#takenAt.getTime() - since.getTime();
-    this.#log.info({ endpoint: this.#name, lastedMs, tries }, 'a webhook endpoint accepts events again');
+    this.#log.info({ lastedMs, tries }, 'a webhook endpoint accepts events again');
     return true;
   }
 
-  /** It refused an event: where it is tried again, whether it takes others is still to be seen. */
+  /** A refusal while the endpoint is tried again does not tell whether it takes other events. */
   refused(status: number): void {
     if (this.#failing?.isTrying === true) this.#failing.refusedWith = status;
   }
 
-  /** There is nothing more to try it with: where it has refused an event, that is its next failure. */
+  /** No event is left to try it with: a refusal is then its next failure. */
   triedAll(): void {
     const status = this.#failing?.refusedWith;
     if (status !== undefined) this.failed(`it answers ${status}, and has accepted no event since`);
   }
 
-  /** It refuses events of more orders than are retried: that is logged, at most once a minute. */
+  /** Logs, at most once a minute, that it refuses events of more orders than are retried. */
   refusesTooMany(retrying: number, status: number): void {
     const now = this.#clock.monotonic();
     if (now < this.#sayAgainAt) return;
     this.#sayAgainAt = now + SAY_AGAIN_MS;
     const text =
       'a webhook endpoint refuses events of too many orders: further refused events become dead letters at once';
-    this.#log.warn({ endpoint: this.#name, retrying, status }, text);
+    this.#log.warn({ retrying, status }, text);
   }
 
-  /** It failed as a whole. Requests that were under way when it began say the same, and may ask for a longer wait. */
+  /** The endpoint failed as a whole. Requests that were in flight then fail alike, and may ask for a longer wait. */
   failed(cause: string, askedMs?: number): void {
     const now = this.#clock.now();
     this.#failedAt = now;
@@ -106,7 +105,7 @@ export class EndpointCondition {
     const since = failing?.since ?? now;
     this.#failing = { since, tries, cause, ...wait, isTrying: false, isAsked: askedMs !== undefined };
     if (failing !== undefined) return;
-    const facts = { endpoint: this.#name, nextTry: wait.nextTryAt.toISOString(), cause };
+    const facts = { nextTry: wait.nextTryAt.toISOString(), cause };
     this.#log.warn(facts, 'a webhook endpoint accepts no events; they wait');
   }
 }

@@ -7,38 +7,33 @@ export type DeliveryOutcome =
       readonly kind: 'unavailable';
       readonly cause: string;
       readonly retryAfterMs?: number;
-      /** Present if the event may be the cause after all: the status, 0 if there was no answer. */
+      /** Present if the event may be the cause: the status, 0 if there was no answer. */
       readonly status?: number;
     }
-  /** The endpoint does not want this event, or none: whether it takes others tells. */
+  /** The endpoint does not want this event, or takes none at all: its answers to other events tell. */
   | { readonly kind: 'refused'; readonly status: number };
 
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
+const MINUTE_MS = 60_000;
+const FIRST_TRY_AGAIN_MS = 5_000;
+const LAST_TRY_AGAIN_MS = 60 * MINUTE_MS;
 
-const FIRST_TRY_AGAIN_MS = 5 * SECOND_MS;
-const LAST_TRY_AGAIN_MS = HOUR_MS;
-
-/** Statuses of 4xx that speak of the moment and not of the event: a timeout, and too many requests. */
+/** Statuses of 4xx that do not speak of the event: a timeout, and too many requests. */
 const PASSING_STATUSES: readonly number[] = [408, 429];
 
 /** The waits before each attempt at an event that was refused; together 24 h. */
 const RETRY_WAITS_MS = [1, 4, 10, 15, 30, 60, 120, 240, 360, 600].map((minutes) => minutes * MINUTE_MS);
 
-/** So many orders in a row are refused, and none is taken between them, before that is laid to the endpoint as a whole. */
+/** After this many refused events without a taken one, the endpoint as a whole fails. */
 export const MOST_REFUSED_IN_A_ROW = 10;
 
-/** Reads an answer by its status; a redirect is none, as nobody follows it. */
 export function outcomeOf(status: number, retryAfterMs?: number): DeliveryOutcome {
   if (status >= 200 && status < 300) return { kind: 'taken' };
-  const isOfEvent = status >= 400 && status < 500 && !PASSING_STATUSES.includes(status);
-  if (isOfEvent) return { kind: 'refused', status };
+  if (status >= 400 && status < 500 && !PASSING_STATUSES.includes(status)) return { kind: 'refused', status };
   const asked = retryAfterMs !== undefined && { retryAfterMs };
   return { kind: 'unavailable', cause: `it answers ${status}`, ...asked, ...(status >= 500 && { status }) };
 }
 
-/** Milliseconds until an endpoint that has failed `tries` times is asked again: what it asks for, up to an hour, and no less than usual. */
+/** Milliseconds until an endpoint that has failed `tries` times is tried again: at least as long as it asks for, and at most an hour. */
 export function endpointWaitMs(tries: number, retryAfterMs = 0): number {
   const usual = FIRST_TRY_AGAIN_MS * 2 ** Math.min(Math.max(tries, 1) - 1, 20);
   return Math.min(Math.max(usual, retryAfterMs), LAST_TRY_AGAIN_MS);
@@ -66,16 +61,16 @@ export interface Delivery {
   readonly subject: string;
   readonly status: DeliveryStatus;
   readonly attempts: number;
-  /** Set while the event is the next one of its subject, and null otherwise: the time of a retry, or `AT_ONCE`. */
+  /** The time of a retry, or `AT_ONCE`; null unless the event is the next one of its subject. */
   readonly next_attempt_at: string | null;
   readonly failed_at: string | null;
   /** The HTTP status of that attempt; 0 if there was no answer. */
   readonly answer: number;
-  /** Since when it has this status. An event that waits does so since it happened. */
+  /** Since when it has this status; of an event that waits, since it happened. */
   readonly since: string;
 }
 
-/** In the place of a time: what waits for no retry is due whatever the clock showed that planned it. */
+/** In place of a time: an event that waits for no retry is due whatever a clock shows. */
 export const AT_ONCE = '';
 
 export function newDelivery(endpoint: string, event: EventRow, status: 'waiting' | 'behind'): Delivery {
@@ -97,16 +92,16 @@ export function newDelivery(endpoint: string, event: EventRow, status: 'waiting'
 interface AttemptFacts {
   readonly now: Date;
   readonly takenAt: Date | null;
-  /** It refuses events of so many orders that no more are retried. */
+  /** The endpoint refuses events of too many orders: no more are retried. */
   readonly isFull: boolean;
 }
 
-/** Tells whether an event is why the endpoint failed at it: the endpoint has failed at it before, and has taken others since. */
+/** True if the endpoint failed at the event before, and has taken others since. */
 export function isAtFault({ failed_at }: Pick<Delivery, 'failed_at'>, takenAt: Date | null): boolean {
   return failed_at !== null && takenAt !== null && takenAt.toISOString() >= failed_at;
 }
 
-/** Decides what becomes of an event after the endpoint as a whole failed: it is the first one of its subject to be sent again. */
+/** Keeps an event due after the endpoint as a whole failed. */
 export function afterFailure(delivery: Delivery, now: Date): Delivery {
   const at = now.toISOString();
   return { ...delivery, failed_at: at, next_attempt_at: delivery.status === 'retrying' ? at : AT_ONCE };

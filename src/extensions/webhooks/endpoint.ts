@@ -31,7 +31,7 @@ interface EndpointDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly stop: AbortSignal;
-  /** What is under way is broken off: it is sent again by the next process, with the same id. */
+  /** Breaks off requests in flight: the next process sends their events again, with the same ids. */
   readonly breakOff: AbortSignal;
 }
 
@@ -45,13 +45,13 @@ export class EndpointDelivery {
   readonly #accounts = new Map<string, AccountDelivery>();
   readonly #turns = new PQueue({ concurrency: ACCOUNTS_AT_A_TIME });
   readonly #sends = new PQueue({ concurrency: MOST_IN_FLIGHT });
-  /** The events that were refused since one was last taken, by a name. */
+  /** The events that were refused since one was last taken, by account and id. */
   readonly #refused = new Map<string, EventRow>();
   #retrying = 0;
 
   constructor(deps: EndpointDeps) {
     this.#deps = deps;
-    this.condition = new EndpointCondition(deps.endpoint.name, deps.clock, deps.log);
+    this.condition = new EndpointCondition(deps.clock, deps.log.child({ endpoint: deps.endpoint.name }));
   }
 
   get name(): string {
@@ -79,7 +79,7 @@ export class EndpointDelivery {
   }
 
   eachSecond(): void {
-    // One account after the other: the first one that has read its events would be the same each time.
+    // One account at a time: otherwise the same account would be first each time.
     if (this.condition.tryAgain()) this.#sends.concurrency = this.#turns.concurrency = 1;
     if (!this.condition.isHalted) this.#queueAll();
     if (this.#turns.size + this.#turns.pending === 0) this.condition.triedAll();
@@ -113,7 +113,6 @@ export class EndpointDelivery {
     try {
       if (!this.#isOver(delivery) && !this.condition.isHalted) hasProgressed = await this.#deliver(delivery);
     } catch (error) {
-      // Another process owns the account from now on.
       if (error instanceof OwnedError) this.remove(delivery.accountLease);
       else if (!isPassing(error)) this.condition.failed(messageOf(error));
       delivery.isBehind = true;
@@ -131,7 +130,7 @@ export class EndpointDelivery {
     const { cursor: before, ...turn } = await delivery.readTurn(clock.now());
     const results = new Map<number, 'taken' | Delivery>();
     const ends = subjectsOf(turn).map((events) => this.#sendSubject(delivery, events, results));
-    // None is under way when the next turn of the account begins.
+    // All are over before the next turn of the account begins.
     const failed = (await Promise.allSettled(ends)).find(({ status }) => status === 'rejected');
     if (failed?.status === 'rejected') throw failed.reason;
     const { cursor, changes } = endOfTurn(turn, results, before);
@@ -171,37 +170,26 @@ export class EndpointDelivery {
   }
 
   /** Sends an event when it is its turn; undefined if nothing may be sent now, or if it was broken off. */
-  async #send(
-    delivery: AccountDelivery,
-    event: EventRow,
-    row: Delivery | undefined,
-  ): Promise<DeliveryOutcome | undefined> {
+  async #send(delivery: AccountDelivery, event: EventRow, row?: Delivery): Promise<DeliveryOutcome | undefined> {
     const { sender, breakOff } = this.#deps;
     return await this.#sends.add(async () => {
       const isOver = () => this.#isOver(delivery);
       if (isOver() || this.condition.isHalted) return undefined;
       const outcome = await sender.send(feedEventOf(event), { signal: breakOff, isOver });
       if (outcome.kind === 'taken') this.#took();
-      // What was broken off, or not sent again, says nothing of the endpoint.
-      if (outcome.kind === 'unavailable') return isOver() ? undefined : this.#failed(delivery, event, row, outcome);
-      return outcome.kind === 'refused' ? this.#refusedBy(event, outcome.status) : outcome;
+      if (outcome.kind === 'refused') return this.#refusedBy(event, outcome.status);
+      if (outcome.kind === 'taken') return outcome;
+      // A request that was broken off, or not sent again, says nothing of the endpoint.
+      if (isOver()) return undefined;
+      const { status, cause, retryAfterMs } = outcome;
+      if (status !== undefined && row !== undefined && isAtFault(row, this.condition.facts.takenAt)) {
+        this.#refused.set(nameOf(event), event);
+        return { kind: 'refused', status };
+      }
+      this.#putLast(delivery);
+      this.condition.failed(cause, retryAfterMs);
+      return outcome;
     });
-  }
-
-  #failed(
-    delivery: AccountDelivery,
-    event: EventRow,
-    row: Delivery | undefined,
-    outcome: Extract<DeliveryOutcome, { kind: 'unavailable' }>,
-  ): DeliveryOutcome {
-    const { status, cause, retryAfterMs } = outcome;
-    if (status !== undefined && row !== undefined && isAtFault(row, this.condition.facts.takenAt)) {
-      this.#refused.set(nameOf(event), event);
-      return { kind: 'refused', status };
-    }
-    this.#putLast(delivery);
-    this.condition.failed(cause, retryAfterMs);
-    return outcome;
   }
 
   #refusedBy(event: EventRow, status: number): DeliveryOutcome {

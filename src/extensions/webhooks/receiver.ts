@@ -1,7 +1,7 @@
 import { counted } from '../../base/words.ts';
 import type { WebhookState } from './tables/endpoints.ts';
 
-/** The cause of a failure that begins before anything is sent: the url leads into a network that is not public. */
+/** The cause of a failure before anything is sent. */
 export const PRIVATE_ADDRESS = 'its address is not public';
 
 /** The remedy for a failing receiver, by the code of the failure or by the status of its answers. */

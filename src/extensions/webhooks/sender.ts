@@ -1,11 +1,11 @@
 import dns from 'node:dns';
-import http from 'node:http';
+import { once } from 'node:events';
+import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { isIP, BlockList, type LookupFunction } from 'node:net';
 import { finished } from 'node:stream/promises';
-import got, { type Request, type RequestFunction } from 'got';
 import { Webhook } from 'standardwebhooks';
-import type { Clock } from '../../base/clock.ts';
+import { repeatedly, type Clock } from '../../base/clock.ts';
 import type { WebhookEndpoint } from './settings.ts';
 import { outcomeOf, type DeliveryOutcome } from './delivery.ts';
 import { PRIVATE_ADDRESS } from './receiver.ts';
@@ -32,11 +32,11 @@ export interface SenderOptions extends ConnectOptions {
 }
 
 const TIMEOUT_MS = 15_000;
-/** Of an answer so much is taken off the connection, and nothing of it kept; it is cut after that. */
+/** A longer answer is cut off. No body of an answer is kept. */
 const MOST_ANSWER_BYTES = 64 * 1024;
 const FREE_SOCKETS = 8;
 
-/** Opens the way to an endpoint. What is not an address of the internet is refused unless the endpoint allows it. */
+/** Refuses addresses outside of the internet unless the endpoint allows them. */
 export function webhookSender({ clock, version, connect = overHttp, ...options }: SenderOptions) {
   const { allowPrivate, url, secrets } = options.endpoint;
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
@@ -53,10 +53,7 @@ export function webhookSender({ clock, version, connect = overHttp, ...options }
     'webhook-signature': signers.map((signer) => signer.sign(id, now, body)).join(' '),
   });
   return {
-    /**
-     * Sends a message once and never rejects. It is signed with each secret, as of now. `isOver` tells whether nothing may be
-     * sent any more: another process may have come to own the account meanwhile.
-     */
+    /** Sends a message once, signed with each secret, and never rejects. After `isOver` nothing more may be sent. */
     async send(
       message: { readonly id: string },
       { signal, isOver = () => false }: { readonly signal?: AbortSignal; readonly isOver?: () => boolean } = {},
@@ -65,7 +62,7 @@ export function webhookSender({ clock, version, connect = overHttp, ...options }
       const body = JSON.stringify(message);
       const post = async () => await connections.post(body, headersOf(message.id, body, clock.now()), signal);
       let posted = await post();
-      // The endpoint closed a connection that was kept: that says nothing, and the event has the same id on every try.
+      // The endpoint had closed a connection that was kept. The event has the same id on every try.
       if (posted.answer === undefined && posted.isReused === true && !isOver()) posted = await post();
       const { answer, failure } = posted;
       if (answer === undefined) return noAnswer(failure);
@@ -84,55 +81,43 @@ function overHttp({ endpoint, resolve, timeoutMs = TIMEOUT_MS }: ConnectOptions)
     maxFreeSockets: FREE_SOCKETS,
     ...(!endpoint.allowPrivate && { lookup: publicLookup(resolve) }),
   };
-  const isSecure = url.protocol === 'https:';
-  // Said, since NODE_TLS_REJECT_UNAUTHORIZED=0 would otherwise have anybody in between read the events.
-  const agent = isSecure ? new https.Agent({ ...options, rejectUnauthorized: true }) : new http.Agent(options);
-  const client = got.extend({
-    method: 'POST',
-    request: requestBy(agent),
-    retry: { limit: 0 },
-    followRedirect: false,
-    throwHttpErrors: false,
-    decompress: false,
-    timeout: { request: timeoutMs },
-  });
+  const { request, Agent } = url.protocol === 'https:' ? https : http;
+  // With NODE_TLS_REJECT_UNAUTHORIZED=0 anybody in between could otherwise read the events.
+  const agent = new Agent({ ...options, rejectUnauthorized: true });
   return {
     async post(body, headers, signal) {
-      const stream = client.stream(url, { headers, ...(signal && { signal }) });
-      stream.end(body);
-      const failure = await endOf(stream);
-      const { response, reusedSocket: isReused = false } = stream;
-      if (response === undefined) return { failure, isReused };
-      return { answer: { status: response.statusCode, retryAfter: response.headers['retry-after'] } };
+      const sent = request(url, { method: 'POST', headers, agent, ...(signal && { signal }) });
+      using _ = repeatedly(timeoutMs, () => sent.destroy(withCode('ETIMEDOUT', 'no answer in time')));
+      sent.on('upgrade', (_response, socket) => {
+        socket.destroy();
+        sent.emit('error', withCode('SWITCHED_PROTOCOLS', '101'));
+      });
+      const answered = once(sent, 'response');
+      // An answer that breaks off counts by its status.
+      sent.on('error', () => undefined).end(body);
+      try {
+        const [answer] = (await answered) as [IncomingMessage];
+        await drained(answer);
+        return { answer: { status: answer.statusCode ?? 0, retryAfter: answer.headers['retry-after'] } };
+      } catch (failure) {
+        return { failure, isReused: sent.reusedSocket };
+      }
     },
     [Symbol.dispose]: () => agent.destroy(),
   };
 }
 
-/** got's option for the function that sends: with the connections of this endpoint, through no proxy. */
-function requestBy(agent: http.Agent): RequestFunction {
-  return (url, { method, headers }, onResponse) => {
-    const { request } = url.protocol === 'https:' ? https : http;
-    const sent = request(url, { method, headers, agent }, onResponse);
-    // The socket of a 101 would be nobody's.
-    return sent.once('upgrade', (_response, socket) => {
-      socket.destroy();
-      sent.emit('error', withCode('SWITCHED_PROTOCOLS', '101'));
-    });
-  };
-}
-
-/** Takes an answer off its connection, so that this can be used again; gives what broke it off. */
-async function endOf(stream: Request): Promise<unknown> {
+/** Takes an answer off its connection, which can then be used again. */
+async function drained(answer: IncomingMessage): Promise<void> {
   let size = 0;
-  stream.on('data', (chunk: Buffer) => {
+  answer.on('data', (chunk: Buffer) => {
     size += chunk.length;
-    if (size > MOST_ANSWER_BYTES) stream.destroy();
+    if (size > MOST_ANSWER_BYTES) answer.destroy();
   });
-  return await finished(stream, { writable: false }).catch((error: unknown) => error);
+  await finished(answer).catch(() => undefined);
 }
 
-/** Of an error its code alone is said: its text may quote the address or the headers. */
+/** Names an error by its code alone, because its text may quote the address or the headers. */
 function noAnswer(failure: unknown): DeliveryOutcome {
   const { code, cause } = (failure ?? {}) as { readonly code?: unknown; readonly cause?: { readonly code?: unknown } };
   const known = [cause?.code, code].find((one) => typeof one === 'string');
@@ -144,13 +129,13 @@ function privateAddress(): DeliveryOutcome {
   return { kind: 'unavailable', cause: PRIVATE_ADDRESS };
 }
 
-/** IPv4 networks that are not of the internet: this machine, private and shared ones, link-local with the metadata of clouds, multicast. */
+/** IPv4 networks outside of the internet: this machine, private, shared and link-local ones, multicast. */
 const NOT_PUBLIC_4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
   '127.0.0.0/8',
-  // Answers each machine of Azure with the secrets of that machine.
+  // It answers each machine of Azure with the secrets of that machine.
   '168.63.129.16/32',
   '169.254.0.0/16',
   '172.16.0.0/12',
@@ -165,7 +150,7 @@ const NOT_PUBLIC_4 = [
   '240.0.0.0/4',
 ];
 const notPublic4 = listOf(NOT_PUBLIC_4, 'ipv4');
-/** The IPv6 addresses of the internet. Those that stand for one of IPv4 (mapped, NAT64, 6to4, Teredo) are not, or stand below. */
+/** IPv6 addresses of the internet. Addresses that stand for one of IPv4 (mapped, NAT64, 6to4, Teredo) are excluded. */
 const public6 = listOf(['2000::/3'], 'ipv6');
 const notPublic6 = listOf(['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'], 'ipv6');
 
@@ -181,7 +166,7 @@ function listOf(networks: readonly string[], family: 'ipv4' | 'ipv6'): BlockList
 export function isPublic(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !notPublic4.check(address, 'ipv4');
-  // One with a zone is of this machine's own networks.
+  // An address with a zone is in this machine's own networks.
   if (family !== 6 || address.includes('%')) return false;
   return public6.check(address, 'ipv6') && !notPublic6.check(address, 'ipv6');
 }
@@ -193,7 +178,7 @@ export type Resolve = (
 
 const lookUpAll: Resolve = (host, callback) => dns.lookup(host, { all: true, order: 'verbatim' }, callback);
 
-/** Refuses a host unless all its addresses are of the internet. Node connects to these; each look-up is checked. */
+/** Refuses a host unless all its addresses are in the internet. Node connects to the addresses that this returns. */
 export function publicLookup(resolve: Resolve = lookUpAll): LookupFunction {
   return (host, { all }, callback) =>
     resolve(host, (error, found) => {

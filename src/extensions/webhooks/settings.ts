@@ -49,7 +49,7 @@ const event = text((given) => {
   const meant = meantBy(given, [...EVENT_TYPES, ...beginnings]);
   throw new Error(`must be a type of events: ${EVENT_TYPES.join(', ')}, ${beginnings.join(', ')}${meant}`);
 });
-/** Has one value stand for a list of one. */
+/** One value stands for a list of one. */
 function listOf<T>(items: z.ZodType<T>) {
   return z.preprocess((given) => {
     if (given === undefined || Array.isArray(given)) return given;
@@ -70,7 +70,7 @@ const endpoint = fields(
   .refine(({ url, allowPrivate }) => url.protocol === 'https:' || (allowPrivate && isNear(url)), {
     path: ['url'],
     error: 'must begin with https:// (http only on localhost, 127.0.0.0/8 or [::1], with allowPrivate: true)',
-    // Also if another field is wrong: all that is wrong is said at once.
+    // Also if another field is wrong, so that all errors are said at once.
     when: ({ value }) => Object(value).url instanceof URL,
   })
   .refine(({ url, secrets }) => isNear(url) || !(secrets as readonly unknown[]).includes(PUBLISHED_SECRET), {
@@ -89,7 +89,7 @@ const endpoint = fields(
   }));
 export type WebhookEndpoint = Readonly<z.output<typeof endpoint>>;
 
-/** A list of receivers of events. What is wrong in it is said without the secrets and the query of an address. */
+/** Its errors quote no secret and no query of an address. */
 const endpoints = jsonList(
   z
     .array(endpoint, `must be a list, ${FORM}`)

@@ -24,7 +24,7 @@ export class AccountDelivery {
   /** A turn writes the cursor together with rows. */
   isWriting = false;
   isBehind = false;
-  /** Events that were refused while the endpoint took nothing, which was not their fault. */
+  /** The ids of events that were refused while the endpoint took nothing. */
   refusedInVain: number[] = [];
   isBusy = false;
   readonly #endpoint: WebhookEndpoint;
@@ -58,7 +58,7 @@ export class AccountDelivery {
     const { isBehind, store } = this;
     this.written ??= await webhookCursor(store.db, this.#key);
     const cursor = (this.cursor ??= this.written);
-    // Whoever adds events from now on says so again.
+    // Events that are added from now on set it again.
     this.isBehind = false;
     const query = { ...this.#key, limit: PAGE };
     const due = this.isDueAt(now) ? await dueDeliveries(store.db, { ...query, now }) : [];
@@ -66,10 +66,10 @@ export class AccountDelivery {
     return { endpoint: this.#endpoint, due, page, cursor };
   }
 
-  /** Writes rows and the cursor together: a process that is killed has written both or neither. */
+  /** Writes rows and the cursor in one transaction. */
   async writeTurn(cursor: number, changes: DeliveryChanges, stop: AbortSignal): Promise<void> {
     this.isWriting = true;
-    // A database that is locked is waited for: events that were taken would otherwise be sent once more.
+    // It waits for a locked database: events that were taken would otherwise be sent once more.
     await this.store.writer.writeUntilDurable(
       async (tx) => {
         await writeDeliveries(tx, changes);
@@ -89,7 +89,6 @@ export class AccountDelivery {
     this.written = eventId;
   }
 
-  /** Has the events sent at once that were refused while the endpoint took nothing. */
   async retryAnew(now: Date): Promise<void> {
     const ids = [...this.refusedInVain];
     if (ids.length === 0) return;
@@ -100,7 +99,7 @@ export class AccountDelivery {
 
   async readDueAt(): Promise<void> {
     const { account, store } = this;
-    // Due until it is known.
+    // If the reading fails, the account counts as due.
     this.#dueAt = '';
     const next = await nextAttempts(store.db, { endpoint: this.#endpoint.name, from: account, to: account });
     this.#dueAt = next.get(account);
@@ -116,10 +115,10 @@ interface Turn {
 /** Events of one subject that are sent one after the other: those of a page, or the one of a row. */
 export type SubjectEvents = Readonly<{ delivery?: Delivery; events: readonly EventRow[] }>;
 
-/** What became of each event that was sent, by its id: taken, or the row that it is now. An event that is not in it was not sent. */
+/** The result of each event that was sent, by its id: taken, or the row that it is now. */
 type Results = ReadonlyMap<number, 'taken' | Delivery>;
 
-/** Orders the events of a turn by subject. Events that failed before come last: one may never be taken. */
+/** Orders the events of a turn by subject. Events that failed before come last, because one may never be taken. */
 export function subjectsOf({ endpoint, due, page }: Turn): readonly SubjectEvents[] {
   const free = page.filter((event) => !event.isBehind && isWanted(endpoint, event));
   const bySubject = Map.groupBy(free, subjectKey);

@@ -15,7 +15,7 @@ import { webhookSender, type SenderOptions } from './sender.ts';
 
 /** How long a process that stops waits for the answers of endpoints. */
 export const LAST_ANSWERS_MS = 1_000;
-/** How far endpoints have come is written so often, and an endpoint that is to be tried again waits for no longer. */
+/** How often cursors are written, and failing endpoints are looked at. */
 const SECOND_MS = 1_000;
 
 export interface WebhooksDeps
@@ -29,7 +29,7 @@ export class Webhooks {
   readonly #deps: WebhooksDeps;
   readonly #deliveries: readonly EndpointDelivery[];
   readonly #breakOff = new AbortController();
-  /** The facts of each endpoint as they were last written. */
+  /** The columns of each endpoint as they were last written. */
   readonly #noted = new Map<EndpointDelivery, string>();
   #waiting: AccountLease[] = [];
   #isRegistered = false;
@@ -56,7 +56,7 @@ export class Webhooks {
     if (this.#waiting.push(accountLease) === 1) void this.#deps.clock.turn().then(() => this.begin());
   }
 
-  /** Sends until the process stops: then nothing more is begun, and it is written how far the endpoints have come. */
+  /** Sends until the process stops, then writes the cursors. */
   async run(): Promise<void> {
     const { clock, stop } = this.#deps;
     if (this.#deliveries.length === 0) return;
@@ -86,7 +86,7 @@ export class Webhooks {
     for (const delivery of this.#deliveries) delivery.wake(account);
   }
 
-  /** Begins with the accounts that were taken. What cannot be begun now is at the next second. */
+  /** Begins with the accounts that were taken. An account that cannot be begun now is tried again in a second. */
   async begin(): Promise<void> {
     this.#beginning ??= this.#beginWaiting()
       .catch((error: unknown) => {
@@ -105,32 +105,24 @@ export class Webhooks {
     const names = accountLeases.map(({ account }) => account).toSorted();
     const [first] = accountLeases;
     if (first !== undefined) {
-      const [from = first.account, to = from] = [names[0], names.at(-1)];
+      const range = { from: names[0] ?? '', to: names.at(-1) ?? '' };
       if (!this.#isRegistered) {
         await store.forAccount(first.account, first).writer.write(async (tx) => {
           for (const { name } of endpoints) await registerEndpoint(tx, name, clock.now());
         });
         this.#isRegistered = true;
       }
-      for (const delivery of this.#deliveries) await this.#beginIn(delivery, accountLeases, { from, to });
+      for (const delivery of this.#deliveries) {
+        const query = { endpoint: delivery.name, ...range };
+        await delivery.countRetrying(store);
+        const due = await nextAttempts(store.db, query);
+        for (const lease of accountLeases)
+          delivery.add(lease, store.forAccount(lease.account, lease), due.get(lease.account));
+        // Events that are added from now on wake it by themselves.
+        for (const { account } of await accountsBehind(store.db, query)) delivery.wake(account);
+      }
     }
     this.#waiting = this.#waiting.filter((one) => !accountLeases.includes(one) && !one.ending.aborted);
-  }
-
-  async #beginIn(
-    delivery: EndpointDelivery,
-    accountLeases: readonly AccountLease[],
-    range: { from: string; to: string },
-  ): Promise<void> {
-    const { store } = this.#deps;
-    await delivery.countRetrying(store);
-    const due = await nextAttempts(store.db, { endpoint: delivery.name, ...range });
-    for (const accountLease of accountLeases) {
-      delivery.add(accountLease, store.forAccount(accountLease.account, accountLease), due.get(accountLease.account));
-    }
-    // Events that are added from now on wake it by themselves.
-    for (const { account } of await accountsBehind(store.db, { endpoint: delivery.name, ...range }))
-      delivery.wake(account);
   }
 
   async #giveBack(accountLease: AccountLease): Promise<void> {
@@ -138,7 +130,7 @@ export class Webhooks {
     for (const delivery of this.#deliveries) delivery.remove(accountLease);
   }
 
-  /** What changed in this second goes to the database together. */
+  /** Writes all changes of a second together. */
   async #write(): Promise<void> {
     const writing = this.#deliveries.flatMap((delivery) => {
       const accounts = [...delivery.accounts];

@@ -9,8 +9,6 @@ import { withWebhooks, type AccountRange } from './tables.ts';
 
 type Key = Readonly<{ endpoint: string; account: string }>;
 
-const MOST_COUNTED = 10_000;
-
 const EVENT_COLUMNS = FEED_COLUMNS.map((column) => `events.${column}` as const);
 
 const KIND_OF_EVENT = sql<SubjectKind>`case when events.type in (${sql.join(ROW_TYPES.link.map((type) => sql.lit(type)))})
@@ -51,7 +49,7 @@ export async function eventsAfterCursor(db: Database, query: FeedQuery & Pick<Ke
 
 export type DueDelivery = Readonly<{ delivery: Delivery; event: EventRow }>;
 
-/** Reads the rows of an account that are due at an endpoint, one a subject, those first that have waited longest. */
+/** Reads the rows of an account that are due at an endpoint, one a subject, the longest waiting first. */
 export async function dueDeliveries(db: Database, query: Key & { readonly now: Date; readonly limit: number }) {
   const { endpoint, account, now, limit } = query;
   const due = await withWebhooks(db)
@@ -61,7 +59,7 @@ export async function dueDeliveries(db: Database, query: Key & { readonly now: D
     .where('endpoint', '=', endpoint)
     .where('next_attempt_at', '<=', now.toISOString())
     .orderBy('next_attempt_at')
-    // The ones last at which the endpoint failed last; the databases differ in the place of a null.
+    // Rows that the endpoint failed at last come last; the databases differ in the place of a null.
     .orderBy((row) => row.fn.coalesce('failed_at', sql.lit('')))
     .limit(limit)
     .execute();
@@ -94,8 +92,8 @@ export async function nextAttempts(db: Database, { endpoint, from, to }: Account
   return new Map(rows.flatMap(({ account, at }) => (at === null ? [] : [[account, at] as const])));
 }
 
-/** Reads of how many orders, links and accounts an endpoint has refused an event that is retried; counts no further than `limit`. */
-export async function countRetrying(db: Database, endpoint: string, limit = MOST_COUNTED): Promise<number> {
+/** Counts the subjects with an event that the endpoint refused and that is retried, up to `limit`. */
+export async function countRetrying(db: Database, endpoint: string, limit: number): Promise<number> {
   const { rows } = await sql<{ count: number }>`select count(*) as count from (select 1 from webhook_deliveries
     where endpoint = ${endpoint} and status = 'retrying' limit ${limit}) as retrying`.execute(db);
   return rows[0]?.count ?? 0;
@@ -139,7 +137,7 @@ export async function writeDeliveries(tx: Transaction, { kept, ended, followed }
   }
 }
 
-/** Has events that are retried sent at once, as if they had never been refused. */
+/** Retries events at once, as if they had never been refused. */
 export async function retryAtOnce(tx: Transaction, query: Key & Readonly<{ ids: readonly number[]; now: Date }>) {
   const { endpoint, account, ids, now } = query;
   await withWebhooks(tx)
@@ -180,7 +178,7 @@ export async function deleteDelivered(tx: Transaction, { account, before, limit 
     .selectFrom('webhook_deliveries')
     .select(['endpoint', 'event_id'])
     .where('account', '=', account)
-    // In the words of the index.
+    // A literal, as in the partial index.
     .where('status', '=', sql.lit('delivered' as const))
     .where('since', '<', before.toISOString())
     .orderBy('since')
