@@ -122,7 +122,6 @@ async function printEvents(
   }
 }
 
-/** A person at a terminal who asks for nothing else sees what came last. */
 function isForScreen({ after, limit, type, order, json }: EventsOptions): boolean {
   return process.stdout.isTTY && [after, limit, type, order, json].every((given) => given === undefined);
 }
@@ -136,7 +135,7 @@ async function newestOnScreen({ db }: Store, account: string | undefined, line: 
   return new Map(events.map((event) => [event.account, cursorOf(event)]));
 }
 
-/** Of all accounts only the ones that have events which were not read. */
+/** The account, or of all accounts the ones that have unread events. */
 async function accountsToRead({ db }: Store, account: string | undefined, places: ReadonlyMap<string, Place>) {
   if (account !== undefined) return [account];
   const heads = await feedHeads(db, undefined);

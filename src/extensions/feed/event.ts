@@ -45,7 +45,7 @@ export function subjectKindOf(type: EventRow['type']): SubjectKind {
   return type === 'account' ? 'account' : 'order';
 }
 
-/** An event as the feed and the webhooks give it; `schema.ts` describes its fields. */
+/** An event of the feed and of the webhooks; `schema.ts` describes its fields. */
 export type FeedEvent = ReturnType<typeof feedEventOf>;
 
 const STATUS_FIELDS: readonly string[] = ['order.status', 'cryptoTransaction.status', 'fiatTransaction.status'];
@@ -105,7 +105,7 @@ export type Place = Readonly<{ id: number; hash: string }>;
 export const BEGINNING: Place = { id: 0, hash: '' };
 
 const FORM = /^(\d{1,15})(?:\.([0-9a-f]{8,64}))?$/;
-/** As many digits of a hash tell an event from that of another database. */
+/** The digits of a hash that a cursor has. */
 const DIGITS = 16;
 
 /** Reads a cursor: the id of an event, and behind a dot the beginning of its hash; undefined if the text is none. */
@@ -114,7 +114,7 @@ export function readCursor(text: string): Place | undefined {
   return id === undefined ? undefined : { id: Number(id), hash };
 }
 
-/** Writes a cursor, so that it is refused in another database. */
+/** Another database refuses the cursor, because of its hash. */
 export function writeCursor({ id, hash }: Place): string {
   return hash === '' ? String(id) : `${id}.${hash.slice(0, DIGITS)}`;
 }

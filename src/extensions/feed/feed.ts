@@ -4,7 +4,7 @@ import { eventHash } from '../../store/tables/chain.ts';
 import { feedHead, readFeed, readOrderFeed } from './tables/events.ts';
 import type { Database } from '../../store/port.ts';
 
-/** A reading looks at no more events than this, whatever it looks for. */
+/** The most events that one reading looks at. */
 const MOST_READ = 10_000;
 const READ_AT_A_TIME = 1_000;
 
@@ -48,9 +48,9 @@ export async function placeOf(db: Database, account: string, after: string): Pro
   return { reason: 'cursor-of-another', message };
 }
 
-/** Reads the next wanted events after a place: at most `limit`, and none if they are further away than one reading looks. */
+/** Reads the next events that the filter takes, up to `limit`; none if they are further away than one reading looks. */
 export async function readPage(db: Database, filter: FeedFilter, after: Place, limit: number): Promise<FeedPage> {
-  // Before the events: whatever is not in the page then comes after this head.
+  // Before the events: an event that is not in the page then comes after this head.
   const head = await feedHead(db, filter.account);
   const { account, types, externalOrderId } = filter;
   const isFiltered = types !== undefined && externalOrderId === undefined;

@@ -19,7 +19,7 @@ const ACCOUNT_WIDTH = 12;
 const SUBJECT_WIDTH = 24;
 const LEAST_TEXT = 16;
 
-/** Says what happened, in one line: on a terminal in columns, the last of which is cut where the line ends; an id never is. */
+/** Tells an event in one line: on a terminal in columns, of which only the last one is cut. */
 export function eventLine(event: FeedEvent, screen: Screen, hasAccount: boolean): string {
   const { timestamp, cursor, type, data } = event;
   const { width, now } = screen;
@@ -35,7 +35,6 @@ export function eventLine(event: FeedEvent, screen: Screen, hasAccount: boolean)
   return `${head}  ${toned(toneOfEvent(event), text, screen)}\n`;
 }
 
-/** Says in plain words what happened to the order, link or account. */
 function happened({ type, data }: FeedEvent): string {
   const [, text] = WORDS[type] ?? [];
   if ('delivery' in data) return `photos of level ${data.level}: ${data.delivery}`;

@@ -78,14 +78,13 @@ function ofType(type: EventType, [data, description]: (typeof DATA)[EventType]) 
     .meta({ description });
 }
 
-const types = Object.keys(DATA) as EventType[];
-const [first, ...others] = types.map((type) => ofType(type, DATA[type]));
+const types = Object.keys(DATA) as [EventType, ...EventType[]];
 
 /** An event of the feed and of the webhooks. Fields may be added within a version. */
-export const feedEvent = z.discriminatedUnion('type', [
-  first as ReturnType<typeof ofType>,
-  ...others,
-]) satisfies z.ZodType<FeedEvent>;
+export const feedEvent = z.discriminatedUnion(
+  'type',
+  types.map((type) => ofType(type, DATA[type])) as [ReturnType<typeof ofType>],
+) satisfies z.ZodType<FeedEvent>;
 
 export function eventSchema(): object {
   return {

@@ -8,13 +8,12 @@ import { repeatEvery } from '../../orders/pass/run.ts';
 import { feedHead } from './tables/events.ts';
 import type { Store } from '../../store/port.ts';
 
-/** Each event costs a write to every stream. */
 export const MOST_STREAMS = 256;
 const PAGE = 100;
 const WRITTEN_AT_ONCE = 16_384;
-/** Events of other processes are seen this late at the most. */
+/** How late events of other processes are seen at the most. */
 const LOOK_MS = 1_000;
-/** A stream that is silent for so long gets a line that says nothing, which finds a reader who has gone. */
+/** How long a stream is silent before it gets an empty line, which finds a reader who has gone. */
 const SILENT_MS = 15_000;
 const BLOCKED_MS = 30_000;
 const HEADERS = {
@@ -26,7 +25,7 @@ const HEADERS = {
 
 type StreamDeps = Pick<FlowDeps, 'clock'> & { readonly store: Pick<Store, 'db' | 'newEvents'> };
 
-/** The streams of one server. Each is written only as fast as it is read, so that it holds a page of events at the most. */
+/** The streams of one server. Each is written only as fast as it is read, and holds a page of events at the most. */
 export class EventStreams {
   readonly #deps: StreamDeps;
   readonly #stopping: AbortSignal;
@@ -52,7 +51,7 @@ export class EventStreams {
   }
 
   serve(response: ServerResponse, filter: FeedFilter, after: Place): void {
-    // A reader who has gone meanwhile closes nothing any more, and would keep the place for ever.
+    // A reader who has gone meanwhile would keep the place for ever.
     if (response.destroyed) return;
     const stream = new Stream(response, filter, after, this.#deps.clock);
     this.#streams.add(stream);
@@ -74,12 +73,12 @@ export class EventStreams {
     for (const stream of this.#streams) if (isMeant(stream)) stream.wake();
   }
 
-  /** Looks for events of other processes, cuts who takes nothing, and writes to who has heard nothing. */
+  /** Looks for events of other processes, and checks each stream. */
   async #look(): Promise<void> {
     const now = this.#deps.clock.monotonic();
     for (const stream of this.#streams) stream.check(now);
     for (const account of new Set([...this.#streams].map(({ filter }) => filter.account))) {
-      // The streams read it again when they are woken, and end where that fails.
+      // The streams read it again when they are woken, and end if that fails.
       const head = await feedHead(this.#deps.store.db, account).catch(() => undefined);
       if (head !== undefined) this.#wake(({ filter, place }) => filter.account === account && place.id < head.id);
     }
@@ -108,10 +107,10 @@ class Stream {
   async run(read: (after: Place) => Promise<FeedPage>): Promise<void> {
     this.#response.writeHead(200, HEADERS).flushHeaders();
     try {
-      // A reader that is cut off before the first event knows where to go on.
+      // A reader that is cut off before the first event continues there.
       await this.#write(this.#placeText());
       while (!this.#ended.signal.aborted) {
-        // Before the reading: what is committed meanwhile is read in another.
+        // Before the reading: another one reads the events that are committed meanwhile.
         this.#woken = Promise.withResolvers();
         const page = await read(this.place);
         await this.#writeAll(page.events);
@@ -119,7 +118,7 @@ class Stream {
         if (page.isEnd) await this.#woken.promise;
       }
     } catch {
-      // The database failed, or the stream was ended: the reader comes back by its last cursor.
+      // The database failed, or the stream ended: the reader comes back by its last cursor.
       this.cut();
     }
   }
@@ -128,7 +127,7 @@ class Stream {
     this.#woken.resolve();
   }
 
-  /** Cuts a reader who takes nothing; where there was nothing to write, moves the reader's cursor on. */
+  /** Cuts a reader who takes nothing; moves the cursor of a reader for whom there was nothing to write. */
   check(now: number): void {
     if (this.#blockedAt !== undefined) {
       if (now - this.#blockedAt >= BLOCKED_MS) this.cut();
@@ -138,7 +137,7 @@ class Stream {
     void this.#write(this.#placeText()).catch(() => undefined);
   }
 
-  /** Ends the answer; what a reader who takes nothing has not taken is dropped. */
+  /** Ends the answer, for a reader who takes nothing at once. */
   end(): void {
     if (this.#blockedAt !== undefined) return this.cut();
     this.#stop();
@@ -150,7 +149,7 @@ class Stream {
     this.#response.destroy();
   }
 
-  /** It has no data, so that no event is made of it. */
+  /** A reader makes no event of a message without data. */
   #placeText(): string {
     return `:\nid: ${writeCursor(this.place)}\n\n`;
   }
@@ -160,11 +159,10 @@ class Stream {
     this.wake();
   }
 
-  /** Writes several events at a time: each write is a call of the system. */
+  /** Writes several events at a time, because each write is a call of the system. */
   async #writeAll(events: readonly FeedEvent[]): Promise<void> {
     let text = '';
     for (const event of events) {
-      // JSON has no line breaks.
       text += `id: ${cursorOf(event)}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
       if (text.length < WRITTEN_AT_ONCE) continue;
       await this.#write(text);

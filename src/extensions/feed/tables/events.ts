@@ -25,28 +25,29 @@ export const FEED_COLUMNS = [
   'hash',
 ] as const satisfies readonly (keyof EventRow)[];
 
-const pageStatement = statement((v: FeedQuery) =>
+type NewestQuery = Omit<FeedQuery, 'afterId'>;
+
+const ofAccount = (v: NewestQuery, direction: 'asc' | 'desc') =>
   queries
     .selectFrom('events')
     .select(FEED_COLUMNS)
     .where('account', '=', v.account)
-    .where('id', '>', v.afterId)
-    // By the account too: an index that begins with it is taken.
-    .orderBy('account')
-    .orderBy('id')
-    .limit(v.limit),
-);
+    // By the account too, so that an index that begins with it is taken.
+    .orderBy('account', direction)
+    .orderBy('id', direction)
+    .limit(v.limit);
+const pageStatement = statement((v: FeedQuery) => ofAccount(v, 'asc').where('id', '>', v.afterId));
+const newestStatement = statement((v: NewestQuery) => ofAccount(v, 'desc'));
 
 export async function readFeed(db: Database, query: FeedQuery): Promise<readonly EventRow[]> {
   return (await pageStatement(db, query)).rows;
 }
 
-type OrderFeedQuery = FeedQuery & { readonly externalOrderId: string };
+type OfOrder = Readonly<{ externalOrderId: string }>;
+type OfType = OfOrder & Readonly<{ type: EventRow['type'] }>;
 
-type OfType = OrderFeedQuery & { readonly type: EventRow['type'] };
-
-/** Of one type, so that the index of subjects has the first of them in their order. */
-const ofType = (v: Omit<OfType, 'afterId'>, direction: 'asc' | 'desc') =>
+/** The events of one type: the index of subjects has them in their order. */
+const ofType = (v: NewestQuery & OfType, direction: 'asc' | 'desc') =>
   queries
     .selectFrom('events')
     .select(FEED_COLUMNS)
@@ -58,17 +59,17 @@ const ofType = (v: Omit<OfType, 'afterId'>, direction: 'asc' | 'desc') =>
     .orderBy('subject', direction)
     .orderBy('id', direction)
     .limit(v.limit);
-const ofTypeStatement = statement((v: OfType) => ofType(v, 'asc').where('id', '>', v.afterId));
-const newestOfTypeStatement = statement((v: Omit<OfType, 'afterId'>) => ofType(v, 'desc'));
+const ofTypeStatement = statement((v: FeedQuery & OfType) => ofType(v, 'asc').where('id', '>', v.afterId));
+const newestOfTypeStatement = statement((v: NewestQuery & OfType) => ofType(v, 'desc'));
 
-/** Reads the next events of one order, and of its findings, in the order in which they were committed. */
-export async function readOrderFeed(db: Database, query: OrderFeedQuery): Promise<readonly EventRow[]> {
+/** Reads the next events of one order and of its findings, in the order in which they were committed. */
+export async function readOrderFeed(db: Database, query: FeedQuery & OfOrder): Promise<readonly EventRow[]> {
   const read = await together(...ROW_TYPES.order.map((type) => ofTypeStatement(db, { ...query, type })));
   return inOrder(read).slice(0, query.limit);
 }
 
 /** Reads the newest events of one order and of its findings, the oldest of them first. */
-export async function newestOfOrder(db: Database, query: Omit<OrderFeedQuery, 'afterId'>) {
+export async function newestOfOrder(db: Database, query: NewestQuery & OfOrder) {
   const read = await together(...ROW_TYPES.order.map((type) => newestOfTypeStatement(db, { ...query, type })));
   return inOrder(read).slice(-query.limit);
 }
@@ -101,39 +102,22 @@ export async function feedHeads(db: Database, account: string | undefined): Prom
 
 const MOST_LOOKED_AT = 100;
 
-export async function newestEvents(db: Database, account: string | undefined, limit: number) {
-  if (account !== undefined) return await newestOf(db, account, limit);
+export async function newestEvents(
+  db: Database,
+  account: string | undefined,
+  limit: number,
+): Promise<readonly EventRow[]> {
+  if (account !== undefined) return (await newestStatement(db, { account, limit })).rows;
   // The newest events of all are among those of the accounts whose newest came last.
   const heads = db.selectFrom('event_heads').select('account').orderBy('id', 'desc').limit(limit);
   const accounts = await heads.execute();
-  const pages = await together(...accounts.map(async (head) => await newestOf(db, head.account, limit)));
-  return pages
-    .flat()
-    .toSorted((one, other) => other.id - one.id)
-    .slice(0, limit);
+  const read = await together(...accounts.map(({ account: name }) => newestStatement(db, { account: name, limit })));
+  return inOrder(read).toReversed().slice(0, limit);
 }
 
-async function newestOf(db: Database, account: string, limit: number): Promise<readonly EventRow[]> {
-  return await db
-    .selectFrom('events')
-    .select(FEED_COLUMNS)
-    .where('account', '=', account)
-    // By the account too: an index that begins with it is taken.
-    .orderBy('account', 'desc')
-    .orderBy('id', 'desc')
-    .limit(limit)
-    .execute();
-}
-
-interface NewestRecord {
-  /** When the exchange says that it sent the record (§2.7). */
-  readonly serverDate: string | null;
-  readonly receivedAt: string;
-}
-
-/** Reads the newest of the orders that changed last; undefined if none of them has a record. */
-export async function newestRecord(db: Database, account: string): Promise<NewestRecord | undefined> {
-  const events = await newestOf(db, account, MOST_LOOKED_AT);
+/** Reads the newest record of the orders that changed last, with its `serverDate` (§2.7); undefined if none of them has one. */
+export async function newestRecord(db: Database, account: string) {
+  const events = await newestEvents(db, account, MOST_LOOKED_AT);
   const orders = [...new Set(events.filter(({ type }) => type === 'order').map(({ subject }) => subject))];
   if (orders.length === 0) return undefined;
   const row = await db
