@@ -1,4 +1,4 @@
-import { parse, stringify } from 'lossless-json';
+import { stringify } from 'lossless-json';
 import { z } from 'zod';
 import type { PhotoDelivery } from './photos.ts';
 
@@ -26,7 +26,7 @@ interface Refusal {
   readonly body: { readonly message: string; readonly code: string; readonly status?: string };
 }
 
-/** Every refusal of the sandbox, by a name of ours: those of §7, and below them those that the interface does not show. */
+/** The refusals of §7, and below them refusals that the interface does not show. */
 export const REFUSALS = {
   keyRefused: refusal(401, 'UNAUTHORIZED', 'invalid x-api-key'),
   invalidEmail: refusal(400, 'INVALID_EMAIL', 'validation errors'),
@@ -71,25 +71,3 @@ export const photoRequest = bodyOf({
   token: z.string().nullish(),
 });
 export type PhotoRequest = z.infer<typeof photoRequest>;
-
-export function withBody<Schema extends z.ZodType>(
-  schema: Schema,
-  { headers, body }: SandboxRequest,
-  act: (fields: z.output<Schema>) => SandboxAnswer,
-): SandboxAnswer {
-  if (!/^application\/json(;|$)/i.test(headers['content-type'] ?? '')) {
-    return refuse('malformed', 'content-type: must be application/json');
-  }
-  const checked = schema.safeParse(readJson(body ?? ''));
-  if (checked.success) return act(checked.data);
-  const [issue] = checked.error.issues;
-  return refuse('malformed', `${issue?.path.join('.') || 'body'}: ${issue?.message ?? 'invalid'}`);
-}
-
-function readJson(body: string): unknown {
-  try {
-    return parse(body);
-  } catch {
-    return undefined;
-  }
-}

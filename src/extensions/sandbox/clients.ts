@@ -18,7 +18,7 @@ interface SandboxLink {
   readonly photoOddity: PhotoOddity | undefined;
 }
 
-/** The lifetimes of tokens; the interface does not show them. */
+/** The interface shows no lifetimes of tokens. */
 const VERIFICATION_TOKEN_MS = 20 * 60_000;
 const SDK_TOKEN_MS = 5 * 60_000;
 const LONGEST_EMAIL = 254;
@@ -79,7 +79,6 @@ export class Clients {
   }
 
   customer(linkId: string): SandboxAnswer {
-    // The same for the same seed and link id.
     const customerNumber = `sandbox-customer-${digest('customer', linkId, this.#options.seed).readUInt32BE()}`;
     return this.#ofLink(linkId, () => answer(200, { customerNumber, firstName: 'Ada', lastName: 'Sandbox', linkId }));
   }
@@ -112,10 +111,7 @@ export class Clients {
   }
 }
 
-/**
- * Courses of a verification, by name: the milliseconds after which a link has each status. The interface shows only NOT_VERIFIED
- * (§3): the other statuses, their order and their times are ours, and a real exchange will differ.
- */
+/** Courses of a verification. The interface shows only NOT_VERIFIED (§3); the other statuses and all times are invented. */
 const VERIFICATIONS = {
   verified: { 5_000: 'PENDING', 15_000: 'VERIFIED' },
   refused: { 5_000: 'PENDING', 15_000: 'REFUSED' },
@@ -130,7 +126,7 @@ export const EMAIL_INPUTS: readonly (readonly [input: string, effect: string])[]
   ['the same a second time', '400 LINK_ALREADY_EXISTS'],
   ['bad-request…', '400 BAD_REQUEST'],
   ['no-cards…', 'the customer has no saved card'],
-  ['no-upload-url…', 'photos are refused with INVALID_VALUE, as where no delivery address is set'],
+  ['no-upload-url…', 'photos are refused with INVALID_VALUE, as without a delivery address'],
   ['verification-NAME-…', `how its verification goes on: ${VERIFICATION_NAMES.join(', ')}`],
   ['photos-NAME-…', `how its photos are delivered: ${PHOTO_ODDITIES.join(', ')}`],
 ];
@@ -146,7 +142,7 @@ const TEST_CARDS = [
 ] as const;
 const MOST_CARDS = 3;
 
-/** Makes one to three saved cards (§2.5) of the customer of a link: the same for the same seed and link id. */
+/** Makes one to three saved cards (§2.5), always the same for one seed and link id. */
 export function cardsOf(linkId: string, seed?: number) {
   const drawn = digest('cards', linkId, seed);
   return Array.from({ length: 1 + (drawn.readUInt8(0) % MOST_CARDS) }, (_, index) => {

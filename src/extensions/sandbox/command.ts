@@ -34,7 +34,7 @@ const TAMPERING_HELP = itemList(
     `${finding}: ${what}${needs === undefined ? '' : ` (rows with ${needs})`}`,
   ]),
 );
-/** `order-sync init --sandbox` gives it. */
+/** `order-sync init --sandbox` uses it. */
 const USUAL_KEY = 'sandbox-key';
 const FORGETS = `It forgets its orders when it ends. To a sandbox that is started again they are
 unknown, so each order that was open gets the finding ORDER_VANISHED.`;
@@ -142,10 +142,7 @@ export function define(command: Command): void {
     });
 }
 
-/**
- * Returns the number of the first pre-order of a sandbox that starts now. A sandbox forgets its orders when it ends, and the
- * database that they are in would take a number that comes again for that of another order.
- */
+/** A number that no sandbox used before: a database takes an order with the number of another one for a replaced order. */
 function firstNumber(): number {
   return Math.floor((systemClock().now().getTime() - Date.parse('2026-01-01T00:00:00.000Z')) / 10);
 }

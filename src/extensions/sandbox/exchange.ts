@@ -1,14 +1,7 @@
+import { parse } from 'lossless-json';
 import type { z } from 'zod';
 import { hasControlCharacter } from '../../base/text.ts';
-import {
-  emailRequest,
-  levelSchema,
-  photoRequest,
-  refuse,
-  withBody,
-  type SandboxAnswer,
-  type SandboxRequest,
-} from './api.ts';
+import { emailRequest, levelSchema, photoRequest, refuse, type SandboxAnswer, type SandboxRequest } from './api.ts';
 import { Clients, type ClientOptions } from './clients.ts';
 import type { SandboxPreOrder } from './order-record.ts';
 import { Orders, type OrderOptions, preOrderRequest } from './orders.ts';
@@ -37,10 +30,8 @@ export class SandboxExchange {
   handle(request: SandboxRequest): SandboxAnswer {
     if (request.headers['x-api-key'] !== this.#options.apiKey) return refuse('keyRefused');
     const waitMs = this.#waitMs();
-    if (waitMs > 0) {
-      return refuse('tooManyRequests', undefined, { 'retry-after': String(Math.ceil(waitMs / 1_000)) });
-    }
-    return answerBy(this, request);
+    if (waitMs <= 0) return answerBy(this, request);
+    return refuse('tooManyRequests', undefined, { 'retry-after': String(Math.ceil(waitMs / 1_000)) });
   }
 
   preOrdersOf(externalOrderId: string): readonly SandboxPreOrder[] {
@@ -51,7 +42,7 @@ export class SandboxExchange {
     return this.orders.census();
   }
 
-  /** Gives the time until the rate limit allows the request; a request that is allowed is counted. */
+  /** Returns the time until the rate allows the request, and counts a request that it allows. */
   #waitMs(): number {
     const { rate, clock } = this.#options;
     if (rate === undefined) return 0;
@@ -82,11 +73,25 @@ function get(path: string, serve: Route['serve'], query?: Route['query']): Route
 function post<Schema extends z.ZodType>(
   path: string,
   schema: Schema,
-  serve: (exchange: SandboxExchange, fields: z.output<Schema>, values: Values) => SandboxAnswer,
+  act: (exchange: SandboxExchange, fields: z.output<Schema>, values: Values) => SandboxAnswer,
 ): Route {
-  const checked: Route['serve'] = (exchange, values, request) =>
-    withBody(schema, request, (fields) => serve(exchange, fields, values));
-  return { method: 'POST', path, serve: checked };
+  const serve: Route['serve'] = (exchange, values, { headers, body = '' }) => {
+    if (!/^application\/json(;|$)/i.test(headers['content-type'] ?? ''))
+      return refuse('malformed', 'content-type: must be application/json');
+    const checked = schema.safeParse(readJson(body));
+    if (checked.success) return act(exchange, checked.data, values);
+    const [issue] = checked.error.issues;
+    return refuse('malformed', `${issue?.path.join('.') || 'body'}: ${issue?.message ?? 'invalid'}`);
+  };
+  return { method: 'POST', path, serve };
+}
+
+function readJson(body: string): unknown {
+  try {
+    return parse(body);
+  } catch {
+    return undefined;
+  }
 }
 
 const CLIENT = '/api/v1/merchant/client';
@@ -130,7 +135,7 @@ export type RouteName = keyof typeof ROUTES;
 const LONGEST_ID = 500;
 const MATCHERS = Object.values<Route>(ROUTES).map((route) => ({ route, matcher: new RegExp(`^${route.path}$`) }));
 
-/** Has the endpoint of a method and a path serve the request. The path is not normalized: `..` stays a part of it. */
+/** Serves a request by its method and path. The path is not normalized: `..` stays a part of it. */
 function answerBy(exchange: SandboxExchange, request: SandboxRequest): SandboxAnswer {
   const [path = '', ...rest] = request.path.split('?');
   for (const { route, matcher } of MATCHERS) {

@@ -26,7 +26,7 @@ export function orderRecord(preOrder: SandboxPreOrder, now: Date, merchantId: st
   const { currencyPair, orderType, exchangeType } = preOrder.fields;
   const pair = currencyPair as Pair;
   const terms = termsOf(pair, preOrder.asset);
-  // §2.7 marks no field as nullable: what is not known yet is left out.
+  // §2.7 marks no field as nullable: unknown fields are left out.
   return {
     externalOrderId: preOrder.externalOrderId,
     merchant: { id: merchantId },
@@ -115,7 +115,7 @@ function iso(ms: number): string {
 export type Pair = Readonly<{ fromCurrency: string; toCurrency: string }>;
 
 const FIAT = ['EUR', 'USD', 'GBP', 'CHF', 'PLN', 'CZK'];
-/** What one unit is worth in EUR. They are invented; any other currency is worth as much as EUR. */
+/** The invented value of one unit in EUR; any other currency is worth as much as EUR. */
 const WORTH = new Map(Object.entries({ BTC: '61234.56', ETH: '2345.678', USDT: '0.92', USD: '0.92', GBP: '1.17' }));
 const RATIO_DIGITS = 8;
 const FEE = '0.001';
@@ -126,7 +126,7 @@ export function exchangeTypeOf({ fromCurrency, toCurrency }: Pair): 'BUY' | 'SEL
   return FIAT.includes(fromCurrency) && !FIAT.includes(toCurrency) ? 'BUY' : 'SELL';
 }
 
-/** Calculates the amounts of an order to the last digit; decimal texts. */
+/** Calculates the amounts of an order to the last digit, as decimal texts. */
 export function termsOf(pair: Pair, asset: string) {
   const worth = (currency: string) => new Big(WORTH.get(currency) ?? 1);
   const ratio = worth(pair.fromCurrency).div(worth(pair.toCurrency)).round(RATIO_DIGITS);

@@ -40,11 +40,11 @@ type PreOrderFields = z.infer<typeof preOrderRequest>;
 export interface OrderOptions {
   readonly clock: Clock;
   readonly random: () => number;
-  /** Chooses the scenario of an order. If it chooses none, an id `scenario-<name>-…` has that scenario. */
+  /** Chooses the scenario of an order; undefined leaves it to the id. */
   readonly scenarioOf?: (externalOrderId: string) => Scenario | undefined;
   /** The share of the other orders that are rejected, from 0 (the default) to 1. The rest are completed. */
   readonly rejected?: number;
-  /** The factor by which orders are faster than their scenarios, and verifications of clients than their courses. */
+  /** How much faster orders and verifications change than in their scenarios. */
   readonly speed?: number;
   readonly merchantId?: string;
   /** The number of the first pre-order, which its ids bear; 1 unless set. */
@@ -61,7 +61,7 @@ export class Orders {
   readonly #byExternalId = new Map<string, readonly SandboxPreOrder[]>();
   readonly #strays = new Map<string, SandboxPreOrder>();
   readonly #shownCompleted = new Set<string>();
-  /** The first transaction hash and the first id that were shown of orders that nobody tampers with. */
+  /** The first transaction hash and the first id that were shown of untampered orders. */
   #shownHash: string | null = null;
   #shownId: string | null = null;
   readonly #turns = new Map<string, number>();
@@ -148,7 +148,7 @@ export class Orders {
 
   #noteShown({ externalOrderId, order }: OrderRecord): void {
     if (order.completionDate !== undefined) this.#shownCompleted.add(externalOrderId);
-    // What one tampered order shows must not bring another a finding.
+    // Values of a tampered order must not bring another order a finding.
     if (tamperingNamedIn(externalOrderId) !== undefined) return;
     this.#shownId ??= order.id;
     this.#shownHash ??= order.cryptoTransaction.transactionHash ?? null;

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { deadline, type Clock } from '../../base/clock.ts';
 
-/** Ways in which a delivery can be odd; the interface shows neither the order of its parts nor how `details` is sent. */
+/** Ways of a delivery that the interface leaves open, or forbids. */
 export const PHOTO_ODDITIES = ['details-last', 'details-file', 'repeated', 'not-an-image', 'unfinished'] as const;
 
 export type PhotoOddity = (typeof PHOTO_ODDITIES)[number];

@@ -1,4 +1,4 @@
-/** A small seeded generator (mulberry32): the same seed gives the same numbers in [0, 1). */
+/** A small generator (mulberry32) of numbers in [0, 1), always the same for one seed. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -13,7 +13,7 @@ export function randomHex(random: () => number): string {
   return Array.from({ length: 32 }, () => Math.floor(random() * 16).toString(16)).join('');
 }
 
-/** Finds the name in an id or e-mail address `<prefix><name>-…`: the longest of the names that fits, or undefined. */
+/** Finds the longest name that fits in an id or e-mail address `<prefix><name>-…`. */
 export function nameAfter<Name extends string>(prefix: string, text: string, names: readonly Name[]): Name | undefined {
   return names.filter((name) => text.startsWith(`${prefix}${name}-`)).toSorted((a, b) => b.length - a.length)[0];
 }

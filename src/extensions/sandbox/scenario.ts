@@ -9,7 +9,7 @@ import { all, change, set, type Fields } from './tampering.ts';
 
 export interface OddAnswers {
   readonly what: string;
-  /** Answers a create; the pre-order is made where `isTaken` says so. */
+  /** Answers a create; `isTaken`: the pre-order is made. */
   readonly create?: { readonly isTaken: boolean; answer(turn: number): SandboxAnswer };
   readonly absent?: (turn: number) => SandboxAnswer;
   /** Answers a look-up of an order; `older` is its record as it was before its last change. */
@@ -95,10 +95,7 @@ export interface ScenarioStep {
   readonly completed?: boolean | undefined;
 }
 
-/**
- * The life of an order. The interface shows only the statuses REQUEST and NEW (§3): the others, their order and their
- * delays are ours, and a real exchange will differ.
- */
+/** The life of an order. The interface shows only the statuses REQUEST and NEW (§3); all others are invented. */
 export interface Scenario {
   /** The time from the pre-order until the order appears; null for never. */
   readonly appearsAfterMs: number | null;
@@ -164,10 +161,7 @@ const scenario = z
   .transform(({ appearsAfter, steps }) => ({ appearsAfterMs: appearsAfter, steps }));
 const file = z.record(z.string().regex(/^[\w-]+$/, 'must be a name of letters, digits, - and _'), scenario);
 
-/**
- * Reads the scenarios of a YAML file, by name: `name: {appearsAfter: 2s, steps: [{after: 3s, order: PAID, completed: true}]}`; the
- * statuses of a step are `order`, `crypto` and `fiat`, `appearsAfter` may be `never`. Throws an error that says where.
- */
+/** Reads the scenarios of a YAML file, by name. Throws an error with the place and the cause. */
 export function readScenarios(yaml: string): Scenarios {
   const checked = file.safeParse(parse(yaml));
   if (checked.success) return checked.data;

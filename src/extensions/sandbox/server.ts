@@ -8,7 +8,7 @@ import type { SandboxAnswer } from './api.ts';
 import { nameAfter } from './random.ts';
 import { tamperingNamedIn } from './tampering.ts';
 
-/** The faults that the sandbox can do to a request, and whether the exchange takes the order all the same. */
+/** The faults that a request can have, and whether the exchange takes the order all the same. */
 export const IS_TAKEN = {
   'reset-before': false,
   'reset-after': true,
@@ -46,8 +46,8 @@ export function namesFault(externalOrderId: string | undefined): externalOrderId
 
 /**
  * Decides the fault of a request. An external order id `fault-<name>-…` has that fault on its first create, and
- * `fault-lookup-<name>-…` on its first look-up. An id that names its tampering has none, so that its findings come from
- * the tampering alone. For other requests the fault is drawn from the plan with `random`.
+ * `fault-lookup-<name>-…` on its first look-up. An id that names its tampering has none: its findings must come from the
+ * tampering alone. Other faults are drawn from the plan.
  */
 export function decideFault(plan: FaultPlan, request: FaultedRequest, random: () => number): Fault | undefined {
   const { call, externalOrderId, isFirst } = request;
@@ -61,10 +61,23 @@ export function decideFault(plan: FaultPlan, request: FaultedRequest, random: ()
   return undefined;
 }
 
-/** The delay of a slow answer: well within the default timeout. */
+/** The delay of a slow answer, within the default timeout. */
 export const SLOW_MS = 3_000;
-/** The pause between two bytes of a dripping answer: it ends after every timeout. */
+/** The pause between two bytes of a dripping answer, which takes longer than any timeout. */
 export const DRIP_MS = 1_000;
+
+const BAD_GATEWAY = { status: 502, type: 'text/plain', body: 'bad gateway' };
+/** The whole answer of a request with one of these faults. */
+const FAULTY: Partial<
+  Record<Fault, { status: number; type?: string; headers?: Record<string, string>; body?: string }>
+> = {
+  'error-not-taken': BAD_GATEWAY,
+  'error-taken': BAD_GATEWAY,
+  'wrong-json': { status: 200, type: 'application/json', body: '{"answer":42}' },
+  html: { status: 200, type: 'text/html', body: '<html><body>maintenance</body></html>' },
+  redirect: { status: 307, headers: { location: '/elsewhere' } },
+  'rate-limited': { status: 429, headers: { 'retry-after': '1' } },
+};
 
 async function answerWith(
   reply: FastifyReply,
@@ -73,44 +86,29 @@ async function answerWith(
   clock: Clock,
 ): Promise<FastifyReply> {
   const { status = 500, headers = {}, body = '' } = answer ?? {};
-  switch (fault) {
-    case undefined:
-      return await reply.code(status).headers(headers).send(body);
-    case 'error-taken':
-    case 'error-not-taken':
-      return await reply.code(502).type('text/plain').send('bad gateway');
-    case 'wrong-json':
-      return await reply.code(200).type('application/json').send('{"answer":42}');
-    case 'html':
-      return await reply.code(200).type('text/html').send('<html><body>maintenance</body></html>');
-    case 'redirect':
-      return await reply.code(307).header('location', '/elsewhere').send();
-    case 'rate-limited':
-      return await reply.code(429).header('retry-after', '1').send();
-    case 'reset-before':
-    case 'reset-after':
-      reply.hijack();
-      reply.raw.socket?.resetAndDestroy();
-      return reply;
-    case 'hang':
-    case 'hang-before':
-      reply.hijack();
-      return reply;
-    case 'slow':
-    case 'drip':
-    case 'truncated':
-      reply.hijack();
-      reply.raw.writeHead(status, { ...headers, 'content-length': String(Buffer.byteLength(body)) });
-      if (fault === 'truncated') reply.raw.write(body.slice(0, body.length / 2), () => reply.raw.socket?.destroy());
-      else await sendInTime(reply.raw, Buffer.from(body), fault, clock);
-      return reply;
+  if (fault === undefined) return await reply.code(status).headers(headers).send(body);
+  const faulty = FAULTY[fault];
+  if (faulty !== undefined) {
+    if (faulty.type !== undefined) reply.type(faulty.type);
+    return await reply
+      .code(faulty.status)
+      .headers(faulty.headers ?? {})
+      .send(faulty.body);
   }
+  reply.hijack();
+  const { raw } = reply;
+  if (fault.startsWith('reset')) raw.socket?.resetAndDestroy();
+  if (fault.startsWith('reset') || fault.startsWith('hang')) return reply;
+  raw.writeHead(status, { ...headers, 'content-length': String(Buffer.byteLength(body)) });
+  if (fault === 'truncated') raw.write(body.slice(0, body.length / 2), () => raw.socket?.destroy());
+  else await sendInTime(raw, Buffer.from(body), fault === 'slow', clock);
+  return reply;
 }
 
-async function sendInTime(raw: ServerResponse, body: Buffer, fault: 'slow' | 'drip', clock: Clock): Promise<void> {
+async function sendInTime(raw: ServerResponse, body: Buffer, atOnce: boolean, clock: Clock): Promise<void> {
   const closed = new AbortController();
   raw.once('close', () => closed.abort());
-  const [size, pauseMs] = fault === 'slow' ? [body.length, SLOW_MS] : [1, DRIP_MS];
+  const [size, pauseMs] = atOnce ? [body.length, SLOW_MS] : [1, DRIP_MS];
   try {
     for (let at = 0; at < body.length; at += size) {
       await clock.sleep(pauseMs, closed.signal);
@@ -130,7 +128,7 @@ export interface LoggedRequest {
   readonly method: string;
   readonly path: string;
   readonly externalOrderId?: string;
-  /** The status before the fault changed it; null when the fault kept the request from the exchange. */
+  /** The status before the fault changed it; null if the fault kept the request from the exchange. */
   readonly status: number | null;
   readonly fault?: Fault;
 }
@@ -228,7 +226,7 @@ function idOf(method: string, path: string, body: string): string | undefined {
   }
 }
 
-/** Node joins headers of one name, but for cookies that are set. */
+/** Node joins the headers of one name, except `set-cookie`. */
 function headersOf({ headers }: FastifyRequest): Readonly<Record<string, string | undefined>> {
   return headers as Record<string, string | undefined>;
 }

@@ -19,7 +19,7 @@ export interface Tampering {
 }
 
 interface TamperedMoment {
-  /** The completed order was shown before; changes of an order begin then. */
+  /** The completed order was shown before. */
   readonly wasCompleted: boolean;
   readonly otherHash: string | null;
   readonly otherOrderId: string | null;
@@ -34,7 +34,7 @@ export const STRAY_ORDER = {
 
 const DAY_MS = 24 * 60 * 60_000;
 const HOUR_MS = 60 * 60_000;
-/** A difference that is found only when every digit is compared. */
+/** Only a comparison of every digit finds this difference. */
 const LAST_DIGIT = '0.000000000000000001';
 const OPERATION = 'order.exchangeOperation';
 const CRYPTO = 'order.cryptoTransaction';
@@ -42,8 +42,8 @@ const FIAT = 'order.fiatTransaction';
 const DATES = ['creationDate', 'modificationDate', 'completionDate', 'serverDate'];
 
 /**
- * All ways to tamper with an order, by the name in its external order id `tamper-<name>-…`. Four classes are not of
- * one tampered order: a fault causes CREATE_UNKNOWN, a scenario ORDER_MISSING and STUCK, and PREORDER_REUSED takes two.
+ * The ways to tamper with an order, by the name in its external order id `tamper-<name>-…`. Four classes are missing:
+ * a fault causes CREATE_UNKNOWN, a scenario ORDER_MISSING and STUCK, and PREORDER_REUSED takes two orders.
  */
 export const TAMPERINGS = {
   echo: {
@@ -62,7 +62,6 @@ export const TAMPERINGS = {
     what: 'an order of 1.5 BTC for EUR although nothing was sent',
     finding: 'UNEXPECTED_ORDER',
     isStray: true,
-    // Nothing of the row is known.
     record: all(set(`${CRYPTO}.externalCryptoAddress`, undefined), set(`${FIAT}.paymentToken`, undefined)),
   },
   amount: always(
@@ -173,7 +172,7 @@ export function all(...changes: readonly Change[]): Change {
   return (record) => changes.reduce((changed, one) => one(changed), record);
 }
 
-/** Copies a record with another value at the path. */
+/** Returns a change that copies a record with another value at the path. */
 export function change(path: string, valueOf: (value: unknown) => unknown): Change {
   const [name = '', ...rest] = path.split('.');
   const below = rest.length === 0 ? valueOf : (value: unknown) => change(rest.join('.'), valueOf)(value as Fields);
@@ -199,7 +198,6 @@ function more(value: unknown): unknown {
   return new LosslessNumber(new Big(String(value)).plus(LAST_DIGIT).toFixed());
 }
 
-/** Moves a date of the order by `ms`. */
 function move(date: string, ms: number): Change {
   return change(`order.${date}`, (value) =>
     typeof value === 'string' ? new Date(Date.parse(value) + ms).toISOString() : value,
