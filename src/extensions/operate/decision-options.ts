@@ -19,13 +19,13 @@ export function addReasonOptions(command: Command, { isMandatory } = { isMandato
     .addOption(new Option('--actor <name>', 'who decides, unless it is the user of this system').argParser(plainText));
 }
 
-/** A command is printed with TEXT in place of the reason. */
+/** Printed commands have TEXT in place of the reason. */
 function readReason(text: string): string {
   if (text === 'TEXT') throw new InvalidArgumentError('Write the reason in place of TEXT.');
   return plainText(text);
 }
 
-/** The name of the person who decides: the user of this system unless `--actor` says otherwise. Throws `CommandError`. */
+/** The name of the person who decides: the user of this system without `--actor`. Throws `CommandError`. */
 export function actorOf({ actor }: Pick<DecisionOptions, 'actor'>): string {
   try {
     return actor ?? userInfo().username;
@@ -34,7 +34,7 @@ export function actorOf({ actor }: Pick<DecisionOptions, 'actor'>): string {
   }
 }
 
-/** Asks the person at the terminal to go on. Throws `CommandError` if they do not agree, or no person is there. */
+/** Throws `CommandError` unless a person at the terminal agrees. */
 export async function confirm(question: string): Promise<void> {
   if (!process.stdin.isTTY) {
     throw new CommandError(EXIT.usage, 'nothing was changed: without a terminal to confirm on, use --yes');
@@ -49,7 +49,7 @@ export async function confirmShown<Row>(rows: readonly Row[], columns: readonly 
   await confirm(question);
 }
 
-/** Asks a question. Any answer but yes, and the end of the input, is a no. Enter is a yes if the question has (Y/n). */
+/** Any answer but yes, and the end of the input, is a no. Enter is a yes if the question has (Y/n). */
 export async function agrees(question: string, ...streams: ConstructorParameters<typeof Dialogue>): Promise<boolean> {
   using dialogue = new Dialogue(...streams);
   const atEnter = question.includes('(Y/n)') ? 'y' : 'n';
@@ -78,7 +78,7 @@ export class Dialogue implements Disposable {
         done();
       },
     });
-    // On a terminal the echo is ours, so that it can be left out; a history would show a hidden answer at the next question.
+    // `terminal` lets this class leave the echo out; a history would show a hidden answer at the next question.
     this.#lines = createInterface({ input, output: echo, terminal: true, historySize: 0 });
     this.#ended = new Promise((_resolve, reject) => {
       const stopped = new CommandError(EXIT.look, 'stopped: nothing was changed');

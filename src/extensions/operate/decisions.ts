@@ -72,11 +72,11 @@ const holdsValue = named(
   { holds: [HOLD] },
 );
 
-/** Makes a decision once a key; what it has changed is heeded at once. */
+/** Makes a decision once a key. The account heeds it at once. */
 async function decide(deps: CalledDeps, asked: readonly unknown[], work: Work<Result>): Promise<Result> {
   const result = await decideOnce(deps, asked, work);
   if (result.kind !== 'ok') return result;
-  // The decision stands: if they cannot be read now, they are read later.
+  // The decision stands, and restraints that cannot be read now are read later.
   await deps.restraints.read().catch(() => undefined);
   deps.wakeCreates();
   return result;
@@ -109,7 +109,7 @@ async function holdsOf(tx: Transaction, account: string): Promise<Result> {
   return done({ holds: (await readHolds(tx, account)).map(viewOf) });
 }
 
-/** What a person decides, each as the command of its name does it; recorded under the name of the caller. */
+/** Decisions of a person, as the commands of these names make them, under the name of the caller. */
 export const DECISIONS = {
   resolveOrder: operation({
     ...ofOrder,

@@ -15,7 +15,7 @@ import { listOrders } from './tables/listed-orders.ts';
 
 const MOST_OF_ORDER = 200;
 const MOST_LISTED = 1_000;
-/** A page looks at no more orders than this: the process does nothing else meanwhile. */
+/** The most orders that a page looks at, because the process does nothing else meanwhile. */
 const MOST_LOOKED_AT = 5_000;
 
 const text = z.string().nullable();
@@ -37,7 +37,7 @@ const orderColumns = z.object({
   ...nullable(ORDER_COLUMNS),
   external_order_id: z.string(),
   asset: text.describe('Decimal text, with every digit; so are the other amounts.'),
-  payment_token: text.describe(`\`${HIDDEN}\` where there is one.`),
+  payment_token: text.describe(`\`${HIDDEN}\` unless null.`),
   state: z.string(),
   ...nullable(TRACKED),
   outcome: text.describe('`succeeded`, `failed` or null.'),
@@ -127,7 +127,7 @@ const orderValue = named(
   { order: ORDER_EXAMPLE, events: [EVENT_EXAMPLE], hasMoreEvents: false, findings: [], hasMoreFindings: false },
 );
 
-/** SQLite takes bytes in place of text; such a row is invalid, and shows where. */
+/** SQLite takes bytes in place of text; such a row is invalid. */
 function shownColumns(row: OrderRow): object {
   const shown = SHOWN_COLUMNS.map((column) => {
     const value: unknown = row[column];

@@ -22,17 +22,17 @@ import { accountWords } from '../../accounts/rules/name.ts';
 import { pasteable } from '../../base/invocation.ts';
 
 const HELP = `
-For a database that was put back to an older state. It does not know what was
-sent after the copy was made, so every order in it that may have been sent since
-becomes unknown: it is looked up, and then held for a person. Creates are paused
-until resume.
-Stop the daemon of a SQLite file first. In PostgreSQL it is about one account,
-or about all; the workers go on.
+For a database that was put back to an older state. It does not know which
+orders were sent after the copy was made, so every order in it that may have
+been sent since becomes unknown: it is looked up, and then held for a person.
+Creates are paused until resume.
+Stop the daemon of a SQLite file first. In PostgreSQL the command is about one
+account, or about all, while the workers run.
 
 After a standby of PostgreSQL was promoted nothing was put back, but its last
 commits may be lost. The orders that may have been sent then are unknown under
-one finding, and the workers go on. Ask the exchange about each, then decide
-with --failover: first --sent --file with the ids of those that it has, then
+one finding, and the workers continue. Ask the exchange about each, then decide
+with --failover: first --sent --file with the ids that the exchange has, then
 --not-sent with the ids that it lacks. Without --file all orders are decided.
 
 Examples:
@@ -43,7 +43,7 @@ Examples:
   order-sync db accept-restore --failover 7 --sent --file sent.txt \\
     --reason 'the exchange has them'`;
 const QUESTION =
-  'Nothing shows that this database was put back. Every order that waits to be sent would be looked up and held instead. Go on? (y/N) ';
+  'Nothing shows that this database was put back. Every order that waits to be sent would be looked up and held instead. Continue? (y/N) ';
 
 const REASON = 'the database was put back to an older state';
 
@@ -101,7 +101,7 @@ async function storesOf(store: Store, account: string | undefined, { accounts }:
   return (account === undefined ? [...new Set(known)] : [account]).map((name) => store.forAccount(name));
 }
 
-/** The account to accept; undefined for several. A SQLite file has one mark for all. */
+/** Returns undefined for several accounts. A SQLite file has one mark for all. */
 function accountAccepted(command: Command, { database, accounts }: Config): string | undefined {
   if (database.kind === 'postgres') return accountFilterOf(command, { accounts });
   if (accountGiven(command) !== undefined) {
@@ -110,7 +110,7 @@ function accountAccepted(command: Command, { database, accounts }: Config): stri
   return accounts.length === 1 ? accounts[0]?.name : undefined;
 }
 
-/** The accounts together: all the time that is missing in any of them. A time that is unknown in one of them is null. */
+/** The time that is missing in any of the accounts; an end that is unknown for one of them is null. */
 function inAll(accepted: readonly AcceptedRestore[]): AcceptedRestore {
   const timesOf = (end: 'from' | 'to') => {
     const times = accepted.flatMap(({ missing }) => missing[end] ?? []);

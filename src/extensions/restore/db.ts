@@ -114,7 +114,7 @@ async function markOfFile(mark: Mark) {
   return { rows, found, older: older === undefined ? [] : [`${older}; ${RESTORE_ADVICE}`], unknown: undefined };
 }
 
-/** Of accounts that another machine drives, only that machine may know how far they had come. */
+/** An account that another machine drives has its mark on that machine. */
 async function marksOfAccounts(store: Store) {
   const accounts = await accountsIn(store.db, 'account_owners');
   const olderAccounts: { account: string; why: string }[] = [];

@@ -16,7 +16,7 @@ import { finding, type Decision, type Tracking } from '../../orders/rules/tracki
 import { countDoubtful, tellFailOver } from '../../store/tables/fail-overs.ts';
 import { trackingOf } from '../../store/orders/order-columns.ts';
 
-/** The dependencies: no process owns the accounts meanwhile, and the store is opened as a restored one. */
+/** No process owns the accounts meanwhile, and the store is opened as a restored one. */
 type RestoreDeps = Assuming & Pick<FlowDeps, 'store'> & { readonly accounts: readonly string[] };
 
 type Acceptance = Readonly<{ actor: string; reason: string; isNothingSent: boolean }>;
@@ -26,27 +26,27 @@ export type AcceptedRestore = Readonly<{ missing: MissingTime; orders: number }>
 const PAGE = 200;
 
 /**
- * Pauses creates, makes every order unknown that may have been sent since, and writes the mark of this database at
- * last: until then nothing else can write, so that an interrupted run is done again.
+ * Pauses creates, makes every order unknown that may have been sent since, and then writes the mark of this database.
+ * Nothing else can write before that, so that an interrupted run is repeated.
  */
 export async function acceptRestore(deps: RestoreDeps, acceptance: Acceptance): Promise<AcceptedRestore> {
   const { store, clock } = deps;
   const mark = await store.mark.read();
   const position = await store.mark.position();
   const isShown = mark !== undefined && (await store.mark.sign()) !== undefined;
-  // A mark that was put back together with the database does not tell until when it was used.
+  // A mark that was put back with the database does not tell until when the database was used.
   const to = isShown ? mark.at : null;
   const missing = mark?.restoring ?? { from: await newestEventTime(store.db), to };
   await store.mark.write({ ...(mark ?? { ...position, at: clock.now().toISOString() }), restoring: missing });
   let orders = 0;
-  // The accounts that are driven are paused also where the database is empty: what was in it may be inserted once more.
+  // Accounts that have no orders are paused as well: the merchant may insert the lost orders once more.
   const others = store.mark.account === undefined ? await accountsIn(store.db, 'merchant_orders') : [];
   for (const account of new Set([...deps.accounts, ...others])) {
     await store.writer.write(async (tx) => {
-      // An owner that still runs, by another path of the database, finds out that it was followed. As it is later than
-      // all that the mark has named, another copy of that time is older than the new mark.
+      // An owner that still runs, by another path of the database, sees the new generation. It is above all that the mark
+      // has named, so that another copy of that time is older than the new mark.
       await nextGeneration(tx, account, mark?.generation);
-      // One whose orders were moved is the one in use from now on.
+      // A database whose orders were moved away is in use again.
       await forgetMove(tx);
       await recordRestore(tx, account, acceptance, clock.now());
     });
@@ -66,13 +66,13 @@ async function recordRestore(tx: Transaction, account: string, acceptance: Accep
   await setHold(tx, account, { kind: 'restored', since: now, until: null, reason, actor }, now);
 }
 
-/** States that orders leave for unknown. The others that may be sent again stay in theirs, and come first. */
+/** States that orders leave for unknown; unknown and held orders keep their state, and come first. */
 const LEFT = ['pending', 'invalid', 'rejected', 'sending'] as const;
 
 async function assumeAllSent(deps: RestoreDeps, account: string, { actor, reason }: Acceptance): Promise<number> {
   const { store } = deps;
   const how: Assumption = { source: 'operator', reason, actor };
-  // A page at a time, so that the merchant's own writes do not wait for long.
+  // A page at a time: the merchant's own writes wait for each.
   const assume = async (ids: readonly string[]) =>
     await store.writer.write(async (tx) => {
       let assumed = 0;
@@ -83,7 +83,7 @@ async function assumeAllSent(deps: RestoreDeps, account: string, { actor, reason
   const sent = (fromId = '') => orderIds(store.db, { account, states: ['unknown', 'held'], fromId, limit: PAGE });
   for await (const ids of pagesAfter(PAGE, sent)) orders += await assume(ids);
   for (const state of LEFT) {
-    // Ids that are not valid Unicode cannot be read, nor sent: they come again in each page.
+    // Ids that are not valid Unicode are never assumed sent: they come again in each page.
     for (let unreadable = 0; ;) {
       const limit = PAGE + unreadable;
       const some = await findOrders(store.db, { account, state, by: 'due', limit }, ['external_order_id']);
@@ -105,7 +105,7 @@ interface FailOverAnswer {
   readonly ids?: readonly string[] | undefined;
 }
 
-/** Accepts orders that a fail-over left in doubt, or makes them pending. Returns how many, and how many are left. */
+/** Accepts orders that a fail-over left in doubt, or makes them pending. Returns their number, and the number still in doubt. */
 export async function decideFailOver(
   { account, store, clock }: Pick<FlowDeps, 'account' | 'store' | 'clock'>,
   failOver: FailOver,
@@ -145,7 +145,7 @@ function decisionsFor(
 ): readonly Decision[] {
   const how = { source: 'operator', reason, actor } as const;
   if (tracking.failOver === id) return freeOfDoubt(tracking, isSent, how, now);
-  // An order that stayed as it was may be sent again from now on.
+  // An order that kept its state may be sent again from now on.
   const isLeft = ['rejected', 'invalid'].includes(tracking.state) && !isSent && tracking.failOver === null;
   const event = finding('FAIL_OVER', 'operator', `not sent before ${seenAt}: ${reason}`, null);
   return isLeft ? [{ tracking, events: [{ ...event, actor }] }] : [];

@@ -62,7 +62,7 @@ export function define(command: Command): void {
     .action(async (options: InitOptions) => {
       const places = await configOptions(command);
       let plan = await planned(places, options);
-      // What is begun is done in a moment: it is not stopped in the middle.
+      // A signal does not stop it in the middle.
       stopSignal();
       for (let tries = 1; !(await isSetUp(command, places, plan, { ...options, isLast: tries >= TRIES })); tries += 1) {
         plan = await planned(places, { database: plan.place, intoExisting: plan.intoExisting });
@@ -108,7 +108,7 @@ async function make({ settingsFile, settings, secrets, intoExisting }: Plan, pla
   const file = (path: string, content: string) => {
     folder(path);
     const made = openSync(path, 'wx', 0o600);
-    // Also where there is no room for all of it.
+    // Also if the disk has no room for all of it.
     undo.defer(() => rmSync(path, { force: true }));
     writeFileSync(made, content);
     closeSync(made);

@@ -11,9 +11,9 @@ import { headerText, reader, secureUrl } from '../../settings/values.ts';
 import type { Dialogue } from '../operate/decision-options.ts';
 
 export const DATABASE = 'data/order-sync.db';
-/** As `order-sync sandbox --port 8089` has them. */
+/** The defaults of `order-sync sandbox`. */
 export const SANDBOX = { url: 'http://127.0.0.1:8089', key: 'sandbox-key' };
-/** Of the statuses of a real exchange nothing is known. */
+/** The statuses of the sandbox; the statuses of a real exchange are unknown. */
 const STATUSES = {
   openStatuses: ['REQUEST', 'IN_PROGRESS'],
   finalStatuses: ['COMPLETED', 'REJECTED'],
@@ -22,7 +22,7 @@ const STATUSES = {
 const ADDRESS = 'Address of the exchange (Enter if you have none yet, for the sandbox): ';
 const ACCOUNTS = 'Accounts at the exchange, such as shop-1,shop-2 (Enter if you have one): ';
 const PLACE = `Database: a file, or postgres://USER:PASSWORD@HOST/DATABASE [${DATABASE}]: `;
-/** Settings that `init` writes: where a variable sets one, that one would go over the file. */
+/** Settings that `init` writes: a variable of one of them would override the file. */
 const WRITTEN = ['exchange.baseUrl', 'exchange.apiKey', 'database.url'];
 
 export interface InitOptions {
@@ -34,10 +34,9 @@ export interface InitOptions {
   readonly yes?: boolean;
 }
 
-/** What `init` makes, all paths absolute. */
+/** All paths are absolute. */
 export type Plan = Awaited<ReturnType<typeof planOf>>;
 
-/** Asks a person, or throws if there is none. */
 type Ask = Dialogue['ask'];
 
 /** Gathers what to make; asks for what the options leave open. Throws before anything is made. */
@@ -52,7 +51,7 @@ export async function planOf(places: ConfigOptions, options: InitOptions, ask: A
   if (keyFile !== undefined) readValueFile(keyFile, 'exchange.apiKey');
   const isOne = isSandbox || apiKeyFile !== undefined;
   const names = isOne ? [] : namesIn(await ask(ACCOUNTS, (given) => namesIn(given).join()));
-  /** By the file of each. */
+  /** The content of each file of a secret. */
   const secrets = new Map<string, string>();
   const addSecret = async (ending: string, read: () => Promise<string>) => {
     const file = settingsFile.slice(0, settingsFile.length - extname(settingsFile).length) + ending;

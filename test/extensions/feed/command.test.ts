@@ -82,7 +82,7 @@ it('prints the newest event of each account for --head', async () => {
   expect(rest).toEqual(['']);
 });
 
-it('goes on with what happens until SIGINT, which is a good end', async () => {
+it('continues with new events until SIGINT, which is a good end', async () => {
   write('a');
   const { process: child, finished } = startCommand(['events', '--follow', '--json'], place.options);
   const stdout = child.stdout ?? expect.fail();
@@ -94,7 +94,7 @@ it('goes on with what happens until SIGINT, which is a good end', async () => {
   expect(await finished).toMatchObject({ code: 0, stderr: '' });
 });
 
-it('ends quietly when nobody reads any more', async () => {
+it('ends quietly when no process reads any more', async () => {
   write('a');
   const { process: child, finished } = startCommand(['events', '--follow'], place.options);
   const stdout = child.stdout ?? expect.fail();

@@ -57,7 +57,7 @@ async function stream({ socketPath }: ServedSocket, query = '', header = ''): Pr
   return socket;
 }
 
-/** Reads a stream until it has so many events. */
+/** Reads a stream until it has that many events. */
 async function eventsOf(socket: Socket, count: number): Promise<readonly { id: string; event: FeedEvent }[]> {
   let text = '';
   for await (const chunk of socket) {
@@ -74,7 +74,7 @@ async function eventsOf(socket: Socket, count: number): Promise<readonly { id: s
 }
 
 describe('GET /events', () => {
-  it('gives the next events of an account, whoever drives it, and where to read on', async () => {
+  it('has the next events of an account, whoever drives it, and the place to read on', async () => {
     const on = await withEvents('a', 'b');
     const all = await page(on);
     expect(all.next).toBe(all.head);
@@ -89,7 +89,7 @@ describe('GET /events', () => {
     expect(await page(on, { account: 'nobody-drives-it' })).toEqual({ events: [], next: '0', head: '0' });
   });
 
-  it('gives those of an order and of several types', async () => {
+  it('has the events of an order and of several types', async () => {
     const id = `<script>"'&%`;
     const on = await withEvents('a', id);
     const ofOrder = await page(on, { order: id });
@@ -114,7 +114,7 @@ describe('GET /events', () => {
     }
   });
 
-  it('gives no payment token', async () => {
+  it('shows no payment token', async () => {
     const on = await scriptedControlSocket();
     on.exchange.answer = (request) => echo(request);
     on.program.insert({ external_order_id: 'a', asset: '12345678901234567.123456789' });
@@ -127,7 +127,7 @@ describe('GET /events', () => {
 });
 
 describe('GET /orders/{id}', () => {
-  it('gives the row, the newest events and the findings, and says that there are more', async () => {
+  it('has the row, the newest events and the findings, and says that there are more', async () => {
     const on = await withEvents('a/b');
     const { store } = on.program.app;
     const { events } = await page(on);
@@ -161,7 +161,7 @@ describe('GET /orders/{id}', () => {
 });
 
 describe('a stream of events', () => {
-  it('gives what is there and what comes, each once, also to a reader who comes back', async () => {
+  it('has old and new events, each once, also for a reader who comes back', async () => {
     const on = await withEvents('a');
     const first = await stream(on);
     const [before = expect.fail()] = await eventsOf(first, 1);

@@ -71,7 +71,7 @@ it('tells once that the exchange is out of reach and once that it is back, also 
   expect(await reach()).toEqual(['account.out_of_reach', 'account.back']);
 });
 
-it('wakes who listens once events are committed, and nobody after that', async () => {
+it('wakes who listens once events are committed, and not after that', async () => {
   const heard: string[] = [];
   const listening = program.app.store.newEvents.listen((account) => heard.push(account));
   program.insert({ external_order_id: 'a' });

@@ -41,7 +41,7 @@ async function append(account: string, ...events: NewEvent[]): Promise<void> {
   );
 }
 
-/** The subjects of what a reader gets who begins after a place and reads to the end, and where the end is. */
+/** Reads from a place to the end. Returns the subjects of the events, and the place of the end. */
 async function readOn(filter: FeedFilter, after: Place, limit: number) {
   const subjects: string[] = [];
   for (let [place, pages] = [after, 0]; ; pages += 1) {
@@ -53,7 +53,7 @@ async function readOn(filter: FeedFilter, after: Place, limit: number) {
 }
 
 describe('a reader of the feed', () => {
-  it('who is stopped after any event goes on by its cursor: misses none, and gets none twice', async () => {
+  it('who is stopped after any event continues by its cursor: misses none, and gets none twice', async () => {
     const names = Array.from({ length: 7 }, (_, index) => `o${index}`);
     await append('other', event('x'));
     for (const name of names) {
@@ -69,7 +69,7 @@ describe('a reader of the feed', () => {
     expect((await readOn(ALL, BEGINNING, 3)).subjects).toEqual(names);
   });
 
-  it('gets only the types or the order that it asked for, and at the end is where the feed ends', async () => {
+  it('gets only the types or the order that it asked for, and ends with the feed', async () => {
     const wanted = `<script>'"--`;
     for (let round = 0; round < 3; round += 1) {
       await append('default', event('a'), event(wanted), event(wanted, { type: 'finding.opened', field: 'X' }));

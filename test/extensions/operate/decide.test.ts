@@ -139,7 +139,7 @@ describe('orders resolve, retry and cancel', () => {
     expect([code, stderr, states()]).toEqual([1, expect.stringContaining('in place of ORDER'), ['ID abandoned']]);
   });
 
-  it('are wrong usage where they contradict themselves: exit 64, and nothing is changed', async () => {
+  it('are wrong usage if they contradict themselves: exit 64, and nothing is changed', async () => {
     put('held', 'a');
     const wrong = [
       [['resolve', '--as', 'abandoned', ...REASON], 'name an order, or use --state'],
@@ -177,7 +177,7 @@ describe('orders resolve, retry and cancel', () => {
 describe('orders of one state together', () => {
   const all = ['resolve', '--state', 'held', '--as', 'abandoned', ...REASON] as const;
 
-  it('are shown, and not changed where nobody can be asked: exit 64', async () => {
+  it('are shown, and not changed if no person can be asked: exit 64', async () => {
     put('held', ...Array.from({ length: 120 }, (_, index) => `order-${index}`));
     const { code, stdout, stderr } = await orders(...all);
     expect([code, stdout]).toEqual([64, '']);
@@ -229,8 +229,8 @@ describe('the question', () => {
     const input = new PassThrough();
     const output = new PassThrough();
     input.end(typed);
-    expect(await agrees('Go on? [y/N] ', input, output)).toBe(answer);
-    expect(String(output.read())).toContain('Go on? [y/N] ');
+    expect(await agrees('Continue? [y/N] ', input, output)).toBe(answer);
+    expect(String(output.read())).toContain('Continue? [y/N] ');
   });
 
   it.each([
@@ -240,6 +240,6 @@ describe('the question', () => {
   ])('that says (Y/n) is answered by %j: %s', async (typed, answer) => {
     const input = new PassThrough();
     input.end(typed);
-    expect(await agrees('Go on? (Y/n) ', input, new PassThrough())).toBe(answer);
+    expect(await agrees('Continue? (Y/n) ', input, new PassThrough())).toBe(answer);
   });
 });

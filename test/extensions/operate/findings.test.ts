@@ -116,7 +116,7 @@ describe('findings ack', () => {
     expect(rows()).toEqual([untouched(1)]);
   });
 
-  it('takes a filter, shows what would change, and changes nothing while nobody agrees', async () => {
+  it('takes a filter, shows what would change, and changes nothing until a person agrees', async () => {
     put('AMOUNT_MISMATCH open', 'AMOUNT_MISMATCH resolved', 'PAIR_MISMATCH open');
     const { code, stdout, stderr } = await run('findings', 'ack', '--class', 'AMOUNT_MISMATCH', '--reason', 'x');
     expect([code, stdout]).toEqual([64, '']);

@@ -53,7 +53,7 @@ describe('GET /merchant-orders', () => {
     }
   });
 
-  it('goes on where it was while orders are inserted, and narrows down by state', async () => {
+  it('continues in its place while orders are inserted, and narrows down by state', async () => {
     const on = await orders();
     await on.ask('POST', '/orders/b/cancel', { reason: 'r' });
     const { next } = pageIn(await on.ask('GET', '/merchant-orders?limit=5'));

@@ -130,7 +130,7 @@ describe('db check', () => {
     expect(await run('db', 'check')).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('ends with 65 where the database is older than its mark', async () => {
+  it('ends with 65 if the database is older than its mark', async () => {
     const { program, path, run } = await withHistory();
     await stop(program);
     writeFileSync(`${path}.mark`, JSON.stringify({ generation: 1, eventId: 7, at: '2026-01-05T12:00:00.000Z' }));
@@ -152,7 +152,7 @@ describe('db check', () => {
     expect([code, JSON.parse(stdout)]).toMatchObject([65, { chain: { broken: { id } } }]);
   });
 
-  it('finds by the mark that the newest events are gone, also where the chain ends in order', async () => {
+  it('finds by the mark that the newest events are gone, also if the chain ends in order', async () => {
     const { program, run } = await withHistory();
     await stop(program);
     for (const trigger of ['no_update', 'no_delete']) program.merchant.exec(`drop trigger events_${trigger}`);

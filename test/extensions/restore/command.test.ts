@@ -9,7 +9,7 @@ import type { MarkContent } from '../../../src/store/port.ts';
 import { runProgram } from '../../support/cli-function.ts';
 import { testProcesses } from '../../support/program-processes.ts';
 
-/** Orders that exist at the exchange at once, and those whose pre-order nobody takes up. */
+/** Orders that exist at the exchange at once, and orders whose pre-order no client takes up. */
 const scenarioOf = (id: string) => ({ ...SCENARIOS.completed, appearsAfterMs: id.startsWith('shown') ? 0 : null });
 
 /** A sandbox, a database that can be put back to the state in which it was copied, and commands for both. */
@@ -76,7 +76,7 @@ async function sentSince(environment: Record<string, string> = {}) {
 }
 
 describe('a database that was put back to an older state', () => {
-  it('sends nothing: all that would write ends with 65, and reading goes on', async () => {
+  it('sends nothing: all that would write ends with 65, and reading continues', async () => {
     const on = await sentSince();
     on.restore();
     const before = on.states();
@@ -125,7 +125,7 @@ describe('a database that was put back to an older state', () => {
     expect(JSON.parse(findings.stdout)).toEqual([]);
   });
 
-  it('is not noticed where its mark was put back with it; a person can say so all the same', async () => {
+  it('is not noticed if its mark was put back with it; a person can say so all the same', async () => {
     const on = await restorable();
     on.insert('sent before');
     await on.run('sync');
@@ -217,7 +217,7 @@ describe('a database that was put back to an older state', () => {
     expect([on.creates().length, on.duplicated()]).toEqual([3, []]);
   });
 
-  it('takes orders that the copy does not know for sent, also where the merchant has put them in once more', async () => {
+  it('takes orders that the copy does not know for sent, also if the merchant has put them in once more', async () => {
     const on = await restorable();
     on.insert('sent before');
     await on.run('sync');

@@ -18,7 +18,7 @@ beforeEach(() => {
   path = join(folder, 'orders.db');
 });
 
-/** With an exchange where nobody listens: nothing here may get as far as that. */
+/** No process listens at its exchange: nothing here may ask it. */
 const place = () => ({
   cwd: folder,
   environment: {

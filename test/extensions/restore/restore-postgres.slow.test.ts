@@ -115,7 +115,7 @@ describe.skipIf(postgresOfTests() === undefined)('a database that was restored u
   });
 });
 
-it('has nothing to tell of where the database has no history yet', async () => {
+it('has nothing to tell if the database has no history yet', async () => {
   const run = (await shop()).machine();
   expect(await run(await newPostgresDatabase(), 'db', 'check')).toMatchObject({ code: 0, stderr: '' });
 });

@@ -112,7 +112,7 @@ describe('client links of the sandbox', () => {
   });
 });
 
-describe('what hangs on a link of the sandbox', () => {
+describe('what belongs to a link of the sandbox', () => {
   it('are verification tokens for both flows, each another, with their expiry to the second', () => {
     const { get, link, clock } = setUp();
     const path = `${CLIENT}/${link()}/idv`;
@@ -203,7 +203,7 @@ describe('what hangs on a link of the sandbox', () => {
     expect(get(`${CLIENT}/${link('no-cards-1@shop.example')}/cardprov/customer/card`)).toEqual([200, []]);
   });
 
-  it('is nothing where the link is unknown', () => {
+  it('is nothing if the link is unknown', () => {
     const { get, post, sdkToken } = setUp({ photoUrl: 'http://127.0.0.1:9/photos' });
     const path = `${CLIENT}/link-9`;
     expect([
@@ -247,7 +247,7 @@ describe('the paths of the sandbox', () => {
     ]);
   });
 
-  it('take no parameters where the interface shows none', () => {
+  it('take no parameters if the interface shows none', () => {
     const { get, link } = setUp();
     expect(get(`${CLIENT}/${link()}?full=1`)).toEqual(refusal('BAD_REQUEST', 'no parameters are taken here'));
   });

@@ -78,7 +78,7 @@ const ENDPOINTS: Readonly<Record<RouteName, Endpoint>> = {
 };
 const NAMES = Object.keys(ENDPOINTS) as RouteName[];
 
-/** The fields of a description and no others, all of them there; what is not known yet of an order is left out. */
+/** Takes all fields of a description and no others; fields that are not known yet may be left out. */
 function strictly(described: z.ZodObject): z.ZodObject {
   const notYet = ['completionDate', 'transactionHash'];
   const fields = Object.entries(described.shape).map(([name, field]) => {

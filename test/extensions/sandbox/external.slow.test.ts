@@ -62,7 +62,7 @@ async function contract(settings: Readonly<Record<string, string>>) {
   };
 }
 
-/** What the sandbox was asked so far, by whichever test. */
+/** The requests that the sandbox had so far, from any test. */
 async function requests(): Promise<Logged[]> {
   return (await (await fetch(`${url}/_sandbox/requests`)).json()) as Logged[];
 }
@@ -82,7 +82,7 @@ describe('the contract suite against an exchange of the environment', () => {
     });
   });
 
-  it('makes things where it is told to', async () => {
+  it('makes things in the place that it is told', async () => {
     const settings = {
       ORDER_SYNC_CONTRACT_BASE_URL: url,
       ORDER_SYNC_CONTRACT_API_KEY: KEY,
@@ -94,7 +94,7 @@ describe('the contract suite against an exchange of the environment', () => {
     expect(made).toContain('/api/v1/merchant/orders/request');
   });
 
-  it('fails where the exchange does not take the key, and does not tell it', async () => {
+  it('fails if the exchange does not take the key, and does not tell it', async () => {
     const key = 'canary-other-key';
     const result = await contract({ ORDER_SYNC_CONTRACT_BASE_URL: url, ORDER_SYNC_CONTRACT_API_KEY: key });
     expect(result.code).toBe(1);

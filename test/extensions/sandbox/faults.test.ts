@@ -59,7 +59,7 @@ describe('the faults of the sandbox', () => {
     ]);
   });
 
-  it('are none where an id asks for one that there is not', () => {
+  it('are none if an id asks for one that does not exist', () => {
     expect(decideFault({ html: 1 }, first('create', 'fault-flood-1'), () => 0)).toBeUndefined();
   });
 });

@@ -66,7 +66,7 @@ async function setUp(photoUrl: string | undefined) {
     ask: (linkId: string, body: unknown, type?: string) =>
       post(`${CLIENT}/${linkId}/idv/photos/external/upload`, body, type),
     link: async (email: string) => String((await post(CLIENT, { email })).body['linkId']),
-    /** The deliveries that have ended, once there are so many. */
+    /** Waits until this many deliveries have ended, and returns them. */
     async deliveries(count: number) {
       const { promise, resolve } = Promise.withResolvers<void>();
       awaited = { count, done: resolve };
@@ -126,7 +126,7 @@ describe('the photo delivery of the sandbox', () => {
     }
   });
 
-  it('applies the action with LIVENESS, and forwards no token where none was given', async () => {
+  it('applies the action with LIVENESS, and forwards no token if none was given', async () => {
     await using merchant = await receiver();
     await using program = await setUp(merchant.url);
     const linkId = await program.link('ada@shop.example');
@@ -169,7 +169,7 @@ describe('the photo delivery of the sandbox', () => {
     expect(png?.toString('hex').startsWith(PNG_START)).toBe(oddity !== 'not-an-image');
   });
 
-  it('is refused where no delivery address is set, which the merchant may do later', async () => {
+  it('is refused if no delivery address is set, which the merchant may do later', async () => {
     await using merchant = await receiver();
     await using program = await setUp(undefined);
     const linkId = await program.link('ada@shop.example');
@@ -213,7 +213,7 @@ describe('the photo delivery of the sandbox', () => {
     expect(merchant.received.length).toBe(1);
   });
 
-  it('that reaches nobody is logged without a status, and the token is in no log', async () => {
+  it('that reaches no receiver is logged without a status, and the token is in no log', async () => {
     const gone = await receiver();
     await gone[Symbol.asyncDispose]();
     await using program = await setUp(gone.url);

@@ -54,7 +54,7 @@ async function setUp(options: Partial<Parameters<typeof startSandbox>[0]> = {}):
   };
 }
 
-/** What a client sees of an answer. */
+/** The part of an answer that a client sees. */
 async function seen(answer: Promise<Response>): Promise<string> {
   try {
     const response = await answer;

@@ -45,7 +45,7 @@ describe('config', () => {
     });
   });
 
-  it('check warns where cron is sparser than a look-up stays fresh', async () => {
+  it('check warns if cron is sparser than a look-up stays fresh', async () => {
     const environment = {
       ORDER_SYNC_EXCHANGE_BASE_URL: 'https://exchange.example',
       ORDER_SYNC_EXCHANGE_API_KEY: 'k',
@@ -125,7 +125,7 @@ describe('config', () => {
     for (const [index, { source = '' }] of problems.entries()) expect(lines[index + 1]).toContain(`  ${source}: `);
   });
 
-  it('check ends with 78 where something is missing', async () => {
+  it('check ends with 78 if something is missing', async () => {
     const { code, stdout } = await run('--config config/default.yaml config check');
     expect([code, stdout]).toEqual([78, '']);
   });

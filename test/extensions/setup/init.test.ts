@@ -45,7 +45,7 @@ async function exchange(apiKey: string, ...otherKeys: string[]): Promise<string>
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 
 describe('init', () => {
-  it('makes settings, the file of the key and the database, and asks nothing where options say it all', async () => {
+  it('makes settings, the file of the key and the database, and asks nothing if options say it all', async () => {
     const url = await exchange(KEY);
     const { code, stdout, stderr } = await init(['--base-url', url, '--api-key-file', '-'], `${KEY}\n`);
     expect([code, stderr]).toEqual([0, '']);
@@ -125,7 +125,7 @@ describe('init', () => {
         return ['--base-url', URL, '--api-key-file', 'etc/key', '--database', 'etc/empty.db'];
       },
     ],
-  ])('makes and changes nothing where %s', async (_why, exit, message, args) => {
+  ])('makes and changes nothing if %s', async (_why, exit, message, args) => {
     mkdirSync(join(folder, 'etc'));
     const given = args();
     const before = contents();
@@ -140,14 +140,14 @@ describe('init', () => {
     ['the exchange refuses the key', 77, 'refuses the key', () => exchange('another')],
     ['the exchange is out of reach', 69, 'ECONNREFUSED', async () => URL],
     ['the address is that of something else', 69, 'no usable answer', webSite],
-  ])('makes nothing where %s, and with --yes all the same', async (_why, exit, message, address) => {
+  ])('makes nothing if %s, and with --yes all the same', async (_why, exit, message, address) => {
     const given = ['--base-url', await address(), '--api-key-file', '-'];
     const refused = await init(given, KEY);
     expect([refused.code, refused.stdout, readdirSync(folder)]).toEqual([exit, '', []]);
     expect(refused.stderr).toContain(message);
     const kept = await init([...given, '--yes'], KEY);
     expect([kept.code, kept.stderr]).toEqual([exit, expect.stringContaining(message)]);
-    // What comes first is to put it right.
+    // The first step is to correct it.
     expect(/(\w+)\n/.exec(kept.stdout.split(/next:\n/)[1] ?? '')?.[1]).toBe('doctor');
     expect(kept.stdout).not.toMatch(/accepts the key|settings are right/);
     expect(readdirSync(join(folder, 'etc')).toSorted()).toEqual(['shop.key', 'shop.yaml']);
@@ -162,7 +162,7 @@ describe('init', () => {
     expect([valueOf('exchange.baseUrl'), valueOf('follow.succeededStatuses')]).toEqual([SANDBOX.url, '[COMPLETED]']);
   });
 
-  it('leaves nothing behind where one of the files cannot be made', async () => {
+  it('leaves nothing behind if one of the files cannot be made', async () => {
     mkdirSync(join(folder, 'etc'));
     // A link that leads nowhere is no file that is there, and cannot be made new.
     symlinkSync(join(folder, 'nowhere'), file);
@@ -171,7 +171,7 @@ describe('init', () => {
     expect(existsSync(join(folder, 'data'))).toBe(false);
   });
 
-  it('makes everything once where two run at once', async () => {
+  it('makes everything once if two run at once', async () => {
     const args = ['--base-url', URL, '--api-key-file', '-', '--yes'];
     const [first, second] = await Promise.all([init(args, KEY), init(args, KEY)]);
     expect([first?.code, second?.code].filter((code) => code === 69)).toHaveLength(1);
@@ -206,7 +206,7 @@ describe('init at a terminal', () => {
     return { ...result, keys: questions.filter((question) => question.startsWith('Key of')).length };
   }
 
-  it('asks for another address and key where the exchange refuses the key, and keeps nothing of the first', async () => {
+  it('asks for another address and key if the exchange refuses the key, and keeps nothing of the first', async () => {
     const url = await exchange(KEY);
     const { code, stderr, keys } = await answered(url, '', 'wrong', 'y', url, '', KEY);
     expect([code, keys]).toEqual([0, 2]);
@@ -292,7 +292,7 @@ describe('the questions of init', () => {
     dialogue[Symbol.dispose]();
   });
 
-  it('make settings for the sandbox where there is no exchange yet', async () => {
+  it('make settings for the sandbox if there is no exchange yet', async () => {
     const on = terminal();
     const asked = begin(on);
     await on.asks('Address');

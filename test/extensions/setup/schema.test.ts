@@ -33,7 +33,7 @@ describe('the JSON Schema of the settings', () => {
     ]);
   });
 
-  it('is named where an editor looks for it, and has the defaults', () => {
+  it('is named in the place that an editor reads, and has the defaults', () => {
     expect(read('default.yaml')).toMatch(/^# yaml-language-server: \$schema=\.\/schema\.json\n/);
     const documents = parseAllDocuments(read('default.yaml')).map((document) => String(document));
     expect(documents.map(takes)).toEqual([true, true]);

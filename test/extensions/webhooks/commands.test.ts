@@ -21,7 +21,7 @@ const run = (...args: string[]) => {
   return runProgram(['webhooks', ...args], { ...place.options, environment });
 };
 
-/** Cancels an order, and gives the event of it. */
+/** Cancels an order, and returns the event of it. */
 async function event(): Promise<EventRow> {
   const db = new Database(place.path);
   db.exec(
@@ -85,7 +85,7 @@ it('resends the events of an account from one on', async () => {
   });
 });
 
-it('says how many it has not tried where the endpoint takes nothing', async () => {
+it('says how many it has not tried if the endpoint takes nothing', async () => {
   const row = await event();
   expect((await runProgram(['pause', '--reason', 'a test'], place.options)).code).toBe(0);
   receiver.answer = () => 503;

@@ -77,7 +77,7 @@ async function committed({ store }: Pick<Awaited<ReturnType<typeof workers>>, 's
   return pages.flat().map(feedEventOf);
 }
 
-/** The events of each order, link or account, each where it came first. */
+/** The events of each order, link or account, each at its first delivery. */
 function byOrder(events: readonly FeedEvent[]): Map<string, readonly FeedEvent[]> {
   const seen = new Set<string>();
   const found = new Map<string, FeedEvent[]>();
@@ -99,7 +99,7 @@ it('every event arrives, in order per order, when one of two workers is killed w
   await vi.waitFor(async () => expect(await on.shares()).toEqual([2, 2]), LONG);
   on.insert('before');
   await receiver.came(ACCOUNTS.length * ORDERS.length);
-  // Events of each account are under way when the first worker dies, and nobody answers them.
+  // Events of each account are under way when the first worker dies, and no receiver answers them.
   const hanging = new Set<string>();
   receiver.answer = ({ account }) => {
     hanging.add(account);

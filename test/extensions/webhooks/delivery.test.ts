@@ -38,7 +38,7 @@ it.each([
   expect(outcomeOf(status).kind).toBe(kind);
 });
 
-it('lays a failure of the endpoint to the event only where it may be the cause', () => {
+it('lays a failure of the endpoint to the event only if it may be the cause', () => {
   expect(outcomeOf(301)).toEqual({ kind: 'unavailable', cause: expect.stringContaining('301') as string });
   expect(outcomeOf(429, 5_000)).toEqual({
     kind: 'unavailable',
@@ -135,7 +135,7 @@ it('lays a failure to an event at which the endpoint has failed before, and has 
   expect([null, new Date(NOW.getTime() - 1), NOW].map((at) => isAtFault(failed, at))).toEqual([false, false, true]);
 });
 
-it('takes the types of a filter, and all where it is empty', () => {
+it('takes the types of a filter, and all if it is empty', () => {
   expect(takesType([], 'photos.received')).toBe(true);
   expect(takesType(['order.*'], 'order.state_changed')).toBe(true);
   expect(takesType(['order.*'], 'finding.opened')).toBe(false);

@@ -45,7 +45,7 @@ function shopOfManual(port: number) {
       child.kill('SIGKILL');
       await once(child, 'close');
     },
-    /** What it has taken, in its order; nothing before it has made its file. */
+    /** The events that it has taken, in their order; empty before it has made its file. */
     seen(): FeedEvent[] {
       try {
         const db = new Database(path, { readonly: true, fileMustExist: true });

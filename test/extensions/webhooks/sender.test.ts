@@ -90,7 +90,7 @@ it('shows no event to one in between whose certificate nobody has signed', async
   expect(requests).toBe(0);
 });
 
-it('sends once more where the endpoint has closed a connection that was kept', async () => {
+it('sends once more if the endpoint has closed a connection that was kept', async () => {
   let requests = 0;
   const port = await serve((request, response) => {
     requests += 1;

@@ -25,7 +25,7 @@ it('events that are taken cost no row', () => {
   expect(endOfTurn({ endpoint, due: [], page }, taken, 0)).toEqual({ cursor: 3, changes });
 });
 
-it('the cursor moves over events that nobody wants', () => {
+it('the cursor moves over events that the endpoint does not want', () => {
   const page = [event(1, 'a'), event(2, 'b')];
   const turn = { endpoint: { ...endpoint, events: ['finding.*'] }, due: [], page };
   expect(subjectsOf(turn)).toEqual([]);
@@ -52,7 +52,7 @@ it('a dead letter keeps no later event of its subject back', () => {
   expect([cursor, changes.kept.map(short), changes.followed]).toEqual([2, ['1 dead'], []]);
 });
 
-it('the cursor stays before events that were not sent; what was passed over is a row', () => {
+it('the cursor stays before events that were not sent; each event that was passed over is a row', () => {
   const page = [event(1, 'a'), event(2, 'b'), event(3, 'b'), event(4, 'c'), event(5, 'd')];
   const results = new Map([[4, 'taken']] as const);
   const { cursor, changes } = endOfTurn({ endpoint, due: [], page }, results, 0);

@@ -22,7 +22,7 @@ const SECOND = 1_000;
 const HOUR = 3_600_000;
 
 describe('a receiver that takes events', () => {
-  it('gets each event of the feed once, as the feed gives it, signed, in order per order', async () => {
+  it('gets each event of the feed once, as the feed has it, signed, in order per order', async () => {
     const receiver = await webhookReceiver();
     const program = await delivering([endpointAt(receiver)], { accounts: ['default', 'shop-2'] });
     for (const value of ['1', '2', '3']) {
@@ -37,7 +37,7 @@ describe('a receiver that takes events', () => {
     expect(receiver.deliveries[0]?.headers).toMatchObject({ 'webhook-id': receiver.taken[0]?.id });
   });
 
-  it('begins with the events after it was first in the settings, and goes on over a restart', async () => {
+  it('begins with the events after it was first in the settings, and continues over a restart', async () => {
     const receiver = await webhookReceiver();
     const program = await delivering([]);
     await program.add('a', 'before');
@@ -221,7 +221,7 @@ describe('a receiver that refuses one order', () => {
     expect(names(receiver.taken).at(-1)).toBe('bad 4');
   });
 
-  it('is tried ten times in 24 h; then that event is a dead letter, and the order goes on', async () => {
+  it('is tried ten times in 24 h; then that event is a dead letter, and the order continues', async () => {
     const receiver = await webhookReceiver(refusing('1'));
     const program = await delivering([endpointAt(receiver)]);
     for (const [order, value] of [
@@ -258,7 +258,7 @@ describe('a receiver that refuses events of a thousand orders', () => {
       await program.add(order, value);
     await receiver.came(5);
     await program.webhooks.idle();
-    // Those of different orders are beside each other.
+    // Events of different orders are beside each other.
     expect(names(receiver.taken).toSorted()).toEqual(['good 1', 'good 2', 'worse bad 1']);
     expect(await rowsOf(program, 'dead')).toMatchObject([{ answer: 400 }, { answer: 400 }]);
     expect(await rowsOf(program, 'retrying')).toHaveLength(1_000);

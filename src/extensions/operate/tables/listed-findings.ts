@@ -17,10 +17,10 @@ import type { Pair } from '../../documents/commands/options.ts';
 import { allOf, isInPeriod, unindexed } from '../../../store/dialect.ts';
 import type { Database } from '../../../store/port.ts';
 
-/** Of each class a list looks at no more findings than this, the newest. */
+/** The most findings of each class that a list looks at, the newest first. */
 const MOST_READ = 10_000;
 export const STATUSES = ['open', 'acknowledged', 'resolved'] as const satisfies readonly FindingStatus[];
-/** What a list may narrow the open findings down to: those whose orders a person has decided about, and the others. */
+/** The parts of the open findings: a person has decided about the order, or not. */
 export const OPEN_PARTS = ['undecided', 'decided'] as const;
 
 /** `is_decided`: the finding is open, and a person has decided about its order. */

@@ -39,7 +39,7 @@ interface OrderListFilter extends ListQuery {
   readonly mostRead?: number;
 }
 
-/** The list of a page goes on after `lookedUntil`, the last row that it looked at. */
+/** The next page begins after `lookedUntil`, the last row that this one looked at. */
 type ListedOrders = Listed<OrderRow> & { readonly lookedUntil?: OrderPlace | undefined };
 type Filter = OfAccount<OrderListFilter>;
 

@@ -7,14 +7,13 @@ import { openError, storeError } from '../../../store/sqlite/errors.ts';
 const PAGES_A_STEP = 10_000;
 
 /**
- * Copies the database at `path` as it is at this moment into a new file, while others go on writing, and checks the copy.
- * Throws `StoreError`, and then there is no copy; one that stands there already is never replaced. Nothing is copied from the
- * write-ahead log into the database: a replicator that reads the log goes on undisturbed.
+ * Copies the database at `path` as of this moment into a new file, while others write, and checks the copy. Throws
+ * `StoreError`, and then leaves no copy. It makes no checkpoint, which would disturb a replicator that reads the log.
  */
 export async function backUp(path: string, target: string, onProgress?: (share: number) => void): Promise<void> {
   const partial = `${target}.partial`;
   try {
-    // Made here, for its mode; and two backups to one name at once would mix.
+    // Made here for its mode, and because two backups to one name would mix.
     closeSync(openSync(partial, 'wx', 0o600));
   } catch (error) {
     throw openError(error, partial);
@@ -38,7 +37,7 @@ export async function backUp(path: string, target: string, onProgress?: (share: 
 async function copyPages(path: string, target: string, onProgress?: (share: number) => void): Promise<void> {
   const source = new Database(path, { readonly: true, fileMustExist: true });
   try {
-    // One snapshot for all steps: otherwise each commit of another program would begin the copy anew.
+    // One snapshot for all steps, because each commit of another program would begin the copy anew.
     source.exec('begin');
     source.prepare('select count(*) from sqlite_master').get();
     await source.backup(target, {
@@ -69,7 +68,7 @@ export function checkIntegrity(path: string, check: 'integrity_check' | 'quick_c
 
 function checkCopy(path: string): void {
   const copy = new Database(path, { fileMustExist: true });
-  // One file, with nothing beside it to be forgotten; the program sets it back when it opens it.
+  // One file, without a log beside it; the program returns to the log when it opens the file.
   copy.pragma('journal_mode = delete');
   copy.pragma('user_version = 1');
   copy.close();

@@ -3,19 +3,19 @@ import type { Counts, Store } from '../../../store/port.ts';
 import { rowsAtOnce } from '../../../store/pages.ts';
 import { countsOf, recount } from '../../../store/tables/chain.ts';
 
-/** A count of rows; of the kind `kept` the name is the text of the counts. */
+/** A count of rows; in the kind `kept`, the name is the text of the kept counts. */
 type CountRow = Readonly<{ account: string; kind: 'kept' | 'orders' | 'findings'; name: string; rows: number }>;
 
-/** Merchants insert and delete orders of these states: they are counted when they are asked for. */
+/** Merchants insert and delete orders in these states, so no count of them is kept. */
 const UNKEPT = ['pending', 'invalid'];
 
-/** Corrects the counts that are kept if the rows, all of which it reads, say otherwise. Returns the accounts in which they did. */
+/** Reads all rows and corrects the kept counts. Returns the accounts whose counts were wrong. */
 export async function correctCounts(store: Store): Promise<readonly string[]> {
   const byAccount = Map.groupBy(await rowsAtOnce<CountRow>(store, countsQuery(), 'primary'), ({ account }) => account);
   const wrong = [...byAccount].filter(([, rows]) => isWrong(rows)).map(([account]) => account);
   for (const account of wrong) {
     await store.forAccount(account).writer.write(async (tx) => {
-      // Counted anew: a daemon may have gone on since.
+      // Counted anew: a daemon may have written since.
       const { rows } = await countsQuery(account).execute(tx);
       await recount(tx, account, countedIn(rows));
     });
@@ -23,7 +23,7 @@ export async function correctCounts(store: Store): Promise<readonly string[]> {
   return wrong;
 }
 
-/** In one statement, so that all of it is of one moment. */
+/** One statement, so that all counts are of one moment. */
 function countsQuery(account?: string) {
   const ofAccount = account === undefined ? sql`true` : sql`account = ${account}`;
   return sql<CountRow>`select account, 'orders' as kind, state as name, count(*) as rows from merchant_orders
@@ -44,7 +44,7 @@ function isWrong(rows: readonly CountRow[]): boolean {
   const text = rows.find(({ kind }) => kind === 'kept')?.name;
   if (text === undefined) return false;
   const [kept, counted] = [countsOf(text), countedIn(rows)];
-  // Invalid ones are counted only if the kept count says that there are some.
+  // Status counts invalid orders only if the kept count says that there are some.
   const isMissed = (counted.orders['invalid'] ?? 0) > (kept.orders['invalid'] ?? 0);
   return isMissed || !isSame(kept.orders, counted.orders) || !isSame(kept.findings, counted.findings);
 }

@@ -24,7 +24,7 @@ export function findPostgres(): string | undefined {
   const folders = versions.map((version) => join(DEBIAN, version, 'bin'));
   const initdb = findProgram('initdb', folders);
   if (initdb === undefined) return undefined;
-  // A link in the path leads to the folder where the others are.
+  // A link in the path leads to the folder of the others.
   const bin = dirname(realpathSync(initdb));
   return ['postgres', 'pg_ctl'].every((name) => existsSync(join(bin, name))) ? bin : undefined;
 }

@@ -193,7 +193,7 @@ async function performUntilHeld(stage: Stage, count: number, cluster: Cluster | 
   say('Everything is settled; a shop inserts an order now and then while you look at the dashboard.');
   await letLook(stage, daemons);
   say('Stopped: the orders that are under way are brought to their end.');
-  // Where a terminal stops the demonstration, it stops its daemons too.
+  // A terminal that stops the demonstration stops its daemons too.
   await daemons[Symbol.asyncDispose]();
   await daemons.start(1);
   const until = stage.clock.monotonic() + LONGEST_MS;

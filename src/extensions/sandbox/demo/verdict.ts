@@ -17,7 +17,7 @@ import { readParts } from '../../reports/commands/reports.ts';
 import { latenessOf } from '../../pace/status.ts';
 
 const REFRESH_MS = 500;
-/** States in which an order goes on by itself. */
+/** States that an order leaves by itself. */
 const UNDER_WAY = ['pending', 'sending', 'unknown', 'accepted', 'open'] as const;
 const UNSENT = ['pending', 'sending'] as const;
 
@@ -68,7 +68,7 @@ async function watch(
     while (clock.monotonic() < until) {
       signal.throwIfAborted();
       const progress = await progressOf(watched).catch((error: unknown) => {
-        // A database that takes no writes goes on later, as in a fail-over.
+        // A database takes no writes during a fail-over.
         if (!isPassing(error)) throw error;
       });
       const text = progress === undefined ? 'the database takes no writes' : textOf(progress);

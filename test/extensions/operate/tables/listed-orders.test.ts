@@ -4,7 +4,7 @@ import { newTestDatabase } from '../../../support/database.ts';
 
 const PERIOD = { from: '2026-01-02T00:00:00.000Z', to: '2026-01-09T00:00:00.000Z' };
 
-it.each(ORDER_SORTS)('a list that may look at few orders goes on after them, and misses none: %s', async (sort) => {
+it.each(ORDER_SORTS)('a list that may look at few orders continues after them, and misses none: %s', async (sort) => {
   const database = await newTestDatabase();
   const store = await database.open();
   const insert = database

@@ -82,7 +82,7 @@ describe('demo --scenario bad-day', () => {
   });
 });
 
-describe.skipIf(isChromiumMissing)('pictures for the docs (left out where there is no /usr/bin/chromium)', () => {
+describe.skipIf(isChromiumMissing)('pictures for the docs (left out without /usr/bin/chromium)', () => {
   let browser: Awaited<ReturnType<typeof launchChromium>>;
   beforeAll(async () => {
     browser = await launchChromium();

@@ -12,7 +12,7 @@ import { findPostgres, PASSWORD } from '../../../support/postgres-server.ts';
 import { newPostgresDatabase } from '../../../support/postgres.ts';
 import { temporaryFolder } from '../../../support/folders.ts';
 
-/** How late the changes were seen, in the mean and at 95 %. */
+/** How late the changes were seen, on average and at 95 %. */
 const SEEN_LATE = /^\d+ changes were seen [\d.]+ s .*\b95 % within [\d.]+ s\.$/m;
 
 let folder = '';
@@ -20,7 +20,7 @@ beforeEach(() => void (folder = temporaryFolder()));
 
 describe('demo', () => {
   it('brings a shop’s orders to their end with a real daemon, whatever settings there are, and leaves nothing', async () => {
-    // Among so many are some whose create is not answered.
+    // Enough orders that some creates are not answered.
     const environment = { TMPDIR: folder, ORDER_SYNC_DATABASE_URL: 'none', ORDER_SYNC_EXCHANGE_BASE_URL: 'none' };
     const { code, stdout, stderr } = await runCommand(['demo', '--orders', '21'], { cwd: folder, environment });
     expect([code, stderr]).toEqual([0, '']);
@@ -34,7 +34,7 @@ describe('demo', () => {
     expect(readdirSync(folder).filter((name) => name.startsWith('order-sync'))).toEqual([]);
   });
 
-  it('with --hold says where its dashboard is and how a shop begins, goes on until it is stopped, and reports then', async () => {
+  it('with --hold says where its dashboard is and how a shop begins, continues until it is stopped, and reports then', async () => {
     const demo = startCommand(['demo', '--orders', '3', '--hold'], { cwd: folder, environment: { TMPDIR: folder } });
     let shown = '';
     while (!shown.includes('Ctrl-C')) shown += String((await once(demo.process.stdout!, 'data'))[0]);
