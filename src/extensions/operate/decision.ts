@@ -21,6 +21,7 @@ import { actorOf, addReasonOptions, confirmShown, type DecisionOptions } from '.
 import { EXIT } from '../../cli/shared/exit.ts';
 import { addPeriodOptions, type PeriodOptions } from '../documents/commands/options.ts';
 import { extensionsOf, partsOf } from '../../cli/shared/extensions.ts';
+import { examples } from '../../cli/shared/help.ts';
 import { absentOrder, withAccount } from '../../cli/shared/store.ts';
 import type { ListColumn } from '../documents/commands/print.ts';
 
@@ -35,44 +36,31 @@ interface OrderOptions extends DecisionOptions, PeriodOptions {
   readonly iKnowItMayDuplicate?: boolean;
 }
 
-const COMMANDS = {
-  resolve: {
-    kinds: AS,
-    examples: `
-Examples:
-  order-sync orders resolve shop-1001 --as exists --pre-order-id 5d1f \\
-    --reason 'the exchange confirmed it'
-  order-sync orders resolve --state held --as not-created \\
-    --reason 'the exchange confirmed that it has none of them'
-  order-sync orders resolve shop-1001 --as ours \\
-    --reason 'the exchange confirmed the amount'`,
-  },
-  retry: {
-    kinds: ['retry'],
-    examples:
-      "\nExample:\n  order-sync orders retry shop-1001 shop-1002 \\\n    --reason 'the currency is enabled now'",
-  },
-  cancel: {
-    kinds: ['cancel'],
-    examples: "\nExample:\n  order-sync orders cancel shop-1001 --reason 'the client changed their mind'",
-  },
-} as const;
+const KINDS = { resolve: AS, retry: ['retry'], cancel: ['cancel'] } as const;
+const EXAMPLES = {
+  resolve: [
+    "resolve shop-1001 --as exists --pre-order-id 5d1f \\\n    --reason 'the exchange confirmed it'",
+    "resolve --state held --as not-created \\\n    --reason 'the exchange confirmed that it has none of them'",
+    "resolve shop-1001 --as ours \\\n    --reason 'the exchange confirmed the amount'",
+  ],
+  retry: ["retry shop-1001 shop-1002 \\\n    --reason 'the currency is enabled now'"],
+  cancel: ["cancel shop-1001 --reason 'the client changed their mind'"],
+};
 
 export function define(command: Command): void {
-  const name = command.name() as keyof typeof COMMANDS;
-  const { kinds, examples } = COMMANDS[name];
+  const name = command.name() as keyof typeof KINDS;
   if (name === 'resolve') addResolveOptions(command);
   const which = name === 'resolve' ? 'with --as not-created: ' : '';
   const text = `${which}also if the exchange may have accepted the first request, and would accept both`;
   if (name !== 'cancel') command.option('--i-know-it-may-duplicate', text);
-  const states = [...new Set(kinds.flatMap((kind) => statesFor(kind)))];
+  const states = [...new Set(KINDS[name].flatMap((kind) => statesFor(kind)))];
   addReasonOptions(command.argument('[externalOrderId...]')).addOption(
     new Option('--state <state>', 'all orders in this state, instead of ids').choices(states),
   );
   addPeriodOptions(command)
     .option('--yes', 'with --state: do not ask for confirmation')
     .option('--json', 'print JSON')
-    .addHelpText('after', examples)
+    .addHelpText(...examples(...EXAMPLES[name].map((one) => `orders ${one}`)))
     .action(async (ids: readonly string[], options: OrderOptions) => {
       const { state } = options;
       const judgement = judgementOf(command, ids, options);
@@ -89,8 +77,10 @@ export function define(command: Command): void {
             : await confirmed(await listTargets(deps, { ...options, state, limit: MOST_AT_ONCE + 1 }, action), options);
         const results = explained(decideOrders(deps, targets, action), store, config);
         await printResults(results, options.json === true);
-        if (judgement.kind === 'exists' && process.exitCode === undefined)
-          process.stderr.write(uncheckedText(judgement.preOrderId, account));
+        if (judgement.kind !== 'exists' || process.exitCode !== undefined) return;
+        // No look-up of the order shows the id of its pre-order.
+        const check = `order-sync exchange pre-order show ${shellWord(judgement.preOrderId)}${accountWords(account)}`;
+        process.stderr.write(pasteable(`the id of the pre-order was not checked; to check it: ${check}\n`));
       });
     });
 }
@@ -102,7 +92,7 @@ function addResolveOptions(command: Command): void {
     .option('--pre-order-id <id>', 'with --as exists: the id of its pre-order at the exchange', readPreOrderId);
 }
 
-/** A command is printed with a word in place of the id: as an id it would say that the exchange has the order. */
+/** Printed commands have a word in place of the id. */
 function readPreOrderId(text: string): string {
   if (!['PRE_ORDER_ID', 'PID', 'ID'].includes(text)) return text;
   throw new InvalidArgumentError(`Write the id that the exchange told you in place of ${text}.`);
@@ -128,12 +118,11 @@ function judgementOf(command: Command, ids: readonly string[], options: OrderOpt
 function checkTargets(command: Command, ids: readonly string[], { state, from, to }: OrderOptions): void {
   if (state === undefined && ids.length === 0) command.error('error: name an order, or use --state');
   if (state !== undefined && ids.length > 0) command.error('error: use either ids or --state');
-  const isFiltered = from !== undefined || to !== undefined;
-  if (state === undefined && isFiltered) command.error('error: use --from and --to only with --state');
+  if (state === undefined && (from ?? to) !== undefined) command.error('error: use --from and --to only with --state');
 }
 
 async function confirmed(
-  found: readonly { readonly target: OperatorTarget; readonly result: OperatorResult }[],
+  found: Awaited<ReturnType<typeof listTargets>>,
   { yes }: OrderOptions,
 ): Promise<readonly OperatorTarget[]> {
   const listed = found.slice(0, MOST_AT_ONCE);
@@ -155,13 +144,7 @@ async function confirmed(
   return targets;
 }
 
-/** No look-up of the order shows the id of its pre-order. */
-function uncheckedText(preOrderId: string, account: string): string {
-  const command = `order-sync exchange pre-order show ${shellWord(preOrderId)}${accountWords(account)}`;
-  return pasteable(`the id of the pre-order was not checked; to check it: ${command}\n`);
-}
-
-/** Says of an order that is not there which account has it. */
+/** Names the account that has an order which is not in this one. */
 async function* explained(results: AsyncIterable<OperatorResult>, { db }: Store, settings: AccountSettings) {
   for await (const result of results) {
     const isAbsent = result.kind === 'passed-over' && result.state === null;
@@ -169,7 +152,7 @@ async function* explained(results: AsyncIterable<OperatorResult>, { db }: Store,
   }
 }
 
-/** Prints each result as it is known: if the disk fills up in the middle, the results printed by then are all there are. */
+/** Prints each result at once: if the disk fills up in the middle, the printed results are the decisions that were made. */
 async function printResults(results: AsyncIterable<OperatorResult>, asJson: boolean): Promise<void> {
   const all: OperatorResult[] = [];
   const codes = new Set<number>();

@@ -74,8 +74,6 @@ function defineList(command: Command): void {
 const MOST_AT_ONCE = 10_000;
 const TOGETHER = 100;
 
-type Acknowledged = Readonly<{ row: FindingRow; done: boolean }>;
-
 function defineAck(command: Command): void {
   command.description('acknowledges open findings; they stay until they are no longer true');
   addReasonOptions(addFilter(command.argument('[id...]', 'ids of findings', rowIds)))
@@ -123,25 +121,22 @@ async function confirmed(
   return rows;
 }
 
-async function acknowledgeAll(
-  store: Store,
-  rows: readonly FindingRow[],
-  by: { readonly actor: string; readonly reason: string },
-): Promise<readonly Acknowledged[]> {
+async function acknowledgeAll({ writer }: Store, rows: readonly FindingRow[], by: { actor: string; reason: string }) {
   const clock = systemClock();
-  const all: Acknowledged[] = [];
+  const all = [];
   for (const group of partsOf(rows, TOGETHER)) {
-    const done = await store.writer.write(async (tx) => {
-      const results = [];
-      for (const row of group) results.push({ row, done: await acknowledge(tx, row, { ...by, now: clock.now() }) });
-      return results;
+    const results = await writer.write(async (tx) => {
+      const acknowledged = [];
+      for (const row of group)
+        acknowledged.push({ row, done: await acknowledge(tx, row, { ...by, now: clock.now() }) });
+      return acknowledged;
     });
-    all.push(...done);
+    all.push(...results);
   }
   return all;
 }
 
-function printAcknowledged(results: readonly Acknowledged[], json: boolean | undefined): void {
+function printAcknowledged(results: Awaited<ReturnType<typeof acknowledgeAll>>, json: boolean | undefined): void {
   const passedOver = results.filter(({ done }) => !done);
   const lines = results
     .filter(({ done }) => done)

@@ -7,6 +7,7 @@ import { endHolds, pause } from '../../store/tables/account-holds.ts';
 import { isOfAll } from '../../cli/shared/account.ts';
 import { actorOf, addReasonOptions, type DecisionOptions } from './decision-options.ts';
 import { CommandError, EXIT } from '../../cli/shared/exit.ts';
+import { examples } from '../../cli/shared/help.ts';
 import { withEachAccount } from '../../cli/shared/store.ts';
 import { pasteable } from '../../base/invocation.ts';
 
@@ -25,12 +26,12 @@ those of other workers.
 Examples:
   order-sync pause --all --reason 'maintenance at the exchange until 14:00'
   order-sync pause --account all --reason 'no orders during the holidays'`;
-const RESUME_HELP = `
-Examples:
-  order-sync resume --reason 'the maintenance is over'
-  order-sync resume --account all --reason 'the holidays are over'`;
+const RESUME_EXAMPLES = [
+  "resume --reason 'the maintenance is over'",
+  "resume --account all --reason 'the holidays are over'",
+];
 
-/** A daemon that runs sees a pause and its end at once: they stand in the database. */
+/** A running daemon sees a pause and its end at once, because they stand in the database. */
 export function define(command: Command): void {
   addReasonOptions(command);
   if (command.name() === 'pause') definePause(command);
@@ -59,19 +60,16 @@ function definePause(command: Command): void {
 }
 
 function defineResume(command: Command): void {
-  command.addHelpText('after', RESUME_HELP).action(async (options: DecisionOptions) => {
+  command.addHelpText(...examples(...RESUME_EXAMPLES)).action(async (options: DecisionOptions) => {
     const how = { reason: options.reason, actor: actorOf(options), now: systemClock().now() };
     const ended = await withEachAccount(command, ({ writer }, account) =>
       writer.write((tx) => endHolds(tx, account, RESUMED_RESTRAINTS, how)),
     );
     const resumed = ended.filter((holds) => holds.length > 0);
     if (resumed.length === 0) throw new CommandError(EXIT.absent, 'nothing is paused');
-    if (isOfAll(command)) {
-      process.stdout.write(`${counted(resumed.length, 'account is', 'accounts are')} resumed\n`);
-      return;
-    }
-    for (const { kind, reason } of resumed.flat()) {
-      process.stdout.write(`${ENDED[kind]} (the pause was: ${printable(reason)})\n`);
-    }
+    const lines = isOfAll(command)
+      ? [`${counted(resumed.length, 'account is', 'accounts are')} resumed\n`]
+      : resumed.flat().map(({ kind, reason }) => `${ENDED[kind]} (the pause was: ${printable(reason)})\n`);
+    process.stdout.write(lines.join(''));
   });
 }
