@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { OWNER, PASSWORD } from '../support/postgres-server.ts';
 import { until } from '../windtunnel/promoted.ts';
-import { PORTS } from '../../src/extensions/sandbox/cluster/node.ts';
+import { PORTS } from './network.ts';
 import { others, WORKERS, type World, type WorkerName } from './world.ts';
 
 /** A trial of a cell: what is done may differ from one to the next. */

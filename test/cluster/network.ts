@@ -2,8 +2,10 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PORTS, type ClusterMachine } from '../../src/extensions/sandbox/cluster/node.ts';
+import type { ClusterMachine, Ports } from '../../src/extensions/sandbox/cluster/node.ts';
 import { findProgram } from '../../src/extensions/sandbox/cluster/machine.ts';
+
+export const PORTS: Ports = { postgres: 5432, patroni: 8008, clients: 2379, peers: 2380 };
 
 /** A machine: a network namespace with an address. */
 export interface Machine extends ClusterMachine {

@@ -6,16 +6,14 @@ import pg from 'pg';
 import {
   etcdCommand,
   foldersOf,
-  patroniCommand,
   patroniYaml,
-  PORTS,
   type ClusterPlan,
   type Replication,
 } from '../../src/extensions/sandbox/cluster/node.ts';
 import { unprivileged } from '../../src/extensions/sandbox/cluster/machine.ts';
 import { OWNER, PASSWORD } from '../support/postgres-server.ts';
 import { mountDisk, type Disk } from '../windtunnel/machine.ts';
-import type { Network } from './network.ts';
+import { PORTS, type Network } from './network.ts';
 import { Processes, programsWith, type ProcessName } from './processes.ts';
 
 /** The machines of the database. */
@@ -97,7 +95,7 @@ export class Cluster implements AsyncDisposable {
         const [machine, folder] = [network.machine(name), this.folderOf(name)];
         const commands = new Map<ProcessName, readonly string[]>([
           ['etcd', etcdCommand(plan, machine, folder)],
-          ['patroni', patroniCommand(folder)],
+          ['patroni', ['patroni', foldersOf(folder).yaml]],
         ]);
         if (options.isPooled === true) commands.set('pgbouncer', ['pgbouncer', join(folder, POOLER_FILE)]);
         return [name, new Processes(machine, folder, commands)];

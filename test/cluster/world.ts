@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
-import { PORTS, type Replication } from '../../src/extensions/sandbox/cluster/node.ts';
+import type { Replication } from '../../src/extensions/sandbox/cluster/node.ts';
 import { OWNER, PASSWORD } from '../support/postgres-server.ts';
 import type { Ground } from '../windtunnel/ground.ts';
 import { falseClock, type FalseClock } from '../windtunnel/machine.ts';
@@ -9,7 +9,7 @@ import type { Driven } from '../windtunnel/promoted.ts';
 import { setScene } from '../windtunnel/scene.ts';
 import { shopBy } from '../windtunnel/shop.ts';
 import type { Worker } from '../windtunnel/workers.ts';
-import { openNetwork, type Network } from './network.ts';
+import { openNetwork, PORTS, type Network } from './network.ts';
 import { Cluster, DATABASES, POOLER, type DatabaseName, type Primary, type Times } from './patroni.ts';
 
 /** The machines of the workers. */

@@ -95,15 +95,20 @@ async function printEvents(
   options: EventsOptions,
   line: (event: FeedEvent) => string,
 ): Promise<void> {
-  const { follow = false, limit = Infinity, type: types, order: externalOrderId } = options;
-  const newest = isForScreen(options) ? await newestOnScreen(store, account, line) : undefined;
+  const { follow = false, limit = Infinity, type: types, order: externalOrderId, after, json } = options;
+  const isNarrowed = [after, options.limit, types, externalOrderId, json].some((given) => given !== undefined);
+  const newest = process.stdout.isTTY && !isNarrowed ? await newestOnScreen(store, account, line) : undefined;
   if (newest !== undefined && !follow) return;
-  const afterOf = (name: string) => newest?.get(name) ?? options.after ?? (newest === undefined ? '0' : 'head');
+  const afterOf = (name: string) => newest?.get(name) ?? after ?? (newest === undefined ? '0' : 'head');
   const clock = systemClock();
   const stop = follow ? stopSignal(clock) : new AbortController().signal;
   const names = account === undefined ? (await feedHeads(store.db, account)).map((head) => head.account) : [account];
   const places = new Map<string, Place>();
-  for (const name of names) places.set(name, await startOf(store, name, afterOf(name)));
+  for (const name of names) {
+    const place = await placeOf(store.db, name, afterOf(name));
+    if ('reason' in place) throw new CommandError(EXIT.absent, place.message);
+    places.set(name, place);
+  }
   for (let left = limit; !stop.aborted;) {
     let isEnd = true;
     for (const name of await accountsToRead(store, account, places)) {
@@ -122,10 +127,6 @@ async function printEvents(
   }
 }
 
-function isForScreen({ after, limit, type, order, json }: EventsOptions): boolean {
-  return process.stdout.isTTY && [after, limit, type, order, json].every((given) => given === undefined);
-}
-
 /** Prints as many of the newest events as the screen has lines. Returns the cursor of the newest one of each account. */
 async function newestOnScreen({ db }: Store, account: string | undefined, line: (event: FeedEvent) => string) {
   const most = Math.min(PAGE, Math.max(1, process.stdout.rows - 2));
@@ -135,15 +136,8 @@ async function newestOnScreen({ db }: Store, account: string | undefined, line: 
   return new Map(events.map((event) => [event.account, cursorOf(event)]));
 }
 
-/** The account, or of all accounts the ones that have unread events. */
 async function accountsToRead({ db }: Store, account: string | undefined, places: ReadonlyMap<string, Place>) {
   if (account !== undefined) return [account];
   const heads = await feedHeads(db, undefined);
   return heads.filter((head) => head.id > (places.get(head.account)?.id ?? 0)).map((head) => head.account);
-}
-
-async function startOf({ db }: Store, account: string, after: string): Promise<Place> {
-  const place = await placeOf(db, account, after);
-  if ('reason' in place) throw new CommandError(EXIT.absent, place.message);
-  return place;
 }

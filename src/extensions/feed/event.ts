@@ -105,7 +105,6 @@ export type Place = Readonly<{ id: number; hash: string }>;
 export const BEGINNING: Place = { id: 0, hash: '' };
 
 const FORM = /^(\d{1,15})(?:\.([0-9a-f]{8,64}))?$/;
-/** The digits of a hash that a cursor has. */
 const DIGITS = 16;
 
 /** Reads a cursor: the id of an event, and behind a dot the beginning of its hash; undefined if the text is none. */
@@ -114,7 +113,6 @@ export function readCursor(text: string): Place | undefined {
   return id === undefined ? undefined : { id: Number(id), hash };
 }
 
-/** Another database refuses the cursor, because of its hash. */
 export function writeCursor({ id, hash }: Place): string {
   return hash === '' ? String(id) : `${id}.${hash.slice(0, DIGITS)}`;
 }

@@ -4,7 +4,6 @@ import { eventHash } from '../../store/tables/chain.ts';
 import { feedHead, readFeed, readOrderFeed } from './tables/events.ts';
 import type { Database } from '../../store/port.ts';
 
-/** The most events that one reading looks at. */
 const MOST_READ = 10_000;
 const READ_AT_A_TIME = 1_000;
 

@@ -19,7 +19,6 @@ const ACCOUNT_WIDTH = 12;
 const SUBJECT_WIDTH = 24;
 const LEAST_TEXT = 16;
 
-/** Tells an event in one line: on a terminal in columns, of which only the last one is cut. */
 export function eventLine(event: FeedEvent, screen: Screen, hasAccount: boolean): string {
   const { timestamp, cursor, type, data } = event;
   const { width, now } = screen;

@@ -80,7 +80,6 @@ function ofType(type: EventType, [data, description]: (typeof DATA)[EventType]) 
 
 const types = Object.keys(DATA) as [EventType, ...EventType[]];
 
-/** An event of the feed and of the webhooks. Fields may be added within a version. */
 export const feedEvent = z.discriminatedUnion(
   'type',
   types.map((type) => ofType(type, DATA[type])) as [ReturnType<typeof ofType>],

@@ -19,13 +19,11 @@ const BLOCKED_MS = 30_000;
 const HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-store',
-  // The connection ends with the stream.
   connection: 'close',
 };
 
 type StreamDeps = Pick<FlowDeps, 'clock'> & { readonly store: Pick<Store, 'db' | 'newEvents'> };
 
-/** The streams of one server. Each is written only as fast as it is read, and holds a page of events at the most. */
 export class EventStreams {
   readonly #deps: StreamDeps;
   readonly #stopping: AbortSignal;
@@ -45,7 +43,6 @@ export class EventStreams {
     void repeatEvery(deps.clock, LOOK_MS, stopping, () => this.#look());
   }
 
-  /** True while no more streams are served, now or for good. */
   get isFull(): boolean {
     return this.#stopping.aborted || this.#streams.size >= MOST_STREAMS;
   }
@@ -73,12 +70,10 @@ export class EventStreams {
     for (const stream of this.#streams) if (isMeant(stream)) stream.wake();
   }
 
-  /** Looks for events of other processes, and checks each stream. */
   async #look(): Promise<void> {
     const now = this.#deps.clock.monotonic();
     for (const stream of this.#streams) stream.check(now);
     for (const account of new Set([...this.#streams].map(({ filter }) => filter.account))) {
-      // The streams read it again when they are woken, and end if that fails.
       const head = await feedHead(this.#deps.store.db, account).catch(() => undefined);
       if (head !== undefined) this.#wake(({ filter, place }) => filter.account === account && place.id < head.id);
     }
@@ -93,7 +88,6 @@ class Stream {
   readonly #ended = new AbortController();
   #woken = Promise.withResolvers<void>();
   #wroteAt: number;
-  /** Since when it takes nothing; undefined while it does. */
   #blockedAt: number | undefined;
 
   constructor(response: ServerResponse, filter: FeedFilter, after: Place, clock: Pick<Clock, 'monotonic'>) {
@@ -107,7 +101,6 @@ class Stream {
   async run(read: (after: Place) => Promise<FeedPage>): Promise<void> {
     this.#response.writeHead(200, HEADERS).flushHeaders();
     try {
-      // A reader that is cut off before the first event continues there.
       await this.#write(this.#placeText());
       while (!this.#ended.signal.aborted) {
         // Before the reading: another one reads the events that are committed meanwhile.

@@ -34,7 +34,6 @@ export function actorOf({ actor }: Pick<DecisionOptions, 'actor'>): string {
   }
 }
 
-/** Throws `CommandError` unless a person at the terminal agrees. */
 export async function confirm(question: string): Promise<void> {
   if (!process.stdin.isTTY) {
     throw new CommandError(EXIT.usage, 'nothing was changed: without a terminal to confirm on, use --yes');

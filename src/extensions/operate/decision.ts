@@ -110,7 +110,6 @@ function judgementOf(command: Command, ids: readonly string[], options: OrderOpt
   if (preOrderId === undefined) {
     command.error('error: --as exists needs --pre-order-id; order-sync sync finds orders that the exchange shows');
   }
-  // Refuses a text that can be no id.
   pathId(preOrderId);
   return { kind: 'exists', preOrderId };
 }

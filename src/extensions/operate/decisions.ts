@@ -100,7 +100,6 @@ async function judge(
 function judgementOf(input: z.output<typeof resolution>): Judgement {
   if (input.as === 'not-created') return { kind: input.as, mayDuplicate: input.mayDuplicate === true };
   if (input.as !== 'exists') return { kind: input.as };
-  // Refuses a text that can be no id.
   pathId(input.preOrderId);
   return { kind: input.as, preOrderId: input.preOrderId };
 }

@@ -115,7 +115,6 @@ async function readAll(db: Database, account: string, externalOrderId: string) {
 
 type Everything = NonNullable<Awaited<ReturnType<typeof readAll>>>;
 
-/** The client of the exchange is loaded here: a list does without it. */
 async function hidden({ order, events, preOrder, record }: Everything): Promise<Everything> {
   const { withoutTokens } = await import('../../exchange/reply.ts');
   const shown = (body: string | null) => (body === null ? null : withoutTokens(body));

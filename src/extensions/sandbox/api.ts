@@ -53,7 +53,6 @@ export function refuse(name: RefusalName, message?: string, headers: Record<stri
   return answer(httpStatus, message === undefined ? body : { ...body, message }, headers);
 }
 
-/** The two verification flows (§4.4). */
 export const levelSchema = z.enum(['MAIN', 'LIVENESS']);
 
 /** Strict: a field that the interface does not show is an error of the sender. */

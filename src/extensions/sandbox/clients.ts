@@ -6,7 +6,6 @@ import { nameAfter, randomHex } from './random.ts';
 
 export type ClientOptions = Pick<OrderOptions, 'clock' | 'random' | 'speed'> & { readonly seed?: number };
 
-/** Statuses by the milliseconds after which a link has them. */
 type Verification = Readonly<Record<number, string>>;
 
 interface SandboxLink {
@@ -23,7 +22,6 @@ const VERIFICATION_TOKEN_MS = 20 * 60_000;
 const SDK_TOKEN_MS = 5 * 60_000;
 const LONGEST_EMAIL = 254;
 
-/** The client links of the sandbox: §4.1 to §4.8. */
 export class Clients {
   readonly #options: ClientOptions;
   readonly #byId = new Map<string, SandboxLink>();
@@ -120,7 +118,6 @@ const VERIFICATIONS = {
 } as const satisfies Readonly<Record<string, Verification>>;
 const VERIFICATION_NAMES = Object.keys(VERIFICATIONS) as (keyof typeof VERIFICATIONS)[];
 
-/** The e-mail addresses of clients (§4.1) that make the sandbox do something special, with what it does. */
 export const EMAIL_INPUTS: readonly (readonly [input: string, effect: string])[] = [
   ['without one @ between two parts', '400 INVALID_EMAIL'],
   ['the same a second time', '400 LINK_ALREADY_EXISTS'],
@@ -142,7 +139,6 @@ const TEST_CARDS = [
 ] as const;
 const MOST_CARDS = 3;
 
-/** Makes one to three saved cards (§2.5), always the same for one seed and link id. */
 export function cardsOf(linkId: string, seed?: number) {
   const drawn = digest('cards', linkId, seed);
   return Array.from({ length: 1 + (drawn.readUInt8(0) % MOST_CARDS) }, (_, index) => {

@@ -59,9 +59,7 @@ type Values = Readonly<Record<'linkId' | 'level_type' | 'preOrderId' | 'external
 
 interface Route {
   readonly method: 'GET' | 'POST';
-  /** A regular expression; its groups are parameters. */
   readonly path: string;
-  /** The only parameter of the query; required. */
   readonly query?: keyof Values | undefined;
   readonly serve: (exchange: SandboxExchange, values: Values, request: SandboxRequest) => SandboxAnswer;
 }

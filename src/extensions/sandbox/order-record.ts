@@ -15,7 +15,6 @@ export interface SandboxPreOrder {
 
 export type OrderRecord = NonNullable<ReturnType<typeof orderRecord>>;
 
-/** Makes the order record (§2.7) of a pre-order at `now`; undefined while the order has not appeared. */
 export function orderRecord(preOrder: SandboxPreOrder, now: Date, merchantId: string) {
   const { appearsAfterMs } = preOrder.scenario;
   if (appearsAfterMs === null) return undefined;
@@ -126,7 +125,6 @@ export function exchangeTypeOf({ fromCurrency, toCurrency }: Pair): 'BUY' | 'SEL
   return FIAT.includes(fromCurrency) && !FIAT.includes(toCurrency) ? 'BUY' : 'SELL';
 }
 
-/** Calculates the amounts of an order to the last digit, as decimal texts. */
 export function termsOf(pair: Pair, asset: string) {
   const worth = (currency: string) => new Big(WORTH.get(currency) ?? 1);
   const ratio = worth(pair.fromCurrency).div(worth(pair.toCurrency)).round(RATIO_DIGITS);

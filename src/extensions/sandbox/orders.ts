@@ -18,7 +18,6 @@ import { STRAY_ORDER, tamperingNamedIn } from './tampering.ts';
 const exactNumber = z.custom<LosslessNumber>(isLosslessNumber, { error: 'must be a number', abort: true });
 const text = z.string().min(1);
 
-/** The body of §4.9 by the rules of §2.6 and §8. */
 export const preOrderRequest = bodyOf({
   externalOrderId: text,
   asset: exactNumber.refine(({ value }) => new Big(value).gt(0), 'must be positive'),
@@ -42,12 +41,10 @@ export interface OrderOptions {
   readonly random: () => number;
   /** Chooses the scenario of an order; undefined leaves it to the id. */
   readonly scenarioOf?: (externalOrderId: string) => Scenario | undefined;
-  /** The share of the other orders that are rejected, from 0 (the default) to 1. The rest are completed. */
   readonly rejected?: number;
   /** How much faster orders and verifications change than in their scenarios. */
   readonly speed?: number;
   readonly merchantId?: string;
-  /** The number of the first pre-order, which its ids bear; 1 unless set. */
   readonly firstNumber?: number;
 }
 

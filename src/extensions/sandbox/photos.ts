@@ -15,7 +15,6 @@ export interface PhotoDelivery {
   readonly oddity: PhotoOddity | undefined;
 }
 
-/** Builds the multipart form of a delivery (§6): two photos, and the token in `details`. */
 async function photoForm({ linkId, level, actionId, token, oddity }: PhotoDelivery) {
   const comment = ['sandbox', linkId, level, actionId].filter((word) => word !== undefined).join(' ');
   const [first, second] = level === 'MAIN' ? ['document', 'portrait'] : ['liveness-1', 'liveness-2'];

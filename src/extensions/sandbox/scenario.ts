@@ -86,7 +86,6 @@ const foreign = all(
   ...['inputAsset', 'outputAsset'].map((name) => change(`order.exchangeOperation.${name}`, tenTimes)),
 );
 
-/** One step in the life of an order, `afterMs` after the step before. */
 export interface ScenarioStep {
   readonly afterMs: number;
   readonly orderStatus?: string | undefined;
@@ -97,7 +96,6 @@ export interface ScenarioStep {
 
 /** The life of an order. The interface shows only the statuses REQUEST and NEW (§3); all others are invented. */
 export interface Scenario {
-  /** The time from the pre-order until the order appears; null for never. */
   readonly appearsAfterMs: number | null;
   readonly steps: readonly ScenarioStep[];
   readonly answers?: OddAnswersName;

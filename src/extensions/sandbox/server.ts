@@ -28,7 +28,6 @@ export const IS_TAKEN = {
 export type Fault = keyof typeof IS_TAKEN;
 export const FAULTS = Object.keys(IS_TAKEN) as readonly Fault[];
 
-/** The probability of each fault, from 0 to 1. */
 export type FaultPlan = Readonly<Partial<Record<Fault, number>>>;
 
 interface FaultedRequest {
@@ -67,7 +66,6 @@ export const SLOW_MS = 3_000;
 export const DRIP_MS = 1_000;
 
 const BAD_GATEWAY = { status: 502, type: 'text/plain', body: 'bad gateway' };
-/** The whole answer of a request with one of these faults. */
 const FAULTY: Partial<
   Record<Fault, { status: number; type?: string; headers?: Record<string, string>; body?: string }>
 > = {
@@ -116,7 +114,6 @@ async function sendInTime(raw: ServerResponse, body: Buffer, atOnce: boolean, cl
     }
     raw.end();
   } catch (error) {
-    // The other side, or the sandbox itself, has closed the connection.
     if (!closed.signal.aborted) throw error;
   }
 }
@@ -139,9 +136,7 @@ const MAX_LOGGED = 100_000;
 const MAX_BODY_BYTES = 1_048_576;
 
 interface SandboxServerOptions extends SandboxOptions {
-  /** The keys of more merchants, each with its own orders, clients and rate. */
   readonly otherKeys?: readonly string[];
-  /** 0 chooses a free port. */
   readonly port?: number;
   readonly faults?: FaultPlan;
   readonly onRequest?: (request: LoggedRequest) => void;
@@ -159,7 +154,6 @@ export async function startSandbox(options: SandboxServerOptions) {
   const exchange = exchanges.get(options.apiKey)!;
   const deliveries = photoDeliveries(options);
   const requests: LoggedRequest[] = [];
-  /** Calls whose ids name a fault and that had it already. */
   const faulted = new Set<string>();
   const exchangeOf = (key: string | undefined) => exchanges.get(key ?? '') ?? exchange;
   const server = newServer();

@@ -19,13 +19,11 @@ export interface Tampering {
 }
 
 interface TamperedMoment {
-  /** The completed order was shown before. */
   readonly wasCompleted: boolean;
   readonly otherHash: string | null;
   readonly otherOrderId: string | null;
 }
 
-/** The order that appears although its id was never sent. */
 export const STRAY_ORDER = {
   asset: '1.5',
   orderType: 'DEPOSIT',
@@ -172,7 +170,6 @@ export function all(...changes: readonly Change[]): Change {
   return (record) => changes.reduce((changed, one) => one(changed), record);
 }
 
-/** Returns a change that copies a record with another value at the path. */
 export function change(path: string, valueOf: (value: unknown) => unknown): Change {
   const [name = '', ...rest] = path.split('.');
   const below = rest.length === 0 ? valueOf : (value: unknown) => change(rest.join('.'), valueOf)(value as Fields);

@@ -11,7 +11,6 @@ import { headerText, reader, secureUrl } from '../../settings/values.ts';
 import type { Dialogue } from '../operate/decision-options.ts';
 
 export const DATABASE = 'data/order-sync.db';
-/** The defaults of `order-sync sandbox`. */
 export const SANDBOX = { url: 'http://127.0.0.1:8089', key: 'sandbox-key' };
 /** The statuses of the sandbox; the statuses of a real exchange are unknown. */
 const STATUSES = {
@@ -34,7 +33,6 @@ export interface InitOptions {
   readonly yes?: boolean;
 }
 
-/** All paths are absolute. */
 export type Plan = Awaited<ReturnType<typeof planOf>>;
 
 type Ask = Dialogue['ask'];
@@ -115,7 +113,6 @@ function namesIn(answer: string): readonly string[] {
   throw new Error(`must be a list of names, each ${ACCOUNT_NAME_FORM}`);
 }
 
-/** A file of SQLite by its whole path, or the address of a database of PostgreSQL. */
 export function placeText(given: string): string {
   const url = /^(sqlite|postgres|postgresql):/.test(given) ? given : `sqlite:${given}`;
   const place = reader(databaseUrl)(url);

@@ -175,7 +175,6 @@ async function* wantedRows({ db }: Store, endpoint: WebhookEndpoint, account: st
   }
 }
 
-/** Sends one event after the other; if the endpoint takes nothing for now, the others are counted and not tried. */
 async function resend(store: Store, endpoint: WebhookEndpoint, rows: AsyncIterable<EventRow>) {
   const clock = systemClock();
   using sender = await senderTo(endpoint);

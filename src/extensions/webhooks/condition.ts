@@ -20,7 +20,6 @@ interface Failing {
   refusedWith?: number;
   nextTryAt: Date;
   tryAgainAt: number;
-  /** The endpoint asked for the wait. */
   isAsked: boolean;
 }
 

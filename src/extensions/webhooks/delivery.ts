@@ -17,7 +17,6 @@ const MINUTE_MS = 60_000;
 const FIRST_TRY_AGAIN_MS = 5_000;
 const LAST_TRY_AGAIN_MS = 60 * MINUTE_MS;
 
-/** Statuses of 4xx that do not speak of the event: a timeout, and too many requests. */
 const PASSING_STATUSES: readonly number[] = [408, 429];
 
 /** The waits before each attempt at an event that was refused; together 24 h. */
@@ -101,7 +100,6 @@ export function isAtFault({ failed_at }: Pick<Delivery, 'failed_at'>, takenAt: D
   return failed_at !== null && takenAt !== null && takenAt.toISOString() >= failed_at;
 }
 
-/** Keeps an event due after the endpoint as a whole failed. */
 export function afterFailure(delivery: Delivery, now: Date): Delivery {
   const at = now.toISOString();
   return { ...delivery, failed_at: at, next_attempt_at: delivery.status === 'retrying' ? at : AT_ONCE };

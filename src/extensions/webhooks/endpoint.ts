@@ -103,7 +103,6 @@ export class EndpointDelivery {
     void this.#turns.add(() => this.#turn(delivery));
   }
 
-  /** Another process may send the events of the account, or this one must stop. */
   #isOver({ accountLease }: AccountDelivery): boolean {
     return this.#deps.stop.aborted || accountLease.ending.aborted || !accountLease.isTrusted();
   }
@@ -130,7 +129,6 @@ export class EndpointDelivery {
     const { cursor: before, ...turn } = await delivery.readTurn(clock.now());
     const results = new Map<number, 'taken' | Delivery>();
     const ends = subjectsOf(turn).map((events) => this.#sendSubject(delivery, events, results));
-    // All are over before the next turn of the account begins.
     const failed = (await Promise.allSettled(ends)).find(({ status }) => status === 'rejected');
     if (failed?.status === 'rejected') throw failed.reason;
     const { cursor, changes } = endOfTurn(turn, results, before);
@@ -186,7 +184,11 @@ export class EndpointDelivery {
         this.#refused.set(nameOf(event), event);
         return { kind: 'refused', status };
       }
-      this.#putLast(delivery);
+      // When the endpoint is tried again, the events of other accounts come first.
+      if (this.#accounts.get(delivery.account) === delivery) {
+        this.#accounts.delete(delivery.account);
+        this.#accounts.set(delivery.account, delivery);
+      }
       this.condition.failed(cause, retryAfterMs);
       return outcome;
     });
@@ -212,13 +214,6 @@ export class EndpointDelivery {
       this.#queueAll();
     }
     this.#refused.clear();
-  }
-
-  /** When the endpoint is tried again, the events of other accounts come first. */
-  #putLast(delivery: AccountDelivery): void {
-    if (this.#accounts.get(delivery.account) !== delivery) return;
-    this.#accounts.delete(delivery.account);
-    this.#accounts.set(delivery.account, delivery);
   }
 
   #logRow({ endpoint, account, kind, subject, event_id: eventId, status, attempts, answer }: Delivery): void {

@@ -1,10 +1,8 @@
 import { counted } from '../../base/words.ts';
 import type { WebhookState } from './tables/endpoints.ts';
 
-/** The cause of a failure before anything is sent. */
 export const PRIVATE_ADDRESS = 'its address is not public';
 
-/** The remedy for a failing receiver, by the code of the failure or by the status of its answers. */
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/not public/, 'set allowPrivate: true for the endpoint if it is meant to be in a private network'],
   [/ENOTFOUND|EAI_AGAIN/, 'check the host in the url of the endpoint, and the name server of this machine'],

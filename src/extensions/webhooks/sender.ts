@@ -107,7 +107,6 @@ function overHttp({ endpoint, resolve, timeoutMs = TIMEOUT_MS }: ConnectOptions)
   };
 }
 
-/** Takes an answer off its connection, which can then be used again. */
 async function drained(answer: IncomingMessage): Promise<void> {
   let size = 0;
   answer.on('data', (chunk: Buffer) => {

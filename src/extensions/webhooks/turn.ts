@@ -28,7 +28,6 @@ export class AccountDelivery {
   refusedInVain: number[] = [];
   isBusy = false;
   readonly #endpoint: WebhookEndpoint;
-  /** When the next row is due; undefined if the account has none. */
   #dueAt: string | undefined;
 
   constructor(endpoint: WebhookEndpoint, accountLease: AccountLease, store: Store, dueAt: string | undefined) {
@@ -66,7 +65,6 @@ export class AccountDelivery {
     return { endpoint: this.#endpoint, due, page, cursor };
   }
 
-  /** Writes rows and the cursor in one transaction. */
   async writeTurn(cursor: number, changes: DeliveryChanges, stop: AbortSignal): Promise<void> {
     this.isWriting = true;
     // It waits for a locked database: events that were taken would otherwise be sent once more.

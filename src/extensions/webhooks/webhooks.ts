@@ -56,7 +56,6 @@ export class Webhooks {
     if (this.#waiting.push(accountLease) === 1) void this.#deps.clock.turn().then(() => this.begin());
   }
 
-  /** Sends until the process stops, then writes the cursors. */
   async run(): Promise<void> {
     const { clock, stop } = this.#deps;
     if (this.#deliveries.length === 0) return;
@@ -130,7 +129,6 @@ export class Webhooks {
     for (const delivery of this.#deliveries) delivery.remove(accountLease);
   }
 
-  /** Writes all changes of a second together. */
   async #write(): Promise<void> {
     const writing = this.#deliveries.flatMap((delivery) => {
       const accounts = [...delivery.accounts];

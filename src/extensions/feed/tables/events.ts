@@ -4,7 +4,6 @@ import { queries, statement, together } from '../../../store/statement.ts';
 
 export interface FeedQuery {
   readonly account: string;
-  /** The id of the last event that was read; 0 for the beginning. */
   readonly afterId: number;
   readonly limit: number;
 }
@@ -46,7 +45,6 @@ export async function readFeed(db: Database, query: FeedQuery): Promise<readonly
 type OfOrder = Readonly<{ externalOrderId: string }>;
 type OfType = OfOrder & Readonly<{ type: EventRow['type'] }>;
 
-/** The events of one type: the index of subjects has them in their order. */
 const ofType = (v: NewestQuery & OfType, direction: 'asc' | 'desc') =>
   queries
     .selectFrom('events')
@@ -62,13 +60,11 @@ const ofType = (v: NewestQuery & OfType, direction: 'asc' | 'desc') =>
 const ofTypeStatement = statement((v: FeedQuery & OfType) => ofType(v, 'asc').where('id', '>', v.afterId));
 const newestOfTypeStatement = statement((v: NewestQuery & OfType) => ofType(v, 'desc'));
 
-/** Reads the next events of one order and of its findings, in the order in which they were committed. */
 export async function readOrderFeed(db: Database, query: FeedQuery & OfOrder): Promise<readonly EventRow[]> {
   const read = await together(...ROW_TYPES.order.map((type) => ofTypeStatement(db, { ...query, type })));
   return inOrder(read).slice(0, query.limit);
 }
 
-/** Reads the newest events of one order and of its findings, the oldest of them first. */
 export async function newestOfOrder(db: Database, query: NewestQuery & OfOrder) {
   const read = await together(...ROW_TYPES.order.map((type) => newestOfTypeStatement(db, { ...query, type })));
   return inOrder(read).slice(-query.limit);

@@ -40,7 +40,6 @@ interface FindingFilter extends ListQuery {
   readonly state?: OrderState | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
-  /** The last row of the page before. */
   readonly after?: FindingPlace | undefined;
 }
 type Filter = OfAccount<FindingFilter>;
@@ -55,7 +54,6 @@ export async function listFindings(db: Database, filter: FindingFilter): Promise
   return { rows: rows.map((row) => ({ ...row, is_decided: Boolean(row.is_decided) })), isCut };
 }
 
-/** SQLite has numbers for truth values. */
 type Found = FindingRow & { readonly is_decided: unknown };
 const IS_DECIDED = sql<SqlBool>`status = 'open' and ${hasDecision('findings')}`;
 

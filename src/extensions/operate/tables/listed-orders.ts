@@ -13,7 +13,6 @@ const MOST_READ = 50_000;
 /** If no state is asked for, orders in these come first: they need a person, or may come to. */
 const FIRST_STATES = ['held', 'disputed', 'unknown'] as const satisfies readonly OrderState[];
 
-/** The orders of a page: an index has each of them. */
 export const ORDER_SORTS = ['newest', 'oldest', 'id'] as const;
 type OrderSort = (typeof ORDER_SORTS)[number];
 /** The outcomes of final orders: `outcome_unknown` if nothing says whether it paid. */
@@ -34,7 +33,6 @@ interface OrderListFilter extends ListQuery {
   readonly outcome?: (typeof FINAL_OUTCOMES)[number] | undefined;
   /** Unless given, orders that need a person come first, then the newest. */
   readonly sort?: OrderSort | undefined;
-  /** The place of the last row of the page before, in the order of `sort`. */
   readonly after?: OrderPlace | undefined;
   readonly mostRead?: number;
 }

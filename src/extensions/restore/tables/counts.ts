@@ -39,7 +39,6 @@ function countedIn(rows: readonly CountRow[]): Counts {
   return { orders: of('orders'), findings: of('findings') };
 }
 
-/** An account without events has no counts. */
 function isWrong(rows: readonly CountRow[]): boolean {
   const text = rows.find(({ kind }) => kind === 'kept')?.name;
   if (text === undefined) return false;

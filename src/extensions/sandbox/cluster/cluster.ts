@@ -8,15 +8,7 @@ import { deadline, type Clock } from '../../../base/clock.ts';
 import { shellWord } from '../../../base/text.ts';
 import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
 import { processEnvironment } from '../../../settings/config.ts';
-import {
-  etcdCommand,
-  foldersOf,
-  patroniCommand,
-  patroniYaml,
-  TIMES,
-  type ClusterMachine,
-  type ClusterPlan,
-} from './node.ts';
+import { etcdCommand, foldersOf, patroniYaml, TIMES, type ClusterMachine, type ClusterPlan } from './node.ts';
 import { findPostgres, findProgram, freePorts, unprivileged } from './machine.ts';
 
 const NAMES = ['db1', 'db2', 'db3'];
@@ -32,25 +24,24 @@ const PARAMETERS = {
 
 type Member = Readonly<{ name: string; role: string; state: string }>;
 
-/** Three servers of PostgreSQL on ports of this machine, of which one is a synchronous standby. They end with this process, however that ends. */
+/** Three servers of PostgreSQL on ports of this machine, one of them a synchronous standby. They end with this process. */
 export interface Cluster extends AsyncDisposable {
   readonly folder: string;
   readonly settings: Readonly<Record<'url' | 'password', string>> & { readonly synchronousStandbys: number };
-  /** Waits until one of the servers that were not killed takes writes, and returns its name. Throws `CommandError` if that takes 2 min. */
+  /** Waits until a server takes writes, and returns its name. Throws `CommandError` after 2 min. */
   primary(): Promise<string>;
-  /** Ends PostgreSQL, Patroni and etcd of a machine at once, by SIGKILL. */
   kill(name: string): Promise<void>;
 }
 
 interface ClusterOptions {
-  readonly bin: string;
   readonly clock: Pick<Clock, 'monotonic' | 'sleep'>;
   readonly signal: AbortSignal;
   readonly isKept: boolean;
+  readonly say: (text: string) => void;
 }
 
-/** Finds the folder of PostgreSQL's programs. Throws `CommandError` if a program that a cluster needs is not installed. */
-export function clusterPrograms(): string {
+/** Returns the folder of PostgreSQL's programs. Throws `CommandError` if a program that a cluster needs is missing. */
+function clusterPrograms(): string {
   const bin = findPostgres();
   const missing = ['patroni', 'etcd'].find((name) => findProgram(name) === undefined);
   if (bin !== undefined && missing === undefined) return bin;
@@ -61,9 +52,10 @@ export function clusterPrograms(): string {
   );
 }
 
-/** Starts a cluster; resolves once its standbys receive. Throws `CommandError` if that takes 2 min. */
-export async function startCluster({ bin, clock, signal, isKept }: ClusterOptions): Promise<Cluster> {
-  const plan = await planOf(bin);
+/** Resolves once the standbys receive. Throws `CommandError` after 2 min. */
+export async function startCluster({ clock, signal, isKept, say }: ClusterOptions): Promise<Cluster> {
+  const plan = await planOf(clusterPrograms());
+  say('Three servers of PostgreSQL start under Patroni and etcd.');
   await using undo = new AsyncDisposableStack();
   const folder = mkdtempSync(join(tmpdir(), 'order-sync-demo-cluster-'));
   undo.defer(() => {
@@ -132,13 +124,13 @@ function startMachine(plan: ClusterPlan, machine: ClusterMachine, place: string)
   // Patroni may end when etcd does not answer. PostgreSQL leaves its group, and a small segment of memory when it is killed.
   const script = `exec >log 2>&1
     ${line(etcdCommand(plan, machine, folder))} &
-    while :; do ${line(patroniCommand(folder))}; sleep 1; done &
+    while :; do ${line(['patroni', yaml])}; sleep 1; done &
     cat >/dev/null
     pid=${shellWord(join(data, 'postmaster.pid'))}
     test -f "$pid" && kill -s KILL "$(sed -n 1p "$pid")" && ipcrm -m "$(sed -n '7s/.* //p' "$pid")"
     kill -s KILL 0`;
   const { PATH, HOME } = processEnvironment();
-  // etcd 3.4 runs on this processor only when it is told to.
+  // etcd 3.4 refuses to run on this processor otherwise.
   const env = { PATH, HOME, LC_ALL: 'C', ...(process.arch === 'arm64' && { ETCD_UNSUPPORTED_ARCH: 'arm64' }) };
   const stdio = ['pipe', 'ignore', 'ignore'] as const;
   return spawn('sh', ['-c', script], { cwd: folder, env, stdio: [...stdio], detached: true, ...unprivileged() });

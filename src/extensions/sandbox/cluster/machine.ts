@@ -7,7 +7,6 @@ import { dirname, join } from 'node:path';
 /** Debian has a folder for each version of PostgreSQL, out of the path. */
 const DEBIAN = '/usr/lib/postgresql';
 
-/** Finds a program on the path, or else in one of the folders; undefined if it is not installed. */
 export function findProgram(name: string, folders: readonly string[] = []): string | undefined {
   const script = 'PATH="$PATH${2:+:$2}"; command -v "$1"';
   try {
@@ -18,7 +17,6 @@ export function findProgram(name: string, folders: readonly string[] = []): stri
   }
 }
 
-/** Finds the folder of the programs of the newest PostgreSQL server; undefined if none is installed. */
 export function findPostgres(): string | undefined {
   const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).toSorted((one, other) => Number(other) - Number(one)) : [];
   const folders = versions.map((version) => join(DEBIAN, version, 'bin'));

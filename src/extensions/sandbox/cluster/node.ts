@@ -2,42 +2,31 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 
 /** A machine of a cluster: a member of etcd, Patroni and PostgreSQL run on it. */
-export type ClusterMachine = Readonly<{ name: string; address: string; ports: typeof PORTS }>;
+export type ClusterMachine = Readonly<{ name: string; address: string; ports: Ports }>;
+
+/** The ports of PostgreSQL, of Patroni's interface, and of etcd for its clients and its other members. */
+export type Ports = Readonly<Record<'postgres' | 'patroni' | 'clients' | 'peers', number>>;
 
 /** How Patroni replicates: `strict` lets no commit through without a synchronous standby. */
 export type Replication = 'asynchronous' | 'synchronous' | 'strict';
 
-/** A cluster of Patroni as its machines are told it. */
 export interface ClusterPlan {
   readonly machines: readonly ClusterMachine[];
-  /** The folder of PostgreSQL's programs. */
   readonly bin: string;
   readonly replication: Replication;
   /** Seconds that a leader is trusted without a renewal, between two looks of Patroni, and that it repeats a failed request. */
   readonly times: { readonly ttl: number; readonly loopWait: number; readonly retryTimeout: number };
-  /** Passwords of the roles `postgres`, `replicator` and `rewinder`. */
   readonly passwords: Readonly<Record<'superuser' | 'replication' | 'rewind', string>>;
   readonly parameters: Readonly<Record<string, string | number>>;
 }
 
-/** The usual ports of PostgreSQL, of Patroni's interface, and of etcd for its clients and its other members. */
-export const PORTS: Readonly<Record<'postgres' | 'patroni' | 'clients' | 'peers', number>> = {
-  postgres: 5432,
-  patroni: 8008,
-  clients: 2379,
-  peers: 2380,
-};
 /** Patroni 3.0 takes these times, though its manual wants a ttl of 20 s: a fail-over is over in 10 s. */
 export const TIMES: ClusterPlan['times'] = { ttl: 5, loopWait: 1, retryTimeout: 2 };
 
 /** The folders of a machine, below its own one, which belongs to the user that the processes run as. */
 export function foldersOf(folder: string): Readonly<Record<'etcd' | 'data' | 'socket' | 'yaml', string>> {
-  return {
-    etcd: join(folder, 'etcd'),
-    data: join(folder, 'disk', 'data'),
-    socket: folder,
-    yaml: join(folder, 'patroni.yaml'),
-  };
+  const [etcd, data, yaml] = [join(folder, 'etcd'), join(folder, 'disk', 'data'), join(folder, 'patroni.yaml')];
+  return { etcd, data, socket: folder, yaml };
 }
 
 export function etcdCommand({ machines }: ClusterPlan, machine: ClusterMachine, folder: string): string[] {
@@ -57,12 +46,6 @@ export function etcdCommand({ machines }: ClusterPlan, machine: ClusterMachine, 
   return ['etcd', ...Object.entries(options).flatMap(([option, value]) => [`--${option}`, value])];
 }
 
-/** The command of a machine's Patroni, which reads the file `foldersOf(folder).yaml`. */
-export function patroniCommand(folder: string): string[] {
-  return ['patroni', foldersOf(folder).yaml];
-}
-
-/** The file of a machine's Patroni. It holds the passwords. */
 export function patroniYaml(plan: ClusterPlan, { name, address, ports }: ClusterMachine, folder: string): string {
   const { data, socket } = foldersOf(folder);
   const [patroni, postgres] = [`${address}:${ports.patroni}`, `${address}:${ports.postgres}`];

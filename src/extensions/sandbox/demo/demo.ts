@@ -1,13 +1,12 @@
 import { join } from 'node:path';
 import { Option, type Command } from 'commander';
 import { systemClock } from '../../../base/clock.ts';
-import { processEnvironment, type ConfigOptions } from '../../../settings/config.ts';
-import type { LoadDriver, OtherPlace as Place } from '../../../store/open.ts';
+import { processEnvironment } from '../../../settings/config.ts';
+import type { OtherPlace as Place } from '../../../store/open.ts';
 import { DEFAULT_ACCOUNT } from '../../../accounts/rules/name.ts';
 import { shellWord } from '../../../base/text.ts';
 import { counted } from '../../../base/words.ts';
 import { placeOf } from '../../../cli/shared/store.ts';
-import type { AppParts } from '../../../app.ts';
 import { driversOf, extensionsOf, partsOf } from '../../../cli/shared/extensions.ts';
 import { CommandError, EXIT, stopSignal } from '../../../cli/shared/exit.ts';
 import { configOptions, wholeNumber } from '../../../cli/shared/options.ts';
@@ -24,7 +23,7 @@ import {
   type DemoScenario,
   type Stage,
 } from './stage.ts';
-import { clusterPrograms, startCluster, type Cluster } from '../cluster/cluster.ts';
+import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { badDay, liveThrough } from './bad-day.ts';
 import { doubtOf, failOver } from './fail-over.ts';
 import { firstShop } from './first-shop.ts';
@@ -98,32 +97,29 @@ export function define(command: Command): void {
     .action(async ({ database, ...options }: DemoOptions) => {
       const place = database === undefined ? undefined : await placeOf(command, 'postgres', database, '--database');
       const signal = stopSignal();
-      const { parts } = await configOptions(command);
-      const appParts = options.scenario === 'bad-day' ? await partsOf(extensionsOf(command)) : undefined;
-      if (appParts !== undefined && (place !== undefined || options.cluster === true))
+      if (options.scenario === 'bad-day' && (place !== undefined || options.cluster === true))
         throw new CommandError(EXIT.usage, 'bad-day makes a new SQLite file: leave --database and --cluster out');
-      const given = { ...options, parts, drivers: driversOf(command), appParts };
-      await demonstrate(given, place, signal).catch((error: unknown) => {
+      await demonstrate(command, options, place, signal).catch((error: unknown) => {
         throw signal.aborted ? new CommandError(EXIT.unavailable, 'the demonstration was stopped') : error;
       });
     });
 }
 
-interface Given extends Omit<DemoOptions, 'database'>, Pick<ConfigOptions, 'parts'> {
-  readonly drivers: readonly LoadDriver[];
-  readonly appParts: AppParts | undefined;
-}
-
-async function demonstrate(options: Given, place: Place | undefined, signal: AbortSignal): Promise<void> {
-  const { drivers, parts, appParts, scenario, keep: isKept = false, hold: isHeld = false, orders: count } = options;
-  const [clock, orders] = [systemClock(), demoOrders(scenario, count)];
-  await using cluster = options.cluster === true ? await beginCluster({ clock, signal, isKept }) : undefined;
+async function demonstrate(
+  command: Command,
+  { scenario, keep: isKept = false, hold: isHeld = false, orders: count, cluster: isCluster }: DemoOptions,
+  place: Place | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const clock = systemClock();
+  const { parts } = await configOptions(command);
+  await using cluster = isCluster === true ? await startCluster({ clock, signal, isKept, say }) : undefined;
   const database = cluster?.settings ?? (place && databaseSettings(place));
   const { accounts, workers } = database === undefined ? ONE : MANY;
-  const day = appParts && (await badDay(count, clock, appParts));
+  const day = scenario === 'bad-day' ? await badDay(count, clock, await partsOf(extensionsOf(command))) : undefined;
   const isOwnServer = cluster !== undefined;
-  const given = { accounts, orders, parts, database, drivers, isKept, isOwnServer, isHeld, clock, signal, ...day };
-  await using stage = await setStage(given);
+  const how = { database, drivers: driversOf(command), parts, isKept, isOwnServer, isHeld, signal };
+  await using stage = await setStage({ accounts, orders: demoOrders(scenario, count), clock, ...how, ...day });
   if (day === undefined) {
     say(`A sandbox exchange listens on ${stage.sandbox.url}; a few of its answers are lost on purpose.`);
     const isSettled = await performUntilHeld(stage, workers, cluster);
@@ -146,26 +142,15 @@ function databaseSettings({ address: url, password, poolSize, tls, tlsCaFile, sy
   return { url, password, poolSize, tls, tlsCaFile, synchronousStandbys };
 }
 
-async function beginCluster(options: Omit<Parameters<typeof startCluster>[0], 'bin'>): Promise<Cluster> {
-  const bin = clusterPrograms();
-  say('Three servers of PostgreSQL start under Patroni and etcd.');
-  return await startCluster({ ...options, bin });
-}
-
 function stepsAfter(database: Place | undefined, isOwnServer: boolean): Parameters<typeof nextSteps>[0] {
   if (isOwnServer) return NEXT_ON_POSTGRES;
   if (database === undefined) return NEXT;
-  const [tampering, text] = [
-    'demo --scenario mismatch --keep',
-    'has the exchange tamper with some orders, and keeps the tables',
-  ];
-  // The address bears no password.
-  const isAsked = database.isPasswordInUrl;
-  const again = `${tampering} --database ${shellWord(database.address)}`;
-  return [[again, isAsked ? `${text}; give the password as before` : text], ...NEXT_ON_POSTGRES];
+  const password = database.isPasswordInUrl ? '; give the password as before' : '';
+  const again = `demo --scenario mismatch --keep --database ${shellWord(database.address)}`;
+  return [[again, `has the exchange tamper with some orders, and keeps the tables${password}`], ...NEXT_ON_POSTGRES];
 }
 
-/** Says how to look, and has orders inserted until the person stops it. Throws CommandError if a daemon ends before that. */
+/** Inserts orders until the person stops it. Throws `CommandError` if a daemon ends before that. */
 async function letLook(stage: Stage, daemons: ReturnType<typeof daemonsOf>, isOutage = false): Promise<void> {
   print(`The dashboard: http://${stage.opsListen}/`);
   const all = stage.shops.length > 1 ? ' --account all' : '';
@@ -185,7 +170,6 @@ async function letLook(stage: Stage, daemons: ReturnType<typeof daemonsOf>, isOu
   await inserting;
 }
 
-/** True if all orders came to their end in time. */
 async function performUntilHeld(stage: Stage, count: number, cluster: Cluster | undefined): Promise<boolean> {
   await using daemons = daemonsOf(stage);
   const isSettled = await perform(stage, daemons, count, cluster);
@@ -200,7 +184,7 @@ async function performUntilHeld(stage: Stage, count: number, cluster: Cluster | 
   return await untilSettled({ ...stage, signal: new AbortController().signal, until });
 }
 
-/** Of several daemons one is killed, or with a cluster its primary. True if all orders came to their end in time. */
+/** Kills one of several daemons, or the primary of a cluster. True if all orders came to their end in time. */
 async function perform(stage: Stage, daemons: ReturnType<typeof daemonsOf>, count: number, cluster?: Cluster) {
   const { shops, store, clock } = stage;
   for (const shop of shops) await cancelStrays(stage, shop, say);
@@ -228,7 +212,7 @@ async function perform(stage: Stage, daemons: ReturnType<typeof daemonsOf>, coun
   return await untilSettled(watched);
 }
 
-/** Has each shop insert a part of its orders, and returns the number of orders in words. */
+/** Inserts a part of the orders of each shop, and returns their number in words. */
 async function insertPart(stage: Stage, from: number, to: number): Promise<string> {
   let inserted = 0;
   for (const shop of stage.shops) {

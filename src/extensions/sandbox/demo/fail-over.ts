@@ -31,7 +31,6 @@ export async function failOver(
   return isSettled;
 }
 
-/** Says how many orders were in doubt, and how they ended. */
 export async function doubtOf({ store, shops }: Pick<Stage, 'store' | 'shops'>): Promise<string> {
   const states = new Map<string, string | null>();
   for (const { account } of shops) {

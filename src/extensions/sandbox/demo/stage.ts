@@ -6,9 +6,9 @@ import { once } from 'node:events';
 import { stringify } from 'yaml';
 import type { Clock } from '../../../base/clock.ts';
 import { PROGRAM_FILE } from '../../../base/places.ts';
-import { loadConfig, processEnvironment, type Config, type ConfigOptions } from '../../../settings/config.ts';
+import { loadConfig, processEnvironment, type ConfigOptions } from '../../../settings/config.ts';
 import { driverFor, openStore, type LoadDriver } from '../../../store/open.ts';
-import type { Store, Transaction } from '../../../store/port.ts';
+import type { Transaction } from '../../../store/port.ts';
 import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
 import { freePorts } from '../cluster/machine.ts';
 import { type Sandbox, startSandbox } from '../server.ts';
@@ -26,7 +26,7 @@ export interface Shop {
   readonly orders: readonly DemoOrder[];
   /** The orders that it cancels before they are sent. */
   readonly strays: readonly DemoOrder[];
-  /** The findings that a report has to list, and no others, as `CLASS id`. */
+  /** The findings that a report must list, as `CLASS id`. */
   readonly expected: readonly string[];
 }
 
@@ -39,26 +39,21 @@ function shopsOf(accounts: readonly string[], all: readonly DemoOrder[]): readon
   });
 }
 
-/** Has a shop insert orders, as a merchant's application does: again until a server has taken them. */
+/** Inserts orders as the application of a shop does: again until a server has taken them. */
 export async function insertOrders(
   { store, signal }: Pick<Stage, 'store' | 'signal'>,
-  shop: Shop,
+  { account }: Shop,
   orders: readonly DemoOrder[],
 ): Promise<void> {
-  const { account } = shop;
   if (orders.length === 0) return;
-  const { writer } = store.forAccount(account);
   const insert = (tx: Transaction) => insertMissing(tx, account, orders);
-  await writer.writeUntilDurable(insert, signal, () => undefined);
+  await store.forAccount(account).writer.writeUntilDurable(insert, signal, () => undefined);
 }
 
-/** Has a shop cancel orders before they are sent: an order of the exchange for one of them is one that no merchant asked for. */
-export async function cancelStrays(
-  { store, clock, config, signal }: Pick<Stage, 'store' | 'clock' | 'config' | 'signal'>,
-  shop: Shop,
-  print: (line: string) => void,
-): Promise<void> {
-  await insertOrders({ store, signal }, shop, shop.strays);
+/** Inserts and cancels the orders of a shop that the exchange has although they were never sent. */
+export async function cancelStrays(stage: Stage, shop: Shop, print: (line: string) => void): Promise<void> {
+  await insertOrders(stage, shop, shop.strays);
+  const { store, clock, config } = stage;
   const deciding = { account: shop.account, store, clock, settings: flowSettings(config) };
   const targets = shop.strays.map(({ external_order_id: externalOrderId }) => ({ externalOrderId }));
   const action = { judgement: { kind: 'cancel' }, actor: 'shop', reason: 'the client changed their mind' } as const;
@@ -70,7 +65,7 @@ export const DEMO_SCENARIOS = ['clean', 'mismatch', 'bad-day'] as const;
 export type DemoScenario = (typeof DEMO_SCENARIOS)[number];
 export type DemoOrder = ReturnType<typeof orderOf>;
 
-/** Most orders: they are settled well within the time of a demonstration. */
+/** This many orders are settled within the time of a demonstration. */
 export const MOST_ORDERS = 200;
 export const FIRST_NUMBER = 1_000;
 const PAIRS = [
@@ -81,16 +76,14 @@ const PAIRS = [
   ['EUR', 'BTC', '150.00'],
   ['USD', 'ETH', '99.99'],
 ] as const;
-/** Answers that are lost although the exchange took the order: each is looked up, and none is sent again. */
+/** Faults that lose the answer although the exchange took the order. */
 const LOST = ['fault-reset-after', 'fault-error-taken', 'fault-truncated', 'fault-wrong-json', 'fault-html'];
-/** Nothing but asking for each pre-order finds this one. */
+/** Only requests for each pre-order find this one. */
 const NOT_FOLLOWED = 'PREORDER_MISSING';
 
-/** The orders of the shop: `count`, or as many as the story needs. */
 export function demoOrders(scenario: DemoScenario, count: number = MOST_ORDERS): readonly DemoOrder[] {
   const tampered = Object.entries<Tampering>(TAMPERINGS).filter(([, { finding }]) => finding !== NOT_FOLLOWED);
   const names = [...LOST, ...(scenario === 'mismatch' ? tampered.map(([name]) => `tamper-${name}`) : [])];
-  // One order in this many is of this kind.
   const spread = Math.max(1, Math.floor(count / names.length));
   return Array.from({ length: Math.max(count, names.length) }, (_, index) => {
     const named = index % spread === spread - 1 ? names[Math.floor(index / spread)] : undefined;
@@ -122,7 +115,7 @@ export function orderOf(id: string, index: number) {
   };
 }
 
-/** Tells an order that the shop cancels before it is sent, and that the exchange has all the same. */
+/** True for an order that the shop cancels before it is sent, and that the exchange has all the same. */
 function isStray(id: string): boolean {
   return tamperingNamedIn(id)?.isStray === true;
 }
@@ -134,38 +127,28 @@ export function expectedFindings(orders: readonly DemoOrder[]): readonly string[
   });
 }
 
-/** A demonstration: its database, the settings of its daemons, the exchange and the shops. */
-export interface Stage extends AsyncDisposable {
-  readonly folder: string;
-  readonly settingsFile: string;
-  readonly config: Config;
-  readonly store: Store;
-  readonly shops: readonly Shop[];
-  readonly sandbox: Sandbox;
+export type Stage = Awaited<ReturnType<typeof setStage>>;
+
+interface StageOptions extends Pick<ConfigOptions, 'parts'> {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Leaves the folder and the tables behind. */
-  readonly isKept: boolean;
-  /** The address of the dashboard, which the person looks at before the report. */
-  readonly opsListen: string | undefined;
-}
-
-interface StageOptions extends Pick<Stage, 'clock' | 'signal' | 'isKept'>, Pick<ConfigOptions, 'parts'> {
   readonly accounts: readonly string[];
   readonly orders: readonly DemoOrder[];
   /** Settings of PostgreSQL; a new SQLite file unless given. */
   readonly database: object | undefined;
   readonly drivers: readonly LoadDriver[];
+  /** Leaves the folder and the tables behind. */
+  readonly isKept: boolean;
   /** The database ends with the demonstration, with its tables. */
   readonly isOwnServer: boolean;
+  /** There is a dashboard, which the person looks at before the report. */
   readonly isHeld: boolean;
   readonly exchange?: Pick<Parameters<typeof startSandbox>[0], 'speed' | 'scenarioOf'>;
   readonly settings?: object;
 }
 
-export async function setStage(options: StageOptions): Promise<Stage> {
-  const { accounts, orders, database, drivers, parts, isOwnServer, isHeld, ...given } = options;
-  const { clock, isKept } = given;
+export async function setStage(options: StageOptions) {
+  const { accounts, orders, database, drivers, parts, isOwnServer, isHeld, isKept, clock, signal } = options;
   const shops = shopsOf(accounts, orders);
   await using undo = new AsyncDisposableStack();
   const [apiKey = '', ...otherKeys] = shops.map(({ key }) => key);
@@ -186,8 +169,8 @@ export async function setStage(options: StageOptions): Promise<Stage> {
     ...webhookSettings(folder),
     ...options.settings,
   });
-  const text = `# Settings of a demonstration. Its exchange ends with it.\n${settings}`;
-  writeFileSync(settingsFile, text, { mode: 0o600 });
+  const heading = '# Settings of a demonstration. Its exchange ends with it.';
+  writeFileSync(settingsFile, `${heading}\n${settings}`, { mode: 0o600 });
   const config = loadConfig({ requireExchange: true, cwd: folder, env: {}, file: settingsFile, parts });
   if (config.database.kind === 'postgres' && !isOwnServer) {
     const trial = undo.use(await (await driverFor(config.database, { drivers })).openTrial(config.database, clock));
@@ -198,8 +181,8 @@ export async function setStage(options: StageOptions): Promise<Stage> {
   const opened = await openStore(config.database, clock, { expect: 'migrate', drivers });
   const store = undo.adopt(opened, () => opened.close());
   const disposal = undo.move();
-  const place = { folder, settingsFile, config, store, opsListen };
-  return { ...given, ...place, shops, sandbox, [Symbol.asyncDispose]: () => disposal.disposeAsync() };
+  const place = { folder, settingsFile, config, store, opsListen, isKept };
+  return { ...place, clock, signal, shops, sandbox, [Symbol.asyncDispose]: () => disposal.disposeAsync() };
 }
 
 const SETTINGS = {
@@ -223,7 +206,7 @@ function exchangeSettings(shops: readonly Shop[], sandbox: Sandbox): object {
   return { exchange, accounts: Object.fromEntries(accounts) as object };
 }
 
-/** Receivers of events are the one thing that the environment says: a shop may listen to the demonstration. */
+/** The environment may name receivers of events, so that a shop can listen to the demonstration. */
 function webhookSettings(folder: string) {
   const endpoints = processEnvironment()['ORDER_SYNC_WEBHOOKS_ENDPOINTS'];
   if (endpoints === undefined) return {};
@@ -234,7 +217,7 @@ function webhookSettings(folder: string) {
 
 export function daemonsOf({ folder, settingsFile }: Pick<Stage, 'folder' | 'settingsFile'>) {
   const running: ChildProcess[] = [];
-  // The settings of the person who tries the demonstration do not reach it: neither their file nor their variables.
+  // Neither the file nor the variables of a person's own settings reach the demonstration.
   const { npm_lifecycle_script: script, INIT_CWD: startedIn } = processEnvironment();
   const begin = () =>
     fork(PROGRAM_FILE, ['run'], {
@@ -249,7 +232,7 @@ export function daemonsOf({ folder, settingsFile }: Pick<Stage, 'folder' | 'sett
       await Promise.all(started.map((daemon) => Promise.race([once(daemon, 'message'), failed(daemon)])));
       return started.map(({ pid }) => pid);
     },
-    /** Waits until one ends by itself. Throws CommandError then. */
+    /** Waits until one ends by itself, and throws `CommandError` then. */
     failure: () => Promise.race(running.map(failed)),
     /** Ends the first as a crash does, and returns its process id. */
     async kill(): Promise<number | undefined> {

@@ -17,7 +17,6 @@ import { readParts } from '../../reports/commands/reports.ts';
 import { latenessOf } from '../../pace/status.ts';
 
 const REFRESH_MS = 500;
-/** States that an order leaves by itself. */
 const UNDER_WAY = ['pending', 'sending', 'unknown', 'accepted', 'open'] as const;
 const UNSENT = ['pending', 'sending'] as const;
 
@@ -34,12 +33,11 @@ export function say(text: string): void {
   print(wrapped(text, screenOf().width));
 }
 
-/** True once every order is sent; false when the time is up before. */
 export async function untilSent(watched: Watched): Promise<boolean> {
   return await watch(watched, (countOf) => countOf(UNSENT) === 0);
 }
 
-/** True once every order is settled and every expected finding is there; false when the time is up before. */
+/** True once every order is settled and every expected finding is there; false if the time is up before. */
 export async function untilSettled(watched: Watched): Promise<boolean> {
   const expected = watched.shops.flatMap((shop) => shop.expected);
   // An order that was reopened never ends.
@@ -50,7 +48,6 @@ export async function untilSettled(watched: Watched): Promise<boolean> {
   );
 }
 
-/** Reports how orders stand of which nothing is expected. */
 export async function sayHowTheyStand(stage: Stage): Promise<void> {
   await watch({ ...stage, signal: new AbortController().signal, until: Infinity }, () => true);
   print('');
@@ -105,10 +102,8 @@ async function progressOf({ store, shops }: Pick<Stage, 'store' | 'shops'>) {
 }
 
 const SHOWN: readonly string[] = ['severity', 'class', 'external_order_id', 'expected', 'actual'];
-/** The defaults of the settings. */
 const SETTINGS = { tolerance: '0', freshFor: 24 * 60 * 60_000, orderMissingAfter: 24 * 60 * 60_000, ignore: [] };
 
-/** Reports the outcome, also of the orders that came while a person looked. True if it is as it should be. */
 export async function judge(stage: Stage): Promise<boolean> {
   const { shops, sandbox } = stage;
   print('');
@@ -189,7 +184,7 @@ export async function reconcileDemo(stage: Reconciled, write = print): Promise<b
 
 const INSERT_EACH_MS = 2_000;
 
-/** Has the shops insert an order now and then, in turn, until the person stops it. */
+/** Inserts an order now and then, for each shop in turn, until the signal aborts. */
 export async function keepInserting(stage: Stage): Promise<void> {
   const { shops, clock, signal } = stage;
   for (let inserted = 0; ; inserted += 1) {

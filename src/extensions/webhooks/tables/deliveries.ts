@@ -78,7 +78,6 @@ export async function dueDeliveries(db: Database, query: Key & { readonly now: D
   });
 }
 
-/** Reads when the next row of each account is due at an endpoint. */
 export async function nextAttempts(db: Database, { endpoint, from, to }: AccountRange) {
   const rows = await withWebhooks(db)
     .selectFrom('webhook_deliveries')
@@ -137,7 +136,6 @@ export async function writeDeliveries(tx: Transaction, { kept, ended, followed }
   }
 }
 
-/** Retries events at once, as if they had never been refused. */
 export async function retryAtOnce(tx: Transaction, query: Key & Readonly<{ ids: readonly number[]; now: Date }>) {
   const { endpoint, account, ids, now } = query;
   await withWebhooks(tx)

@@ -4,7 +4,7 @@ import type { Database, Transaction } from '../../../store/port.ts';
 import { queries, statement } from '../../../store/statement.ts';
 import { withWebhooks, type AccountRange, type WebhookEndpointsTable } from './tables.ts';
 
-/** How far an endpoint has come in the events of an account: the id of the last one; 0 at the beginning. */
+/** The id of the last event of an account that an endpoint has passed; 0 at the beginning. */
 type WebhookCursor = Readonly<{ endpoint: string; account: string; eventId: number }>;
 
 /** Notes a new endpoint: it gets the events after those of now. An account that has none yet needs no cursor. */
@@ -22,11 +22,8 @@ export async function registerEndpoint(tx: Transaction, name: string, now: Date)
     .execute();
 }
 
-/** Reads which accounts have events after the cursor of an endpoint, by their names. */
 export async function accountsBehind(db: Database, { endpoint, from, to }: AccountRange) {
-  const { rows } =
-    await sql<WebhookCursor>`select ${endpoint} as endpoint, head.account, coalesce(cursor.event_id, 0) as "eventId"
-    from event_heads as head
+  const { rows } = await sql<{ account: string }>`select head.account from event_heads as head
     left join webhook_cursors as cursor on cursor.account = head.account and cursor.endpoint = ${endpoint}
     where head.account >= ${from} and head.account <= ${to} and head.id > coalesce(cursor.event_id, 0)
     order by head.account`.execute(db);
@@ -88,18 +85,11 @@ const WAITING = sql`select min(since) as at from webhook_deliveries
 const withStatus = (status: 'retrying' | 'dead') => sql`select 1 as found from webhook_deliveries
     where webhook_deliveries.endpoint = webhook_endpoints.name and status = ${sql.lit(status)} limit ${sql.lit(MOST_COUNTED)}`;
 
-/** Of an endpoint with which no daemon has been started. */
-const NEVER_DRIVEN = {
-  takenAt: null as string | null,
-  failingSince: null as string | null,
-  nextTryAt: null as string | null,
-  cause: null as string | null,
-  oldestWaiting: null as string | null,
-  parked: 0,
-  deadLetters: 0,
-};
+type Times = Record<'takenAt' | 'failingSince' | 'nextTryAt' | 'cause' | 'oldestWaiting', string | null>;
 
-export type WebhookState = Readonly<typeof NEVER_DRIVEN> & { readonly name: string };
+export type WebhookState = Readonly<Times & { name: string; parked: number; deadLetters: number }>;
+
+const NO_TIMES: Times = { takenAt: null, failingSince: null, nextTryAt: null, cause: null, oldestWaiting: null };
 
 export async function readWebhooks(db: Database, endpoints: readonly { readonly name: string }[]) {
   if (endpoints.length === 0) return [];
@@ -110,5 +100,5 @@ export async function readWebhooks(db: Database, endpoints: readonly { readonly 
       (select count(*) from (${withStatus('retrying')}) as retrying) as parked,
       (select count(*) from (${withStatus('dead')}) as dead) as "deadLetters"
     from webhook_endpoints where name in (${sql.join(names)})`.execute(db);
-  return names.map((name) => rows.find((row) => row.name === name) ?? { name, ...NEVER_DRIVEN });
+  return names.map((name) => rows.find((row) => row.name === name) ?? { name, ...NO_TIMES, parked: 0, deadLetters: 0 });
 }
