@@ -69,19 +69,19 @@ const completedSteps = fc
   .tuple(fc.subarray([0, 1, 2]), fc.array(delays, { minLength: 4, maxLength: 4 }))
   .map(([kept, waits]): readonly ScenarioStep[] => {
     const before: readonly Omit<ScenarioStep, 'afterMs'>[] = [
-      { orderStatus: 'IN_PROGRESS', cryptoStatus: 'PENDING' },
-      { cryptoStatus: 'CONFIRMED' },
-      { fiatStatus: 'PENDING' },
+      { order: 'IN_PROGRESS', crypto: 'PENDING' },
+      { crypto: 'CONFIRMED' },
+      { fiat: 'PENDING' },
     ];
-    const end = { orderStatus: 'COMPLETED', cryptoStatus: 'CONFIRMED', fiatStatus: 'PAID', completed: true };
+    const end = { order: 'COMPLETED', crypto: 'CONFIRMED', fiat: 'PAID', completed: true };
     const steps = [...before.filter((_, index) => kept.includes(index)), end];
     return steps.map((step, index) => ({ ...step, afterMs: waits[index] ?? 0 }));
   });
 const rejectedSteps = fc
   .tuple(fc.boolean(), delays, delays)
   .map(([begins, first, second]): readonly ScenarioStep[] => [
-    ...(begins ? [{ afterMs: first, orderStatus: 'IN_PROGRESS', cryptoStatus: 'PENDING' }] : []),
-    { afterMs: second, orderStatus: 'REJECTED', cryptoStatus: 'CANCELLED', fiatStatus: 'CANCELLED', completed: true },
+    ...(begins ? [{ afterMs: first, order: 'IN_PROGRESS', crypto: 'PENDING' }] : []),
+    { afterMs: second, order: 'REJECTED', crypto: 'CANCELLED', fiat: 'CANCELLED', completed: true },
   ]);
 const lives = (steps: fc.Arbitrary<readonly ScenarioStep[]>): fc.Arbitrary<Life> =>
   fc.record({

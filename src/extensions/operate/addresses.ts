@@ -1,27 +1,26 @@
+import type { Scope } from '../api/caller.ts';
 import type { AskedOperation, ReadAddress } from '../api/operation.ts';
 import type { DECISIONS } from './decisions.ts';
+import type { OPERATIONS } from './operations.ts';
 
-function deciding<Id extends keyof typeof DECISIONS>(id: Id): () => Promise<(typeof DECISIONS)[Id]> {
-  return async () => (await import('./decisions.ts')).DECISIONS[id];
+function reading(id: keyof typeof OPERATIONS, url: string): ReadAddress {
+  const read = async () => (await import('./operations.ts')).OPERATIONS[id];
+  return { method: 'GET', scopes: ['read'], url, rest: 'query', read };
 }
 
-const read = async () => (await import('./operations.ts')).OPERATIONS;
-const reading = { method: 'GET', scopes: ['read'], rest: 'query' } as const;
-const decision = { method: 'POST', scopes: ['decide'], rest: 'body' } as const;
+function deciding<Id extends keyof typeof DECISIONS>(id: Id, url: string, scopes: readonly Scope[] = ['decide']) {
+  const load = async () => (await import('./decisions.ts')).DECISIONS[id];
+  return { method: 'POST', scopes, url, rest: 'body', load } as const;
+}
 
 export const OPERATE_OPERATIONS = {
-  showOrder: { ...reading, url: '/orders/:externalOrderId', read: async () => (await read()).showOrder },
-  listOrders: { ...reading, url: '/merchant-orders', read: async () => (await read()).listOrders },
-  listFindings: { ...reading, url: '/findings', read: async () => (await read()).listFindings },
-  resolveOrder: { ...decision, url: '/orders/:externalOrderId/resolve', load: deciding('resolveOrder') },
-  retryOrder: { ...decision, url: '/orders/:externalOrderId/retry', load: deciding('retryOrder') },
-  cancelOrder: {
-    ...decision,
-    scopes: ['orders', 'decide'],
-    url: '/orders/:externalOrderId/cancel',
-    load: deciding('cancelOrder'),
-  },
-  acknowledgeFinding: { ...decision, url: '/findings/:id/acknowledge', load: deciding('acknowledgeFinding') },
-  pause: { ...decision, url: '/pause', load: deciding('pause') },
-  resume: { ...decision, url: '/resume', load: deciding('resume') },
-} as const satisfies Readonly<Record<string, AskedOperation | ReadAddress>>;
+  showOrder: reading('showOrder', '/orders/:externalOrderId'),
+  listOrders: reading('listOrders', '/merchant-orders'),
+  listFindings: reading('listFindings', '/findings'),
+  resolveOrder: deciding('resolveOrder', '/orders/:externalOrderId/resolve'),
+  retryOrder: deciding('retryOrder', '/orders/:externalOrderId/retry'),
+  cancelOrder: deciding('cancelOrder', '/orders/:externalOrderId/cancel', ['orders', 'decide']),
+  acknowledgeFinding: deciding('acknowledgeFinding', '/findings/:id/acknowledge'),
+  pause: deciding('pause', '/pause'),
+  resume: deciding('resume', '/resume'),
+} satisfies Readonly<Record<string, AskedOperation | ReadAddress>>;

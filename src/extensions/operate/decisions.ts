@@ -37,13 +37,16 @@ const ofOrder = {
   ),
 } as const;
 
-const as = <Kind extends string>(kind: Kind) => z.literal(kind);
 const resolution = z
   .discriminatedUnion('as', [
-    z.strictObject({ as: as('exists'), reason, preOrderId: z.string().describe('Its pre-order at the exchange.') }),
-    z.strictObject({ as: as('not-created'), reason, mayDuplicate }),
-    z.strictObject({ as: as('ours'), reason }),
-    z.strictObject({ as: as('abandoned'), reason }),
+    z.strictObject({
+      as: z.literal('exists'),
+      reason,
+      preOrderId: z.string().describe('Its pre-order at the exchange.'),
+    }),
+    z.strictObject({ as: z.literal('not-created'), reason, mayDuplicate }),
+    z.strictObject({ as: z.literal('ours'), reason }),
+    z.strictObject({ as: z.literal('abandoned'), reason }),
   ])
   .describe('exists: follow it; not-created: send it again; ours: trust what the exchange has; abandoned: end it.')
   .meta({ examples: [{ as: 'exists', preOrderId: '5d1f', reason: REASON }] });
@@ -82,14 +85,11 @@ async function decide(deps: CalledDeps, asked: readonly unknown[], work: Work<Re
   return result;
 }
 
-async function judge(
-  deps: CalledDeps,
-  input: { readonly externalOrderId: string; readonly reason: string },
-  judgement: Judgement,
-): Promise<Result> {
-  const { externalOrderId } = input;
-  const action = { judgement, reason: input.reason, actor: deps.caller.name };
-  return await decide(deps, [judgement, externalOrderId, input.reason], async (tx) => {
+type Input = Readonly<{ externalOrderId: string; reason: string }>;
+
+async function judge(deps: CalledDeps, { externalOrderId, reason: why }: Input, judgement: Judgement): Promise<Result> {
+  const action = { judgement, reason: why, actor: deps.caller.name };
+  return await decide(deps, [judgement, externalOrderId, why], async (tx) => {
     const result = await decideOrder(tx, deps, { externalOrderId }, action);
     if (result.kind === 'done') return done({ externalOrderId, from: result.from, to: result.to });
     if (result.state !== null) return conflict(result.why);
@@ -106,6 +106,10 @@ function judgementOf(input: z.output<typeof resolution>): Judgement {
 
 async function holdsOf(tx: Transaction, account: string): Promise<Result> {
   return done({ holds: (await readHolds(tx, account)).map(viewOf) });
+}
+
+function by({ caller, clock }: CalledDeps, input: { readonly reason: string }) {
+  return { reason: input.reason, actor: caller.name, now: clock.now() };
 }
 
 /** Decisions of a person, as the commands of these names make them, under the name of the caller. */
@@ -147,11 +151,9 @@ export const DECISIONS = {
     ),
     run: (deps, input) =>
       decide(deps, ['acknowledge', input.id, input.reason], async (tx) => {
-        const { account, clock, caller } = deps;
-        const [row] = await findingsById(tx, account, [input.id]);
-        if (row === undefined) return notFound(`there is no finding ${input.id} of the account ${account}`);
-        const by = { reason: input.reason, actor: caller.name, now: clock.now() };
-        if (!(await acknowledge(tx, row, by))) return conflict(`the finding ${input.id} is ${row.status}`);
+        const [row] = await findingsById(tx, deps.account, [input.id]);
+        if (row === undefined) return notFound(`there is no finding ${input.id} of the account ${deps.account}`);
+        if (!(await acknowledge(tx, row, by(deps, input)))) return conflict(`the finding ${input.id} is ${row.status}`);
         return done({ id: row.id, class: row.class, externalOrderId: row.external_order_id });
       }),
   }),
@@ -164,11 +166,11 @@ export const DECISIONS = {
     value: holdsValue,
     run: (deps, input) =>
       decide(deps, ['pause', input.what, input.reason], async (tx) => {
-        const { account, clock, caller } = deps;
+        const { account } = deps;
         const kind = `${input.what}-paused` as const;
         const stands = (await readHolds(tx, account)).find((hold) => hold.kind === kind);
         if (stands !== undefined) return conflict(describeRestraint(viewOf(stands), account));
-        await pause(tx, account, kind, { reason: input.reason, actor: caller.name, now: clock.now() });
+        await pause(tx, account, kind, by(deps, input));
         return await holdsOf(tx, account);
       }),
   }),
@@ -179,10 +181,8 @@ export const DECISIONS = {
     value: holdsValue,
     run: (deps, input) =>
       decide(deps, ['resume', input.reason], async (tx) => {
-        const { account, clock, caller } = deps;
-        const how = { reason: input.reason, actor: caller.name, now: clock.now() };
-        const ended = await endHolds(tx, account, RESUMED_RESTRAINTS, how);
-        return ended.length === 0 ? conflict('nothing is paused') : await holdsOf(tx, account);
+        const ended = await endHolds(tx, deps.account, RESUMED_RESTRAINTS, by(deps, input));
+        return ended.length === 0 ? conflict('nothing is paused') : await holdsOf(tx, deps.account);
       }),
   }),
 };

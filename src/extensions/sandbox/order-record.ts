@@ -34,8 +34,8 @@ export function orderRecord(preOrder: SandboxPreOrder, now: Date, merchantId: st
       number: preOrder.number,
       orderType,
       exchangeType,
-      status: progress.orderStatus,
-      resultMessage: progress.orderStatus === 'REJECTED' ? 'rejected' : '',
+      status: progress.order,
+      resultMessage: progress.order === 'REJECTED' ? 'rejected' : '',
       submitByResident: false,
       creationDate: iso(appearedAt),
       modificationDate: iso(progress.modifiedAt),
@@ -66,8 +66,8 @@ function transactions({ number, fields }: SandboxPreOrder, progress: ReturnType<
       internalCryptoAddress: `sandbox-address-${number}`,
       fee: new LosslessNumber(fee),
       feePaymentEnabledByClient: true,
-      status: progress.cryptoStatus,
-      ...(progress.cryptoStatus === 'CONFIRMED' && { transactionHash: `sandbox-hash-${number}` }),
+      status: progress.crypto,
+      ...(progress.crypto === 'CONFIRMED' && { transactionHash: `sandbox-hash-${number}` }),
     },
     fiatTransaction: {
       currency: fiat,
@@ -79,7 +79,7 @@ function transactions({ number, fields }: SandboxPreOrder, progress: ReturnType<
       processingBank: 'SANDBOX',
       providerType: providerType ?? 'CARDPROV',
       resultMessage: '',
-      status: progress.fiatStatus,
+      status: progress.fiat,
     },
   };
 }
@@ -92,15 +92,13 @@ export function olderRecord(preOrder: SandboxPreOrder, { order }: OrderRecord, m
 }
 
 function progressAt({ scenario, speed }: SandboxPreOrder, appearedAt: number, now: number) {
-  const statuses = { orderStatus: 'REQUEST', cryptoStatus: 'NEW', fiatStatus: 'NEW' };
+  const statuses = { order: 'REQUEST', crypto: 'NEW', fiat: 'NEW' };
   const progress = { ...statuses, modifiedAt: appearedAt, completedAt: null as number | null };
   let at = appearedAt;
   for (const step of scenario.steps) {
     at += step.afterMs / speed;
     if (at > now) break;
-    progress.orderStatus = step.orderStatus ?? progress.orderStatus;
-    progress.cryptoStatus = step.cryptoStatus ?? progress.cryptoStatus;
-    progress.fiatStatus = step.fiatStatus ?? progress.fiatStatus;
+    for (const name of ['order', 'crypto', 'fiat'] as const) progress[name] = step[name] ?? progress[name];
     progress.modifiedAt = at;
     if (step.completed !== undefined) progress.completedAt = step.completed ? at : null;
   }

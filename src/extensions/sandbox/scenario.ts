@@ -86,36 +86,38 @@ const foreign = all(
   ...['inputAsset', 'outputAsset'].map((name) => change(`order.exchangeOperation.${name}`, tenTimes)),
 );
 
-export interface ScenarioStep {
-  readonly afterMs: number;
-  readonly orderStatus?: string | undefined;
-  readonly cryptoStatus?: string | undefined;
-  readonly fiatStatus?: string | undefined;
-  readonly completed?: boolean | undefined;
-}
+const span = duration('3650d');
+const status = z.string().min(1).optional();
+const step = z
+  .strictObject({ after: span, order: status, crypto: status, fiat: status, completed: z.boolean().optional() })
+  .transform(({ after: afterMs, ...statuses }) => ({ afterMs, ...statuses }));
+const scenario = z
+  .strictObject({
+    appearsAfter: z.union([z.literal('never').transform(() => null), span]),
+    steps: z.array(step).readonly().default([]),
+  })
+  .transform(({ appearsAfter, steps }) => ({ appearsAfterMs: appearsAfter, steps }));
+const file = z.record(z.string().regex(/^[\w-]+$/, 'must be a name of letters, digits, - and _'), scenario);
+
+/** One step in the life of an order, `afterMs` after the step before. */
+export type ScenarioStep = Readonly<z.output<typeof step>>;
 
 /** The life of an order. The interface shows only the statuses REQUEST and NEW (§3); all others are invented. */
-export interface Scenario {
-  readonly appearsAfterMs: number | null;
-  readonly steps: readonly ScenarioStep[];
-  readonly answers?: OddAnswersName;
-}
+export type Scenario = Readonly<z.output<typeof scenario> & { answers?: OddAnswersName }>;
 
 export type Scenarios = Readonly<Record<string, Scenario>>;
 
 const COMPLETED: readonly ScenarioStep[] = [
-  { afterMs: 3_000, orderStatus: 'IN_PROGRESS', cryptoStatus: 'PENDING' },
-  { afterMs: 4_000, cryptoStatus: 'CONFIRMED', fiatStatus: 'PENDING' },
-  { afterMs: 4_000, orderStatus: 'COMPLETED', fiatStatus: 'PAID', completed: true },
+  { afterMs: 3_000, order: 'IN_PROGRESS', crypto: 'PENDING' },
+  { afterMs: 4_000, crypto: 'CONFIRMED', fiat: 'PENDING' },
+  { afterMs: 4_000, order: 'COMPLETED', fiat: 'PAID', completed: true },
 ];
 
 export const SCENARIOS: Scenarios & Readonly<Record<'completed' | 'rejected', Scenario>> = {
   completed: { appearsAfterMs: 2_000, steps: COMPLETED },
   rejected: {
     appearsAfterMs: 2_000,
-    steps: [
-      { afterMs: 4_000, orderStatus: 'REJECTED', cryptoStatus: 'CANCELLED', fiatStatus: 'CANCELLED', completed: true },
-    ],
+    steps: [{ afterMs: 4_000, order: 'REJECTED', crypto: 'CANCELLED', fiat: 'CANCELLED', completed: true }],
   },
   /** The order appears only after several look-ups of an unknown outcome. */
   late: { appearsAfterMs: 90_000, steps: COMPLETED },
@@ -123,8 +125,8 @@ export const SCENARIOS: Scenarios & Readonly<Record<'completed' | 'rejected', Sc
     appearsAfterMs: 2_000,
     steps: [
       ...COMPLETED,
-      { afterMs: 30 * 60_000, orderStatus: 'IN_PROGRESS', fiatStatus: 'PENDING', completed: false },
-      { afterMs: 3_600_000, orderStatus: 'COMPLETED', fiatStatus: 'PAID', completed: true },
+      { afterMs: 30 * 60_000, order: 'IN_PROGRESS', fiat: 'PENDING', completed: false },
+      { afterMs: 3_600_000, order: 'COMPLETED', fiat: 'PAID', completed: true },
     ],
   },
   stuck: { appearsAfterMs: 2_000, steps: COMPLETED.slice(0, 1) },
@@ -143,21 +145,6 @@ export function scenarioNamedIn(externalOrderId: string, scenarios: Scenarios): 
   const name = nameAfter(PREFIX, externalOrderId, Object.keys(scenarios));
   return name === undefined ? undefined : scenarios[name];
 }
-
-const span = duration('3650d');
-const status = z.string().min(1).optional();
-const step = z
-  .strictObject({ after: span, order: status, crypto: status, fiat: status, completed: z.boolean().optional() })
-  .transform(({ after: afterMs, order: orderStatus, crypto: cryptoStatus, fiat: fiatStatus, completed }) => {
-    return { afterMs, orderStatus, cryptoStatus, fiatStatus, completed };
-  });
-const scenario = z
-  .strictObject({
-    appearsAfter: z.union([z.literal('never').transform(() => null), span]),
-    steps: z.array(step).default([]),
-  })
-  .transform(({ appearsAfter, steps }) => ({ appearsAfterMs: appearsAfter, steps }));
-const file = z.record(z.string().regex(/^[\w-]+$/, 'must be a name of letters, digits, - and _'), scenario);
 
 /** Reads the scenarios of a YAML file, by name. Throws an error with the place and the cause. */
 export function readScenarios(yaml: string): Scenarios {

@@ -65,11 +65,11 @@ function expectedAtEnd(known: Known, isMade: boolean, plan: Plan): readonly stri
 function foundStates({ order, statusesGiven }: Known, { finalStatuses, openStatuses }: PlannedSettings): string[] {
   let [status, isCompleted] = ['REQUEST', false];
   const states = order.scenario.steps.map((step) => {
-    status = step.orderStatus ?? status;
+    status = step.order ?? status;
     isCompleted = step.completed ?? isCompleted;
     return finalStatuses.includes(status) || (isCompleted && !openStatuses.includes(status)) ? 'final' : 'open';
   });
-  const own = ['REQUEST', ...order.scenario.steps.map(({ orderStatus }) => orderStatus)];
+  const own = ['REQUEST', ...order.scenario.steps.map((step) => step.order)];
   // An order that an odd answer calls final is looked at a few times more, and not for ever.
   const isMisled = finalStatuses.some((one) => statusesGiven.has(one) && !own.includes(one));
   const last = states.at(-1) ?? 'open';

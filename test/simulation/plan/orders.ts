@@ -64,8 +64,8 @@ const FOR_EVER: readonly FaultName[] = [
   'too-large',
 ];
 const REOPENED: readonly ScenarioStep[] = [
-  { afterMs: 30 * MINUTE, orderStatus: 'IN_PROGRESS', completed: false },
-  { afterMs: HOUR, orderStatus: 'COMPLETED', completed: true },
+  { afterMs: 30 * MINUTE, order: 'IN_PROGRESS', completed: false },
+  { afterMs: HOUR, order: 'COMPLETED', completed: true },
 ];
 const STATUSES = ['REQUEST', 'IN_PROGRESS', 'WAITING', 'COMPLETED', 'REJECTED', 'something new'];
 
@@ -103,11 +103,11 @@ export function withOddAnswers(orders: readonly PlannedOrder[], odd: Chance): Pl
 function planScenario(chance: Chance): Scenario {
   const steps: ScenarioStep[] = Array.from({ length: chance.below(4) }, () => ({
     afterMs: chance.of([SECOND, MINUTE, 2 * HOUR]),
-    ...(chance.next() < 0.6 && { orderStatus: chance.of(STATUSES) }),
-    ...(chance.next() < 0.4 && { cryptoStatus: chance.of(STATUSES) }),
-    ...(chance.next() < 0.4 && { fiatStatus: chance.of(STATUSES) }),
+    ...(chance.next() < 0.6 && { order: chance.of(STATUSES) }),
+    ...(chance.next() < 0.4 && { crypto: chance.of(STATUSES) }),
+    ...(chance.next() < 0.4 && { fiat: chance.of(STATUSES) }),
   }));
-  const end: ScenarioStep = { afterMs: chance.of([SECOND, HOUR]), orderStatus: 'COMPLETED', completed: true };
+  const end: ScenarioStep = { afterMs: chance.of([SECOND, HOUR]), order: 'COMPLETED', completed: true };
   return {
     appearsAfterMs: chance.next() < 0.1 ? null : chance.of([0, 2 * SECOND, MINUTE, 9 * MINUTE]),
     steps: chance.next() < 0.9 ? [...steps, end, ...(chance.next() < 0.1 ? REOPENED : [])] : steps,

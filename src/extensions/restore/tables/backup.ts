@@ -1,4 +1,5 @@
-import { chmodSync, closeSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs';
+import { chmodSync, closeSync, linkSync, openSync, rmSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { StoreError } from '../../../store/errors.ts';
@@ -21,9 +22,9 @@ export async function backUp(path: string, target: string, onProgress?: (share: 
   try {
     await copyPages(path, partial, onProgress);
     checkCopy(partial);
-    syncFile(partial);
+    await syncFile(partial);
     linkSync(partial, target);
-    syncFile(dirname(target));
+    await syncFile(dirname(target));
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') {
       throw new StoreError('refused', `${target} is there already; name a file that is not`, { cause: error });
@@ -76,11 +77,7 @@ function checkCopy(path: string): void {
   checkIntegrity(path);
 }
 
-function syncFile(path: string): void {
-  const file = openSync(path, 'r');
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
+async function syncFile(path: string): Promise<void> {
+  await using file = await open(path);
+  await file.sync();
 }
