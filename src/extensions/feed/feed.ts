@@ -21,7 +21,7 @@ export interface FeedPage {
   readonly isEnd: boolean;
 }
 
-export interface CursorRefusal {
+interface CursorRefusal {
   readonly reason: 'cursor-unreadable' | 'cursor-ahead' | 'cursor-of-another';
   readonly message: string;
 }

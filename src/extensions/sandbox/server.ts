@@ -30,16 +30,12 @@ export const FAULTS = Object.keys(IS_TAKEN) as readonly Fault[];
 
 export type FaultPlan = Readonly<Partial<Record<Fault, number>>>;
 
-interface FaultedRequest {
-  readonly call: 'create' | 'lookup';
-  readonly externalOrderId: string | undefined;
-  readonly isFirst: boolean;
-}
+type FaultedRequest = Readonly<{ call: 'create' | 'lookup'; externalOrderId: string | undefined; isFirst: boolean }>;
 
 const PREFIX = 'fault-';
 const PREFIX_OF = { create: PREFIX, lookup: `${PREFIX}lookup-` } as const;
 
-export function namesFault(externalOrderId: string | undefined): externalOrderId is string {
+function namesFault(externalOrderId: string | undefined): externalOrderId is string {
   return externalOrderId?.startsWith(PREFIX) === true;
 }
 

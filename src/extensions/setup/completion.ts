@@ -66,9 +66,9 @@ export function define(command: Command): void {
     .argument('[words...]', 'the words after the name of the program; the script passes them')
     .addHelpText('after', HELP)
     .action(async (shell: Shell, words: readonly string[]) => {
-      if (words.length === 0 || command.parent === null) return void process.stdout.write(SCRIPTS[shell]);
+      if (words.length === 0) return void process.stdout.write(SCRIPTS[shell]);
       const [before, typed, option] = split(words);
-      const offers = await offersAt(command.parent, before, typed, () => accountNames(command, before));
+      const offers = await offersAt(command, before, typed);
       const fitting = offers.filter((offer) => offer.name.startsWith(typed) || offers === FILES);
       const lines = fitting.map(({ name, text }) => {
         const whole = shell === 'fish' && offers !== FILES ? option + name : name;
@@ -78,7 +78,7 @@ export function define(command: Command): void {
     });
 }
 
-/** The words before the one that is typed, that one, and the `--option=` that it is written behind. Bash splits at the equals sign. */
+/** The words before the typed one, the typed word, and the `--option=` before it. Bash splits at the equals sign. */
 function split(words: readonly string[]): readonly [before: readonly string[], typed: string, option: string] {
   const [before, typed = ''] = [words.slice(0, -1).filter((word) => word !== '='), words.at(-1)];
   const [, option, value] = /^(--[^=]+)=(.*)$/s.exec(typed) ?? [];
@@ -86,13 +86,8 @@ function split(words: readonly string[]): readonly [before: readonly string[], t
   return [before, typed === '=' ? '' : typed, ''];
 }
 
-async function offersAt(
-  program: Command,
-  before: readonly string[],
-  typed: string,
-  accounts: () => Promise<readonly string[]>,
-): Promise<readonly Offer[]> {
-  let command = program;
+async function offersAt(completion: Command, before: readonly string[], typed: string): Promise<readonly Offer[]> {
+  let command = completion.parent ?? completion;
   let taker: Option | undefined;
   for (const word of before) {
     // A word behind an option that takes a value is that value.
@@ -101,19 +96,16 @@ async function offersAt(
       taker = optionsAt(command).find((option) => option.long === word && (option.required || option.optional));
     else command = command.commands.find((child) => child.name() === word) ?? command;
   }
-  if (taker?.long === '--account') return offered(await accounts());
+  if (taker?.long === '--account') return offered(await accountNames(completion, before));
   if (taker !== undefined) return valuesOf(taker);
   if (typed.startsWith('-')) {
     return optionsAt(command).map(({ long, flags, description }) => ({ name: long ?? flags, text: description }));
   }
-  const commands = command
-    .createHelp()
-    .visibleCommands(command)
-    .filter((child) => child.name() !== 'help');
   const values = command.registeredArguments.map(valuesOf).find((offers) => offers.length > 0) ?? [];
-  return values === FILES
-    ? FILES
-    : [...commands.map((child) => ({ name: child.name(), text: child.summary() || child.description() })), ...values];
+  if (values === FILES) return FILES;
+  const commands = command.createHelp().visibleCommands(command);
+  const offers = commands.map((child) => ({ name: child.name(), text: child.summary() || child.description() }));
+  return [...offers.filter(({ name }) => name !== 'help'), ...values];
 }
 
 function optionsAt(command: Command): readonly Option[] {
@@ -132,7 +124,7 @@ function offered(names: readonly string[]): readonly Offer[] {
   return names.map((name) => ({ name, text: '' }));
 }
 
-/** The names of the accounts in the settings that the words name; none if the settings are wrong, which other commands say. */
+/** The accounts of the settings that the words name; none if the settings are wrong, which other commands say. */
 async function accountNames(command: Command, words: readonly string[]): Promise<readonly string[]> {
   const { file, ...options } = await configOptions(command);
   const at = words.indexOf('--config');

@@ -22,7 +22,7 @@ import { fieldsText } from '../../cli/shared/terminal.ts';
 
 export const define = { show: defineShow, check: defineCheck, schema: defineSchema };
 
-/** The most settings that are shown: thousands of accounts may have some of their own. */
+/** Thousands of accounts may have settings of their own. */
 const MOST_SHOWN = 200;
 
 function defineShow(command: Command): void {
@@ -130,17 +130,13 @@ function sharedKeys(accounts: readonly AccountWithKey[]): readonly string[] {
 }
 
 function warningsOf({ schedule, reconcile, database }: Config): readonly string[] {
-  const warnings: string[] = [];
-  if (database.kind === 'postgres' && database.isPasswordInUrl) {
-    const advice = 'name a file of mode 0600 with it in database.passwordFile or ORDER_SYNC_DATABASE_PASSWORD_FILE';
-    warnings.push(`database.url holds a password: ${advice}`);
-  }
   const gapMs = longestCronGapMs(schedule.cron);
-  if (gapMs <= reconcile.freshFor) return warnings;
   const gap = Number.isFinite(gapMs) ? `up to ${durationText(gapMs)}` : 'years';
+  const password = `database.url holds a password: name a file of mode 0600 with it in database.passwordFile or ORDER_SYNC_DATABASE_PASSWORD_FILE`;
+  const cron = `schedule.cron leaves ${gap} between two look-ups and reconcile.freshFor is ${durationText(reconcile.freshFor)}: orders will count as unchecked; look up more often or set a longer freshFor`;
   return [
-    ...warnings,
-    `schedule.cron leaves ${gap} between two look-ups and reconcile.freshFor is ${durationText(reconcile.freshFor)}: orders will count as unchecked; look up more often or set a longer freshFor`,
+    ...(database.kind === 'postgres' && database.isPasswordInUrl ? [password] : []),
+    ...(gapMs > reconcile.freshFor ? [cron] : []),
   ];
 }
 

@@ -24,14 +24,7 @@ const PARAMETERS = {
 
 type Member = Readonly<{ name: string; role: string; state: string }>;
 
-/** Three servers of PostgreSQL on ports of this machine, one of them a synchronous standby. They end with this process. */
-export interface Cluster extends AsyncDisposable {
-  readonly folder: string;
-  readonly settings: Readonly<Record<'url' | 'password', string>> & { readonly synchronousStandbys: number };
-  /** Waits until a server takes writes, and returns its name. Throws `CommandError` after 2 min. */
-  primary(): Promise<string>;
-  kill(name: string): Promise<void>;
-}
+export type Cluster = Awaited<ReturnType<typeof startCluster>>;
 
 interface ClusterOptions {
   readonly clock: Pick<Clock, 'monotonic' | 'sleep'>;
@@ -52,8 +45,11 @@ function clusterPrograms(): string {
   );
 }
 
-/** Resolves once the standbys receive. Throws `CommandError` after 2 min. */
-export async function startCluster({ clock, signal, isKept, say }: ClusterOptions): Promise<Cluster> {
+/**
+ * Starts three servers of PostgreSQL on ports of this machine, one of them a synchronous standby, which end with this process.
+ * Resolves once the standbys receive. Throws `CommandError` after 2 min.
+ */
+export async function startCluster({ clock, signal, isKept, say }: ClusterOptions) {
   const plan = await planOf(clusterPrograms());
   say('Three servers of PostgreSQL start under Patroni and etcd.');
   await using undo = new AsyncDisposableStack();
@@ -91,6 +87,7 @@ export async function startCluster({ clock, signal, isKept, say }: ClusterOption
   return {
     folder,
     settings: { url: `postgres://postgres@${hosts.join()}/postgres`, password, synchronousStandbys: 1 },
+    /** Waits until a server takes writes, and returns its name. Throws `CommandError` after 2 min. */
     primary: () => until((members) => members.find(({ name, role }) => role === 'leader' && machines.has(name))?.name),
     kill,
     [Symbol.asyncDispose]: () => disposal.disposeAsync(),

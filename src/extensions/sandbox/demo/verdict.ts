@@ -20,10 +20,8 @@ const REFRESH_MS = 500;
 const UNDER_WAY = ['pending', 'sending', 'unknown', 'accepted', 'open'] as const;
 const UNSENT = ['pending', 'sending'] as const;
 
-export interface Watched extends Pick<Stage, 'store' | 'clock' | 'shops' | 'signal'> {
-  /** The end on the monotonic clock. */
-  readonly until: number;
-}
+/** `until` is a time of the monotonic clock. */
+export type Watched = Pick<Stage, 'store' | 'clock' | 'shops' | 'signal'> & { readonly until: number };
 
 export function print(text: string): void {
   process.stdout.write(`${text}\n`);
