@@ -28,9 +28,7 @@ export type EventType = (typeof EVENT_TYPES)[number];
 /** The version of the shape of an event. Fields may be added within a version; nothing else changes. */
 export const EVENT_VERSION = 1 as const;
 
-export interface EventRow extends Readonly<Omit<EventsTable, 'id' | 'looked_up_before' | 'previous_hash'>> {
-  readonly id: number;
-}
+export type EventRow = Readonly<Omit<EventsTable, 'id' | 'looked_up_before' | 'previous_hash'> & { id: number }>;
 
 export type SubjectKind = 'order' | 'link' | 'account';
 

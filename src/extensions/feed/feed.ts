@@ -21,10 +21,7 @@ export interface FeedPage {
   readonly isEnd: boolean;
 }
 
-interface CursorRefusal {
-  readonly reason: 'cursor-unreadable' | 'cursor-ahead' | 'cursor-of-another';
-  readonly message: string;
-}
+type CursorRefusal = Readonly<{ reason: 'cursor-unreadable' | 'cursor-ahead' | 'cursor-of-another'; message: string }>;
 
 /** Finds the place of a cursor or of `head`. Refuses another database's cursor: it would leave events out. */
 export async function placeOf(db: Database, account: string, after: string): Promise<Place | CursorRefusal> {

@@ -20,7 +20,6 @@ import { trackingOf } from '../../store/orders/order-columns.ts';
 type RestoreDeps = Assuming & Pick<FlowDeps, 'store'> & { readonly accounts: readonly string[] };
 
 type Acceptance = Readonly<{ actor: string; reason: string; isNothingSent: boolean }>;
-
 export type AcceptedRestore = Readonly<{ missing: MissingTime; orders: number }>;
 
 const PAGE = 200;
@@ -97,20 +96,12 @@ async function assumeAllSent(deps: RestoreDeps, account: string, { actor, reason
   return orders;
 }
 
-interface FailOverAnswer {
-  readonly isSent: boolean;
-  readonly actor: string;
-  readonly reason: string;
-  /** The orders to decide; undefined for all that the fail-over left in doubt. */
-  readonly ids?: readonly string[] | undefined;
-}
+type DecisionDeps = Pick<FlowDeps, 'account' | 'store' | 'clock'>;
+/** Without `ids` it is about all orders that the fail-over left in doubt. */
+type Answer = Readonly<{ isSent: boolean; actor: string; reason: string; ids?: readonly string[] | undefined }>;
 
 /** Accepts orders that a fail-over left in doubt, or makes them pending. Returns their number, and the number still in doubt. */
-export async function decideFailOver(
-  { account, store, clock }: Pick<FlowDeps, 'account' | 'store' | 'clock'>,
-  failOver: FailOver,
-  answer: FailOverAnswer,
-): Promise<{ readonly orders: number; readonly left: number }> {
+export async function decideFailOver({ account, store, clock }: DecisionDeps, failOver: FailOver, answer: Answer) {
   const { isSent, reason, actor } = answer;
   let orders = 0;
   const doubtful = answer.ids ? partsOf(answer.ids, PAGE) : doubtfulOrders(store.db, account, failOver.id);
@@ -137,12 +128,8 @@ export async function decideFailOver(
   return { orders, left };
 }
 
-function decisionsFor(
-  tracking: Tracking,
-  { id, seenAt }: FailOver,
-  { isSent, reason, actor }: FailOverAnswer,
-  now: Date,
-): readonly Decision[] {
+function decisionsFor(tracking: Tracking, { id, seenAt }: FailOver, answer: Answer, now: Date): readonly Decision[] {
+  const { isSent, reason, actor } = answer;
   const how = { source: 'operator', reason, actor } as const;
   if (tracking.failOver === id) return freeOfDoubt(tracking, isSent, how, now);
   // An order that kept its state may be sent again from now on.

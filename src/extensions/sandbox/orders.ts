@@ -48,10 +48,7 @@ export interface OrderOptions {
   readonly firstNumber?: number;
 }
 
-/**
- * The pre-orders and orders of the sandbox (§4.9, §4.10, §4.11). The create has no idempotency key, so an external order
- * id that is sent twice makes two pre-orders.
- */
+/** The pre-orders and orders (§4.9, §4.10, §4.11). An external order id that is sent twice makes two pre-orders. */
 export class Orders {
   readonly #options: OrderOptions;
   readonly #byId = new Map<string, SandboxPreOrder>();

@@ -40,9 +40,8 @@ function namesFault(externalOrderId: string | undefined): externalOrderId is str
 }
 
 /**
- * Decides the fault of a request. An external order id `fault-<name>-…` has that fault on its first create, and
- * `fault-lookup-<name>-…` on its first look-up. An id that names its tampering has none: its findings must come from the
- * tampering alone. Other faults are drawn from the plan.
+ * An external order id `fault-<name>-…` has that fault on its first create, and `fault-lookup-<name>-…` on its first
+ * look-up. An id that names its tampering has none, so that it alone causes findings. Other faults are drawn from the plan.
  */
 export function decideFault(plan: FaultPlan, request: FaultedRequest, random: () => number): Fault | undefined {
   const { call, externalOrderId, isFirst } = request;

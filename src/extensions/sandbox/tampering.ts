@@ -18,11 +18,8 @@ export interface Tampering {
   readonly record?: (record: Fields, moment: TamperedMoment) => Fields | undefined;
 }
 
-interface TamperedMoment {
-  readonly wasCompleted: boolean;
-  readonly otherHash: string | null;
-  readonly otherOrderId: string | null;
-}
+/** `wasCompleted`: the completed order was shown before. */
+type TamperedMoment = Readonly<{ wasCompleted: boolean; otherHash: string | null; otherOrderId: string | null }>;
 
 export const STRAY_ORDER = {
   asset: '1.5',

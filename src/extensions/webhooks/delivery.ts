@@ -88,12 +88,8 @@ export function newDelivery(endpoint: string, event: EventRow, status: 'waiting'
   };
 }
 
-interface AttemptFacts {
-  readonly now: Date;
-  readonly takenAt: Date | null;
-  /** The endpoint refuses events of too many orders: no more are retried. */
-  readonly isFull: boolean;
-}
+/** `isFull`: the endpoint refuses events of too many orders, so no more are retried. */
+type AttemptFacts = Readonly<{ now: Date; takenAt: Date | null; isFull: boolean }>;
 
 /** True if the endpoint failed at the event before, and has taken others since. */
 export function isAtFault({ failed_at }: Pick<Delivery, 'failed_at'>, takenAt: Date | null): boolean {

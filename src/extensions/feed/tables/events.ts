@@ -2,11 +2,8 @@ import { BEGINNING, ROW_TYPES, type EventRow, type Place } from '../event.ts';
 import type { Database } from '../../../store/port.ts';
 import { queries, statement, together } from '../../../store/statement.ts';
 
-export interface FeedQuery {
-  readonly account: string;
-  readonly afterId: number;
-  readonly limit: number;
-}
+/** `afterId` is the id of the last event that was read; 0 for the beginning. */
+export type FeedQuery = Readonly<{ account: string; afterId: number; limit: number }>;
 
 export const FEED_COLUMNS = [
   'id',

@@ -44,10 +44,7 @@ interface FindingFilter extends ListQuery {
 }
 type Filter = OfAccount<FindingFilter>;
 
-/**
- * Lists the findings that match the filter, the worst first, of one severity the newest. The index of open findings has them
- * by status and class, so each class is read by itself from its newest one on.
- */
+/** Lists the worst findings first, of one severity the newest. Each class is read by itself, as the index of findings has them. */
 export async function listFindings(db: Database, filter: FindingFilter): Promise<Listed<ListedFinding>> {
   const list = (one: Filter) => listOfAccount(db, one);
   const { rows, isCut } = await listAccounts(filter, () => accountsIn(db, 'findings'), list, compareRows);

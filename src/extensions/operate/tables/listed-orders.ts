@@ -43,18 +43,15 @@ type Filter = OfAccount<OrderListFilter>;
 
 type Condition = RawBuilder<SqlBool>;
 
-/**
- * Lists the rows that match the filter, the newest first; without a state the orders that need a person come first.
- * If ids, a finding or a state leave few candidates, these are sorted; otherwise the newest rows are read in their order.
- */
+/** Sorts the candidates if ids, a finding or a state leave few of them; otherwise reads the rows in the order of an index. */
 export async function listOrders(db: Database, filter: OrderListFilter): Promise<ListedOrders> {
   const list = (one: Filter) => listOfAccount(db, one);
   return await listAccounts(filter, () => accountsToList(db, filter), list, compareRows);
 }
 
 /**
- * The accounts that may have rows of a list, in one statement each: to list every account may take a minute. If nothing else
- * is asked for, the newest rows are those of the accounts whose newest row is among the newest.
+ * Reads which accounts may have such rows, because a list of every account may take a minute. Without a filter they are the
+ * accounts whose newest row is among the newest.
  */
 async function accountsToList(db: Database, filter: OrderListFilter): Promise<readonly string[]> {
   const { order, class: name, state, pair, outcome, from, to, limit } = filter;
@@ -111,7 +108,7 @@ async function listOfState(db: Database, filter: Filter, state: OrderState): Pro
     : await listByIndex(db, filter, sql`${unindexed('state')} = ${state}`);
 }
 
-/** Lists the rows of few candidates that match the filter. The signs keep SQLite from the indexes of ages and states. */
+/** Sorts few candidates. `unindexed` keeps SQLite from the indexes of ages and states. */
 async function listAmong(db: Database, filter: Filter, ids: RawBuilder<unknown>): Promise<Listed<OrderRow>> {
   const { limit, sort, after, mostRead = MOST_READ } = filter;
   const createdAt = unindexed('created_at');
@@ -124,7 +121,7 @@ async function listAmong(db: Database, filter: Filter, ids: RawBuilder<unknown>)
   return { rows, isCut: rows.length < limit && (await hasMore(db, filter, ids)) };
 }
 
-/** Looks at the rows in the order of an index, from the place after the last page to the last one that may be looked at. */
+/** Reads rows in the order of an index, and looks at `mostRead` of them after the last page. */
 async function listByIndex(db: Database, filter: Filter, condition?: Condition): Promise<ListedOrders> {
   const { account, limit, sort, mostRead = MOST_READ } = filter;
   const beyond = await sql<OrderPlace>`select created_at, external_order_id from merchant_orders
@@ -136,7 +133,7 @@ async function listByIndex(db: Database, filter: Filter, condition?: Condition):
   return { rows, isCut: rows.length < limit && last !== undefined, lookedUntil: last };
 }
 
-/** One condition for each end: of two, the database may take the wider one, and read all the rows between them. */
+/** One condition for each end, because of two the database may take the wider one. */
 function rangeOf({ from, to, sort, after }: Filter, last?: OrderPlace): Condition {
   const ends = [isInPeriod(CREATED_AT, from, undefined), isInPeriod(CREATED_AT, undefined, to)];
   const [begin, end] = sort === 'id' ? [] : sort === 'oldest' ? ends : ends.toReversed();
@@ -148,7 +145,7 @@ function orderOf(sort: OrderSort = 'newest', createdAt = CREATED_AT): RawBuilder
   return sort === 'oldest' ? sql`${createdAt}, external_order_id` : sql`${createdAt} desc, external_order_id desc`;
 }
 
-/** The condition that a row comes after a place in the order of the list or, the other way round, that it does not. */
+/** A row comes after a place in the order of the list; with `isNot`, it does not. */
 function isAfter(sort: OrderSort = 'newest', place?: OrderPlace, createdAt = CREATED_AT, isNot = false) {
   if (place === undefined) return undefined;
   const sign = sql.raw(`${(sort === 'newest') === isNot ? '>' : '<'}${isNot ? '=' : ''}`);

@@ -1,8 +1,5 @@
 /** A list is cut if there may be more rows among the ones that it did not look at. */
-export interface Listed<Row> {
-  readonly rows: readonly Row[];
-  readonly isCut: boolean;
-}
+export type Listed<Row> = Readonly<{ rows: readonly Row[]; isCut: boolean }>;
 
 /** Of one account, or of every account that has rows if it names none. */
 export type ListQuery = Readonly<{ account: string | undefined; limit: number }>;
@@ -10,9 +7,8 @@ export type ListQuery = Readonly<{ account: string | undefined; limit: number }>
 export type OfAccount<Query> = Query & { readonly account: string };
 
 /**
- * Lists the rows of the account that is asked for, or those of all of them: the first `limit` in the order of `compare`, which
- * is that of the list of one. `accounts` returns the accounts that may have such rows: they are read one after the other, so
- * that no more than twice `limit` rows are in memory.
+ * Lists the first `limit` rows of the account, or of all accounts that may have such rows. These are read one after the
+ * other, so that no more than twice `limit` rows are in memory. `compare` is the order of the list of one account.
  */
 export async function listAccounts<Query extends ListQuery, Row>(
   query: Query,

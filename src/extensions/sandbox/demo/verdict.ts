@@ -40,10 +40,9 @@ export async function untilSettled(watched: Watched): Promise<boolean> {
   const expected = watched.shops.flatMap((shop) => shop.expected);
   // An order that was reopened never ends.
   const endless = expected.filter((finding) => finding.startsWith('TERMINAL_REOPENED ')).length;
-  return await watch(
-    watched,
-    (countOf, findings) => countOf(UNDER_WAY) === endless && expected.every((finding) => findings.has(finding)),
-  );
+  const isEnd: IsEnd = (countOf, findings) =>
+    countOf(UNDER_WAY) === endless && expected.every((finding) => findings.has(finding));
+  return await watch(watched, isEnd);
 }
 
 export async function sayHowTheyStand(stage: Stage): Promise<void> {
@@ -52,10 +51,9 @@ export async function sayHowTheyStand(stage: Stage): Promise<void> {
   await printReconciliation(stage, print);
 }
 
-async function watch(
-  watched: Watched,
-  isEnd: (countOf: (states: readonly string[]) => number, findings: ReadonlySet<string>) => boolean,
-): Promise<boolean> {
+type IsEnd = (countOf: (states: readonly string[]) => number, findings: ReadonlySet<string>) => boolean;
+
+async function watch(watched: Watched, isEnd: IsEnd): Promise<boolean> {
   const { clock, until, signal } = watched;
   const live = await terminalLine(process.stdout);
   let shown = '';

@@ -14,11 +14,7 @@ export interface WebhookEndpointsTable {
 }
 
 /** Every event of an account up to this one is delivered, unwanted, or a row of `webhook_deliveries`. */
-interface WebhookCursorsTable {
-  endpoint: string;
-  account: string;
-  event_id: number;
-}
+type WebhookCursorsTable = Readonly<{ endpoint: string; account: string; event_id: number }>;
 
 /** Accounts, in the order of their names from one to another. */
 export type AccountRange = Readonly<{ endpoint: string; from: string; to: string }>;
