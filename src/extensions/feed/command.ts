@@ -58,9 +58,8 @@ export function define(command: Command): void {
         const { eventSchema } = await import('./schema.ts');
         return void process.stdout.write(`${JSON.stringify(eventSchema(), null, 2)}\n`);
       }
-      if (options.after !== undefined && options.after !== 'head' && isOfAll(command)) {
+      if (options.after !== undefined && options.after !== 'head' && isOfAll(command))
         command.error('error: a cursor belongs to one account: name it with --account');
-      }
       await withAccounts(command, async (store, account) => {
         if (options.head === true) return await printHeads(command, await feedHeads(store.db, account), options);
         const line = (event: FeedEvent) =>

@@ -71,8 +71,7 @@ export class EventStreams {
   }
 
   async #look(): Promise<void> {
-    const now = this.#deps.clock.monotonic();
-    for (const stream of this.#streams) stream.check(now);
+    for (const stream of this.#streams) stream.check(this.#deps.clock.monotonic());
     for (const account of new Set([...this.#streams].map(({ filter }) => filter.account))) {
       const head = await feedHead(this.#deps.store.db, account).catch(() => undefined);
       if (head !== undefined) this.#wake(({ filter, place }) => filter.account === account && place.id < head.id);

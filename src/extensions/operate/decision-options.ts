@@ -35,9 +35,8 @@ export function actorOf({ actor }: Pick<DecisionOptions, 'actor'>): string {
 }
 
 export async function confirm(question: string): Promise<void> {
-  if (!process.stdin.isTTY) {
+  if (!process.stdin.isTTY)
     throw new CommandError(EXIT.usage, 'nothing was changed: without a terminal to confirm on, use --yes');
-  }
   if (await agrees(question)) return;
   throw new CommandError(EXIT.look, 'nothing was changed');
 }
@@ -57,9 +56,8 @@ export async function agrees(question: string, ...streams: ConstructorParameters
 
 function plainText(given: string): string {
   const trimmed = given.trim();
-  if (trimmed === '' || trimmed.length > LONGEST_TEXT || !trimmed.isWellFormed()) {
+  if (trimmed === '' || trimmed.length > LONGEST_TEXT || !trimmed.isWellFormed())
     throw new InvalidArgumentError(`Give a text of 1 to ${LONGEST_TEXT} characters.`);
-  }
   return trimmed;
 }
 
@@ -80,8 +78,7 @@ export class Dialogue implements Disposable {
     // `terminal` lets this class leave the echo out; a history would show a hidden answer at the next question.
     this.#lines = createInterface({ input, output: echo, terminal: true, historySize: 0 });
     this.#ended = new Promise((_resolve, reject) => {
-      const stopped = new CommandError(EXIT.look, 'stopped: nothing was changed');
-      this.#lines.once('close', () => reject(stopped));
+      this.#lines.once('close', () => reject(new CommandError(EXIT.look, 'stopped: nothing was changed')));
     });
     this.#ended.catch(() => {});
   }

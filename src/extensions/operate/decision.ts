@@ -75,8 +75,7 @@ export function define(command: Command): void {
           state === undefined
             ? [...new Set(ids)].map((externalOrderId) => ({ externalOrderId }))
             : await confirmed(await listTargets(deps, { ...options, state, limit: MOST_AT_ONCE + 1 }, action), options);
-        const results = explained(decideOrders(deps, targets, action), store, config);
-        await printResults(results, options.json === true);
+        await printResults(explained(decideOrders(deps, targets, action), store, config), options.json === true);
         if (judgement.kind !== 'exists' || process.exitCode !== undefined) return;
         // No look-up of the order shows the id of its pre-order.
         const check = `order-sync exchange pre-order show ${shellWord(judgement.preOrderId)}${accountWords(account)}`;
@@ -107,9 +106,8 @@ function judgementOf(command: Command, ids: readonly string[], options: OrderOpt
   if (mayDuplicate) command.error('error: use --i-know-it-may-duplicate only with --as not-created');
   if (as !== 'exists') return { kind: as };
   if (ids.length !== 1) command.error('error: --as exists is for one order, because each order has its own pre-order');
-  if (preOrderId === undefined) {
+  if (preOrderId === undefined)
     command.error('error: --as exists needs --pre-order-id; order-sync sync finds orders that the exchange shows');
-  }
   pathId(preOrderId);
   return { kind: 'exists', preOrderId };
 }

@@ -104,9 +104,8 @@ async function storesOf(store: Store, account: string | undefined, { accounts }:
 /** Returns undefined for several accounts. A SQLite file has one mark for all. */
 function accountAccepted(command: Command, { database, accounts }: Config): string | undefined {
   if (database.kind === 'postgres') return accountFilterOf(command, { accounts });
-  if (accountGiven(command) !== undefined) {
+  if (accountGiven(command) !== undefined)
     command.error('error: a SQLite file is put back with all its accounts; leave --account out');
-  }
   return accounts.length === 1 ? accounts[0]?.name : undefined;
 }
 
@@ -153,8 +152,7 @@ async function decide(command: Command, id: number, options: RestoreOptions): Pr
       const message = `the orders that fail-over ${id} left in doubt are still being found; ${advice}`;
       throw new CommandError(EXIT.owned, message);
     }
-    const ids = file === undefined ? undefined : await idsIn(file);
-    const answer = { isSent, reason, actor: actorOf(options), ids };
+    const answer = { isSent, reason, actor: actorOf(options), ids: file === undefined ? undefined : await idsIn(file) };
     const { orders, left } = await decideFailOver({ account, store, clock: systemClock() }, failOver, answer);
     const done = isSent ? 'are followed as sent' : 'are sent when they are due';
     const text = `${counted(orders, 'order')} of fail-over ${id} ${done}; ${left} left in doubt\n`;

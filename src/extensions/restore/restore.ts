@@ -34,8 +34,7 @@ export async function acceptRestore(deps: RestoreDeps, acceptance: Acceptance): 
   const position = await store.mark.position();
   const isShown = mark !== undefined && (await store.mark.sign()) !== undefined;
   // A mark that was put back with the database does not tell until when the database was used.
-  const to = isShown ? mark.at : null;
-  const missing = mark?.restoring ?? { from: await newestEventTime(store.db), to };
+  const missing = mark?.restoring ?? { from: await newestEventTime(store.db), to: isShown ? mark.at : null };
   await store.mark.write({ ...(mark ?? { ...position, at: clock.now().toISOString() }), restoring: missing });
   let orders = 0;
   // Accounts that have no orders are paused as well: the merchant may insert the lost orders once more.
@@ -104,8 +103,7 @@ type Answer = Readonly<{ isSent: boolean; actor: string; reason: string; ids?: r
 export async function decideFailOver({ account, store, clock }: DecisionDeps, failOver: FailOver, answer: Answer) {
   const { isSent, reason, actor } = answer;
   let orders = 0;
-  const doubtful = answer.ids ? partsOf(answer.ids, PAGE) : doubtfulOrders(store.db, account, failOver.id);
-  for await (const ids of doubtful) {
+  for await (const ids of answer.ids ? partsOf(answer.ids, PAGE) : doubtfulOrders(store.db, account, failOver.id)) {
     orders += await store.writer.write(async (tx) => {
       let decided = 0;
       for (const id of ids) {

@@ -108,9 +108,8 @@ export function define(command: Command): void {
         const advice = didYouMean(options.scenario, known) ?? `Known scenarios are ${known.join(', ')}.`;
         command.error(`error: option '--scenario <name>' argument '${options.scenario}' is invalid. ${advice}`);
       }
-      if (options.photoUrl !== undefined && options.remotePhotos !== true && !isLoopback(options.photoUrl.hostname)) {
+      if (options.photoUrl !== undefined && options.remotePhotos !== true && !isLoopback(options.photoUrl.hostname))
         command.error('error: --photo-url names another machine; add --remote-photos if that is meant');
-      }
       const log = options.log === undefined ? undefined : await openLog(options.log, command);
       const [apiKey = USUAL_KEY, ...otherKeys] = options.key ?? [];
       const sandbox = await startSandbox({
@@ -193,9 +192,8 @@ function speed(text: string): number {
 
 function photoUrl(text: string): URL {
   const url = URL.parse(text);
-  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '')
     throw new InvalidArgumentError('Give an http or https address without a user name or password.');
-  }
   return url;
 }
 
@@ -209,12 +207,10 @@ function faults(text: string): FaultPlan {
   const plan = Object.fromEntries(
     text.split(',').map((part) => {
       const [name = '', probability = ''] = part.split('=');
-      if (!FAULTS.some((known) => known === name)) {
+      if (!FAULTS.some((known) => known === name))
         throw new InvalidArgumentError(didYouMean(name, FAULTS) ?? `Known faults are ${FAULTS.join(', ')}.`);
-      }
-      if (!/^(0|1|0?\.\d+)$/.test(probability)) {
+      if (!/^(0|1|0?\.\d+)$/.test(probability))
         throw new InvalidArgumentError(`${part} is not NAME=PROBABILITY with a probability from 0 to 1`);
-      }
       return [name as Fault, Number(probability)];
     }),
   );

@@ -23,8 +23,7 @@ export function orderRecord(preOrder: SandboxPreOrder, now: Date, merchantId: st
   const progress = progressAt(preOrder, appearedAt, now.getTime());
   const amount = new LosslessNumber(preOrder.asset);
   const { currencyPair, orderType, exchangeType } = preOrder.fields;
-  const pair = currencyPair as Pair;
-  const terms = termsOf(pair, preOrder.asset);
+  const terms = termsOf(currencyPair as Pair, preOrder.asset);
   // §2.7 marks no field as nullable: unknown fields are left out.
   return {
     externalOrderId: preOrder.externalOrderId,

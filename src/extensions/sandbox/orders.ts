@@ -89,13 +89,11 @@ export class Orders {
     const { clock, merchantId = 'merchant-1' } = this.#options;
     const odd = this.#oddAnswersOf(externalOrderId);
     const record = preOrder && orderRecord(preOrder, clock.now(), merchantId);
-    if (preOrder === undefined || record === undefined) {
+    if (preOrder === undefined || record === undefined)
       return odd?.absent?.(this.#turn(externalOrderId)) ?? refuse('orderNotFound');
-    }
     if (odd?.isOfOneOrder === true) this.#oddOne ??= externalOrderId;
-    if (odd?.record !== undefined && (odd.isOfOneOrder !== true || this.#oddOne === externalOrderId)) {
+    if (odd?.record !== undefined && (odd.isOfOneOrder !== true || this.#oddOne === externalOrderId))
       return odd.record(record, olderRecord(preOrder, record, merchantId), this.#turn(externalOrderId));
-    }
     const moment = {
       wasCompleted: this.#shownCompleted.has(externalOrderId),
       otherHash: this.#shownHash,

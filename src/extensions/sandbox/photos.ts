@@ -84,8 +84,7 @@ export function photoDeliveries({ clock, onDelivery }: DeliveryOptions) {
     const form = await photoForm(delivery);
     for (let times = oddity === 'repeated' ? 2 : 1; times > 0; times -= 1) {
       const status = await post(delivery.url, form, closing.signal);
-      const at = clock.now().toISOString();
-      const logged = { at, linkId, level, ...(oddity !== undefined && { oddity }), status };
+      const logged = { at: clock.now().toISOString(), linkId, level, ...(oddity !== undefined && { oddity }), status };
       if (ended.push(logged) > MAX_LOGGED) ended.shift();
       onDelivery?.(logged);
     }

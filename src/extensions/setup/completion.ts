@@ -98,9 +98,8 @@ async function offersAt(completion: Command, before: readonly string[], typed: s
   }
   if (taker?.long === '--account') return offered(await accountNames(completion, before));
   if (taker !== undefined) return valuesOf(taker);
-  if (typed.startsWith('-')) {
+  if (typed.startsWith('-'))
     return optionsAt(command).map(({ long, flags, description }) => ({ name: long ?? flags, text: description }));
-  }
   const values = command.registeredArguments.map(valuesOf).find((offers) => offers.length > 0) ?? [];
   if (values === FILES) return FILES;
   const commands = command.createHelp().visibleCommands(command);
@@ -129,8 +128,7 @@ async function accountNames(command: Command, words: readonly string[]): Promise
   const { file, ...options } = await configOptions(command);
   const at = words.indexOf('--config');
   try {
-    const named = at < 0 ? file : words[at + 1];
-    const { accounts } = loadConfig({ ...options, file: named, requireExchange: false });
+    const { accounts } = loadConfig({ ...options, file: at < 0 ? file : words[at + 1], requireExchange: false });
     return accounts.slice(0, MOST_ACCOUNTS).map(({ name }) => name);
   } catch (error) {
     if (error instanceof ConfigError) return [];

@@ -89,9 +89,8 @@ export function rightSettings(options: ConfigOptions, asJson: boolean) {
     const config = loadConfig({ ...options, requireExchange: true });
     return { config, warnings: [...warningsOf(config), ...sharedKeys(withKeys(config))] };
   } catch (error) {
-    if (asJson && error instanceof ConfigError) {
+    if (asJson && error instanceof ConfigError)
       process.stdout.write(`${JSON.stringify({ ok: false, problems: error.problems })}\n`);
-    }
     throw error;
   }
 }
@@ -146,7 +145,6 @@ function defineSchema(command: Command): void {
     .option('--json', 'the schema is JSON in any case')
     .addHelpText(...examples('config schema > /etc/order-sync/schema.json'))
     .action(async () => {
-      const schema = settingsSchema(await configOptions(command));
-      process.stdout.write(`${JSON.stringify(schema, null, 2)}\n`);
+      process.stdout.write(`${JSON.stringify(settingsSchema(await configOptions(command)), null, 2)}\n`);
     });
 }

@@ -64,9 +64,8 @@ export function define(command: Command): void {
       let plan = await planned(places, options);
       // A signal does not stop it in the middle.
       stopSignal();
-      for (let tries = 1; !(await isSetUp(command, places, plan, { ...options, isLast: tries >= TRIES })); tries += 1) {
+      for (let tries = 1; !(await isSetUp(command, places, plan, { ...options, isLast: tries >= TRIES })); tries += 1)
         plan = await planned(places, { database: plan.place, intoExisting: plan.intoExisting });
-      }
     });
 }
 

@@ -102,8 +102,7 @@ export async function newestEvents(
 ): Promise<readonly EventRow[]> {
   if (account !== undefined) return (await newestStatement(db, { account, limit })).rows;
   // The newest events of all are among those of the accounts whose newest came last.
-  const heads = db.selectFrom('event_heads').select('account').orderBy('id', 'desc').limit(limit);
-  const accounts = await heads.execute();
+  const accounts = await db.selectFrom('event_heads').select('account').orderBy('id', 'desc').limit(limit).execute();
   const read = await together(...accounts.map(({ account: name }) => newestStatement(db, { account: name, limit })));
   return inOrder(read).toReversed().slice(0, limit);
 }

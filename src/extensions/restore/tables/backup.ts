@@ -26,9 +26,8 @@ export async function backUp(path: string, target: string, onProgress?: (share: 
     linkSync(partial, target);
     await syncFile(dirname(target));
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST')
       throw new StoreError('refused', `${target} is there already; name a file that is not`, { cause: error });
-    }
     throw openError(error, target);
   } finally {
     for (const ending of ['', '-wal', '-shm', '-journal']) rmSync(`${partial}${ending}`, { force: true });
@@ -57,9 +56,8 @@ export function checkIntegrity(path: string, check: 'integrity_check' | 'quick_c
   const sqlite = new Database(path, { readonly: true, fileMustExist: true });
   try {
     const problems = sqlite.prepare(`pragma ${check}(5)`).pluck().all() as string[];
-    if (problems.length !== 1 || problems[0] !== 'ok') {
+    if (problems.length !== 1 || problems[0] !== 'ok')
       throw new StoreError('unusable', `${path} is not sound: ${problems.join('; ')}; restore a backup`);
-    }
   } catch (error) {
     throw storeError(error, path);
   } finally {
