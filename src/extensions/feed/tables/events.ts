@@ -23,7 +23,7 @@ export const FEED_COLUMNS = [
 
 type NewestQuery = Omit<FeedQuery, 'afterId'>;
 
-const ofAccount = (v: NewestQuery, direction: 'asc' | 'desc') =>
+export const eventsOf = (v: NewestQuery, direction: 'asc' | 'desc') =>
   queries
     .selectFrom('events')
     .select(FEED_COLUMNS)
@@ -32,8 +32,8 @@ const ofAccount = (v: NewestQuery, direction: 'asc' | 'desc') =>
     .orderBy('account', direction)
     .orderBy('id', direction)
     .limit(v.limit);
-const pageStatement = statement((v: FeedQuery) => ofAccount(v, 'asc').where('id', '>', v.afterId));
-const newestStatement = statement((v: NewestQuery) => ofAccount(v, 'desc'));
+const pageStatement = statement((v: FeedQuery) => eventsOf(v, 'asc').where('id', '>', v.afterId));
+const newestStatement = statement((v: NewestQuery) => eventsOf(v, 'desc'));
 
 export async function readFeed(db: Database, query: FeedQuery): Promise<readonly EventRow[]> {
   return (await pageStatement(db, query)).rows;

@@ -1,44 +1,23 @@
 import { sql, type SqlBool } from 'kysely';
 import { AT_ONCE, type Delivery } from '../delivery.ts';
 import { ROW_TYPES, type EventRow, type SubjectKind } from '../../feed/event.ts';
-import { FEED_COLUMNS, type FeedQuery } from '../../feed/tables/events.ts';
+import { eventsOf, FEED_COLUMNS, type FeedQuery } from '../../feed/tables/events.ts';
 import type { PurgeQuery } from '../../../daemon.ts';
 import type { Database, Transaction } from '../../../store/port.ts';
-import { queries, statement } from '../../../store/statement.ts';
+import { statement } from '../../../store/statement.ts';
 import { withWebhooks, type AccountRange } from './tables.ts';
 
 type Key = Readonly<{ endpoint: string; account: string }>;
 
-const EVENT_COLUMNS = FEED_COLUMNS.map((column) => `events.${column}` as const);
-
 const KIND_OF_EVENT = sql<SubjectKind>`case when events.type in (${sql.join(ROW_TYPES.link.map((type) => sql.lit(type)))})
   then 'link' when events.type = 'account' then 'account' else 'order' end`;
 
-const pageStatement = statement((v: FeedQuery & Pick<Key, 'endpoint'>) =>
-  withWebhooks(queries)
-    .selectFrom('events')
-    .select(EVENT_COLUMNS)
-    .select((event) =>
-      event
-        .exists(
-          event
-            .selectFrom('webhook_deliveries as earlier')
-            .select(sql.lit(1).as('found'))
-            .whereRef('earlier.account', '=', 'events.account')
-            .where('earlier.endpoint', '=', v.endpoint)
-            .where('earlier.kind', '=', KIND_OF_EVENT)
-            .whereRef('earlier.subject', '=', 'events.subject')
-            .where('earlier.status', 'in', ['waiting', 'retrying']),
-        )
-        .as('isBehind'),
-    )
-    .where('account', '=', v.account)
-    .where('id', '>', v.afterId)
-    // By the account too: an index that begins with it is taken.
-    .orderBy('account')
-    .orderBy('id')
-    .limit(v.limit),
-);
+const pageStatement = statement((v: FeedQuery & Pick<Key, 'endpoint'>) => {
+  const isBehind = sql<SqlBool>`exists (select 1 from webhook_deliveries as earlier
+    where earlier.account = events.account and earlier.endpoint = ${v.endpoint} and earlier.kind = ${KIND_OF_EVENT}
+      and earlier.subject = events.subject and earlier.status in ('waiting', 'retrying'))`;
+  return eventsOf(v, 'asc').where('id', '>', v.afterId).select(isBehind.as('isBehind'));
+});
 
 /** An event after the cursor; `isBehind` if an earlier one of its subject is a row that waits or is retried. */
 export type EventInTurn = EventRow & { readonly isBehind: SqlBool };
@@ -172,21 +151,8 @@ export async function deliverDeadLetter(tx: Transaction, letter: Key & Readonly<
 
 /** Deletes dead letters of an account that were resent and taken before a time, some at a time. Returns how many. */
 export async function deleteDelivered(tx: Transaction, { account, before, limit }: PurgeQuery): Promise<number> {
-  const page = await withWebhooks(tx)
-    .selectFrom('webhook_deliveries')
-    .select(['endpoint', 'event_id'])
-    .where('account', '=', account)
-    // A literal, as in the partial index.
-    .where('status', '=', sql.lit('delivered' as const))
-    .where('since', '<', before.toISOString())
-    .orderBy('since')
-    .limit(limit)
-    .execute();
-  for (const { endpoint, event_id } of page) {
-    await withWebhooks(tx)
-      .deleteFrom('webhook_deliveries')
-      .where((row) => row.and({ endpoint, account, event_id }))
-      .execute();
-  }
-  return page.length;
+  const page = sql`select endpoint, event_id from webhook_deliveries
+    where account = ${account} and status = 'delivered' and since < ${before.toISOString()} order by since limit ${limit}`;
+  const deleted = sql`delete from webhook_deliveries where account = ${account} and (endpoint, event_id) in (${page})`;
+  return Number((await deleted.execute(tx)).numAffectedRows ?? 0);
 }
