@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { BEGINNING, ROW_TYPES, type EventRow, type Place } from '../event.ts';
 import type { Database } from '../../../store/port.ts';
 import { queries, statement, together } from '../../../store/statement.ts';
@@ -83,14 +84,10 @@ export type FeedHead = Pick<EventRow, 'account' | 'id' | 'hash' | 'observed_at'>
 
 /** Reads the newest event of each account that has one, or of the one that is named, by the names of the accounts. */
 export async function feedHeads(db: Database, account: string | undefined): Promise<readonly FeedHead[]> {
-  let heads = db
-    .selectFrom('event_heads')
-    .innerJoin('events', (join) =>
-      join.onRef('events.account', '=', 'event_heads.account').onRef('events.id', '=', 'event_heads.id'),
-    )
-    .select(['event_heads.account', 'event_heads.id', 'event_heads.hash', 'events.observed_at']);
-  if (account !== undefined) heads = heads.where('event_heads.account', '=', account);
-  return await heads.orderBy('event_heads.account').execute();
+  const heads = sql<FeedHead>`select head.account, head.id, head.hash, observed_at from event_heads head
+    join events on events.account = head.account and events.id = head.id
+    where ${account === undefined ? sql`true` : sql`head.account = ${account}`} order by head.account`;
+  return (await heads.execute(db)).rows;
 }
 
 const MOST_LOOKED_AT = 100;
@@ -112,14 +109,10 @@ export async function newestRecord(db: Database, account: string) {
   const events = await newestEvents(db, account, MOST_LOOKED_AT);
   const orders = [...new Set(events.filter(({ type }) => type === 'order').map(({ subject }) => subject))];
   if (orders.length === 0) return undefined;
-  const row = await db
-    .selectFrom('order_records')
-    .select(['body', 'received_at as receivedAt'])
-    .where('account', '=', account)
-    .where('external_order_id', 'in', orders)
-    .orderBy('received_at', 'desc')
-    .limit(1)
-    .executeTakeFirst();
+  const { rows } = await sql<{ body: string; receivedAt: string }>`select body, received_at as "receivedAt"
+    from order_records where account = ${account} and external_order_id in (${sql.join(orders)})
+    order by received_at desc limit 1`.execute(db);
+  const [row] = rows;
   if (row === undefined) return undefined;
   const serverDate = /"serverDate"\s*:\s*"([^"\\]{1,40})"/.exec(row.body)?.[1] ?? null;
   return { serverDate, receivedAt: row.receivedAt };

@@ -92,12 +92,9 @@ async function classesOf(db: Database, account: string, statuses: readonly Findi
   const classes: StatusAndClass[] = [];
   for (const status of statuses) {
     for (let name: string | undefined = ''; ;) {
-      const next = db
-        .selectFrom('findings')
-        .select('class')
-        .where('account', '=', account)
-        .where('status', '=', status);
-      name = (await next.where('class', '>', name).orderBy('class').limit(1).executeTakeFirst())?.class;
+      const next: RawBuilder<{ class: string }> = sql`select class from findings
+        where account = ${account} and status = ${status} and class > ${name} order by class limit 1`;
+      name = (await next.execute(db)).rows[0]?.class;
       if (name === undefined) break;
       classes.push({ status, name });
     }

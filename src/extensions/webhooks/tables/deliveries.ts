@@ -31,17 +31,10 @@ export type DueDelivery = Readonly<{ delivery: Delivery; event: EventRow }>;
 /** Reads the rows of an account that are due at an endpoint, one a subject, the longest waiting first. */
 export async function dueDeliveries(db: Database, query: Key & { readonly now: Date; readonly limit: number }) {
   const { endpoint, account, now, limit } = query;
-  const due = await withWebhooks(db)
-    .selectFrom('webhook_deliveries')
-    .selectAll()
-    .where('account', '=', account)
-    .where('endpoint', '=', endpoint)
-    .where('next_attempt_at', '<=', now.toISOString())
-    .orderBy('next_attempt_at')
-    // Rows that the endpoint failed at last come last; the databases differ in the place of a null.
-    .orderBy((row) => row.fn.coalesce('failed_at', sql.lit('')))
-    .limit(limit)
-    .execute();
+  // Rows that the endpoint failed at last come last; the databases differ in the place of a null.
+  const { rows: due } = await sql<Delivery>`select * from webhook_deliveries
+    where account = ${account} and endpoint = ${endpoint} and next_attempt_at <= ${now.toISOString()}
+    order by next_attempt_at, coalesce(failed_at, '') limit ${limit}`.execute(db);
   if (due.length === 0) return [];
   const ids = due.map(({ event_id }) => event_id);
   const events = await db
@@ -57,17 +50,12 @@ export async function dueDeliveries(db: Database, query: Key & { readonly now: D
   });
 }
 
+/** Reads when the next row of each account is due at an endpoint. */
 export async function nextAttempts(db: Database, { endpoint, from, to }: AccountRange) {
-  const rows = await withWebhooks(db)
-    .selectFrom('webhook_deliveries')
-    .select((row) => ['account', row.fn.min('next_attempt_at').as('at')])
-    .where('account', '>=', from)
-    .where('account', '<=', to)
-    .where('endpoint', '=', endpoint)
-    .where('next_attempt_at', 'is not', null)
-    .groupBy('account')
-    .execute();
-  return new Map(rows.flatMap(({ account, at }) => (at === null ? [] : [[account, at] as const])));
+  const { rows } = await sql<{ account: string; at: string }>`select account, min(next_attempt_at) as at
+    from webhook_deliveries where account >= ${from} and account <= ${to} and endpoint = ${endpoint}
+      and next_attempt_at is not null group by account`.execute(db);
+  return new Map(rows.map(({ account, at }) => [account, at]));
 }
 
 /** Counts the subjects with an event that the endpoint refused and that is retried, up to `limit`. */
@@ -101,52 +89,37 @@ export async function writeDeliveries(tx: Transaction, { kept, ended, followed }
       .execute();
   }
   for (const { endpoint, account, kind, subject } of followed) {
-    await withWebhooks(tx)
-      .updateTable('webhook_deliveries')
-      .set({ status: 'waiting', next_attempt_at: AT_ONCE })
-      .where((row) => row.and({ endpoint, account }))
-      .where('event_id', '=', (row) =>
-        row
-          .selectFrom('webhook_deliveries as next')
-          .select((next) => next.fn.min('next.event_id').as('id'))
-          .where((next) => next.and({ endpoint, account, kind, subject, status: 'behind' })),
-      )
-      .execute();
+    const next = sql`select min(event_id) from webhook_deliveries where account = ${account} and endpoint = ${endpoint}
+      and kind = ${kind} and subject = ${subject} and status = 'behind'`;
+    await sql`update webhook_deliveries set status = 'waiting', next_attempt_at = ${AT_ONCE}
+      where account = ${account} and endpoint = ${endpoint} and event_id = (${next})`.execute(tx);
   }
 }
 
+/** Retries events at once, as if they had never been refused. */
 export async function retryAtOnce(tx: Transaction, query: Key & Readonly<{ ids: readonly number[]; now: Date }>) {
   const { endpoint, account, ids, now } = query;
-  await withWebhooks(tx)
-    .updateTable('webhook_deliveries')
-    .set({ attempts: 0, next_attempt_at: now.toISOString() })
-    .where((row) => row.and({ endpoint, account, status: 'retrying' }))
-    .where('event_id', 'in', ids)
-    .execute();
+  await sql`update webhook_deliveries set attempts = 0, next_attempt_at = ${now.toISOString()}
+    where account = ${account} and endpoint = ${endpoint} and event_id in (${sql.join(ids)})
+      and status = 'retrying'`.execute(tx);
 }
 
 type ListQuery = Readonly<{ endpoint: string; status: 'retrying' | 'dead'; limit: number }>;
 
-export async function listDeliveries(db: Database, query: ListQuery): Promise<readonly Delivery[]> {
-  const { endpoint, status, limit } = query;
-  return await withWebhooks(db)
-    .selectFrom('webhook_deliveries')
-    .selectAll()
-    .where((row) => row.and({ endpoint, status }))
-    .orderBy('since')
-    .orderBy('account')
-    .orderBy('event_id')
-    .limit(limit)
-    .execute();
+export async function listDeliveries(
+  db: Database,
+  { endpoint, status, limit }: ListQuery,
+): Promise<readonly Delivery[]> {
+  const { rows } =
+    await sql<Delivery>`select * from webhook_deliveries where endpoint = ${endpoint} and status = ${status}
+    order by since, account, event_id limit ${limit}`.execute(db);
+  return rows;
 }
 
 export async function deliverDeadLetter(tx: Transaction, letter: Key & Readonly<{ eventId: number; now: Date }>) {
   const { endpoint, account, eventId, now } = letter;
-  await withWebhooks(tx)
-    .updateTable('webhook_deliveries')
-    .set({ status: 'delivered', since: now.toISOString() })
-    .where((row) => row.and({ endpoint, account, event_id: eventId, status: 'dead' }))
-    .execute();
+  await sql`update webhook_deliveries set status = 'delivered', since = ${now.toISOString()}
+    where account = ${account} and endpoint = ${endpoint} and event_id = ${eventId} and status = 'dead'`.execute(tx);
 }
 
 /** Deletes dead letters of an account that were resent and taken before a time, some at a time. Returns how many. */

@@ -66,8 +66,8 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
       {
         file: DELIVERIES,
         in: 'writeDeliveries',
-        from: ".set({ status: 'waiting', next_attempt_at: AT_ONCE })",
-        to: ".set({ status: 'delivered' })",
+        from: "set status = 'waiting', next_attempt_at = ${AT_ONCE}",
+        to: "set status = 'delivered'",
       },
     ],
   },
