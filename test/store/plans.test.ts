@@ -85,7 +85,7 @@ const BOUNDED: readonly (readonly [step: RegExp, why: string])[] = [
   ],
   [/^SEARCH e USING INDEX events_of_creates .* limit (0 \+ \?|\?|\d+)$/, 'a page of the creates of the last hour'],
   [
-    /^SEARCH webhook_deliveries USING .* webhook_deliveries_delivered .* limit (0 \+ \?|\?|\d+)$/,
+    /^SEARCH webhook_deliveries USING .* webhook_deliveries_delivered .* limit (0 \+ \?|\?|\d+)\)?$/,
     'a page of what may be deleted',
   ],
   [/^SEARCH account_facts USING INDEX .* "name" >= 'fail-over\.' /, 'the promotions of the database'],

@@ -84,9 +84,9 @@ export type FeedHead = Pick<EventRow, 'account' | 'id' | 'hash' | 'observed_at'>
 
 /** Reads the newest event of each account that has one, or of the one that is named, by the names of the accounts. */
 export async function feedHeads(db: Database, account: string | undefined): Promise<readonly FeedHead[]> {
-  const heads = sql<FeedHead>`select head.account, head.id, head.hash, observed_at from event_heads head
-    join events on events.account = head.account and events.id = head.id
-    where ${account === undefined ? sql`true` : sql`head.account = ${account}`} order by head.account`;
+  const heads = sql<FeedHead>`select event_heads.account, event_heads.id, event_heads.hash, observed_at from event_heads
+    join events on events.account = event_heads.account and events.id = event_heads.id
+    where ${account === undefined ? sql`true` : sql`event_heads.account = ${account}`} order by event_heads.account`;
   return (await heads.execute(db)).rows;
 }
 

@@ -37,12 +37,8 @@ export async function dueDeliveries(db: Database, query: Key & { readonly now: D
     order by next_attempt_at, coalesce(failed_at, '') limit ${limit}`.execute(db);
   if (due.length === 0) return [];
   const ids = due.map(({ event_id }) => event_id);
-  const events = await db
-    .selectFrom('events')
-    .select(FEED_COLUMNS)
-    .where('account', '=', account)
-    .where('id', 'in', ids)
-    .execute();
+  const ofAccount = db.selectFrom('events').select(FEED_COLUMNS).where('account', '=', account);
+  const events = await ofAccount.where('id', 'in', ids).execute();
   const byId = new Map(events.map((event) => [event.id, event]));
   return due.flatMap((delivery): DueDelivery[] => {
     const event = byId.get(delivery.event_id);
@@ -76,10 +72,8 @@ export interface DeliveryChanges {
 
 export async function writeDeliveries(tx: Transaction, { kept, ended, followed }: DeliveryChanges): Promise<void> {
   for (const { endpoint, account, event_id } of ended) {
-    await withWebhooks(tx)
-      .deleteFrom('webhook_deliveries')
-      .where((row) => row.and({ endpoint, account, event_id }))
-      .execute();
+    await sql`delete from webhook_deliveries
+      where account = ${account} and endpoint = ${endpoint} and event_id = ${event_id}`.execute(tx);
   }
   for (const delivery of kept) {
     await withWebhooks(tx)

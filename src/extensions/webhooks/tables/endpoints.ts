@@ -15,11 +15,9 @@ export async function registerEndpoint(tx: Transaction, name: string, now: Date)
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst();
   if (added.numInsertedOrUpdatedRows !== 1n) return;
-  await withWebhooks(tx)
-    .insertInto('webhook_cursors')
-    .columns(['endpoint', 'account', 'event_id'])
-    .expression((from) => from.selectFrom('event_heads').select([sql.val(name).as('endpoint'), 'account', 'id']))
-    .execute();
+  await sql`insert into webhook_cursors (endpoint, account, event_id) select ${name}, account, id from event_heads`.execute(
+    tx,
+  );
 }
 
 export async function accountsBehind(db: Database, { endpoint, from, to }: AccountRange) {
