@@ -4,6 +4,7 @@ import { finished } from 'node:stream/promises';
 import { InvalidArgumentError, type Command } from 'commander';
 import { pasteable } from '../../base/invocation.ts';
 import { shellWord } from '../../base/text.ts';
+import { sumOf } from '../../base/words.ts';
 import { systemClock } from '../../base/clock.ts';
 import { headerText, isLoopback, reader } from '../../settings/values.ts';
 import { seededRandom } from './random.ts';
@@ -112,18 +113,16 @@ export function define(command: Command): void {
         command.error('error: --photo-url names another machine; add --remote-photos if that is meant');
       const log = options.log === undefined ? undefined : await openLog(options.log, command);
       const [apiKey = USUAL_KEY, ...otherKeys] = options.key ?? [];
+      const clock = systemClock();
+      const { port, seed } = options;
+      const given = { apiKey, otherKeys, clock, port, seed, speed: options.speed, faults: options.faults ?? {} };
       const sandbox = await startSandbox({
-        apiKey,
-        otherKeys,
-        clock: systemClock(),
-        firstNumber: firstNumber(),
-        random: seededRandom(options.seed),
-        seed: options.seed,
-        port: options.port,
-        speed: options.speed,
-        faults: options.faults ?? {},
-        scenarioOf: (id) => scenarioNamedIn(id, scenarios) ?? everyOrders,
+        ...given,
         ...(options.rate && { rate: options.rate }),
+        // Never the number of an earlier sandbox: a database would take its order for a replaced one.
+        firstNumber: Math.floor((clock.now().getTime() - Date.parse('2026-01-01T00:00:00.000Z')) / 10),
+        random: seededRandom(seed),
+        scenarioOf: (id) => scenarioNamedIn(id, scenarios) ?? everyOrders,
         photoUrl: options.photoUrl?.href,
         onRequest: (request) => log?.write(`${JSON.stringify(request)}\n`),
         onDelivery(delivery) {
@@ -131,7 +130,7 @@ export function define(command: Command): void {
           process.stderr.write(`photos of ${delivery.linkId} delivered: ${delivery.status ?? 'no answer'}\n`);
         },
       }).catch((error: Error) =>
-        command.error(`error: port ${options.port} cannot be used (${error.message}); --port 0 takes any`),
+        command.error(`error: port ${port} cannot be used (${error.message}); --port 0 takes any`),
       );
       sayHowToUse(sandbox.url, apiKey);
       process.send?.({ type: 'listening', url: sandbox.url });
@@ -139,11 +138,6 @@ export function define(command: Command): void {
       await sandbox.close();
       if (log !== undefined) await finished(log.end());
     });
-}
-
-/** A number that no sandbox used before: a database takes an order with the number of another one for a replaced order. */
-function firstNumber(): number {
-  return Math.floor((systemClock().now().getTime() - Date.parse('2026-01-01T00:00:00.000Z')) / 10);
 }
 
 function sayHowToUse(url: string, apiKey: string): void {
@@ -214,8 +208,7 @@ function faults(text: string): FaultPlan {
       return [name as Fault, Number(probability)];
     }),
   );
-  const sum = Object.values(plan).reduce((total, probability) => total + probability, 0);
-  if (sum > 1 + Number.EPSILON * FAULTS.length)
+  if (sumOf(Object.values(plan), Number) > 1 + Number.EPSILON * FAULTS.length)
     throw new InvalidArgumentError('the probabilities add up to more than 1');
   return plan;
 }

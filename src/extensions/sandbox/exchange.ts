@@ -145,19 +145,18 @@ function answerBy(exchange: SandboxExchange, request: SandboxRequest): SandboxAn
       if (id === undefined) return refuse('malformed', `${parameter}: cannot be an id`);
       values[parameter] = id;
     }
-    const problem = readQuery(route.query, new URLSearchParams(rest.join('?')), values);
-    return problem === undefined ? route.serve(exchange, values as Values, request) : refuse('malformed', problem);
+    const query = new URLSearchParams(rest.join('?'));
+    const problem = problemOf(query, route.query);
+    if (problem !== undefined) return refuse('malformed', problem);
+    return route.serve(exchange, { ...Object.fromEntries(query), ...values } as Values, request);
   }
   return refuse('noSuchEndpoint');
 }
 
-function readQuery(wanted: string | undefined, given: URLSearchParams, values: Record<string, string>) {
+function problemOf(given: URLSearchParams, wanted: string | undefined): string | undefined {
   if (wanted === undefined) return given.size === 0 ? undefined : 'no parameters are taken here';
-  const value = given.get(wanted) ?? '';
-  if (value === '') return `${wanted}: is required`;
-  if (given.size > 1) return `${wanted}: is the only parameter, once`;
-  values[wanted] = value;
-  return undefined;
+  if ((given.get(wanted) ?? '') === '') return `${wanted}: is required`;
+  return given.size > 1 ? `${wanted}: is the only parameter, once` : undefined;
 }
 
 function decodedId(part: string): string | undefined {

@@ -94,11 +94,8 @@ export class Orders {
     if (odd?.isOfOneOrder === true) this.#oddOne ??= externalOrderId;
     if (odd?.record !== undefined && (odd.isOfOneOrder !== true || this.#oddOne === externalOrderId))
       return odd.record(record, olderRecord(preOrder, record, merchantId), this.#turn(externalOrderId));
-    const moment = {
-      wasCompleted: this.#shownCompleted.has(externalOrderId),
-      otherHash: this.#shownHash,
-      otherOrderId: this.#shownId,
-    };
+    const wasCompleted = this.#shownCompleted.has(externalOrderId);
+    const moment = { wasCompleted, otherHash: this.#shownHash, otherOrderId: this.#shownId };
     this.#noteShown(record);
     const shown = tampering?.record === undefined ? record : tampering.record(record, moment);
     return shown === undefined ? refuse('orderNotFound') : answer(200, spelled(shown, odd));
