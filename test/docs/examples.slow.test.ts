@@ -11,7 +11,7 @@ import { newPostgresDatabase } from '../support/postgres.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const [, SECTION = ''] =
-  /\n## Examples\n([^]*?)\n## /.exec(readFileSync(join(ROOT, 'docs/integrating.md'), 'utf8')) ?? [];
+  /\n## The code\n([^]*)/.exec(readFileSync(join(ROOT, 'docs/examples.md'), 'utf8')) ?? [];
 /** The examples of the manual, by the name that the first line has as a comment. */
 const CODE = new Map(
   [...SECTION.matchAll(/```\w+\n(?:<\?php )?(?:\/\/|#|--) ([^\n]+)\n[^]*?\n```/g)].map(([block, name = '']) => [

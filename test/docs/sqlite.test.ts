@@ -33,7 +33,7 @@ describe('the examples that open SQLite', () => {
   it('set a busy timeout, each of them', () => {
     expect(OPENING.filter(({ code }) => !BUSY_TIMEOUT.test(code))).toEqual([]);
     expect(OPENING.map(({ path }) => path)).toContain('README.md');
-    const ofShops = ['docs/integrating.md', 'docs/webhooks.md'];
+    const ofShops = ['docs/examples.md', 'docs/integrating.md', 'docs/webhooks.md'];
     expect(OPENING.filter(({ path }) => ofShops.includes(path))).toHaveLength(10);
   });
 
