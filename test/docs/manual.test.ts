@@ -127,7 +127,7 @@ describe.each(PAGES)('$path', (shown) => {
 
   it('names files that are there', () => {
     const files = codeSpans(shown).filter((code) =>
-      /^(?:src|test|migrations|config|program|docs|deploy|build|\.ci|\.github)\/[\w./-]+$/.test(code),
+      /^(?:src|test|migrations|config|bench|tools|docs|deploy|build|\.ci|\.github)\/[\w./-]+$/.test(code),
     );
     // A merchant makes this one.
     const missing = files.filter((file) => file !== 'config/local.yaml' && !existsSync(join(ROOT, file)));

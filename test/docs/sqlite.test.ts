@@ -42,8 +42,12 @@ describe('the examples that open SQLite', () => {
       text.includes('merchant_orders'),
     );
     expect(statements).toHaveLength(8);
+    const asked = BLOCKS.filter(({ path }) => path === 'docs/integrating.md').flatMap(
+      ({ code }) => code.match(/^ {4}select .*$/gm) ?? [],
+    );
+    expect(asked).toHaveLength(1);
     const db = new Database(place.path);
-    expect(() => statements.map((statement) => db.prepare(statement))).not.toThrow();
+    expect(() => [...statements, ...asked].map((statement) => db.prepare(statement))).not.toThrow();
     db.close();
   });
 });
