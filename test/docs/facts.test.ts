@@ -56,6 +56,26 @@ describe.each(PAGES)('the names on $path', (page) => {
   });
 });
 
+describe('the scripts of npm', () => {
+  const { scripts } = JSON.parse(text('package.json')) as { readonly scripts: Readonly<Record<string, string>> };
+  const calls = [...PAGES, { path: 'CONTRIBUTING.md', text: text('CONTRIBUTING.md') }].flatMap((page) =>
+    [...page.text.matchAll(/\bnpm run ([\w:-]+) -- ([^#`\n]*)/g)].map(([call, script = '', given = '']) => {
+      const [file] = /(?:test|bench|build)\/[\w/-]+\.ts/.exec(scripts[script] ?? '') ?? [];
+      return { call, file, options: [...given.matchAll(/(?<=--)\w[\w-]*/g)].map(([option]) => option) };
+    }),
+  );
+
+  it('are called with options that each has', () => {
+    // Tests of the commands try those of the demonstration.
+    const ofFiles = calls.flatMap(({ call, file, options }) => (file === undefined ? [] : [{ call, file, options }]));
+    expect(ofFiles.length).toBeGreaterThan(15);
+    const missing = ofFiles.filter(({ file, options }) =>
+      options.some((option) => !new RegExp(`(?:^\\s*'?|--)${option}\\b`, 'm').test(text(file))),
+    );
+    expect(missing.map(({ call }) => call)).toEqual([]);
+  });
+});
+
 describe('the figures', () => {
   const number = (figure: string) => Number(figure.replaceAll(',', ''));
   /** The number before a word of a text. */
