@@ -1,19 +1,11 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
-import {
-  FINDING_CLASSES,
-  SEVERITIES,
-  severityOf,
-  type FindingClassName,
-  type Severity,
-} from '../../../findings/rules/classes.ts';
+import { FINDING_CLASSES, SEVERITIES, severityOf, type Severity } from '../../../findings/rules/classes.ts';
 import type { FindingStatus } from '../../../findings/rules/finding.ts';
-import type { OrderState } from '../../../orders/rules/states.ts';
 import type { FindingRow } from '../../../store/tables/findings.ts';
 import { accountsIn } from '../../../store/tables/accounts.ts';
 import { hasDecision } from '../../../store/tables/decided-findings.ts';
-import { listAccounts, type Listed, type ListQuery, type OfAccount } from './listed.ts';
+import { listAccounts, type Listed, type OfAccount, type RowFilter } from './listed.ts';
 import { isLike, type IdFilter } from '../../../store/find-orders.ts';
-import type { Pair } from '../../documents/commands/options.ts';
 import { allOf, isInPeriod, unindexed } from '../../../store/dialect.ts';
 import type { Database } from '../../../store/port.ts';
 
@@ -30,16 +22,9 @@ const CLASSES = Object.keys(FINDING_CLASSES);
 
 export type FindingPlace = Readonly<{ id: number; severity: Severity }>;
 
-/** Times are compared with `first_seen_at`. */
-interface FindingFilter extends ListQuery {
-  readonly class?: FindingClassName | undefined;
+interface FindingFilter extends RowFilter {
   readonly severity?: Severity | undefined;
   readonly status?: FindingStatus | (typeof OPEN_PARTS)[number] | undefined;
-  readonly order?: IdFilter | undefined;
-  readonly pair?: Pair | undefined;
-  readonly state?: OrderState | undefined;
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
   readonly after?: FindingPlace | undefined;
 }
 type Filter = OfAccount<FindingFilter>;

@@ -1,12 +1,11 @@
-import type { Pair } from '../../documents/commands/options.ts';
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import type { FindingClassName } from '../../../findings/rules/classes.ts';
 import type { OrderState } from '../../../orders/rules/states.ts';
 import { accountNames, accountsIn } from '../../../store/tables/accounts.ts';
-import { listAccounts, newestFirst, type Listed, type ListQuery, type OfAccount } from './listed.ts';
+import { listAccounts, newestFirst, type Listed, type OfAccount, type RowFilter } from './listed.ts';
 import type { OrderRow } from '../../../store/orders/order-columns.ts';
 import { allOf, isInPeriod, unindexed } from '../../../store/dialect.ts';
-import { isLike, type IdFilter } from '../../../store/find-orders.ts';
+import { isLike } from '../../../store/find-orders.ts';
 import type { Database } from '../../../store/port.ts';
 
 const MOST_READ = 50_000;
@@ -22,14 +21,7 @@ export type OrderPlace = Pick<OrderRow, 'created_at' | 'external_order_id'>;
 const CREATED_AT = sql<string>`created_at`;
 const NAMES = accountNames('merchant_orders');
 
-/** Times are compared with `created_at`. */
-interface OrderListFilter extends ListQuery {
-  readonly state?: OrderState | undefined;
-  readonly pair?: Pair | undefined;
-  readonly class?: FindingClassName | undefined;
-  readonly order?: IdFilter | undefined;
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
+interface OrderListFilter extends RowFilter {
   readonly outcome?: (typeof FINAL_OUTCOMES)[number] | undefined;
   /** Unless given, orders that need a person come first, then the newest. */
   readonly sort?: OrderSort | undefined;

@@ -1,8 +1,23 @@
+import type { FindingClassName } from '../../../findings/rules/classes.ts';
+import type { OrderState } from '../../../orders/rules/states.ts';
+import type { IdFilter } from '../../../store/find-orders.ts';
+import type { Pair } from '../../documents/commands/options.ts';
+
 /** A list is cut if there may be more rows among the ones that it did not look at. */
 export type Listed<Row> = Readonly<{ rows: readonly Row[]; isCut: boolean }>;
 
 /** Of one account, or of every account that has rows if it names none. */
 export type ListQuery = Readonly<{ account: string | undefined; limit: number }>;
+
+/** `state` and `pair` are about the order; `from` and `to` about the time of insertion, or when a finding was first seen. */
+export interface RowFilter extends ListQuery {
+  readonly state?: OrderState | undefined;
+  readonly pair?: Pair | undefined;
+  readonly class?: FindingClassName | undefined;
+  readonly order?: IdFilter | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
 
 export type OfAccount<Query> = Query & { readonly account: string };
 
