@@ -62,7 +62,7 @@ export function define(command: Command): void {
     .option('--sent', 'with --failover: they were sent, so they are followed')
     .option('--not-sent', 'with --failover: they were not sent, so they are sent now')
     .option('--file <ids>', 'with --failover: only the orders whose ids stand in this file, one a line')
-    .option('--yes', 'do not ask, also where nothing shows that it was put back')
+    .option('--yes', 'do not ask, even if nothing shows that it was put back')
     .option('--json', 'print JSON')
     .addHelpText('after', HELP)
     .action(async (options: RestoreOptions) => {

@@ -20,8 +20,8 @@ export const define = { check: defineCheck, backup: defineBackup };
 
 const BACKUP_HELP = `
 The copy is of one moment, checked, and readable for you alone; the daemon and
-your application go on meanwhile. Photos are files: copy their folder as well. A
-copy that is put back needs: order-sync db accept-restore
+your application may run meanwhile. Photos are files: copy their folder as well.
+A copy that is put back needs: order-sync db accept-restore
 
 Example:
   order-sync db backup /var/backups/order-sync-2026-01-31.db`;

@@ -124,7 +124,7 @@ export const EMAIL_INPUTS: readonly (readonly [input: string, effect: string])[]
   ['bad-request…', '400 BAD_REQUEST'],
   ['no-cards…', 'the customer has no saved card'],
   ['no-upload-url…', 'photos are refused with INVALID_VALUE, as without a delivery address'],
-  ['verification-NAME-…', `how its verification goes on: ${VERIFICATION_NAMES.join(', ')}`],
+  ['verification-NAME-…', `the course of its verification: ${VERIFICATION_NAMES.join(', ')}`],
   ['photos-NAME-…', `how its photos are delivered: ${PHOTO_ODDITIES.join(', ')}`],
 ];
 

@@ -97,7 +97,7 @@ export function define(command: Command): void {
       `faults with their probabilities, for example reset-after=0.02; known are ${FAULTS.join(', ')}`,
       faults,
     )
-    .option('--photo-url <url>', 'where photos are delivered to, on this machine', photoUrl)
+    .option('--photo-url <url>', 'the address on this machine that photos are delivered to', photoUrl)
     .option('--remote-photos', 'lets --photo-url name another machine')
     .option('--log <file>', 'appends each request and delivery as a JSON line')
     .addHelpText('after', HELP)

@@ -123,7 +123,7 @@ function sharedKeys(accounts: readonly AccountWithKey[]): readonly string[] {
     const more = all.length > MOST_NAMES ? ` and ${all.length - MOST_NAMES} more` : '';
     const names = all.slice(0, MOST_NAMES).map(({ name }) => name);
     return [
-      `the accounts ${names.join(', ')}${more} have one key, and each counts a rate of its own: give them one rateGroup where the exchange limits the key`,
+      `the accounts ${names.join(', ')}${more} have one key, and each counts a rate of its own: give them one rateGroup if the exchange limits the key`,
     ];
   });
 }

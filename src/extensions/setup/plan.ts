@@ -38,7 +38,7 @@ export type Plan = Awaited<ReturnType<typeof planOf>>;
 type Ask = Dialogue['ask'];
 
 /** Gathers what to make; asks for what the options leave open. Throws before anything is made. */
-export async function planOf(places: ConfigOptions, options: InitOptions, ask: Ask = nobodyToAsk) {
+export async function planOf(places: ConfigOptions, options: InitOptions, ask: Ask = noTerminal) {
   const settingsFile = settingsFileOf(places);
   checkVariables(places);
   const { sandbox, apiKeyFile } = options;
@@ -82,7 +82,7 @@ export async function planOf(places: ConfigOptions, options: InitOptions, ask: A
   return { settingsFile, settings, secrets, isSandbox, place, isDatabaseThere, intoExisting };
 }
 
-const nobodyToAsk: Ask = async () => {
+const noTerminal: Ask = async () => {
   const message = 'there is no terminal to ask at: give --base-url and --api-key-file, or --sandbox';
   throw new CommandError(EXIT.usage, message);
 };

@@ -87,7 +87,7 @@ export function define(command: Command): void {
   command
     .addOption(new Option('--scenario <name>', 'what the exchange does').choices(DEMO_SCENARIOS).default('clean'))
     .option('--keep', 'keep the database, and say how to look at it')
-    .option('--hold', 'go on, with a dashboard to look at, until it is stopped (Ctrl-C); then report')
+    .option('--hold', 'continue, with a dashboard to look at, until it is stopped (Ctrl-C); then report')
     .option('--orders <n>', `number of orders, at most ${MOST_ORDERS}`, wholeNumber(1, MOST_ORDERS), MOST_ORDERS)
     .addOption(
       new Option('--cluster', 'a cluster of PostgreSQL in place of a new file, with a fail-over').conflicts('database'),
