@@ -150,24 +150,24 @@ export async function startSandbox(options: SandboxServerOptions) {
   const deliveries = photoDeliveries(options);
   const requests: LoggedRequest[] = [];
   const faulted = new Set<string>();
-  const exchangeOf = (key: string | undefined) => exchanges.get(key ?? '') ?? exchange;
+  const exchangeOf = ({ headers }: FastifyRequest) => exchanges.get(String(headers['x-api-key'])) ?? exchange;
   const server = newServer();
-  server.get('/_sandbox/census', async (request) => exchangeOf(headersOf(request)['x-api-key']).census());
+  server.get('/_sandbox/census', async (request) => exchangeOf(request).census());
   server.get('/_sandbox/requests', async () => requests);
   server.get('/_sandbox/deliveries', async () => deliveries.ended);
   server.all('*', async (request, reply) => {
     const body = typeof request.body === 'string' ? request.body : '';
     const externalOrderId = idOf(request.method, request.url, body);
     const call = request.method === 'POST' ? 'create' : 'lookup';
-    const headers = headersOf(request);
-    const apiKey = headers['x-api-key'];
-    const named = `${apiKey} ${call} ${externalOrderId}`;
+    // Node joins the headers of one name, except `set-cookie`.
+    const headers = request.headers as Record<string, string | undefined>;
+    const named = `${headers['x-api-key']} ${call} ${externalOrderId}`;
     const isFirst = !faulted.has(named);
     if (namesFault(externalOrderId)) faulted.add(named);
     const fault = decideFault(options.faults ?? {}, { call, externalOrderId, isFirst }, options.random);
     const { method, url: path } = request;
     const answer =
-      fault === undefined || IS_TAKEN[fault] ? exchangeOf(apiKey).handle({ method, path, headers, body }) : undefined;
+      fault === undefined || IS_TAKEN[fault] ? exchangeOf(request).handle({ method, path, headers, body }) : undefined;
     const logged: LoggedRequest = {
       at: options.clock.now().toISOString(),
       monotonic: options.clock.monotonic(),
@@ -213,9 +213,4 @@ function idOf(method: string, path: string, body: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Node joins the headers of one name, except `set-cookie`. */
-function headersOf({ headers }: FastifyRequest): Readonly<Record<string, string | undefined>> {
-  return headers as Record<string, string | undefined>;
 }

@@ -174,9 +174,11 @@ export class EndpointDelivery {
       const isOver = () => this.#isOver(delivery);
       if (isOver() || this.condition.isHalted) return undefined;
       const outcome = await sender.send(feedEventOf(event), { signal: breakOff, isOver });
-      if (outcome.kind === 'taken') this.#took();
       if (outcome.kind === 'refused') return this.#refusedBy(event, outcome.status);
-      if (outcome.kind === 'taken') return outcome;
+      if (outcome.kind === 'taken') {
+        this.#took();
+        return outcome;
+      }
       // A request that was broken off, or not sent again, says nothing of the endpoint.
       if (isOver()) return undefined;
       const { status, cause, retryAfterMs } = outcome;
