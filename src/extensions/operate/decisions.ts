@@ -37,13 +37,10 @@ const ofOrder = {
   ),
 } as const;
 
+const preOrderId = z.string().describe('Its pre-order at the exchange.');
 const resolution = z
   .discriminatedUnion('as', [
-    z.strictObject({
-      as: z.literal('exists'),
-      reason,
-      preOrderId: z.string().describe('Its pre-order at the exchange.'),
-    }),
+    z.strictObject({ as: z.literal('exists'), reason, preOrderId }),
     z.strictObject({ as: z.literal('not-created'), reason, mayDuplicate }),
     z.strictObject({ as: z.literal('ours'), reason }),
     z.strictObject({ as: z.literal('abandoned'), reason }),

@@ -60,16 +60,16 @@ export const SLOW_MS = 3_000;
 /** The pause between two bytes of a dripping answer, which takes longer than any timeout. */
 export const DRIP_MS = 1_000;
 
-const BAD_GATEWAY = { status: 502, type: 'text/plain', body: 'bad gateway' };
-const FAULTY: Partial<
-  Record<Fault, { status: number; type?: string; headers?: Record<string, string>; body?: string }>
-> = {
+const of = (status: number, headers: SandboxAnswer['headers'], body = ''): SandboxAnswer => ({ status, headers, body });
+const BAD_GATEWAY = of(502, { 'content-type': 'text/plain' }, 'bad gateway');
+/** The whole answer of a request with one of these faults. */
+const FAULTY: Partial<Record<Fault, SandboxAnswer>> = {
   'error-not-taken': BAD_GATEWAY,
   'error-taken': BAD_GATEWAY,
-  'wrong-json': { status: 200, type: 'application/json', body: '{"answer":42}' },
-  html: { status: 200, type: 'text/html', body: '<html><body>maintenance</body></html>' },
-  redirect: { status: 307, headers: { location: '/elsewhere' } },
-  'rate-limited': { status: 429, headers: { 'retry-after': '1' } },
+  'wrong-json': of(200, { 'content-type': 'application/json' }, '{"answer":42}'),
+  html: of(200, { 'content-type': 'text/html' }, '<html><body>maintenance</body></html>'),
+  redirect: of(307, { location: '/elsewhere' }),
+  'rate-limited': of(429, { 'retry-after': '1' }),
 };
 
 async function answerWith(
@@ -78,16 +78,9 @@ async function answerWith(
   fault: Fault | undefined,
   clock: Clock,
 ): Promise<FastifyReply> {
-  const { status = 500, headers = {}, body = '' } = answer ?? {};
-  if (fault === undefined) return await reply.code(status).headers(headers).send(body);
-  const faulty = FAULTY[fault];
-  if (faulty !== undefined) {
-    if (faulty.type !== undefined) reply.type(faulty.type);
-    return await reply
-      .code(faulty.status)
-      .headers(faulty.headers ?? {})
-      .send(faulty.body);
-  }
+  const faulty = fault && FAULTY[fault];
+  const { status = 500, headers = {}, body = '' } = faulty ?? answer ?? {};
+  if (fault === undefined || faulty !== undefined) return await reply.code(status).headers(headers).send(body);
   reply.hijack();
   const { raw } = reply;
   if (fault.startsWith('reset')) raw.socket?.resetAndDestroy();

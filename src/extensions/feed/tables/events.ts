@@ -92,11 +92,7 @@ export async function feedHeads(db: Database, account: string | undefined): Prom
 
 const MOST_LOOKED_AT = 100;
 
-export async function newestEvents(
-  db: Database,
-  account: string | undefined,
-  limit: number,
-): Promise<readonly EventRow[]> {
+export async function newestEvents(db: Database, account: string | undefined, limit: number) {
   if (account !== undefined) return (await newestStatement(db, { account, limit })).rows;
   // The newest events of all are among those of the accounts whose newest came last.
   const accounts = await db.selectFrom('event_heads').select('account').orderBy('id', 'desc').limit(limit).execute();
