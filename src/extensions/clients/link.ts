@@ -4,7 +4,7 @@ export interface LinksTable {
   link_id: string;
   reference: string | null;
   source: string;
-  /** The status that the exchange gave last; an open string. */
+  /** The last answer of the exchange; an open string. */
   status: string;
   created_at: string;
   updated_at: string;
@@ -29,7 +29,7 @@ export interface LinkEvent {
 
 export type LinkDecision = Readonly<{ link: LinkRow; events: readonly LinkEvent[] }>;
 
-/** A link that the exchange has just answered, to be stored; a stored reference stays where it has none. */
+/** A link that the exchange has just answered, to be stored; if it has no reference, a stored reference stays. */
 export type AnsweredLink = Pick<LinkRow, 'account' | 'link_id' | 'status' | 'reference'> & {
   readonly source: LinkSource;
 };

@@ -107,7 +107,7 @@ export const OPERATIONS = {
       .meta({ examples: [{ reference: 'customer-7' }] }),
     value: linkValue,
     errors: [...LOOKUP_ERRORS, '413'],
-    run: (deps, input, signal) => adoptLink(deps, { ...input, reference: input.reference ?? null }, signal),
+    run: adoptLink,
   }),
   verificationToken: operation({
     ...ofLink,
@@ -142,10 +142,7 @@ export const OPERATIONS = {
       { status: 'ok', requestId: '0f8e2c5a7b1d4e6f9a3c5b7d9e1f2a4c' },
     ),
     errors: [...LOOKUP_ERRORS, '413'],
-    run: (deps, { linkId: id, level: asked, actionId, token }, signal) => {
-      const request = { linkId: id, level: asked, actionId: actionId ?? undefined, token: token ?? undefined };
-      return requestPhotos(deps, request, signal);
-    },
+    run: requestPhotos,
   }),
   showCustomer: operation({
     ...ofLink,

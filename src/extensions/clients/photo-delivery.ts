@@ -112,7 +112,7 @@ export function randomName(): string {
   return randomBytes(16).toString('hex');
 }
 
-/** Gives the path of a recorded delivery within the folder. The id of a link may be any text, so it is hashed. */
+/** The path of a recorded delivery within the folder. The id of a link may be any text, so it is hashed. */
 export function placeOf(linkId: string, delivery: string): string {
   return join(hash('sha256', linkId).slice(0, 32), delivery);
 }
@@ -136,7 +136,7 @@ export class PhotoFolder {
     await mkdir(join(this.#quarantine, delivery), { recursive: true, mode: 0o700 });
   }
 
-  /** Streams a file; what is more than its limit is only counted. Throws if the files, with the bytes of `others`, are too large. */
+  /** Streams a file; bytes above its limit are only counted. Throws if the files, with the bytes of `others`, are too large. */
   async save(
     delivery: string,
     bytes: AsyncIterable<Uint8Array>,
@@ -206,7 +206,7 @@ export class PhotoFolder {
     for (const folder of folders) await removeIfEmpty(folder);
   }
 
-  /** False for a path that leads elsewhere: whoever can write to the database is not to have files of this user deleted. */
+  /** False for a path that leads elsewhere: a user who can write to the database must not delete other files of this user. */
   #isWithin(stored: string): boolean {
     return !relative(this.#path, join(this.#path, stored)).startsWith('..');
   }

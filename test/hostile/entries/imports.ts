@@ -122,8 +122,9 @@ export const imports: Entry<OddFile> = {
     async function adoptAll(input: Readable, format: OddFile['format']): Promise<void> {
       for await (const line of readLines(input, format)) {
         if ('problem' in line) continue;
-        const { kind } = await adoptOrder(app, line.fields);
-        if (kind === 'adopted') broken('an order that the exchange does not have was adopted');
+        const result = await adoptOrder(app, line.fields);
+        const isAdopted = result.kind === 'ok' && result.body.includes('"adopted"');
+        if (isAdopted) broken('an order that the exchange does not have was adopted');
       }
     }
   },
