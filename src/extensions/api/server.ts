@@ -54,7 +54,7 @@ export async function serveControl(served: Served, socketPath: string, stopping:
   }
   return {
     async close(): Promise<void> {
-      // Who has connected is heard: a connection that is closed unheard leaves it open what became of the request.
+      // A client that has connected is heard: it cannot know the outcome of a request whose connection is closed unheard.
       removeSocket(socketPath);
       for (let turns = 0; turns < 2; turns += 1) await served.clock.turn();
       await close();
@@ -77,7 +77,7 @@ export async function serveOperations(server: FastifyInstance, served: Served, s
   return () => closeServer(server, running, served);
 }
 
-/** Removes the socket at a path where there is one. What is no socket, as with a wrong control.socket, is no file of ours: it stays. */
+/** Removes the file at a path if it is a socket. Any other file, as with a wrong control.socket, is not ours: it stays. */
 function removeSocket(path: string): void {
   if (lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true) rmSync(path, { force: true });
 }

@@ -39,7 +39,7 @@ const read = (path: string): Operation => ({ method: 'GET', path, isSafe: true }
 const readExact = (path: string): Operation => ({ ...read(path), isExact: true });
 const write = (path: string): Operation => ({ method: 'POST', path });
 const writeExact = (path: string): Operation => ({ ...write(path), isExact: true });
-/** What it does is done once, by the id of the order or by an Idempotency-Key. */
+/** A write that is done once, by the id of the order or by an Idempotency-Key. */
 const writeOnce = (path: string): Operation => ({ ...write(path), isSafe: true });
 
 type Ask = <Value>(operation: Operation, input: Input, options?: CallOptions) => Promise<Value>;
@@ -115,7 +115,7 @@ function ordersOf(ask: Ask) {
       query: { readonly state?: v.OrderRow['state']; readonly after?: string; readonly limit?: number } = {},
       options?: CallOptions,
     ) => await ask<v.OrderList>(read('/merchant-orders'), { query }, options),
-    /** What happened to the order, and what comes next. */
+    /** The history of the order and its next steps, in sentences. */
     explain: async (externalOrderId: string, options?: CallOptions) =>
       await ask<v.Explanation>(read('/orders/:id/explanation'), { ids: [externalOrderId] }, options),
     /** The order record, as the exchange answers now. */
@@ -140,8 +140,8 @@ function eventsOf(asker: Asker) {
       options: CallOptions = {},
     ): Promise<EventPage<Type>> => await readPage(asker, filter, limit, options),
     /**
-     * Every event after a cursor, and then each new one as it happens, until `signal` aborts. It reconnects by itself, and
-     * throws only if it cannot go on: the cursor is of another database, or the token is refused.
+     * Yields every event after a cursor, and then each new one as it happens, until `signal` aborts. It reconnects by itself,
+     * and throws only if the cursor is of another database or the token is refused.
      */
     follow: <Type extends EventType = EventType>({
       signal,

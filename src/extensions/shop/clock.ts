@@ -1,5 +1,3 @@
-/** The time and chance of the client: it is imported without the rest of the program. */
-
 /** A timer of more than 24 days would end at once. */
 const timerOf = (ms: number, then: () => void) => setTimeout(then, Math.min(ms, 2 ** 31 - 1));
 

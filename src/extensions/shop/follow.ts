@@ -47,7 +47,7 @@ interface Batch {
   readonly isLive: boolean;
 }
 
-/** Yields each event once, in order, and goes on after the last one when a connection ends. Returns when `signal` aborts. */
+/** Yields each event once, in order, and continues after the last one when a connection ends. Returns when `signal` aborts. */
 export async function* followEvents(
   asker: Asker,
   filter: EventFilter,

@@ -1,11 +1,12 @@
 import type { OrderSyncEvent } from './event.ts';
 import type { NewOrder, OrderState, Row } from './schema.ts';
 
-/** Text that may be left out. Later versions of the exchange may have more fields. */
+/** Text that may be left out. */
 type Text = string | null | undefined;
 /** A number of the exchange, as text with every digit. */
 type Amount = Text;
 
+/** Later versions of the exchange may have more fields. */
 interface More {
   readonly [field: string]: unknown;
 }
@@ -116,7 +117,7 @@ export interface OrderList {
   readonly next: string | null;
 }
 
-/** What happened to an order and what comes next, in sentences for people. */
+/** The history of an order and its next steps, in sentences for people. */
 export interface Explanation extends More {
   readonly externalOrderId: string;
   readonly asOf: string;
@@ -204,7 +205,7 @@ export interface RememberedLink {
   readonly missing_since: string | null;
 }
 
-/** How order-sync does. `GET /status` in its OpenAPI document describes every field. */
+/** `GET /status` in the OpenAPI document describes every field. */
 export interface Status extends More {
   readonly asOf: string;
   readonly overview: More & {
@@ -214,7 +215,6 @@ export interface Status extends More {
   };
 }
 
-/** The end of a pass. */
 export interface SyncResult extends More {
   readonly end: 'done' | 'look' | 'out-of-reach' | 'out-of-time' | 'key-refused';
   readonly summary: Readonly<Record<string, number>>;

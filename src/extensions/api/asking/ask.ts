@@ -26,7 +26,7 @@ import { screenOf } from '../../../cli/shared/help.ts';
 /** After its own limits, the owner needs up to this long to record the outcome of a request. */
 const OWNER_WRITES_MS = 10_000;
 
-/** The way to a process that drives an account, for work that it is asked for; to be disposed of. */
+/** The way to a process that drives an account, and the work that it is asked for. */
 export async function besideOwner<Value>(
   config: AccountSettings,
   extensions: readonly Extension[],
@@ -60,7 +60,7 @@ export async function besideOwner<Value>(
 
 const NOTHING_OPEN = { [Symbol.asyncDispose]: async () => {} };
 
-/** The API of the URLs of the command; or the socket beside a SQLite file, which may have no owner; or what the database says. */
+/** The API at the URLs of the command; or the socket beside a SQLite file, which may have no owner; or the ways that the database names. */
 async function waysToOwner(
   config: AccountSettings,
   extensions: readonly Extension[],
@@ -165,7 +165,7 @@ function absentFor({ absent = 'no link' }: OperationAddress, input: object): str
 
 /** The error of a failed result: a reason of ours, or what the exchange said. Quotes no e-mail address and no token. */
 export function commandError(result: FailedResult, absent?: string): CommandError {
-  const { unavailable } = EXIT;
+  const unavailable = (text: string) => new CommandError(EXIT.unavailable, text);
   switch (result.kind) {
     case 'refused':
       return refusal(result, absent);
@@ -176,33 +176,27 @@ export function commandError(result: FailedResult, absent?: string): CommandErro
       );
     case 'rate-limited': {
       const until = after(systemClock().now(), result.retryAfterMs).toISOString();
-      return new CommandError(unavailable, `the exchange limits the rate; try again at ${until}`);
+      return unavailable(`the exchange limits the rate; try again at ${until}`);
     }
     case 'not-sent':
-      return new CommandError(
-        unavailable,
-        `no request reached the exchange: ${result.why}; try again, or run order-sync doctor`,
-      );
+      return unavailable(`no request reached the exchange: ${result.why}; try again, or run order-sync doctor`);
     case 'unknown':
-      return new CommandError(unavailable, `the exchange gave no usable answer: ${result.why}`);
+      return unavailable(`the exchange gave no usable answer: ${result.why}`);
     case 'unusable':
       return new CommandError(EXIT.usage, result.message);
     case 'invalid':
       return result.httpStatus === 404
-        ? new CommandError(
-            unavailable,
-            'the daemon does not know this operation, it may be of another version; start it again',
-          )
+        ? unavailable('the daemon does not know this operation, it may be of another version; start it again')
         : new CommandError(EXIT.usage, `the daemon does not take this: ${result.message}`);
     case 'unauthorized':
       return new CommandError(EXIT.config, `the API does not take the token: ${result.message}`);
     case 'forbidden':
       return new CommandError(EXIT.config, `the token may not do this: ${result.message}`);
     case 'limited':
-      return new CommandError(unavailable, `the token asks too often: ${result.message}; try again`);
+      return unavailable(`the token asks too often: ${result.message}; try again`);
     case 'not-owner':
     case 'failed':
-      return new CommandError(unavailable, `the daemon could not do it: ${result.message}`);
+      return unavailable(`the daemon could not do it: ${result.message}`);
   }
 }
 

@@ -30,7 +30,7 @@ export const LONGEST_WAIT_MS = 60_000;
 
 interface Asking {
   readonly account: string;
-  /** An answer may still come so long after the owner asks the exchange for the last time. */
+  /** How long after the last request of the owner to the exchange an answer may still come. */
   readonly graceMs: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -50,7 +50,7 @@ export class Owner {
     const tooLate = deadline(LONGEST_WAIT_MS + this.#asking.graceMs);
     const request = this.#requestFor(operation, input, tooLate);
     try {
-      return await readResult(await this.#transport.send(request));
+      return await readResult(await this.#transport(request));
     } catch (error) {
       if (this.#isKnown(error)) throw error;
       const what = tooLate.aborted ? 'did not answer in time' : 'went away before it answered';
@@ -62,7 +62,7 @@ export class Owner {
   async *sync(input: SyncInput): AsyncGenerator<SyncLine> {
     const tooLate = deadline(input.timeoutMs + this.#asking.graceMs);
     try {
-      const reply = await this.#transport.send(this.#requestFor(SYNC, input, tooLate));
+      const reply = await this.#transport(this.#requestFor(SYNC, input, tooLate));
       if (reply.status !== 200) {
         const result = await readResult(reply);
         if (result.kind !== 'ok') throw new OwnerRefusalError(result);
@@ -75,11 +75,11 @@ export class Owner {
     }
   }
 
-  /** Reads what is only read: one that does not answer within 5 s may be asked again. */
+  /** Waits for 5 s at most: a read may be asked for again. */
   async read(operation: OperationAddress): Promise<Result> {
     try {
       const request = this.#requestFor(operation, {}, deadline(READ_MS));
-      return await readResult(await this.#transport.send(request));
+      return await readResult(await this.#transport(request));
     } catch (error) {
       if (error instanceof OwnerRefusalError) return error.result;
       return {
@@ -133,7 +133,7 @@ async function readResult(reply: Received): Promise<Result> {
   const { status: httpStatus, retryAfter } = reply;
   const result = readEnvelope({ httpStatus, retryAfterSeconds: Number(retryAfter ?? 0), body: await reply.text() });
   if (result.kind === 'not-owner') throw new NoOwnerError(result.message);
-  // Whatever else the command would ask would be refused too.
+  // Each other request of the command would be refused too.
   if (result.kind === 'unauthorized' || result.kind === 'forbidden') throw new OwnerRefusalError(result);
   return result;
 }

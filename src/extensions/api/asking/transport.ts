@@ -15,20 +15,18 @@ export class NoOwnerError extends Error {
   override readonly name = 'NoOwnerError';
 }
 
-/** A way to a process that drives accounts. */
-export interface Transport {
-  /** Rejects with `NoOwnerError` or `CommandError` if nothing was asked; after any other error the outcome is unknown. */
-  send(request: Sent): Promise<Received>;
-}
+/**
+ * A way to a process that drives accounts. Rejects with `NoOwnerError` or `CommandError` if nothing was asked; after any other
+ * error the outcome is unknown.
+ */
+export type Transport = (request: Sent) => Promise<Received>;
 
 export function socketTransport(socketPath: string): Transport {
   const send = overNode(socketPath);
-  return {
-    send: async (request) =>
-      await send('http://localhost', request).catch((cause: unknown) => {
-        throw isNeverSent(cause) ? new NoOwnerError('no order-sync process listens', { cause }) : cause;
-      }),
-  };
+  return async (request) =>
+    await send('http://localhost', request).catch((cause: unknown) => {
+      throw isNeverSent(cause) ? new NoOwnerError('no order-sync process listens', { cause }) : cause;
+    });
 }
 
 /** The shortest limit of a socket's path on any system is 104 bytes, with a zero at its end. */

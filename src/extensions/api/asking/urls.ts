@@ -20,14 +20,12 @@ export function apiTransport(config: object, urls: readonly string[]): Transport
   }
   if (token === undefined) throw new ConfigError('--url needs a token: name its file in ORDER_SYNC_API_TOKEN_FILE');
   const route = new Route(overNode(), urls);
-  return {
-    async send({ headers, ...request }) {
-      try {
-        return await route.send({ ...request, headers: { ...headers, authorization: `Bearer ${token}` } });
-      } catch (error) {
-        throw error instanceof NoOwnerAnswersError ? noOwner(error.misses, urls) : error;
-      }
-    },
+  return async ({ headers, ...request }) => {
+    try {
+      return await route.send({ ...request, headers: { ...headers, authorization: `Bearer ${token}` } });
+    } catch (error) {
+      throw error instanceof NoOwnerAnswersError ? noOwner(error.misses, urls) : error;
+    }
   };
 }
 
