@@ -11,6 +11,9 @@ interface More {
   readonly [field: string]: unknown;
 }
 
+/** Fields of text or of amounts, each of which may be left out. */
+type Texts<Name extends string> = More & { readonly [One in Name]?: Text };
+
 interface CurrencyPair {
   readonly fromCurrency: string;
   readonly toCurrency: string;
@@ -32,23 +35,17 @@ export interface PreOrder extends More {
   readonly bonus?: Amount;
 }
 
-interface CryptoTransaction extends More {
-  readonly currency?: Text;
-  readonly externalCryptoAddress?: Text;
-  readonly internalCryptoAddress?: Text;
-  readonly fee?: Amount;
-  readonly status?: Text;
-  readonly transactionHash?: Text;
-}
+type CryptoTransaction = Texts<
+  'currency' | 'externalCryptoAddress' | 'internalCryptoAddress' | 'fee' | 'status' | 'transactionHash'
+>;
 
-interface FiatTransaction extends More {
-  readonly currency?: Text;
-  readonly paymentType?: Text;
-  readonly processingBank?: Text;
-  readonly providerType?: Text;
-  readonly resultMessage?: Text;
-  readonly status?: Text;
-}
+type FiatTransaction = Texts<
+  'currency' | 'paymentType' | 'processingBank' | 'providerType' | 'resultMessage' | 'status'
+>;
+
+type ExchangeOperation = Texts<'inputAsset' | 'outputAsset' | 'ratio'> & {
+  readonly currencyPair?: CurrencyPair | null;
+};
 
 /** An order record, as the exchange answers. */
 export interface OrderRecord extends More {
@@ -65,14 +62,7 @@ export interface OrderRecord extends More {
     readonly modificationDate?: Text;
     readonly completionDate?: Text;
     readonly serverDate?: Text;
-    readonly exchangeOperation?:
-      | (More & {
-          readonly currencyPair?: CurrencyPair | null;
-          readonly inputAsset?: Amount;
-          readonly outputAsset?: Amount;
-          readonly ratio?: Amount;
-        })
-      | null;
+    readonly exchangeOperation?: ExchangeOperation | null;
     readonly cryptoTransaction?: CryptoTransaction | null;
     readonly fiatTransaction?: FiatTransaction | null;
   };
@@ -177,22 +167,10 @@ export interface PhotoRequest extends More {
 }
 
 /** Personal data. */
-export interface Customer extends More {
-  readonly customerNumber?: Text;
-  readonly firstName?: Text;
-  readonly lastName?: Text;
-  readonly linkId?: Text;
-}
+export type Customer = Texts<'customerNumber' | 'firstName' | 'lastName' | 'linkId'>;
 
 /** Personal data, and a token that is a secret. */
-export interface Card extends More {
-  readonly id?: Text;
-  readonly bank?: Text;
-  readonly country?: Text;
-  readonly number?: Text;
-  readonly token?: Text;
-  readonly type?: Text;
-}
+export type Card = Texts<'id' | 'bank' | 'country' | 'number' | 'token' | 'type'>;
 
 export interface RememberedLink {
   readonly link_id: string;

@@ -5,7 +5,10 @@ import type { AccountSettings, Config } from '../../../settings/config.ts';
 import { after } from '../../../base/instant.ts';
 import { refusalReason, type RefusalReason } from '../../../exchange/reply.ts';
 import { EXCHANGE_OPERATIONS } from '../addresses.ts';
-import { Owner, OwnerRefusalError } from './client.ts';
+import { Owner, OwnerGoneError, OwnerRefusalError } from './client.ts';
+import type { SyncLine } from '../sync.ts';
+import type { SyncResult } from '../../../orders/sync.ts';
+import type { ProgressLine } from '../../../cli/shared/progress.ts';
 import { apiTransport } from './urls.ts';
 import { SOCKET_CALLER } from '../caller.ts';
 import type { AskedOperation, InputOf, OperationAddress } from '../operation.ts';
@@ -20,7 +23,7 @@ import type { Beside } from '../../../cli/shared/beside.ts';
 import { throughOwner } from '../../../cli/shared/owner.ts';
 import { driversIn, extensionsOf } from '../../../cli/shared/extensions.ts';
 import { accountConfig, urlsOf } from '../../../cli/shared/options.ts';
-import { OwnedError } from '../../../store/errors.ts';
+import { OwnedError, StoreError } from '../../../store/errors.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
 
 /** After its own limits, the owner needs up to this long to record the outcome of a request. */
@@ -101,6 +104,28 @@ export async function readFromDaemon(
     if (urls !== undefined) throw commandError(result);
   }
   return undefined;
+}
+
+/** Asks the daemon that drives the account for a pass, and shows the progress of the pass. */
+export async function passBeside(
+  config: AccountSettings,
+  extensions: readonly Extension[],
+  { scope, timeoutMs, progress, ...options }: AskedPass,
+): Promise<Beside<SyncResult>> {
+  const pass = async (owner: Owner) => await besideDaemon(owner.sync({ scope, timeoutMs }), progress);
+  return await besideOwner(config, extensions, pass, options);
+}
+
+async function besideDaemon(lines: AsyncGenerator<SyncLine>, progress: ProgressLine): Promise<SyncResult> {
+  for await (const line of lines) {
+    if (line.type === 'progress') progress.show(line);
+    if (line.type === 'result') return { summary: line.summary, end: line.end, holds: line.holds };
+    if (line.type === 'error') {
+      const message = `the daemon's pass failed: ${line.message}`;
+      throw line.problem === undefined ? new Error(message) : new StoreError(line.problem, message);
+    }
+  }
+  throw new OwnerGoneError('the daemon stopped before its pass was done; run sync again');
 }
 
 /** Has one operation done. Throws `UnusableIdError`. */
