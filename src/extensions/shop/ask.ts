@@ -1,7 +1,7 @@
 import { jittered, sleep, TimeLimit } from './clock.ts';
 import { errorIn, OrderSyncError, type Answer, type ErrorKind } from './errors.ts';
 import { overNode } from './socket.ts';
-import { NoOwnerAnswersError, overFetch, Route, type Received } from './transport.ts';
+import { NoOwnerError, overFetch, Route, type Received } from './transport.ts';
 
 interface CommonOptions {
   /** The name of the account, as the settings of order-sync have it; `default` if left out. */
@@ -155,7 +155,7 @@ export class Asker {
 }
 
 function errorOf(error: unknown, isRead: boolean): OrderSyncError {
-  const misses = error instanceof NoOwnerAnswersError ? [...error.misses.values()] : [];
+  const misses = error instanceof NoOwnerError ? [...error.misses.values()] : [];
   const answered = misses.findLast((miss) => 'answer' in miss);
   if (answered !== undefined) return errorIn(answered.answer, isRead);
   const [cause = error] = misses.flatMap((miss) => ('cause' in miss ? [miss.cause] : []));

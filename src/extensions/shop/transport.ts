@@ -36,14 +36,22 @@ export function overFetch(fetching: typeof fetch = fetch): Send {
 /** Nothing was sent to an address, for this cause; or its process answered that it does not drive the account. */
 export type Miss = { readonly cause: unknown } | { readonly answer: Answer; readonly owner: string | undefined };
 
-/** The error if no process of a route drives the account; `misses` tells of each address that was asked. */
-export class NoOwnerAnswersError extends Error {
-  override readonly name = 'NoOwnerAnswersError';
+/** The error if no process of a route drives the account: nothing was done. `misses` has each address that was asked. */
+export class NoOwnerError extends Error {
+  override readonly name = 'NoOwnerError';
   readonly misses: ReadonlyMap<string, Miss>;
   constructor(misses: ReadonlyMap<string, Miss>) {
-    super('no process of these addresses drives the account');
+    super([...misses].map(([base, miss]) => `${base} ${reasonOf(miss)}`).join('; '));
     this.misses = misses;
   }
+}
+
+function reasonOf(miss: Miss): string {
+  if ('answer' in miss) return 'does not drive the account';
+  const { message = '', code = '' } = miss.cause as { readonly message?: string; readonly code?: string };
+  const advice = /CERT|SIGNATURE/.test(code) ? ' (NODE_EXTRA_CA_CERTS names the file of an authority of your own)' : '';
+  // An error of several addresses has no message.
+  return `cannot be reached: ${message || code}${advice}`;
 }
 
 const NOT_OWNER = 421;
@@ -66,7 +74,7 @@ export class Route {
 
   /**
    * Asks until a process answers that drives the account: the owner that an answer names, twice at most, or each other address.
-   * Rejects with `NoOwnerAnswersError` if nothing was done; after any other error the outcome is unknown.
+   * Rejects with `NoOwnerError` if nothing was done; after any other error the outcome is unknown.
    */
   async send(sent: Sent): Promise<Received> {
     const misses = new Map<string, Miss>();
@@ -77,7 +85,7 @@ export class Route {
       const owner = 'owner' in received && owners < MOST_OWNERS ? this.#ownerAt(received.owner, base) : undefined;
       if (owner !== undefined) owners += 1;
       const next = owner ?? this.#bases.find((one) => !misses.has(one) && isAsSecure(base, one));
-      if (next === undefined) throw new NoOwnerAnswersError(misses);
+      if (next === undefined) throw new NoOwnerError(misses);
       this.#base = base = next;
     }
   }

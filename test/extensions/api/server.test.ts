@@ -18,7 +18,8 @@ import { LONGEST_WAIT_MS, Owner, OwnerGoneError } from '../../../src/extensions/
 import { OPERATE_OPERATIONS } from '../../../src/extensions/operate/addresses.ts';
 import { UnusableIdError } from '../../../src/exchange/ids.ts';
 import { serveControl } from '../../../src/extensions/api/server.ts';
-import { NoOwnerError, socketTransport } from '../../../src/extensions/api/asking/transport.ts';
+import { socketTransport } from '../../../src/extensions/api/asking/transport.ts';
+import { NoOwnerError } from '../../../src/extensions/shop/transport.ts';
 import {
   askSocket,
   controlSocket,

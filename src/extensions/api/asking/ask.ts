@@ -13,7 +13,8 @@ import { apiTransport } from './urls.ts';
 import { SOCKET_CALLER } from '../caller.ts';
 import type { AskedOperation, InputOf, OperationAddress } from '../operation.ts';
 import type { FailedResult, Result } from '../envelope.ts';
-import { controlSocketOf, NoOwnerError, socketTransport } from './transport.ts';
+import { NoOwnerError } from '../../shop/transport.ts';
+import { controlSocketOf, socketTransport } from './transport.ts';
 import type { Ways } from './ways.ts';
 import { printable } from '../../../base/words.ts';
 import { answerText, type Tones } from '../../documents/commands/answer.ts';
@@ -53,7 +54,10 @@ export async function besideOwner<Value>(
           last = error;
         }
       }
-      if (urls !== undefined && last?.cause !== undefined) throw new CommandError(EXIT.unavailable, last.message);
+      if (urls !== undefined && last?.misses.values().every((miss) => 'cause' in miss) === true) {
+        // To wait for another owner would not help: no process answered.
+        throw new CommandError(EXIT.unavailable, last.message);
+      }
       if (ways.elsewhere !== undefined) throw new OwnedError(ways.elsewhere);
       return undefined;
     },

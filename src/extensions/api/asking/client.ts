@@ -6,8 +6,8 @@ import { readEnvelope, type FailedResult, type Result } from '../envelope.ts';
 import { SYNC } from '../addresses.ts';
 import type { AskedOperation, InputOf, OperationAddress } from '../operation.ts';
 import type { SyncInput, SyncLine } from '../sync.ts';
-import type { Received, Sent } from '../../shop/transport.ts';
-import { NoOwnerError, type Transport } from './transport.ts';
+import { NoOwnerError, type Received, type Sent } from '../../shop/transport.ts';
+import type { Transport } from './transport.ts';
 
 /** The error when the owner listened, and went away before its answer was complete. */
 export class OwnerGoneError extends Error {
@@ -50,7 +50,7 @@ export class Owner {
     const tooLate = deadline(LONGEST_WAIT_MS + this.#asking.graceMs);
     const request = this.#requestFor(operation, input, tooLate);
     try {
-      return await readResult(await this.#transport(request));
+      return await readResult(await this.#transport.send(request));
     } catch (error) {
       if (this.#isKnown(error)) throw error;
       const what = tooLate.aborted ? 'did not answer in time' : 'went away before it answered';
@@ -62,7 +62,7 @@ export class Owner {
   async *sync(input: SyncInput): AsyncGenerator<SyncLine> {
     const tooLate = deadline(input.timeoutMs + this.#asking.graceMs);
     try {
-      const reply = await this.#transport(this.#requestFor(SYNC, input, tooLate));
+      const reply = await this.#transport.send(this.#requestFor(SYNC, input, tooLate));
       if (reply.status !== 200) {
         const result = await readResult(reply);
         if (result.kind !== 'ok') throw new OwnerRefusalError(result);
@@ -79,7 +79,7 @@ export class Owner {
   async read(operation: OperationAddress): Promise<Result> {
     try {
       const request = this.#requestFor(operation, {}, deadline(READ_MS));
-      return await readResult(await this.#transport(request));
+      return await readResult(await this.#transport.send(request));
     } catch (error) {
       if (error instanceof OwnerRefusalError) return error.result;
       return {
@@ -132,7 +132,6 @@ async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<strin
 async function readResult(reply: Received): Promise<Result> {
   const { status: httpStatus, retryAfter } = reply;
   const result = readEnvelope({ httpStatus, retryAfterSeconds: Number(retryAfter ?? 0), body: await reply.text() });
-  if (result.kind === 'not-owner') throw new NoOwnerError(result.message);
   // Each other request of the command would be refused too.
   if (result.kind === 'unauthorized' || result.kind === 'forbidden') throw new OwnerRefusalError(result);
   return result;

@@ -6,27 +6,14 @@ import { sqlitePath, type Config } from '../../../settings/config.ts';
 import { apiSettings } from '../settings.ts';
 import { messageOf } from '../../../base/text.ts';
 import { StoreError } from '../../../store/errors.ts';
-import { isNeverSent } from '../../shop/errors.ts';
 import { overNode } from '../../shop/socket.ts';
-import type { Received, Sent } from '../../shop/transport.ts';
+import { Route } from '../../shop/transport.ts';
 
-/** The error when no process listens on the control socket, or one that does not drive the account: nothing was done. */
-export class NoOwnerError extends Error {
-  override readonly name = 'NoOwnerError';
-}
-
-/**
- * A way to a process that drives accounts. Rejects with `NoOwnerError` or `CommandError` if nothing was asked; after any other
- * error the outcome is unknown.
- */
-export type Transport = (request: Sent) => Promise<Received>;
+/** A way to a process that drives accounts. Rejects with `CommandError` too if nothing was asked. */
+export type Transport = Pick<Route, 'send'>;
 
 export function socketTransport(socketPath: string): Transport {
-  const send = overNode(socketPath);
-  return async (request) =>
-    await send('http://localhost', request).catch((cause: unknown) => {
-      throw isNeverSent(cause) ? new NoOwnerError('no order-sync process listens', { cause }) : cause;
-    });
+  return new Route(overNode(socketPath), ['http://localhost']);
 }
 
 /** The shortest limit of a socket's path on any system is 104 bytes, with a zero at its end. */
