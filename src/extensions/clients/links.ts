@@ -1,14 +1,7 @@
 import type { OperationDeps } from '../../accounts/in-use.ts';
 import { REFUSALS } from '../../accounts/rules/restraints.ts';
 import { accountWords } from '../../accounts/rules/name.ts';
-import {
-  decideChecked,
-  decideRemembered,
-  type LinkAnswer,
-  type LinkDecision,
-  type LinkRow,
-  type LinkSource,
-} from './link.ts';
+import { decideChecked, decideRemembered, type LinkAnswer, type LinkDecision, type LinkSource } from './link.ts';
 import { after } from '../../base/instant.ts';
 import { isPlainText, LONGEST_PLAIN_TEXT, messageOf } from '../../base/text.ts';
 import type { Answer } from '../../orders/rules/record.ts';
@@ -28,6 +21,7 @@ import {
   saveLink,
   type CheckKey,
 } from './tables/links.ts';
+import type { LinkRow } from './tables/link-row.ts';
 import { rememberStatuses } from '../../store/tables/accounts.ts';
 import { pagesAfter } from '../../store/pages.ts';
 import type { Transaction } from '../../store/port.ts';

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import type { LinkRow } from '../../../src/extensions/clients/tables/link-row.ts';
 import { describe, expect, it } from 'vitest';
 import {
   decideChecked,
@@ -6,7 +7,6 @@ import {
   type LinkAnswer,
   type LinkDecision,
   type AnsweredLink,
-  type LinkRow,
 } from '../../../src/extensions/clients/link.ts';
 import { after } from '../../../src/base/instant.ts';
 import { HOUR } from '../../support/tracking.ts';
