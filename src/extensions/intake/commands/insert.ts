@@ -84,8 +84,8 @@ function defineImport(command: Command): void {
 
 function printResult(result: ImportResult, file: string, { json, mayHaveBeenSent = false }: ImportOptions): void {
   const { read, inserted, alreadyPresent, assumedSent, problemCount, problems } = result;
-  for (const { line, column, reason } of problems) {
-    const text = column === undefined ? reason : `${column}: ${reason}`;
+  for (const { line, column, problem } of problems) {
+    const text = column === undefined ? problem : `${column}: ${problem}`;
     process.stderr.write(`${file}:${line}: ${printable(text)}\n`);
   }
   if (problemCount > 0) {
