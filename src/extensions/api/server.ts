@@ -4,15 +4,13 @@ import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { parse } from 'lossless-json';
 import type { Logger } from 'pino';
 import type { Extension } from '../../cli/extension.ts';
-import type { Services } from '../../daemon.ts';
 import { UnusableIdError } from '../../exchange/ids.ts';
 import type { FlowDeps } from '../../orders/pass/deps.ts';
 import { StoreError } from '../../store/errors.ts';
-import type { Store } from '../../store/port.ts';
 import { closeServer, createServer, type ServerOptions } from '../http/server.ts';
 import { SOCKET_CALLER } from './caller.ts';
 import { invalid, PROBLEM_TYPE, writeEnvelope, type OwnRefusal } from './envelope.ts';
-import type { Accounts } from './operation.ts';
+import type { Accounts, ReadDeps } from './operation.ts';
 import { addRoutes, answer } from './routes.ts';
 import { unusableSocket } from './asking/transport.ts';
 
@@ -32,9 +30,7 @@ const MAX_CONNECTIONS = 512;
 /** The mode of the socket's file: a user who may connect may ask for everything. */
 const OWNER_ONLY = 0o600;
 
-export interface Served extends Accounts, Pick<FlowDeps, 'log' | 'clock' | 'gracePeriodOver'> {
-  readonly store: Pick<Store, 'db' | 'newEvents'>;
-  readonly services: Services;
+export interface Served extends Accounts, Omit<ReadDeps, 'stopping'>, Pick<FlowDeps, 'log' | 'gracePeriodOver'> {
   readonly extensions: readonly Extension[];
 }
 

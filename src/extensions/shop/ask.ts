@@ -30,12 +30,19 @@ export interface CallOptions {
   readonly timeoutMs?: number | undefined;
 }
 
+/** A request of the same key is done once, also if it is asked for again. A random key is made if none is given. */
+export interface DecisionOptions extends CallOptions {
+  readonly idempotencyKey?: string | undefined;
+}
+
 /** One operation of the API: `path` has a `:name` for each part that is an id. */
 export interface Operation {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   /** It may be sent again: it reads, or what it does is done once. */
   readonly isSafe?: boolean;
+  /** It bears an Idempotency-Key. */
+  readonly isKeyed?: boolean;
   /** Its numbers are of the exchange: they become text, with every digit. */
   readonly isExact?: boolean;
 }
@@ -75,8 +82,10 @@ export class Asker {
     this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   }
 
-  async ask<Value>(operation: Operation, input: Input, options: CallOptions = {}): Promise<Value> {
-    const text = await this.text(operation, input, options);
+  async ask<Value>(operation: Operation, input: Input, options: DecisionOptions = {}): Promise<Value> {
+    const { idempotencyKey = globalThis.crypto.randomUUID() } = options;
+    const keyed = operation.isKeyed === true && { headers: { 'idempotency-key': idempotencyKey } };
+    const text = await this.text(operation, { ...input, ...keyed }, options);
     try {
       const { value } = JSON.parse(operation.isExact === true ? numbersAsText(text) : text) as { value: Value };
       return value;
