@@ -225,8 +225,8 @@ async function settle({ store }: Pick<DeliveryDeps, 'store'>, folder: PhotoFolde
 
 function rowOf({ clock }: DeliveryDeps, delivery: string, token: PhotoToken, file: ReceivedFile): NewPhoto {
   const { account, link_id, level, action_id, request_id } = token;
-  const { originalName: original_name, type = null, size, sha256, refusal } = file;
-  const stored_name = refusal === null ? `${placeOf(link_id, delivery)}/${file.name}` : null;
-  const received = { original_name, type, size, sha256, stored_name, received_at: clock.now().toISOString(), refusal };
-  return { account, link_id, level, action_id, request_id, delivery, ...received };
+  const { name, ...columns } = file;
+  const stored_name = file.refusal === null ? `${placeOf(link_id, delivery)}/${name}` : null;
+  const received_at = clock.now().toISOString();
+  return { account, link_id, level, action_id, request_id, delivery, ...columns, stored_name, received_at };
 }

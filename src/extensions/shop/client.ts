@@ -117,9 +117,9 @@ function eventsOf(asker: Asker) {
   return {
     /** A page of events. `next` is the cursor to read on from. */
     list: async <Type extends EventType = EventType>(
-      { limit, ...filter }: EventFilter<Type> & { readonly limit?: number } = {},
+      filter: EventFilter<Type> & { readonly limit?: number } = {},
       options: CallOptions = {},
-    ): Promise<EventPage<Type>> => await readPage(asker, filter, limit, options),
+    ): Promise<EventPage<Type>> => await readPage(asker, filter, options),
     /**
      * Yields every event after a cursor, and then each new one as it happens, until `signal` aborts. It reconnects by itself,
      * and throws only if the cursor is of another database or the token is refused.

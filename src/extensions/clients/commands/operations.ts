@@ -57,12 +57,11 @@ function defineOperation(command: Command): void {
   if (entry === undefined) throw new Error(`no operation belongs to the command ${words}`);
   const [operation, field, example] = entry;
   const isRecord = RECORDS.includes(operation);
-  command.argument(
-    `<${field === 'id' ? 'preOrderId' : field}>`,
-    operation === createLink ? 'goes to the exchange and is kept nowhere' : '',
-  );
-  if (operation === createLink)
-    command.description('registers a client and makes a link, or links a registered client; the link is remembered');
+  if (operation === createLink) {
+    command
+      .argument('<email>', 'goes to the exchange and is kept nowhere')
+      .description('registers a client and makes a link, or links a registered client; the link is remembered');
+  } else command.argument(`<${field === 'id' ? 'preOrderId' : field}>`);
   if (operation === createLink || operation === followLink)
     command.option('--reference <text>', 'your own name for the link; no e-mail address');
   if (operation === verificationToken) addLevelOption(command);
