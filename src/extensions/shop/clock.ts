@@ -10,22 +10,6 @@ export function jittered(ms: number): number {
   return ms * (0.5 + Math.random() / 2);
 }
 
-/** Rejects with the reason of `signal` when it aborts. */
-export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  await new Promise<void>((resolve, reject) => {
-    const stop = () => {
-      clearTimeout(timer);
-      reject(signal.reason as Error);
-    };
-    const timer = timerOf(ms, () => {
-      signal.removeEventListener('abort', stop);
-      resolve();
-    });
-    signal.addEventListener('abort', stop, { once: true });
-  });
-}
-
 /** Aborts when the signal of a caller does, or when the time is over. */
 export class TimeLimit {
   readonly #controller = new AbortController();
@@ -72,4 +56,13 @@ export class TimeLimit {
     this.pause();
     this.#caller?.removeEventListener('abort', this.#abort);
   }
+}
+
+/** Rejects with the reason of `signal` when it aborts. */
+export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  const limit = new TimeLimit(signal, ms);
+  await new Promise((resolve) => limit.signal.addEventListener('abort', resolve, { once: true }));
+  limit.release();
+  signal.throwIfAborted();
 }
