@@ -123,19 +123,15 @@ function tooLarge(maxBytes: number): DeliveryRefusal {
 async function* partsOf(request: FastifyRequest, upload: Upload): AsyncGenerator<DeliveryPart> {
   // A connection that is closed already has no more events: waiting for one would never end.
   if (upload.failure !== undefined || request.raw.destroyed) throw refusalOf(undefined, upload);
-  try {
-    for await (const part of request.parts()) {
-      if (part.type !== 'file') continue;
-      yield { name: part.fieldname, filename: part.filename, bytes: bytesOf(part.file, upload) };
-    }
-  } catch (error) {
-    throw refusalOf(error, upload);
+  for await (const part of refusing(request.parts(), upload)) {
+    if (part.type !== 'file') continue;
+    yield { name: part.fieldname, filename: part.filename, bytes: refusing<Uint8Array>(part.file, upload) };
   }
 }
 
-async function* bytesOf(file: AsyncIterable<Uint8Array>, upload: Upload): AsyncGenerator<Uint8Array> {
+async function* refusing<Item>(items: AsyncIterable<Item>, upload: Upload): AsyncGenerator<Item> {
   try {
-    yield* file;
+    yield* items;
   } catch (error) {
     throw refusalOf(error, upload);
   }
