@@ -24,10 +24,8 @@ const TONE_COLORS: Readonly<Record<Tone, string>> = {
   neutral: MUTED,
 };
 
-/** The part of a step that its columns take. */
 const FILLED = 0.78;
 const WIDEST_COLUMN = 40;
-/** Room for the names below an axis, and their place in it. */
 const AXIS = 26;
 const AXIS_TEXT = 13;
 /** The sum of a step's numbers stays finite. */
@@ -139,10 +137,8 @@ function finite(value: number): number {
   return Math.max(-GREATEST, Math.min(GREATEST, value));
 }
 
-/** The height of the strip of a thing. */
 const STRIP = 22;
 
-/** Makes a drawing with a strip for each thing, which has its name beside the strip, or above it on a narrow page. */
 function stripsOf(rows: readonly Series[], size: Size) {
   const isWide = size.name === 'wide';
   const [left, top, pitch] = isWide ? [210, 9, 38] : [14, 26, 50];

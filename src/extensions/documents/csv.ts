@@ -11,7 +11,6 @@ const PROBLEMS: Partial<Record<CsvErrorCode | 'INVALID_OPENING_QUOTE', string>> 
   CSV_MAX_RECORD_SIZE: TOO_LONG,
 };
 
-/** A record, with the line on which it begins. */
 interface CsvRecord {
   readonly line: number;
   readonly record: readonly string[];

@@ -4,7 +4,6 @@ import type { Cell, Tone } from '../../cli/shared/terminal.ts';
 export type CellKind = 'text' | 'time' | 'day' | 'decimal' | 'digits' | 'count' | TonedKind;
 type TonedKind = 'severity' | 'state' | 'outcome';
 
-/** Keys without a column are not shown. */
 export type Row = Readonly<Record<string, Cell>>;
 export type Rows = Iterable<Row> | AsyncIterable<Row>;
 
@@ -38,7 +37,6 @@ export interface Section {
   readonly rowsForPeople?: Rows;
   readonly part?: SectionPart;
   readonly lead?: string;
-  /** The sentence in place of rows if there are none; `none` unless given. */
   readonly empty?: string;
   readonly groups?: Groups;
   /** In HTML the section folds behind its title, and in XLSX its sheet is hidden, unless the document is whole. */
@@ -47,7 +45,6 @@ export interface Section {
   readonly isForPrograms?: boolean;
 }
 
-/** The parts of a report, in their order, with their titles. */
 export const PARTS = {
   attention: 'What needs a person',
   money: 'Orders and money',
@@ -58,7 +55,6 @@ export type SectionPart = keyof typeof PARTS;
 
 /** Rows beside each other with the same values of some columns. In HTML each group folds behind its heading, without these columns. */
 export interface Groups {
-  /** The keys of these columns. */
   readonly says: readonly string[];
   describe(row: Row): GroupHead;
 }
@@ -82,7 +78,6 @@ export const PATTERNS = ['plain', 'stripes', 'dots', 'grid'] as const;
 
 export interface Look {
   readonly tone: Tone;
-  /** `plain` unless given. */
   readonly pattern?: (typeof PATTERNS)[number];
 }
 
@@ -90,7 +85,6 @@ export type Chart = ColumnChart | SpanChart;
 
 interface ChartHead {
   readonly title: string;
-  /** The part of a page that it stands in: above its sections, in `attention` below them. */
   readonly part: SectionPart;
   /** Its main figures in a sentence or two, also for people who do not see it. */
   readonly text: string;
@@ -110,7 +104,6 @@ export interface ColumnChart extends ChartHead {
   readonly kind: 'columns';
   readonly steps: Steps;
   readonly series: readonly Series[];
-  /** The series stand beside each other in each step, and not on each other. */
   readonly isBeside?: boolean;
   /** One row of `values` a series, one value a step. */
   readonly panels: readonly { readonly unit: string; readonly values: readonly (readonly number[])[] }[];
@@ -136,7 +129,6 @@ export interface Verdict {
 export interface Card {
   readonly label: string;
   readonly value: string;
-  /** The parts of the figure, or the advice about it. */
   readonly note?: string;
   readonly tone?: Tone;
   readonly section?: string;
@@ -155,7 +147,6 @@ export interface ReportDocument {
   readonly facts: readonly Fact[];
   readonly sections: readonly Section[];
   readonly charts: readonly Chart[];
-  /** Nothing is folded or hidden. */
   readonly isWhole?: boolean | undefined;
 }
 
@@ -171,7 +162,6 @@ export function saysNothing(value: Cell, column: Column): boolean {
   return isNumeric(column) && /^-?0+(?:\.0*)?$/.test(String(value));
 }
 
-/** The values that are not neutral. */
 const TONES: Readonly<Record<string, Readonly<Record<string, Tone>>>> = {
   severity: { error: 'error', warning: 'warning', info: 'info' },
   state: {

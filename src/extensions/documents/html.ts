@@ -29,7 +29,6 @@ import { otherFacts, readSection, scopeFacts, type ReadSection } from './section
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 /** Rows of one group; the rows that follow say nothing new. */
 const MOST_ROWS_OF_GROUP = 50;
-/** Groups with no more rows than these are not folded. */
 const MOST_ROWS_UNFOLDED = 6;
 const LONGEST_FIGURE = 18;
 const LONGEST_FACT = 60;
@@ -74,12 +73,10 @@ export async function* contentText(document: ReportDocument, more = ''): AsyncGe
 
 interface Part {
   readonly part: SectionPart;
-  /** Undefined if it is the only part. */
   readonly title: string | undefined;
   readonly members: readonly ReadSection[];
 }
 
-/** Returns a section once for each part that its groups stand in. */
 function splitByPart(read: ReadSection): readonly ReadSection[] {
   const { section } = read;
   const parts = Map.groupBy(read.groups, ({ head }) => head?.part ?? section.part ?? 'details');
@@ -164,7 +161,6 @@ function cardText({ label, value, note, tone = 'neutral', section }: Card, names
   });
 }
 
-/** A box with a figure; `value` and `note` are markup. */
 export interface Box {
   readonly label: string;
   readonly tone: Tone;
@@ -224,7 +220,6 @@ function groupId(section: string, index: number): string {
   return `${idOf(section)}-${index + 1}`;
 }
 
-/** Begins a fold; `summary` is the markup that is always seen. */
 function foldText(name: string, isOpen: boolean, summary: string): string {
   return `<details class="${name}"${isOpen ? ' open' : ''}><summary>${summary}</summary>`;
 }

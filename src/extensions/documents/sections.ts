@@ -61,12 +61,10 @@ export async function readSection(section: Section, hasHeads: boolean, mostOfGro
   return { section, columns: columns.filter((column) => !silent.has(column)), silent: [...silent], groups, count };
 }
 
-/** The common properties of the rows of a group. */
 export function groupOf(row: Row, { says }: Groups): string {
   return JSON.stringify(says.map((key) => row[key]));
 }
 
-/** The sentence that names the first step of a person; null if there is nothing to do. */
 export function firstText({ verdict }: ReportDocument): string | null {
   const { title, advice } = verdict?.first?.head ?? {};
   return title === undefined ? null : `Begin with: ${title}. ${advice ?? ''}`.trim();
@@ -107,7 +105,6 @@ export function accountFact(account: string | undefined): Fact {
 }
 
 export interface PeriodScope extends ReportScope {
-  /** The time of the orders that the period is about; insertion unless given. */
   readonly by?: 'insertion' | 'completion' | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
@@ -132,7 +129,6 @@ export function accountAdvice(account: string | undefined): string {
   return account === undefined ? ' --account NAME' : accountWords(account);
 }
 
-/** The verdict on a period without any `noun`: a person should look at it unless `mayBeEmpty`. */
 export function emptyVerdict(noun: string, text: string, mayBeEmpty = false): Verdict {
   if (mayBeEmpty) return { tone: 'neutral', text, reasons: [] };
   return { tone: 'warning', text, reasons: [emptyReason(noun)] };

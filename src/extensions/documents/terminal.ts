@@ -5,7 +5,6 @@ import { isNumeric, toneOf, type Column, type Row } from './document.ts';
 const GAP = '  ';
 /** If a line is too narrow, texts are cut to no less than this before a column is left out. */
 const LEAST_TEXT = 16;
-/** Other values are cut beyond this. */
 const LEAST_VALUE = 40;
 const LONGEST_LABEL = 40;
 /** No column is wider: a file cuts nothing, so a longer value stands out of its column, and the other rows stay short. */
@@ -20,7 +19,6 @@ interface LaidColumn {
   readonly column: Column;
   readonly label: string;
   readonly cells: readonly string[];
-  /** The width that it has if there is room, and the least that it can do with. */
   readonly natural: number;
   readonly least: number;
   width: number;
@@ -112,7 +110,6 @@ function isAmount({ kind }: Column): boolean {
   return kind === 'decimal' || kind === 'digits';
 }
 
-/** Adds spaces after decimals, so that their points stand in one column as their ends do. */
 function alignedAtPoint(texts: readonly string[]): readonly string[] {
   const fractionOf = (text: string) => /^-?\d+(\.\d+)?$/.exec(text)?.[1]?.length ?? 0;
   const longest = mostOf(texts, fractionOf);

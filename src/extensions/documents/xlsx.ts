@@ -26,7 +26,6 @@ import { readDecimal } from '../../base/decimal.ts';
 import { counted, mostOf, printable, sumOf } from '../../base/words.ts';
 import { pasteable } from '../../base/invocation.ts';
 
-/** The widths of a name, its value, and the remark about it; in characters. */
 const WIDTHS = [52, 26, 110] as const;
 const WHOLE_WIDTH = WIDTHS[0] + WIDTHS[1] + WIDTHS[2];
 const MOST_FRONT_LINES = 6;
@@ -73,7 +72,6 @@ function nameOf(wanted: string, taken: Set<string>): string {
   }
 }
 
-/** Makes the first sheet, which reads as the page does. */
 function frontSheet(document: ReportDocument, sheets: readonly TableSheet[], name: string): Sheet {
   const { title, verdict, cards = [] } = document;
   const data: SheetRow[] = [wide(title, { ...BOLD, fontSize: 14 })];
@@ -146,7 +144,6 @@ function colored(tone: Tone = 'neutral'): Look {
   return textColor === undefined ? {} : { textColor };
 }
 
-/** The workbook is made in memory. */
 const MOST_ROWS = 20_000;
 /** A spreadsheet keeps 15 digits of a number and replaces the others by zeros. */
 const EXACT_DIGITS = 15;
@@ -156,7 +153,6 @@ const WIDEST_TEXT = 34;
 const WIDEST_KEYS = 70;
 const MOST_LINES = 4;
 const LEAST_WIDTH = 6;
-/** The button of a filter, and the space beside a text. */
 const BUTTON = 3;
 /** The space keeps a number off the text beside it. */
 const RIGHT = { align: 'right', indent: 1, alignVertical: 'top' } as const;
@@ -184,7 +180,6 @@ interface TableSheet extends Sheet {
   readonly rows: readonly Row[];
 }
 
-/** Makes the sheet of a section. Its heading stays in place and is printed on every page, and its rows can be filtered. */
 async function tableSheet(section: Section, name: string, isHidden: boolean): Promise<TableSheet> {
   const rows: Row[] = [];
   let count = 0;
@@ -215,11 +210,9 @@ function fieldOf({ key, kind, label: name }: Column, rows: readonly Row[]): Fiel
   const label = isTime && !name.includes('UTC') ? `${name} (UTC)` : isMixed ? `${name} (long numbers as text)` : name;
   const widths = values.map((value, index) => {
     if (value === null) return 0;
-    // A date has the width of its format.
     return widthOf(exact[index]?.type === Date ? (exact[index].format ?? '') : printable(value));
   });
   const widest = mostOf(widths, (one) => one);
-  // Numbers are never cut.
   const width = Math.max(headingWidth(label), (align === 'right' ? widest : Math.min(widest, WIDEST_TEXT)) + 2);
   const cells = values.map((value, index) => {
     if (value === null) return null;

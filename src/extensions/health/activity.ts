@@ -26,7 +26,6 @@ const MOST_TIMES = 200;
 
 type ActivityClock = Pick<Clock, 'now' | 'monotonic'>;
 
-/** The newest times of a kind, in milliseconds, and how many there were. */
 export class NewestTimes {
   count = 0;
   readonly #times = new Float32Array(MOST_TIMES);
@@ -58,16 +57,13 @@ export class Activity implements Listener {
   /** When the exchange last answered anything but a 5xx. */
   answeredAt: Date | undefined;
   lastRequest: RequestEnded | undefined;
-  /** Why the last request failed that failed at the exchange. */
   failure: string | undefined;
   readonly passes = new Map<string, PassActivity>();
   /** The orders that waited for a look-up which was due, when the followed ones were last read. */
   overdue: OverdueLookups | undefined;
-  /** How late the newest changes were seen. */
   readonly seenLate = new NewestTimes();
   readonly #clock: ActivityClock;
   readonly #listeners: readonly ProcessListener[];
-  /** The requests that ended in each of the newest seconds. */
   readonly #requests = new Map<number, number>();
   readonly #keptBack = new Map<string, { readonly since: Date; readonly triedAt: Date; readonly cause: string }>();
 
@@ -127,7 +123,6 @@ export class Activity implements Listener {
     return [...this.#requests].reduce((sum, [second, requests]) => (second > before ? sum + requests : sum), 0);
   }
 
-  /** Lists orders that the database did not let be written; one that was not tried for long may be gone. */
   keptBack(now: Date): readonly KeptBack[] {
     return [...this.#keptBack]
       .filter(([, { triedAt }]) => now.getTime() - triedAt.getTime() < KEPT_BACK_MS)
@@ -175,7 +170,6 @@ export class Activity implements Listener {
 export class Activities {
   /** The newest one of the process: on PostgreSQL one heartbeat renews all of them. */
   lease: Pick<AccountLease, 'failure'> | undefined;
-  /** Keeps the state of each account. */
   readonly listener: Listen = async ({ account, store }) => Object.assign(this.of(account), { writer: store.writer });
   readonly #clock: ActivityClock;
   readonly #listeners: ProcessListener[] = [];

@@ -15,7 +15,6 @@ const TROUBLES = {
   answers: ['cannot-be-read', 'an order record was read'],
 } as const;
 type Trouble = keyof typeof TROUBLES;
-/** New statuses come together when an account is new. */
 const GATHER_STATUSES_MS = 10_000;
 const MOST_STATUSES = 20;
 /** Only the status of the order itself says whether it is final. */
@@ -26,13 +25,11 @@ interface Begun {
   heldUp?: WaitingOrders;
 }
 
-/** Logs an incident at its beginning, once a minute while something waits, and at its end; counts equal failures. */
 export class Incidents implements Listener {
   readonly #deps: HeardAccount;
   readonly #story = new IncidentStory();
   /** The troubles of the exchange that have begun and not ended, by the newest events of the account. */
   readonly #troubles = new Set<Trouble>();
-  /** Orders with unreadable records since the last readable one. */
   readonly #unreadable = new Set<string>();
   readonly #begun = new Map<IncidentKind, Begun>();
   readonly #statuses = new Set<string>();
@@ -136,7 +133,6 @@ export class Incidents implements Listener {
     if (this.#statuses.size > 0) this.#tellStatuses();
   }
 
-  /** Logs at once that an incident begins, and the rest later, with the orders that wait. */
   #observe(): void {
     for (const news of this.#story.observe(this.#conditions(), this.#deps.clock.monotonic())) {
       if (news.stage === 'begun') this.#write(news);
@@ -156,7 +152,6 @@ export class Incidents implements Listener {
     return [...database, ...(isOutOfReach ? [{ kind: 'exchange', cause } as const] : []), ...(held ?? [])];
   }
 
-  /** Why the database cannot be written, or its mark, without which nothing is sent. */
   #whyUnwritten(): string | undefined {
     const { writer, mark } = this.#deps.store;
     try {

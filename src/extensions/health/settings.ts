@@ -52,8 +52,5 @@ const ops = section({
       'is on, and every user of this machine could decide about orders: set ops.token too, in a file (ORDER_SYNC_OPS_TOKEN_FILE)',
   });
 
-export const healthSettings = settingsPart({
-  sections: { ops },
-  secrets: ['ops.token', 'ops.heartbeatUrl'],
-});
+export const healthSettings = settingsPart({ sections: { ops }, secrets: ['ops.token', 'ops.heartbeatUrl'] });
 export type OpsSettings = ReturnType<typeof healthSettings.of>['ops'];

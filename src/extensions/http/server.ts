@@ -13,16 +13,11 @@ import type { FlowDeps } from '../../orders/pass/deps.ts';
 import { repeatEvery } from '../../orders/pass/run.ts';
 import type { ListenAddress } from '../../settings/values.ts';
 
-/** Answers have this long to be read when a server closes. */
 const FLUSH_MS = 1_000;
-/** An address that cannot be used is tried again after this time. */
 const TRY_AGAIN_MS = 30_000;
 /** A client that begins TLS and says no more is cut after this time. */
 const HANDSHAKE_MS = 5_000;
-const STATUS_OF_CODE: Readonly<Record<string, number>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: 408,
-  HPE_HEADER_OVERFLOW: 431,
-};
+const STATUS_OF_CODE: Readonly<Record<string, number>> = { ERR_HTTP_REQUEST_TIMEOUT: 408, HPE_HEADER_OVERFLOW: 431 };
 
 export interface ServerOptions {
   readonly limits: Pick<
@@ -32,9 +27,7 @@ export interface ServerOptions {
   /** Connections above it are closed, so that clients who only connect leave the daemon some file descriptors. */
   readonly maxConnections: number;
   readonly unreadable: (httpStatus: number, error: Error) => string;
-  /** Type of what `unreadable` returns; application/json unless given. */
   readonly unreadableType?: string;
-  /** Certificate and key (PEM) of a server of HTTPS. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
 }
 
@@ -67,7 +60,6 @@ export function createServer(options: ServerOptions): FastifyInstance {
   return server;
 }
 
-/** Answers a client that sends no HTTP, or sends it too slowly, if it can still be answered. */
 function answerBrokenClient(
   error: Error & { code?: string },
   socket: Socket,
@@ -92,17 +84,13 @@ export async function listenAt(server: FastifyInstance, { host, port }: ListenAd
 }
 
 interface Patient extends Pick<FlowDeps, 'log' | 'clock'> {
-  /** The section of the settings that has the address. */
   readonly name: string;
   readonly listen: ListenAddress;
 }
 
-/** A server that listens, or will. */
 export interface Listening {
   readonly url: string | undefined;
-  /** Why it does not listen. */
   readonly failure: string | undefined;
-  /** Is done when it listens, or is stopped. */
   readonly waiting: Promise<void>;
 }
 

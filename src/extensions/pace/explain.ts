@@ -5,10 +5,8 @@ import type { PaceLearner, PaceLimits } from './pace.ts';
 import { statusKey } from './status.ts';
 import { ageBy, LONGEST_MS } from './stay-times.ts';
 
-/** Of fewer stays than these no duration is told. */
 const FEW_STAYS = 10;
 
-/** Compares an order with the stays of others in its status. */
 export function explainLearned(
   learner: PaceLearner,
   limits: PaceLimits,

@@ -56,7 +56,6 @@ export class LearningPace implements FollowPace {
   /** The limits of an account that has its rate for itself. */
   readonly limits: PaceLimits;
   history: Learned | undefined;
-  /** The pace that was learned last, whether it is in force or not. */
   learned: LearnedPace;
   isNew: boolean;
   readonly #shared: SharedDemand;

@@ -16,7 +16,6 @@ export interface PaceLimits extends Budget {
   readonly worthMs: number;
 }
 
-/** Statuses beyond this number share one assumption. */
 export const MOST_STATUSES = 200;
 export const OTHERS = '';
 
@@ -37,7 +36,6 @@ interface LearnedStatus {
   readonly stays: number;
   readonly orders: number;
   readonly hazards: Float64Array;
-  /** The price of a look-up of one of them in milliseconds of delay. */
   readonly priceMs: number;
   /** Look-ups a millisecond of its orders, and how many of them are expected to leave it in that time. */
   readonly demand: number;
@@ -47,10 +45,8 @@ interface LearnedStatus {
 export interface LearnedPace extends Pace {
   /** The price of a look-up in milliseconds of delay: the higher one, if accepted orders and existing orders have two. */
   readonly priceMs: number;
-  /** Look-ups a millisecond that it makes while orders are as they were when it was learned. */
   readonly demand: number;
   readonly statuses: readonly LearnedStatus[];
-  /** The chance to leave a status by age; an unknown status has the one that is assumed of all. */
   hazardsOf(key: string): Float64Array;
 }
 
@@ -182,13 +178,10 @@ function boundedGap(
   return Math.max(leastMs, gapMs(hazards, Math.max(0, ageMs), priceMs, Math.max(leastMs, mostMs)));
 }
 
-/** Orders that are alike: those of one status and one bin of age. */
 export interface PacedGroup {
-  /** Look-ups a millisecond of all of them at a price; it falls with the price. */
   demand(priceMs: number): number;
 }
 
-/** Look-ups a millisecond. */
 interface Budget {
   /** The part of the rate for orders that are followed (`follow.share`). */
   readonly budget: number;
@@ -198,7 +191,6 @@ interface Budget {
 /** The highest price of a look-up in ms of delay. Beyond it, due orders wait: that costs new orders less. */
 const HIGHEST_MS = 60 * 60_000;
 const PRECISION = 0.01;
-/** The part of the budget that is reserved for fresh orders, or for orders of one kind. */
 const RESERVED = 0.2;
 /** The part of the rate up to which look-ups are planned. */
 const MOST_OF_RATE = 0.98;

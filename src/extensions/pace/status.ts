@@ -9,7 +9,6 @@ import type { EndedStay } from './stay-times.ts';
 export interface FollowedOrder extends PacedOrder {
   readonly changedAt: Date | null;
   readonly lastLookupAt: Date | null;
-  /** UTC, empty if there is none. */
   readonly nextActionAt: string;
 }
 
@@ -22,7 +21,6 @@ export function isAccepted(key: string): boolean {
   return key === ('accepted' satisfies OrderState);
 }
 
-/** Adds the orders of a page that were due before a time; undefined while no order was. */
 export function withOverdue(known: OverdueLookups | undefined, orders: readonly FollowedOrder[], before: Date) {
   const due = orders
     .filter(({ state }) => isPaced(state))
@@ -40,7 +38,6 @@ export interface StatusEvent {
   readonly oldValue: string | null;
   readonly newValue: string | null;
   readonly observedAt: number;
-  /** The look-up before; null if there was none. */
   readonly lookedUpBefore: number | null;
   /** `modificationDate` of the record that brought it; null if it has none. */
   readonly exchangeTime: number | null;
@@ -52,7 +49,6 @@ export interface Stay extends EndedStay {
   readonly state: OrderState;
   /** False if the program or a person ended it: then the order was only watched for so long. */
   readonly isByExchange: boolean;
-  /** How long after the change it was seen, in milliseconds; undefined if the exchange does not say when it was. */
   readonly lateMs: number | undefined;
 }
 
@@ -64,7 +60,6 @@ const COLUMNS = {
 } as const satisfies Record<string, keyof PacedOrder>;
 type ChangeField = keyof typeof COLUMNS;
 
-/** The fields of `events` that say how long orders stay in a status. */
 export const CHANGE_FIELDS = Object.keys(COLUMNS) as ChangeField[];
 
 /** Returns the stays that ended with an event from `fromId` on; `events` are all of the order, oldest first. */
@@ -129,7 +124,6 @@ function columnOf(field: string): keyof PacedOrder {
   return COLUMNS[field as ChangeField];
 }
 
-/** With fewer changes than this nothing is learned from them. */
 const ENOUGH_GAPS = 100;
 
 /** Learns after how many ms without a change an order is stuck: a day, or longer than 99 of 100 changes took. */

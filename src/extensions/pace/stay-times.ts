@@ -91,7 +91,6 @@ export class StayTimes {
     }
   }
 
-  /** Of each bin, the chance for each millisecond that a stay ends. */
   hazards(): Float64Array {
     return Float64Array.from(PRIOR, (prior, bin) => {
       return (this.#ends[bin]! + prior.ends) / (this.#watchedMs[bin]! + prior.watchedMs);

@@ -5,7 +5,6 @@ import { accountAdvice, accountColumns, accountFact, emptyVerdict, type ReportSc
 import { compareTexts, counted, cut, inWords, sumOf } from '../../base/words.ts';
 import { waitingChart } from './reconciliation/charts.ts';
 
-/** Orders of one state, order status and pair (null: all pairs), and their ages at these percentiles, in ms; null if that cannot be known. */
 export interface AgeGroup extends Readonly<Record<keyof Span | 'p90' | 'longest', number | null>> {
   readonly state: string;
   readonly status: string | null;
@@ -22,7 +21,6 @@ export interface OldestOrder {
   readonly since: string;
 }
 
-/** The orders that the report is about; times are UTC, ISO 8601. */
 interface AgeingFacts extends ReportScope {
   readonly asOf: string;
   readonly from: string | null;
@@ -176,7 +174,6 @@ function groupRow({ state, status, pair, orders, ...ages }: AgeGroup): Row {
   return Object.assign({ state, status, pair, orders }, ...PERCENTILES.map(([key]) => ageCells(key, ages[key])));
 }
 
-/** The cells of an age: in words such as `3d 04:05:06`, and in seconds, exactly. */
 function ageCells(key: string, ms: number | null): Row {
   if (ms === null) return { [key]: null, [`${key}_seconds`]: null };
   const whole = Math.floor(ms / 1_000);
@@ -208,7 +205,6 @@ export class Ages {
   readonly #states: readonly string[];
   readonly #limit: number;
   readonly #asOfMs: number;
-  /** In ms; NaN for a time that cannot be read. */
   readonly #groups = new Map<string, Pick<AgeGroup, 'state' | 'status' | 'pair'> & { readonly times: number[] }>();
   #oldest: OldestOrder[] = [];
   orders = 0;

@@ -27,14 +27,11 @@ export const SUMMARY_COLUMNS = [
   { key: 'outcome', label: 'Outcome', kind: 'outcome' },
   { key: 'position', label: 'Position', kind: 'text', rank: 1 },
   { key: 'orders', label: 'Orders', kind: 'count' },
-  // The exact sum.
   { key: 'asset', label: 'Asset', kind: 'decimal' },
-  // The same sum by its outcome, so that a column of these may be added up.
   { key: 'succeeded', label: 'Asset, succeeded', kind: 'decimal', isForPrograms: true },
   { key: 'failed', label: 'Asset, failed', kind: 'decimal', isForPrograms: true },
   { key: 'open', label: 'Asset, open', kind: 'decimal', isForPrograms: true },
   { key: 'outcome_unknown', label: 'Asset, final, outcome not known', kind: 'decimal', isForPrograms: true },
-  // Orders that are invalid, or whose asset is not a number; they are counted and not summed.
   { key: 'unreadable', label: 'Not in the sum', kind: 'count', rank: 2 },
 ] as const satisfies readonly Column[];
 

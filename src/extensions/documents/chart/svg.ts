@@ -20,10 +20,8 @@ export interface Size {
 
 const NARROW: Size = { name: 'narrow', width: 330, panelWidth: 330, fontSize: 12 };
 export const SIZES: readonly Size[] = [{ name: 'wide', width: 760, panelWidth: 370, fontSize: 12.5 }, NARROW];
-/** A chart in half of a wide page. */
 export const HALF_SIZES: readonly Size[] = [{ name: 'wide', width: 560, panelWidth: 560, fontSize: 12 }, NARROW];
 
-/** How a text of a drawing looks; it begins at its place, in ink, unless this says otherwise. */
 interface TextLook {
   readonly anchor?: 'middle' | 'end';
   readonly isMuted?: boolean;
@@ -94,7 +92,6 @@ export function valueTicks(low: number, high: number, most: number, isWhole: boo
   return Array.from({ length: last - first + 1 }, (_, index) => (first + index) * step);
 }
 
-/** Writes the names of the steps below an axis, each below the middle of its step, without the ones that have no room. */
 export function writeSteps(drawing: Drawing, steps: Steps, [left, right]: readonly [number, number], y: number): void {
   const step = (right - left) / steps.length;
   let end = Number.NEGATIVE_INFINITY;
@@ -110,7 +107,6 @@ export function writeSteps(drawing: Drawing, steps: Steps, [left, right]: readon
 
 const SECOND_MS = 1_000;
 const [MINUTE_MS, HOUR_MS, DAY_MS, YEAR_MS] = [60_000, 3_600_000, 86_400_000, 31_536_000_000];
-/** Times that an axis may name, the ones to name first before the others. */
 const TICKS_MS: readonly (readonly number[])[] = [
   [SECOND_MS, MINUTE_MS, HOUR_MS].concat([1, 10, 100].map((days) => days * DAY_MS)),
   [1, 10, 100, 1_000].map((years) => years * YEAR_MS),
@@ -124,12 +120,10 @@ export function durationText(ms: number): string {
   return inUnits(Math.max(ms, SECOND_MS)).replace(' ', '\u00a0');
 }
 
-/** The place of a duration on a logarithmic axis: seconds and days have room on it. */
 export function placeOf(ms: number): number {
   return Math.log10(Math.max(ms, SECOND_MS));
 }
 
-/** The times to name on an axis that holds the spans, from the left end to the right one: about `most` of them. */
 export function ticksOf(
   spans: readonly Span[],
   most: number,

@@ -60,7 +60,6 @@ function asText(value: unknown): string {
   return typeof value === 'string' ? value : (stringify(value) ?? '');
 }
 
-/** `externalOrderId` as `external order id`. */
 function asWords(name: string): string {
   return name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
 }

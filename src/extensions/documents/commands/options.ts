@@ -10,7 +10,6 @@ export function rowIds(given: string, before: readonly number[] = []): readonly 
   return [...before, rowId(given)];
 }
 
-/** The currencies of a pair, in any case. */
 export interface Pair {
   readonly from: string;
   readonly to: string;

@@ -90,7 +90,6 @@ export async function writeReport(document: ReportDocument, options: OutputOptio
   throw new CommandError(EXIT.look, reason.slice(0, 1).toLowerCase() + reason.slice(1));
 }
 
-/** Returns the size of the written files, in bytes. */
 async function write(document: ReportDocument, options: OutputOptions): Promise<number> {
   const { out } = options;
   let paths = out === undefined ? [] : [out];

@@ -28,7 +28,6 @@ export function cssString(text: string): string {
   return `"${escaped}"`;
 }
 
-/** Makes the name of a section an id that needs no escaping in CSS and in links. */
 export function idOf(name: string): string {
   return name.replace(/[^A-Za-z0-9_-]/g, '-');
 }
@@ -53,7 +52,6 @@ export function commandText(command: string): string {
   return `<code data-copy tabindex="0">${escapeText(pasteable(command))}</code>`;
 }
 
-/** Cuts the longest words in their middle, and a text that is too long for a table at its end. */
 export function cutText(value: Cell): string {
   return cutEnd(cutWords(value), LONGEST_CELL);
 }
@@ -91,7 +89,6 @@ const LEAST_WIDTH = 26;
 const PAPER_WIDTH = 180;
 const GAP = 2;
 const TONED: ReadonlySet<Column['kind']> = new Set(['severity', 'state', 'outcome']);
-/** A longer table scrolls in its frame, below its headings. */
 const MOST_ROWS_AT_ONCE = 60;
 
 interface ShownColumn {
@@ -140,7 +137,6 @@ function headingOf({ label: whole, kind }: Column): string {
   return kind === 'time' && !label.includes('UTC') ? `${label} (UTC)` : label;
 }
 
-/** The most digits after the decimal point in cells that stand below each other. */
 function placesOf(column: Column, rows: readonly Row[]): number {
   if (!isNumeric(column)) return 0;
   return mostOf(rows, (row) => {
@@ -198,7 +194,6 @@ function isCut(value: Cell, column: Column): boolean {
   return column.kind === 'text' && cutText(value) !== String(value ?? '');
 }
 
-/** The classes by which the style aligns and wraps the cells of a column, and leaves them off the paper. */
 function classesOf({ column, isOneLine, isOnPaper }: ShownColumn): readonly string[] {
   return [...(isNumeric(column) ? ['n'] : []), ...(isOneLine ? [] : ['w']), ...(isOnPaper ? [] : ['screen'])];
 }
@@ -257,7 +252,6 @@ function shownText(value: Cell, { kind }: Column): string {
   return TONED.has(kind) ? text.replaceAll('_', ' ') : text;
 }
 
-/** Days and seconds of a time of ours; any other text as it is. */
 function shortTime(text: string): string {
   const [, day, time] = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/.exec(text) ?? [];
   return day === undefined || time === undefined ? text : `${day} ${time}`;

@@ -8,7 +8,6 @@ import { printable } from '../../../base/words.ts';
 /** Every machine has it, or one of the same widths. */
 const FONT = { fontFamily: 'Arial', fontSize: 10 } as const;
 export const LINE_HEIGHT_PT = 13;
-/** The colours of texts on white, by tone; neutral text keeps its own. */
 export const COLORS: Readonly<Record<Tone, string | undefined>> = {
   good: '#1a7f37',
   info: '#0550ae',
@@ -28,7 +27,6 @@ export function textCell(value: string, look: Look = {}): CellObject {
   return { value: shown, type: String, ...(shown.length <= MOST_OF_TEXT_FORMAT && { format: '@' }), ...look };
 }
 
-/** A cell of text that continues in lines below, `width` characters long, at most `mostLines` of them. */
 export function wrappedCell(value: string, width: number, mostLines: number, look: Look = {}): CellObject {
   const scale = (look.fontSize ?? FONT.fontSize) / FONT.fontSize;
   const lines = Math.min(mostLines, Math.ceil((scale * widthOf(printable(value))) / width));
@@ -76,7 +74,6 @@ interface Link {
 /** The heading of a table, and the columns that name its rows, stay in place and are printed on every page. */
 interface Table {
   readonly columns: number;
-  /** With the heading. */
   readonly rows: number;
   readonly keyColumns: number;
 }

@@ -44,7 +44,6 @@ const ACTS: Readonly<Record<string, (deps: OpsSources, decision: Decision) => Pr
   resume: resumeAccount,
 };
 
-/** Adds the decisions that a person may make by a form. Each does the work of the command of its name, and is recorded in the same way. */
 export function addActions(
   server: FastifyInstance,
   deps: OpsSources,

@@ -24,13 +24,11 @@ export interface DashboardFacts {
   readonly range: RangeName;
   readonly program: ProgramFacts;
   readonly overview: Overview;
-  /** The gravest first. */
   readonly troubles: readonly Trouble[];
   readonly newest: readonly FeedEvent[];
   /** Null if this process owns none of the accounts: then it is not known here. */
   readonly exchange: ExchangeFacts | null;
   readonly database: { readonly bytes: number | null; readonly readMs: number };
-  /** Null if too many accounts are shown to add it up. */
   readonly activity: ActivityFacts | null;
 }
 
@@ -41,22 +39,16 @@ export interface ProgramFacts {
   readonly exchange: string;
 }
 
-/** Problems of one class, told as one. */
 export interface Trouble extends Problem {
-  /** The orders or findings that it is about; undefined if it is about neither. */
   readonly concerned: Concerned | undefined;
-  /** The number of these orders, or findings. */
   readonly count: number;
-  /** Undefined if it is not known. */
   readonly stake?: Stake | undefined;
   /** The advice about all of these findings, if it differs from the advice of their class. */
   readonly advice?: string | undefined;
 }
 
-/** Exact sums by currency. */
 export interface Stake {
   readonly amounts: readonly { readonly currency: string; readonly amount: string }[];
-  /** Not all orders were added up, as there are too many. */
   readonly isCut: boolean;
 }
 
@@ -71,15 +63,11 @@ export interface ExchangeFacts {
 
 export const MOVES = ['inserted', 'accepted', 'final'] as const;
 
-/** The moves of orders in the range. */
 export interface ActivityFacts {
-  /** The beginnings of the steps; the last one is not over yet. */
   readonly starts: readonly string[];
-  /** The orders of each step. */
   readonly moves: Readonly<Record<(typeof MOVES)[number], readonly number[]>>;
   /** Moves are counted from then on only, as there are too many; null if all are. */
   readonly movesSince: string | null;
-  /** The orders that were inserted. */
   readonly money: readonly MoneyGroup[];
   /** Only the newest orders were added up, those since this time. */
   readonly moneySince: string | null;

@@ -7,7 +7,6 @@ import { badge } from './markup.ts';
 
 export const LONGEST_TEXT = 500;
 
-/** The values that every form bears: the account that it is about, and the token that no page of another site knows. */
 type FormBase = Readonly<Record<'account' | 'token', string>>;
 
 const WORDS: Readonly<Record<Judgement['kind'], string>> = {
@@ -25,7 +24,6 @@ interface DecidedOrder {
   readonly attempts: number;
 }
 
-/** Forms by the beginnings of the commands that do the same. */
 export type OrderForms = Readonly<Record<string, string>>;
 
 export function orderForms(base: FormBase, order: DecidedOrder, findings: readonly KnownFinding[]): OrderForms {

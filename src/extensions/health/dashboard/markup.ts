@@ -42,7 +42,6 @@ export function accountPath(path: string, account: string): string {
   return `${path}?${new URLSearchParams({ account }).toString()}`;
 }
 
-/** The address of a list with its filter; of all accounts if `account` is undefined. */
 export function listPath(
   list: '/orders' | '/findings',
   account: string | undefined,
@@ -51,7 +50,6 @@ export function listPath(
   return `${list}?${new URLSearchParams({ account: account ?? 'all', ...filter }).toString()}`;
 }
 
-/** A link; `shown` is markup. */
 export function link(path: string, shown: string): string {
   return `<a href="${escapeText(path)}">${shown}</a>`;
 }

@@ -61,7 +61,6 @@ export class DashboardReader {
     return await known(this.#facts, `${range} ${account ?? ''}`, read)();
   }
 
-  /** Reads all of a page in one snapshot. */
   async #read(account: string | undefined, range: RangeName): Promise<DashboardFacts> {
     const { config, clock, store, readings } = this.#deps;
     if (!store.isInPlace()) throw new Error('the file of the database was moved, deleted or replaced');
@@ -101,7 +100,6 @@ export class DashboardReader {
     };
   }
 
-  /** Null if this process owns none of the accounts. */
   #exchange(account: string | undefined): DashboardFacts['exchange'] {
     const { activities, config } = this.#deps;
     const asked = [...activities.all].filter((one) => account === undefined || one.account === account);
@@ -180,7 +178,6 @@ interface Steps {
   readonly digits: number;
 }
 
-/** The steps of a range, up to the one that is not over yet. */
 function stepsOf(range: RangeName, now: Date): Steps {
   const { steps, stepMs, digits } = RANGES[range];
   const last = Math.floor(now.getTime() / stepMs) * stepMs;

@@ -24,7 +24,6 @@ const HTML = 'text/html; charset=utf-8';
 interface Pages {
   readonly deps: OpsPages;
   readonly accounts: readonly string[];
-  /** The token of forms; undefined if decisions are off here. */
   readonly token: string | undefined;
 }
 
@@ -102,7 +101,6 @@ function answerRefusals(server: FastifyInstance, pages: Pages): void {
   });
 }
 
-/** The frame of a page of an account, or of all. */
 function frameOf({ deps, accounts, token }: Pages, title: string, account?: string): Frame {
   const at = deps.clock.now().toISOString();
   return { title, account, accounts, program: programFacts(deps, account), at, isActionable: token !== undefined };

@@ -7,7 +7,6 @@ export interface CheckResult {
   readonly check: string;
   readonly level: 'ok' | 'warning' | 'fault';
   readonly found: string;
-  /** Null if all is well. */
   readonly remedy: string | null;
   readonly exitCode: number;
   /** Numbers and flags that name no person and no host: they stand in a support file. */
@@ -58,7 +57,6 @@ export async function runCheck(check: Check): Promise<readonly CheckResult[]> {
   }
 }
 
-/** The gravest first. */
 const GRAVITY = [EXIT.config, EXIT.data, EXIT.disk, EXIT.keyRefused, EXIT.owned, EXIT.unavailable];
 
 export function exitCodeOf(results: readonly CheckResult[]): number {

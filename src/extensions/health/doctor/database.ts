@@ -41,9 +41,7 @@ function soundness(database: Config['database']): CheckResult {
   if (database.kind === 'postgres') return ok('database', `${database.address} answers`);
   const bytes = statSync(database.path).size;
   if (bytes > MOST_CHECKED_BYTES) {
-    return ok('database', `${database.path} opens; order-sync db check checks all of it`, {
-      bytes,
-    });
+    return ok('database', `${database.path} opens; order-sync db check checks all of it`, { bytes });
   }
   checkIntegrity(database.path, 'quick_check');
   return ok('database', `${database.path} is sound (quick check)`, { bytes });

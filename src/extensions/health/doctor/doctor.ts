@@ -85,7 +85,6 @@ async function* examine(
   yield* await runCheck({ name: 'bundle', run: async () => [await writeBundle(command, results, bundle)] });
 }
 
-/** Runs checks one after the other. Of a database that fails the check `database` alone says so. */
 async function* runChecks(checks: readonly Check[]): AsyncGenerator<CheckResult> {
   const left = new Set<string>();
   let isRead = true;
@@ -163,7 +162,6 @@ function checksOf(command: Command, config: Config): readonly Check[] {
   ];
 }
 
-/** The settings; undefined if they cannot be read, which another check says. */
 async function readable(command: Command): Promise<Config | undefined> {
   try {
     return await plainConfig(command);

@@ -59,7 +59,6 @@ export function checkFiles({ accounts, database }: Config): readonly CheckResult
   return results.length > 0 ? results : [ok('permissions', 'other users can read neither the key nor the database')];
 }
 
-/** Free space on the disk of the database, unless it is one of PostgreSQL. */
 export async function checkDisk({ database }: Config): Promise<readonly CheckResult[]> {
   let folder = dirname(database.kind === 'sqlite' ? database.path : database.marks);
   // A machine on which no daemon has run yet has no folder of marks.
@@ -152,7 +151,6 @@ const CERTIFICATE_MS = 14 * DAY_MS;
 const ADDRESS_REMEDY =
   'check exchange.baseUrl, the name server, the firewall and the proxy of this machine; if they are right, the exchange itself may be down: ask it';
 
-/** Checks that a host is found and takes connections, and that its certificate holds. Sends nothing. */
 export async function checkAddress(
   check: 'address' | 'webhook',
   address: string,

@@ -19,7 +19,6 @@ const OTHERS = 'other';
 
 export interface Metrics extends Disposable {
   readonly contentType: string;
-  /** In the text format of Prometheus: read at most once a second for all who ask. */
   text(): Promise<string>;
 }
 
@@ -213,13 +212,11 @@ class Gauges {
   }
 }
 
-/** Seconds. */
 const REQUEST_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30];
 const WAIT_BUCKETS = [0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 const PASS_BUCKETS = [0.001, 0.01, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 600, 3_600];
 const DELAY_BUCKETS = [0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 600, 3_600, 21_600, 86_400];
 
-/** Makes the metrics that count events of the process. Returns the listener that counts them. */
 export function liveMetrics(registry: Registry, labelOf: (account: string) => string): ProcessListener {
   const registers = [registry];
   const histogram = <Label extends string>(name: string, help: string, buckets: number[], labelNames: Label[] = []) =>

@@ -33,7 +33,6 @@ interface ReadinessCheck {
   readonly reason?: string;
 }
 
-/** Checks whether the process does its work. Never rejects. */
 export async function checkReadiness(
   sources: ReadinessSources,
   isStopping: boolean,

@@ -38,14 +38,12 @@ export interface Fresh {
 
 /** Reading takes no more than a 200th of the time, as with many pending orders, however often it is asked for. */
 const FRESH_MS: Fresh = { least: 1_000, most: 10_000, timesItTook: 200 };
-/** A database that answers later than this counts as one that does not answer. */
 const PATIENCE_MS = 5_000;
 
 type Reading<Value> =
   | { readonly value: Value; readonly failure?: undefined }
   | { readonly value?: undefined; readonly failure: string };
 
-/** The disk with the database, or with its marks if the database is on another machine. */
 export interface Disk {
   readonly folder: string;
   readonly freeBytes: number;
@@ -56,9 +54,7 @@ export interface Disk {
 
 /** The readings for the pages of the ops endpoint: each is read once, however many ask for it at the same time. */
 export class Readings {
-  /** Reads the overview of all accounts. Never rejects. */
   readonly overview: () => Promise<Reading<Overview>>;
-  /** Never rejects. */
   readonly disk: () => Promise<Reading<Disk>>;
 
   constructor({

@@ -28,7 +28,6 @@ export const STALLED_AFTER_MS = 10 * 60_000;
 export const LEAST_FREE_BYTES = 256 * 1_024 ** 2;
 const MOST_NAMED = 5;
 
-/** Says more of a problem than its text does. */
 export const HINTS: Partial<Record<ProblemCode, string>> = {
   held: 'It is not known whether the exchange took the request. Ask the exchange, then decide.',
   disputed: 'The exchange has another order under the same id. Do not pay or deliver until a person has decided.',
@@ -157,7 +156,6 @@ function findingProblems(overview: Overview): readonly (Problem | false)[] {
     const left = `${textOf(decided)}: a person has decided about the ${isOne ? 'order' : 'orders'}, so that ${isOne ? 'it only needs' : 'they only need'} to be acknowledged`;
     const group = groupOf(overview, since);
     const list = (status: string) => `order-sync findings list --class ${name}${status}${wordsOf(group)}`;
-    // One command acknowledges findings of one account.
     const acknowledge = `order-sync findings ack --class ${name} --decided --reason TEXT${wordsOf(group)}`;
     const about = { ...(overview.account !== null && { account: overview.account }), class: name };
     return [
@@ -169,10 +167,7 @@ function findingProblems(overview: Overview): readonly (Problem | false)[] {
           about,
         }),
       decided > 0 &&
-        problem('decided', left, {
-          remedy: group.length === 1 ? acknowledge : list(' --status decided'),
-          about,
-        }),
+        problem('decided', left, { remedy: group.length === 1 ? acknowledge : list(' --status decided'), about }),
     ];
   });
 }
@@ -201,7 +196,6 @@ export function troubleProblems(overview: Troubles, olderState: string | null = 
   ];
 }
 
-/** Reports work that waits although nothing restrains it. */
 function waitProblems({ asOf, daemon }: Reading, overview: Overview): readonly Problem[] {
   const { account, oldestPending, holds, outOfReach, stopped } = overview;
   if (daemon === null || [holds, outOfReach, stopped].some(({ length }) => length > 0)) return [];
@@ -264,7 +258,6 @@ export type StatusEnd = 'well' | 'look' | 'out-of-reach' | 'key-refused';
 
 export interface StatusVerdict {
   readonly end: StatusEnd;
-  /** The worst first. */
   readonly reasons: readonly (Problem & { readonly end: Exclude<StatusEnd, 'well'> })[];
 }
 

@@ -95,7 +95,6 @@ function askedOf(activities: Pick<Activities, 'all'>, account: string | undefine
   return [...activities.all].filter((activity) => account === undefined || activity.account === account);
 }
 
-/** A key that is refused now may not stand in the database yet. */
 function unwrittenHolds(activities: readonly Activity[], { holds }: Overview): Overview['holds'] {
   const known = new Set(holds.filter(({ kind }) => kind === 'key-refused').map(({ account }) => account));
   return activities.flatMap(({ account, live }) => {

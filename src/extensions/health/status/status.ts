@@ -181,7 +181,6 @@ export const statusSchema = z.looseObject({
   overview: overview.loose(),
 });
 
-/** The facts that a process knows of itself beside its accounts. */
 export interface ProcessFacts {
   readonly isStopping: boolean;
   readonly databaseFailure: string | null;
@@ -193,7 +192,6 @@ export interface ProcessFacts {
   readonly freeBytes: number | null;
 }
 
-/** The state of an account, or of all: everything from which problems are listed. */
 export interface Reading {
   readonly asOf: string;
   /** Null if none answers: then all is from the database. */
@@ -204,14 +202,12 @@ export interface Reading {
   readonly olderState: string | null;
   /** How far the clock of the database is ahead of the machine's, in ms; null for a database in a file. */
   readonly databaseAheadMs: number | null;
-  /** Null if the database cannot be read. */
   readonly overview: Overview | null;
   /** By the settings of the process that makes the reading or asked for it; undefined if these are of another machine. */
   readonly keyPlaceOf?: KeyPlaceOf | undefined;
   readonly process?: ProcessFacts;
 }
 
-/** How order-sync does: what the database has, and what the daemon says. */
 export interface Status extends Reading {
   readonly database: string;
   readonly daemon: DaemonStatus | null;

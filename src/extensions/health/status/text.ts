@@ -39,7 +39,6 @@ const FINDING_HINTS: Readonly<Record<string, string>> = {
   ORDER_VANISHED: 'Ask the exchange what became of the order. order-sync still looks it up.',
 };
 
-/** A hint stands with the first problem that has it. */
 function reasonLines({ reasons }: StatusVerdict, screen: Screen): string[] {
   const said = new Set<string>();
   return reasons.flatMap((problem) => {
@@ -63,10 +62,7 @@ function factsOf({ asOf, database, daemon, overview }: Status): readonly Field[]
   return [
     { label: 'daemon', value: daemonText(daemon, now), tone: daemon === null ? 'warning' : undefined },
     ...(daemon === null ? [] : liveFields(daemon, ago)),
-    {
-      label: 'exchange',
-      ...exchangeValue(overview, daemon),
-    },
+    { label: 'exchange', ...exchangeValue(overview, daemon) },
     ...holds.map(({ account, kind, since: from, until, actor, reason }): Field => ({
       label: 'hold',
       value: `${account}: ${kind} since ${from}${actor === null ? '' : ` by ${actor}`}${until === null || Date.parse(until) <= now ? '' : `, next try at ${until}`}: ${reason}`,

@@ -34,7 +34,6 @@ export function watchText(status: Status, screen: Screen, rows: number): string 
     .join('\n');
 }
 
-/** Shows the gravest problem always, and others if `most` lines have room for them. A command to paste is not cut. */
 function problemLines({ reasons }: StatusVerdict, screen: Screen, most: number): readonly string[] {
   const lines: string[] = [];
   for (const [index, problem] of reasons.entries()) {

@@ -6,7 +6,6 @@ import { hasDecision } from '../../../store/tables/decided-findings.ts';
 import type { AmountRow } from '../../reports/reconciliation/rows.ts';
 import { partOf } from '../../reports/tables/summary.ts';
 
-/** The orders of an account whose amounts are added up; later ones are left out. */
 export const MOST_AT_STAKE = 1_000;
 
 /**

@@ -5,7 +5,6 @@ import { compileFor, queries } from '../../../store/statement.ts';
 import { partOf } from '../../reports/tables/summary.ts';
 import { countBy } from './overview.ts';
 
-/** The newest orders and events that are looked at: the dashboard must not slow other work. */
 const MOST_ORDERS = 5_000;
 const MOST_MOVES = 10_000;
 
@@ -38,7 +37,6 @@ export async function countMoves(
   return { orders, cutAt: cutAt === from ? null : cutAt };
 }
 
-/** The time of the newest order but `orders`; empty if there are fewer. */
 async function orderBefore(db: Database, account: string, orders: number): Promise<string> {
   const { rows } = await sql<{ at: string }>`select created_at as at from merchant_orders
     where account = ${account} order by created_at desc limit 1 offset ${orders}`.execute(db);

@@ -4,7 +4,6 @@ import { CHANGE_FIELDS, type StatusEvent } from '../status.ts';
 import type { Database } from '../../../store/port.ts';
 import { queries, statement } from '../../../store/statement.ts';
 
-/** The fields in the condition of the index `events_of_statuses`. */
 const CHANGES = CHANGE_FIELDS.map((field) => sql.lit(field));
 
 /** Changes that the exchange told: an import of 20,000 orders does not hide how long orders stay. */
@@ -29,7 +28,6 @@ const pageStatement = statement((v: { account: string; afterId: number; limit: n
     .limit(v.limit),
 );
 
-/** Returns the id before the newest changes of an account by look-ups, `newest` of them; 0 if there are no others. */
 export async function beforeNewestChanges(db: Database, account: string, newest: number): Promise<number> {
   return (await startStatement(db, { account, newest })).rows[0]?.id ?? 0;
 }

@@ -112,7 +112,6 @@ export function define(command: Command): void {
     });
 }
 
-/** Asks the exchange for every pre-order of the scope (§4.10), and records pre-orders that are missing or differ as findings. */
 async function askExchange(
   command: Command,
   store: Store,

@@ -80,7 +80,6 @@ function defineChanges(command: Command): void {
     });
 }
 
-/** Reads the first row, so that it is known whether there is one. */
 async function begun<Row>(rows: AsyncGenerator<Row>): Promise<{ isEmpty: boolean; rows: AsyncIterable<Row> }> {
   const first = await rows.next();
   if (first.done === true) return { isEmpty: true, rows };

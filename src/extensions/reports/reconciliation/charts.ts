@@ -22,7 +22,6 @@ const LONGEST_NAME = 40;
 const MOST_NAMES = 200;
 const PLAIN: Look = { tone: 'info' };
 
-/** Counts how long things took while the orders are read. Memory does not grow with the orders. */
 export class ReconciliationCharts {
   readonly #waiting: Histograms = new Map();
   readonly #toFinal: Histograms = new Map();
@@ -88,7 +87,6 @@ export function waitingChart(waiting: readonly Waiting[], part: SectionPart): re
 const READING =
   'The box shows the middle half, the mark the median, and the line the range from 1\u00a0% to 99\u00a0%.';
 
-/** Draws the names that have the most durations; all others are one of the name `others`. */
 function spanChart(
   title: string,
   rule: string,

@@ -11,7 +11,6 @@ import { cardsOf, EMPTY, problemsOf, rowsOf, verdictOf, type Problem, type Recon
 export interface ReconciliationScope extends PeriodScope {
   readonly asOf: string;
   readonly settings: ReconciliationSettings;
-  /** Nothing is folded, and the charts of pace are there. */
   readonly isWhole?: boolean | undefined;
 }
 
@@ -42,7 +41,6 @@ const BY_COMPLETION = 'An order without a readable completion date is in no peri
 export interface ReconciliationReport {
   readonly document: ReportDocument;
   readonly isClean: boolean;
-  /** There is no order in the period, and nothing else to say. */
   readonly isEmpty: boolean;
 }
 
@@ -144,11 +142,7 @@ function factsOf(scope: ReconciliationScope, reconciled: Reconciled, problems: r
     { key: 'succeeded', label: 'Succeeded', value: outcomes.succeeded },
     { key: 'failed', label: 'Failed', value: outcomes.failed },
     { key: 'open', label: 'Open', value: outcomes.open },
-    {
-      key: 'outcome_unknown',
-      label: 'Final without an outcome, or changed since',
-      value: outcomes.outcome_unknown,
-    },
+    { key: 'outcome_unknown', label: 'Final without an outcome, or changed since', value: outcomes.outcome_unknown },
     { key: 'nothing_to_compare', label: 'Nothing to compare', value: counts.nothing_to_compare },
     { key: 'given_up', label: 'Given up after sending', value: counts.given_up },
     { key: 'sent_again', label: 'Sent again after an unknown outcome', value: counts.sent_again },

@@ -18,11 +18,9 @@ import { UNCHECKED, UNCHECKED_REASONS, type JudgedOrder, type UncheckedReason } 
 /** A finding as the report lists it. `id` is the argument of `findings ack`; null if only the report found it. */
 export type ReportFinding = Readonly<{
   id: number | null;
-  /** The place in lists, the gravest first. */
   rank: number;
   severity: string;
   class: string;
-  /** `decided`: open, and a person has decided about the order since. */
   status: string;
   account: string;
   external_order_id: string;
@@ -30,7 +28,6 @@ export type ReportFinding = Readonly<{
   day: string;
   expected: string | null;
   actual: string | null;
-  /** The currency of both values, if they are amounts. */
   currency: string | null;
   since: string | null;
   reason: string | null;
@@ -140,20 +137,17 @@ function gravityOf(severity: string): Severity {
   return SEVERITIES.find((one) => one === severity) ?? 'error';
 }
 
-/** An order that was not compared with the exchange, or is disputed. Times are UTC, ISO 8601. */
 export type UncheckedOrder = Readonly<{
   reason: UncheckedReason | 'disputed';
   account: string;
   external_order_id: string;
   pair: string;
   state: string;
-  /** When the order last changed, or was inserted. */
   since: string;
   last_lookup: string | null;
   state_reason: string | null;
 }>;
 
-/** Undefined if the order was checked, or there is nothing to check. */
 export function uncheckedOrder({ row, judgement }: JudgedOrder): UncheckedOrder | undefined {
   if (judgement.kind !== 'unchecked' && judgement.kind !== 'disputed') return undefined;
   const { account, external_order_id, state, state_reason, last_lookup_at: last_lookup } = row;
@@ -170,7 +164,6 @@ const AGE: Column = { key: 'age', label: 'Unchanged for', kind: 'text' };
 const SINCE: Column = { key: 'since', label: 'Unchanged since', kind: 'time', rank: 2 };
 const LOOK_UP: Column = { key: 'last_lookup', label: 'Last look-up', kind: 'time', rank: 1 };
 
-/** The section of the orders that were not checked, by reason. `counts` are those of all of them. */
 export function uncheckedOrdersSection(
   orders: Iterable<UncheckedOrder>,
   counts: ReadonlyMap<UncheckedReason, number>,
@@ -210,7 +203,6 @@ export const DISPUTED: GroupHead = {
     'Do not pay or deliver for these orders until a person has decided. If an order is not yours, ask the exchange first what becomes of your own pre-order, then run the following command with --as abandoned. If an order is yours, run order-sync orders resolve ORDER --as ours --reason TEXT.',
 };
 
-/** The section of the disputed orders; it lists no more orders than a reason above. */
 export function disputedOrdersSection(
   orders: Iterable<UncheckedOrder>,
   count: number,

@@ -15,7 +15,6 @@ import type { OrderState } from '../../../orders/rules/states.ts';
 import type { ReconciledRow } from '../tables/reconciliation.ts';
 import { pairOf } from './rows.ts';
 
-/** Settings that decide whether an order counts as checked and as equal; times in milliseconds. */
 export interface ReconciliationSettings extends AmountSettings {
   readonly freshFor: number;
   readonly orderMissingAfter: number;
@@ -50,7 +49,6 @@ export const UNCHECKED = {
 export type UncheckedReason = keyof typeof UNCHECKED;
 export const UNCHECKED_REASONS = Object.keys(UNCHECKED) as readonly UncheckedReason[];
 
-/** The result for one order: `nothing` if the exchange has nothing to compare it with, `disputed` if it has another. */
 export type Judgement =
   | { readonly kind: 'checked' | 'nothing' | 'disputed' }
   | { readonly kind: 'unchecked'; readonly reason: UncheckedReason };
@@ -65,7 +63,6 @@ export interface JudgedOrder {
   readonly findings: readonly Finding[];
 }
 
-/** The two amounts of an order that are compared; undefined if they cannot be. */
 type Amounts = readonly [ours: Decimal, theirs: Decimal] | undefined;
 type Decimal = Extract<DecimalReading, { ok: true }>;
 

@@ -8,7 +8,6 @@ import { LedgerTables, type LedgerOrder } from '../tables/ledger.ts';
 import type { JudgedOrder } from './judge.ts';
 import type { Supplement } from './verdict.ts';
 
-/** A ledger of another system: CSV files with a header, and the names of its columns. */
 interface Ledger {
   readonly files: readonly string[];
   readonly id: string;
@@ -55,7 +54,6 @@ export async function readLedger(ledger: Ledger, onProgress: (text: string) => P
   return tables;
 }
 
-/** The number of the columns, and the places of the ones that are read. */
 type Columns = Readonly<Record<'count' | 'id' | 'amount', number>> & { readonly currency: number | undefined };
 
 function columnsOf(
@@ -104,7 +102,6 @@ const COLUMNS: readonly Column[] = [
   { key: 'line', label: 'Line', kind: 'count' },
 ];
 
-/** Compares the ledger with the orders that were added to it. */
 export function ledgerSupplement(tables: LedgerTables, files: readonly string[], tolerance: Tolerance): Supplement {
   const count = tables.compare(tolerance);
   const reason = `${counted(count, 'line or order differs', 'lines or orders differ')} between the ledger and our orders.`;

@@ -38,7 +38,6 @@ type Compared = 'compared' | 'ours' | 'theirs';
 /** Amounts that may be added; not every report compares them with those of the exchange. */
 export type MoneyGroup = Omit<GroupTotals, 'day' | Compared> & Partial<Pick<GroupTotals, Compared>>;
 
-/** Sums by outcome, and of both sides; the difference is the exchange's sum less ours. */
 export function sumOf(
   groups: readonly MoneyGroup[],
 ): Row & Readonly<Record<'orders' | 'compared' | 'unreadable', number>> {

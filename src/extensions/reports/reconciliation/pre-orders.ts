@@ -17,7 +17,6 @@ export type PreOrderAnswer =
 
 export interface AskedPreOrders {
   readonly asked: number;
-  /** Not answered with the pre-order, or no longer asked because too many in a row were not answered. */
   readonly unanswered: number;
   readonly missing: number;
   readonly differing: number;
@@ -88,7 +87,6 @@ export function preOrderSupplement({ asked, unanswered, missing, differing }: As
   };
 }
 
-/** Undefined if the answer is none. */
 function judge(
   row: PreOrderRow,
   answer: PreOrderAnswer,

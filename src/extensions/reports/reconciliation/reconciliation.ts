@@ -19,7 +19,6 @@ import type { LedgerTables } from '../tables/ledger.ts';
 import { ReportTables } from '../tables/report.ts';
 
 interface ReconciliationRequest extends PeriodScope {
-  /** Now unless given. */
   readonly asOf?: string | undefined;
   readonly settings: ReconciliationSettings;
   readonly isWhole?: boolean | undefined;
@@ -136,7 +135,6 @@ async function addAccount(
         tables.addUnchecked(unchecked);
         addToLookAt(row);
       }
-      // The findings that the report derives by itself count if the order has none of their class.
       for (const finding of order.findings) {
         const derived = derivedFinding(row, finding, settings);
         if (tables.addUnlessKnown(derived)) addFinding(derived, row);

@@ -57,7 +57,6 @@ type Sum = Exclude<Key<'decimal'>, 'difference' | Outcome>;
 const SUMS = ['asset', 'ours', 'theirs', 'output', 'fee', 'reward'] as const satisfies readonly Sum[];
 const COUNTS = PAIR_COLUMNS.filter(({ kind }) => kind === 'count').map(({ key }) => key as Count);
 
-/** Orders whose amounts may be added: of one outcome, and of one asset position, as another may be in another currency. */
 interface Group {
   /** Empty for all days. */
   readonly day: string;
@@ -74,7 +73,6 @@ interface Line extends Group {
 }
 type Lines = Map<string, Line>;
 
-/** The line of a group, which is made if there is none. */
 function lineOf(lines: Lines, { day, pair, outcome, position, currency }: Group): Line {
   const key = JSON.stringify([day, pair, outcome, position, currency]);
   const known = lines.get(key);
@@ -141,7 +139,6 @@ export class ReconciliationTotals {
   readonly #inDoubt = new Map<string, DecimalSum>();
   /** Orders whose amounts are compared, but that do not count as checked. */
   comparedUnchecked = 0;
-  /** The orders with nothing at the exchange to compare with, by state. */
   readonly nothing = new Map<string, number>();
   /** The oldest look-up that the report relies on, of orders that are not final and of final ones. */
   readonly oldestLookup: { open: string | null; final: string | null } = { open: null, final: null };
@@ -213,7 +210,6 @@ export class ReconciliationTotals {
     for (const [state, orders] of other.nothing) addCount(this.nothing, state, orders);
   }
 
-  /** The exact sums of the orders in doubt, each with its currency; null if there are none. */
   moneyInDoubt(): string | null {
     const sums = [...this.#inDoubt].toSorted(([a], [b]) => compareTexts(a, b));
     return amountsText(sums.map(([unit, sum]) => `${sum.toString()} ${cut(unit, LONGEST_UNIT)}`)) || null;

@@ -17,20 +17,17 @@ export interface Problem {
   readonly tone: 'error' | 'warning';
 }
 
-/** A part that only some reports have: answers of the exchange, or the ledger of another system. */
 export interface Supplement {
   readonly facts: readonly Fact[];
   readonly sections: readonly Section[];
   readonly problems: readonly Problem[];
 }
 
-/** The orders of the scope, added up. */
 export interface Reconciled {
   readonly totals: ReconciliationTotals;
   readonly charts: ReconciliationCharts;
   /** Also counts the orders that are unchecked or disputed, or have an open finding of severity error or warning about which no person has decided. */
   readonly tables: ReportTables;
-  /** Accounts that the settings do not name, and how many of their rows wait to be sent or followed. */
   readonly otherAccounts: readonly { readonly name: string; readonly rows: number }[];
   /** Rows whose creation time does not tell whether they are of the period. */
   readonly unknownAge: number;
@@ -121,7 +118,6 @@ function uncheckedReason({ unchecked }: ReconciliationTotals): string {
   return `${counted(all, 'order')} could not be checked: ${reasons.join('; ')}.`;
 }
 
-/** Says why there are orders that nothing can be compared with. */
 function nothingReasons({ totals: { nothing }, outOfReachSince }: Reconciled): readonly (string | false)[] {
   const all = sumOf([...nothing.values()], (count) => count);
   const counts = ORDER_STATES.map((state) => [state, nothing.get(state) ?? 0] as const).filter(
@@ -184,7 +180,6 @@ function firstOf({ totals, tables, outOfReachSince }: Reconciled): Verdict['firs
   return reason && { section: 'unchecked_orders', head: uncheckedHead(reason) };
 }
 
-/** Each figure stands once, and its note names the parts of the sum. */
 export function cardsOf({ totals, tables }: Reconciled): readonly Card[] {
   const { orders, checked, unchecked, disputed, nothing_to_compare: nothing, ...counts } = totals.counts();
   const { errors, warnings, infos, acknowledged } = counts;
@@ -193,12 +188,7 @@ export function cardsOf({ totals, tables }: Reconciled): readonly Card[] {
   const parts = { checked, 'not checked': unchecked, disputed, 'with nothing to compare': nothing };
   const tone = (isError: boolean, isWarning: boolean): Tone => (isError ? 'error' : isWarning ? 'warning' : 'good');
   return [
-    {
-      label: 'Orders',
-      value: String(orders),
-      note: partsOf(parts),
-      section: 'pairs',
-    },
+    { label: 'Orders', value: String(orders), note: partsOf(parts), section: 'pairs' },
     {
       label: 'Orders in doubt',
       value: String(inDoubt),
@@ -229,7 +219,6 @@ function partsOf(counts: Readonly<Record<string, number>>): string {
   return parts.map(([name, count]) => `${count} ${name}`).join(', ');
 }
 
-/** The exact differences of the sums by currency, and the number of the amounts that were compared. */
 function differencesOf(totals: ReconciliationTotals) {
   const all = byCurrency(totals.groups()).map(([currency, same]) => ({ currency, sums: moneyOf(same) }));
   const differing = all.filter(({ sums }) => sums['difference'] !== '0');

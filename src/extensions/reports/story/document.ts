@@ -81,7 +81,6 @@ export function storyDocument(story: Story, evidence: StoryEvidence, settings: S
   };
 }
 
-/** Writes times as the other times of a page are. */
 function withPageTimes(text: string): string {
   return text.replaceAll(/\b(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z/g, '$1 $2 UTC');
 }

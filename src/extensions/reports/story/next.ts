@@ -14,13 +14,11 @@ import { shellWord } from '../../../base/text.ts';
 import { capitalized } from '../../../base/words.ts';
 import type { StoryEvent, StoryOrder } from '../tables/story.ts';
 
-/** The time of the next look-up of a followed order, as the extension that spaces look-ups tells it: for programs, and for people. */
 export interface Spacing {
   readonly facts: object;
   readonly text: string;
 }
 
-/** Settings that decide what happens next to an order; times in milliseconds. */
 export interface StorySettings {
   readonly verifyAfter: readonly number[];
   readonly recheckFinalAfter: readonly number[];
@@ -31,13 +29,10 @@ export interface StorySettings {
   readonly blocked?: { readonly why: string; readonly remedy: string } | undefined;
   /** The value of now; past values are not kept. */
   readonly spacing?: Spacing | undefined;
-  /** The file or the setting that holds the key of the account. */
   readonly keyPlace?: string;
-  /** The evidence against sending the order again now. */
   readonly against?: DecisionEvidence | undefined;
 }
 
-/** An order at a moment; `events` are those until then. */
 export interface Moment {
   readonly order: StoryOrder;
   readonly events: readonly StoryEvent[];
@@ -53,7 +48,6 @@ interface PlannedMoment extends Moment {
   readonly isVanished: boolean;
 }
 
-/** A look-up that was due for longer waits for its turn. */
 const OVERDUE_MS = 60_000;
 
 export function whatNext(moment: PlannedMoment, settings: StorySettings): readonly string[] {
@@ -130,7 +124,6 @@ const ENDED = 'Nothing: the order has ended.';
 const ENDED_DISPUTED =
   'The order at the exchange has ended and is not looked up any more. To look it up, if the exchange corrects it:';
 const FOLLOWED: readonly OrderState[] = FOLLOWED_STATES;
-/** The states in which look-ups come to an end. */
 export const CAN_END: readonly OrderState[] = ['disputed', ...RECHECKED_STATES];
 const ANEW = 'If your own order is still wanted, insert it again under a new id.';
 
@@ -222,7 +215,6 @@ const DECISIONS: Readonly<Record<Judgement['kind'], readonly [command: string, o
 };
 const DUPLICATING =
   'To send it again all the same, if you accept that the exchange may have taken the first request and would accept both:';
-/** The sentences that say what each of several commands does. */
 export const EFFECTS: readonly string[] = [...Object.values(DECISIONS).map(([, , effect]) => effect), DUPLICATING];
 
 function notOurs({ pre_order_id: id }: StoryOrder): string {

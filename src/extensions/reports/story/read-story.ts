@@ -67,13 +67,10 @@ interface ExplainDeps {
 
 /** The facts that only the owner of an account knows: its database does not have them. */
 interface OwnerNews {
-  /** Why it cannot write the order. */
   readonly kept?: Parameters<typeof describeKeptBack>[0] | undefined;
-  /** Why the last request failed that failed at the exchange. */
   readonly failure?: string | undefined;
 }
 
-/** Tells the story of an order. */
 export async function explain(
   deps: ExplainDeps,
   externalOrderId: string,
@@ -94,7 +91,6 @@ function outageOf({ account, since, reason }: Awaited<ReturnType<typeof lostReac
   return { why: `${why}. ${end}`, remedy: problem('out-of-reach', why, { group: [{ account }] }).remedy };
 }
 
-/** A story as programs read it. */
 export function storyJson(story: Story) {
   return { schema: 'order-sync.story/1', ...story, next: story.next.map(pasteable) };
 }

@@ -76,7 +76,6 @@ function appearance(old_value: string | null, { adopted_at }: StoryOrder): strin
   return 'The order appeared at the exchange';
 }
 
-/** The sentence of a person's decision, with the person's reason. */
 export function decided(
   { old_value, new_value, reason, actor }: StoryEvent,
   { order }: Pick<Context, 'order'>,

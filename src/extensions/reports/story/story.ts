@@ -20,9 +20,7 @@ interface StoryEntry {
 export interface Story {
   readonly externalOrderId: string;
   readonly asOf: string;
-  /** Null if the order was not inserted yet. */
   readonly state: OrderState | null;
-  /** Null also if it is not known of that moment. */
   readonly outcome: string | null;
   /** The fate of the order, without the last full stop. */
   readonly headline: string;
@@ -248,7 +246,6 @@ const HERE = 'one of the commands under "What happens next" of the order';
 
 const DECIDED = 'A person has decided about the order. The finding only needs to be acknowledged.';
 
-/** Says what to do about an open finding. */
 export function adviceOn(finding: StoryFinding, moment: Pick<Moment, 'order' | 'events'>): string {
   if (isDecided(finding, moment.events)) return DECIDED;
   const { external_order_id: id, account, pre_order_id: preOrderId } = moment.order;

@@ -5,10 +5,8 @@ import type { Database } from '../../../store/port.ts';
 
 const PAGE = 200;
 
-/** The outcome of an order: `outcome_unknown` if it is final and nothing says whether it paid. */
 export const OUTCOMES = ['succeeded', 'failed', 'open', 'outcome_unknown'] as const;
 
-/** By the time of insertion or of completion: at or after `from` and before `to`. */
 export interface ExportFilter {
   readonly account: string;
   readonly by: keyof typeof SOURCES;
@@ -90,7 +88,6 @@ const SOURCES = {
   },
 } as const;
 
-/** The conditions on the row itself; with the sign they have no index taken. */
 function ofOrder({ pair, state, outcome }: ExportFilter): RawBuilder<SqlBool> {
   const stateIs = (name: string) => sql<SqlBool>`${unindexed('o.state')} = ${name}`;
   const ended = outcome === 'outcome_unknown' ? sql<SqlBool>`o.outcome is null` : sql<SqlBool>`o.outcome = ${outcome}`;

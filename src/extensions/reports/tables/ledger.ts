@@ -4,7 +4,6 @@ import { TemporaryTables } from '../../../store/temporary.ts';
 interface LedgerLine {
   readonly id: string;
   readonly amount: string | null;
-  /** Null if the ledger is read without a column of currencies. */
   readonly currency: string | null;
   readonly file: string;
   readonly line: number;

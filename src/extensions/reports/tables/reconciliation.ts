@@ -24,10 +24,8 @@ export interface ReportScope {
 
 const TIMES = { insertion: 'o.created_at', completion: 'record.completed_at' } as const;
 
-/** An order and its newest record. Amounts are decimal text; `received_at` is null if there is no record. */
 export type ReconciledRow = Readonly<InferResult<ReturnType<typeof reconciledRows>>[number]>;
 
-/** Selects every order of the scope with its newest record, in no order. */
 export function reconciledRows(scope: ReportScope) {
   return ordersOf(scope)
     .select(['o.account', 'o.external_order_id', 'o.asset', 'o.asset_position', 'o.from_currency', 'o.to_currency'])
@@ -38,7 +36,6 @@ export function reconciledRows(scope: ReportScope) {
     .select(['record.creation_date', 'record.completion_date', timeOf(scope).as('at')]);
 }
 
-/** A finding and its order, whose columns are null if it was deleted. */
 export type KnownFindingRow = Readonly<InferResult<ReturnType<typeof knownFindings>>[number]>;
 
 /** Selects findings of the scope that were unresolved at `asOf`. The report finds unchecked orders by itself. */

@@ -55,7 +55,6 @@ export class ReportTables extends TemporaryTables {
     return this.rows(findingsWhere('true'));
   }
 
-  /** Counts the open findings about whose orders a person has decided. */
   decided(severity: string): number {
     const [row] = this.rows<{ count: number }>(
       `select count(*) as count from finding where status = 'decided' and severity = ?`,

@@ -6,7 +6,6 @@ import { pagesAfter, rowsAtOnce } from '../../../store/pages.ts';
 import type { Store } from '../../../store/port.ts';
 import type { ReportScope } from './reconciliation.ts';
 
-/** Orders that are read at a time: no read holds the write-ahead log for long. */
 const PAGE = 20_000;
 
 const LINE = ['from_currency', 'to_currency', 'state', 'order_status', 'outcome', 'asset_position'] as const;
@@ -18,11 +17,9 @@ type Part = Omit<SummaryPart, 'account'>;
 interface PagePart extends Omit<Part, 'asset' | 'unreadable'> {
   /** As `exact_sum` returns it. */
   readonly asset: string;
-  /** Bytes: an id need not be text that can be read, and may be empty. */
   readonly last_id: Uint8Array;
 }
 
-/** Counts and sums every row that matches the filter, by the columns of a line of the summary. */
 export async function* summaryParts(store: Pick<Store, 'snapshot'>, filter: RowFilter): AsyncGenerator<SummaryPart> {
   const { account, by } = filter;
   const parts = by === 'completion' ? completedParts(store, filter) : insertedParts(store, filter);

@@ -47,7 +47,6 @@ function changesText(events: readonly FeedEvent[]): string {
   return shown.join(' ');
 }
 
-/** Tells the changes of one field; the text is markup. */
 function fieldText(field: string, events: readonly FeedEvent[]): string {
   const { type, data } = events.at(-1)!;
   if ('class' in data) {

@@ -24,7 +24,6 @@ const MEANINGS: Readonly<Record<OrderState, string>> = {
 };
 const STRIP = { width: 1_000, height: 22, gap: 2, least: 6 };
 
-/** Shows the states that have orders: a strip, and a list of them that leads to their orders. */
 export function statesText({ overview, account, at }: DashboardFacts): string {
   const { orders, more, oldestPending, oldestUnknown, findings } = overview;
   const states = ORDER_STATES.filter((state) => orders[state] > 0);
@@ -67,7 +66,6 @@ function stripText(
 
 const TONES = { inserted: 'neutral', accepted: 'info', final: 'good' } as const;
 
-/** Links to the ranges that a person may choose. */
 function rangesText({ account, range }: DashboardFacts): string {
   const links = (Object.keys(RANGES) as RangeName[]).map((name) => {
     const query = new URLSearchParams({ account: account ?? 'all', range: name }).toString();

@@ -11,7 +11,6 @@ import { STATES } from './troubles.ts';
 const MOST_SHOWN = 5;
 const MOST_CURRENCIES = 6;
 
-/** Begins the page: the gravest problem in full, or that there is none. */
 export function verdictSection({ troubles, ...facts }: DashboardFacts): string {
   const [worst] = troubles;
   const tone = worst?.severity ?? 'good';
@@ -80,7 +79,6 @@ function troubleText(trouble: Trouble, shown: Shown, level: 1 | 3): string {
   return `${title}${parts.length === 0 ? '' : `<p>${parts.map((part) => `<span>${part}</span>`).join(' ')}</p>`}`;
 }
 
-/** Says how much money the orders are about; of orders that wait for the problem to end also how many they are. */
 function concernedText(trouble: Trouble, shown: Shown): string {
   const { concerned, count: number, stake } = trouble;
   if (isToldAbove(trouble, shown)) return 'Counted above.';
@@ -108,7 +106,6 @@ function stakeText({ amounts, isCut }: Stake): string {
   return `<strong class="stake">${isCut ? 'more than ' : ''}${shown.join(', ')}</strong>`;
 }
 
-/** Says what to do: the list or the order behind the problem, the command that helps, or else advice. */
 function actionText(trouble: Trouble, shown: Shown): string {
   const { about, remedy, concerned } = trouble;
   const { account = '', externalOrderId } = about;

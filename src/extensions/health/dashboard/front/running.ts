@@ -7,10 +7,8 @@ import { count } from '../markup.ts';
 
 const LONGEST_NOTE = 120;
 
-/** Writes a box; undefined if there is nothing to say. */
 type BoxOf = (facts: DashboardFacts) => Box | undefined;
 
-/** Each part with the codes of its problems. */
 const PARTS: readonly { readonly codes: readonly ProblemCode[]; readonly boxOf: BoxOf }[] = [
   { codes: ['out-of-reach', 'unreadable', 'key-refused', 'forbidden'], boxOf: exchangeBox },
   { codes: [], boxOf: requestsBox },

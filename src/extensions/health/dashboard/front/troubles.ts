@@ -4,7 +4,6 @@ import { sumOf } from '../../../../base/words.ts';
 import type { Overview } from '../../status/status.ts';
 import type { Trouble } from '../facts.ts';
 
-/** Problems about orders, with the state of these. */
 export const STATES: Partial<Record<ProblemCode, OrderState>> = {
   held: 'held',
   disputed: 'disputed',

@@ -13,7 +13,6 @@ const CLASS = choiceOf('class', 'Class', Object.keys(FINDING_CLASSES) as readonl
 const AFTER: Field<FindingPlace> = { name: 'after', label: 'Page', read: placeOf };
 const FIELDS = [STATUS, SEVERITY, CLASS, PAIR];
 
-/** Writes the page of the findings that match the filter of its address, the worst first. */
 export async function findingsText(
   { store, clock }: OpsPages,
   account: string | undefined,

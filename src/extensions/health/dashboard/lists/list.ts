@@ -11,18 +11,14 @@ export const PAIR: Field<Pair> = { name: 'pair', label: 'Pair', example: 'BTC/EU
 
 interface List {
   readonly path: '/orders' | '/findings';
-  /** Says that there are no rows, without any filter. */
   readonly none: string;
   readonly account: string | undefined;
   readonly query: Query;
   readonly fields: readonly Field[];
-  /** Markup above the rows. */
   readonly head?: string;
-  /** Sentences about the rows. */
   readonly about: readonly (string | false)[];
   readonly columns: readonly Column[];
   readonly rows: readonly Row[];
-  /** The place in the list after which the next page begins; undefined if this is the last one. */
   readonly next: string | undefined;
   /** The command that prints all rows, with a sentence about it; undefined if no command has this filter. */
   readonly command: readonly [text: string, command: string] | undefined;

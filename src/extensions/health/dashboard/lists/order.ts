@@ -11,10 +11,6 @@ import type { OpsPages } from '../../ops/readings.ts';
 import { Refused } from '../actions.ts';
 import { orderForms, type OrderForms } from '../forms.ts';
 
-/**
- * Writes the page of an order: the story as `orders explain` tells it, with the decisions of a person before all else: by
- * forms if there is a token, or else by commands.
- */
 export async function orderText(deps: OpsPages, account: string, id: string, token?: string): Promise<string> {
   const { store, clock, config, activities } = deps;
   const asOf = clock.now();

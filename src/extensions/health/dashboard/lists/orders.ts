@@ -29,7 +29,6 @@ const UNTIL: Field<string> = { ...time, name: 'until', label: 'Inserted before (
 const AFTER: Field<OrderPlace> = { name: 'after', label: 'Page', read: placeOf };
 const FIELDS = [STATE, OUTCOME, PAIR, SINCE, UNTIL];
 
-/** Writes the page of the orders that match the filter of its address. */
 export async function ordersText(
   { store, clock }: OpsPages,
   account: string | undefined,

@@ -3,18 +3,15 @@ import { accountWords } from '../../../../accounts/rules/name.ts';
 import { messageOf, shellWord, storable } from '../../../../base/text.ts';
 import { Refused } from '../actions.ts';
 
-/** The texts of an address: each narrows down what its page shows. */
 export type Query = Readonly<Record<string, string>>;
 
 export interface Field<Value = unknown> {
   readonly name: string;
   readonly label: string;
-  /** The option of commands that means the same, if that has another name. */
   readonly option?: string;
   /** The values to choose from, each with its words; undefined if any text can be entered. */
   readonly choices?: Readonly<Record<string, string>>;
   readonly example?: string;
-  /** Throws if it cannot read the text. */
   readonly read: (text: string) => Value;
 }
 

@@ -2,7 +2,6 @@ import { instantMs } from '../../../../base/instant.ts';
 import type { Steps } from '../../../documents/document.ts';
 
 const DAY_MS = 86_400_000;
-/** More columns than these are too thin for a phone. */
 const MOST_STEPS = 62;
 const MOST_NAMES = 10;
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
@@ -11,7 +10,6 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 export interface TimeSteps {
   readonly unit: string;
   readonly names: Steps;
-  /** The step of a day; undefined if it is none. */
   readonly placeOf: (day: string) => number | undefined;
   readonly when: (place: number) => string;
 }
