@@ -1,10 +1,11 @@
 import type { Clock } from '../../base/clock.ts';
+import { sumOf } from '../../base/words.ts';
 import type { Config } from '../../settings/config.ts';
 import { groupOf, groupsOf } from '../../settings/rate-groups.ts';
 import type { RequestEnded } from '../../exchange/account.ts';
 import type { Listen, Listener, LiveAccount, OverdueLookups, ProcessEvent } from '../../orders/pass/process-events.ts';
 import type { AccountLease, Writer } from '../../store/port.ts';
-import type { KeptBack, OverdueStatus, RateUse, Times } from './status/status.ts';
+import type { KeptBack, LookupFacts, RateUse, Times } from './status/status.ts';
 
 /** Hears of the events of all accounts of a process. It must be quick: the accounts wait for it. */
 export type ProcessListener = (account: string, event: ProcessEvent) => void;
@@ -43,7 +44,7 @@ export class NewestTimes {
 export function timesOf(parts: readonly NewestTimes[]): Times {
   const sorted = parts.flatMap(({ all }) => [...all]).toSorted((a, b) => a - b);
   const at = (share: number) => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
-  return { count: parts.reduce((sum, { count }) => sum + count, 0), p50Ms: at(0.5), p99Ms: at(0.99) };
+  return { count: sumOf(parts, ({ count }) => count), p50Ms: at(0.5), p99Ms: at(0.99) };
 }
 
 /** The state of an account in this process, as its events made it. It is only shown: nothing is decided by it. */
@@ -120,7 +121,7 @@ export class Activity implements Listener {
 
   get recentRequests(): number {
     const before = this.#second() - RECENT_SECONDS;
-    return [...this.#requests].reduce((sum, [second, requests]) => (second > before ? sum + requests : sum), 0);
+    return sumOf([...this.#requests], ([second, requests]) => (second > before ? requests : 0));
   }
 
   keptBack(now: Date): readonly KeptBack[] {
@@ -198,12 +199,27 @@ export class Activities {
   }
 }
 
-/** The orders of several accounts that wait for a look-up which was due; null if there is none. */
-export function overdueOf(activities: readonly Pick<Activity, 'overdue'>[]): OverdueStatus | null {
-  const waiting = activities.flatMap(({ overdue }) => overdue ?? []);
-  if (waiting.length === 0) return null;
+/** The look-ups of an account, or of all, as far as this process makes them. */
+export function lookupFacts(
+  activities: Pick<Activities, 'all' | 'find'>,
+  config: Pick<Config, 'accounts' | 'exchange'>,
+  account: string | undefined,
+): LookupFacts {
+  const asked = askedOf(activities, account);
+  const waiting = asked.flatMap(({ overdue }) => overdue ?? []);
   const sinceMs = Math.min(...waiting.map(({ since }) => since.getTime()));
-  return { orders: waiting.reduce((sum, { orders }) => sum + orders, 0), since: new Date(sinceMs).toISOString() };
+  return {
+    rate: rateUse(activities, config, account),
+    seenLate: timesOf(asked.map(({ seenLate }) => seenLate)),
+    overdue:
+      waiting.length === 0
+        ? null
+        : { orders: sumOf(waiting, ({ orders }) => orders), since: new Date(sinceMs).toISOString() },
+  };
+}
+
+export function askedOf(activities: Pick<Activities, 'all'>, account: string | undefined): readonly Activity[] {
+  return [...activities.all].filter((activity) => account === undefined || activity.account === account);
 }
 
 /** The requests of the last seconds, and the number that the rate limits allow: of an account with its group, or of all. */

@@ -1,7 +1,7 @@
 import type { FeedEvent } from '../../feed/event.ts';
 import type { MoneyGroup } from '../../reports/reconciliation/money.ts';
 import type { Problem } from '../../../accounts/problem.ts';
-import type { OverdueStatus, Overview, RateUse, Times } from '../status/status.ts';
+import type { LookupFacts, Overview } from '../status/status.ts';
 import type { Concerned } from '../tables/at-stake.ts';
 
 const [MINUTE_MS, HOUR_MS] = [60_000, 3_600_000];
@@ -27,7 +27,7 @@ export interface DashboardFacts {
   readonly troubles: readonly Trouble[];
   readonly newest: readonly FeedEvent[];
   /** Null if this process owns none of the accounts: then it is not known here. */
-  readonly exchange: ExchangeFacts | null;
+  readonly exchange: (LookupFacts & { readonly lastAnswerAt: string | null; readonly inFlight: number }) | null;
   readonly database: { readonly bytes: number | null; readonly readMs: number };
   readonly activity: ActivityFacts | null;
 }
@@ -50,15 +50,6 @@ export interface Trouble extends Problem {
 export interface Stake {
   readonly amounts: readonly { readonly currency: string; readonly amount: string }[];
   readonly isCut: boolean;
-}
-
-export interface ExchangeFacts {
-  readonly lastAnswerAt: string | null;
-  readonly inFlight: number;
-  readonly rate: RateUse;
-  /** How late changes were seen since the process began. */
-  readonly detection: Times;
-  readonly overdue: OverdueStatus | null;
 }
 
 export const MOVES = ['inserted', 'accepted', 'final'] as const;

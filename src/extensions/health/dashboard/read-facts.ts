@@ -10,7 +10,7 @@ import type { FindingClassName } from '../../../findings/rules/classes.ts';
 import type { Database, Snapshot } from '../../../store/port.ts';
 import { feedEventOf } from '../../feed/event.ts';
 import { newestEvents } from '../../feed/tables/events.ts';
-import { overdueOf, rateUse, timesOf } from '../activity.ts';
+import { askedOf, lookupFacts } from '../activity.ts';
 import { readingOf } from '../status/read-status.ts';
 import type { AccountCounts, Overview } from '../status/status.ts';
 import {
@@ -102,14 +102,12 @@ export class DashboardReader {
 
   #exchange(account: string | undefined): DashboardFacts['exchange'] {
     const { activities, config } = this.#deps;
-    const asked = [...activities.all].filter((one) => account === undefined || one.account === account);
+    const asked = askedOf(activities, account);
     if (asked.length === 0) return null;
     return {
       lastAnswerAt: newestOf(asked.map(({ answeredAt }) => answeredAt?.toISOString() ?? null)),
       inFlight: sumOf(asked, ({ inFlight }) => inFlight),
-      rate: rateUse(activities, config, account),
-      detection: timesOf(asked.map(({ seenLate }) => seenLate)),
-      overdue: overdueOf(asked),
+      ...lookupFacts(activities, config, account),
     };
   }
 

@@ -7,7 +7,7 @@ import type { BreakerLane } from '../../../exchange/transport/breaker.ts';
 import type { Overview, DaemonStatus, LiveStatus, Reading, Status } from './status.ts';
 import { readOverview } from '../tables/overview.ts';
 import type { Store } from '../../../store/port.ts';
-import { overdueOf, rateUse, timesOf, type Activities, type Activity } from '../activity.ts';
+import { askedOf, lookupFacts, type Activities, type Activity } from '../activity.ts';
 
 /** Of more owned accounts only the first are listed one by one. */
 const MOST_ACCOUNTS = 100;
@@ -35,7 +35,6 @@ export async function readStatus(sources: StatusSources, account: string | undef
     drivenAccounts: config.accounts,
     now: clock.now(),
   });
-  const asked = askedOf(activities, account);
   const reading = readingOf(sources, account, overview);
   return {
     ...reading,
@@ -48,9 +47,7 @@ export async function readStatus(sources: StatusSources, account: string | undef
       opsFailure: ops.failure ?? null,
       owned: accounts.names.length,
       driven: [...activities.all].filter(isDriven).length,
-      rate: rateUse(activities, config, account),
-      seenLate: timesOf(asked.map(({ seenLate }) => seenLate)),
-      overdue: overdueOf(asked),
+      ...lookupFacts(activities, config, account),
     },
   };
 }
@@ -89,10 +86,6 @@ export function readingOf(
       })),
     },
   };
-}
-
-function askedOf(activities: Pick<Activities, 'all'>, account: string | undefined): readonly Activity[] {
-  return [...activities.all].filter((activity) => account === undefined || activity.account === account);
 }
 
 function unwrittenHolds(activities: readonly Activity[], { holds }: Overview): Overview['holds'] {

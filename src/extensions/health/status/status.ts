@@ -93,6 +93,7 @@ const daemon = z.object({
   accounts: z.array(liveStatus).describe('The accounts that the daemon drives; only a few if there are many.'),
 });
 export type DaemonStatus = Immutable<z.infer<typeof daemon>>;
+export type LookupFacts = Pick<DaemonStatus, 'rate' | 'seenLate' | 'overdue'>;
 
 const receiver = z.object({
   name: z.string(),

@@ -2,7 +2,7 @@ import { shellWord } from '../../../base/text.ts';
 import { describeRestraint, stops, describeStop, stopRemedy } from '../../../accounts/rules/restraints.ts';
 import { accountWords } from '../../../accounts/rules/name.ts';
 import { keyRemedy } from '../../../accounts/problem.ts';
-import { findingClass } from '../../../findings/rules/classes.ts';
+import { ASK_ABOUT_HELD, findingClass } from '../../../findings/rules/classes.ts';
 import { isDecided, statesToDecide } from '../../../findings/rules/decided.ts';
 import { capitalized, compareTexts } from '../../../base/words.ts';
 import type { OrderState } from '../../../orders/rules/states.ts';
@@ -250,9 +250,9 @@ export function adviceOn(finding: StoryFinding, moment: Pick<Moment, 'order' | '
   if (isDecided(finding, moment.events)) return DECIDED;
   const { external_order_id: id, account, pre_order_id: preOrderId } = moment.order;
   const state = moment.events.findLast(({ field }) => field === 'state')?.new_value;
-  const advice = findingClass(finding.class)?.advice ?? 'This version of order-sync does not know it.';
+  const ofClass = findingClass(finding.class)?.advice ?? 'This version of order-sync does not know it.';
+  const advice = finding.class === 'CREATE_UNKNOWN' && state === 'held' ? capitalized(ASK_ABOUT_HELD) : ofClass;
   return advice
-    .replace(/^While the order is unknown, .+: wait\. If it is held, a/, (words) => (state === 'held' ? 'A' : words))
     .replace('a command that order-sync orders explain ORDER shows', HERE)
     .replaceAll(/\bORDER\b/g, () => shellWord(id))
     .replaceAll('--reason TEXT', () => `--reason TEXT${accountWords(account)}`)

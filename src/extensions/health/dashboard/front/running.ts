@@ -49,15 +49,15 @@ function requestsBox({ exchange, overview: { holds }, at }: DashboardFacts): Box
 }
 
 function changesBox({ exchange, at }: DashboardFacts): Box | undefined {
-  if (exchange === null || (exchange.overdue === null && exchange.detection.count === 0)) return undefined;
-  const { detection, overdue } = exchange;
+  if (exchange === null || (exchange.overdue === null && exchange.seenLate.count === 0)) return undefined;
+  const { seenLate, overdue } = exchange;
   const box = { label: 'Changes at the exchange', tone: overdue === null ? 'neutral' : 'info' } as const;
   if (overdue !== null) {
     const note = `the first has been due for ${ageOf(overdue.since, at)}`;
     return { ...box, value: `${counted(overdue.orders, 'look-up is', 'look-ups are')} overdue`, note, isLong: true };
   }
-  const note = `99% within ${inUnits(detection.p99Ms)}, of ${count(detection.count)}`;
-  return { ...box, value: `half seen within ${inUnits(detection.p50Ms)}`, note, isLong: true };
+  const note = `99% within ${inUnits(seenLate.p99Ms)}, of ${count(seenLate.count)}`;
+  return { ...box, value: `half seen within ${inUnits(seenLate.p50Ms)}`, note, isLong: true };
 }
 
 function databaseBox({ database: { bytes, readMs } }: DashboardFacts): Box {
