@@ -61,10 +61,7 @@ interface SummaryFacts extends PeriodScope {
   readonly asOf: string;
 }
 
-export function summaryDocument(
-  parts: readonly SummaryPart[],
-  facts: SummaryFacts,
-): { readonly document: ReportDocument; readonly isEmpty: boolean } {
+export function summaryDocument(parts: readonly SummaryPart[], facts: SummaryFacts) {
   const orders = sumOf(parts, (part) => part.orders);
   const document: ReportDocument = {
     schema: null,

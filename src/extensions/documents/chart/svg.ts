@@ -124,10 +124,7 @@ export function placeOf(ms: number): number {
   return Math.log10(Math.max(ms, SECOND_MS));
 }
 
-export function ticksOf(
-  spans: readonly Span[],
-  most: number,
-): readonly { readonly name: string; readonly place: number }[] {
+export function ticksOf(spans: readonly Span[], most: number) {
   const all = TICKS_MS.flat().toSorted((a, b) => a - b);
   const shortest = Math.max(SECOND_MS, Math.min(...spans.map(({ p1 }) => p1)));
   const longest = Math.max(SECOND_MS, ...spans.map(({ p99 }) => p99));

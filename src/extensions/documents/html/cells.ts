@@ -146,12 +146,7 @@ function placesOf(column: Column, rows: readonly Row[]): number {
 }
 
 /** Writes a table in a frame of the given name, which scrolls if it is wide. Tables below each other with the same columns are aligned. */
-export function* tableText(
-  name: string,
-  rows: readonly Row[],
-  shown: readonly ShownColumn[],
-  isAligned = false,
-): Generator<string> {
+export function* tableText(name: string, rows: readonly Row[], shown: readonly ShownColumn[], isAligned = false) {
   const columns = shown.map((one, index) => ({
     tag: index === 0 ? 'th' : 'td',
     column: one.column,

@@ -44,12 +44,7 @@ const ACTS: Readonly<Record<string, (deps: OpsSources, decision: Decision) => Pr
   resume: resumeAccount,
 };
 
-export function addActions(
-  server: FastifyInstance,
-  deps: OpsSources,
-  accounts: readonly string[],
-  token: string,
-): void {
+export function addActions(server: FastifyInstance, deps: OpsSources, accounts: readonly string[], token: string) {
   server.addContentTypeParser(FORM, { parseAs: 'string' }, (_request, body, done) =>
     done(null, new URLSearchParams(String(body))),
   );

@@ -55,11 +55,7 @@ async function checkMarks(store: Store): Promise<CheckResult> {
 }
 
 /** `overview`: that of a daemon, which knows newer causes than the database. */
-export async function checkAccounts(
-  { db }: Store,
-  { accounts }: Pick<Config, 'accounts'>,
-  overview?: Overview | null,
-): Promise<readonly CheckResult[]> {
+export async function checkAccounts({ db }: Store, { accounts }: Pick<Config, 'accounts'>, overview?: Overview | null) {
   const troubles = overview ?? {
     stopped: await stoppedAccounts(db, undefined),
     outOfReach: await lostReach(db, undefined, 'exchange'),
@@ -90,11 +86,7 @@ export async function checkClock(
   return [...ofDatabase, await besideExchange(store, accounts, clock)];
 }
 
-async function besideExchange(
-  store: Store,
-  accounts: readonly string[],
-  clock: Pick<Clock, 'now'>,
-): Promise<CheckResult> {
+async function besideExchange(store: Store, accounts: readonly string[], clock: Pick<Clock, 'now'>) {
   const records = await Promise.all(accounts.map((account) => newestRecord(store.db, account)));
   const record = records.find((one) => one !== undefined);
   const sentAt = instantMs(record?.serverDate ?? null);

@@ -72,11 +72,7 @@ export function define(command: Command): void {
     });
 }
 
-async function* examine(
-  command: Command,
-  results: readonly CheckResult[],
-  bundle: string | undefined,
-): AsyncGenerator<CheckResult> {
+async function* examine(command: Command, results: readonly CheckResult[], bundle: string | undefined) {
   yield checkRuntime(programVersion());
   yield* await runCheck({ name: 'settings', run: () => checkSettings(command) });
   const config = await readable(command);

@@ -123,12 +123,7 @@ export async function checkApi(config: Config, daemon: object | undefined, signa
   return listen === undefined ? [] : [await checkPort('api', listen, daemon !== undefined, signal)];
 }
 
-async function checkPort(
-  name: 'ops' | 'api',
-  listen: ListenAddress,
-  isUp: boolean,
-  signal: AbortSignal,
-): Promise<CheckResult> {
+async function checkPort(name: 'ops' | 'api', listen: ListenAddress, isUp: boolean, signal: AbortSignal) {
   const address = `${listen.host}:${listen.port}`;
   if (listen.port === 0) return ok(name, `${address} means any free port; the daemon's log names the port`);
   const isTaken = await listens(listen.host.replaceAll(/[[\]]/g, ''), listen.port, signal);

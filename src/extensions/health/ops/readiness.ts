@@ -33,10 +33,7 @@ interface ReadinessCheck {
   readonly reason?: string;
 }
 
-export async function checkReadiness(
-  sources: ReadinessSources,
-  isStopping: boolean,
-): Promise<readonly ReadinessCheck[]> {
+export async function checkReadiness(sources: ReadinessSources, isStopping: boolean) {
   const { value: overview, failure } = await sources.readings.overview();
   const { value: disk } = await sources.readings.disk();
   const process = await readProcess(sources, disk, { isStopping, failure });

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { instantMs, readTime } from '../../../base/instant.ts';
-import { CHANGE_FIELDS, type StatusEvent } from '../status.ts';
+import { CHANGE_FIELDS } from '../status.ts';
 import type { Database } from '../../../store/port.ts';
 import { queries, statement } from '../../../store/statement.ts';
 
@@ -85,11 +85,7 @@ const eventsStatement = statement((v: Record<string, string | null>) => {
   return rest.reduce((all, one) => all.unionAll(one), first);
 });
 
-export async function statusEvents(
-  db: Database,
-  account: string,
-  externalOrderIds: readonly string[],
-): Promise<readonly (readonly StatusEvent[])[]> {
+export async function statusEvents(db: Database, account: string, externalOrderIds: readonly string[]) {
   // No event is of null, as one may be of the empty id.
   const orders = Array.from({ length: ORDERS_A_READ }, (_, index) => [
     `order ${index}`,

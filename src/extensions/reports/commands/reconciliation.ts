@@ -7,7 +7,6 @@ import {
   askPreOrders,
   preOrderSupplement,
   recordPreOrderFindings,
-  type AskedPreOrders,
   type PreOrderAnswer,
 } from '../reconciliation/pre-orders.ts';
 import { ledgerSupplement, readLedger } from '../reconciliation/ledger.ts';
@@ -112,12 +111,7 @@ export function define(command: Command): void {
     });
 }
 
-async function askExchange(
-  command: Command,
-  store: Store,
-  scope: ReportScope,
-  progress: Progress,
-): Promise<AskedPreOrders> {
+async function askExchange(command: Command, store: Store, scope: ReportScope, progress: Progress) {
   const show = (asked: number) => void progress.show(`${counted(asked, 'pre-order')} asked for`);
   const asked = await withExchange(command, (ask) =>
     askPreOrders(store, scope, (preOrderId) => answerFor(preOrderId, ask), show),

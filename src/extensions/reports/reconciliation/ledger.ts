@@ -56,11 +56,7 @@ export async function readLedger(ledger: Ledger, onProgress: (text: string) => P
 
 type Columns = Readonly<Record<'count' | 'id' | 'amount', number>> & { readonly currency: number | undefined };
 
-function columnsOf(
-  header: readonly string[],
-  { id, amount, currency }: Ledger,
-  refuse: (problem: string) => Error,
-): Columns {
+function columnsOf(header: readonly string[], { id, amount, currency }: Ledger, refuse: (problem: string) => Error) {
   const placeOf = (column: string) => {
     const place = header.indexOf(column);
     if (place < 0) throw refuse(`has no column ${quote(column)}; it has ${header.map(quote).join(', ')}`);

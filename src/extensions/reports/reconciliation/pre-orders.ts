@@ -61,12 +61,7 @@ export async function askPreOrders(
   return { ...counts, judged };
 }
 
-export async function recordPreOrderFindings(
-  store: Store,
-  account: string,
-  asked: AskedPreOrders,
-  now: Date,
-): Promise<void> {
+export async function recordPreOrderFindings(store: Store, account: string, asked: AskedPreOrders, now: Date) {
   for (const { externalOrderId, found, classes } of asked.judged) {
     await store.writer.write((tx) => recordFindings(tx, { account }, externalOrderId, { found, classes, now }));
   }

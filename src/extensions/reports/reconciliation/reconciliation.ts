@@ -2,7 +2,7 @@ import type { Clock } from '../../../base/clock.ts';
 import type { AmountSettings } from '../../../base/decimal.ts';
 import { sumOf } from '../../../base/words.ts';
 import type { PeriodScope } from '../../documents/sections.ts';
-import { reconciliationDocument, type ReconciliationReport, type ReconciliationScope } from './document.ts';
+import { reconciliationDocument, type ReconciliationScope } from './document.ts';
 import { ReconciliationCharts } from './charts.ts';
 import { derivedFinding, knownFinding, uncheckedOrder, wantsPerson, type ReportFinding } from './findings.ts';
 import { judgeOrder, type ReconciliationSettings } from './judge.ts';
@@ -38,10 +38,7 @@ type ReportDeps = { readonly store: Pick<Store, 'snapshot'>; readonly clock: Pic
 const PROGRESS_EVERY = 5_000;
 
 /** Judges every order of the scope in one snapshot. Rows can be read until it is disposed of. */
-export async function reconcileOrders(
-  { store, clock }: ReportDeps,
-  request: ReconciliationRequest,
-): Promise<ReconciliationReport & Disposable> {
+export async function reconcileOrders({ store, clock }: ReportDeps, request: ReconciliationRequest) {
   using resources = new DisposableStack();
   const tables = resources.use(new ReportTables());
   let scope: ReconciliationScope;

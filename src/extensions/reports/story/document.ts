@@ -3,7 +3,6 @@ import { instantMs } from '../../../base/instant.ts';
 import { findingClass } from '../../../findings/rules/classes.ts';
 import {
   toneOf,
-  type Card,
   type Column,
   type ReportDocument,
   type Row,
@@ -112,11 +111,7 @@ function verdictOf({ state, outcome, headline, asOf }: Story, { order, events, f
   };
 }
 
-function cardsOf(
-  { state, outcome, asOf }: Story & HeadlineFacts,
-  seen: Seen,
-  settings: StorySettings,
-): readonly Card[] {
+function cardsOf({ state, outcome, asOf }: Story & HeadlineFacts, seen: Seen, settings: StorySettings) {
   const { order, events, preOrderId, orderId } = seen;
   const currency = currencyOfRow(order, settings);
   const pair = pairOf(order);

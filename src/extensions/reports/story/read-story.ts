@@ -71,12 +71,7 @@ interface OwnerNews {
   readonly failure?: string | undefined;
 }
 
-export async function explain(
-  deps: ExplainDeps,
-  externalOrderId: string,
-  asOf: Date,
-  { kept, failure }: OwnerNews,
-): Promise<OrderStory | undefined> {
+export async function explain(deps: ExplainDeps, externalOrderId: string, asOf: Date, { kept, failure }: OwnerNews) {
   return await storyOf(deps.store, deps.settings, externalOrderId, {
     asOf,
     readSpacing: () => spacingOf(deps, externalOrderId, asOf),
@@ -95,11 +90,7 @@ export function storyJson(story: Story) {
   return { schema: 'order-sync.story/1', ...story, next: story.next.map(pasteable) };
 }
 
-async function spacingOf(
-  { store, clock, settings, paceOf }: ExplainDeps,
-  externalOrderId: string,
-  asOf: Date,
-): Promise<Spacing | undefined> {
+async function spacingOf({ store, clock, settings, paceOf }: ExplainDeps, externalOrderId: string, asOf: Date) {
   const { account } = settings;
   const row = await readOrder(store.db, account, externalOrderId);
   const order = row && trackingOf(row);

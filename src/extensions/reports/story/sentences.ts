@@ -76,10 +76,7 @@ function appearance(old_value: string | null, { adopted_at }: StoryOrder): strin
   return 'The order appeared at the exchange';
 }
 
-export function decided(
-  { old_value, new_value, reason, actor }: StoryEvent,
-  { order }: Pick<Context, 'order'>,
-): string {
+export function decided({ old_value, new_value, reason, actor }: StoryEvent, { order }: Pick<Context, 'order'>) {
   const deeds: Readonly<Record<string, string>> = {
     accepted: `decided that the exchange has the order as pre-order ${order.pre_order_id}`,
     pending:

@@ -214,10 +214,7 @@ function isTrue({ first_seen_at, resolved_at }: StoryFinding, until: string): bo
   return first_seen_at <= until && !(resolved_at !== null && resolved_at <= until);
 }
 
-function findingLines(
-  open: readonly StoryFinding[],
-  moment: Pick<Moment, 'order' | 'events' | 'state'>,
-): readonly string[] {
+function findingLines(open: readonly StoryFinding[], moment: Pick<Moment, 'order' | 'events' | 'state'>) {
   if (open.length === 0) return [];
   // To acknowledge one that the decision settles would take it out of the lists before a person has decided.
   const ready = open.filter((finding) => !statesToDecide(finding.class).includes(moment.state));

@@ -51,11 +51,7 @@ export async function* exportedOrders(db: Database, filter: ExportFilter): Async
   }
 }
 
-async function readPage(
-  db: Database,
-  filter: ExportFilter,
-  range: RawBuilder<SqlBool>,
-): Promise<readonly (ExportedRow & Place)[]> {
+async function readPage(db: Database, filter: ExportFilter, range: RawBuilder<SqlBool>) {
   const { account, by, to } = filter;
   const { at, table, rows: tables } = SOURCES[by];
   const id = sql.ref<string>(`${table}.external_order_id`);

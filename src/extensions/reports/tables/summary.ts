@@ -66,10 +66,7 @@ async function* completedParts(store: Pick<Store, 'snapshot'>, { account, from, 
   for (const { asset, ...part } of await rowsAtOnce(store, parts)) yield partOf(part, asset);
 }
 
-export function partOf<Line>(
-  part: Line & { readonly state?: string | null; readonly orders?: number },
-  sum: string,
-): Line & Pick<SummaryPart, 'asset' | 'unreadable'> {
+export function partOf<Line>(part: Line & { readonly state?: string | null; readonly orders?: number }, sum: string) {
   const [asset, unreadable] = JSON.parse(sum) as [string, number];
   // An invalid row alone may have an amount below zero, which must not lessen the amounts of others.
   if (part.state === 'invalid') return { ...part, asset: '0', unreadable: part.orders ?? unreadable };

@@ -13,11 +13,7 @@ const CLASS = choiceOf('class', 'Class', Object.keys(FINDING_CLASSES) as readonl
 const AFTER: Field<FindingPlace> = { name: 'after', label: 'Page', read: placeOf };
 const FIELDS = [STATUS, SEVERITY, CLASS, PAIR];
 
-export async function findingsText(
-  { store, clock }: OpsPages,
-  account: string | undefined,
-  query: Query,
-): Promise<string> {
+export async function findingsText({ store, clock }: OpsPages, account: string | undefined, query: Query) {
   const status = valueIn(query, STATUS) ?? 'open';
   const name = valueIn(query, CLASS);
   const { rows, isCut } = await listFindings(store.db, {

@@ -29,11 +29,7 @@ const UNTIL: Field<string> = { ...time, name: 'until', label: 'Inserted before (
 const AFTER: Field<OrderPlace> = { name: 'after', label: 'Page', read: placeOf };
 const FIELDS = [STATE, OUTCOME, PAIR, SINCE, UNTIL];
 
-export async function ordersText(
-  { store, clock }: OpsPages,
-  account: string | undefined,
-  query: Query,
-): Promise<string> {
+export async function ordersText({ store, clock }: OpsPages, account: string | undefined, query: Query) {
   const { [ID.name]: id } = query;
   // Of all accounts the first page alone is read, in the order of the command.
   const sort = account === undefined ? undefined : (valueIn(query, SORT) ?? (id === undefined ? 'newest' : 'id'));

@@ -47,12 +47,7 @@ export function valueIn<Value>(query: Query, { name, label, read }: Field<Value>
   }
 }
 
-export function commandOf(
-  command: string,
-  query: Query,
-  fields: readonly Field[],
-  account: string | undefined,
-): string {
+export function commandOf(command: string, query: Query, fields: readonly Field[], account: string | undefined) {
   const options = fields.map(({ name, option = name }) => {
     const text = query[name];
     return text === undefined ? '' : ` --${option} ${shellWord(text)}`;
