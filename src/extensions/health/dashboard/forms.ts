@@ -1,7 +1,7 @@
 import type { RestraintView } from '../../../accounts/rules/restraints.ts';
 import type { KnownFinding } from '../../../findings/rules/finding.ts';
 import { decisionsFor, type Judgement } from '../../../orders/rules/operator-decisions.ts';
-import type { OrderState } from '../../../orders/rules/states.ts';
+import type { Tracking } from '../../../orders/rules/tracking.ts';
 import { cutText, escapeText, proseText } from '../../documents/html/cells.ts';
 import { badge } from './markup.ts';
 
@@ -18,11 +18,7 @@ const WORDS: Readonly<Record<Judgement['kind'], string>> = {
   cancel: 'Cancel the order before it is sent',
 };
 
-interface DecidedOrder {
-  readonly externalOrderId: string;
-  readonly state: OrderState;
-  readonly attempts: number;
-}
+type DecidedOrder = Pick<Tracking, 'externalOrderId' | 'state' | 'attempts'>;
 
 export type OrderForms = Readonly<Record<string, string>>;
 

@@ -28,7 +28,7 @@ import { problemsOf } from '../status/problems.ts';
 import { listFindings } from '../../operate/tables/listed-findings.ts';
 import { adviceOn } from '../../reports/story/story.ts';
 import { readEvidence } from '../../reports/tables/story.ts';
-import { currencyOfRow } from '../../reports/reconciliation/rows.ts';
+import { currencyOfRow, type AmountRow } from '../../reports/reconciliation/rows.ts';
 import { moneyGroup } from '../../reports/summary.ts';
 import { MOST_AT_STAKE, sumsAtStake, type Concerned } from '../tables/at-stake.ts';
 import { readOverview } from '../tables/overview.ts';
@@ -56,9 +56,10 @@ export class DashboardReader {
   }
 
   async read(account: string | undefined, range: RangeName): Promise<DashboardFacts> {
-    const { clock } = this.#deps;
-    const read = () => shared(clock, () => this.#read(account, range), FRESH_MS);
-    return await known(this.#facts, `${range} ${account ?? ''}`, read)();
+    const name = `${range} ${account ?? ''}`;
+    const read = this.#facts.get(name) ?? shared(this.#deps.clock, () => this.#read(account, range), FRESH_MS);
+    this.#facts.set(name, read);
+    return await read();
   }
 
   async #read(account: string | undefined, range: RangeName): Promise<DashboardFacts> {
@@ -69,8 +70,8 @@ export class DashboardReader {
     const begun = clock.monotonic();
     await using snapshot = await store.snapshot();
     const [{ db }, now, exchange] = [snapshot, clock.now(), this.#exchange(account)];
-    const { endpoints } = webhooksSettings.of(config).webhooks;
-    const overview = await readOverview(db, { account, endpoints, drivenAccounts: config.accounts, now });
+    const { webhooks } = webhooksSettings.of(config);
+    const overview = await readOverview(db, { account, ...webhooks, drivenAccounts: config.accounts, now });
     const reading = { ...readingOf(this.#deps, account, overview), process };
     const shown = account === undefined ? this.accounts : [account];
     const isAddedUp = shown.length <= MOST_ADDED_UP;
@@ -116,14 +117,14 @@ export class DashboardReader {
     const numberOf = ({ orders, findings }: AccountCounts) =>
       ('state' in concerned ? orders[concerned.state] : findings[concerned.class]) ?? 0;
     const having = accounts.filter((counts) => numberOf(counts) > 0);
-    const sums: { readonly currency: string; readonly asset: string }[] = [];
-    for (const { account } of having.slice(0, MOST_ADDED_UP)) {
-      for (const part of await sumsAtStake(db, account, concerned)) {
-        const currency = currencyOfRow(part, settingsOf(account)) ?? 'of a currency not shown';
-        sums.push({ currency, asset: part.asset });
-      }
-    }
-    const amounts = [...Map.groupBy(sums, ({ currency }) => currency)].map(([currency, same]) => {
+    const sums = await Array.fromAsync(having.slice(0, MOST_ADDED_UP), async ({ account }) => {
+      const currencyOf = (row: AmountRow) => currencyOfRow(row, settingsOf(account)) ?? 'of a currency not shown';
+      return (await sumsAtStake(db, account, concerned)).map((row) => ({
+        currency: currencyOf(row),
+        asset: row.asset,
+      }));
+    });
+    const amounts = [...Map.groupBy(sums.flat(), ({ currency }) => currency)].map(([currency, same]) => {
       return { currency, amount: sumOfDecimals(same.map(({ asset }) => asset)) };
     });
     const isCut = having.length > MOST_ADDED_UP || having.some((counts) => numberOf(counts) > MOST_AT_STAKE);
@@ -133,11 +134,8 @@ export class DashboardReader {
   async #addUp(db: Database, accounts: readonly string[], { starts, digits }: Steps): Promise<ActivityFacts> {
     const settingsOf = exchangeByAccount(this.#deps.config);
     const from = starts[0] ?? '';
-    const [counted, sums]: [CountedMoves[], Awaited<ReturnType<typeof recentSums>>[]] = [[], []];
-    for (const account of accounts) {
-      counted.push(await countMoves(db, account, { from, digits }));
-      sums.push(await recentSums(db, account, from));
-    }
+    const counted = await Array.fromAsync(accounts, (account) => countMoves(db, account, { from, digits }));
+    const sums = await Array.fromAsync(accounts, (account) => recentSums(db, account, from));
     return {
       starts,
       moves: movesOf({ starts, digits }, counted),
@@ -171,12 +169,9 @@ async function adviceFor(snapshot: Snapshot, account: string | undefined, name: 
   return advice.size === 1 ? [...advice][0] : undefined;
 }
 
-interface Steps {
-  readonly starts: readonly string[];
-  readonly digits: number;
-}
+type Steps = ReturnType<typeof stepsOf>;
 
-function stepsOf(range: RangeName, now: Date): Steps {
+function stepsOf(range: RangeName, now: Date) {
   const { steps, stepMs, digits } = RANGES[range];
   const last = Math.floor(now.getTime() / stepMs) * stepMs;
   const starts = Array.from({ length: steps }, (_, index) => new Date(last - (steps - 1 - index) * stepMs));
@@ -194,12 +189,6 @@ function movesOf({ starts, digits }: Steps, counted: readonly CountedMoves[]): A
     }
   }
   return Object.fromEntries(moves) as Record<(typeof MOVES)[number], number[]>;
-}
-
-function known<Value>(all: Map<string, Value>, name: string, make: () => Value): Value {
-  const value = all.get(name) ?? make();
-  all.set(name, value);
-  return value;
 }
 
 function newestOf(times: readonly (string | null)[]): string | null {

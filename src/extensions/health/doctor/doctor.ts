@@ -226,14 +226,10 @@ async function contentOf(command: Command, pseudonym: Pseudonym): Promise<object
     const config = await plainConfig(command);
     const settings = configSources(await configOptions(command)).map((one) => bundledSetting(one, pseudonym));
     const daemon = (await askDaemon(command, config, undefined))?.daemon ?? null;
-    const { endpoints } = webhooksSettings.of(config).webhooks;
+    const { webhooks } = webhooksSettings.of(config);
     const content = async ({ db }: Store) => {
-      const overview = await readOverview(db, {
-        account: undefined,
-        endpoints,
-        drivenAccounts: config.accounts,
-        now: systemClock().now(),
-      });
+      const query = { account: undefined, ...webhooks, drivenAccounts: config.accounts, now: systemClock().now() };
+      const overview = await readOverview(db, query);
       const events = await newestEvents(db, undefined, NEWEST_EVENTS);
       return {
         database: config.database.kind,

@@ -28,13 +28,9 @@ export interface StatusSources extends ReadingSources {
 
 export async function readStatus(sources: StatusSources, account: string | undefined): Promise<Status> {
   const { store, clock, config, activities, accounts, process, ops } = sources;
-  const { endpoints } = webhooksSettings.of(config).webhooks;
-  const overview = await readOverview(store.db, {
-    account,
-    endpoints,
-    drivenAccounts: config.accounts,
-    now: clock.now(),
-  });
+  const { webhooks } = webhooksSettings.of(config);
+  const query = { account, ...webhooks, drivenAccounts: config.accounts, now: clock.now() };
+  const overview = await readOverview(store.db, query);
   const reading = readingOf(sources, account, overview);
   return {
     ...reading,
@@ -80,10 +76,9 @@ export function readingOf(
       ...overview,
       holds: [...overview.holds, ...unwrittenHolds(sorted, overview)],
       // The database has the cause with which it began.
-      outOfReach: overview.outOfReach.map((lost) => ({
-        ...lost,
-        reason: activities.find(lost.account)?.failure ?? lost.reason,
-      })),
+      outOfReach: overview.outOfReach.map(({ reason, ...lost }) => {
+        return { ...lost, reason: activities.find(lost.account)?.failure ?? reason };
+      }),
     },
   };
 }

@@ -8,7 +8,7 @@ import {
   type Field,
   type Screen,
 } from '../../../cli/shared/terminal.ts';
-import { printable, inUnits, withCommas } from '../../../base/words.ts';
+import { printable, inUnits, sumOf, withCommas } from '../../../base/words.ts';
 import type { NamedOrder, ReceiverState, DaemonStatus, Status } from './status.ts';
 import { receiverText } from '../../webhooks/receiver.ts';
 import { problemText } from '../../../accounts/problem.ts';
@@ -26,12 +26,8 @@ export function verdictLine({ end }: StatusVerdict, { overview }: Pick<Status, '
 
 export function statusText(status: Status, screen: Screen, verdict = judgeStatus(status)): string {
   const [tone, sentence] = verdictLine(verdict, status);
-  return [
-    `${toned(tone, sentence, screen)}\n`,
-    ...reasonLines(verdict, screen),
-    '\n',
-    fieldsText(factsOf(status), screen),
-  ].join('');
+  const reasons = reasonLines(verdict, screen).join('');
+  return `${toned(tone, sentence, screen)}\n${reasons}\n${fieldsText(factsOf(status), screen)}`;
 }
 
 const FINDING_HINTS: Readonly<Record<string, string>> = {
@@ -57,24 +53,22 @@ function factsOf({ asOf, database, daemon, overview }: Status): readonly Field[]
   const ago = (time: string | null) =>
     time === null ? 'never' : `${inUnits(Math.max(0, now - Date.parse(time)))} ago`;
   const { oldestPending, oldestUnknown, holds, findings, receivers, lastEventAt } = overview;
+  const open = findings.map((one) => `${one.class} ${withCommas(one.open)}`);
   const oldest = (label: string, one: NamedOrder | null, word: string): readonly Field[] =>
     one === null || Date.parse(one.since) > now ? [] : [{ label, value: `${word} ${ago(one.since)}` }];
   return [
     { label: 'daemon', value: daemonText(daemon, now), tone: daemon === null ? 'warning' : undefined },
     ...(daemon === null ? [] : liveFields(daemon, ago)),
     { label: 'exchange', ...exchangeValue(overview, daemon) },
-    ...holds.map(({ account, kind, since: from, until, actor, reason }): Field => ({
-      label: 'hold',
-      value: `${account}: ${kind} since ${from}${actor === null ? '' : ` by ${actor}`}${until === null || Date.parse(until) <= now ? '' : `, next try at ${until}`}: ${reason}`,
-      tone: 'warning',
-    })),
+    ...holds.map(({ account, kind, since: from, until, actor, reason }): Field => {
+      const next = until === null || Date.parse(until) <= now ? '' : `, next try at ${until}`;
+      const value = `${account}: ${kind} since ${from}${actor === null ? '' : ` by ${actor}`}${next}: ${reason}`;
+      return { label: 'hold', value, tone: 'warning' };
+    }),
     { label: 'orders', value: ordersText(overview) },
     ...oldest('oldest pending', oldestPending, 'due'),
     ...oldest('oldest unknown', oldestUnknown, 'became unknown'),
-    {
-      label: 'findings',
-      value: findings.map((one) => `${one.class} ${withCommas(one.open)}`).join(' · ') || 'none open',
-    },
+    { label: 'findings', value: open.join(' · ') || 'none open' },
     ...receivers.map((one) => receiverField(one, ago)),
     { label: 'last event', value: ago(lastEventAt) },
     { label: 'database', value: database },
@@ -121,42 +115,31 @@ const LANES = [
   ['lookup', 'look-ups'],
 ] as const;
 
+const NO_ANSWER = 'none since the start (HTTP 5xx does not count)';
+
 function liveFields(
   { accounts, rate, seenLate, overdue }: DaemonStatus,
   ago: (time: string | null) => string,
 ): readonly Field[] {
   const newest = (times: readonly (string | null)[]) =>
-    times.reduce((one, other) => (other !== null && (one === null || other > one) ? other : one), null);
-  const inFlight = accounts.reduce((all, one) => all + one.inFlight, 0);
+    times
+      .flatMap((time) => time ?? [])
+      .toSorted()
+      .at(-1) ?? null;
   const slowed = LANES.flatMap(([lane, requests]) => {
     const of = accounts.filter(({ breakers }) => breakers !== null && breakers[lane] !== 'closed');
     return of.length === 0 ? [] : [`${requests} of ${of.length === 1 ? of[0]?.account : `${of.length} accounts`}`];
   });
   const answeredAt = newest(accounts.map((one) => one.answeredAt));
   const passes = accounts.flatMap((one) => one.passes);
+  const tries = `order-sync sends one request at a time to try the exchange: ${slowed.join(', ')}`;
+  const seen = `half within ${inUnits(seenLate.p50Ms)}, 99 % within ${inUnits(seenLate.p99Ms)}`;
   const use = `${rate.spent} of ${rate.requests} in ${inUnits(rate.intervalMs)}`;
   return [
-    {
-      label: 'last answer',
-      value: answeredAt === null ? 'none since the start (HTTP 5xx does not count)' : ago(answeredAt),
-    },
-    { label: 'requests', value: `${use}, ${inFlight} in flight` },
-    ...(slowed.length === 0
-      ? []
-      : [
-          {
-            label: 'after failures',
-            value: `order-sync sends one request at a time to try the exchange: ${slowed.join(', ')}`,
-            tone: 'warning' as const,
-          },
-        ]),
-    {
-      label: 'changes seen',
-      value:
-        seenLate.count === 0
-          ? 'no change with a date of the exchange yet'
-          : `half within ${inUnits(seenLate.p50Ms)}, 99 % within ${inUnits(seenLate.p99Ms)}`,
-    },
+    { label: 'last answer', value: answeredAt === null ? NO_ANSWER : ago(answeredAt) },
+    { label: 'requests', value: `${use}, ${sumOf(accounts, ({ inFlight }) => inFlight)} in flight` },
+    ...(slowed.length === 0 ? [] : [{ label: 'after failures', value: tries, tone: 'warning' } as const]),
+    { label: 'changes seen', value: seenLate.count === 0 ? 'no change with a date of the exchange yet' : seen },
     {
       label: 'overdue look-ups',
       value: overdue === null ? 'none' : `${withCommas(overdue.orders)}, the first since ${overdue.since}`,
