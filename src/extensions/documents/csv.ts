@@ -11,10 +11,7 @@ const PROBLEMS: Partial<Record<CsvErrorCode | 'INVALID_OPENING_QUOTE', string>> 
   CSV_MAX_RECORD_SIZE: TOO_LONG,
 };
 
-interface CsvRecord {
-  readonly line: number;
-  readonly record: readonly string[];
-}
+type CsvRecord = { readonly line: number; readonly record: readonly string[] };
 
 /** Reads the records of a CSV file, the header among them; one that cannot be read is the last. */
 export async function* csvRecords(input: Readable) {

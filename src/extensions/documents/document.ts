@@ -68,18 +68,11 @@ export interface GroupHead {
   readonly advice?: string;
 }
 
-export interface Fact {
-  readonly key: string;
-  readonly label: string;
-  readonly value: Cell;
-}
+export type Fact = { readonly key: string; readonly label: string; readonly value: Cell };
 
 export const PATTERNS = ['plain', 'stripes', 'dots', 'grid'] as const;
 
-export interface Look {
-  readonly tone: Tone;
-  readonly pattern?: (typeof PATTERNS)[number];
-}
+export type Look = { readonly tone: Tone; readonly pattern?: (typeof PATTERNS)[number] };
 
 export type Chart = ColumnChart | SpanChart;
 
@@ -93,11 +86,7 @@ interface ChartHead {
 /** The names of the steps of an axis, such as its days; null if a step bears none. */
 export type Steps = readonly (string | null)[];
 
-export interface Series {
-  readonly name: string;
-  readonly look: Look;
-  readonly note?: string;
-}
+export type Series = { readonly name: string; readonly look: Look; readonly note?: string };
 
 /** Numbers by step, as columns in which one series stands on the other; numbers of two units are never in one panel. */
 export interface ColumnChart extends ChartHead {

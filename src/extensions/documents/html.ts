@@ -1,14 +1,6 @@
 import { figureText } from './chart.ts';
-import {
-  PARTS,
-  type Card,
-  type Column,
-  type Fact,
-  type GroupHead,
-  type ReportDocument,
-  type SectionPart,
-  type Verdict,
-} from './document.ts';
+import { PARTS } from './document.ts';
+import type { Card, Column, Fact, GroupHead, ReportDocument, SectionPart, Verdict } from './document.ts';
 import { type Tone } from '../../cli/shared/terminal.ts';
 import {
   cardValueText,

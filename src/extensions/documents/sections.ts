@@ -1,15 +1,6 @@
 import { accountWords } from '../../accounts/rules/name.ts';
-import {
-  saysNothing,
-  type Column,
-  type Fact,
-  type GroupHead,
-  type Groups,
-  type ReportDocument,
-  type Row,
-  type Section,
-  type Verdict,
-} from './document.ts';
+import { saysNothing } from './document.ts';
+import type { Column, Fact, GroupHead, Groups, ReportDocument, Row, Section, Verdict } from './document.ts';
 import { emptyReason } from '../../base/words.ts';
 
 /** A person does not read more rows, and widths of columns are known only when all rows are read. */

@@ -10,10 +10,7 @@ const LONGEST_LABEL = 40;
 /** No column is wider: a file cuts nothing, so a longer value stands out of its column, and the other rows stay short. */
 const WIDEST_COLUMN = 100;
 
-export interface Layout {
-  readonly text: string;
-  readonly leftOut: readonly Column[];
-}
+export type Layout = { readonly text: string; readonly leftOut: readonly Column[] };
 
 interface LaidColumn {
   readonly column: Column;

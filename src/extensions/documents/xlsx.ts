@@ -1,27 +1,11 @@
 import type { Row as SheetRow, CellObject } from 'write-excel-file/node';
 import { instantMs } from '../../base/instant.ts';
-import {
-  isNumeric,
-  PARTS,
-  type ReportDocument,
-  type Section,
-  toneOf,
-  type CellKind,
-  type Column,
-  type Row,
-} from './document.ts';
+import { isNumeric, PARTS, toneOf } from './document.ts';
+import type { ReportDocument, Section, CellKind, Column, Row } from './document.ts';
 import { type Tone, type Cell } from '../../cli/shared/terminal.ts';
 import { factSection, firstText, groupOf, scopeFacts } from './sections.ts';
-import {
-  COLORS,
-  workbookBytes,
-  wrappedCell,
-  type Look,
-  type Sheet,
-  LINE_HEIGHT_PT,
-  textCell,
-  widthOf,
-} from './xlsx/workbook.ts';
+import { COLORS, workbookBytes, wrappedCell, LINE_HEIGHT_PT, textCell, widthOf } from './xlsx/workbook.ts';
+import type { Look, Sheet } from './xlsx/workbook.ts';
 import { readDecimal } from '../../base/decimal.ts';
 import { counted, mostOf, printable, sumOf } from '../../base/words.ts';
 import { pasteable } from '../../base/invocation.ts';

@@ -1,12 +1,6 @@
 import { after } from '../../base/instant.ts';
-import {
-  EVERY_TICK,
-  type ExplainedPace,
-  type FollowPace,
-  type Lesson,
-  type PaceDeps,
-  type PaceSettings,
-} from '../../orders/pass/pace.ts';
+import { EVERY_TICK } from '../../orders/pass/pace.ts';
+import type { ExplainedPace, FollowPace, Lesson, PaceDeps, PaceSettings } from '../../orders/pass/pace.ts';
 import type { OverdueLookups } from '../../orders/pass/process-events.ts';
 import { LEAST_GAP_MS, type PacedOrder } from '../../orders/rules/lookup.ts';
 import { longestFreshMs } from '../../orders/rules/schedule.ts';

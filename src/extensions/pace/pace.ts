@@ -26,10 +26,7 @@ interface Followed {
   lookups: number;
 }
 
-interface StatusFacts {
-  readonly times: StayTimes;
-  readonly followed: readonly Followed[];
-}
+type StatusFacts = { readonly times: StayTimes; readonly followed: readonly Followed[] };
 
 interface LearnedStatus {
   readonly key: string;

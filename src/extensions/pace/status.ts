@@ -133,11 +133,7 @@ export function learnStuckAfter(gapsMs: readonly number[]): number {
   return Math.max(STUCK_AFTER_MS, sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0);
 }
 
-interface Lateness {
-  readonly changes: number;
-  readonly meanMs: number;
-  readonly p95Ms: number;
-}
+type Lateness = { readonly changes: number; readonly meanMs: number; readonly p95Ms: number };
 
 /** Sums up how late changes were seen, in milliseconds; undefined if it is known of none. */
 export function latenessOf(times: readonly number[]): Lateness | undefined {

@@ -23,10 +23,7 @@ export function binOf(ageMs: number): number {
 }
 
 /** A time in a status that has ended, in milliseconds since it began: it was still there at `from`, and no more at `to`. */
-export interface EndedStay {
-  readonly from: number;
-  readonly to: number;
-}
+export type EndedStay = { readonly from: number; readonly to: number };
 
 const PRIOR_ENDS = 0.7;
 const PRIOR_AGE_MS = 30_000;

@@ -22,11 +22,7 @@ const NARROW: Size = { name: 'narrow', width: 330, panelWidth: 330, fontSize: 12
 export const SIZES: readonly Size[] = [{ name: 'wide', width: 760, panelWidth: 370, fontSize: 12.5 }, NARROW];
 export const HALF_SIZES: readonly Size[] = [{ name: 'wide', width: 560, panelWidth: 560, fontSize: 12 }, NARROW];
 
-interface TextLook {
-  readonly anchor?: 'middle' | 'end';
-  readonly isMuted?: boolean;
-  readonly isBold?: boolean;
-}
+type TextLook = { readonly anchor?: 'middle' | 'end'; readonly isMuted?: boolean; readonly isBold?: boolean };
 
 export type Drawing = ReturnType<typeof newDrawing>;
 

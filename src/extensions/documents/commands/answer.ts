@@ -13,10 +13,7 @@ export type Tones = Readonly<Record<string, (value: string) => Tone>>;
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-interface Block {
-  readonly path: readonly string[];
-  readonly fields: readonly Field[];
-}
+type Block = { readonly path: readonly string[]; readonly fields: readonly Field[] };
 
 export function answerText(body: string, screen: Screen, tones: Tones = {}): string {
   const answer = readJson(body);

@@ -10,15 +10,9 @@ export function rowIds(given: string, before: readonly number[] = []): readonly 
   return [...before, rowId(given)];
 }
 
-export interface Pair {
-  readonly from: string;
-  readonly to: string;
-}
+export type Pair = { readonly from: string; readonly to: string };
 
-export interface OrderOptions {
-  readonly order?: IdFilter;
-  readonly pair?: Pair;
-}
+export type OrderOptions = { readonly order?: IdFilter; readonly pair?: Pair };
 
 export function addOrderOptions(command: Command): Command {
   return command
@@ -38,10 +32,7 @@ function readIdFilter(text: string): IdFilter {
 }
 
 /** The time at or after `from` and before `to`: UTC, ISO 8601 with milliseconds. */
-export interface PeriodOptions {
-  readonly from?: string;
-  readonly to?: string;
-}
+export type PeriodOptions = { readonly from?: string; readonly to?: string };
 
 export function addPeriodOptions(command: Command, what = 'orders inserted'): Command {
   return command

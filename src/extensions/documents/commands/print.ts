@@ -39,11 +39,7 @@ async function isPagedBy(pager: string, env: NodeJS.ProcessEnv, text: string): P
   return code !== 127;
 }
 
-export interface ListOptions {
-  readonly limit: number;
-  readonly json?: boolean;
-  readonly account?: string;
-}
+export type ListOptions = { readonly limit: number; readonly json?: boolean; readonly account?: string };
 
 export function addListOptions(command: Command): Command {
   return command

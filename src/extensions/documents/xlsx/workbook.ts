@@ -65,18 +65,10 @@ export interface Sheet {
   readonly isHidden?: boolean;
 }
 
-interface Link {
-  readonly row: number;
-  readonly column: number;
-  readonly sheet: string;
-}
+type Link = { readonly row: number; readonly column: number; readonly sheet: string };
 
 /** The heading of a table, and the columns that name its rows, stay in place and are printed on every page. */
-interface Table {
-  readonly columns: number;
-  readonly rows: number;
-  readonly keyColumns: number;
-}
+type Table = { readonly columns: number; readonly rows: number; readonly keyColumns: number };
 
 /** A sheet that is wider, in characters, is printed on several pages side by side: smaller letters than 6 points cannot be read. */
 const WIDEST_PAGE = 230;

@@ -13,16 +13,8 @@ import { newestEvents } from '../../feed/tables/events.ts';
 import { askedOf, lookupFacts } from '../activity.ts';
 import { readingOf } from '../status/read-status.ts';
 import type { AccountCounts, Overview } from '../status/status.ts';
-import {
-  MOVES,
-  RANGES,
-  type ActivityFacts,
-  type DashboardFacts,
-  type ProgramFacts,
-  type RangeName,
-  type Stake,
-  type Trouble,
-} from './facts.ts';
+import { MOVES, RANGES } from './facts.ts';
+import type { ActivityFacts, DashboardFacts, ProgramFacts, RangeName, Stake, Trouble } from './facts.ts';
 import { troublesOf } from './front/troubles.ts';
 import { problemsOf } from '../status/problems.ts';
 import { listFindings } from '../../operate/tables/listed-findings.ts';

@@ -21,11 +21,7 @@ import { DashboardReader, programFacts } from './read-facts.ts';
 
 const HTML = 'text/html; charset=utf-8';
 
-interface Pages {
-  readonly deps: OpsPages;
-  readonly accounts: readonly string[];
-  readonly token: string | undefined;
-}
+type Pages = { readonly deps: OpsPages; readonly accounts: readonly string[]; readonly token: string | undefined };
 
 export function addDashboard(server: FastifyInstance, deps: OpsPages, stopping: AbortSignal): void {
   const reader = new DashboardReader(deps);

@@ -27,11 +27,7 @@ const CHECKS = {
   disk: ['disk-full'],
 } as const satisfies Record<string, readonly ProblemCode[]>;
 
-interface ReadinessCheck {
-  readonly check: keyof typeof CHECKS;
-  readonly ok: boolean;
-  readonly reason?: string;
-}
+type ReadinessCheck = { readonly check: keyof typeof CHECKS; readonly ok: boolean; readonly reason?: string };
 
 export async function checkReadiness(sources: ReadinessSources, isStopping: boolean) {
   const { value: overview, failure } = await sources.readings.overview();

@@ -30,11 +30,7 @@ export interface OpsPages extends OpsSources {
 }
 
 /** How long after it a reading is shared, in milliseconds: longer if it took long, so that it takes little of the time. */
-export interface Fresh {
-  readonly least: number;
-  readonly most: number;
-  readonly timesItTook: number;
-}
+export type Fresh = { readonly least: number; readonly most: number; readonly timesItTook: number };
 
 /** Reading takes no more than a 200th of the time, as with many pending orders, however often it is asked for. */
 const FRESH_MS: Fresh = { least: 1_000, most: 10_000, timesItTook: 200 };

@@ -1,13 +1,6 @@
 import { ORDER_STATES } from '../../../orders/rules/states.ts';
-import {
-  type Tone,
-  fieldsText,
-  styled,
-  toned,
-  wrapped,
-  type Field,
-  type Screen,
-} from '../../../cli/shared/terminal.ts';
+import { fieldsText, styled, toned, wrapped } from '../../../cli/shared/terminal.ts';
+import type { Tone, Field, Screen } from '../../../cli/shared/terminal.ts';
 import { printable, inUnits, sumOf, withCommas } from '../../../base/words.ts';
 import type { NamedOrder, ReceiverState, DaemonStatus, Status } from './status.ts';
 import { receiverText } from '../../webhooks/receiver.ts';

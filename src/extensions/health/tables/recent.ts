@@ -9,10 +9,7 @@ const MOST_ORDERS = 5_000;
 const MOST_MOVES = 10_000;
 
 /** Orders by their move and its time, such as `accepted 2026-01-31T12`. `cutAt`: counted from then on only, because there is more. */
-export interface CountedMoves {
-  readonly orders: ReadonlyMap<string, number>;
-  readonly cutAt: string | null;
-}
+export type CountedMoves = { readonly orders: ReadonlyMap<string, number>; readonly cutAt: string | null };
 
 /** Counts the moves of orders since `from`. Times are cut to their first `digits` characters: 13 of them are the hour, 16 the minute. */
 export async function countMoves(

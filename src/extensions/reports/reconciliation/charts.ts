@@ -2,14 +2,8 @@ import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { instantMs } from '../../../base/instant.ts';
 import { WAITING_STATES } from '../../../orders/rules/states.ts';
 import { durationText } from '../../documents/chart/svg.ts';
-import {
-  toneOf,
-  type Chart,
-  type Look,
-  type SectionPart,
-  type Span,
-  type SpanChart,
-} from '../../documents/document.ts';
+import { toneOf } from '../../documents/document.ts';
+import type { Chart, Look, SectionPart, Span, SpanChart } from '../../documents/document.ts';
 import { compareTexts, counted, cut, sumOf } from '../../../base/words.ts';
 import { chartsByDay } from './charts/by-day.ts';
 import type { JudgedOrder } from './judge.ts';

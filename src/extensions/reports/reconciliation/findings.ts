@@ -1,11 +1,6 @@
 import type { AmountSettings } from '../../../base/decimal.ts';
-import {
-  findingClass,
-  FINDING_CLASSES,
-  placeOfFinding,
-  SEVERITIES,
-  type Severity,
-} from '../../../findings/rules/classes.ts';
+import { findingClass, FINDING_CLASSES, placeOfFinding, SEVERITIES } from '../../../findings/rules/classes.ts';
+import type { Severity } from '../../../findings/rules/classes.ts';
 import type { Finding } from '../../../findings/rules/finding.ts';
 import { instantMs } from '../../../base/instant.ts';
 import { accountAdvice, accountColumns } from '../../documents/sections.ts';
@@ -88,10 +83,7 @@ export function wantsPerson({ status, severity }: Pick<ReportFinding, 'status' |
   return status === 'open' && severity !== 'info';
 }
 
-interface OfReport {
-  readonly account: string | undefined;
-  readonly asOf: string;
-}
+type OfReport = { readonly account: string | undefined; readonly asOf: string };
 
 export function findingsSection(findings: Iterable<ReportFinding>, { account }: OfReport): Section {
   const words = accountAdvice(account);

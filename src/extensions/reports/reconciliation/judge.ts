@@ -1,12 +1,5 @@
-import {
-  amountField,
-  currencyOf,
-  isWithin,
-  readDecimal,
-  type AmountSettings,
-  type DecimalReading,
-  type Tolerance,
-} from '../../../base/decimal.ts';
+import { amountField, currencyOf, isWithin, readDecimal } from '../../../base/decimal.ts';
+import type { AmountSettings, DecimalReading, Tolerance } from '../../../base/decimal.ts';
 import { findOverdue, findUnknownOutcome, isUnchecked, type OrderAge } from '../../../findings/rules/age.ts';
 import { FINDING_CLASSES, type FindingClassName } from '../../../findings/rules/classes.ts';
 import type { Finding } from '../../../findings/rules/finding.ts';

@@ -3,17 +3,8 @@ import { compareTexts, cut, sumOf } from '../../../base/words.ts';
 import type { Column, Row } from '../../documents/document.ts';
 import type { ReportFinding } from './findings.ts';
 import type { JudgedOrder, UncheckedReason } from './judge.ts';
-import {
-  amountsText,
-  OUTCOMES,
-  outcomeOf,
-  sumsByOutcome,
-  currencyOfRow,
-  dayOf,
-  pairOf,
-  type Outcome,
-  type AmountRow,
-} from './rows.ts';
+import { amountsText, OUTCOMES, outcomeOf, sumsByOutcome, currencyOfRow, dayOf, pairOf } from './rows.ts';
+import type { Outcome, AmountRow } from './rows.ts';
 
 export const PAIR_COLUMNS = [
   { key: 'pair', label: 'Pair', kind: 'text' },

@@ -1,14 +1,8 @@
 import type { AmountSettings } from '../../../base/decimal.ts';
 import { instantMs } from '../../../base/instant.ts';
 import { findingClass } from '../../../findings/rules/classes.ts';
-import {
-  toneOf,
-  type Column,
-  type ReportDocument,
-  type Row,
-  type Section,
-  type Verdict,
-} from '../../documents/document.ts';
+import { toneOf } from '../../documents/document.ts';
+import type { Column, ReportDocument, Row, Section, Verdict } from '../../documents/document.ts';
 import { type Tone } from '../../../cli/shared/terminal.ts';
 import { headlineTone, shownId, type HeadlineFacts } from '../../documents/headline.ts';
 import { capitalized, counted, inWords } from '../../../base/words.ts';

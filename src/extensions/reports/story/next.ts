@@ -2,22 +2,15 @@ import { accountWords } from '../../../accounts/rules/name.ts';
 import type { Lane } from '../../../accounts/rules/restraints.ts';
 import { after, readTime } from '../../../base/instant.ts';
 import { whyNeverLeft } from '../../../orders/rules/create.ts';
-import {
-  decisionsFor,
-  obstacleTo,
-  type DecisionEvidence,
-  type Judgement,
-} from '../../../orders/rules/operator-decisions.ts';
+import { decisionsFor, obstacleTo } from '../../../orders/rules/operator-decisions.ts';
+import type { DecisionEvidence, Judgement } from '../../../orders/rules/operator-decisions.ts';
 import { HELD_LOOKUP_MS, REJECTED_LOOKUPS_MS } from '../../../orders/rules/schedule.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../../../orders/rules/states.ts';
 import { shellWord } from '../../../base/text.ts';
 import { capitalized } from '../../../base/words.ts';
 import type { StoryEvent, StoryOrder } from '../tables/story.ts';
 
-export interface Spacing {
-  readonly facts: object;
-  readonly text: string;
-}
+export type Spacing = { readonly facts: object; readonly text: string };
 
 export interface StorySettings {
   readonly verifyAfter: readonly number[];

@@ -19,11 +19,7 @@ import { lostReach } from '../../../store/tables/account-stops.ts';
 import type { Store } from '../../../store/port.ts';
 import { readStory, type StoryEvidence } from '../tables/story.ts';
 
-interface OrderStory {
-  readonly story: Story;
-  readonly document: ReportDocument;
-  readonly evidence: StoryEvidence;
-}
+type OrderStory = { readonly story: Story; readonly document: ReportDocument; readonly evidence: StoryEvidence };
 
 interface StoryOptions {
   readonly asOf: Date;

@@ -1,10 +1,7 @@
 import { whyNeverLeft } from '../../../orders/rules/create.ts';
 import type { StoryEvent, StoryOrder } from '../tables/story.ts';
 
-interface Context {
-  readonly order: StoryOrder;
-  readonly creates: number;
-}
+type Context = { readonly order: StoryOrder; readonly creates: number };
 
 const STATUS_NAMES: Readonly<Record<string, string>> = {
   'order.status': 'the order',

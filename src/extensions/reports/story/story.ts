@@ -12,10 +12,7 @@ import { headlineSentence, type HeadlineFacts } from '../../documents/headline.t
 import { eventSentence } from './sentences.ts';
 import { CAN_END, isNewest, nextLane, whatNext, type Moment, type StorySettings } from './next.ts';
 
-interface StoryEntry {
-  readonly at: string;
-  readonly text: string;
-}
+type StoryEntry = { readonly at: string; readonly text: string };
 
 export interface Story {
   readonly externalOrderId: string;

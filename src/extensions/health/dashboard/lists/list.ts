@@ -59,7 +59,7 @@ export function listText<Found>(list: List<Found>): string {
 <h1>${title}</h1>
 <form action="${path}" method="get" class="filter">${fields.map((field) => fieldText(field, query)).join('')}
 <input type="hidden" name="account" value="${escapeText(account ?? 'all')}"><button>Apply</button> ${clear}</form>
-${head}${cells.length === 0 && !isNarrowed ? empty(none) : note(about.filter((text) => text !== false).join(' '))}${cells.length === 0 ? '' : table(title, [...names, ...columns], cells)}
+${head}${cells.length === 0 && !isNarrowed ? empty(none) : note(about.filter((part) => part !== false).join(' '))}${cells.length === 0 ? '' : table(title, [...names, ...columns], cells)}
 <p class="pages">${first} ${more}</p>
 ${command === undefined ? '' : exported}</div>
 `;
