@@ -185,10 +185,8 @@ export class Incidents implements Listener {
     const begun = this.#begun.get(kind);
     if (waiting !== undefined && begun !== undefined) {
       const { pending, lookupsDue } = begun.heldUp ?? waiting;
-      begun.heldUp = {
-        pending: Math.max(pending, waiting.pending),
-        lookupsDue: Math.max(lookupsDue, waiting.lookupsDue),
-      };
+      const most = Math.max(lookupsDue, waiting.lookupsDue);
+      begun.heldUp = { pending: Math.max(pending, waiting.pending), lookupsDue: most };
     }
     const isWorthTelling = failures > 0 || waiting === undefined || waiting.pending + waiting.lookupsDue > 0;
     if (stage === 'lasting' && isWorthTelling) this.#write(news, waiting);

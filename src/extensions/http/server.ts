@@ -1,12 +1,8 @@
 import { once } from 'node:events';
 import { lookup } from 'node:dns/promises';
 import type { AddressInfo, Socket } from 'node:net';
-import Fastify, {
-  type FastifyHttpOptions,
-  type FastifyInstance,
-  type FastifyReply,
-  type RawServerDefault,
-} from 'fastify';
+import Fastify from 'fastify';
+import type { FastifyHttpOptions, FastifyInstance, FastifyReply, RawServerDefault } from 'fastify';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/text.ts';
 import type { FlowDeps } from '../../orders/pass/deps.ts';

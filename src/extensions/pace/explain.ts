@@ -22,10 +22,9 @@ export function explainLearned(
 }
 
 /** `stays` have ended in the status, half of them within `halfMs`, which is infinite if that is not known. */
-export function learnedText(
-  known: Readonly<Record<'stays' | 'halfMs' | 'forMs', number>> & { readonly status: string },
-): string {
-  const { status, stays, halfMs, forMs } = known;
+type Known = Readonly<Record<'stays' | 'halfMs' | 'forMs', number>> & { readonly status: string };
+
+export function learnedText({ status, stays, halfMs, forMs }: Known): string {
   if (stays < FEW_STAYS) {
     const left = stays === 0 ? 'no order has' : `only ${counted(stays, 'order has', 'orders have')}`;
     const place = `the ${status === 'accepted' ? 'state' : 'status'} ${status}`;

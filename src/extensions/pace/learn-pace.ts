@@ -54,10 +54,6 @@ export async function learnHistory(deps: PaceDeps, known: Learned | undefined, s
   }
   const { stays, from, changes, lastId } = await readHistory(deps, signal);
   const changed = stays.filter(({ state, isByExchange }) => state === 'open' && isByExchange);
-  return {
-    learner: new PaceLearner(stays, from),
-    stuckAfter: learnStuckAfter(changed.map(({ to }) => to)),
-    changes,
-    lastId,
-  };
+  const stuckAfter = learnStuckAfter(changed.map(({ to }) => to));
+  return { learner: new PaceLearner(stays, from), stuckAfter, changes, lastId };
 }

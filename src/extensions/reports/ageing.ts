@@ -70,7 +70,7 @@ export function ageingDocument(
     schema: 'order-sync.ageing/1',
     title: 'Age of orders in their state and order status',
     verdict: verdictOf(facts, byStatus, longestMs),
-    cards: cardsOf(facts, byStatus, longest, longestMs),
+    cards: cardsOf(facts.orders, byStatus, longest, longestMs),
     facts: [
       accountFact(facts.account),
       { key: 'asOf', label: 'As of', value: facts.asOf },
@@ -109,32 +109,25 @@ export function ageingDocument(
   };
 }
 
-function verdictOf(
-  { account, orders, mayBeEmpty }: AgeingFacts,
-  byStatus: readonly AgeGroup[],
-  longestMs: number | null,
-): Verdict {
+function verdictOf(facts: AgeingFacts, byStatus: readonly AgeGroup[], longestMs: number | null): Verdict {
+  const { account, orders, mayBeEmpty } = facts;
   if (orders === 0) return emptyVerdict('order', 'There are no orders', mayBeEmpty);
   const [waiting, undecided] = [countOf(byStatus, WAITING_STATES), countOf(byStatus, PERSON_STATES)];
   const explain = `To see what to do about one of them, run order-sync orders explain ORDER${accountAdvice(account)}.`;
+  const deciding = `A person must decide about these orders: ${statesOf(byStatus, PERSON_STATES)}. ${explain}`;
   const reasons = [
-    ...(undecided === 0
-      ? []
-      : [`A person must decide about these orders: ${statesOf(byStatus, PERSON_STATES)}. ${explain}`]),
-    ...(longestMs === null ? [] : [`The order that has waited the longest has waited for ${inWords(longestMs)}.`]),
-  ];
+    undecided > 0 && deciding,
+    longestMs !== null && `The order that has waited the longest has waited for ${inWords(longestMs)}.`,
+  ].filter((reason) => reason !== false);
   if (undecided > 0)
     return { tone: 'warning', text: `A person should look at ${counted(undecided, 'order')}`, reasons };
   if (waiting === 0) return { tone: 'good', text: 'No orders are waiting', reasons };
   return { tone: 'info', text: counted(waiting, 'order is waiting', 'orders are waiting'), reasons };
 }
 
-function cardsOf(
-  { orders }: AgeingFacts,
-  byStatus: readonly AgeGroup[],
-  longest: OldestOrder | undefined,
-  longestMs: number | null,
-): readonly Card[] {
+type Oldest = OldestOrder | undefined;
+
+function cardsOf(orders: number, byStatus: readonly AgeGroup[], longest: Oldest, longestMs: number | null) {
   const figure = (states: readonly string[]) => {
     const value = String(countOf(byStatus, states));
     return value === '0' ? { value } : { value, note: statesOf(byStatus, states) };

@@ -79,11 +79,9 @@ export function rowWithHistory(row: object, events: readonly Change[]): string {
   const screen = screenOf();
   const fields = Object.entries(row as Record<string, string | number | null>)
     .filter(([, value]) => value !== null)
-    .map(([label, value]) => ({
-      label,
-      value,
-      tone: label === 'state' || label === 'outcome' ? toneOf(label, value) : undefined,
-    }));
+    .map(([label, value]) => {
+      return { label, value, tone: label === 'state' || label === 'outcome' ? toneOf(label, value) : undefined };
+    });
   const history = events.length === 0 ? 'history: nothing has happened yet\n' : tableOf(COLUMNS, events, screen);
   return `${fieldsText(fields, screen)}\n${history}`;
 }

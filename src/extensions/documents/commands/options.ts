@@ -53,11 +53,8 @@ export function addByOption(command: Command): Command {
 }
 
 export function addAsOfOption(command: Command): Command {
-  return command.option(
-    '--as-of <time>',
-    'the moment that the report speaks for, in place of now (UTC, ISO 8601)',
-    utcTime,
-  );
+  const text = 'the moment that the report speaks for, in place of now (UTC, ISO 8601)';
+  return command.option('--as-of <time>', text, utcTime);
 }
 
 /** Reads a day, which begins at midnight, or a time of a day; in UTC, whatever the machine's time zone is. Throws `InvalidArgumentError`. */

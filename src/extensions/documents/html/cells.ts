@@ -175,9 +175,8 @@ export function* tableText(name: string, rows: readonly Row[], shown: readonly S
 
 function widthsText(shown: readonly ShownColumn[]): string {
   const whole = sumOf(shown, ({ width }) => width);
-  const columns = shown.map(
-    (one) => `<col${classText(classesOf(one))} style="width:${((100 * one.width) / whole).toFixed(1)}%">`,
-  );
+  const part = (width: number) => ((100 * width) / whole).toFixed(1);
+  const columns = shown.map((one) => `<col${classText(classesOf(one))} style="width:${part(one.width)}%">`);
   return `<colgroup>${columns.join('')}</colgroup>`;
 }
 

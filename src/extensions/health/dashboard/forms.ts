@@ -2,6 +2,7 @@ import type { RestraintView } from '../../../accounts/rules/restraints.ts';
 import type { KnownFinding } from '../../../findings/rules/finding.ts';
 import { decisionsFor, type Judgement } from '../../../orders/rules/operator-decisions.ts';
 import type { Tracking } from '../../../orders/rules/tracking.ts';
+import type { Cell } from '../../../cli/shared/terminal.ts';
 import { cutText, escapeText, proseText } from '../../documents/html/cells.ts';
 import { badge } from './markup.ts';
 
@@ -69,15 +70,11 @@ export function pauseForms(base: FormBase, holds: readonly RestraintView[]): str
   return `<div class="story-page"><section class="actions" aria-labelledby="pause-title"><h1 id="pause-title">Pause and resume ${escapeText(cutText(base.account))}</h1>\n${list}\n${pause}${resume}</section></div>\n`;
 }
 
-function form(
-  path: string,
-  hidden: Readonly<Record<string, string | number>> & FormBase,
-  button: string,
-  fields: readonly string[],
-): string {
-  const inputs = Object.entries(hidden).map(
-    ([name, value]) => `<input type="hidden" name="${name}" value="${escapeText(value)}">`,
-  );
+type Hidden = Readonly<Record<string, string | number>> & FormBase;
+
+function form(path: string, hidden: Hidden, button: string, fields: readonly string[]): string {
+  const inputOf = (name: string, value: Cell) => `<input type="hidden" name="${name}" value="${escapeText(value)}">`;
+  const inputs = Object.entries(hidden).map(([name, value]) => inputOf(name, value));
   return `<form method="post" action="${path}">${inputs.join('')}
 ${fields.join('\n')}
 <label>Your name <input name="actor" required maxlength="${LONGEST_TEXT}" autocomplete="name"></label>

@@ -54,10 +54,8 @@ export function dashboardPage(facts: DashboardFacts, isActionable = false): stri
 
 export function messagePage(frame: Frame, text: string, advice = ''): string {
   const home = `<p>${escapeText(advice)}</p><p><a href="/">Go to the dashboard</a></p>`;
-  return framed(
-    frame,
-    `<div class="board"><section class="wide"><h1>${escapeText(text)}</h1>\n${home}</section></div>\n`,
-  );
+  const section = `<section class="wide"><h1>${escapeText(text)}</h1>\n${home}</section>`;
+  return framed(frame, `<div class="board">${section}</div>\n`);
 }
 
 /** Writes a page with its head, the choice of the account and the search; `body` is markup. */

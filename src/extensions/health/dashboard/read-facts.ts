@@ -111,10 +111,8 @@ export class DashboardReader {
     const having = accounts.filter((counts) => numberOf(counts) > 0);
     const sums = await Array.fromAsync(having.slice(0, MOST_ADDED_UP), async ({ account }) => {
       const currencyOf = (row: AmountRow) => currencyOfRow(row, settingsOf(account)) ?? 'of a currency not shown';
-      return (await sumsAtStake(db, account, concerned)).map((row) => ({
-        currency: currencyOf(row),
-        asset: row.asset,
-      }));
+      const parts = await sumsAtStake(db, account, concerned);
+      return parts.map((part) => ({ currency: currencyOf(part), asset: part.asset }));
     });
     const amounts = [...Map.groupBy(sums.flat(), ({ currency }) => currency)].map(([currency, same]) => {
       return { currency, amount: sumOfDecimals(same.map(({ asset }) => asset)) };

@@ -54,6 +54,9 @@ async function checkMarks(store: Store): Promise<CheckResult> {
   return fault('mark', EXIT.data, `the database ${sign}`, RESTORE_ADVICE);
 }
 
+const ACCOUNTS_WELL =
+  'no account is stopped, answers can be read, and no row waits in an account that the settings do not name';
+
 /** `overview`: that of a daemon, which knows newer causes than the database. */
 export async function checkAccounts({ db }: Store, { accounts }: Pick<Config, 'accounts'>, overview?: Overview | null) {
   const troubles = overview ?? {
@@ -62,17 +65,10 @@ export async function checkAccounts({ db }: Store, { accounts }: Pick<Config, 'a
     unreadable: await lostReach(db, undefined, 'answers'),
     otherAccounts: await countOfOthers(db, accounts),
   };
-  const problems = [
-    ...troubleProblems({ ...troubles, account: null }),
-    ...otherAccountsProblems(troubles.otherAccounts),
-  ];
+  const others = otherAccountsProblems(troubles.otherAccounts);
+  const problems = [...troubleProblems({ ...troubles, account: null }), ...others];
   if (problems.length > 0) return problems.map((problem) => ofProblem('accounts', problem));
-  return [
-    ok(
-      'accounts',
-      'no account is stopped, answers can be read, and no row waits in an account that the settings do not name',
-    ),
-  ];
+  return [ok('accounts', ACCOUNTS_WELL)];
 }
 
 /** Compares the machine's clock with the database's, and with the exchange's by the newest order record (§2.7). */

@@ -96,11 +96,8 @@ async function* runChecks(checks: readonly Check[]): AsyncGenerator<CheckResult>
   }
   if (left.size === 0) return;
   const names = [...left].join(', ');
-  yield warning(
-    'database',
-    `not checked without the database: ${names}`,
-    'mend the database, then run order-sync doctor again',
-  );
+  const remedy = 'mend the database, then run order-sync doctor again';
+  yield warning('database', `not checked without the database: ${names}`, remedy);
 }
 
 function checksOf(command: Command, config: Config): readonly Check[] {
@@ -114,39 +111,34 @@ function checksOf(command: Command, config: Config): readonly Check[] {
   // A daemon on PostgreSQL is found by what the database says.
   const ofDatabase = config.database.kind === 'postgres';
   const daemon = async () => (await askDaemon(command, config, account))?.daemon ?? undefined;
+  const inStore = <Result>(read: (store: Store) => Promise<Result>) => withStore(command, 'any', read, config);
   // The check `database` reports a database that fails.
-  const driver = () => withStore(command, 'any', (store) => store.driverOf(asked), config).catch(() => undefined);
+  const driver = () => inStore((store) => store.driverOf(asked)).catch(() => undefined);
+  const { endpoints } = webhooksSettings.of(config).webhooks;
+  const addressOf = (check: 'address' | 'webhook', url: string, isPublicOnly = false): Check['run'] => {
+    return (signal) => checkAddress(check, url, clock, signal, isPublicOnly);
+  };
   const keyOf = async (name: string) => {
     const result = await checkKey(command, configOf(config, name));
     return [names.length === 1 ? result : { ...result, found: `${name}: ${result.found}` }];
   };
   return [
     { name: 'permissions', run: async () => checkFiles(config) },
-    { name: 'database', run: () => withStore(command, 'any', (store) => checkDatabase(config, store), config) },
+    { name: 'database', run: () => inStore((store) => checkDatabase(config, store)) },
     {
       name: 'accounts',
       ofDatabase: true,
       run: async () => {
         const overview = (await askDaemon(command, config, undefined))?.overview;
-        return await withStore(command, 'any', (store) => checkAccounts(store, config, overview), config);
+        return await inStore((store) => checkAccounts(store, config, overview));
       },
     },
     { name: 'disk', run: () => checkDisk(config) },
-    {
-      name: 'clock',
-      ofDatabase: true,
-      run: () => withStore(command, 'any', (store) => checkClock(store, asked, clock), config),
-    },
-    ...[...baseUrls].map((url): Check => ({
-      name: 'address',
-      run: (signal) => checkAddress('address', url, clock, signal),
-    })),
+    { name: 'clock', ofDatabase: true, run: () => inStore((store) => checkClock(store, asked, clock)) },
+    ...[...baseUrls].map((url) => ({ name: 'address', run: addressOf('address', url) })),
     ...(baseUrls.size === 0 ? [] : asked.map((name): Check => ({ name: 'key', ofDatabase, run: () => keyOf(name) }))),
     ...(othersLeft === 0 ? [] : [{ name: 'key', run: async () => [ok('key', left)] }]),
-    ...webhooksSettings.of(config).webhooks.endpoints.map(({ url, allowPrivate }): Check => ({
-      name: 'webhook',
-      run: (signal) => checkAddress('webhook', url, clock, signal, !allowPrivate),
-    })),
+    ...endpoints.map(({ url, allowPrivate }) => ({ name: 'webhook', run: addressOf('webhook', url, !allowPrivate) })),
     { name: 'service', ofDatabase, run: async () => [checkService((await daemon())?.pid, (await driver())?.name)] },
     {
       name: 'settings',
@@ -171,11 +163,8 @@ async function checkSettings(command: Command): Promise<readonly CheckResult[]> 
   try {
     const { config, warnings } = rightSettings(await configOptions(command), false);
     if (warnings.length > 0) return warnings.map((text) => warning('settings', text, 'order-sync config show'));
-    return [
-      ok('settings', `the settings are valid; accounts: ${config.accounts.length}`, {
-        accounts: config.accounts.length,
-      }),
-    ];
+    const accounts = config.accounts.length;
+    return [ok('settings', `the settings are valid; accounts: ${accounts}`, { accounts })];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return error.problems.map(({ problem }) => fault('settings', EXIT.config, problem, 'order-sync config check'));

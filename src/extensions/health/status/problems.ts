@@ -50,19 +50,15 @@ export function problemsOf(reading: Reading): readonly Problem[] {
 
 function processProblems(facts: ProcessFacts): readonly (Problem | false)[] {
   const { isStopping, databaseFailure, otherMigrations, isOwner, freeBytes } = facts;
-  const freeMib = Math.floor((freeBytes ?? LEAST_FREE_BYTES) / 1_024 ** 2);
+  const [freeMib, needed] = [freeBytes ?? 0, LEAST_FREE_BYTES].map((bytes) => Math.floor(bytes / 1_024 ** 2));
+  const free = `only ${freeMib} MiB are free on the disk with the database`;
   return [
     isStopping && problem('stopping', 'the daemon is stopping'),
     databaseFailure !== null && failed('database-unreadable', 'the database cannot be read', databaseFailure),
     otherMigrations.length > 0 &&
       problem('other-migrations', `another version migrated the database (${otherMigrations.join(', ')})`),
     !isOwner && problem('not-owner', 'the daemon does not own its accounts yet'),
-    freeBytes !== null &&
-      freeBytes < LEAST_FREE_BYTES &&
-      problem(
-        'disk-full',
-        `only ${freeMib} MiB are free on the disk with the database; ${LEAST_FREE_BYTES / 1_024 ** 2} MiB are needed`,
-      ),
+    freeBytes !== null && freeBytes < LEAST_FREE_BYTES && problem('disk-full', `${free}; ${needed} MiB are needed`),
   ];
 }
 
@@ -110,6 +106,7 @@ export function clockProblems(databaseAheadMs: number): readonly Problem[] {
 }
 
 function overviewProblems(reading: Reading, overview: Overview): readonly (Problem | false)[] {
+  const { keyPlaceOf } = reading;
   return [
     ...undecidedProblems('held', overview),
     ...undecidedProblems('disputed', overview),
@@ -117,10 +114,7 @@ function overviewProblems(reading: Reading, overview: Overview): readonly (Probl
     ...countedProblems('unknown', overview.orders.unknown, groupOf(overview, overview.oldestUnknown?.since)),
     ...countedProblems('invalid', overview.newInvalid?.orders ?? 0, groupOf(overview, overview.newInvalid?.since)),
     ...findingProblems(overview),
-    ...holdProblems(overview.holds, overview.account, {
-      keyPlaceOf: reading.keyPlaceOf,
-      isRunning: reading.daemon !== null,
-    }),
+    ...holdProblems(overview.holds, overview.account, { keyPlaceOf, isRunning: reading.daemon !== null }),
     ...troubleProblems(overview, reading.olderState),
     ...waitProblems(reading, overview),
     ...driverProblems(reading, overview),
@@ -157,15 +151,11 @@ function findingProblems(overview: Overview): readonly (Problem | false)[] {
     const group = groupOf(overview, since);
     const list = (status: string) => `order-sync findings list --class ${name}${status}${wordsOf(group)}`;
     const acknowledge = `order-sync findings ack --class ${name} --decided --reason TEXT${wordsOf(group)}`;
+    const remedy = list(decided > 0 ? ' --status undecided' : '');
     const about = { ...(overview.account !== null && { account: overview.account }), class: name };
     return [
       open > decided &&
-        problem('finding', meaning === undefined ? text : `${text}: ${meaning}`, {
-          group,
-          severity,
-          remedy: list(decided > 0 ? ' --status undecided' : ''),
-          about,
-        }),
+        problem('finding', meaning === undefined ? text : `${text}: ${meaning}`, { group, severity, remedy, about }),
       decided > 0 &&
         problem('decided', left, { remedy: group.length === 1 ? acknowledge : list(' --status decided'), about }),
     ];
@@ -201,8 +191,8 @@ function waitProblems({ asOf, daemon }: Reading, overview: Overview): readonly P
   if (daemon === null || [holds, outOfReach, stopped].some(({ length }) => length > 0)) return [];
   const isLong = (since: string | null) => since !== null && Date.parse(asOf) - Date.parse(since) > LONG_MS;
   const pending = oldestPending !== null && isLong(oldestPending.since) ? [oldestPending] : [];
-  const passes = daemon.accounts.flatMap((live) =>
-    live.passes.map(({ pass, wantedSince: since }) => ({ account: live.account, pass, since })),
+  const passes = daemon.accounts.flatMap(({ account: of, ...live }) =>
+    live.passes.map(({ pass, wantedSince: since }) => ({ account: of, pass, since })),
   );
   const late = passes.filter(({ since }) => isLong(since));
   return [
@@ -229,17 +219,13 @@ function receiverProblems(receiver: ReceiverState, now: number): readonly (Probl
   const { name, failingSince, cause, parked, deadLetters } = receiver;
   const parts = { about: { receiver: name } };
   const refusedRemedy = { ...parts, remedy: `order-sync webhooks show ${shellWord(name)}` };
+  const failingRemedy = cause !== null && { remedy: receiverRemedy(cause) };
   const isFailing = failingSince !== null && now - Date.parse(failingSince) > LONG_MS;
   const fails = `events wait for the receiver ${name}${cause === null ? '' : `, because ${cause}`}`;
   const orders = counted(parked, 'order or link', 'orders or links');
   const refused = counted(deadLetters, 'dead letter');
   return [
-    isFailing &&
-      problem('receiver-fails', fails, {
-        ...parts,
-        since: failingSince,
-        ...(cause !== null && { remedy: receiverRemedy(cause) }),
-      }),
+    isFailing && problem('receiver-fails', fails, { ...parts, since: failingSince, ...failingRemedy }),
     parked > 0 &&
       problem('parked', `the receiver ${name} refuses events of ${orders}, retried for a day`, refusedRemedy),
     deadLetters > 0 && problem('dead-letters', `the receiver ${name} has ${refused}, refused for a day`, refusedRemedy),

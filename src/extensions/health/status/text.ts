@@ -1,4 +1,4 @@
-import { ORDER_STATES } from '../../../orders/rules/states.ts';
+import { ORDER_STATES, type OrderState } from '../../../orders/rules/states.ts';
 import { fieldsText, styled, toned, wrapped } from '../../../cli/shared/terminal.ts';
 import type { Tone, Field, Screen } from '../../../cli/shared/terminal.ts';
 import { printable, inUnits, sumOf, withCommas } from '../../../base/words.ts';
@@ -52,7 +52,7 @@ function factsOf({ asOf, database, daemon, overview }: Status): readonly Field[]
   return [
     { label: 'daemon', value: daemonText(daemon, now), tone: daemon === null ? 'warning' : undefined },
     ...(daemon === null ? [] : liveFields(daemon, ago)),
-    { label: 'exchange', ...exchangeValue(overview, daemon) },
+    exchangeField(overview, daemon),
     ...holds.map(({ account, kind, since: from, until, actor, reason }): Field => {
       const next = until === null || Date.parse(until) <= now ? '' : `, next try at ${until}`;
       const value = `${account}: ${kind} since ${from}${actor === null ? '' : ` by ${actor}`}${next}: ${reason}`;
@@ -68,20 +68,19 @@ function factsOf({ asOf, database, daemon, overview }: Status): readonly Field[]
   ];
 }
 
-function exchangeValue(
-  { outOfReach, holds }: Status['overview'],
-  daemon: DaemonStatus | null,
-): Pick<Field, 'value' | 'tone'> {
+function exchangeField({ outOfReach, holds }: Status['overview'], daemon: DaemonStatus | null): Field {
+  const label = 'exchange';
   const [lost] = outOfReach;
   const refused = holds.find(({ kind }) => kind === 'key-refused');
-  if (lost !== undefined) return { value: `out of reach since ${lost.since}`, tone: 'error' };
-  if (refused !== undefined) return { value: `has refused the key since ${refused.since}`, tone: 'error' };
+  if (lost !== undefined) return { label, value: `out of reach since ${lost.since}`, tone: 'error' };
+  if (refused !== undefined) return { label, value: `has refused the key since ${refused.since}`, tone: 'error' };
   const untried = daemon?.accounts.flatMap(({ keyUntriedSince }) => keyUntriedSince ?? []).toSorted()[0];
-  if (untried === undefined) return { value: 'no outage now' };
-  return { value: `no outage now; the key was changed at ${untried} and has not been tried since`, tone: 'warning' };
+  if (untried === undefined) return { label, value: 'no outage now' };
+  const value = `no outage now; the key was changed at ${untried} and has not been tried since`;
+  return { label, value, tone: 'warning' };
 }
 
-function receiverField(receiver: ReceiverState, ago: (time: string | null) => string): Field {
+function receiverField(receiver: ReceiverState, ago: Ago): Field {
   const { failingSince, parked, deadLetters } = receiver;
   const isWell = failingSince === null && parked === 0 && deadLetters === 0;
   return { label: 'receiver', value: receiverText(receiver, ago), tone: isWell ? undefined : 'warning' };
@@ -89,10 +88,8 @@ function receiverField(receiver: ReceiverState, ago: (time: string | null) => st
 
 export function ordersText({ orders, more }: Status['overview']): string {
   const states = ORDER_STATES.filter((state) => orders[state] > 0);
-  const counts = states.map(
-    (state) => `${state} ${withCommas(orders[state])}${more.includes(state) ? ' or more' : ''}`,
-  );
-  return counts.join(' · ') || 'none';
+  const end = (state: OrderState) => (more.includes(state) ? ' or more' : '');
+  return states.map((state) => `${state} ${withCommas(orders[state])}${end(state)}`).join(' · ') || 'none';
 }
 
 export function daemonText(daemon: DaemonStatus | null, now: number): string {
@@ -110,10 +107,9 @@ const LANES = [
 
 const NO_ANSWER = 'none since the start (HTTP 5xx does not count)';
 
-function liveFields(
-  { accounts, rate, seenLate, overdue }: DaemonStatus,
-  ago: (time: string | null) => string,
-): readonly Field[] {
+type Ago = (time: string | null) => string;
+
+function liveFields({ accounts, rate, seenLate, overdue }: DaemonStatus, ago: Ago): readonly Field[] {
   const newest = (times: readonly (string | null)[]) =>
     times
       .flatMap((time) => time ?? [])

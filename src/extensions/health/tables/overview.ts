@@ -28,10 +28,8 @@ interface OverviewQuery {
   readonly drivenAccounts?: readonly { readonly name: string }[];
 }
 
-export async function readOverview(
-  db: Database,
-  { account, endpoints, now, drivenAccounts }: OverviewQuery,
-): Promise<Overview> {
+export async function readOverview(db: Database, query: OverviewQuery): Promise<Overview> {
+  const { account, endpoints, now, drivenAccounts } = query;
   const { accounts, more } = await readCounts(db, account);
   const orders = sumOf(accounts, 'orders');
   const newest = await newestEvents(db, account, NEWEST);

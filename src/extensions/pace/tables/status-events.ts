@@ -87,11 +87,9 @@ const eventsStatement = statement((v: Record<string, string | null>) => {
 
 export async function statusEvents(db: Database, account: string, externalOrderIds: readonly string[]) {
   // No event is of null, as one may be of the empty id.
-  const orders = Array.from({ length: ORDERS_A_READ }, (_, index) => [
-    `order ${index}`,
-    externalOrderIds[index] ?? null,
-  ]);
-  const { rows } = await eventsStatement(db, { account, ...Object.fromEntries(orders) });
+  const ids = Array.from({ length: ORDERS_A_READ }, (_, index) => externalOrderIds[index] ?? null);
+  const orders = Object.fromEntries(ids.map((id, index) => [`order ${index}`, id]));
+  const { rows } = await eventsStatement(db, { account, ...orders });
   const byOrder = Map.groupBy(rows, ({ subject }) => subject);
   return [...byOrder.values()].map((events) =>
     events

@@ -36,6 +36,7 @@ const ACCOUNT_COUNTS: readonly string[] = [
 ];
 const RULE =
   'Clean: no order is unchecked or disputed, no finding of severity error or warning is open, and no row is left out. Findings for information and acknowledged findings are listed and do not count.';
+const IGNORED = 'Classes of findings that are left out (reconcile.ignore)';
 const BY_COMPLETION = 'An order without a readable completion date is in no period.';
 
 export interface ReconciliationReport {
@@ -71,6 +72,7 @@ function periodOf({ from, to, asOf }: ReconciliationScope): readonly string[] {
 
 function sectionsOf(scope: ReconciliationScope, { totals, tables, supplements }: Reconciled): readonly Section[] {
   const groups = totals.groups();
+  const forPrograms = { isForPrograms: true };
   return [
     disputedOrdersSection(tables.unchecked(true), totals.counts().disputed, scope),
     findingsSection(tables.findings(), scope),
@@ -88,14 +90,14 @@ function sectionsOf(scope: ReconciliationScope, { totals, tables, supplements }:
       columns: PAIR_COLUMNS,
       rows: totals.byPair(),
     },
-    { name: 'days', title: 'Orders by day and pair', columns: DAY_COLUMNS, rows: totals.byDay(), isForPrograms: true },
+    { ...forPrograms, name: 'days', title: 'Orders by day and pair', columns: DAY_COLUMNS, rows: totals.byDay() },
     uncheckedSection(totals.unchecked),
     {
+      ...forPrograms,
       name: 'classes',
       title: 'Findings by day and class',
       columns: CLASS_COLUMNS,
       rows: totals.byClass(),
-      isForPrograms: true,
     },
   ];
 }
@@ -158,11 +160,7 @@ function factsOf(scope: ReconciliationScope, reconciled: Reconciled, problems: r
     { key: 'oldest_lookup_final', label: 'Oldest look-up of a final order', value: oldestLookup.final },
     { key: 'fresh_for_seconds', label: 'Seconds for which a look-up counts', value: settings.freshFor / 1_000 },
     { key: 'tolerance', label: 'Tolerance', value: textOf(settings.tolerance) },
-    {
-      key: 'ignored',
-      label: 'Classes of findings that are left out (reconcile.ignore)',
-      value: settings.ignore.join(', ') || null,
-    },
+    { key: 'ignored', label: IGNORED, value: settings.ignore.join(', ') || null },
   ];
 }
 

@@ -71,12 +71,8 @@ export function ledgerOrder({ row, currency, judgement }: JudgedOrder): LedgerOr
   // The exchange may have taken an order that a person abandoned, and one whose id another order answers for.
   const isUncertain = row.state === 'abandoned' || row.state === 'disputed';
   const isAtExchange = isUncertain ? null : judgement.kind === 'nothing' ? 0 : 1;
-  return {
-    id: row.external_order_id,
-    amount: typeof row.asset === 'string' ? row.asset : null,
-    currency,
-    isAtExchange,
-  };
+  const amount = typeof row.asset === 'string' ? row.asset : null;
+  return { id: row.external_order_id, amount, currency, isAtExchange };
 }
 
 const PROBLEMS: Readonly<Record<string, string>> = {

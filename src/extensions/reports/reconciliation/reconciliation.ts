@@ -47,14 +47,8 @@ export async function reconcileOrders({ store, clock }: ReportDeps, request: Rec
     // The snapshot is closed before the report is written: output may wait for its reader for hours.
     await using snapshot = await store.snapshot();
     scope = { ...request, asOf: request.asOf ?? clock.now().toISOString() };
-    added = await addUp({
-      snapshot,
-      scope,
-      request,
-      tables,
-      charts: new ReconciliationCharts(),
-      progress: { orders: 0 },
-    });
+    const charts = new ReconciliationCharts();
+    added = await addUp({ snapshot, scope, request, tables, charts, progress: { orders: 0 } });
   }
   const report = reconciliationDocument(scope, { ...added, supplements: request.supplements?.() ?? [] });
   const kept = resources.move();

@@ -120,9 +120,7 @@ function uncheckedReason({ unchecked }: ReconciliationTotals): string {
 
 function nothingReasons({ totals: { nothing }, outOfReachSince }: Reconciled): readonly (string | false)[] {
   const all = sumOf([...nothing.values()], (count) => count);
-  const counts = ORDER_STATES.map((state) => [state, nothing.get(state) ?? 0] as const).filter(
-    ([, count]) => count > 0,
-  );
+  const counts = ORDER_STATES.map((state) => [state, nothing.get(state) ?? 0] as const);
   const states = partsOf(Object.fromEntries(counts.toSorted(([, a], [, b]) => b - a)));
   const invalid = nothing.get('invalid') ?? 0;
   const rows = counted(invalid, 'order is invalid: its row waits', 'orders are invalid: their rows wait');

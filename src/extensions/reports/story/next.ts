@@ -146,15 +146,13 @@ function sending(moment: PlannedMoment): readonly string[] {
   const how = hasLeft ? 'The order is sent again' : 'The order is sent';
   if (!isNewest(moment)) return [`${how} when it is due.`];
   const next = readTime(moment.order.next_action_at);
-  return [
-    next === null || next <= moment.asOf ? `${how} when the next pass runs.` : `${how} at ${next.toISOString()}.`,
-  ];
+  const isDue = next === null || next <= moment.asOf;
+  return [isDue ? `${how} when the next pass runs.` : `${how} at ${next.toISOString()}.`];
 }
 
 function isSentAgain({ events }: Moment): boolean {
-  return events.some(
-    ({ field, old_value, new_value }) => field === 'state' && old_value === 'held' && new_value === 'pending',
-  );
+  const ends = events.filter(({ field, old_value }) => field === 'state' && old_value === 'held');
+  return ends.some(({ new_value }) => new_value === 'pending');
 }
 
 /** Now the row has the time; of the past only the plan is known: undefined if it has none. */

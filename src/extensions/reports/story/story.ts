@@ -55,20 +55,17 @@ export function buildStory(evidence: StoryEvidence, asOf: Date, settings: StoryS
   const planned = { order, events, state, asOf, spacing, isStopped: stopped.length > 0, isVanished };
   const next = whatNext(planned, settings);
   // A decision waits for nothing.
-  const isDecidedFirst = state === 'held' || CAN_END.includes(state);
+  const lines = state === 'held' || CAN_END.includes(state) ? [...next, ...stopped] : [...stopped, ...next];
   return {
     externalOrderId,
     asOf: until,
     state,
     outcome,
-    headline: headline({ state, outcome }, beginOf(events), evidence, until),
+    headline: headline({ state, outcome }, events, evidence, until),
     // The sort keeps entries of one moment in the order of the list above.
     told: entries.toSorted((a, b) => compareTexts(a.at, b.at)),
     pace: spacing?.facts ?? null,
-    next: [
-      ...(isDecidedFirst ? [...next, ...stopped] : [...stopped, ...next]),
-      ...findingLines(open, { order, events, state }),
-    ],
+    next: [...lines, ...findingLines(open, { order, events, state })],
   };
 }
 
@@ -84,21 +81,17 @@ export function beginOf(events: readonly StoryEvent[]): StoryEvent | undefined {
 }
 
 /** A person's decision does not tell since when it has been so. */
-function headline(
-  facts: HeadlineFacts,
-  begin: StoryEvent | undefined,
-  { order, findings }: StoryEvidence,
-  until: string,
-): string {
+function headline(facts: HeadlineFacts, events: readonly StoryEvent[], evidence: StoryEvidence, until: string) {
+  const { order, findings } = evidence;
+  const begin = beginOf(events);
   const since = begin?.source === 'operator' ? undefined : (begin?.observed_at ?? order.created_at);
   const compared = facts.state === 'abandoned' ? [] : findings;
   const other = compared.find((one) => one.class === 'AMOUNT_MISMATCH' && isTrue(one, until));
-  const amounts =
-    other === undefined ? '' : `. Its amount is ${other.actual} at the exchange and ${other.expected} in the row`;
+  const amounts = other && `. Its amount is ${other.actual} at the exchange and ${other.expected} in the row`;
   const isAgain = facts.state === 'pending' && begin?.source === 'operator' && begin.old_value !== 'invalid';
   const isVanished = compared.some((one) => one.class === 'ORDER_VANISHED' && isTrue(one, until));
   const vanished = isVanished ? '. The exchange no longer finds it' : '';
-  return `${headlineSentence(facts, since)}${isAgain ? ' again' : ''}${amounts}${vanished}`;
+  return `${headlineSentence(facts, since)}${isAgain ? ' again' : ''}${amounts ?? ''}${vanished}`;
 }
 
 /** Why the next step must wait, or never comes: a hold of the account, or an account without an owner. */
@@ -152,9 +145,8 @@ function lookupEntries({ order, events, record }: StoryEvidence, { verifyAfter }
   if (last_lookup_at === null || last_lookup_at === record?.received_at) return entries;
   // The events of a look-up say what it changed.
   if (events.some(({ observed_at, source }) => observed_at === last_lookup_at && source === 'lookup')) return entries;
-  const state = events.findLast(
-    ({ field, observed_at }) => field === 'state' && observed_at <= last_lookup_at,
-  )?.new_value;
+  const before = events.filter(({ observed_at }) => observed_at <= last_lookup_at);
+  const state = before.findLast(({ field }) => field === 'state')?.new_value;
   const spent = state === 'unknown' ? `; ${order.verifications} of ${verifyAfter.length} look-ups are done` : '';
   const isAbsent = record === null || order.absent_at === last_lookup_at;
   const text = isAbsent ? `A look-up found no order${spent}.` : 'A look-up found no newer record of the order.';

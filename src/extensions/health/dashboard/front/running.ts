@@ -63,12 +63,8 @@ function changesBox({ exchange, at }: DashboardFacts): Box | undefined {
 function databaseBox({ database: { bytes, readMs } }: DashboardFacts): Box {
   const [unit, name] = (bytes ?? 0) >= 1e9 ? [1e9, 'GB'] : [1e6, 'MB'];
   const size = bytes === null ? '' : `${(bytes / unit).toFixed(1)} ${name}, `;
-  return {
-    label: 'Database',
-    tone: 'good',
-    value: 'Works',
-    note: `${size}this page was read in ${Math.round(readMs)} ms`,
-  };
+  const note = `${size}this page was read in ${Math.round(readMs)} ms`;
+  return { label: 'Database', tone: 'good', value: 'Works', note };
 }
 
 function receiversBox({ overview: { receivers }, at }: DashboardFacts): Box {

@@ -25,9 +25,8 @@ export async function orderText(deps: OpsPages, account: string, id: string, tok
   const findings = await findingsOf(store.db, account, id);
   const forms: OrderForms = token === undefined ? {} : orderForms({ account, token }, trackingOf(row), findings);
   const sections = told.document.sections.filter(({ name }) => name !== 'next');
-  const main = await Array.fromAsync(
-    contentText({ ...told.document, facts: [], sections }, nextText(id, told.story.next, forms)),
-  );
+  const document = { ...told.document, facts: [], sections };
+  const main = await Array.fromAsync(contentText(document, nextText(id, told.story.next, forms)));
   return `<div class="story-page">\n${main.join('')}</div>\n`;
 }
 
