@@ -78,10 +78,8 @@ export function layOut(all: readonly Column[], rows: readonly Row[], screen: Scr
       return toned(toneOf(column.kind, row[column.key] ?? null), text, screen);
     }),
   );
-  return {
-    text: [...head, `${rule}\n`, ...lines].join(''),
-    leftOut: columns.filter((one) => !kept.includes(one)).map(({ column }) => column),
-  };
+  const leftOut = columns.filter((one) => !kept.includes(one)).map(({ column }) => column);
+  return { text: [...head, `${rule}\n`, ...lines].join(''), leftOut };
 }
 
 function measured(column: Column, rows: readonly Row[], now?: Date): LaidColumn {

@@ -15,6 +15,7 @@ const TROUBLES = {
   answers: ['cannot-be-read', 'an order record was read'],
 } as const;
 type Trouble = keyof typeof TROUBLES;
+const UNWRITTEN = 'an event of the account cannot be written: whether the exchange is within reach and can be read';
 const GATHER_STATUSES_MS = 10_000;
 const MOST_STATUSES = 20;
 /** Only the status of the order itself says whether it is final. */
@@ -277,11 +278,6 @@ export class Incidents implements Listener {
         if (known !== change.new_value)
           await insertHappenings(tx, [{ ...event, old_value: known, ...change }], clock.now());
       })
-      .catch((error: unknown) => {
-        log.warn(
-          { cause: messageOf(error) },
-          'an event of the account cannot be written: whether the exchange is within reach and can be read',
-        );
-      });
+      .catch((error: unknown) => log.warn({ cause: messageOf(error) }, UNWRITTEN));
   }
 }

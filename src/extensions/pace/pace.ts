@@ -166,12 +166,8 @@ function groupsOf({ followed }: StatusFacts, hazards: Float64Array, limits: Pace
     });
 }
 
-function boundedGap(
-  hazards: Float64Array,
-  ageMs: number,
-  priceMs: number,
-  { leastMs, mostMs }: Pick<PaceLimits, 'leastMs' | 'mostMs'>,
-): number {
+function boundedGap(hazards: Float64Array, ageMs: number, priceMs: number, limits: PaceLimits): number {
+  const { leastMs, mostMs } = limits;
   return Math.max(leastMs, gapMs(hazards, Math.max(0, ageMs), priceMs, Math.max(leastMs, mostMs)));
 }
 

@@ -1,6 +1,6 @@
 import { instantMs } from '../../base/instant.ts';
 import { ORDER_STATES, WAITING_STATES, type OrderState } from '../../orders/rules/states.ts';
-import type { Card, Chart, Column, ReportDocument, Row, Span, Verdict } from '../documents/document.ts';
+import type { Card, Chart, Column, Row, Section, Span, Verdict } from '../documents/document.ts';
 import { accountAdvice, accountColumns, accountFact, emptyVerdict, type ReportScope } from '../documents/sections.ts';
 import { compareTexts, counted, cut, inWords, sumOf } from '../../base/words.ts';
 import { waitingChart } from './reconciliation/charts.ts';
@@ -58,12 +58,9 @@ const OLDEST: readonly Column[] = [
   secondsOf('age', 'For'),
 ];
 
-export function ageingDocument(
-  facts: AgeingFacts,
-  byStatus: readonly AgeGroup[],
-  byPair: readonly AgeGroup[],
-  oldest: readonly OldestOrder[],
-): ReportDocument {
+type Groups = readonly AgeGroup[];
+
+export function ageingDocument(facts: AgeingFacts, byStatus: Groups, byPair: Groups, oldest: readonly OldestOrder[]) {
   const [longest] = oldest;
   const longestMs = ageMs(longest?.since ?? '', facts.asOf);
   return {
@@ -86,24 +83,12 @@ export function ageingDocument(
         lead: `order-sync orders explain ORDER${accountAdvice(facts.account)} tells the story of an order.`,
         empty: 'No orders are waiting.',
         columns: [...accountColumns(facts.account), ...OLDEST],
-        rows: oldest.map(({ id, ...order }) => ({
-          external_order_id: id,
-          ...order,
-          ...ageCells('age', ageMs(order.since, facts.asOf)),
-        })),
+        rows: oldest.map(({ id, ...order }) => {
+          return { external_order_id: id, ...order, ...ageCells('age', ageMs(order.since, facts.asOf)) };
+        }),
       },
-      {
-        name: 'statuses',
-        title: 'By state and order status',
-        columns: [...STATE_AND_STATUS, ...AGES],
-        rows: inOrder(byStatus).map(groupRow),
-      },
-      {
-        name: 'pairs',
-        title: 'By state, order status and pair',
-        columns: [...STATE_AND_STATUS, PAIR, ...AGES],
-        rows: inOrder(byPair).map(groupRow),
-      },
+      groupSection('statuses', 'By state and order status', STATE_AND_STATUS, byStatus),
+      groupSection('pairs', 'By state, order status and pair', [...STATE_AND_STATUS, PAIR], byPair),
     ],
     charts: chartOf(byStatus),
   };
@@ -163,6 +148,10 @@ function inOrder(groups: readonly AgeGroup[]): readonly AgeGroup[] {
   return groups.toSorted((a, b) => place(a) - place(b));
 }
 
+function groupSection(name: string, title: string, names: readonly Column[], groups: readonly AgeGroup[]): Section {
+  return { name, title, columns: [...names, ...AGES], rows: inOrder(groups).map(groupRow) };
+}
+
 function groupRow({ state, status, pair, orders, ...ages }: AgeGroup): Row {
   return Object.assign({ state, status, pair, orders }, ...PERCENTILES.map(([key]) => ageCells(key, ages[key])));
 }
@@ -172,10 +161,8 @@ function ageCells(key: string, ms: number | null): Row {
   const whole = Math.floor(ms / 1_000);
   const two = (value: number) => String(Math.floor(value)).padStart(2, '0');
   const clock = `${two((whole / 3_600) % 24)}:${two((whole / 60) % 60)}:${two(whole % 60)}`;
-  return {
-    [key]: whole < 86_400 ? clock : `${Math.floor(whole / 86_400)}d ${clock}`,
-    [`${key}_seconds`]: `${whole}.${String(ms % 1_000).padStart(3, '0')}`,
-  };
+  const words = whole < 86_400 ? clock : `${Math.floor(whole / 86_400)}d ${clock}`;
+  return { [key]: words, [`${key}_seconds`]: `${whole}.${String(ms % 1_000).padStart(3, '0')}` };
 }
 
 /** Null if another program wrote a time that cannot be read. */

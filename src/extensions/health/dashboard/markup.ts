@@ -42,11 +42,9 @@ export function accountPath(path: string, account: string): string {
   return `${path}?${new URLSearchParams({ account }).toString()}`;
 }
 
-export function listPath(
-  list: '/orders' | '/findings',
-  account: string | undefined,
-  filter: Readonly<Record<string, string>>,
-): string {
+type Filter = Readonly<Record<string, string>>;
+
+export function listPath(list: '/orders' | '/findings', account: string | undefined, filter: Filter): string {
   return `${list}?${new URLSearchParams({ account: account ?? 'all', ...filter }).toString()}`;
 }
 

@@ -72,17 +72,15 @@ export async function checkAccounts({ db }: Store, { accounts }: Pick<Config, 'a
 }
 
 /** Compares the machine's clock with the database's, and with the exchange's by the newest order record (§2.7). */
-export async function checkClock(
-  store: Store,
-  accounts: readonly string[],
-  clock: Pick<Clock, 'now' | 'databaseAheadMs'>,
-): Promise<readonly CheckResult[]> {
+type ComparedClock = Pick<Clock, 'now' | 'databaseAheadMs'>;
+
+export async function checkClock(store: Store, accounts: readonly string[], clock: ComparedClock) {
   const { databaseAheadMs = 0 } = clock;
   const ofDatabase = clockProblems(databaseAheadMs).map((one) => ofProblem('clock', one, { databaseAheadMs }));
   return [...ofDatabase, await besideExchange(store, accounts, clock)];
 }
 
-async function besideExchange(store: Store, accounts: readonly string[], clock: Pick<Clock, 'now'>) {
+async function besideExchange(store: Store, accounts: readonly string[], clock: ComparedClock) {
   const records = await Promise.all(accounts.map((account) => newestRecord(store.db, account)));
   const record = records.find((one) => one !== undefined);
   const sentAt = instantMs(record?.serverDate ?? null);

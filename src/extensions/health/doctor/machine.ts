@@ -105,11 +105,9 @@ function parentOf(pid: number): string {
   return '';
 }
 
-export async function checkOps(
-  config: Config,
-  daemon: Pick<DaemonStatus, 'opsFailure'> | undefined,
-  signal: AbortSignal,
-): Promise<CheckResult> {
+type Daemon = Pick<DaemonStatus, 'opsFailure'>;
+
+export async function checkOps(config: Config, daemon: Daemon | undefined, signal: AbortSignal): Promise<CheckResult> {
   const { listen } = healthSettings.of(config).ops;
   if (listen === undefined) return ok('ops', 'ops.listen is off: no metrics, no dashboard');
   const failure = daemon?.opsFailure ?? null;

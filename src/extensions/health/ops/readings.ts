@@ -83,14 +83,11 @@ async function inTime<Value>(clock: Pick<Clock, 'sleep'>, reading: Promise<Readi
 }
 
 /** Returns the result of `work` to all who ask while it runs or for a time after it. */
-export function shared<Value>(
-  clock: Pick<Clock, 'monotonic'>,
-  work: () => Promise<Value>,
-  { least, most, timesItTook } = FRESH_MS,
-): () => Promise<Value> {
+export function shared<Value>(clock: Pick<Clock, 'monotonic'>, work: () => Promise<Value>, fresh = FRESH_MS) {
+  const { least, most, timesItTook } = fresh;
   let running: Promise<Value> | undefined;
   let last: { readonly value: Value; readonly until: number } | undefined;
-  return async () => {
+  return async (): Promise<Value> => {
     const begun = clock.monotonic();
     if (last !== undefined && begun < last.until) return last.value;
     running ??= work()

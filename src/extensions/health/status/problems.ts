@@ -242,22 +242,19 @@ export function wellText({ receivers }: Pick<Overview, 'receivers'>): string {
 
 export type StatusEnd = 'well' | 'look' | 'out-of-reach' | 'key-refused';
 
+function endOf({ code }: Problem): Exclude<StatusEnd, 'well'> {
+  return code === 'key-refused' || code === 'out-of-reach' ? code : 'look';
+}
+
 export interface StatusVerdict {
   readonly end: StatusEnd;
   readonly reasons: readonly (Problem & { readonly end: Exclude<StatusEnd, 'well'> })[];
 }
 
-const ENDS: Readonly<Partial<Record<ProblemCode, Exclude<StatusEnd, 'well'>>>> = {
-  'key-refused': 'key-refused',
-  'out-of-reach': 'out-of-reach',
-};
-
 export function judgeStatus(reading: Reading): StatusVerdict {
-  const reasons = problemsOf(reading).map((found) => ({
-    end: ENDS[found.code] ?? 'look',
-    ...found,
-    remedy: pasteable(found.remedy),
-  }));
+  const reasons = problemsOf(reading).map((found) => {
+    return { end: endOf(found), ...found, remedy: pasteable(found.remedy) };
+  });
   const end = (['key-refused', 'out-of-reach', 'look'] as const).find((grave) =>
     reasons.some((one) => one.end === grave),
   );

@@ -90,12 +90,10 @@ async function judgeFindings(db: Database, accounts: readonly AccountCounts[]): 
   const { rows } = await sql<{ name: string; decided: number; since: string | null }>`select class as name,
       count(case when is_decided then 1 end) as decided, min(case when not is_decided then first_seen_at end) as since
     from (${sql.join(searches, sql` union all `)}) as judged group by class`.execute(db);
-  return new Map(
-    rows.map(({ name, decided, since }) => [
-      name,
-      { decided: decided || undefined, since: isCut ? undefined : (since ?? undefined) },
-    ]),
-  );
+  const judgedOf = ({ decided, since }: (typeof rows)[number]) => {
+    return { decided: decided || undefined, since: isCut ? undefined : (since ?? undefined) };
+  };
+  return new Map(rows.map((row) => [row.name, judgedOf(row)]));
 }
 
 /** Orders that a merchant may take away are counted in their index, no further than this in all accounts. */

@@ -67,12 +67,9 @@ export function waitingChart(waiting: readonly Waiting[], part: SectionPart): re
   const [longest] = waiting.toSorted((a, b) => b.span.p50 - a.span.p50);
   if (longest === undefined) return [];
   const count = sumOf(waiting, ({ orders }) => orders);
-  const rows = waiting.map(({ name, state, orders, span }) => ({
-    name,
-    note: noteOf('order', orders, span),
-    look: { tone: toneOf('state', state) },
-    span,
-  }));
+  const rows = waiting.map(({ name, state, orders, span }) => {
+    return { name, note: noteOf('order', orders, span), look: { tone: toneOf('state', state) }, span };
+  });
   const title = 'How long waiting orders have been in their state';
   const text = `${counted(count, 'order waits', 'orders wait')}. Half of those in the state ${cut(longest.name, LONGEST_NAME)} have waited for ${durationText(longest.span.p50)} or longer. ${READING}`;
   return [{ kind: 'spans', part, title, text, rows }];

@@ -110,11 +110,10 @@ function headOf(row: Row, words: string): GroupHead {
   return { title: `${name} (${status})`, meaning, advice };
 }
 
+const UNKNOWN_CLASS = 'This version of order-sync does not know this class of findings.';
+
 export function findingHead(name: string, severity: string): GroupHead {
-  const { meaning, advice } = findingClass(name) ?? {
-    meaning: 'This version of order-sync does not know this class of findings.',
-    advice: 'Compare both values.',
-  };
+  const { meaning = UNKNOWN_CLASS, advice = 'Compare both values.' } = findingClass(name) ?? {};
   const part = severity === 'info' ? ({ part: 'details' } as const) : {};
   return { title: `${name} (${severity})`, ...part, tone: gravityOf(severity), meaning, advice };
 }
@@ -151,16 +150,15 @@ export function uncheckedOrder({ row, judgement }: JudgedOrder): UncheckedOrder 
 /** The most orders of a reason that are listed: the longest waits. The others are only counted. */
 export const MOST_UNCHECKED = 500;
 
+type Counts = ReadonlyMap<UncheckedReason, number>;
+
 const REASON: Column = { key: 'reason', label: 'Reason', kind: 'text' };
 const AGE: Column = { key: 'age', label: 'Unchanged for', kind: 'text' };
 const SINCE: Column = { key: 'since', label: 'Unchanged since', kind: 'time', rank: 2 };
 const LOOK_UP: Column = { key: 'last_lookup', label: 'Last look-up', kind: 'time', rank: 1 };
 
-export function uncheckedOrdersSection(
-  orders: Iterable<UncheckedOrder>,
-  counts: ReadonlyMap<UncheckedReason, number>,
-  { account, asOf }: OfReport,
-): Section {
+export function uncheckedOrdersSection(orders: Iterable<UncheckedOrder>, counts: Counts, report: OfReport): Section {
+  const { account, asOf } = report;
   const state: Column = { key: 'state', label: 'State', kind: 'state' };
   const columns = [ORDER, REASON, { ...PAIR, rank: 1 }, state, AGE, SINCE, LOOK_UP];
   return {
@@ -195,11 +193,8 @@ export const DISPUTED: GroupHead = {
     'Do not pay or deliver for these orders until a person has decided. If an order is not yours, ask the exchange first what becomes of your own pre-order, then run the following command with --as abandoned. If an order is yours, run order-sync orders resolve ORDER --as ours --reason TEXT.',
 };
 
-export function disputedOrdersSection(
-  orders: Iterable<UncheckedOrder>,
-  count: number,
-  { account, asOf }: OfReport,
-): Section {
+export function disputedOrdersSection(orders: Iterable<UncheckedOrder>, count: number, report: OfReport): Section {
+  const { account, asOf } = report;
   const { title, meaning, advice } = DISPUTED;
   const most = `The ${MOST_UNCHECKED} that have been disputed the longest of ${count} orders are listed.`;
   const why: Column = { key: 'state_reason', label: 'Why', kind: 'text' };
@@ -221,7 +216,7 @@ function* orderRows(orders: Iterable<UncheckedOrder>, asOf: string): Generator<R
   }
 }
 
-export function uncheckedSection(counts: ReadonlyMap<UncheckedReason, number>): Section {
+export function uncheckedSection(counts: Counts): Section {
   const columns: readonly Column[] = [REASON, { key: 'orders', label: 'Orders', kind: 'count' }];
   const rows = UNCHECKED_REASONS.map((reason) => ({ reason: UNCHECKED[reason][0], orders: counts.get(reason) ?? 0 }));
   const found = rows.filter(({ orders }) => orders > 0);

@@ -86,13 +86,9 @@ export function judgeOrder(row: ReconciledRow, asOf: Date, settings: Reconciliat
   return { row, ours, currency, amounts, isOfOtherPair: isOfOtherPair(row), judgement, findings };
 }
 
-function judge(
-  row: ReconciledRow,
-  amounts: Amounts,
-  age: OrderAge,
-  asOf: Date,
-  settings: ReconciliationSettings,
-): Judgement {
+type Settings = ReconciliationSettings;
+
+function judge(row: ReconciledRow, amounts: Amounts, age: OrderAge, asOf: Date, settings: Settings): Judgement {
   if (isChangedAfter(row, asOf.toISOString())) return unchecked('changedAfter');
   if (findUnknownOutcome(age).length > 0) return unchecked(row.state === 'pending' ? 'sentAgain' : 'outcomeUnknown');
   if (isGivenUpUnseen(row)) return unchecked('givenUp');
@@ -128,12 +124,7 @@ function overdueFindings(age: OrderAge, asOf: Date, settings: ReconciliationSett
 }
 
 /** Compares amount and pair once more: a report does not rely on the findings that were recorded. */
-function differences(
-  row: ReconciledRow,
-  amounts: Amounts,
-  tolerance: Tolerance,
-  currency: string | null,
-): readonly Finding[] {
+function differences(row: ReconciledRow, amounts: Amounts, tolerance: Tolerance, currency: string | null): Finding[] {
   if (row.received_at === null) return [];
   if (isOfOtherPair(row)) return [{ class: 'PAIR_MISMATCH', expected: pairOf(row), actual: pairOfRecord(row) }];
   if (amounts === undefined) return [];
@@ -162,12 +153,8 @@ function isChangedAfter(row: ReconciledRow, moment: string): boolean {
 }
 
 function ageOf(row: ReconciledRow): OrderAge {
-  const record = {
-    inputAsset: row.input_asset,
-    outputAsset: row.output_asset,
-    fromCurrency: row.record_from,
-    toCurrency: row.record_to,
-  };
+  const { input_asset: inputAsset, output_asset: outputAsset, record_from: fromCurrency, record_to: toCurrency } = row;
+  const record = { inputAsset, outputAsset, fromCurrency, toCurrency };
   return {
     state: row.state as OrderState,
     assetPosition: row.asset_position,

@@ -51,7 +51,7 @@ export async function askPreOrders(
     const answer = inARow < MOST_UNANSWERED ? await ask(row.pre_order_id ?? '') : UNANSWERED;
     counts.asked += 1;
     inARow = answer.kind === 'unanswered' ? inARow + 1 : 0;
-    const one = judge(row, answer, scope.ignore);
+    const one = judge(row, answer, scope);
     if (one === undefined) counts.unanswered += 1;
     else if (one.found.length > 0 || withFindings.has(one.externalOrderId)) judged.push(one);
     if (answer.kind === 'missing') counts.missing += 1;
@@ -82,11 +82,7 @@ export function preOrderSupplement({ asked, unanswered, missing, differing }: As
   };
 }
 
-function judge(
-  row: PreOrderRow,
-  answer: PreOrderAnswer,
-  ignore: readonly FindingClassName[] = [],
-): JudgedPreOrder | undefined {
+function judge(row: PreOrderRow, answer: PreOrderAnswer, { ignore = [] }: ReportScope): JudgedPreOrder | undefined {
   const { external_order_id: externalOrderId, pre_order_id: preOrderId } = row;
   if (answer.kind === 'unanswered') return undefined;
   if (answer.kind === 'missing') {

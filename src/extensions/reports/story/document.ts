@@ -41,21 +41,11 @@ export function storyDocument(story: Story, evidence: StoryEvidence, settings: S
     orderId: record !== null && record.received_at <= asOf ? (record.view?.orderId ?? null) : null,
   };
   const findings = seen.findings.map((finding) => findingRow(finding, asOf));
+  const steps = next.map((step) => (isCommand(step) ? step : withPageTimes(step)));
   const sections: readonly Section[] = [
-    {
-      name: 'next',
-      title: 'What happens next',
-      columns: NEXT,
-      rows: next.map((step) => ({ step: isCommand(step) ? step : withPageTimes(step) })),
-    },
+    { name: 'next', title: 'What happens next', columns: NEXT, rows: steps.map((step) => ({ step })) },
     { name: 'findings', title: 'Findings', columns: FINDINGS, rows: findings },
-    {
-      name: 'timeline',
-      title: 'What happened',
-      empty: 'Nothing has happened yet.',
-      columns: TIMELINE,
-      rows: told.map((entry) => ({ ...entry })),
-    },
+    { name: 'timeline', title: 'What happened', empty: 'Nothing has happened yet.', columns: TIMELINE, rows: told },
   ];
   return {
     schema: null,

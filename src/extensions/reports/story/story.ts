@@ -74,10 +74,8 @@ export function beginOf(events: readonly StoryEvent[]): StoryEvent | undefined {
   const changes = events.filter(({ field }) => field === 'state');
   const newest = changes.at(-1);
   if (newest?.new_value !== 'pending') return newest;
-  return changes.findLast(
-    ({ old_value: from, new_value: to }) =>
-      !(from === 'pending' && to === 'sending') && !(from === 'sending' && to === 'pending'),
-  );
+  const isOfAttempt = (state: string | null) => state === 'pending' || state === 'sending';
+  return changes.findLast(({ old_value, new_value }) => !(isOfAttempt(old_value) && isOfAttempt(new_value)));
 }
 
 /** A person's decision does not tell since when it has been so. */

@@ -2,10 +2,9 @@ import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import type { OrderRow } from '../../../store/orders/order-columns.ts';
 import { allOf, bytesOf, indexedBy, textOf, unindexed } from '../../../store/dialect.ts';
 import type { Database } from '../../../store/port.ts';
+import type { Outcome } from '../reconciliation/rows.ts';
 
 const PAGE = 200;
-
-export const OUTCOMES = ['succeeded', 'failed', 'open', 'outcome_unknown'] as const;
 
 export interface ExportFilter {
   readonly account: string;
@@ -14,7 +13,7 @@ export interface ExportFilter {
   readonly to?: string | undefined;
   readonly pair?: { readonly from: string; readonly to: string } | undefined;
   readonly state?: string | undefined;
-  readonly outcome?: (typeof OUTCOMES)[number] | undefined;
+  readonly outcome?: Outcome | undefined;
 }
 
 export interface ExportedRow extends OrderRow {
@@ -54,13 +53,9 @@ export async function* exportedOrders(db: Database, filter: ExportFilter): Async
 async function readPage(db: Database, filter: ExportFilter, range: RawBuilder<SqlBool>) {
   const { account, by, to } = filter;
   const { at, table, rows: tables } = SOURCES[by];
-  const id = sql.ref<string>(`${table}.external_order_id`);
-  const conditions = allOf(
-    sql`${sql.ref(`${table}.account`)} = ${account}`,
-    range,
-    to === undefined ? undefined : sql`${at} < ${to}`,
-    ofOrder(filter),
-  );
+  const [ofAccount, id] = [sql.ref(`${table}.account`), sql.ref<string>(`${table}.external_order_id`)];
+  const until = to === undefined ? undefined : sql<SqlBool>`${at} < ${to}`;
+  const conditions = allOf(sql`${ofAccount} = ${account}`, range, until, ofOrder(filter));
   const { rows } = await sql<ExportedRow & Place>`
     select o.*, p.body as pre_order_body, r.body as record_body, ${at} as at, ${bytesOf(id)} as id
     from ${tables} left join pre_orders p on p.account = o.account and p.external_order_id = o.external_order_id

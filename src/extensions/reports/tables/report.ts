@@ -56,10 +56,8 @@ export class ReportTables extends TemporaryTables {
   }
 
   decided(severity: string): number {
-    const [row] = this.rows<{ count: number }>(
-      `select count(*) as count from finding where status = 'decided' and severity = ?`,
-      severity,
-    );
+    const query = `select count(*) as count from finding where status = 'decided' and severity = ?`;
+    const [row] = this.rows<{ count: number }>(query, severity);
     return row?.count ?? 0;
   }
 

@@ -5,6 +5,7 @@ import type { Column, ColumnChart, Row } from '../../../documents/document.ts';
 import { commandText, ageOf, escapeText, proseText } from '../../../documents/html/cells.ts';
 import { counted, sumOf, withCommas } from '../../../../base/words.ts';
 import { NOT_IN_SUMS, OUTCOME_COLUMNS, sumOf as sumsOf } from '../../../reports/reconciliation/money.ts';
+import type { Overview } from '../../status/status.ts';
 import { MOVES, RANGES, type ActivityFacts, type DashboardFacts, type RangeName } from '../facts.ts';
 import { count, empty, link, listPath, note, table } from '../markup.ts';
 
@@ -46,11 +47,7 @@ export function statesText({ overview, account, at }: DashboardFacts): string {
 }
 
 /** A strip whose parts are as long as their states have orders, but none too short to be seen. */
-function stripText(
-  states: readonly OrderState[],
-  orders: Readonly<Record<OrderState, number>>,
-  pathOf: (state: OrderState) => string,
-): string {
+function stripText(states: readonly OrderState[], orders: Overview['orders'], pathOf: (state: OrderState) => string) {
   const { width, height, gap, least } = STRIP;
   const all = sumOf(states, (state) => orders[state]);
   const free = width - states.length * (least + gap);
@@ -136,9 +133,8 @@ export function moneyText({ activity, account }: DashboardFacts): string {
   if (money.length === 0) return empty('No order was inserted in this period.');
   const rows = moneyRows(money);
   const since = moneySince ?? starts[0] ?? '';
-  const columns = MONEY_COLUMNS.filter(
-    ({ key, kind }) => kind === 'text' || rows.some((row) => Number(row[key]) !== 0),
-  ).map((column): Column => {
+  const isShown = ({ key, kind }: Column) => kind === 'text' || rows.some((row) => Number(row[key]) !== 0);
+  const columns = MONEY_COLUMNS.filter(isShown).map((column): Column => {
     const filter = FILTERS[column.key];
     if (filter === undefined) return column;
     const pathOf = ({ pair }: Row) => listPath('/orders', account, { since, pair: String(pair), ...filter });

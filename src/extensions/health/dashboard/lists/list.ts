@@ -66,9 +66,9 @@ ${command === undefined ? '' : exported}</div>
 }
 
 function fieldText({ name, label, choices, example = '' }: Field, { [name]: value = '' }: Query): string {
-  const options = Object.entries(choices ?? {}).map(
-    ([one, words]) => `<option value="${one}"${one === value ? ' selected' : ''}>${words}</option>`,
-  );
+  const optionOf = ([one, words]: readonly [string, string]) =>
+    `<option value="${one}"${one === value ? ' selected' : ''}>${words}</option>`;
+  const options = Object.entries(choices ?? {}).map(optionOf);
   const input = `<input name="${name}" value="${escapeText(value)}" placeholder="${example}" maxlength="1000" autocomplete="off" spellcheck="false">`;
   return `<label>${label} ${choices === undefined ? input : `<select name="${name}">${options.join('')}</select>`}</label>\n`;
 }

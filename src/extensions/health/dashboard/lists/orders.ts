@@ -14,6 +14,7 @@ import { choiceOf, valueIn, type Field, type Query } from './query.ts';
 const MOST_READ = 5_000;
 
 const SORTS = { newest: 'newest first', oldest: 'oldest first', id: 'by id' } as const;
+const NEED_A_PERSON = 'orders that need a person first, then the newest';
 const SORT = choiceOf('sort', 'Sort', ORDER_SORTS, SORTS);
 const ID: Field<string> = { name: 'q', label: 'Id, or its beginning', read: (text) => text };
 const STATE = choiceOf('state', 'State', ORDER_STATES);
@@ -54,10 +55,7 @@ export async function ordersText({ store, clock }: OpsPages, account: string | u
     account,
     query: { ...query, ...(sort && { sort }) },
     fields: [ID, ...FIELDS, ...(sort === undefined ? [] : [SORT])],
-    about: [
-      sort === undefined ? 'orders that need a person first, then the newest' : SORTS[sort],
-      isCut && rows.length <= PAGE_ROWS && cut,
-    ],
+    about: [sort === undefined ? NEED_A_PERSON : SORTS[sort], isCut && rows.length <= PAGE_ROWS && cut],
     columns: [
       { key: 'state', label: 'State', kind: 'state' },
       { key: 'headline', label: 'What happened', kind: 'text' },
