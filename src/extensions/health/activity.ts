@@ -131,6 +131,11 @@ export class Activity implements Listener {
   }
 
   /** Why nothing of the account can be written; undefined if it can. */
+  /** What the database does not tell of an order, or of its exchange. */
+  newsOf(externalOrderId: string, now: Date) {
+    return { kept: this.keptBack(now).find((one) => one.externalOrderId === externalOrderId), failure: this.failure };
+  }
+
   get unwritten(): string | undefined {
     return (this.writer?.failure ?? this.live?.accountLease.failure)?.message;
   }

@@ -84,12 +84,6 @@ interface Patient extends Pick<FlowDeps, 'log' | 'clock'> {
   readonly listen: ListenAddress;
 }
 
-export interface Listening {
-  readonly url: string | undefined;
-  readonly failure: string | undefined;
-  readonly waiting: Promise<void>;
-}
-
 /**
  * If a server cannot listen, the daemon continues: this is logged once, and tried again until it listens, as when pm2
  * restarts, or another worker of this machine has the address.
@@ -98,36 +92,25 @@ export async function listenPatiently(
   server: FastifyInstance,
   { name, listen, log, clock }: Patient,
   stopping: AbortSignal,
-): Promise<Listening> {
-  let url: string | undefined;
-  let failure: string | undefined;
+) {
+  const state: { url?: string; failure?: string | undefined } = {};
   const listening = new AbortController();
   const begin = async () => {
     try {
-      url = await listenAt(server, listen);
-      failure = undefined;
+      state.url = await listenAt(server, listen);
+      state.failure = undefined;
       listening.abort();
-      log.info({ url }, `listening for ${name}`);
+      log.info({ url: state.url }, `listening for ${name}`);
     } catch (error) {
-      failure = messageOf(error);
+      state.failure = messageOf(error);
     }
   };
   await begin();
-  if (failure !== undefined)
-    log.warn(
-      { ...listen, cause: failure },
-      `${name}.listen cannot be used, and is tried again every 30 s: free the port, or set ${name}.listen to another one or to off`,
-    );
+  const advice = `free the port, or set ${name}.listen to another one or to off`;
+  const message = `${name}.listen cannot be used, and is tried again every 30 s: ${advice}`;
+  if (state.failure !== undefined) log.warn({ ...listen, cause: state.failure }, message);
   const waiting = repeatEvery(clock, TRY_AGAIN_MS, AbortSignal.any([stopping, listening.signal]), begin);
-  return {
-    get url() {
-      return url;
-    },
-    get failure() {
-      return failure;
-    },
-    waiting,
-  };
+  return Object.assign(state, { waiting });
 }
 
 /**

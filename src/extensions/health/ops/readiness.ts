@@ -3,7 +3,7 @@ import { repeatEvery } from '../../../orders/pass/run.ts';
 import { readingOf, type ReadingSources } from '../status/read-status.ts';
 import { problemText, type Problem, type ProblemCode } from '../../../accounts/problem.ts';
 import { problemsOf } from '../status/problems.ts';
-import type { Overview, ProcessFacts } from '../status/status.ts';
+import type { Overview } from '../status/status.ts';
 import { type Disk, Readings } from './readings.ts';
 import { deadline, type Clock } from '../../../base/clock.ts';
 import { healthSettings } from '../settings.ts';
@@ -32,7 +32,7 @@ type ReadinessCheck = { readonly check: keyof typeof CHECKS; readonly ok: boolea
 export async function checkReadiness(sources: ReadinessSources, isStopping: boolean) {
   const { value: overview, failure } = await sources.readings.overview();
   const { value: disk } = await sources.readings.disk();
-  const process = await readProcess(sources, disk, { isStopping, failure });
+  const process = await readProcess(sources, disk, isStopping, failure);
   const names = new Set(sources.accounts.names);
   const owned = overview === undefined ? null : overviewOf(overview, names);
   return readinessChecks(problemsOf({ ...readingOf(sources, undefined, owned), process }));
@@ -48,11 +48,8 @@ export function readinessChecks(problems: readonly Problem[]): readonly Readines
 }
 
 /** Reads the facts of this process. `failure`: why the database cannot be read. */
-export async function readProcess(
-  { config, store, accounts }: ReadingSources,
-  disk: Disk | undefined,
-  { isStopping = false, failure }: { readonly isStopping?: boolean; readonly failure?: string | undefined } = {},
-): Promise<ProcessFacts> {
+export async function readProcess(sources: ReadingSources, disk?: Disk, isStopping = false, failure?: string) {
+  const { config, store, accounts } = sources;
   const { pending } = failure === undefined ? await store.migrations().catch(() => ({ pending: [] })) : { pending: [] };
   return {
     isStopping,

@@ -48,20 +48,18 @@ export interface Disk {
   readonly walBytes?: number;
 }
 
+interface ReadingsDeps {
+  readonly config: Pick<Config, 'database'>;
+  readonly store: Pick<Store, 'db' | 'isInPlace'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonic' | 'sleep'>;
+}
+
 /** The readings for the pages of the ops endpoint: each is read once, however many ask for it at the same time. */
 export class Readings {
   readonly overview: () => Promise<Reading<Overview>>;
   readonly disk: () => Promise<Reading<Disk>>;
 
-  constructor({
-    config,
-    store,
-    clock,
-  }: {
-    readonly config: Pick<Config, 'database'>;
-    readonly store: Pick<Store, 'db' | 'isInPlace'>;
-    readonly clock: Pick<Clock, 'now' | 'monotonic' | 'sleep'>;
-  }) {
+  constructor({ config, store, clock }: ReadingsDeps) {
     const { endpoints } = webhooksSettings.of(config).webhooks;
     this.overview = shared(clock, async () => {
       if (!store.isInPlace()) return { failure: 'its file was moved, deleted or replaced' };

@@ -23,7 +23,7 @@ export interface ReadingSources {
 export interface StatusSources extends ReadingSources {
   readonly store: Pick<Store, 'db' | 'address' | 'writer' | 'migrations'>;
   readonly process: Pick<DaemonStatus, 'pid' | 'version' | 'startedAt'>;
-  readonly ops: { readonly failure: string | undefined };
+  readonly ops: { readonly failure?: string | undefined };
 }
 
 export async function readStatus(sources: StatusSources, account: string | undefined): Promise<Status> {

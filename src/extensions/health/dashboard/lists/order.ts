@@ -14,10 +14,9 @@ import { orderForms, type OrderForms } from '../forms.ts';
 export async function orderText(deps: OpsPages, account: string, id: string, token?: string): Promise<string> {
   const { store, clock, config, activities } = deps;
   const asOf = clock.now();
-  const activity = activities.find(account);
-  const kept = activity?.keptBack(asOf).find(({ externalOrderId }) => externalOrderId === id);
+  const { kept, failure } = activities.find(account)?.newsOf(id, asOf) ?? {};
   const blocked = kept && describeKeptBack(kept);
-  const told = await storyOf(store, configOf(config, account), id, { asOf, blocked, failure: activity?.failure });
+  const told = await storyOf(store, configOf(config, account), id, { asOf, blocked, failure });
   const row = await readOrder(store.db, account, id);
   if (told === undefined || row === undefined) {
     throw new Refused(404, `The account ${account} has no order ${id}.`, 'Check the id, or search for its beginning.');
