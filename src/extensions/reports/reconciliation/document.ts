@@ -72,11 +72,12 @@ function periodOf({ from, to, asOf }: ReconciliationScope): readonly string[] {
 
 function sectionsOf(scope: ReconciliationScope, { totals, tables, supplements }: Reconciled): readonly Section[] {
   const groups = totals.groups();
+  const unchecked = tables.uncheckedCounts();
   const forPrograms = { isForPrograms: true };
   return [
     disputedOrdersSection(tables.unchecked(true), totals.counts().disputed, scope),
     findingsSection(tables.findings(), scope),
-    uncheckedOrdersSection(tables.unchecked(false), totals.unchecked, scope),
+    uncheckedOrdersSection(tables.unchecked(false), unchecked, scope),
     ...supplements.flatMap(({ sections }) => sections),
     ...(scope.account === undefined ? accountSections(tables) : []),
     moneySection(groups),
@@ -91,13 +92,13 @@ function sectionsOf(scope: ReconciliationScope, { totals, tables, supplements }:
       rows: totals.byPair(),
     },
     { ...forPrograms, name: 'days', title: 'Orders by day and pair', columns: DAY_COLUMNS, rows: totals.byDay() },
-    uncheckedSection(totals.unchecked),
+    uncheckedSection(unchecked),
     {
       ...forPrograms,
       name: 'classes',
       title: 'Findings by day and class',
       columns: CLASS_COLUMNS,
-      rows: totals.byClass(),
+      rows: tables.classes(),
     },
   ];
 }

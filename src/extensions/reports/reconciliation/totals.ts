@@ -2,7 +2,7 @@ import { decimalDifference, DecimalSum, readDecimal, type AmountSettings } from 
 import { compareTexts, cut, sumOf } from '../../../base/words.ts';
 import type { Column, Row } from '../../documents/document.ts';
 import type { ReportFinding } from './findings.ts';
-import type { JudgedOrder, UncheckedReason } from './judge.ts';
+import type { JudgedOrder } from './judge.ts';
 import { amountsText, OUTCOMES, outcomeOf, sumsByOutcome, currencyOfRow, dayOf, pairOf } from './rows.ts';
 import type { Outcome, AmountRow } from './rows.ts';
 
@@ -116,17 +116,11 @@ export interface ListedRow extends AmountRow {
 export type GroupTotals = Group &
   Readonly<Record<'asset' | 'ours' | 'theirs', string> & Record<'orders' | 'unreadable' | 'compared', number>>;
 
-export type ClassTotals = Record<'day' | 'pair' | 'class' | 'severity', string> &
-  Record<'open' | 'acknowledged', number>;
-
 /** Sums of orders and findings by UTC day, pair, outcome and position. Memory grows with these, not with the orders. */
 export class ReconciliationTotals {
   readonly #settings: Pick<AmountSettings, 'outputPosition'>;
   readonly #asOf: string;
   readonly #lines: Lines = new Map();
-  readonly #classes = new Map<string, ClassTotals>();
-
-  readonly unchecked = new Map<UncheckedReason, number>();
   readonly #inDoubt = new Map<string, DecimalSum>();
   /** Orders whose amounts are compared, but that do not count as checked. */
   comparedUnchecked = 0;
@@ -143,7 +137,6 @@ export class ReconciliationTotals {
     const { counts, sums } = this.#lineOf(row, dayOf(row.at), pairOf(row));
     counts.orders += 1;
     counts[judgement.kind === 'nothing' ? 'nothing_to_compare' : judgement.kind] += 1;
-    if (judgement.kind === 'unchecked') addCount(this.unchecked, judgement.reason, 1);
     // A look-up that found nothing new after the moment counts as one of the moment.
     const lookup = row.last_lookup_at !== null && row.last_lookup_at > this.#asOf ? this.#asOf : row.last_lookup_at;
     if (judgement.kind !== 'nothing') this.#addLookup(row.state === 'final' ? 'final' : 'open', lookup);
@@ -181,11 +174,9 @@ export class ReconciliationTotals {
   }
 
   /** `row` is that of the finding. */
-  addFinding({ day, pair, class: name, severity, status }: ReportFinding, row: ListedRow): void {
+  addFinding({ day, pair, severity, status }: ReportFinding, row: ListedRow): void {
     const { counts } = this.#lineOf(row, day, pair);
-    const isOpen = status !== 'acknowledged';
-    this.#addToClass({ day, pair, class: name, severity, open: Number(isOpen), acknowledged: Number(!isOpen) });
-    if (!isOpen) counts.acknowledged += 1;
+    if (status === 'acknowledged') counts.acknowledged += 1;
     else if (severity === 'info') counts.infos += 1;
     else if (severity === 'warning') counts.warnings += 1;
     else counts.errors += 1;
@@ -193,8 +184,6 @@ export class ReconciliationTotals {
 
   addAll(other: ReconciliationTotals): void {
     for (const line of other.#lines.values()) addTo(lineOf(this.#lines, line), line);
-    for (const totals of other.#classes.values()) this.#addToClass(totals);
-    for (const [reason, orders] of other.unchecked) addCount(this.unchecked, reason, orders);
     for (const side of ['open', 'final'] as const) this.#addLookup(side, other.oldestLookup[side]);
     for (const [unit, sum] of other.#inDoubt) this.#addToDoubt(unit, sum.toString());
     this.comparedUnchecked += other.comparedUnchecked;
@@ -214,10 +203,6 @@ export class ReconciliationTotals {
     const lines: Lines = new Map();
     for (const line of this.#lines.values()) addTo(lineOf(lines, { ...line, day: '' }), line);
     return sorted(lines).map(rowOf);
-  }
-
-  byClass(): readonly Readonly<ClassTotals>[] {
-    return [...this.#classes].toSorted(([a], [b]) => compareTexts(a, b)).map(([, line]) => line);
   }
 
   /** The orders by day and group; groups that have findings alone are left out. */
@@ -254,18 +239,6 @@ export class ReconciliationTotals {
     const sum = this.#inDoubt.get(unit) ?? new DecimalSum();
     sum.add(amount);
     this.#inDoubt.set(unit, sum);
-  }
-
-  #addToClass(totals: ClassTotals): void {
-    const { day, pair, class: name, severity, open, acknowledged } = totals;
-    const id = JSON.stringify([day, pair, name, severity]);
-    const known = this.#classes.get(id);
-    if (known === undefined) {
-      this.#classes.set(id, { ...totals });
-    } else {
-      known.open += open;
-      known.acknowledged += acknowledged;
-    }
   }
 
   /** An order that changed after `asOf` counts as `outcome_unknown`: earlier outcomes are not kept. */

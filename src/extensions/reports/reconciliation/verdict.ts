@@ -51,7 +51,7 @@ export function problemsOf({ totals, tables, otherAccounts, unknownAge, suppleme
   const others = rowsOf(otherAccounts);
   const [decidedErrors, decidedWarnings] = [tables.decided('error'), tables.decided('warning')];
   const given: readonly (Problem & { readonly count: number })[] = [
-    { count: unchecked, because: `${unchecked} unchecked`, reason: uncheckedReason(totals), tone: 'warning' },
+    { count: unchecked, because: `${unchecked} unchecked`, reason: uncheckedReason(tables), tone: 'warning' },
     {
       count: disputed,
       because: `${disputed} disputed`,
@@ -109,7 +109,8 @@ function othersReason(others: Reconciled['otherAccounts']): string {
   return `${rows} of ${which}. The settings of this machine do not name ${others.length === 1 ? 'it' : 'them'}, so the rows are neither sent nor followed here.`;
 }
 
-function uncheckedReason({ unchecked }: ReconciliationTotals): string {
+function uncheckedReason(tables: ReportTables): string {
+  const unchecked = tables.uncheckedCounts();
   const all = sumOf([...unchecked.values()], (count) => count);
   const reasons = UNCHECKED_REASONS.flatMap((reason) => {
     const [count, [text]] = [unchecked.get(reason) ?? 0, UNCHECKED[reason]];
@@ -174,7 +175,8 @@ function firstOf({ totals, tables, outOfReachSince }: Reconciled): Verdict['firs
   if (totals.counts().disputed > 0) return { section: 'disputed_orders', head: DISPUTED };
   const worst = tables.worst();
   if (worst !== undefined) return { section: 'findings', head: findingHead(worst.class, worst.severity) };
-  const reason = UNCHECKED_REASONS.find((one) => (totals.unchecked.get(one) ?? 0) > 0);
+  const unchecked = tables.uncheckedCounts();
+  const reason = UNCHECKED_REASONS.find((one) => unchecked.has(one));
   return reason && { section: 'unchecked_orders', head: uncheckedHead(reason) };
 }
 

@@ -1,6 +1,6 @@
 import type { Row } from '../../documents/document.ts';
 import { type ReportFinding, MOST_UNCHECKED, type UncheckedOrder } from '../reconciliation/findings.ts';
-import { UNCHECKED_REASONS } from '../reconciliation/judge.ts';
+import { UNCHECKED_REASONS, type UncheckedReason } from '../reconciliation/judge.ts';
 import { TemporaryTables } from '../../../store/temporary.ts';
 
 const FINDING =
@@ -59,6 +59,20 @@ export class ReportTables extends TemporaryTables {
     const query = `select count(*) as count from finding where status = 'decided' and severity = ?`;
     const [row] = this.rows<{ count: number }>(query, severity);
     return row?.count ?? 0;
+  }
+
+  /** Counts the findings by day, pair and class. */
+  classes(): Iterable<Row> {
+    return this.rows(`select day, pair, class, severity,
+        sum(status <> 'acknowledged') as open, sum(status = 'acknowledged') as acknowledged
+      from finding group by day, pair, class, severity order by day, pair, class, severity`);
+  }
+
+  /** Counts all orders that were not checked, by reason. */
+  uncheckedCounts(): ReadonlyMap<UncheckedReason, number> {
+    const query = `select reason, count(*) as orders from unchecked where reason <> 'disputed' group by reason`;
+    const rows = [...this.rows<{ reason: UncheckedReason; orders: number }>(query)];
+    return new Map(rows.map(({ reason, orders }) => [reason, orders]));
   }
 
   worst(): ReportFinding | undefined {
