@@ -153,7 +153,6 @@ function stripsOf(rows: readonly Series[], size: Size) {
   return { drawing, left, right: size.width - 40, bottom: rows.length * pitch, topOf };
 }
 
-/** Draws a line from 1 % to 99 %, a box for the middle half, and a mark at the median. */
 function spansText({ rows }: SpanChart, size: Size, paint: Paint): string {
   const { drawing, left, right, bottom, topOf } = stripsOf(rows, size);
   const spans = rows.map(({ span }) => span);

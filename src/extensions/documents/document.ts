@@ -18,9 +18,7 @@ export interface Column {
   readonly isId?: boolean;
   /** Left out in the forms for people (table, HTML): another column says the same to them. */
   readonly isForPrograms?: boolean;
-  /** In HTML: the address that a cell leads to; undefined if it leads nowhere. */
   readonly href?: (row: Row) => string | undefined;
-  /** In HTML: the cell is marked as one to copy, for a script that adds a button. */
   readonly isCopied?: boolean;
   /** In HTML: the time of the page, from which the age of each time is counted that stands beside it. */
   readonly agesAt?: string;
@@ -61,7 +59,6 @@ export interface Groups {
 
 export interface GroupHead {
   readonly title: string;
-  /** The part of a page that has the group, if it is not that of the section. */
   readonly part?: SectionPart;
   readonly tone?: Tone;
   readonly meaning?: string;
@@ -79,7 +76,6 @@ export type Chart = ColumnChart | SpanChart;
 interface ChartHead {
   readonly title: string;
   readonly part: SectionPart;
-  /** Its main figures in a sentence or two, also for people who do not see it. */
   readonly text: string;
 }
 
@@ -94,7 +90,6 @@ export interface ColumnChart extends ChartHead {
   readonly steps: Steps;
   readonly series: readonly Series[];
   readonly isBeside?: boolean;
-  /** One row of `values` a series, one value a step. */
   readonly panels: readonly { readonly unit: string; readonly values: readonly (readonly number[])[] }[];
 }
 
@@ -109,7 +104,6 @@ export interface SpanChart extends ChartHead {
 export interface Verdict {
   readonly tone: Tone;
   readonly text: string;
-  /** In plain words, the gravest first. */
   readonly reasons: readonly string[];
   /** The entry that a person begins with, and the section that has it first, if one has it. */
   readonly first?: { readonly section?: string; readonly head: GroupHead } | undefined;
@@ -125,10 +119,7 @@ export interface Card {
 
 /** A report before it is written in a form. The same document always makes the same bytes. */
 export interface ReportDocument {
-  /**
-   * Name and version of the JSON form, such as `order-sync.reconciliation/1`; null if JSON is only the rows of the one section. A
-   * change that breaks its readers needs the next number.
-   */
+  /** Name and version of the JSON form, such as `order-sync.reconciliation/1`; null if JSON is only the rows of the one section. */
   readonly schema: string | null;
   readonly title: string;
   readonly verdict?: Verdict;
@@ -145,7 +136,6 @@ export function isNumeric({ kind }: Pick<Column, 'kind'>): boolean {
   return NUMBERS.has(kind);
 }
 
-/** Tells whether a column of such cells alone says nothing: the cell is empty, or the number zero. */
 export function saysNothing(value: Cell, column: Column): boolean {
   if (value === null || value === '' || value === 0) return true;
   return isNumeric(column) && /^-?0+(?:\.0*)?$/.test(String(value));

@@ -34,10 +34,7 @@ export async function* htmlText(document: ReportDocument): AsyncGenerator<string
   yield '</main>\n</body>\n</html>\n';
 }
 
-/**
- * Reads a report and writes what its page has between head and end, for a page that has more than the report: `more` is markup
- * below the verdict.
- */
+/** Writes the body of the page of a report. `more` is markup below the verdict. */
 export async function* contentText(document: ReportDocument, more = ''): AsyncGenerator<string> {
   const { isWhole = false } = document;
   const shown = document.sections.filter(({ isForPrograms }) => isForPrograms !== true);
@@ -48,7 +45,6 @@ export async function* contentText(document: ReportDocument, more = ''): AsyncGe
   yield more;
   yield cardsText(document, sections);
   const figures = document.charts.map((chart, id) => ({ part: chart.part, text: figureText(chart, id) }));
-  // A part without sections has no heading.
   for (const figure of figures) if (!parts.some(({ part }) => part === figure.part)) yield figure.text;
   for (const { part, title, members } of parts) {
     if (title !== undefined) yield `<h2 class="part" id="part-${part}">${title}</h2>\n`;
@@ -89,7 +85,6 @@ function partsOf(sections: readonly ReadSection[]): readonly Part[] {
   });
 }
 
-/** Writes a page until its body; `more` is markup of its head. */
 export function pageHead(title: string, more: string): string {
   return `<!doctype html>
 <html lang="en">

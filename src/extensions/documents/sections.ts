@@ -14,7 +14,6 @@ export interface ReadGroup {
 
 export interface ReadSection {
   readonly section: Section;
-  /** In place of the name of the section, if a page has it in several parts. */
   readonly id?: string;
   /** Without the column of the groups, and without columns that say nothing in any row. The first one names the row, and stays. */
   readonly columns: readonly Column[];
@@ -85,7 +84,6 @@ export function otherFacts({ facts, verdict }: ReportDocument): readonly Fact[] 
 }
 
 export interface ReportScope {
-  /** Undefined: all accounts. */
   readonly account: string | undefined;
   /** A period without orders or changes is as it should be. */
   readonly mayBeEmpty?: boolean | undefined;

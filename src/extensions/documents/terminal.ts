@@ -136,7 +136,6 @@ function lineWidth(widths: readonly number[]): number {
   return sumOf(widths, (width) => width) + GAP.length * (widths.length - 1);
 }
 
-/** Sets the widths of the columns: the rest of the screen goes first to the columns that lack least. */
 function shareOut(columns: readonly LaidColumn[], screenWidth: number): void {
   // One column is as wide as the screen at most; ids beside others may be wider.
   let free = Math.max(columns.length === 1 ? -Infinity : 0, screenWidth - leastWidth(columns));

@@ -33,7 +33,6 @@ export async function xlsxBytes(document: ReportDocument): Promise<Buffer> {
   return await workbookBytes(title, front === undefined ? sheets : [frontSheet(document, sheets, front), ...sheets]);
 }
 
-/** A section that only programs read, or that folds on the page: its sheet is hidden, and not printed. */
 function isSecondary({ isFolded = false, isForPrograms = false }: Section): boolean {
   return isFolded || isForPrograms;
 }
@@ -44,7 +43,6 @@ function inOrder(sections: readonly Section[]): readonly Section[] {
   return sections.toSorted((a, b) => place(a) - place(b));
 }
 
-/** A name that no sheet has: short, of few characters, and different by more than upper and lower case. */
 function nameOf(wanted: string, taken: Set<string>): string {
   const name = wanted.replaceAll(/[^\w -]/g, '-').slice(0, LONGEST_NAME) || 'sheet';
   for (let number = 1; ; number += 1) {
@@ -184,7 +182,6 @@ function keyColumns(fields: readonly Field[]): number {
   return first < 0 || sumOf(fields.slice(0, first), ({ width }) => width) > WIDEST_KEYS ? 0 : first;
 }
 
-/** A value that a spreadsheet would change is text: a number of too many digits, and a time that is none. */
 function fieldOf({ key, kind, label: name }: Column, rows: readonly Row[]): Field {
   const values = rows.map((row) => row[key] ?? null);
   const isTime = kind === 'time' || kind === 'day';
@@ -209,7 +206,6 @@ function fieldOf({ key, kind, label: name }: Column, rows: readonly Row[]): Fiel
   return { label, align, width, cells };
 }
 
-/** A number with as many decimals as the value has; undefined if a spreadsheet would show another one. */
 function numberCell(value: Cell, kind: CellKind): CellObject | undefined {
   if (!isNumeric({ kind })) return undefined;
   const reading = readDecimal(typeof value === 'number' ? String(value) : value);

@@ -11,10 +11,8 @@ import type { KeptBack, LookupFacts, RateUse, Times } from './status/status.ts';
 export type ProcessListener = (account: string, event: ProcessEvent) => void;
 
 interface PassActivity {
-  /** It was woken then, and none has ended well since. */
   readonly wantedSince: Date | undefined;
   readonly runningSince: Date | undefined;
-  /** The last one that the database did not break off ended then. */
   readonly goodAt: Date | undefined;
 }
 
@@ -50,17 +48,14 @@ export function timesOf(parts: readonly NewestTimes[]): Times {
 /** The state of an account in this process, as its events made it. It is only shown: nothing is decided by it. */
 export class Activity implements Listener {
   readonly account: string;
-  /** Undefined while no process owns the account. */
   live: LiveAccount | undefined;
   /** That of the account since it was wired last; on PostgreSQL each account has its own. */
   writer: Pick<Writer, 'failure'> | undefined;
   inFlight = 0;
-  /** When the exchange last answered anything but a 5xx. */
   answeredAt: Date | undefined;
   lastRequest: RequestEnded | undefined;
   failure: string | undefined;
   readonly passes = new Map<string, PassActivity>();
-  /** The orders that waited for a look-up which was due, when the followed ones were last read. */
   overdue: OverdueLookups | undefined;
   readonly seenLate = new NewestTimes();
   readonly #clock: ActivityClock;
@@ -130,12 +125,11 @@ export class Activity implements Listener {
       .map(([externalOrderId, { since, cause }]) => ({ externalOrderId, since: since.toISOString(), cause }));
   }
 
-  /** Why nothing of the account can be written; undefined if it can. */
-  /** What the database does not tell of an order, or of its exchange. */
   newsOf(externalOrderId: string, now: Date) {
     return { kept: this.keptBack(now).find((one) => one.externalOrderId === externalOrderId), failure: this.failure };
   }
 
+  /** Why nothing of the account can be written; undefined if it can. */
   get unwritten(): string | undefined {
     return (this.writer?.failure ?? this.live?.accountLease.failure)?.message;
   }
@@ -227,7 +221,6 @@ export function askedOf(activities: Pick<Activities, 'all'>, account: string | u
   return [...activities.all].filter((activity) => account === undefined || activity.account === account);
 }
 
-/** The requests of the last seconds, and the number that the rate limits allow: of an account with its group, or of all. */
 export function rateUse(
   activities: Pick<Activities, 'find'>,
   config: Pick<Config, 'accounts' | 'exchange'>,

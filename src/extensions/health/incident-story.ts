@@ -29,7 +29,6 @@ export function messagesOf(kind: IncidentKind): Messages {
 export interface Condition {
   readonly kind: IncidentKind;
   readonly cause: string;
-  /** Undefined if it is not known: another process may have seen it begin. */
   readonly lastedMs?: number;
 }
 
@@ -40,7 +39,6 @@ export interface IncidentNews {
   readonly kind: IncidentKind;
   readonly cause: string;
   readonly lastedMs: number;
-  /** Failures that it explains: since the last news, at its end all. */
   readonly failures: number;
 }
 
@@ -112,7 +110,6 @@ export class IncidentStory {
     return news;
   }
 
-  /** Returns true if the failure must be shown: no equal failure was, and no incident explains it. */
   fail(failure: Failure, now: number): boolean {
     const { message, cause, subject = '', kind } = failure;
     const incident = kind && this.explain(kind);

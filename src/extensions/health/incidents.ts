@@ -9,7 +9,6 @@ import { IncidentStory, messagesOf, type Condition, type IncidentKind, type Inci
 const LANE_NAMES: Readonly<Record<BreakerLane, string>> = { create: 'creates', lookup: 'look-ups' };
 /** Unreadable records of this many orders in a row speak of the account. */
 const UNREADABLE_ORDERS = 3;
-/** For each trouble the value of the event that begins it, and the reason of the event that ends it. */
 const TROUBLES = {
   exchange: ['out-of-reach', 'the exchange answers'],
   answers: ['cannot-be-read', 'an order record was read'],
@@ -29,7 +28,6 @@ interface Begun {
 export class Incidents implements Listener {
   readonly #deps: HeardAccount;
   readonly #story = new IncidentStory();
-  /** The troubles of the exchange that have begun and not ended, by the newest events of the account. */
   readonly #troubles = new Set<Trouble>();
   readonly #unreadable = new Set<string>();
   readonly #begun = new Map<IncidentKind, Begun>();
@@ -107,7 +105,6 @@ export class Incidents implements Listener {
     }
   }
 
-  /** Logs a failure if there was no equal one lately, and counts it if there was. */
   #fail(failure: Failure): void {
     const { clock, log } = this.#deps;
     if (failure.kind === 'exchange') this.#exchangeCause = failure.cause;
@@ -193,7 +190,6 @@ export class Incidents implements Listener {
     if (stage === 'lasting' && isWorthTelling) this.#write(news, waiting);
   }
 
-  /** Why a hold ended, and who ended it, as was recorded; a wait for the rate is not. */
   async #endOf(kind: IncidentKind): Promise<object> {
     const { store, account } = this.#deps;
     const change = await newestChange(store.db, account, 'hold').catch(() => undefined);
@@ -239,7 +235,6 @@ export class Incidents implements Listener {
     return { ...nextTry, ...(kind === 'key-refused' && { key: this.#refusedKey }), ...(actor !== null && { actor }) };
   }
 
-  /** When a single request goes; left out if a person must end a hold first. */
   #nextTry(inMs: number): Readonly<Record<string, string>> {
     return Number.isFinite(inMs) ? { nextTry: after(this.#deps.clock.now(), Math.max(0, inMs)).toISOString() } : {};
   }
@@ -263,7 +258,6 @@ export class Incidents implements Listener {
     return await countWaiting(store.db, { account, now: clock.now(), limit }).catch(() => undefined);
   }
 
-  /** Records that a trouble begins, or that it ends if `cause` is null: each once, also across restarts. */
   #record(field: Trouble, cause: string | null): void {
     if (this.#troubles.has(field) === (cause !== null)) return;
     if (cause === null) this.#troubles.delete(field);

@@ -1,7 +1,6 @@
 import type { Extension } from '../../cli/extension.ts';
 import { HEALTH_OPERATIONS } from './addresses.ts';
 
-/** Commands and pages that tell whether the program does its work: status, doctor, the ops endpoint and its dashboard. */
 export const health: Extension = {
   name: 'health',
   settings: async () => (await import('./settings.ts')).healthSettings,

@@ -32,7 +32,6 @@ function noCompiler(): never {
   throw new Error('a route has a schema, and its server no compiler');
 }
 
-/** A server without routes that knows no type of body, and answers unreadable requests in its own shape. */
 export function createServer(options: ServerOptions): FastifyInstance {
   const { limits, maxConnections, unreadable, unreadableType = 'application/json', tls } = options;
   const https = { ...tls, handshakeTimeout: HANDSHAKE_MS, ...limits.http };
@@ -69,7 +68,6 @@ function answerBrokenClient(
   socket.end(`${head}${body}`, () => socket.destroy());
 }
 
-/** Listens on an address; returns the URL of its root, with the port that the system chose if it is 0. */
 export async function listenAt(server: FastifyInstance, { host, port }: ListenAddress): Promise<string> {
   // By its address: for a name like localhost Fastify makes several servers, and knows only one.
   const { address } = await lookup(host, { order: 'ipv4first' });
@@ -84,10 +82,7 @@ interface Patient extends Pick<FlowDeps, 'log' | 'clock'> {
   readonly listen: ListenAddress;
 }
 
-/**
- * If a server cannot listen, the daemon continues: this is logged once, and tried again until it listens, as when pm2
- * restarts, or another worker of this machine has the address.
- */
+/** A server that cannot listen tries again, as when pm2 restarts it, or another worker of this machine has the address. */
 export async function listenPatiently(
   server: FastifyInstance,
   { name, listen, log, clock }: Patient,

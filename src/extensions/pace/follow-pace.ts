@@ -17,15 +17,12 @@ import { withOverdue } from './status.ts';
 /** How long a plan counts: later another process may own the account. */
 const PLANNED_FOR_MS = 60 * 60_000;
 
-/** How late look-ups that are due at a tick may be, if the rate allows them. */
 const LATE_MS = 60_000;
 
-/** The look-ups that accounts plan which share a rate. */
 class SharedDemand {
   readonly accounts: number;
   readonly #planned = new Map<LearningPace, { readonly demand: number; readonly at: number }>();
 
-  /** `accounts` is their number, whether they look orders up or not. */
   constructor(accounts: number) {
     this.accounts = accounts;
   }
@@ -47,7 +44,6 @@ class SharedDemand {
 export class LearningPace implements FollowPace {
   readonly isEveryTick: boolean;
   readonly overdueAfterMs: number;
-  /** The limits of an account that has its rate for itself. */
   readonly limits: PaceLimits;
   history: Learned | undefined;
   learned: LearnedPace;
@@ -124,7 +120,6 @@ export class LearningPace implements FollowPace {
   }
 }
 
-/** Makes the paces of accounts that share a rate; they have learned nothing yet. */
 export function learningPaces(accounts: number) {
   const shared = new SharedDemand(accounts);
   return (settings: PaceSettings) => new LearningPace(settings, shared);

@@ -53,22 +53,17 @@ export class PaceLearner {
   readonly #others = newFacts();
   readonly #historyFrom: Date | null;
 
-  /** `historyFrom` is when the part of the history begins whose stays these are; null if it is all. */
   constructor(stays: readonly Stay[] | ReadonlyMap<string, StayTimes> = [], historyFrom: Date | null = null) {
     this.#history = stays instanceof Map ? stays : historyOf(stays as readonly Stay[]);
     this.#facts = new Map([...this.#history].map(([key, times]) => [key, newFacts(times)]));
     this.#historyFrom = historyFrom;
   }
 
-  /** A learner of the same stays without any orders. */
   again(): PaceLearner {
     return new PaceLearner(this.#history, this.#historyFrom);
   }
 
-  /**
-   * Adds an order as it was from its last change to its last look-up, within the history: older orders would hide how
-   * soon others leave.
-   */
+  /** Adds an order from its last change to its last look-up, within the history: older orders would hide how soon others leave. */
   addOrder(order: FollowedOrder, now: Date): void {
     const { changedAt, lastLookupAt, nextActionAt } = order;
     const facts = this.#factsOf(statusKey(order));
@@ -127,7 +122,6 @@ export class PaceLearner {
   }
 }
 
-/** Of more statuses than there is room for, those with the most stays are known. */
 function historyOf(stays: readonly Stay[]): Map<string, StayTimes> {
   const byKey = [...Map.groupBy(stays, ({ key }) => key)];
   const most = byKey.toSorted(([, one], [, other]) => other.length - one.length).slice(0, MOST_STATUSES);

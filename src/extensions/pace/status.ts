@@ -39,7 +39,6 @@ export interface StatusEvent {
   readonly newValue: string | null;
   readonly observedAt: number;
   readonly lookedUpBefore: number | null;
-  /** `modificationDate` of the record that brought it; null if it has none. */
   readonly exchangeTime: number | null;
   readonly source: string;
 }
@@ -47,7 +46,6 @@ export interface StatusEvent {
 export interface Stay extends EndedStay {
   readonly key: string;
   readonly state: OrderState;
-  /** False if the program or a person ended it: then the order was only watched for so long. */
   readonly isByExchange: boolean;
   readonly lateMs: number | undefined;
 }
@@ -135,7 +133,6 @@ export function learnStuckAfter(gapsMs: readonly number[]): number {
 
 type Lateness = { readonly changes: number; readonly meanMs: number; readonly p95Ms: number };
 
-/** Sums up how late changes were seen, in milliseconds; undefined if it is known of none. */
 export function latenessOf(times: readonly number[]): Lateness | undefined {
   if (times.length === 0) return undefined;
   const sorted = Float64Array.from(times).toSorted();

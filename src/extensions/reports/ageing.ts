@@ -28,7 +28,6 @@ interface AgeingFacts extends ReportScope {
   readonly orders: number;
 }
 
-/** The states in which an order stays until a person decides, or may have to. */
 export const PERSON_STATES: readonly OrderState[] = ['held', 'disputed', 'unknown'];
 
 const PERCENTILES = [
@@ -232,7 +231,6 @@ export class Ages {
     return [...this.#groups].toSorted(([a], [b]) => compareTexts(a, b)).map(([, group]) => group);
   }
 
-  /** The nth percentile is the smallest age that n in a hundred do not exceed: one of the ages themselves. */
   #percentiles(times: readonly number[]): Omit<AgeGroup, 'state' | 'status' | 'pair'> {
     const orders = times.length;
     // A typed array sorts by number, without a function to compare by.

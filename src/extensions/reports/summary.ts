@@ -35,10 +35,7 @@ export const SUMMARY_COLUMNS = [
   { key: 'unreadable', label: 'Not in the sum', kind: 'count', rank: 2 },
 ] as const satisfies readonly Column[];
 
-/**
- * Counts and sums orders by pair, state, status, outcome and asset position: amounts that paid and amounts that failed are
- * never added, nor amounts that may be in two currencies. Each of several accounts has lines of its own.
- */
+/** Amounts that paid and amounts that failed are never added, nor amounts that may be in two currencies. */
 export function summarize(parts: readonly SummaryPart[], isByAccount = false) {
   const named = parts.map((part) => {
     const { account, state, order_status: status, asset_position: position } = part;
@@ -105,7 +102,6 @@ export function moneyGroup(part: SummaryPart, settings: Pick<AmountSettings, 'ou
   return { pair: pairOf(part), outcome: outcomeOf(part), position, currency, orders, unreadable, asset };
 }
 
-/** The money of each currency: the succeeded sum, or else the first of the others, and the others below it. */
 function moneyCards(parts: readonly SummaryPart[], settingsOf: SummaryFacts['settingsOf']): readonly Card[] {
   const groups = parts.map((part) => moneyGroup(part, settingsOf(part.account)));
   return byCurrency(groups.filter(({ currency }) => currency !== null))

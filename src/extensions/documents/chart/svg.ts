@@ -71,7 +71,6 @@ const GREATEST_WORD = 1e15;
 const NAME_GAP = 10;
 const LONGEST_NAME = 12;
 
-/** A number of an axis: `0.05`, `400`, `12.5K`. */
 export function numberText(value: number): string {
   compact ??= new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
   return Math.abs(value) < GREATEST_WORD ? compact.format(value) : value.toExponential(0);

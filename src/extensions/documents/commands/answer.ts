@@ -42,7 +42,6 @@ function blocksOf(object: JsonObject, path: readonly string[], tones: Tones): Bl
   return [{ path, fields }, ...within];
 }
 
-/** An object that is one value to its reader: a pair of currencies, or an object of one field. */
 function asOne(name: string, object: JsonObject): Field | undefined {
   const { fromCurrency, toCurrency, ...more } = object;
   const isPair = typeof fromCurrency === 'string' && typeof toCurrency === 'string';

@@ -146,7 +146,6 @@ function endingOf(out = ''): string {
   return extname(out).slice(1).toLowerCase();
 }
 
-/** Tells whether the path is a folder, or its name says that it should be one. */
 export function isFolder(path = ''): boolean {
   return /[/\\]$/.test(path) || statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }

@@ -32,7 +32,6 @@ export function idOf(name: string): string {
   return name.replace(/[^A-Za-z0-9_-]/g, '-');
 }
 
-/** Escapes text of sentences. Its longest words are cut; options and the program's name stay on one line. */
 export function proseText(value: Cell): string {
   const parts = cutEnd(printable(value), LONGEST_SPLIT).split(COMMAND);
   // A mark that follows the box of a command would stand alone.
@@ -47,7 +46,6 @@ function wordsText(text: string): string {
   );
 }
 
-/** A command that a person can paste; the script of the page puts a button to copy it beside it. */
 export function commandText(command: string): string {
   return `<code data-copy tabindex="0">${escapeText(pasteable(command))}</code>`;
 }
@@ -93,7 +91,6 @@ const MOST_ROWS_AT_ONCE = 60;
 
 interface ShownColumn {
   readonly column: Column;
-  /** In columns of text, on paper. */
   readonly width: number;
   readonly isOneLine: boolean;
   isOnPaper: boolean;
@@ -145,7 +142,6 @@ function placesOf(column: Column, rows: readonly Row[]): number {
   });
 }
 
-/** Writes a table in a frame of the given name, which scrolls if it is wide. Tables below each other with the same columns are aligned. */
 export function* tableText(name: string, rows: readonly Row[], shown: readonly ShownColumn[], isAligned = false) {
   const columns = shown.map((one, index) => ({
     tag: index === 0 ? 'th' : 'td',

@@ -67,7 +67,6 @@ export interface Sheet {
 
 type Link = { readonly row: number; readonly column: number; readonly sheet: string };
 
-/** The heading of a table, and the columns that name its rows, stay in place and are printed on every page. */
 type Table = { readonly columns: number; readonly rows: number; readonly keyColumns: number };
 
 /** A sheet that is wider, in characters, is printed on several pages side by side: smaller letters than 6 points cannot be read. */
@@ -93,7 +92,6 @@ export async function workbookBytes(title: string, sheets: readonly Sheet[]): Pr
   return fixZipTimes(await writeExcelFile(book, { ...FONT, features }).toBuffer());
 }
 
-/** Filters, links, and how the sheets are printed. The order of the elements is that of the format. */
 function pages(sheets: readonly Sheet[]): Part {
   return {
     files: {
@@ -167,10 +165,7 @@ function properties(title: string): Part {
   };
 }
 
-/**
- * Sets the time of every file in a zip archive to the same moment, so that the same content makes the same bytes. The
- * archive must not have a comment.
- */
+/** Sets the time of every file to the same moment, so that the same content makes the same bytes. The archive has no comment. */
 function fixZipTimes(zip: Buffer): Buffer {
   const end = zip.length - END_LENGTH;
   if (zip.readUInt32LE(end) !== END_OF_DIRECTORY) throw new Error('the zip archive does not end as expected');

@@ -17,9 +17,7 @@ export type RangeName = keyof typeof RANGES;
 /** The facts of a dashboard, read at one moment. Times are UTC, ISO 8601; a list that is cut says so. */
 export interface DashboardFacts {
   readonly at: string;
-  /** Undefined: all accounts. */
   readonly account: string | undefined;
-  /** The accounts that may be chosen, the first ones of many. */
   readonly accounts: readonly string[];
   readonly range: RangeName;
   readonly program: ProgramFacts;
@@ -43,7 +41,6 @@ export interface Trouble extends Problem {
   readonly concerned: Concerned | undefined;
   readonly count: number;
   readonly stake?: Stake | undefined;
-  /** The advice about all of these findings, if it differs from the advice of their class. */
   readonly advice?: string | undefined;
 }
 
@@ -60,6 +57,5 @@ export interface ActivityFacts {
   /** Moves are counted from then on only, as there are too many; null if all are. */
   readonly movesSince: string | null;
   readonly money: readonly MoneyGroup[];
-  /** Only the newest orders were added up, those since this time. */
   readonly moneySince: string | null;
 }

@@ -75,7 +75,6 @@ function isSelected(part) {
   return selection !== null && !selection.isCollapsed && part.contains(selection.anchorNode);
 }
 
-/** A selector of the same place in the newer part. */
 function pathTo(part, element) {
   const steps = [];
   for (let one = element; one !== part; one = one.parentElement) {

@@ -58,7 +58,6 @@ export function messagePage(frame: Frame, text: string, advice = ''): string {
   return framed(frame, `<div class="board">${section}</div>\n`);
 }
 
-/** Writes a page with its head, the choice of the account and the search; `body` is markup. */
 export function framed(frame: Frame, body: string): string {
   const { title, account, reloadSeconds } = frame;
   const isLive = reloadSeconds !== undefined;

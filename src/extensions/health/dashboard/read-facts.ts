@@ -39,7 +39,6 @@ const NEWEST = 200;
 export class DashboardReader {
   readonly accounts: readonly string[];
   readonly #deps: OpsPages;
-  /** The readers by their account, '' for all, and range. */
   readonly #facts = new Map<string, () => Promise<DashboardFacts>>();
 
   constructor(deps: OpsPages) {
@@ -69,7 +68,6 @@ export class DashboardReader {
     const isAddedUp = shown.length <= MOST_ADDED_UP;
     const weigh = async (trouble: Trouble) => {
       const { concerned } = trouble;
-      // Its text says it.
       if (trouble.code === 'decided') return { ...trouble, advice: '' };
       if (concerned === undefined || !isAddedUp) return trouble;
       // The money of an unknown outcome is counted with the state of its order, until a person decides.

@@ -99,7 +99,6 @@ function frameOf({ deps, accounts, token }: Pages, name: string, account?: strin
   return { title, account, accounts, program: programFacts(deps, account), at, isActionable: token !== undefined };
 }
 
-/** Events that come from now on, for the script of the dashboard: it reads the page again when one comes. */
 function addEvents(server: FastifyInstance, { deps, accounts }: Pages, stopping: AbortSignal): void {
   const streams = new EventStreams(deps, stopping);
   server.get('/events', async (request, reply) => {

@@ -16,7 +16,6 @@ export interface CheckResult {
 /** Looks at one thing. It need not catch its errors; a check that takes longer than its deadline is a fault. */
 export interface Check {
   readonly name: string;
-  /** True if it reads the database: it is left out if that cannot be read. */
   readonly ofDatabase?: boolean;
   run(signal: AbortSignal): Promise<readonly CheckResult[]>;
 }

@@ -71,9 +71,9 @@ export async function checkAccounts({ db }: Store, { accounts }: Pick<Config, 'a
   return [ok('accounts', ACCOUNTS_WELL)];
 }
 
-/** Compares the machine's clock with the database's, and with the exchange's by the newest order record (§2.7). */
 type ComparedClock = Pick<Clock, 'now' | 'databaseAheadMs'>;
 
+/** Compares the machine's clock with the database's, and with the exchange's by the newest order record (§2.7). */
 export async function checkClock(store: Store, accounts: readonly string[], clock: ComparedClock) {
   const { databaseAheadMs = 0 } = clock;
   const ofDatabase = clockProblems(databaseAheadMs).map((one) => ofProblem('clock', one, { databaseAheadMs }));

@@ -112,7 +112,6 @@ function checksOf(command: Command, config: Config): readonly Check[] {
   const ofDatabase = config.database.kind === 'postgres';
   const daemon = async () => (await askDaemon(command, config, account))?.daemon ?? undefined;
   const inStore = <Result>(read: (store: Store) => Promise<Result>) => withStore(command, 'any', read, config);
-  // The check `database` reports a database that fails.
   const driver = () => inStore((store) => store.driverOf(asked)).catch(() => undefined);
   const { endpoints } = webhooksSettings.of(config).webhooks;
   const addressOf = (check: 'address' | 'webhook', url: string, isPublicOnly = false): Check['run'] => {
@@ -209,7 +208,6 @@ function pseudonyms(): Pseudonym {
   return (kind, id) => `${kind}-${createHmac('sha256', key).update(`${kind}\0${id}`).digest('hex').slice(0, 12)}`;
 }
 
-/** The settings and the database; null if they cannot be read, which a check says. */
 async function contentOf(command: Command, pseudonym: Pseudonym): Promise<object> {
   try {
     const config = await plainConfig(command);

@@ -26,7 +26,6 @@ const OTHERS = 0o007;
 const OTHERS_WRITE = 0o002;
 const GROUP_AND_OTHERS = 0o077;
 
-/** The runtime. The launcher has chosen it: one that is too old does not come so far. */
 export function checkRuntime(version: string): CheckResult {
   return ok('runtime', `order-sync ${version}, Node ${process.versions.node} on ${process.platform} ${process.arch}`);
 }
@@ -88,7 +87,6 @@ export function checkService(pid: number | undefined, driver: string | undefined
   return warning('service', found, 'run it under pm2 or systemd, which restart it (docs/operations.md)', facts);
 }
 
-/** The name of the nearest process above that is no launcher or shell of ours; empty if that cannot be seen. */
 function parentOf(pid: number): string {
   try {
     const read = (id: number, file: string) => readFileSync(`/proc/${id}/${file}`, 'utf8');

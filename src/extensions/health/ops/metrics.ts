@@ -25,7 +25,6 @@ export interface Metrics extends Disposable {
 export function startMetrics(sources: OpsPages): Metrics {
   const { config, clock, accounts, activities, readings, version } = sources;
   const registry = new Registry();
-  // The first accounts of the settings by their names, all others together.
   const known = new Set(config.accounts.slice(0, MOST_ACCOUNTS).map(({ name }) => name));
   const labelOf = (account: string) => (known.has(account) ? account : OTHERS);
   activities.listen(liveMetrics(registry, labelOf));
@@ -76,7 +75,6 @@ function setGauges(gauges: Gauges, facts: MetricFacts): void {
   if (walBytes !== undefined) gauges.set('order_sync_database_wal_bytes', walBytes);
 }
 
-/** Sets what an account may have to none, so that a series is there before its first number. */
 function setZeros(gauges: Gauges, { labelOf, owned }: MetricFacts): void {
   for (const account of owned.map(labelOf)) {
     for (const state of ORDER_STATES) gauges.set('order_sync_orders', 0, { account, state });
@@ -188,7 +186,6 @@ const ADDED_UP: readonly GaugeName[] = [
 
 type Labels = Readonly<Record<string, string>>;
 
-/** The gauges at one moment. One that was not set is not there. */
 class Gauges {
   readonly #samples = new Map<GaugeName, Map<string, { readonly labels: Labels; value: number }>>();
 

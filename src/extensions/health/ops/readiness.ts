@@ -14,7 +14,6 @@ export interface ReadinessSources extends ReadingSources {
   readonly readings: Readings;
 }
 
-/** The problems for which a process is not ready, by the check that they fail. */
 const CHECKS = {
   process: ['stopping'],
   database: ['database-unreadable', 'database-unwritten'],
@@ -47,7 +46,6 @@ export function readinessChecks(problems: readonly Problem[]): readonly Readines
   });
 }
 
-/** Reads the facts of this process. `failure`: why the database cannot be read. */
 export async function readProcess(sources: ReadingSources, disk?: Disk, isStopping = false, failure?: string) {
   const { config, store, accounts } = sources;
   const { pending } = failure === undefined ? await store.migrations().catch(() => ({ pending: [] })) : { pending: [] };
@@ -76,10 +74,7 @@ interface HeartbeatDeps extends Omit<ReadinessSources, 'readings'> {
   readonly log: Logger;
 }
 
-/**
- * Calls `ops.heartbeatUrl` once a minute while the process is ready, until `stopping` aborts; no pass waits for it. Calls that
- * fail are logged once, with how many they were when one is answered again. Never rejects.
- */
+/** Calls `ops.heartbeatUrl` once a minute while the process is ready, until `stopping` aborts. Never rejects. */
 export async function sendHeartbeats(deps: HeartbeatDeps, stopping: AbortSignal): Promise<void> {
   const { clock, log, config } = deps;
   const { heartbeatUrl } = healthSettings.of(config).ops;

@@ -43,7 +43,6 @@ type Reading<Value> =
 export interface Disk {
   readonly folder: string;
   readonly freeBytes: number;
-  /** Of the database's file and of its write-ahead log; none on PostgreSQL. */
   readonly databaseBytes?: number;
   readonly walBytes?: number;
 }
@@ -80,7 +79,6 @@ async function inTime<Value>(clock: Pick<Clock, 'sleep'>, reading: Promise<Readi
   return first;
 }
 
-/** Returns the result of `work` to all who ask while it runs or for a time after it. */
 export function shared<Value>(clock: Pick<Clock, 'monotonic'>, work: () => Promise<Value>, fresh = FRESH_MS) {
   const { least, most, timesItTook } = fresh;
   let running: Promise<Value> | undefined;

@@ -7,10 +7,7 @@ import type { NamedOrder, Overview, DaemonStatus } from './status.ts';
 /** Replaces an id by another name: the same for the same id within a file, and one that means nothing elsewhere. */
 export type Pseudonym = (kind: 'account' | 'order' | 'link' | 'text', id: string) => string;
 
-/**
- * Chooses the content of a support file, field by field: counts, times, names of our own and pseudonyms. Text of a
- * person, a merchant or the exchange is left out, or stands as a pseudonym.
- */
+/** Chooses the content of a support file, field by field. Text of others is left out, or stands as a pseudonym. */
 export function bundledOverview(overview: Overview, pseudonym: Pseudonym): object {
   const named = <One extends { account: string }, Key extends keyof One>(one: One, ...keys: readonly Key[]) => {
     return { account: pseudonym('account', one.account), ...pick(one, keys) };
@@ -72,7 +69,6 @@ export function bundledEvent(event: EventRow, pseudonym: Pseudonym): object {
   };
 }
 
-/** States, kinds of holds, and values of account events, which always have a hyphen. */
 const OUR_WORD = new RegExp(`^(${[...ORDER_STATES, ...RESTRAINT_KINDS].join('|')}|[a-z]+-[a-z]+(-[a-z]+)?)$`);
 const FIELD = /^[A-Za-z_.]{1,80}$/;
 

@@ -60,7 +60,6 @@ export function define(command: Command): void {
     });
 }
 
-/** A daemon on PostgreSQL is found by what the database says. */
 function unreadable(error: unknown, { database }: Config): never {
   if (database.kind === 'sqlite' || !isPassing(error)) throw error;
   const advice = `a daemon that runs waits until it can read the database: ${DAEMON_SHOWN}`;

@@ -90,7 +90,6 @@ function failed(code: ProblemCode, what: string, message: string, parts: Paramet
   return problem(code, `${what}: ${cause}`, { ...parts, ...(remedy !== undefined && { remedy }) });
 }
 
-/** The time for which there has been work for a pass, none has ended well and no request was answered. */
 export function stalledMsOf({ passes, answeredAt }: Pick<LiveStatus, 'passes' | 'answeredAt'>, now: number): number {
   const waits = passes.flatMap(({ wantedSince, goodAt }) => {
     const moved = [wantedSince, goodAt, answeredAt].map((time) => (time === null ? 0 : Date.parse(time)));

@@ -9,7 +9,6 @@ import { readOverview } from '../tables/overview.ts';
 import type { Store } from '../../../store/port.ts';
 import { askedOf, lookupFacts, type Activities, type Activity } from '../activity.ts';
 
-/** Of more owned accounts only the first are listed one by one. */
 const MOST_ACCOUNTS = 100;
 
 export interface ReadingSources {

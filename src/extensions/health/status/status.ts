@@ -25,7 +25,6 @@ const namedOrder = z.object({
 export type NamedOrder = Immutable<z.infer<typeof namedOrder>>;
 
 const keptBack = z.object({ externalOrderId: z.string(), since: time, cause: z.string() });
-/** An order that the database, such as a trigger of the merchant's, does not let the daemon write. */
 export type KeptBack = Immutable<z.infer<typeof keptBack>>;
 
 const breaker = z.enum(['closed', 'open', 'half-open']);
@@ -163,7 +162,6 @@ const overview = z.object({
   lastEventAt: time.nullable(),
   accounts: z.array(accountCounts).describe('The counts of each account, in the order of the names.'),
 });
-/** How the orders of an account, or of all, are: read in a moment, however many there are. */
 export interface Overview extends Immutable<z.infer<typeof overview>> {
   readonly newest: readonly FeedEvent[];
 }
@@ -187,21 +185,16 @@ export interface ProcessFacts {
   readonly databaseFailure: string | null;
   /** Migrations that the database has and this version does not know, or the reverse. */
   readonly otherMigrations: readonly string[];
-  /** False if it owns no account, and no other process may own them. */
   readonly isOwner: boolean;
-  /** Of the disk with the database; null if it cannot be told. */
   readonly freeBytes: number | null;
 }
 
 export interface Reading {
   readonly asOf: string;
-  /** Null if none answers: then all is from the database. */
   readonly daemon: Pick<DaemonStatus, 'unwritten' | 'opsFailure' | 'changedSettings' | 'accounts'> | null;
-  /** The process that owns an account although no daemon answers; null if there is none. */
   readonly driver: string | null;
   /** Without a daemon: the sign by which the database shows that it is an older copy, so that none begins; null if there is none. */
   readonly olderState: string | null;
-  /** How far the clock of the database is ahead of the machine's, in ms; null for a database in a file. */
   readonly databaseAheadMs: number | null;
   readonly overview: Overview | null;
   /** By the settings of the process that makes the reading or asked for it; undefined if these are of another machine. */

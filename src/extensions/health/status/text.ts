@@ -99,7 +99,6 @@ export function daemonText(daemon: DaemonStatus | null, now: number): string {
   return `up for ${inUnits(now - Date.parse(startedAt))} (${version}, process ${pid})${accounts}`;
 }
 
-/** The requests that a circuit breaker that is not closed, or a hold, stops. */
 const LANES = [
   ['create', 'creates'],
   ['lookup', 'look-ups'],

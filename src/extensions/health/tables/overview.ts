@@ -24,7 +24,6 @@ interface OverviewQuery {
   readonly account: string | undefined;
   readonly endpoints: readonly { readonly name: string }[];
   readonly now: Date;
-  /** The accounts of the settings; undefined if rows of other accounts are not counted. */
   readonly drivenAccounts?: readonly { readonly name: string }[];
 }
 
@@ -73,10 +72,7 @@ type Judged = ReadonlyMap<string, Pick<OpenFindings, 'decided' | 'since'>>;
 /** Of each class of an account no more open findings than these are judged, the oldest: further ones count as not decided. */
 const MOST_JUDGED = 1_000;
 
-/**
- * Counts, by class, the open findings that a person has settled by a decision about the order, and says when the oldest of the others
- * was first seen. Each class of an account is one search. If these are too many, the classes of some are not read, nor any time.
- */
+/** Counts the open findings that a decision has settled, and says since when the others are open. If there are too many classes, some are not read, nor any time. */
 async function judgeFindings(db: Database, accounts: readonly AccountCounts[]): Promise<Judged> {
   const classes = accounts.flatMap(({ account, findings }) => Object.keys(findings).map((name) => ({ account, name })));
   const isDecidable = ({ name }: { readonly name: string }) => DECIDABLE.includes(name);
@@ -99,10 +95,7 @@ async function judgeFindings(db: Database, accounts: readonly AccountCounts[]): 
 /** Orders that a merchant may take away are counted in their index, no further than this in all accounts. */
 const MOST_COUNTED = 100_000;
 
-/**
- * Reads what the account has, or what each account has if none is named. Most is counted as events are recorded. Merchants
- * insert and delete orders of the states `pending` and `invalid`, so these are counted now.
- */
+/** Most is counted as events are recorded. Merchants insert and delete orders that are `pending` or `invalid`, so these are counted now. */
 async function readCounts(db: Database, account: string | undefined) {
   const heads = await readHeads(db, account);
   const pending = await countPending(db, account);

@@ -8,7 +8,6 @@ import { countBy } from './overview.ts';
 const MOST_ORDERS = 5_000;
 const MOST_MOVES = 10_000;
 
-/** Orders by their move and its time, such as `accepted 2026-01-31T12`. `cutAt`: counted from then on only, because there is more. */
 export type CountedMoves = { readonly orders: ReadonlyMap<string, number>; readonly cutAt: string | null };
 
 /** Counts the moves of orders since `from`. Times are cut to their first `digits` characters: 13 of them are the hour, 16 the minute. */
@@ -48,7 +47,6 @@ async function eventBefore(db: Database, account: string): Promise<string> {
 
 const LINE = ['from_currency', 'to_currency', 'state', 'outcome', 'asset_position'] as const;
 
-/** Adds up the orders that were inserted since `from`, or only the newest of them, those since `cutAt`. `db` must be of a snapshot. */
 export async function recentSums(db: Database, account: string, from: string) {
   const oldest = await orderBefore(db, account, MOST_ORDERS);
   const query = queries

@@ -60,7 +60,6 @@ export function define(command: Command): void {
     });
 }
 
-/** The part of a status that tells which orders a daemon cannot write, and why it does not reach the exchange. */
 interface DaemonStatus {
   readonly overview: { readonly outOfReach: readonly { readonly reason: string | null }[] };
   readonly daemon: {

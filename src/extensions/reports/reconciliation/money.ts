@@ -100,7 +100,6 @@ function currencyName({ currency, position }: MoneyGroup): string {
   return currency ?? `position ${position ?? '?'}: currency not shown`;
 }
 
-/** The groups by a name of their currency, those whose currency is not known last. */
 export function byCurrency<Group extends MoneyGroup>(
   groups: readonly Group[],
   nameOf: (group: Group) => string = currencyName,

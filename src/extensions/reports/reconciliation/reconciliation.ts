@@ -27,7 +27,6 @@ interface ReconciliationRequest extends PeriodScope {
   readonly drivenAccounts?: readonly string[] | undefined;
   /** Gets the orders of the scope, which are of one account: an id of an order is one of its account alone. */
   readonly ledger?: LedgerTables | undefined;
-  /** Makes the parts that only some reports have, once all orders are read. */
   readonly supplements?: () => readonly Supplement[];
   /** Called now and then with the progress; waiting in it lets signals through. */
   readonly onProgress?: (text: string) => Promise<void>;

@@ -38,7 +38,6 @@ export function outcomeOf({ state, outcome }: { readonly state: string | null; r
   return state === 'open' || state === 'disputed' ? state : null;
 }
 
-/** The sum of amounts that all have one outcome, under its name, and zero under the others. */
 export function sumsByOutcome(outcome: string | null, sum: string): Readonly<Record<Outcome, string>> {
   return Object.fromEntries(OUTCOMES.map((one) => [one, one === outcome ? sum : '0'])) as Record<Outcome, string>;
 }

@@ -125,7 +125,6 @@ export class ReconciliationTotals {
   /** Orders whose amounts are compared, but that do not count as checked. */
   comparedUnchecked = 0;
   readonly nothing = new Map<string, number>();
-  /** The oldest look-up that the report relies on, of orders that are not final and of final ones. */
   readonly oldestLookup: { open: string | null; final: string | null } = { open: null, final: null };
 
   constructor(settings: Pick<AmountSettings, 'outputPosition'>, asOf: string) {
@@ -173,7 +172,6 @@ export class ReconciliationTotals {
     else this.#addToDoubt('not readable', '1');
   }
 
-  /** `row` is that of the finding. */
   addFinding({ day, pair, severity, status }: ReportFinding, row: ListedRow): void {
     const { counts } = this.#lineOf(row, day, pair);
     if (status === 'acknowledged') counts.acknowledged += 1;
@@ -205,7 +203,6 @@ export class ReconciliationTotals {
     return sorted(lines).map(rowOf);
   }
 
-  /** The orders by day and group; groups that have findings alone are left out. */
   groups(): readonly GroupTotals[] {
     return sorted(this.#lines)
       .filter(({ counts }) => counts.orders > 0)

@@ -29,9 +29,7 @@ export interface Reconciled {
   /** Also counts the orders that are unchecked or disputed, or have an open finding of severity error or warning about which no person has decided. */
   readonly tables: ReportTables;
   readonly otherAccounts: readonly { readonly name: string; readonly rows: number }[];
-  /** Rows whose creation time does not tell whether they are of the period. */
   readonly unknownAge: number;
-  /** Since when the exchange has been out of reach; null if it is not, or was not at the moment of the report. */
   readonly outOfReachSince: string | null;
   readonly supplements: readonly Supplement[];
 }
@@ -169,7 +167,6 @@ export function verdictOf(reconciled: Reconciled, problems: readonly Problem[]):
   };
 }
 
-/** Returns the first entry for a person, as a status has it: an outage, or else the first one of the gravest list of the report. */
 function firstOf({ totals, tables, outOfReachSince }: Reconciled): Verdict['first'] {
   if (outOfReachSince !== null) return { head: OUT_OF_REACH };
   if (totals.counts().disputed > 0) return { section: 'disputed_orders', head: DISPUTED };
@@ -226,7 +223,6 @@ function differencesOf(totals: ReconciliationTotals) {
   return { amounts, compared: sumOf(all, ({ sums }) => sums.compared) };
 }
 
-/** Compares the sums of both sides. The difference of a disputed order is in no sum. */
 function differenceCard(totals: ReconciliationTotals, hasErrors: boolean, isDisputed: boolean): Card {
   const { amounts, compared } = differencesOf(totals);
   const unchecked = totals.comparedUnchecked;

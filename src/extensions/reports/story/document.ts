@@ -68,7 +68,6 @@ function withPageTimes(text: string): string {
   return text.replaceAll(/\b(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z/g, '$1 $2 UTC');
 }
 
-/** The evidence at the moment of the story; of the events the changes of the state alone. */
 interface Seen extends StoryEvidence {
   readonly preOrderId: string | null;
   readonly orderId: string | null;

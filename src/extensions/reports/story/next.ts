@@ -35,7 +35,6 @@ export interface Moment {
 }
 
 interface PlannedMoment extends Moment {
-  /** Something stops the next step, and is said already. */
   readonly isStopped: boolean;
   /** The newest look-up that was answered found no order, although an earlier one did. */
   readonly isVanished: boolean;
@@ -120,7 +119,6 @@ const FOLLOWED: readonly OrderState[] = FOLLOWED_STATES;
 export const CAN_END: readonly OrderState[] = ['disputed', ...RECHECKED_STATES];
 const ANEW = 'If your own order is still wanted, insert it again under a new id.';
 
-/** The request that comes next is of this lane; undefined if none comes. */
 export function nextLane(moment: Moment, settings: StorySettings): Lane | undefined {
   const { state } = moment;
   if (state === 'pending') return 'create';

@@ -61,7 +61,6 @@ interface ExplainDeps {
   readonly paceOf: () => FollowPace | Promise<FollowPace>;
 }
 
-/** The facts that only the owner of an account knows: its database does not have them. */
 interface OwnerNews {
   readonly kept?: Parameters<typeof describeKeptBack>[0] | undefined;
   readonly failure?: string | undefined;

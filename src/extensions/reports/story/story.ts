@@ -19,10 +19,8 @@ export interface Story {
   readonly asOf: string;
   readonly state: OrderState | null;
   readonly outcome: string | null;
-  /** The fate of the order, without the last full stop. */
   readonly headline: string;
   readonly told: readonly StoryEntry[];
-  /** The facts that decide when it is looked up; null for the past, and if no look-up is planned. */
   readonly pace: object | null;
   readonly next: readonly string[];
 }
@@ -69,7 +67,6 @@ export function buildStory(evidence: StoryEvidence, asOf: Date, settings: StoryS
   };
 }
 
-/** The change with which the state began. A create that was not taken does not end the wait to be sent. */
 export function beginOf(events: readonly StoryEvent[]): StoryEvent | undefined {
   const changes = events.filter(({ field }) => field === 'state');
   const newest = changes.at(-1);
@@ -92,7 +89,6 @@ function headline(facts: HeadlineFacts, events: readonly StoryEvent[], evidence:
   return `${headlineSentence(facts, since)}${isAgain ? ' again' : ''}${amounts ?? ''}${vanished}`;
 }
 
-/** Why the next step must wait, or never comes: a hold of the account, or an account without an owner. */
 function stopLines({ holds, stop, order }: StoryEvidence, moment: Moment, settings: StorySettings): readonly string[] {
   const { isDriven = true, blocked, keyPlace } = settings;
   const { asOf } = moment;
@@ -114,10 +110,7 @@ function stopLines({ holds, stop, order }: StoryEvidence, moment: Moment, settin
   return [...lines, `The order is not ${what}: the settings of this machine do not have the account ${order.account}.`];
 }
 
-/**
- * The events of the order. Events of stored findings are left out: the findings have entries of their own. So is the way by
- * held of a decision about an unknown outcome.
- */
+/** Events of stored findings are left out, because these have entries of their own; so is the way by held of a decision. */
 function eventEntries({ order, events, findings }: StoryEvidence): readonly StoryEntry[] {
   const isTold = ({ field, source, new_value, observed_at }: StoryEvent) =>
     field === 'finding'

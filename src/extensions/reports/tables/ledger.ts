@@ -53,7 +53,6 @@ const COMPARE = `
     from ours where isAtExchange and not exists (select 1 from ledger where ledger.id = ours.id);
   commit`;
 
-/** A ledger and the orders of the database, which are compared once both sides are complete. */
 export class LedgerTables extends TemporaryTables {
   readonly addLine = this.inserter<LedgerLine>('ledger', LINE);
   readonly addOrder = this.inserter<LedgerOrder>('ours', ORDER);

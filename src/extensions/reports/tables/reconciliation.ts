@@ -70,10 +70,7 @@ export function rowsToDrive({ account, asOf }: Pick<ReportScope, 'account' | 'as
     where account = ${account} and state in (${sql.join(WAITING_STATES)}) and created_at <= ${asOf}`;
 }
 
-/**
- * Counts the rows that belong to no period: their `created_at` is no time, or they were sent before it and the report would
- * not have them. Of all accounts if none is named.
- */
+/** Counts the rows whose `created_at` is no time or is after they were sent, so that they belong to no period. Of all accounts if none is named. */
 export function rowsOfUnknownAge(account: string | undefined, asOf: string): Query<{ rows: number }> {
   const ours = account === undefined ? countOfRows() : countOfRows().where('account', '=', account);
   return ours
@@ -88,7 +85,6 @@ function countOfRows() {
 const PRE_ORDER_COLUMNS = (['pre_order_id', ...ORDER_COLUMNS] as const).map((name) => `o.${name}` as const);
 export type PreOrderRow = InferResult<ReturnType<typeof nextPreOrders>>[number];
 
-/** Selects the next orders of the scope with a pre-order, after `last`, oldest first. */
 export function nextPreOrders(
   scope: ReportScope,
   last: { readonly at: string; readonly external_order_id: string } | undefined,

@@ -46,7 +46,6 @@ export function statesText({ overview, account, at }: DashboardFacts): string {
   return `<div class="panel states">${stripText(states, orders, pathOf)}<ul>\n${items.join('')}</ul></div>\n${explained}`;
 }
 
-/** A strip whose parts are as long as their states have orders, but none too short to be seen. */
 function stripText(states: readonly OrderState[], orders: Overview['orders'], pathOf: (state: OrderState) => string) {
   const { width, height, gap, least } = STRIP;
   const all = sumOf(states, (state) => orders[state]);
@@ -116,7 +115,6 @@ const MONEY_COLUMNS: readonly Column[] = [
   ...OUTCOME_COLUMNS,
   NOT_IN_SUMS,
 ];
-/** The filters of the lists behind these columns. No filter chooses the orders that are not at the exchange. */
 const FILTERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   orders: {},
   succeeded: { outcome: 'succeeded' },

@@ -43,10 +43,7 @@ export function problemsTitle({ troubles }: DashboardFacts): string {
   return troubles.slice(1).every(({ code }) => code === 'decided') ? 'Findings to acknowledge' : 'Other problems';
 }
 
-/**
- * Lists the problems after the gravest one; empty if there is none. Problems whose orders stand above stand near the end, decided
- * findings last. If the list is long, only findings are folded.
- */
+/** Problems whose orders stand above stand near the end, decided findings last. Of a long list only findings are folded. */
 export function problemsText({ troubles, ...facts }: DashboardFacts): string {
   const told = (trouble: Trouble) => (trouble.code === 'decided' ? 2 : Number(isToldAbove(trouble, facts)));
   const others = troubles.slice(1).toSorted((one, other) => told(one) - told(other));
@@ -90,7 +87,6 @@ function concernedText(trouble: Trouble, shown: Shown): string {
   return `${list} ${number === 1 ? 'waits' : 'wait'} to be sent${money === '' ? '' : `: ${money}`}`;
 }
 
-/** The orders of a finding are told once: with their state, if that is a problem by itself. */
 function isToldAbove({ concerned, stake }: Trouble, { overview: { orders } }: Shown): boolean {
   const isOfClass = concerned !== undefined && 'class' in concerned && stake?.amounts.length === 0;
   return isOfClass && orders.disputed + orders.held + orders.unknown > 0;
@@ -119,7 +115,6 @@ function actionText(trouble: Trouble, shown: Shown): string {
   return action(isCommand ? commandText(remedy) : `<p>${proseText(capitalized(remedy))}.</p>`);
 }
 
-/** The list of the orders or findings says more than a command. */
 function isListed({ code, concerned }: Trouble): boolean {
   return concerned !== undefined && ('class' in concerned || STATES[code] !== undefined);
 }

@@ -17,7 +17,6 @@ const PARTS: readonly { readonly codes: readonly ProblemCode[]; readonly boxOf: 
   { codes: ['receiver-fails', 'parked', 'dead-letters'], boxOf: receiversBox },
 ];
 
-/** Shows the parts that order-sync works with; of a part with problems the gravest one. */
 export function partsText(facts: DashboardFacts): string {
   const boxes = PARTS.flatMap(({ codes, boxOf }) => {
     const box = boxOf(facts);

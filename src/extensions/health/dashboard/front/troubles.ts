@@ -13,10 +13,7 @@ export const STATES: Partial<Record<ProblemCode, OrderState>> = {
 };
 const PAUSES: readonly ProblemCode[] = ['all-paused', 'creates-paused'];
 
-/**
- * Tells the problems of each class as one. Errors that are not about single orders come first, because they stop all of them; the
- * orders that wait to be sent are told with the first of these, or with a pause.
- */
+/** Errors that are not about single orders come first: they stop all of them. Orders that wait are told with the first of these, or with a pause. */
 export function troublesOf(problems: readonly Problem[], overview: Overview): readonly Trouble[] {
   const groups = Map.groupBy(problems, ({ code, about }) => `${code} ${about.class ?? ''}`);
   const troubles = [...groups.values()].map((group) => troubleOf(group, overview));

@@ -19,12 +19,10 @@ interface List<Found> {
   /** How the rows are sorted, and why there may be more than were found. */
   readonly about: readonly [sorted: string, cut: string | false];
   readonly columns: readonly Column[];
-  /** A row more than a page has if there are more. */
   readonly found: readonly Found[];
   readonly rowOf: (found: Found) => Row;
   /** The text of the address for the page that begins after a row, and the place at which a search ended that was cut. */
   readonly after: readonly [textOf: (last: Found) => string, ended?: Found | undefined];
-  /** The command that prints all rows, with a sentence about it; undefined if no command has this filter. */
   readonly command?: readonly [text: string, command: string, query: Query] | undefined;
 }
 

@@ -34,7 +34,6 @@ function withShortTimes(line: string): string {
   return line.replaceAll(/(?<=\s)(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)\.\d{3}Z/g, '$1 $2 UTC');
 }
 
-/** The next steps. A form replaces the commands that do the same. */
 function nextText(id: string, next: readonly string[], forms: OrderForms): string {
   const shown = Object.keys(forms).length === 0 ? next : next.filter((line) => !EFFECTS.includes(line));
   const parts = shown.map((line) => {

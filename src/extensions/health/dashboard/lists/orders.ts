@@ -32,7 +32,6 @@ const FIELDS = [STATE, OUTCOME, PAIR, SINCE, UNTIL];
 
 export async function ordersText({ store, clock }: OpsPages, account: string | undefined, query: Query) {
   const { [ID.name]: id } = query;
-  // A page of all accounts has the order of the command.
   const sort = account === undefined ? undefined : (valueIn(query, SORT) ?? (id === undefined ? 'newest' : 'id'));
   const { rows, isCut, lookedUntil } = await listOrders(store.db, {
     account,

@@ -9,7 +9,6 @@ export interface Field<Value = unknown> {
   readonly name: string;
   readonly label: string;
   readonly option?: string;
-  /** The values to choose from, each with its words; undefined if any text can be entered. */
   readonly choices?: Readonly<Record<string, string>>;
   readonly example?: string;
   readonly read: (text: string) => Value;
@@ -55,7 +54,6 @@ export function commandOf(command: string, query: Query, fields: readonly Field[
   return `order-sync ${command}${options.join('')}${account === undefined ? ' --account all' : accountWords(account)}`;
 }
 
-/** The account that is asked for, undefined for all. One alone is meant anyway. */
 export function accountIn({ account: asked }: Query, accounts: readonly string[]): string | undefined {
   if (asked === undefined || (asked === 'all' && !accounts.includes(asked))) {
     return accounts.length === 1 ? accounts[0] : undefined;

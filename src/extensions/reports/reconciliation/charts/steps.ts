@@ -59,10 +59,7 @@ const LONG: readonly (readonly [unit: string, months: number])[] = [
 ];
 const KINDS: readonly Kind[] = [DAYS, WEEKS, ...LONG.map(([unit, months]) => monthsKind(unit, months))];
 
-/**
- * Makes the axis of the days; text that is no day is left out. It covers the period too if that has few days. Undefined if
- * there is only one step: a chart of one column says no more than a table.
- */
+/** Undefined if there is only one step: a chart of one column says no more than a table. It covers the period too if that has few days. */
 export function timeSteps(days: readonly string[], period: readonly string[] = []): TimeSteps | undefined {
   const used = numbersOf(days);
   const all = numbersOf([...days, ...period]);
