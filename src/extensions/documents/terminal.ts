@@ -31,9 +31,8 @@ export function tableOf(columns: readonly Column[], rows: readonly Row[], screen
 }
 
 export function leftOutLine(leftOut: readonly Column[], screen: Screen): string {
-  return leftOut.length === 0
-    ? ''
-    : noteText(`not shown here: ${labelsOf(leftOut)}. A wider terminal or --json shows them.`, screen);
+  if (leftOut.length === 0) return '';
+  return noteText(`not shown here: ${labelsOf(leftOut)}. A wider terminal or --json shows them.`, screen);
 }
 
 export function noteText(text: string, screen: Screen): string {
@@ -86,11 +85,8 @@ function measured(column: Column, rows: readonly Row[], now?: Date): LaidColumn 
   const { key, kind, isId } = column;
   const texts = rows.map((row) => printable(row[key]));
   const isShortTime = now !== undefined && kind === 'time';
-  const cells = isAmount(column)
-    ? alignedAtPoint(texts)
-    : isShortTime
-      ? texts.map((text) => shortTime(text, now))
-      : texts;
+  const shown = isShortTime ? texts.map((text) => shortTime(text, now)) : texts;
+  const cells = isAmount(column) ? alignedAtPoint(texts) : shown;
   const label = cut(`${printable(column.label)}${isShortTime ? ' UTC' : ''}`, LONGEST_LABEL);
   const widest = mostOf(cells, widthOf);
   const word = Math.max(1, mostOf(label.split(' '), widthOf));

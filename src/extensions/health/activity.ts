@@ -198,22 +198,18 @@ export class Activities {
   }
 }
 
+type ReadActivities = Pick<Activities, 'all' | 'find'>;
+type RateSettings = Pick<Config, 'accounts' | 'exchange'>;
+
 /** The look-ups of an account, or of all, as far as this process makes them. */
-export function lookupFacts(
-  activities: Pick<Activities, 'all' | 'find'>,
-  config: Pick<Config, 'accounts' | 'exchange'>,
-  account: string | undefined,
-): LookupFacts {
+export function lookupFacts(activities: ReadActivities, config: RateSettings, account?: string): LookupFacts {
   const asked = askedOf(activities, account);
   const waiting = asked.flatMap(({ overdue }) => overdue ?? []);
-  const sinceMs = Math.min(...waiting.map(({ since }) => since.getTime()));
+  const [first] = waiting.map(({ since }) => since.toISOString()).toSorted();
   return {
     rate: rateUse(activities, config, account),
     seenLate: timesOf(asked.map(({ seenLate }) => seenLate)),
-    overdue:
-      waiting.length === 0
-        ? null
-        : { orders: sumOf(waiting, ({ orders }) => orders), since: new Date(sinceMs).toISOString() },
+    overdue: first === undefined ? null : { orders: sumOf(waiting, ({ orders }) => orders), since: first },
   };
 }
 
@@ -221,11 +217,7 @@ export function askedOf(activities: Pick<Activities, 'all'>, account: string | u
   return [...activities.all].filter((activity) => account === undefined || activity.account === account);
 }
 
-export function rateUse(
-  activities: Pick<Activities, 'find'>,
-  config: Pick<Config, 'accounts' | 'exchange'>,
-  account: string | undefined,
-): RateUse {
+export function rateUse(activities: Pick<Activities, 'find'>, config: RateSettings, account?: string): RateUse {
   const groups = account === undefined ? groupsOf(config) : [groupOf(config, account)];
   const exchanges = new Map(config.accounts.map(({ name, exchange }) => [name, exchange]));
   let [spent, requests] = [0, 0];

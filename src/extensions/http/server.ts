@@ -83,11 +83,8 @@ interface Patient extends Pick<FlowDeps, 'log' | 'clock'> {
 }
 
 /** A server that cannot listen tries again, as when pm2 restarts it, or another worker of this machine has the address. */
-export async function listenPatiently(
-  server: FastifyInstance,
-  { name, listen, log, clock }: Patient,
-  stopping: AbortSignal,
-) {
+export async function listenPatiently(server: FastifyInstance, patient: Patient, stopping: AbortSignal) {
+  const { name, listen, log, clock } = patient;
   const state: { url?: string; failure?: string | undefined } = {};
   const listening = new AbortController();
   const begin = async () => {

@@ -14,7 +14,7 @@ export interface ReconciliationScope extends PeriodScope {
   readonly isWhole?: boolean | undefined;
 }
 
-const CLASS_COLUMNS: readonly Column[] = [
+const CLASSES: readonly Column[] = [
   { key: 'day', label: 'Day (UTC)', kind: 'day' },
   { key: 'pair', label: 'Pair', kind: 'text' },
   { key: 'class', label: 'Class', kind: 'text' },
@@ -93,13 +93,7 @@ function sectionsOf(scope: ReconciliationScope, { totals, tables, supplements }:
     },
     { ...forPrograms, name: 'days', title: 'Orders by day and pair', columns: DAY_COLUMNS, rows: totals.byDay() },
     uncheckedSection(unchecked),
-    {
-      ...forPrograms,
-      name: 'classes',
-      title: 'Findings by day and class',
-      columns: CLASS_COLUMNS,
-      rows: tables.classes(),
-    },
+    { ...forPrograms, name: 'classes', title: 'Findings by day and class', columns: CLASSES, rows: tables.classes() },
   ];
 }
 

@@ -125,6 +125,9 @@ const FILTERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 const MOST_ROWS = 30;
 
+const UNCLASSIFIED =
+  'Unclassified: the setting follow.succeededStatuses does not say which statuses mean that an order paid.';
+
 export function moneyText({ activity, account }: DashboardFacts): string {
   if (activity === null) return empty('Choose an account to see its amounts.');
   const { money, moneySince, starts } = activity;
@@ -141,10 +144,7 @@ export function moneyText({ activity, account }: DashboardFacts): string {
   const left = rows.length - MOST_ROWS;
   const more =
     left > 0 ? `<p class="note">${counted(left, 'more pair')}: ${commandText('order-sync report summary')}</p>\n` : '';
-  const isUnclassified = columns.some(({ key }) => key === 'outcome_unknown');
-  const hint = isUnclassified
-    ? note('Unclassified: the setting follow.succeededStatuses does not say which statuses mean that an order paid.')
-    : '';
+  const hint = columns.some(({ key }) => key === 'outcome_unknown') ? note(UNCLASSIFIED) : '';
   return `${table('Amounts', columns, rows.slice(0, MOST_ROWS))}${more}${hint}${cutNote(moneySince)}`;
 }
 
