@@ -1,19 +1,13 @@
 import { counted, inUnits, withCommas } from '../../base/words.ts';
 import type { ExplainedPace } from '../../orders/pass/pace.ts';
 import { statusName, type PacedOrder } from '../../orders/rules/lookup.ts';
-import type { PaceLearner, PaceLimits } from './pace.ts';
+import type { LearnedPace } from './pace.ts';
 import { statusKey } from './status.ts';
 import { ageBy, LONGEST_MS } from './stay-times.ts';
 
 const FEW_STAYS = 10;
 
-export function explainLearned(
-  learner: PaceLearner,
-  limits: PaceLimits,
-  order: PacedOrder,
-  forMs: number,
-): ExplainedPace {
-  const learned = learner.pace(limits);
+export function explainLearned(learned: LearnedPace, order: PacedOrder, forMs: number): ExplainedPace {
   const key = statusKey(order);
   const stays = learned.statuses.find((one) => one.key === key)?.stays ?? 0;
   const halfMs = ageBy(0.5, learned.hazardsOf(key));

@@ -107,7 +107,7 @@ export class LearningPace implements FollowPace {
   async explain(deps: PaceDeps, order: PacedOrder, forMs: number, signal: AbortSignal): Promise<ExplainedPace> {
     if (this.isEveryTick) return await EVERY_TICK.explain(deps, order, forMs, signal);
     this.history = await learnHistory(deps, this.history, signal);
-    return explainLearned(this.history.learner.again(), this.limits, order, forMs);
+    return explainLearned(this.history.learner.again().pace(this.limits), order, forMs);
   }
 
   /** `now` is on the monotonic clock. */

@@ -1,4 +1,3 @@
-import type { Config } from '../../../settings/config.ts';
 import { exchangeByAccount } from '../../../settings/config.ts';
 import { decidingAdvice } from '../../../accounts/rules/fail-over.ts';
 import { readFailOvers } from '../../../store/tables/fail-overs.ts';
@@ -134,10 +133,7 @@ export class DashboardReader {
   }
 }
 
-export function programFacts(
-  { version, startedAt, config }: Pick<OpsPages, 'version' | 'startedAt'> & { readonly config: Config },
-  account: string | undefined,
-): ProgramFacts {
+export function programFacts({ version, startedAt, config }: OpsPages, account: string | undefined): ProgramFacts {
   const names = account === undefined ? config.accounts.map(({ name }) => name) : [account];
   const addresses = names.flatMap((name) => exchangeByAccount(config)(name).baseUrl ?? []);
   const kinds = addresses.map((url) => (isLoopback(new URL(url).hostname) ? 'sandbox' : 'live'));

@@ -112,6 +112,9 @@ function checksOf(command: Command, config: Config): readonly Check[] {
   const ofDatabase = config.database.kind === 'postgres';
   const daemon = async () => (await askDaemon(command, config, account))?.daemon ?? undefined;
   const inStore = <Result>(read: (store: Store) => Promise<Result>) => withStore(command, 'any', read, config);
+  const newSettings = async () => {
+    return settingsProblems((await daemon())?.changedSettings).map((one) => ofProblem('settings', one));
+  };
   const driver = () => inStore((store) => store.driverOf(asked)).catch(() => undefined);
   const { endpoints } = webhooksSettings.of(config).webhooks;
   const addressOf = (check: 'address' | 'webhook', url: string, isPublicOnly = false): Check['run'] => {
@@ -139,11 +142,7 @@ function checksOf(command: Command, config: Config): readonly Check[] {
     ...(othersLeft === 0 ? [] : [{ name: 'key', run: async () => [ok('key', left)] }]),
     ...endpoints.map(({ url, allowPrivate }) => ({ name: 'webhook', run: addressOf('webhook', url, !allowPrivate) })),
     { name: 'service', ofDatabase, run: async () => [checkService((await daemon())?.pid, (await driver())?.name)] },
-    {
-      name: 'settings',
-      ofDatabase,
-      run: async () => settingsProblems((await daemon())?.changedSettings).map((one) => ofProblem('settings', one)),
-    },
+    { name: 'settings', ofDatabase, run: newSettings },
     { name: 'ops', ofDatabase, run: async (signal) => [await checkOps(config, await daemon(), signal)] },
     { name: 'api', ofDatabase, run: async (signal) => checkApi(config, await daemon(), signal) },
   ];

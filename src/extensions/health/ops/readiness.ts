@@ -4,7 +4,7 @@ import { readingOf, type ReadingSources } from '../status/read-status.ts';
 import { problemText, type Problem, type ProblemCode } from '../../../accounts/problem.ts';
 import { problemsOf } from '../status/problems.ts';
 import type { Overview } from '../status/status.ts';
-import { type Disk, Readings } from './readings.ts';
+import { newReadings, type Disk, type Readings } from './readings.ts';
 import { deadline, type Clock } from '../../../base/clock.ts';
 import { healthSettings } from '../settings.ts';
 import { messageOf } from '../../../base/text.ts';
@@ -79,7 +79,7 @@ export async function sendHeartbeats(deps: HeartbeatDeps, stopping: AbortSignal)
   const { clock, log, config } = deps;
   const { heartbeatUrl } = healthSettings.of(config).ops;
   if (heartbeatUrl === undefined) return;
-  const sources = { ...deps, readings: new Readings(deps) };
+  const sources = { ...deps, readings: newReadings(deps) };
   let failures = 0;
   await repeatEvery(clock, EVERY_MS, stopping, async () => {
     const checks = await checkReadiness(sources, stopping.aborted);

@@ -26,7 +26,7 @@ export interface OpsSources {
 export interface OpsPages extends OpsSources {
   readonly version: string;
   readonly startedAt: string;
-  readonly readings: Pick<Readings, 'overview' | 'disk'>;
+  readonly readings: Readings;
 }
 
 /** How long after it a reading is shared, in milliseconds: longer if it took long, so that it takes little of the time. */
@@ -54,19 +54,16 @@ interface ReadingsDeps {
 }
 
 /** The readings for the pages of the ops endpoint: each is read once, however many ask for it at the same time. */
-export class Readings {
-  readonly overview: () => Promise<Reading<Overview>>;
-  readonly disk: () => Promise<Reading<Disk>>;
-
-  constructor({ config, store, clock }: ReadingsDeps) {
-    const { endpoints } = webhooksSettings.of(config).webhooks;
-    this.overview = shared(clock, async () => {
-      if (!store.isInPlace()) return { failure: 'its file was moved, deleted or replaced' };
-      return await inTime(clock, read(readOverview(store.db, { account: undefined, endpoints, now: clock.now() })));
-    });
-    this.disk = shared(clock, () => read(readDisk(config.database)));
-  }
+export function newReadings({ config, store, clock }: ReadingsDeps) {
+  const { endpoints } = webhooksSettings.of(config).webhooks;
+  const overview = async (): Promise<Reading<Overview>> => {
+    if (!store.isInPlace()) return { failure: 'its file was moved, deleted or replaced' };
+    return await inTime(clock, read(readOverview(store.db, { account: undefined, endpoints, now: clock.now() })));
+  };
+  return { overview: shared(clock, overview), disk: shared(clock, () => read(readDisk(config.database))) };
 }
+
+export type Readings = ReturnType<typeof newReadings>;
 
 async function inTime<Value>(clock: Pick<Clock, 'sleep'>, reading: Promise<Reading<Value>>): Promise<Reading<Value>> {
   const done = new AbortController();

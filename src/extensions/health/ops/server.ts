@@ -7,7 +7,7 @@ import { guard } from './guard.ts';
 import { addDashboard } from '../dashboard/routes.ts';
 import type { Metrics } from './metrics.ts';
 import { checkReadiness } from './readiness.ts';
-import { Readings, type OpsPages, type OpsSources } from './readings.ts';
+import { newReadings, type OpsPages, type OpsSources } from './readings.ts';
 
 const LIMITS = {
   /** Far above any form of ours, in bytes. */
@@ -41,7 +41,7 @@ export async function serveOps(deps: OpsDeps, stopping: AbortSignal): Promise<Op
   if (listen === undefined) return { close: async () => {} };
   // Only here is it needed.
   const { startMetrics } = await import('./metrics.ts');
-  const pages = { ...deps, readings: new Readings(deps), startedAt: clock.now().toISOString() };
+  const pages = { ...deps, readings: newReadings(deps), startedAt: clock.now().toISOString() };
   const metrics = startMetrics(pages);
   const server = opsServer(pages, metrics, stopping);
   const listening = await listenPatiently(server, { ...deps, name: 'ops', listen }, stopping);

@@ -88,10 +88,8 @@ async function watchStatus(read: () => Promise<Status>, isJson: boolean) {
 }
 
 async function readAlone(command: Command): Promise<Status> {
-  const [{ withAccounts }, { readOverview }] = await Promise.all([
-    import('../../../cli/shared/store.ts'),
-    import('../tables/overview.ts'),
-  ]);
+  const { withAccounts } = await import('../../../cli/shared/store.ts');
+  const { readOverview } = await import('../tables/overview.ts');
   const read = async (store: Store, account: string | undefined, config: Config): Promise<Status> => {
     const { endpoints } = webhooksSettings.of(config).webhooks;
     const clock = systemClock();

@@ -144,11 +144,9 @@ async function countInvalid(db: Database, accounts: readonly string[]): Promise<
 }
 
 export async function countBy(db: Database, column: string, rows: RawBuilder<unknown>): Promise<Counted> {
-  const found = await sql<{ name: string; orders: number }>`
-    select ${sql.ref(column)} as name, count(*) as orders from (${rows}) as found group by ${sql.ref(column)}`.execute(
-    db,
-  );
-  return new Map(found.rows.map(({ name, orders }) => [name, orders]));
+  const counts = sql<{ name: string; orders: number }>`
+    select ${sql.ref(column)} as name, count(*) as orders from (${rows}) as found group by ${sql.ref(column)}`;
+  return new Map((await counts.execute(db)).rows.map(({ name, orders }) => [name, orders]));
 }
 
 function isFull(found: Counted): boolean {
