@@ -83,12 +83,10 @@ function patternText({ tone, pattern = 'plain' }: Look, id: number): string {
   return `<pattern id="chart${id}-${tone}-${pattern}" width="4" height="4" patternUnits="userSpaceOnUse"${turned}><g class="${tone}" fill="${TONE_COLORS[tone]}"><path opacity=".35" d="M0 0h4v4h-4z"/>${SHAPES[pattern]}</g></pattern>`;
 }
 
-function panelText(
-  { steps, series, panels, isBeside = false }: ColumnChart,
-  { unit, values }: ColumnChart['panels'][number],
-  size: Size,
-  paint: Paint,
-): string {
+type Panel = ColumnChart['panels'][number];
+
+function panelText(chart: ColumnChart, { unit, values }: Panel, size: Size, paint: Paint): string {
+  const { steps, series, panels, isBeside = false } = chart;
   const isAlone = panels.length === 1;
   const [width, most] = isAlone ? [size.width, 4] : [size.panelWidth, 3];
   const height = isAlone && size.name === 'wide' ? 240 : 180;

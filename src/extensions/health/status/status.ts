@@ -69,8 +69,6 @@ const times = z.object({ count, p50Ms: z.number(), p99Ms: z.number() });
 export type Times = Immutable<z.infer<typeof times>>;
 
 const overdue = z.object({ orders: count, since: time });
-/** Followed orders whose look-up was due before the last tick, and when the first of them was due. */
-export type OverdueStatus = Immutable<z.infer<typeof overdue>>;
 
 const daemon = z.object({
   pid: z.int(),

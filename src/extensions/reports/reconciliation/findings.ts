@@ -60,11 +60,10 @@ export function derivedFinding(row: ReconciledRow, finding: Finding, settings: C
   return { id: null, status: 'open', since: null, reason: null, ...listed(row, { ...finding, severity }, settings) };
 }
 
-function listed(
-  row: KnownFindingRow | ReconciledRow,
-  { class: name, severity, expected, actual }: Pick<KnownFindingRow, 'class' | 'severity' | 'expected' | 'actual'>,
-  settings: CurrencySettings,
-) {
+type Told = Pick<KnownFindingRow, 'class' | 'severity' | 'expected' | 'actual'>;
+
+function listed(row: KnownFindingRow | ReconciledRow, finding: Told, settings: CurrencySettings) {
+  const { class: name, severity, expected, actual } = finding;
   return {
     rank: placeOfFinding(severity, name),
     severity,

@@ -91,11 +91,8 @@ async function addUp(adding: Adding): Promise<Omit<Reconciled, 'supplements'>> {
   return { totals, charts, tables, otherAccounts, unknownAge, outOfReachSince };
 }
 
-async function addAccount(
-  account: string,
-  { snapshot, scope, request, tables, charts, progress }: Adding,
-  hasFindings = true,
-): Promise<ReconciliationTotals> {
+async function addAccount(account: string, adding: Adding, hasFindings = true): Promise<ReconciliationTotals> {
+  const { snapshot, scope, request, tables, charts, progress } = adding;
   const { by, from, to, asOf } = scope;
   const settings = { ...scope.settings, ...request.settingsOf?.(account) };
   const ofAccount = { account, by, from, to, asOf, ignore: settings.ignore };

@@ -83,10 +83,7 @@ function verdictOf({ state, outcome, headline, asOf }: Story, { order, events, f
   const tones = [tone, ...open.map(({ severity }) => toneOf('severity', severity))];
   return {
     tone: GRAVITY.find((one) => tones.includes(one)) ?? tone,
-    text:
-      open.length === 0
-        ? headline
-        : `${headline}. ${capitalized(counted(open.length, 'finding is', 'findings are'))} open.`,
+    text: open.length === 0 ? headline : `${headline}. ${counted(open.length, 'finding is', 'findings are')} open.`,
     reasons: [
       ...(reason === null ? [] : [why.replace(/([.!?])\.$/, '$1')]),
       ...new Set(open.map(({ class: name }) => findingClass(name)?.meaning ?? `Finding ${name}.`)),

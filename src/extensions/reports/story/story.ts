@@ -203,10 +203,8 @@ function findingLines(open: readonly StoryFinding[], moment: Pick<Moment, 'order
   return [
     ...new Set(
       open.map((finding) => {
-        const lead =
-          finding.severity === 'info' || isDecided(finding, moment.events)
-            ? 'For information:'
-            : 'A person should look at';
+        const isInfo = finding.severity === 'info' || isDecided(finding, moment.events);
+        const lead = isInfo ? 'For information:' : 'A person should look at';
         // The decisions above say the same at length.
         const isSaid = finding.class === 'ID_COLLISION' && moment.state === 'disputed';
         const advice = isSaid ? SAID_ABOVE : adviceOn(finding, moment).replace(HERE, ABOVE);

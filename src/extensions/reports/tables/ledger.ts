@@ -17,14 +17,10 @@ export interface LedgerOrder {
   readonly isAtExchange: 0 | 1 | null;
 }
 
-export interface LedgerDifference {
-  readonly problem: string;
-  readonly external_order_id: string;
-  readonly file: string | null;
-  readonly line: number | null;
-  readonly ours: string | null;
-  readonly ledger: string | null;
-}
+type LedgerDifference = Readonly<
+  Record<'problem' | 'external_order_id', string> &
+    Record<'file' | 'ours' | 'ledger', string | null> & { line: number | null }
+>;
 
 const LINE = 'id, amount, currency, file, line';
 const ORDER = 'id, amount, currency, isAtExchange';

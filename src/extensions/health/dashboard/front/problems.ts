@@ -54,11 +54,10 @@ export function problemsText({ troubles, ...facts }: DashboardFacts): string {
   });
   const textsOf = (isFolded: boolean) => items.flatMap((one) => (one.isFolded === isFolded ? one.text : []));
   const [shown, folded] = [textsOf(false), textsOf(true)];
-  const rest =
-    folded.length === 0
-      ? ''
-      : `<details><summary>${counted(folded.length, 'more class of findings', 'more classes of findings')}</summary>\n<ul class="needs">\n${folded.join('')}</ul></details>\n`;
-  return items.length === 0 ? '' : `<ul class="needs">\n${shown.join('')}</ul>\n${rest}`;
+  const summary = counted(folded.length, 'more class of findings', 'more classes of findings');
+  const rest = `<details><summary>${summary}</summary>\n<ul class="needs">\n${folded.join('')}</ul></details>\n`;
+  if (items.length === 0) return '';
+  return `<ul class="needs">\n${shown.join('')}</ul>\n${folded.length === 0 ? '' : rest}`;
 }
 
 type Shown = Pick<DashboardFacts, 'at' | 'account' | 'overview'>;

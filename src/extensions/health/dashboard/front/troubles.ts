@@ -35,11 +35,9 @@ function troubleOf(group: readonly Problem[], { account, orders, findings, newIn
   if (name !== undefined) {
     const ofClass = findings.filter((one) => one.class === name);
     const decided = sumOf(ofClass, (one) => one.decided ?? 0);
-    const [status, count] =
-      code === 'decided'
-        ? (['decided', decided] as const)
-        : ([decided > 0 ? 'undecided' : 'open', sumOf(ofClass, ({ open }) => open) - decided] as const);
-    return { ...first, since, concerned: { class: name, status }, count };
+    const left = { concerned: { class: name, status: decided > 0 ? 'undecided' : 'open' } } as const;
+    if (code === 'decided') return { ...first, since, concerned: { class: name, status: code }, count: decided };
+    return { ...first, since, ...left, count: sumOf(ofClass, ({ open }) => open) - decided };
   }
   if (code === 'invalid' && newInvalid !== null) {
     const concerned = { state: code, since: newInvalid.since };
