@@ -84,7 +84,7 @@ export function dashboardFacts(changes: Partial<DashboardFacts> = {}): Dashboard
       lastAnswerAt: '2026-03-04T13:37:41.100Z',
       inFlight: 3,
       rate: { spent: 7, requests: 10, intervalMs: 1_000 },
-      detection: { count: 20_113, p50Ms: 2_400, p99Ms: 19_000 },
+      seenLate: { count: 20_113, p50Ms: 2_400, p99Ms: 19_000 },
       overdue: null,
     },
     database: { bytes: 1_812_000_000, readMs: 31.2 },

@@ -24,10 +24,8 @@ const TONE_COLORS: Readonly<Record<Tone, string>> = {
   neutral: MUTED,
 };
 
-/** The part of a step that its columns take. */
 const FILLED = 0.78;
 const WIDEST_COLUMN = 40;
-/** Room for the names below an axis, and their place in it. */
 const AXIS = 26;
 const AXIS_TEXT = 13;
 /** The sum of a step's numbers stays finite. */
@@ -85,12 +83,10 @@ function patternText({ tone, pattern = 'plain' }: Look, id: number): string {
   return `<pattern id="chart${id}-${tone}-${pattern}" width="4" height="4" patternUnits="userSpaceOnUse"${turned}><g class="${tone}" fill="${TONE_COLORS[tone]}"><path opacity=".35" d="M0 0h4v4h-4z"/>${SHAPES[pattern]}</g></pattern>`;
 }
 
-function panelText(
-  { steps, series, panels, isBeside = false }: ColumnChart,
-  { unit, values }: ColumnChart['panels'][number],
-  size: Size,
-  paint: Paint,
-): string {
+type Panel = ColumnChart['panels'][number];
+
+function panelText(chart: ColumnChart, { unit, values }: Panel, size: Size, paint: Paint): string {
+  const { steps, series, panels, isBeside = false } = chart;
   const isAlone = panels.length === 1;
   const [width, most] = isAlone ? [size.width, 4] : [size.panelWidth, 3];
   const height = isAlone && size.name === 'wide' ? 240 : 180;
@@ -139,10 +135,8 @@ function finite(value: number): number {
   return Math.max(-GREATEST, Math.min(GREATEST, value));
 }
 
-/** The height of the strip of a thing. */
 const STRIP = 22;
 
-/** Makes a drawing with a strip for each thing, which has its name beside the strip, or above it on a narrow page. */
 function stripsOf(rows: readonly Series[], size: Size) {
   const isWide = size.name === 'wide';
   const [left, top, pitch] = isWide ? [210, 9, 38] : [14, 26, 50];
@@ -157,7 +151,6 @@ function stripsOf(rows: readonly Series[], size: Size) {
   return { drawing, left, right: size.width - 40, bottom: rows.length * pitch, topOf };
 }
 
-/** Draws a line from 1 % to 99 %, a box for the middle half, and a mark at the median. */
 function spansText({ rows }: SpanChart, size: Size, paint: Paint): string {
   const { drawing, left, right, bottom, topOf } = stripsOf(rows, size);
   const spans = rows.map(({ span }) => span);

@@ -11,16 +11,10 @@ const PROBLEMS: Partial<Record<CsvErrorCode | 'INVALID_OPENING_QUOTE', string>> 
   CSV_MAX_RECORD_SIZE: TOO_LONG,
 };
 
-/** A record, with the line on which it begins. */
-interface CsvRecord {
-  readonly line: number;
-  readonly record: readonly string[];
-}
+type CsvRecord = { readonly line: number; readonly record: readonly string[] };
 
 /** Reads the records of a CSV file, the header among them; one that cannot be read is the last. */
-export async function* csvRecords(
-  input: Readable,
-): AsyncGenerator<CsvRecord | { readonly line: number; readonly problem: string }> {
+export async function* csvRecords(input: Readable) {
   // The parser counts a line end within quotes differently from one between records, so the lines are counted here.
   let [end, emptyLines] = [0, 0];
   const nextLine = ({ empty_lines }: Pick<Info, 'empty_lines'>) => end + 1 + empty_lines - emptyLines;

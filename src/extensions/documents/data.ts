@@ -43,7 +43,6 @@ export async function* jsonText(document: ReportDocument): AsyncGenerator<string
   yield '\n  }\n}\n';
 }
 
-/** Writes an array as `JSON.stringify(rows, null, 2)` does, row by row. */
 async function* jsonRows(section: Section, indent: string): AsyncGenerator<string> {
   let separator = '[\n';
   for await (const row of keyedRows(section)) {

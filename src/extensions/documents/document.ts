@@ -4,7 +4,6 @@ import type { Cell, Tone } from '../../cli/shared/terminal.ts';
 export type CellKind = 'text' | 'time' | 'day' | 'decimal' | 'digits' | 'count' | TonedKind;
 type TonedKind = 'severity' | 'state' | 'outcome';
 
-/** Keys without a column are not shown. */
 export type Row = Readonly<Record<string, Cell>>;
 export type Rows = Iterable<Row> | AsyncIterable<Row>;
 
@@ -19,9 +18,7 @@ export interface Column {
   readonly isId?: boolean;
   /** Left out in the forms for people (table, HTML): another column says the same to them. */
   readonly isForPrograms?: boolean;
-  /** In HTML: the address that a cell leads to; undefined if it leads nowhere. */
   readonly href?: (row: Row) => string | undefined;
-  /** In HTML: the cell is marked as one to copy, for a script that adds a button. */
   readonly isCopied?: boolean;
   /** In HTML: the time of the page, from which the age of each time is counted that stands beside it. */
   readonly agesAt?: string;
@@ -38,7 +35,6 @@ export interface Section {
   readonly rowsForPeople?: Rows;
   readonly part?: SectionPart;
   readonly lead?: string;
-  /** The sentence in place of rows if there are none; `none` unless given. */
   readonly empty?: string;
   readonly groups?: Groups;
   /** In HTML the section folds behind its title, and in XLSX its sheet is hidden, unless the document is whole. */
@@ -47,7 +43,6 @@ export interface Section {
   readonly isForPrograms?: boolean;
 }
 
-/** The parts of a report, in their order, with their titles. */
 export const PARTS = {
   attention: 'What needs a person',
   money: 'Orders and money',
@@ -58,61 +53,43 @@ export type SectionPart = keyof typeof PARTS;
 
 /** Rows beside each other with the same values of some columns. In HTML each group folds behind its heading, without these columns. */
 export interface Groups {
-  /** The keys of these columns. */
   readonly says: readonly string[];
   describe(row: Row): GroupHead;
 }
 
 export interface GroupHead {
   readonly title: string;
-  /** The part of a page that has the group, if it is not that of the section. */
   readonly part?: SectionPart;
   readonly tone?: Tone;
   readonly meaning?: string;
   readonly advice?: string;
 }
 
-export interface Fact {
-  readonly key: string;
-  readonly label: string;
-  readonly value: Cell;
-}
+export type Fact = { readonly key: string; readonly label: string; readonly value: Cell };
 
 export const PATTERNS = ['plain', 'stripes', 'dots', 'grid'] as const;
 
-export interface Look {
-  readonly tone: Tone;
-  /** `plain` unless given. */
-  readonly pattern?: (typeof PATTERNS)[number];
-}
+export type Look = { readonly tone: Tone; readonly pattern?: (typeof PATTERNS)[number] };
 
 export type Chart = ColumnChart | SpanChart;
 
 interface ChartHead {
   readonly title: string;
-  /** The part of a page that it stands in: above its sections, in `attention` below them. */
   readonly part: SectionPart;
-  /** Its main figures in a sentence or two, also for people who do not see it. */
   readonly text: string;
 }
 
 /** The names of the steps of an axis, such as its days; null if a step bears none. */
 export type Steps = readonly (string | null)[];
 
-export interface Series {
-  readonly name: string;
-  readonly look: Look;
-  readonly note?: string;
-}
+export type Series = { readonly name: string; readonly look: Look; readonly note?: string };
 
 /** Numbers by step, as columns in which one series stands on the other; numbers of two units are never in one panel. */
 export interface ColumnChart extends ChartHead {
   readonly kind: 'columns';
   readonly steps: Steps;
   readonly series: readonly Series[];
-  /** The series stand beside each other in each step, and not on each other. */
   readonly isBeside?: boolean;
-  /** One row of `values` a series, one value a step. */
   readonly panels: readonly { readonly unit: string; readonly values: readonly (readonly number[])[] }[];
 }
 
@@ -127,7 +104,6 @@ export interface SpanChart extends ChartHead {
 export interface Verdict {
   readonly tone: Tone;
   readonly text: string;
-  /** In plain words, the gravest first. */
   readonly reasons: readonly string[];
   /** The entry that a person begins with, and the section that has it first, if one has it. */
   readonly first?: { readonly section?: string; readonly head: GroupHead } | undefined;
@@ -136,7 +112,6 @@ export interface Verdict {
 export interface Card {
   readonly label: string;
   readonly value: string;
-  /** The parts of the figure, or the advice about it. */
   readonly note?: string;
   readonly tone?: Tone;
   readonly section?: string;
@@ -144,10 +119,7 @@ export interface Card {
 
 /** A report before it is written in a form. The same document always makes the same bytes. */
 export interface ReportDocument {
-  /**
-   * Name and version of the JSON form, such as `order-sync.reconciliation/1`; null if JSON is only the rows of the one section. A
-   * change that breaks its readers needs the next number.
-   */
+  /** Name and version of the JSON form, such as `order-sync.reconciliation/1`; null if JSON is only the rows of the one section. */
   readonly schema: string | null;
   readonly title: string;
   readonly verdict?: Verdict;
@@ -155,7 +127,6 @@ export interface ReportDocument {
   readonly facts: readonly Fact[];
   readonly sections: readonly Section[];
   readonly charts: readonly Chart[];
-  /** Nothing is folded or hidden. */
   readonly isWhole?: boolean | undefined;
 }
 
@@ -165,13 +136,11 @@ export function isNumeric({ kind }: Pick<Column, 'kind'>): boolean {
   return NUMBERS.has(kind);
 }
 
-/** Tells whether a column of such cells alone says nothing: the cell is empty, or the number zero. */
 export function saysNothing(value: Cell, column: Column): boolean {
   if (value === null || value === '' || value === 0) return true;
   return isNumeric(column) && /^-?0+(?:\.0*)?$/.test(String(value));
 }
 
-/** The values that are not neutral. */
 const TONES: Readonly<Record<string, Readonly<Record<string, Tone>>>> = {
   severity: { error: 'error', warning: 'warning', info: 'info' },
   state: {

@@ -26,7 +26,6 @@ const ENDS = new Map<string | null, readonly [brief: string, sentence: string]>(
 
 export type HeadlineFacts = Readonly<{ state: string; outcome: string | null }>;
 
-/** Returns the external order id as people see it: a shop may insert an empty one. */
 export function shownId(externalOrderId: string): string {
   return externalOrderId === '' ? '(empty id)' : externalOrderId;
 }
@@ -36,7 +35,6 @@ export function headlineOf({ state, outcome }: HeadlineFacts): string {
   return (state === 'final' ? ENDS.get(outcome)?.[0] : undefined) ?? wordsOf(state)[0];
 }
 
-/** The same in a sentence without its full stop. `since`, an ISO 8601 time, is that of the newest change of the state. */
 export function headlineSentence({ state, outcome }: HeadlineFacts, since?: string): string {
   const [brief, more = ''] = wordsOf(state);
   const end = state === 'final' ? ENDS.get(outcome)?.[1] : undefined;

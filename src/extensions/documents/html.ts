@@ -1,14 +1,6 @@
 import { figureText } from './chart.ts';
-import {
-  PARTS,
-  type Card,
-  type Column,
-  type Fact,
-  type GroupHead,
-  type ReportDocument,
-  type SectionPart,
-  type Verdict,
-} from './document.ts';
+import { PARTS } from './document.ts';
+import type { Card, Column, Fact, GroupHead, ReportDocument, SectionPart, Verdict } from './document.ts';
 import { type Tone } from '../../cli/shared/terminal.ts';
 import {
   cardValueText,
@@ -29,7 +21,6 @@ import { otherFacts, readSection, scopeFacts, type ReadSection } from './section
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 /** Rows of one group; the rows that follow say nothing new. */
 const MOST_ROWS_OF_GROUP = 50;
-/** Groups with no more rows than these are not folded. */
 const MOST_ROWS_UNFOLDED = 6;
 const LONGEST_FIGURE = 18;
 const LONGEST_FACT = 60;
@@ -43,10 +34,7 @@ export async function* htmlText(document: ReportDocument): AsyncGenerator<string
   yield '</main>\n</body>\n</html>\n';
 }
 
-/**
- * Reads a report and writes what its page has between head and end, for a page that has more than the report: `more` is markup
- * below the verdict.
- */
+/** Writes the body of the page of a report. `more` is markup below the verdict. */
 export async function* contentText(document: ReportDocument, more = ''): AsyncGenerator<string> {
   const { isWhole = false } = document;
   const shown = document.sections.filter(({ isForPrograms }) => isForPrograms !== true);
@@ -57,7 +45,6 @@ export async function* contentText(document: ReportDocument, more = ''): AsyncGe
   yield more;
   yield cardsText(document, sections);
   const figures = document.charts.map((chart, id) => ({ part: chart.part, text: figureText(chart, id) }));
-  // A part without sections has no heading.
   for (const figure of figures) if (!parts.some(({ part }) => part === figure.part)) yield figure.text;
   for (const { part, title, members } of parts) {
     if (title !== undefined) yield `<h2 class="part" id="part-${part}">${title}</h2>\n`;
@@ -74,12 +61,10 @@ export async function* contentText(document: ReportDocument, more = ''): AsyncGe
 
 interface Part {
   readonly part: SectionPart;
-  /** Undefined if it is the only part. */
   readonly title: string | undefined;
   readonly members: readonly ReadSection[];
 }
 
-/** Returns a section once for each part that its groups stand in. */
 function splitByPart(read: ReadSection): readonly ReadSection[] {
   const { section } = read;
   const parts = Map.groupBy(read.groups, ({ head }) => head?.part ?? section.part ?? 'details');
@@ -100,7 +85,6 @@ function partsOf(sections: readonly ReadSection[]): readonly Part[] {
   });
 }
 
-/** Writes a page until its body; `more` is markup of its head. */
 export function pageHead(title: string, more: string): string {
   return `<!doctype html>
 <html lang="en">
@@ -164,7 +148,6 @@ function cardText({ label, value, note, tone = 'neutral', section }: Card, names
   });
 }
 
-/** A box with a figure; `value` and `note` are markup. */
 export interface Box {
   readonly label: string;
   readonly tone: Tone;
@@ -224,7 +207,6 @@ function groupId(section: string, index: number): string {
   return `${idOf(section)}-${index + 1}`;
 }
 
-/** Begins a fold; `summary` is the markup that is always seen. */
 function foldText(name: string, isOpen: boolean, summary: string): string {
   return `<details class="${name}"${isOpen ? ' open' : ''}><summary>${summary}</summary>`;
 }

@@ -1,15 +1,6 @@
 import { accountWords } from '../../accounts/rules/name.ts';
-import {
-  saysNothing,
-  type Column,
-  type Fact,
-  type GroupHead,
-  type Groups,
-  type ReportDocument,
-  type Row,
-  type Section,
-  type Verdict,
-} from './document.ts';
+import { saysNothing } from './document.ts';
+import type { Column, Fact, GroupHead, Groups, ReportDocument, Row, Section, Verdict } from './document.ts';
 import { emptyReason } from '../../base/words.ts';
 
 /** A person does not read more rows, and widths of columns are known only when all rows are read. */
@@ -23,7 +14,6 @@ export interface ReadGroup {
 
 export interface ReadSection {
   readonly section: Section;
-  /** In place of the name of the section, if a page has it in several parts. */
   readonly id?: string;
   /** Without the column of the groups, and without columns that say nothing in any row. The first one names the row, and stays. */
   readonly columns: readonly Column[];
@@ -61,12 +51,10 @@ export async function readSection(section: Section, hasHeads: boolean, mostOfGro
   return { section, columns: columns.filter((column) => !silent.has(column)), silent: [...silent], groups, count };
 }
 
-/** The common properties of the rows of a group. */
 export function groupOf(row: Row, { says }: Groups): string {
   return JSON.stringify(says.map((key) => row[key]));
 }
 
-/** The sentence that names the first step of a person; null if there is nothing to do. */
 export function firstText({ verdict }: ReportDocument): string | null {
   const { title, advice } = verdict?.first?.head ?? {};
   return title === undefined ? null : `Begin with: ${title}. ${advice ?? ''}`.trim();
@@ -96,7 +84,6 @@ export function otherFacts({ facts, verdict }: ReportDocument): readonly Fact[] 
 }
 
 export interface ReportScope {
-  /** Undefined: all accounts. */
   readonly account: string | undefined;
   /** A period without orders or changes is as it should be. */
   readonly mayBeEmpty?: boolean | undefined;
@@ -107,7 +94,6 @@ export function accountFact(account: string | undefined): Fact {
 }
 
 export interface PeriodScope extends ReportScope {
-  /** The time of the orders that the period is about; insertion unless given. */
   readonly by?: 'insertion' | 'completion' | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
@@ -132,7 +118,6 @@ export function accountAdvice(account: string | undefined): string {
   return account === undefined ? ' --account NAME' : accountWords(account);
 }
 
-/** The verdict on a period without any `noun`: a person should look at it unless `mayBeEmpty`. */
 export function emptyVerdict(noun: string, text: string, mayBeEmpty = false): Verdict {
   if (mayBeEmpty) return { tone: 'neutral', text, reasons: [] };
   return { tone: 'warning', text, reasons: [emptyReason(noun)] };

@@ -11,10 +11,9 @@ export async function* tableText(document: ReportDocument, screen: Screen = PLAI
   if (!isBare) yield heading(title, screen);
   yield fieldsText(scopeFacts(document), screen);
   if (verdict !== undefined) yield `${isBare ? '' : '\n'}${verdictText(document, screen)}`;
-  const figures = cards.map(({ label, value, note }) => ({
-    label,
-    value: note === undefined ? value : `${value} (${note})`,
-  }));
+  const figures = cards.map(({ label, value, note }) => {
+    return { label, value: note === undefined ? value : `${value} (${note})` };
+  });
   if (cards.length > 0) yield `\n${fieldsText(figures, screen)}`;
   for (const section of sections) {
     if (section.isForPrograms === true) continue;

@@ -5,22 +5,17 @@ import { isNumeric, toneOf, type Column, type Row } from './document.ts';
 const GAP = '  ';
 /** If a line is too narrow, texts are cut to no less than this before a column is left out. */
 const LEAST_TEXT = 16;
-/** Other values are cut beyond this. */
 const LEAST_VALUE = 40;
 const LONGEST_LABEL = 40;
 /** No column is wider: a file cuts nothing, so a longer value stands out of its column, and the other rows stay short. */
 const WIDEST_COLUMN = 100;
 
-export interface Layout {
-  readonly text: string;
-  readonly leftOut: readonly Column[];
-}
+export type Layout = { readonly text: string; readonly leftOut: readonly Column[] };
 
 interface LaidColumn {
   readonly column: Column;
   readonly label: string;
   readonly cells: readonly string[];
-  /** The width that it has if there is room, and the least that it can do with. */
   readonly natural: number;
   readonly least: number;
   width: number;
@@ -36,9 +31,8 @@ export function tableOf(columns: readonly Column[], rows: readonly Row[], screen
 }
 
 export function leftOutLine(leftOut: readonly Column[], screen: Screen): string {
-  return leftOut.length === 0
-    ? ''
-    : noteText(`not shown here: ${labelsOf(leftOut)}. A wider terminal or --json shows them.`, screen);
+  if (leftOut.length === 0) return '';
+  return noteText(`not shown here: ${labelsOf(leftOut)}. A wider terminal or --json shows them.`, screen);
 }
 
 export function noteText(text: string, screen: Screen): string {
@@ -83,21 +77,16 @@ export function layOut(all: readonly Column[], rows: readonly Row[], screen: Scr
       return toned(toneOf(column.kind, row[column.key] ?? null), text, screen);
     }),
   );
-  return {
-    text: [...head, `${rule}\n`, ...lines].join(''),
-    leftOut: columns.filter((one) => !kept.includes(one)).map(({ column }) => column),
-  };
+  const leftOut = columns.filter((one) => !kept.includes(one)).map(({ column }) => column);
+  return { text: [...head, `${rule}\n`, ...lines].join(''), leftOut };
 }
 
 function measured(column: Column, rows: readonly Row[], now?: Date): LaidColumn {
   const { key, kind, isId } = column;
   const texts = rows.map((row) => printable(row[key]));
   const isShortTime = now !== undefined && kind === 'time';
-  const cells = isAmount(column)
-    ? alignedAtPoint(texts)
-    : isShortTime
-      ? texts.map((text) => shortTime(text, now))
-      : texts;
+  const shown = isShortTime ? texts.map((text) => shortTime(text, now)) : texts;
+  const cells = isAmount(column) ? alignedAtPoint(texts) : shown;
   const label = cut(`${printable(column.label)}${isShortTime ? ' UTC' : ''}`, LONGEST_LABEL);
   const widest = mostOf(cells, widthOf);
   const word = Math.max(1, mostOf(label.split(' '), widthOf));
@@ -112,7 +101,6 @@ function isAmount({ kind }: Column): boolean {
   return kind === 'decimal' || kind === 'digits';
 }
 
-/** Adds spaces after decimals, so that their points stand in one column as their ends do. */
 function alignedAtPoint(texts: readonly string[]): readonly string[] {
   const fractionOf = (text: string) => /^-?\d+(\.\d+)?$/.exec(text)?.[1]?.length ?? 0;
   const longest = mostOf(texts, fractionOf);
@@ -144,7 +132,6 @@ function lineWidth(widths: readonly number[]): number {
   return sumOf(widths, (width) => width) + GAP.length * (widths.length - 1);
 }
 
-/** Sets the widths of the columns: the rest of the screen goes first to the columns that lack least. */
 function shareOut(columns: readonly LaidColumn[], screenWidth: number): void {
   // One column is as wide as the screen at most; ids beside others may be wider.
   let free = Math.max(columns.length === 1 ? -Infinity : 0, screenWidth - leastWidth(columns));

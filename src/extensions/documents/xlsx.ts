@@ -1,32 +1,15 @@
 import type { Row as SheetRow, CellObject } from 'write-excel-file/node';
 import { instantMs } from '../../base/instant.ts';
-import {
-  isNumeric,
-  PARTS,
-  type ReportDocument,
-  type Section,
-  toneOf,
-  type CellKind,
-  type Column,
-  type Row,
-} from './document.ts';
+import { isNumeric, PARTS, toneOf } from './document.ts';
+import type { ReportDocument, Section, CellKind, Column, Row } from './document.ts';
 import { type Tone, type Cell } from '../../cli/shared/terminal.ts';
 import { factSection, firstText, groupOf, scopeFacts } from './sections.ts';
-import {
-  COLORS,
-  workbookBytes,
-  wrappedCell,
-  type Look,
-  type Sheet,
-  LINE_HEIGHT_PT,
-  textCell,
-  widthOf,
-} from './xlsx/workbook.ts';
+import { COLORS, workbookBytes, wrappedCell, LINE_HEIGHT_PT, textCell, widthOf } from './xlsx/workbook.ts';
+import type { Look, Sheet } from './xlsx/workbook.ts';
 import { readDecimal } from '../../base/decimal.ts';
 import { counted, mostOf, printable, sumOf } from '../../base/words.ts';
 import { pasteable } from '../../base/invocation.ts';
 
-/** The widths of a name, its value, and the remark about it; in characters. */
 const WIDTHS = [52, 26, 110] as const;
 const WHOLE_WIDTH = WIDTHS[0] + WIDTHS[1] + WIDTHS[2];
 const MOST_FRONT_LINES = 6;
@@ -50,7 +33,6 @@ export async function xlsxBytes(document: ReportDocument): Promise<Buffer> {
   return await workbookBytes(title, front === undefined ? sheets : [frontSheet(document, sheets, front), ...sheets]);
 }
 
-/** A section that only programs read, or that folds on the page: its sheet is hidden, and not printed. */
 function isSecondary({ isFolded = false, isForPrograms = false }: Section): boolean {
   return isFolded || isForPrograms;
 }
@@ -61,7 +43,6 @@ function inOrder(sections: readonly Section[]): readonly Section[] {
   return sections.toSorted((a, b) => place(a) - place(b));
 }
 
-/** A name that no sheet has: short, of few characters, and different by more than upper and lower case. */
 function nameOf(wanted: string, taken: Set<string>): string {
   const name = wanted.replaceAll(/[^\w -]/g, '-').slice(0, LONGEST_NAME) || 'sheet';
   for (let number = 1; ; number += 1) {
@@ -73,7 +54,6 @@ function nameOf(wanted: string, taken: Set<string>): string {
   }
 }
 
-/** Makes the first sheet, which reads as the page does. */
 function frontSheet(document: ReportDocument, sheets: readonly TableSheet[], name: string): Sheet {
   const { title, verdict, cards = [] } = document;
   const data: SheetRow[] = [wide(title, { ...BOLD, fontSize: 14 })];
@@ -146,7 +126,6 @@ function colored(tone: Tone = 'neutral'): Look {
   return textColor === undefined ? {} : { textColor };
 }
 
-/** The workbook is made in memory. */
 const MOST_ROWS = 20_000;
 /** A spreadsheet keeps 15 digits of a number and replaces the others by zeros. */
 const EXACT_DIGITS = 15;
@@ -156,7 +135,6 @@ const WIDEST_TEXT = 34;
 const WIDEST_KEYS = 70;
 const MOST_LINES = 4;
 const LEAST_WIDTH = 6;
-/** The button of a filter, and the space beside a text. */
 const BUTTON = 3;
 /** The space keeps a number off the text beside it. */
 const RIGHT = { align: 'right', indent: 1, alignVertical: 'top' } as const;
@@ -184,7 +162,6 @@ interface TableSheet extends Sheet {
   readonly rows: readonly Row[];
 }
 
-/** Makes the sheet of a section. Its heading stays in place and is printed on every page, and its rows can be filtered. */
 async function tableSheet(section: Section, name: string, isHidden: boolean): Promise<TableSheet> {
   const rows: Row[] = [];
   let count = 0;
@@ -205,7 +182,6 @@ function keyColumns(fields: readonly Field[]): number {
   return first < 0 || sumOf(fields.slice(0, first), ({ width }) => width) > WIDEST_KEYS ? 0 : first;
 }
 
-/** A value that a spreadsheet would change is text: a number of too many digits, and a time that is none. */
 function fieldOf({ key, kind, label: name }: Column, rows: readonly Row[]): Field {
   const values = rows.map((row) => row[key] ?? null);
   const isTime = kind === 'time' || kind === 'day';
@@ -215,11 +191,9 @@ function fieldOf({ key, kind, label: name }: Column, rows: readonly Row[]): Fiel
   const label = isTime && !name.includes('UTC') ? `${name} (UTC)` : isMixed ? `${name} (long numbers as text)` : name;
   const widths = values.map((value, index) => {
     if (value === null) return 0;
-    // A date has the width of its format.
     return widthOf(exact[index]?.type === Date ? (exact[index].format ?? '') : printable(value));
   });
   const widest = mostOf(widths, (one) => one);
-  // Numbers are never cut.
   const width = Math.max(headingWidth(label), (align === 'right' ? widest : Math.min(widest, WIDEST_TEXT)) + 2);
   const cells = values.map((value, index) => {
     if (value === null) return null;
@@ -232,7 +206,6 @@ function fieldOf({ key, kind, label: name }: Column, rows: readonly Row[]): Fiel
   return { label, align, width, cells };
 }
 
-/** A number with as many decimals as the value has; undefined if a spreadsheet would show another one. */
 function numberCell(value: Cell, kind: CellKind): CellObject | undefined {
   if (!isNumeric({ kind })) return undefined;
   const reading = readDecimal(typeof value === 'number' ? String(value) : value);

@@ -1,19 +1,18 @@
 import type { Clock } from '../../base/clock.ts';
+import { sumOf } from '../../base/words.ts';
 import type { Config } from '../../settings/config.ts';
 import { groupOf, groupsOf } from '../../settings/rate-groups.ts';
 import type { RequestEnded } from '../../exchange/account.ts';
 import type { Listen, Listener, LiveAccount, OverdueLookups, ProcessEvent } from '../../orders/pass/process-events.ts';
 import type { AccountLease, Writer } from '../../store/port.ts';
-import type { KeptBack, OverdueStatus, RateUse, Times } from './status/status.ts';
+import type { KeptBack, LookupFacts, RateUse, Times } from './status/status.ts';
 
 /** Hears of the events of all accounts of a process. It must be quick: the accounts wait for it. */
 export type ProcessListener = (account: string, event: ProcessEvent) => void;
 
 interface PassActivity {
-  /** It was woken then, and none has ended well since. */
   readonly wantedSince: Date | undefined;
   readonly runningSince: Date | undefined;
-  /** The last one that the database did not break off ended then. */
   readonly goodAt: Date | undefined;
 }
 
@@ -26,7 +25,6 @@ const MOST_TIMES = 200;
 
 type ActivityClock = Pick<Clock, 'now' | 'monotonic'>;
 
-/** The newest times of a kind, in milliseconds, and how many there were. */
 export class NewestTimes {
   count = 0;
   readonly #times = new Float32Array(MOST_TIMES);
@@ -44,30 +42,24 @@ export class NewestTimes {
 export function timesOf(parts: readonly NewestTimes[]): Times {
   const sorted = parts.flatMap(({ all }) => [...all]).toSorted((a, b) => a - b);
   const at = (share: number) => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
-  return { count: parts.reduce((sum, { count }) => sum + count, 0), p50Ms: at(0.5), p99Ms: at(0.99) };
+  return { count: sumOf(parts, ({ count }) => count), p50Ms: at(0.5), p99Ms: at(0.99) };
 }
 
 /** The state of an account in this process, as its events made it. It is only shown: nothing is decided by it. */
 export class Activity implements Listener {
   readonly account: string;
-  /** Undefined while no process owns the account. */
   live: LiveAccount | undefined;
   /** That of the account since it was wired last; on PostgreSQL each account has its own. */
   writer: Pick<Writer, 'failure'> | undefined;
   inFlight = 0;
-  /** When the exchange last answered anything but a 5xx. */
   answeredAt: Date | undefined;
   lastRequest: RequestEnded | undefined;
-  /** Why the last request failed that failed at the exchange. */
   failure: string | undefined;
   readonly passes = new Map<string, PassActivity>();
-  /** The orders that waited for a look-up which was due, when the followed ones were last read. */
   overdue: OverdueLookups | undefined;
-  /** How late the newest changes were seen. */
   readonly seenLate = new NewestTimes();
   readonly #clock: ActivityClock;
   readonly #listeners: readonly ProcessListener[];
-  /** The requests that ended in each of the newest seconds. */
   readonly #requests = new Map<number, number>();
   readonly #keptBack = new Map<string, { readonly since: Date; readonly triedAt: Date; readonly cause: string }>();
 
@@ -124,14 +116,17 @@ export class Activity implements Listener {
 
   get recentRequests(): number {
     const before = this.#second() - RECENT_SECONDS;
-    return [...this.#requests].reduce((sum, [second, requests]) => (second > before ? sum + requests : sum), 0);
+    return sumOf([...this.#requests], ([second, requests]) => (second > before ? requests : 0));
   }
 
-  /** Lists orders that the database did not let be written; one that was not tried for long may be gone. */
   keptBack(now: Date): readonly KeptBack[] {
     return [...this.#keptBack]
       .filter(([, { triedAt }]) => now.getTime() - triedAt.getTime() < KEPT_BACK_MS)
       .map(([externalOrderId, { since, cause }]) => ({ externalOrderId, since: since.toISOString(), cause }));
+  }
+
+  newsOf(externalOrderId: string, now: Date) {
+    return { kept: this.keptBack(now).find((one) => one.externalOrderId === externalOrderId), failure: this.failure };
   }
 
   /** Why nothing of the account can be written; undefined if it can. */
@@ -175,7 +170,6 @@ export class Activity implements Listener {
 export class Activities {
   /** The newest one of the process: on PostgreSQL one heartbeat renews all of them. */
   lease: Pick<AccountLease, 'failure'> | undefined;
-  /** Keeps the state of each account. */
   readonly listener: Listen = async ({ account, store }) => Object.assign(this.of(account), { writer: store.writer });
   readonly #clock: ActivityClock;
   readonly #listeners: ProcessListener[] = [];
@@ -204,20 +198,26 @@ export class Activities {
   }
 }
 
-/** The orders of several accounts that wait for a look-up which was due; null if there is none. */
-export function overdueOf(activities: readonly Pick<Activity, 'overdue'>[]): OverdueStatus | null {
-  const waiting = activities.flatMap(({ overdue }) => overdue ?? []);
-  if (waiting.length === 0) return null;
-  const sinceMs = Math.min(...waiting.map(({ since }) => since.getTime()));
-  return { orders: waiting.reduce((sum, { orders }) => sum + orders, 0), since: new Date(sinceMs).toISOString() };
+type ReadActivities = Pick<Activities, 'all' | 'find'>;
+type RateSettings = Pick<Config, 'accounts' | 'exchange'>;
+
+/** The look-ups of an account, or of all, as far as this process makes them. */
+export function lookupFacts(activities: ReadActivities, config: RateSettings, account?: string): LookupFacts {
+  const asked = askedOf(activities, account);
+  const waiting = asked.flatMap(({ overdue }) => overdue ?? []);
+  const [first] = waiting.map(({ since }) => since.toISOString()).toSorted();
+  return {
+    rate: rateUse(activities, config, account),
+    seenLate: timesOf(asked.map(({ seenLate }) => seenLate)),
+    overdue: first === undefined ? null : { orders: sumOf(waiting, ({ orders }) => orders), since: first },
+  };
 }
 
-/** The requests of the last seconds, and the number that the rate limits allow: of an account with its group, or of all. */
-export function rateUse(
-  activities: Pick<Activities, 'find'>,
-  config: Pick<Config, 'accounts' | 'exchange'>,
-  account: string | undefined,
-): RateUse {
+export function askedOf(activities: Pick<Activities, 'all'>, account: string | undefined): readonly Activity[] {
+  return [...activities.all].filter((activity) => account === undefined || activity.account === account);
+}
+
+export function rateUse(activities: Pick<Activities, 'find'>, config: RateSettings, account?: string): RateUse {
   const groups = account === undefined ? groupsOf(config) : [groupOf(config, account)];
   const exchanges = new Map(config.accounts.map(({ name, exchange }) => [name, exchange]));
   let [spent, requests] = [0, 0];

@@ -27,10 +27,8 @@ export function explainer({ config, store, clock, activities, makePaces }: Expla
       return pace;
     };
     const asOf = clock.now();
-    const activity = activities.find(account);
-    const kept = activity?.keptBack(asOf).find((order) => order.externalOrderId === externalOrderId);
     const deps = { store: store.forAccount(account), clock, settings, paceOf };
-    const told = await explain(deps, externalOrderId, asOf, { kept, failure: activity?.failure });
+    const told = await explain(deps, externalOrderId, asOf, activities.find(account)?.newsOf(externalOrderId, asOf));
     return told && storyJson(told.story);
   };
 }

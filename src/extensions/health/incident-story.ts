@@ -1,6 +1,5 @@
 import type { Failure } from '../../orders/pass/process-events.ts';
 
-/** The causes that stop orders for a while; there is one incident of each kind at the most. */
 export type IncidentKind = NonNullable<Failure['kind']>;
 
 type Messages = readonly [level: 'warn' | 'error', begun: string, lasting: string, ended: string];
@@ -30,7 +29,6 @@ export function messagesOf(kind: IncidentKind): Messages {
 export interface Condition {
   readonly kind: IncidentKind;
   readonly cause: string;
-  /** Undefined if it is not known: another process may have seen it begin. */
   readonly lastedMs?: number;
 }
 
@@ -40,9 +38,7 @@ export interface IncidentNews {
   readonly stage: IncidentStage;
   readonly kind: IncidentKind;
   readonly cause: string;
-  /** Up to now, or to its end. */
   readonly lastedMs: number;
-  /** Failures that it explains: since the last news, at its end all. */
   readonly failures: number;
 }
 
@@ -77,7 +73,6 @@ const MOST_SHOWN = 50;
 const MOST_REMEMBERED = 5_000;
 export const OTHER_CAUSES = 'others';
 
-/** Tells when incidents begin, last and end, and counts equal failures. Times are monotonic, in ms. */
 export class IncidentStory {
   readonly #incidents = new Map<IncidentKind, Incident>();
   readonly #shown = new Map<string, Shown>();
@@ -115,7 +110,6 @@ export class IncidentStory {
     return news;
   }
 
-  /** Returns true if the failure must be shown: no equal failure was, and no incident explains it. */
   fail(failure: Failure, now: number): boolean {
     const { message, cause, subject = '', kind } = failure;
     const incident = kind && this.explain(kind);
@@ -146,7 +140,6 @@ export class IncidentStory {
     return incident;
   }
 
-  /** The next condition of the kind begins anew. */
   forget(kind: IncidentKind): void {
     this.#incidents.delete(kind);
   }
@@ -157,7 +150,6 @@ export class IncidentStory {
     return this.#takeAll(now);
   }
 
-  /** Returns the news that are left when nothing more is observed. */
   close(now: number): { ended: readonly IncidentNews[]; repeated: readonly RepeatedFailures[] } {
     const over = [...this.#incidents.values()].filter(({ overAt }) => overAt !== undefined);
     return { ended: over.map((incident) => this.#end(incident)), repeated: this.#takeAll(now) };

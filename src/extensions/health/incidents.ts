@@ -9,13 +9,12 @@ import { IncidentStory, messagesOf, type Condition, type IncidentKind, type Inci
 const LANE_NAMES: Readonly<Record<BreakerLane, string>> = { create: 'creates', lookup: 'look-ups' };
 /** Unreadable records of this many orders in a row speak of the account. */
 const UNREADABLE_ORDERS = 3;
-/** For each trouble the value of the event that begins it, and the reason of the event that ends it. */
 const TROUBLES = {
   exchange: ['out-of-reach', 'the exchange answers'],
   answers: ['cannot-be-read', 'an order record was read'],
 } as const;
 type Trouble = keyof typeof TROUBLES;
-/** New statuses come together when an account is new. */
+const UNWRITTEN = 'an event of the account cannot be written: whether the exchange is within reach and can be read';
 const GATHER_STATUSES_MS = 10_000;
 const MOST_STATUSES = 20;
 /** Only the status of the order itself says whether it is final. */
@@ -26,13 +25,10 @@ interface Begun {
   heldUp?: WaitingOrders;
 }
 
-/** Logs an incident at its beginning, once a minute while something waits, and at its end; counts equal failures. */
 export class Incidents implements Listener {
   readonly #deps: HeardAccount;
   readonly #story = new IncidentStory();
-  /** The troubles of the exchange that have begun and not ended, by the newest events of the account. */
   readonly #troubles = new Set<Trouble>();
-  /** Orders with unreadable records since the last readable one. */
   readonly #unreadable = new Set<string>();
   readonly #begun = new Map<IncidentKind, Begun>();
   readonly #statuses = new Set<string>();
@@ -109,7 +105,6 @@ export class Incidents implements Listener {
     }
   }
 
-  /** Logs a failure if there was no equal one lately, and counts it if there was. */
   #fail(failure: Failure): void {
     const { clock, log } = this.#deps;
     if (failure.kind === 'exchange') this.#exchangeCause = failure.cause;
@@ -136,7 +131,6 @@ export class Incidents implements Listener {
     if (this.#statuses.size > 0) this.#tellStatuses();
   }
 
-  /** Logs at once that an incident begins, and the rest later, with the orders that wait. */
   #observe(): void {
     for (const news of this.#story.observe(this.#conditions(), this.#deps.clock.monotonic())) {
       if (news.stage === 'begun') this.#write(news);
@@ -156,7 +150,6 @@ export class Incidents implements Listener {
     return [...database, ...(isOutOfReach ? [{ kind: 'exchange', cause } as const] : []), ...(held ?? [])];
   }
 
-  /** Why the database cannot be written, or its mark, without which nothing is sent. */
   #whyUnwritten(): string | undefined {
     const { writer, mark } = this.#deps.store;
     try {
@@ -190,16 +183,13 @@ export class Incidents implements Listener {
     const begun = this.#begun.get(kind);
     if (waiting !== undefined && begun !== undefined) {
       const { pending, lookupsDue } = begun.heldUp ?? waiting;
-      begun.heldUp = {
-        pending: Math.max(pending, waiting.pending),
-        lookupsDue: Math.max(lookupsDue, waiting.lookupsDue),
-      };
+      const most = Math.max(lookupsDue, waiting.lookupsDue);
+      begun.heldUp = { pending: Math.max(pending, waiting.pending), lookupsDue: most };
     }
     const isWorthTelling = failures > 0 || waiting === undefined || waiting.pending + waiting.lookupsDue > 0;
     if (stage === 'lasting' && isWorthTelling) this.#write(news, waiting);
   }
 
-  /** Why a hold ended, and who ended it, as was recorded; a wait for the rate is not. */
   async #endOf(kind: IncidentKind): Promise<object> {
     const { store, account } = this.#deps;
     const change = await newestChange(store.db, account, 'hold').catch(() => undefined);
@@ -245,7 +235,6 @@ export class Incidents implements Listener {
     return { ...nextTry, ...(kind === 'key-refused' && { key: this.#refusedKey }), ...(actor !== null && { actor }) };
   }
 
-  /** When a single request goes; left out if a person must end a hold first. */
   #nextTry(inMs: number): Readonly<Record<string, string>> {
     return Number.isFinite(inMs) ? { nextTry: after(this.#deps.clock.now(), Math.max(0, inMs)).toISOString() } : {};
   }
@@ -269,7 +258,6 @@ export class Incidents implements Listener {
     return await countWaiting(store.db, { account, now: clock.now(), limit }).catch(() => undefined);
   }
 
-  /** Records that a trouble begins, or that it ends if `cause` is null: each once, also across restarts. */
   #record(field: Trouble, cause: string | null): void {
     if (this.#troubles.has(field) === (cause !== null)) return;
     if (cause === null) this.#troubles.delete(field);
@@ -284,11 +272,6 @@ export class Incidents implements Listener {
         if (known !== change.new_value)
           await insertHappenings(tx, [{ ...event, old_value: known, ...change }], clock.now());
       })
-      .catch((error: unknown) => {
-        log.warn(
-          { cause: messageOf(error) },
-          'an event of the account cannot be written: whether the exchange is within reach and can be read',
-        );
-      });
+      .catch((error: unknown) => log.warn({ cause: messageOf(error) }, UNWRITTEN));
   }
 }

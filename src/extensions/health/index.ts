@@ -1,13 +1,24 @@
 import type { Extension } from '../../cli/extension.ts';
-import { HEALTH_OPERATIONS } from './addresses.ts';
+import { STATUS } from '../api/addresses.ts';
+import type { ReadAddress } from '../api/operation.ts';
 
-/** Commands and pages that tell whether the program does its work: status, doctor, the ops endpoint and its dashboard. */
+const OPERATIONS = {
+  status: { ...STATUS, read: async () => (await import('./operations.ts')).OPERATIONS.status },
+  explainOrder: {
+    method: 'GET',
+    scopes: ['read'],
+    url: '/orders/:externalOrderId/explanation',
+    rest: 'query',
+    read: async () => (await import('./operations.ts')).OPERATIONS.explainOrder,
+  },
+} as const satisfies Readonly<Record<string, ReadAddress>>;
+
 export const health: Extension = {
   name: 'health',
   settings: async () => (await import('./settings.ts')).healthSettings,
   parts: async () => ({ listeners: [(await import('./incidents.ts')).Incidents.open] }),
   service: async () => (await import('./service.ts')).healthService,
-  operations: HEALTH_OPERATIONS,
+  operations: OPERATIONS,
   commands: {
     'Every day:': {
       status: ['shows how orders, daemon and exchange do', () => import('./status/command.ts'), 'one-or-all'],

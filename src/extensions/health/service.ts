@@ -13,7 +13,6 @@ declare module '../../daemon.ts' {
   }
 }
 
-/** Serves the ops endpoint, and calls `ops.heartbeatUrl`. */
 export const healthService: ServiceMaker = {
   async start(deps) {
     const { accounts, clock, parts, services, stop } = deps;

@@ -14,12 +14,8 @@ import {
 
 const SHORTEST_TOKEN = 16;
 
-const token = headerText
-  .refine(
-    (given) => given.length >= SHORTEST_TOKEN,
-    `must have at least ${SHORTEST_TOKEN} characters (the value is not shown)`,
-  )
-  .meta({ json: TEXT_OR_NUMBER });
+const tooShort = `must have at least ${SHORTEST_TOKEN} characters (the value is not shown)`;
+const token = headerText.refine(({ length }) => length >= SHORTEST_TOKEN, tooShort).meta({ json: TEXT_OR_NUMBER });
 
 /** An address that is called as it stands, with its query. */
 const calledUrl = text((given) => secureAddress(given).href, ADDRESS);
@@ -52,8 +48,5 @@ const ops = section({
       'is on, and every user of this machine could decide about orders: set ops.token too, in a file (ORDER_SYNC_OPS_TOKEN_FILE)',
   });
 
-export const healthSettings = settingsPart({
-  sections: { ops },
-  secrets: ['ops.token', 'ops.heartbeatUrl'],
-});
+export const healthSettings = settingsPart({ sections: { ops }, secrets: ['ops.token', 'ops.heartbeatUrl'] });
 export type OpsSettings = ReturnType<typeof healthSettings.of>['ops'];

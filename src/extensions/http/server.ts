@@ -1,28 +1,19 @@
 import { once } from 'node:events';
 import { lookup } from 'node:dns/promises';
 import type { AddressInfo, Socket } from 'node:net';
-import Fastify, {
-  type FastifyHttpOptions,
-  type FastifyInstance,
-  type FastifyReply,
-  type RawServerDefault,
-} from 'fastify';
+import Fastify from 'fastify';
+import type { FastifyHttpOptions, FastifyInstance, FastifyReply, RawServerDefault } from 'fastify';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/text.ts';
 import type { FlowDeps } from '../../orders/pass/deps.ts';
 import { repeatEvery } from '../../orders/pass/run.ts';
 import type { ListenAddress } from '../../settings/values.ts';
 
-/** Answers have this long to be read when a server closes. */
 const FLUSH_MS = 1_000;
-/** An address that cannot be used is tried again after this time. */
 const TRY_AGAIN_MS = 30_000;
 /** A client that begins TLS and says no more is cut after this time. */
 const HANDSHAKE_MS = 5_000;
-const STATUS_OF_CODE: Readonly<Record<string, number>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: 408,
-  HPE_HEADER_OVERFLOW: 431,
-};
+const STATUS_OF_CODE: Readonly<Record<string, number>> = { ERR_HTTP_REQUEST_TIMEOUT: 408, HPE_HEADER_OVERFLOW: 431 };
 
 export interface ServerOptions {
   readonly limits: Pick<
@@ -32,9 +23,7 @@ export interface ServerOptions {
   /** Connections above it are closed, so that clients who only connect leave the daemon some file descriptors. */
   readonly maxConnections: number;
   readonly unreadable: (httpStatus: number, error: Error) => string;
-  /** Type of what `unreadable` returns; application/json unless given. */
   readonly unreadableType?: string;
-  /** Certificate and key (PEM) of a server of HTTPS. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
 }
 
@@ -43,7 +32,6 @@ function noCompiler(): never {
   throw new Error('a route has a schema, and its server no compiler');
 }
 
-/** A server without routes that knows no type of body, and answers unreadable requests in its own shape. */
 export function createServer(options: ServerOptions): FastifyInstance {
   const { limits, maxConnections, unreadable, unreadableType = 'application/json', tls } = options;
   const https = { ...tls, handshakeTimeout: HANDSHAKE_MS, ...limits.http };
@@ -67,7 +55,6 @@ export function createServer(options: ServerOptions): FastifyInstance {
   return server;
 }
 
-/** Answers a client that sends no HTTP, or sends it too slowly, if it can still be answered. */
 function answerBrokenClient(
   error: Error & { code?: string },
   socket: Socket,
@@ -81,7 +68,6 @@ function answerBrokenClient(
   socket.end(`${head}${body}`, () => socket.destroy());
 }
 
-/** Listens on an address; returns the URL of its root, with the port that the system chose if it is 0. */
 export async function listenAt(server: FastifyInstance, { host, port }: ListenAddress): Promise<string> {
   // By its address: for a name like localhost Fastify makes several servers, and knows only one.
   const { address } = await lookup(host, { order: 'ipv4first' });
@@ -92,58 +78,31 @@ export async function listenAt(server: FastifyInstance, { host, port }: ListenAd
 }
 
 interface Patient extends Pick<FlowDeps, 'log' | 'clock'> {
-  /** The section of the settings that has the address. */
   readonly name: string;
   readonly listen: ListenAddress;
 }
 
-/** A server that listens, or will. */
-export interface Listening {
-  readonly url: string | undefined;
-  /** Why it does not listen. */
-  readonly failure: string | undefined;
-  /** Is done when it listens, or is stopped. */
-  readonly waiting: Promise<void>;
-}
-
-/**
- * If a server cannot listen, the daemon continues: this is logged once, and tried again until it listens, as when pm2
- * restarts, or another worker of this machine has the address.
- */
-export async function listenPatiently(
-  server: FastifyInstance,
-  { name, listen, log, clock }: Patient,
-  stopping: AbortSignal,
-): Promise<Listening> {
-  let url: string | undefined;
-  let failure: string | undefined;
+/** A server that cannot listen tries again, as when pm2 restarts it, or another worker of this machine has the address. */
+export async function listenPatiently(server: FastifyInstance, patient: Patient, stopping: AbortSignal) {
+  const { name, listen, log, clock } = patient;
+  const state: { url?: string; failure?: string | undefined } = {};
   const listening = new AbortController();
   const begin = async () => {
     try {
-      url = await listenAt(server, listen);
-      failure = undefined;
+      state.url = await listenAt(server, listen);
+      state.failure = undefined;
       listening.abort();
-      log.info({ url }, `listening for ${name}`);
+      log.info({ url: state.url }, `listening for ${name}`);
     } catch (error) {
-      failure = messageOf(error);
+      state.failure = messageOf(error);
     }
   };
   await begin();
-  if (failure !== undefined)
-    log.warn(
-      { ...listen, cause: failure },
-      `${name}.listen cannot be used, and is tried again every 30 s: free the port, or set ${name}.listen to another one or to off`,
-    );
+  const advice = `free the port, or set ${name}.listen to another one or to off`;
+  const message = `${name}.listen cannot be used, and is tried again every 30 s: ${advice}`;
+  if (state.failure !== undefined) log.warn({ ...listen, cause: state.failure }, message);
   const waiting = repeatEvery(clock, TRY_AGAIN_MS, AbortSignal.any([stopping, listening.signal]), begin);
-  return {
-    get url() {
-      return url;
-    },
-    get failure() {
-      return failure;
-    },
-    waiting,
-  };
+  return Object.assign(state, { waiting });
 }
 
 /**

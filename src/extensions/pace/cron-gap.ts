@@ -2,7 +2,6 @@ import { validateDetailed } from 'node-cron';
 
 const DAY_MS = 86_400_000;
 
-/** The shortest time between two ticks of a cron expression within a day, in ms; a day if it ticks once. */
 export function shortestCronGapMs(expression: string): number {
   const { fields } = validateDetailed(expression);
   if (fields === undefined) return DAY_MS;

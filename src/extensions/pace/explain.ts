@@ -1,21 +1,13 @@
 import { counted, inUnits, withCommas } from '../../base/words.ts';
 import type { ExplainedPace } from '../../orders/pass/pace.ts';
 import { statusName, type PacedOrder } from '../../orders/rules/lookup.ts';
-import type { PaceLearner, PaceLimits } from './pace.ts';
+import type { LearnedPace } from './pace.ts';
 import { statusKey } from './status.ts';
 import { ageBy, LONGEST_MS } from './stay-times.ts';
 
-/** Of fewer stays than these no duration is told. */
 const FEW_STAYS = 10;
 
-/** Compares an order with the stays of others in its status. */
-export function explainLearned(
-  learner: PaceLearner,
-  limits: PaceLimits,
-  order: PacedOrder,
-  forMs: number,
-): ExplainedPace {
-  const learned = learner.pace(limits);
+export function explainLearned(learned: LearnedPace, order: PacedOrder, forMs: number): ExplainedPace {
   const key = statusKey(order);
   const stays = learned.statuses.find((one) => one.key === key)?.stays ?? 0;
   const halfMs = ageBy(0.5, learned.hazardsOf(key));
@@ -24,10 +16,9 @@ export function explainLearned(
 }
 
 /** `stays` have ended in the status, half of them within `halfMs`, which is infinite if that is not known. */
-export function learnedText(
-  known: Readonly<Record<'stays' | 'halfMs' | 'forMs', number>> & { readonly status: string },
-): string {
-  const { status, stays, halfMs, forMs } = known;
+type Known = Readonly<Record<'stays' | 'halfMs' | 'forMs', number>> & { readonly status: string };
+
+export function learnedText({ status, stays, halfMs, forMs }: Known): string {
   if (stays < FEW_STAYS) {
     const left = stays === 0 ? 'no order has' : `only ${counted(stays, 'order has', 'orders have')}`;
     const place = `the ${status === 'accepted' ? 'state' : 'status'} ${status}`;

@@ -1,12 +1,6 @@
 import { after } from '../../base/instant.ts';
-import {
-  EVERY_TICK,
-  type ExplainedPace,
-  type FollowPace,
-  type Lesson,
-  type PaceDeps,
-  type PaceSettings,
-} from '../../orders/pass/pace.ts';
+import { EVERY_TICK } from '../../orders/pass/pace.ts';
+import type { ExplainedPace, FollowPace, Lesson, PaceDeps, PaceSettings } from '../../orders/pass/pace.ts';
 import type { OverdueLookups } from '../../orders/pass/process-events.ts';
 import { LEAST_GAP_MS, type PacedOrder } from '../../orders/rules/lookup.ts';
 import { longestFreshMs } from '../../orders/rules/schedule.ts';
@@ -23,15 +17,12 @@ import { withOverdue } from './status.ts';
 /** How long a plan counts: later another process may own the account. */
 const PLANNED_FOR_MS = 60 * 60_000;
 
-/** How late look-ups that are due at a tick may be, if the rate allows them. */
 const LATE_MS = 60_000;
 
-/** The look-ups that accounts plan which share a rate. */
 class SharedDemand {
   readonly accounts: number;
   readonly #planned = new Map<LearningPace, { readonly demand: number; readonly at: number }>();
 
-  /** `accounts` is their number, whether they look orders up or not. */
   constructor(accounts: number) {
     this.accounts = accounts;
   }
@@ -53,10 +44,8 @@ class SharedDemand {
 export class LearningPace implements FollowPace {
   readonly isEveryTick: boolean;
   readonly overdueAfterMs: number;
-  /** The limits of an account that has its rate for itself. */
   readonly limits: PaceLimits;
   history: Learned | undefined;
-  /** The pace that was learned last, whether it is in force or not. */
   learned: LearnedPace;
   isNew: boolean;
   readonly #shared: SharedDemand;
@@ -118,7 +107,7 @@ export class LearningPace implements FollowPace {
   async explain(deps: PaceDeps, order: PacedOrder, forMs: number, signal: AbortSignal): Promise<ExplainedPace> {
     if (this.isEveryTick) return await EVERY_TICK.explain(deps, order, forMs, signal);
     this.history = await learnHistory(deps, this.history, signal);
-    return explainLearned(this.history.learner.again(), this.limits, order, forMs);
+    return explainLearned(this.history.learner.again().pace(this.limits), order, forMs);
   }
 
   /** `now` is on the monotonic clock. */
@@ -131,7 +120,6 @@ export class LearningPace implements FollowPace {
   }
 }
 
-/** Makes the paces of accounts that share a rate; they have learned nothing yet. */
 export function learningPaces(accounts: number) {
   const shared = new SharedDemand(accounts);
   return (settings: PaceSettings) => new LearningPace(settings, shared);

@@ -12,17 +12,13 @@ export interface Learned {
   readonly stuckAfter: number;
 }
 
-/** The number of changes, the newest of states and statuses, from which the time that orders stay in a status is learned. */
 const LEARNED_FROM = 20_000;
 const PAGE = 1_000;
 
 const GROWTH = 1 / 50;
 const LEAST_GROWTH = 20;
 
-/**
- * Reads stays from the newest changes; of an order among them all earlier changes too, so that its entry is known.
- * `from` is when this part of the history begins; null if it is all.
- */
+/** Reads stays from the newest changes; of their orders all earlier changes too. `from` is when this part of the history begins; null if it is all. */
 export async function readHistory({ account, store, clock }: PaceDeps, signal: AbortSignal) {
   const stays: Stay[] = [];
   const known = new Set<string>();
@@ -44,7 +40,6 @@ export async function readHistory({ account, store, clock }: PaceDeps, signal: A
   return { stays, from: await changeTime(store.db, account, startId), changes, lastId };
 }
 
-/** Returns the known pace if there are hardly more changes since. */
 export async function learnHistory(deps: PaceDeps, known: Learned | undefined, signal: AbortSignal): Promise<Learned> {
   const { account, store } = deps;
   if (known !== undefined) {
@@ -54,10 +49,6 @@ export async function learnHistory(deps: PaceDeps, known: Learned | undefined, s
   }
   const { stays, from, changes, lastId } = await readHistory(deps, signal);
   const changed = stays.filter(({ state, isByExchange }) => state === 'open' && isByExchange);
-  return {
-    learner: new PaceLearner(stays, from),
-    stuckAfter: learnStuckAfter(changed.map(({ to }) => to)),
-    changes,
-    lastId,
-  };
+  const stuckAfter = learnStuckAfter(changed.map(({ to }) => to));
+  return { learner: new PaceLearner(stays, from), stuckAfter, changes, lastId };
 }

@@ -16,7 +16,6 @@ export interface PaceLimits extends Budget {
   readonly worthMs: number;
 }
 
-/** Statuses beyond this number share one assumption. */
 export const MOST_STATUSES = 200;
 export const OTHERS = '';
 
@@ -27,17 +26,13 @@ interface Followed {
   lookups: number;
 }
 
-interface StatusFacts {
-  readonly times: StayTimes;
-  readonly followed: readonly Followed[];
-}
+type StatusFacts = { readonly times: StayTimes; readonly followed: readonly Followed[] };
 
 interface LearnedStatus {
   readonly key: string;
   readonly stays: number;
   readonly orders: number;
   readonly hazards: Float64Array;
-  /** The price of a look-up of one of them in milliseconds of delay. */
   readonly priceMs: number;
   /** Look-ups a millisecond of its orders, and how many of them are expected to leave it in that time. */
   readonly demand: number;
@@ -47,10 +42,8 @@ interface LearnedStatus {
 export interface LearnedPace extends Pace {
   /** The price of a look-up in milliseconds of delay: the higher one, if accepted orders and existing orders have two. */
   readonly priceMs: number;
-  /** Look-ups a millisecond that it makes while orders are as they were when it was learned. */
   readonly demand: number;
   readonly statuses: readonly LearnedStatus[];
-  /** The chance to leave a status by age; an unknown status has the one that is assumed of all. */
   hazardsOf(key: string): Float64Array;
 }
 
@@ -60,22 +53,17 @@ export class PaceLearner {
   readonly #others = newFacts();
   readonly #historyFrom: Date | null;
 
-  /** `historyFrom` is when the part of the history begins whose stays these are; null if it is all. */
   constructor(stays: readonly Stay[] | ReadonlyMap<string, StayTimes> = [], historyFrom: Date | null = null) {
     this.#history = stays instanceof Map ? stays : historyOf(stays as readonly Stay[]);
     this.#facts = new Map([...this.#history].map(([key, times]) => [key, newFacts(times)]));
     this.#historyFrom = historyFrom;
   }
 
-  /** A learner of the same stays without any orders. */
   again(): PaceLearner {
     return new PaceLearner(this.#history, this.#historyFrom);
   }
 
-  /**
-   * Adds an order as it was from its last change to its last look-up, within the history: older orders would hide how
-   * soon others leave.
-   */
+  /** Adds an order from its last change to its last look-up, within the history: older orders would hide how soon others leave. */
   addOrder(order: FollowedOrder, now: Date): void {
     const { changedAt, lastLookupAt, nextActionAt } = order;
     const facts = this.#factsOf(statusKey(order));
@@ -134,7 +122,6 @@ export class PaceLearner {
   }
 }
 
-/** Of more statuses than there is room for, those with the most stays are known. */
 function historyOf(stays: readonly Stay[]): Map<string, StayTimes> {
   const byKey = [...Map.groupBy(stays, ({ key }) => key)];
   const most = byKey.toSorted(([, one], [, other]) => other.length - one.length).slice(0, MOST_STATUSES);
@@ -173,22 +160,15 @@ function groupsOf({ followed }: StatusFacts, hazards: Float64Array, limits: Pace
     });
 }
 
-function boundedGap(
-  hazards: Float64Array,
-  ageMs: number,
-  priceMs: number,
-  { leastMs, mostMs }: Pick<PaceLimits, 'leastMs' | 'mostMs'>,
-): number {
+function boundedGap(hazards: Float64Array, ageMs: number, priceMs: number, limits: PaceLimits): number {
+  const { leastMs, mostMs } = limits;
   return Math.max(leastMs, gapMs(hazards, Math.max(0, ageMs), priceMs, Math.max(leastMs, mostMs)));
 }
 
-/** Orders that are alike: those of one status and one bin of age. */
 export interface PacedGroup {
-  /** Look-ups a millisecond of all of them at a price; it falls with the price. */
   demand(priceMs: number): number;
 }
 
-/** Look-ups a millisecond. */
 interface Budget {
   /** The part of the rate for orders that are followed (`follow.share`). */
   readonly budget: number;
@@ -198,7 +178,6 @@ interface Budget {
 /** The highest price of a look-up in ms of delay. Beyond it, due orders wait: that costs new orders less. */
 const HIGHEST_MS = 60 * 60_000;
 const PRECISION = 0.01;
-/** The part of the budget that is reserved for fresh orders, or for orders of one kind. */
 const RESERVED = 0.2;
 /** The part of the rate up to which look-ups are planned. */
 const MOST_OF_RATE = 0.98;

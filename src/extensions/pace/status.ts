@@ -9,7 +9,6 @@ import type { EndedStay } from './stay-times.ts';
 export interface FollowedOrder extends PacedOrder {
   readonly changedAt: Date | null;
   readonly lastLookupAt: Date | null;
-  /** UTC, empty if there is none. */
   readonly nextActionAt: string;
 }
 
@@ -22,7 +21,6 @@ export function isAccepted(key: string): boolean {
   return key === ('accepted' satisfies OrderState);
 }
 
-/** Adds the orders of a page that were due before a time; undefined while no order was. */
 export function withOverdue(known: OverdueLookups | undefined, orders: readonly FollowedOrder[], before: Date) {
   const due = orders
     .filter(({ state }) => isPaced(state))
@@ -40,9 +38,7 @@ export interface StatusEvent {
   readonly oldValue: string | null;
   readonly newValue: string | null;
   readonly observedAt: number;
-  /** The look-up before; null if there was none. */
   readonly lookedUpBefore: number | null;
-  /** `modificationDate` of the record that brought it; null if it has none. */
   readonly exchangeTime: number | null;
   readonly source: string;
 }
@@ -50,9 +46,7 @@ export interface StatusEvent {
 export interface Stay extends EndedStay {
   readonly key: string;
   readonly state: OrderState;
-  /** False if the program or a person ended it: then the order was only watched for so long. */
   readonly isByExchange: boolean;
-  /** How long after the change it was seen, in milliseconds; undefined if the exchange does not say when it was. */
   readonly lateMs: number | undefined;
 }
 
@@ -64,7 +58,6 @@ const COLUMNS = {
 } as const satisfies Record<string, keyof PacedOrder>;
 type ChangeField = keyof typeof COLUMNS;
 
-/** The fields of `events` that say how long orders stay in a status. */
 export const CHANGE_FIELDS = Object.keys(COLUMNS) as ChangeField[];
 
 /** Returns the stays that ended with an event from `fromId` on; `events` are all of the order, oldest first. */
@@ -129,7 +122,6 @@ function columnOf(field: string): keyof PacedOrder {
   return COLUMNS[field as ChangeField];
 }
 
-/** With fewer changes than this nothing is learned from them. */
 const ENOUGH_GAPS = 100;
 
 /** Learns after how many ms without a change an order is stuck: a day, or longer than 99 of 100 changes took. */
@@ -139,13 +131,8 @@ export function learnStuckAfter(gapsMs: readonly number[]): number {
   return Math.max(STUCK_AFTER_MS, sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0);
 }
 
-interface Lateness {
-  readonly changes: number;
-  readonly meanMs: number;
-  readonly p95Ms: number;
-}
+type Lateness = { readonly changes: number; readonly meanMs: number; readonly p95Ms: number };
 
-/** Sums up how late changes were seen, in milliseconds; undefined if it is known of none. */
 export function latenessOf(times: readonly number[]): Lateness | undefined {
   if (times.length === 0) return undefined;
   const sorted = Float64Array.from(times).toSorted();

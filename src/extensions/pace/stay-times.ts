@@ -23,14 +23,10 @@ export function binOf(ageMs: number): number {
 }
 
 /** A time in a status that has ended, in milliseconds since it began: it was still there at `from`, and no more at `to`. */
-export interface EndedStay {
-  readonly from: number;
-  readonly to: number;
-}
+export type EndedStay = { readonly from: number; readonly to: number };
 
 const PRIOR_ENDS = 0.7;
 const PRIOR_AGE_MS = 30_000;
-/** The highest age that is distinguished from others, in milliseconds. */
 export const LONGEST_MS = 2 * (BIN_STARTS.at(-1) ?? 0);
 
 /** The assumption about each bin while nothing is known: a hazard of 0.7 / (age + 30 s), as if one order had been watched through it. */
@@ -57,10 +53,7 @@ export class StayTimes {
     return this.#stays;
   }
 
-  /**
-   * Spreads the unseen end of a stay evenly between the two looks: an order that was looked at once an hour does not
-   * teach that orders stay an hour. Impossible times are left out.
-   */
+  /** Spreads the unseen end of a stay between the two looks: an order that is looked at once an hour does not teach that orders stay an hour. */
   ended({ from, to }: EndedStay): void {
     if (!(to >= 0 && to <= LONGEST_MS)) return;
     const first = Math.min(Math.max(0, from), to);
@@ -91,7 +84,6 @@ export class StayTimes {
     }
   }
 
-  /** Of each bin, the chance for each millisecond that a stay ends. */
   hazards(): Float64Array {
     return Float64Array.from(PRIOR, (prior, bin) => {
       return (this.#ends[bin]! + prior.ends) / (this.#watchedMs[bin]! + prior.watchedMs);
@@ -99,7 +91,6 @@ export class StayTimes {
   }
 }
 
-/** The age by which a part of all stays has ended, such as 0.5; infinite if that is above `LONGEST_MS`. */
 export function ageBy(part: number, hazards: Float64Array): number {
   let left = -Math.log(1 - part);
   for (let bin = 0; bin < AGE_BINS; bin += 1) {
@@ -114,7 +105,6 @@ export function ageBy(part: number, hazards: Float64Array): number {
   return Number.POSITIVE_INFINITY;
 }
 
-/** The part of the stays that last until `ageMs` which last `ms` longer at least. */
 export function lasting(hazards: Float64Array, ageMs: number, ms: number): number {
   return Math.exp(-passed(hazards, ageMs, ms));
 }
@@ -124,7 +114,6 @@ export function leaving(hazards: Float64Array, ageMs: number, ms: number): numbe
   return -Math.expm1(-passed(hazards, ageMs, ms));
 }
 
-/** The sum of the hazard over the time `ms` from the age `ageMs` on. */
 function passed(hazards: Float64Array, ageMs: number, ms: number): number {
   const end = ageMs + ms;
   let sum = 0;

@@ -1,11 +1,10 @@
 import { instantMs } from '../../base/instant.ts';
 import { ORDER_STATES, WAITING_STATES, type OrderState } from '../../orders/rules/states.ts';
-import type { Card, Chart, Column, ReportDocument, Row, Span, Verdict } from '../documents/document.ts';
+import type { Card, Chart, Column, Row, Section, Span, Verdict } from '../documents/document.ts';
 import { accountAdvice, accountColumns, accountFact, emptyVerdict, type ReportScope } from '../documents/sections.ts';
 import { compareTexts, counted, cut, inWords, sumOf } from '../../base/words.ts';
 import { waitingChart } from './reconciliation/charts.ts';
 
-/** Orders of one state, order status and pair (null: all pairs), and their ages at these percentiles, in ms; null if that cannot be known. */
 export interface AgeGroup extends Readonly<Record<keyof Span | 'p90' | 'longest', number | null>> {
   readonly state: string;
   readonly status: string | null;
@@ -22,7 +21,6 @@ export interface OldestOrder {
   readonly since: string;
 }
 
-/** The orders that the report is about; times are UTC, ISO 8601. */
 interface AgeingFacts extends ReportScope {
   readonly asOf: string;
   readonly from: string | null;
@@ -30,7 +28,6 @@ interface AgeingFacts extends ReportScope {
   readonly orders: number;
 }
 
-/** The states in which an order stays until a person decides, or may have to. */
 export const PERSON_STATES: readonly OrderState[] = ['held', 'disputed', 'unknown'];
 
 const PERCENTILES = [
@@ -60,19 +57,16 @@ const OLDEST: readonly Column[] = [
   secondsOf('age', 'For'),
 ];
 
-export function ageingDocument(
-  facts: AgeingFacts,
-  byStatus: readonly AgeGroup[],
-  byPair: readonly AgeGroup[],
-  oldest: readonly OldestOrder[],
-): ReportDocument {
+type Groups = readonly AgeGroup[];
+
+export function ageingDocument(facts: AgeingFacts, byStatus: Groups, byPair: Groups, oldest: readonly OldestOrder[]) {
   const [longest] = oldest;
   const longestMs = ageMs(longest?.since ?? '', facts.asOf);
   return {
     schema: 'order-sync.ageing/1',
     title: 'Age of orders in their state and order status',
     verdict: verdictOf(facts, byStatus, longestMs),
-    cards: cardsOf(facts, byStatus, longest, longestMs),
+    cards: cardsOf(facts.orders, byStatus, longest, longestMs),
     facts: [
       accountFact(facts.account),
       { key: 'asOf', label: 'As of', value: facts.asOf },
@@ -88,55 +82,36 @@ export function ageingDocument(
         lead: `order-sync orders explain ORDER${accountAdvice(facts.account)} tells the story of an order.`,
         empty: 'No orders are waiting.',
         columns: [...accountColumns(facts.account), ...OLDEST],
-        rows: oldest.map(({ id, ...order }) => ({
-          external_order_id: id,
-          ...order,
-          ...ageCells('age', ageMs(order.since, facts.asOf)),
-        })),
+        rows: oldest.map(({ id, ...order }) => {
+          return { external_order_id: id, ...order, ...ageCells('age', ageMs(order.since, facts.asOf)) };
+        }),
       },
-      {
-        name: 'statuses',
-        title: 'By state and order status',
-        columns: [...STATE_AND_STATUS, ...AGES],
-        rows: inOrder(byStatus).map(groupRow),
-      },
-      {
-        name: 'pairs',
-        title: 'By state, order status and pair',
-        columns: [...STATE_AND_STATUS, PAIR, ...AGES],
-        rows: inOrder(byPair).map(groupRow),
-      },
+      groupSection('statuses', 'By state and order status', STATE_AND_STATUS, byStatus),
+      groupSection('pairs', 'By state, order status and pair', [...STATE_AND_STATUS, PAIR], byPair),
     ],
     charts: chartOf(byStatus),
   };
 }
 
-function verdictOf(
-  { account, orders, mayBeEmpty }: AgeingFacts,
-  byStatus: readonly AgeGroup[],
-  longestMs: number | null,
-): Verdict {
+function verdictOf(facts: AgeingFacts, byStatus: readonly AgeGroup[], longestMs: number | null): Verdict {
+  const { account, orders, mayBeEmpty } = facts;
   if (orders === 0) return emptyVerdict('order', 'There are no orders', mayBeEmpty);
   const [waiting, undecided] = [countOf(byStatus, WAITING_STATES), countOf(byStatus, PERSON_STATES)];
   const explain = `To see what to do about one of them, run order-sync orders explain ORDER${accountAdvice(account)}.`;
+  const deciding = `A person must decide about these orders: ${statesOf(byStatus, PERSON_STATES)}. ${explain}`;
   const reasons = [
-    ...(undecided === 0
-      ? []
-      : [`A person must decide about these orders: ${statesOf(byStatus, PERSON_STATES)}. ${explain}`]),
-    ...(longestMs === null ? [] : [`The order that has waited the longest has waited for ${inWords(longestMs)}.`]),
-  ];
+    undecided > 0 && deciding,
+    longestMs !== null && `The order that has waited the longest has waited for ${inWords(longestMs)}.`,
+  ].filter((reason) => reason !== false);
   if (undecided > 0)
     return { tone: 'warning', text: `A person should look at ${counted(undecided, 'order')}`, reasons };
   if (waiting === 0) return { tone: 'good', text: 'No orders are waiting', reasons };
   return { tone: 'info', text: counted(waiting, 'order is waiting', 'orders are waiting'), reasons };
 }
 
-function cardsOf(
-  { orders }: AgeingFacts,
-  byStatus: readonly AgeGroup[],
-  longest: OldestOrder | undefined,
-  longestMs: number | null,
-): readonly Card[] {
+type Oldest = OldestOrder | undefined;
+
+function cardsOf(orders: number, byStatus: readonly AgeGroup[], longest: Oldest, longestMs: number | null) {
   const figure = (states: readonly string[]) => {
     const value = String(countOf(byStatus, states));
     return value === '0' ? { value } : { value, note: statesOf(byStatus, states) };
@@ -172,20 +147,21 @@ function inOrder(groups: readonly AgeGroup[]): readonly AgeGroup[] {
   return groups.toSorted((a, b) => place(a) - place(b));
 }
 
+function groupSection(name: string, title: string, names: readonly Column[], groups: readonly AgeGroup[]): Section {
+  return { name, title, columns: [...names, ...AGES], rows: inOrder(groups).map(groupRow) };
+}
+
 function groupRow({ state, status, pair, orders, ...ages }: AgeGroup): Row {
   return Object.assign({ state, status, pair, orders }, ...PERCENTILES.map(([key]) => ageCells(key, ages[key])));
 }
 
-/** The cells of an age: in words such as `3d 04:05:06`, and in seconds, exactly. */
 function ageCells(key: string, ms: number | null): Row {
   if (ms === null) return { [key]: null, [`${key}_seconds`]: null };
   const whole = Math.floor(ms / 1_000);
   const two = (value: number) => String(Math.floor(value)).padStart(2, '0');
   const clock = `${two((whole / 3_600) % 24)}:${two((whole / 60) % 60)}:${two(whole % 60)}`;
-  return {
-    [key]: whole < 86_400 ? clock : `${Math.floor(whole / 86_400)}d ${clock}`,
-    [`${key}_seconds`]: `${whole}.${String(ms % 1_000).padStart(3, '0')}`,
-  };
+  const words = whole < 86_400 ? clock : `${Math.floor(whole / 86_400)}d ${clock}`;
+  return { [key]: words, [`${key}_seconds`]: `${whole}.${String(ms % 1_000).padStart(3, '0')}` };
 }
 
 /** Null if another program wrote a time that cannot be read. */
@@ -208,7 +184,6 @@ export class Ages {
   readonly #states: readonly string[];
   readonly #limit: number;
   readonly #asOfMs: number;
-  /** In ms; NaN for a time that cannot be read. */
   readonly #groups = new Map<string, Pick<AgeGroup, 'state' | 'status' | 'pair'> & { readonly times: number[] }>();
   #oldest: OldestOrder[] = [];
   orders = 0;
@@ -256,7 +231,6 @@ export class Ages {
     return [...this.#groups].toSorted(([a], [b]) => compareTexts(a, b)).map(([, group]) => group);
   }
 
-  /** The nth percentile is the smallest age that n in a hundred do not exceed: one of the ages themselves. */
   #percentiles(times: readonly number[]): Omit<AgeGroup, 'state' | 'status' | 'pair'> {
     const orders = times.length;
     // A typed array sorts by number, without a function to compare by.

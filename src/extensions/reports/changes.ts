@@ -22,10 +22,9 @@ interface ChangesFacts extends ReportScope {
   readonly isEmpty: boolean;
 }
 
-export function changesDocument(
-  { account, from, to, isEmpty, mayBeEmpty }: ChangesFacts,
-  changes: AsyncIterable<Change>,
-): ReportDocument {
+export function changesDocument(facts: ChangesFacts, changes: AsyncIterable<Change>): ReportDocument {
+  const { account, from, to, isEmpty, mayBeEmpty } = facts;
+  const columns = [...accountColumns(account), ...COLUMNS];
   return {
     schema: 'order-sync.changes/1',
     title: 'Changes of orders',
@@ -35,15 +34,7 @@ export function changesDocument(
       { key: 'from', label: 'Observed from', value: from },
       { key: 'to', label: 'Observed before', value: to },
     ],
-    sections: [
-      {
-        name: 'changes',
-        title: 'Changes',
-        empty: 'Nothing has changed.',
-        columns: [...accountColumns(account), ...COLUMNS],
-        rows: changes,
-      },
-    ],
+    sections: [{ name: 'changes', title: 'Changes', empty: 'Nothing has changed.', columns, rows: changes }],
     charts: [],
   };
 }

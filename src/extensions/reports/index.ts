@@ -2,7 +2,6 @@ import type { Extension } from '../../cli/extension.ts';
 
 const tables = () => import('./commands/reports.ts');
 
-/** Reports from the database. */
 export const reports: Extension = {
   name: 'reports',
   commands: {

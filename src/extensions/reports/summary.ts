@@ -27,21 +27,15 @@ export const SUMMARY_COLUMNS = [
   { key: 'outcome', label: 'Outcome', kind: 'outcome' },
   { key: 'position', label: 'Position', kind: 'text', rank: 1 },
   { key: 'orders', label: 'Orders', kind: 'count' },
-  // The exact sum.
   { key: 'asset', label: 'Asset', kind: 'decimal' },
-  // The same sum by its outcome, so that a column of these may be added up.
   { key: 'succeeded', label: 'Asset, succeeded', kind: 'decimal', isForPrograms: true },
   { key: 'failed', label: 'Asset, failed', kind: 'decimal', isForPrograms: true },
   { key: 'open', label: 'Asset, open', kind: 'decimal', isForPrograms: true },
   { key: 'outcome_unknown', label: 'Asset, final, outcome not known', kind: 'decimal', isForPrograms: true },
-  // Orders that are invalid, or whose asset is not a number; they are counted and not summed.
   { key: 'unreadable', label: 'Not in the sum', kind: 'count', rank: 2 },
 ] as const satisfies readonly Column[];
 
-/**
- * Counts and sums orders by pair, state, status, outcome and asset position: amounts that paid and amounts that failed are
- * never added, nor amounts that may be in two currencies. Each of several accounts has lines of its own.
- */
+/** Amounts that paid and amounts that failed are never added, nor amounts that may be in two currencies. */
 export function summarize(parts: readonly SummaryPart[], isByAccount = false) {
   const named = parts.map((part) => {
     const { account, state, order_status: status, asset_position: position } = part;
@@ -64,10 +58,7 @@ interface SummaryFacts extends PeriodScope {
   readonly asOf: string;
 }
 
-export function summaryDocument(
-  parts: readonly SummaryPart[],
-  facts: SummaryFacts,
-): { readonly document: ReportDocument; readonly isEmpty: boolean } {
+export function summaryDocument(parts: readonly SummaryPart[], facts: SummaryFacts) {
   const orders = sumOf(parts, (part) => part.orders);
   const document: ReportDocument = {
     schema: null,
@@ -111,7 +102,6 @@ export function moneyGroup(part: SummaryPart, settings: Pick<AmountSettings, 'ou
   return { pair: pairOf(part), outcome: outcomeOf(part), position, currency, orders, unreadable, asset };
 }
 
-/** The money of each currency: the succeeded sum, or else the first of the others, and the others below it. */
 function moneyCards(parts: readonly SummaryPart[], settingsOf: SummaryFacts['settingsOf']): readonly Card[] {
   const groups = parts.map((part) => moneyGroup(part, settingsOf(part.account)));
   return byCurrency(groups.filter(({ currency }) => currency !== null))

@@ -22,6 +22,10 @@ const changeError = classOf('change', 'error');
 const changeWarning = classOf('change', 'warning');
 const changeInfo = classOf('change', 'info');
 
+/** The part of the advice on CREATE_UNKNOWN that is about a held order. */
+export const ASK_ABOUT_HELD =
+  'ask the exchange about the external order id, then record its answer with a command that order-sync orders explain ORDER shows.';
+
 /**
  * Every class of findings, the gravest first: money may go to the wrong place or twice, then the two sides contradict each
  * other. Lists have this order. The manual, the reports and `report explain` show this table.
@@ -33,7 +37,7 @@ export const FINDING_CLASSES = {
   ),
   CREATE_UNKNOWN: stateError(
     'The order was sent, and it is not known whether the exchange took it.',
-    'While the order is unknown, order-sync looks it up by itself: wait. If it is held, ask the exchange about the external order id, then record its answer with a command that order-sync orders explain ORDER shows.',
+    `While the order is unknown, order-sync looks it up by itself: wait. If it is held, ${ASK_ABOUT_HELD}`,
   ),
   ADDRESS_CHANGED: changeError(
     'A crypto address of the order changed after the order was made.',

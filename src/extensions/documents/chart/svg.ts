@@ -20,15 +20,9 @@ export interface Size {
 
 const NARROW: Size = { name: 'narrow', width: 330, panelWidth: 330, fontSize: 12 };
 export const SIZES: readonly Size[] = [{ name: 'wide', width: 760, panelWidth: 370, fontSize: 12.5 }, NARROW];
-/** A chart in half of a wide page. */
 export const HALF_SIZES: readonly Size[] = [{ name: 'wide', width: 560, panelWidth: 560, fontSize: 12 }, NARROW];
 
-/** How a text of a drawing looks; it begins at its place, in ink, unless this says otherwise. */
-interface TextLook {
-  readonly anchor?: 'middle' | 'end';
-  readonly isMuted?: boolean;
-  readonly isBold?: boolean;
-}
+type TextLook = { readonly anchor?: 'middle' | 'end'; readonly isMuted?: boolean; readonly isBold?: boolean };
 
 export type Drawing = ReturnType<typeof newDrawing>;
 
@@ -77,7 +71,6 @@ const GREATEST_WORD = 1e15;
 const NAME_GAP = 10;
 const LONGEST_NAME = 12;
 
-/** A number of an axis: `0.05`, `400`, `12.5K`. */
 export function numberText(value: number): string {
   compact ??= new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
   return Math.abs(value) < GREATEST_WORD ? compact.format(value) : value.toExponential(0);
@@ -94,7 +87,6 @@ export function valueTicks(low: number, high: number, most: number, isWhole: boo
   return Array.from({ length: last - first + 1 }, (_, index) => (first + index) * step);
 }
 
-/** Writes the names of the steps below an axis, each below the middle of its step, without the ones that have no room. */
 export function writeSteps(drawing: Drawing, steps: Steps, [left, right]: readonly [number, number], y: number): void {
   const step = (right - left) / steps.length;
   let end = Number.NEGATIVE_INFINITY;
@@ -110,7 +102,6 @@ export function writeSteps(drawing: Drawing, steps: Steps, [left, right]: readon
 
 const SECOND_MS = 1_000;
 const [MINUTE_MS, HOUR_MS, DAY_MS, YEAR_MS] = [60_000, 3_600_000, 86_400_000, 31_536_000_000];
-/** Times that an axis may name, the ones to name first before the others. */
 const TICKS_MS: readonly (readonly number[])[] = [
   [SECOND_MS, MINUTE_MS, HOUR_MS].concat([1, 10, 100].map((days) => days * DAY_MS)),
   [1, 10, 100, 1_000].map((years) => years * YEAR_MS),
@@ -124,16 +115,11 @@ export function durationText(ms: number): string {
   return inUnits(Math.max(ms, SECOND_MS)).replace(' ', '\u00a0');
 }
 
-/** The place of a duration on a logarithmic axis: seconds and days have room on it. */
 export function placeOf(ms: number): number {
   return Math.log10(Math.max(ms, SECOND_MS));
 }
 
-/** The times to name on an axis that holds the spans, from the left end to the right one: about `most` of them. */
-export function ticksOf(
-  spans: readonly Span[],
-  most: number,
-): readonly { readonly name: string; readonly place: number }[] {
+export function ticksOf(spans: readonly Span[], most: number) {
   const all = TICKS_MS.flat().toSorted((a, b) => a - b);
   const shortest = Math.max(SECOND_MS, Math.min(...spans.map(({ p1 }) => p1)));
   const longest = Math.max(SECOND_MS, ...spans.map(({ p99 }) => p99));

@@ -13,10 +13,7 @@ export type Tones = Readonly<Record<string, (value: string) => Tone>>;
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-interface Block {
-  readonly path: readonly string[];
-  readonly fields: readonly Field[];
-}
+type Block = { readonly path: readonly string[]; readonly fields: readonly Field[] };
 
 export function answerText(body: string, screen: Screen, tones: Tones = {}): string {
   const answer = readJson(body);
@@ -45,7 +42,6 @@ function blocksOf(object: JsonObject, path: readonly string[], tones: Tones): Bl
   return [{ path, fields }, ...within];
 }
 
-/** An object that is one value to its reader: a pair of currencies, or an object of one field. */
 function asOne(name: string, object: JsonObject): Field | undefined {
   const { fromCurrency, toCurrency, ...more } = object;
   const isPair = typeof fromCurrency === 'string' && typeof toCurrency === 'string';
@@ -60,7 +56,6 @@ function asText(value: unknown): string {
   return typeof value === 'string' ? value : (stringify(value) ?? '');
 }
 
-/** `externalOrderId` as `external order id`. */
 function asWords(name: string): string {
   return name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
 }
@@ -83,11 +78,9 @@ export function rowWithHistory(row: object, events: readonly Change[]): string {
   const screen = screenOf();
   const fields = Object.entries(row as Record<string, string | number | null>)
     .filter(([, value]) => value !== null)
-    .map(([label, value]) => ({
-      label,
-      value,
-      tone: label === 'state' || label === 'outcome' ? toneOf(label, value) : undefined,
-    }));
+    .map(([label, value]) => {
+      return { label, value, tone: label === 'state' || label === 'outcome' ? toneOf(label, value) : undefined };
+    });
   const history = events.length === 0 ? 'history: nothing has happened yet\n' : tableOf(COLUMNS, events, screen);
   return `${fieldsText(fields, screen)}\n${history}`;
 }

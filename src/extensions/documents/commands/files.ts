@@ -1,21 +1,8 @@
-import {
-  closeSync,
-  fstatSync,
-  fsyncSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-  type Stats,
-} from 'node:fs';
+import { fstatSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { open } from 'node:fs/promises';
+import { open, type FileHandle } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { type Command, Option } from 'commander';
-import { systemClock } from '../../../base/clock.ts';
 import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
 
 export type ImportFormat = 'csv' | 'ndjson';
@@ -38,7 +25,7 @@ export async function writePieces(pieces: Pieces, out: string | undefined): Prom
   // A pipe or a device is written to and not replaced, nor is /dev/stdout if the shell made it a file.
   const isReplaced = there === undefined || (there.isFile() && !isOwnOutput(there));
   if (isReplaced) await writeAll(dirname(out), [{ name: basename(out), pieces }]);
-  else await writeTo(() => openSync(out, 'a'), pieces);
+  else await writeTo(() => open(out, 'a'), pieces);
 }
 
 function isOwnOutput({ dev, ino }: Stats): boolean {
@@ -68,7 +55,7 @@ async function writeAll(folder: string, files: NewFiles): Promise<void> {
   }
   using unfinished = temporaryFolder(join(folder, 'unfinished-'));
   for (const { name, pieces } of files) {
-    await writeTo(() => openSync(join(unfinished.path(), name), 'wx', 0o600), pieces, fsyncSync);
+    await writeTo(() => open(join(unfinished.path(), name), 'wx', 0o600), pieces, true);
   }
   for (const { name } of files) renameSync(join(unfinished.path(), name), join(folder, name));
 }
@@ -94,21 +81,13 @@ function temporaryFolder(prefix: string) {
 }
 
 /** The file is opened when there is something to write: to gather it may take long, and leaves nothing behind. */
-async function writeTo(openNew: () => number, pieces: Pieces, beforeClose?: (file: number) => void): Promise<void> {
-  let file: number | undefined;
-  try {
-    for await (const chunk of gathered(pieces)) {
-      file ??= openNew();
-      const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
-      for (let written = 0; written < bytes.length;) written += writeSync(file, bytes, written);
-      // A signal is heard between two turns.
-      await systemClock().turn();
-    }
-    file ??= openNew();
-    beforeClose?.(file);
-  } finally {
-    if (file !== undefined) closeSync(file);
-  }
+async function writeTo(openNew: () => Promise<FileHandle>, pieces: Pieces, isSynced = false): Promise<void> {
+  await using chunks = gathered(pieces);
+  const first = await chunks.next();
+  await using file = await openNew();
+  if (first.done !== true) await file.appendFile(first.value);
+  for await (const chunk of chunks) await file.appendFile(chunk);
+  if (isSynced) await file.sync();
 }
 
 /** Writes to stdout; false if the reader has gone. Any other error is the stream's own event. */
@@ -118,7 +97,7 @@ export function isWritten(chunk: string | Uint8Array): Promise<boolean> {
   });
 }
 
-async function* gathered(pieces: Pieces): Pieces {
+async function* gathered(pieces: Pieces): AsyncGenerator<string | Uint8Array> {
   let text = '';
   for await (const piece of pieces) {
     if (typeof piece === 'string') text += piece;

@@ -10,16 +10,9 @@ export function rowIds(given: string, before: readonly number[] = []): readonly 
   return [...before, rowId(given)];
 }
 
-/** The currencies of a pair, in any case. */
-export interface Pair {
-  readonly from: string;
-  readonly to: string;
-}
+export type Pair = { readonly from: string; readonly to: string };
 
-export interface OrderOptions {
-  readonly order?: IdFilter;
-  readonly pair?: Pair;
-}
+export type OrderOptions = { readonly order?: IdFilter; readonly pair?: Pair };
 
 export function addOrderOptions(command: Command): Command {
   return command
@@ -39,10 +32,7 @@ function readIdFilter(text: string): IdFilter {
 }
 
 /** The time at or after `from` and before `to`: UTC, ISO 8601 with milliseconds. */
-export interface PeriodOptions {
-  readonly from?: string;
-  readonly to?: string;
-}
+export type PeriodOptions = { readonly from?: string; readonly to?: string };
 
 export function addPeriodOptions(command: Command, what = 'orders inserted'): Command {
   return command
@@ -63,11 +53,8 @@ export function addByOption(command: Command): Command {
 }
 
 export function addAsOfOption(command: Command): Command {
-  return command.option(
-    '--as-of <time>',
-    'the moment that the report speaks for, in place of now (UTC, ISO 8601)',
-    utcTime,
-  );
+  const text = 'the moment that the report speaks for, in place of now (UTC, ISO 8601)';
+  return command.option('--as-of <time>', text, utcTime);
 }
 
 /** Reads a day, which begins at midnight, or a time of a day; in UTC, whatever the machine's time zone is. Throws `InvalidArgumentError`. */

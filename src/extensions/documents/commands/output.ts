@@ -90,7 +90,6 @@ export async function writeReport(document: ReportDocument, options: OutputOptio
   throw new CommandError(EXIT.look, reason.slice(0, 1).toLowerCase() + reason.slice(1));
 }
 
-/** Returns the size of the written files, in bytes. */
 async function write(document: ReportDocument, options: OutputOptions): Promise<number> {
   const { out } = options;
   let paths = out === undefined ? [] : [out];
@@ -147,7 +146,6 @@ function endingOf(out = ''): string {
   return extname(out).slice(1).toLowerCase();
 }
 
-/** Tells whether the path is a folder, or its name says that it should be one. */
 export function isFolder(path = ''): boolean {
   return /[/\\]$/.test(path) || statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }

@@ -8,7 +8,6 @@ import { isOfAll } from '../../../cli/shared/account.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
 import { wholeNumber } from '../../../cli/shared/options.ts';
 
-/** Prints a result of a few lines. */
 export function print(json: boolean | undefined, value: unknown, text: () => string, indent?: number): void {
   process.stdout.write(json === true ? `${JSON.stringify(value, null, indent)}\n` : text());
 }
@@ -40,11 +39,7 @@ async function isPagedBy(pager: string, env: NodeJS.ProcessEnv, text: string): P
   return code !== 127;
 }
 
-export interface ListOptions {
-  readonly limit: number;
-  readonly json?: boolean;
-  readonly account?: string;
-}
+export type ListOptions = { readonly limit: number; readonly json?: boolean; readonly account?: string };
 
 export function addListOptions(command: Command): Command {
   return command
@@ -57,7 +52,6 @@ export interface ListColumn<Row> extends Partial<Pick<Column, 'kind' | 'rank' | 
   of(row: Row): Cell;
 }
 
-/** Says when there are more rows: ask for one more than `limit`. A list of several accounts begins with their names. */
 export async function printList<Row extends object>(
   command: Command,
   found: readonly Row[],

@@ -28,12 +28,10 @@ export function cssString(text: string): string {
   return `"${escaped}"`;
 }
 
-/** Makes the name of a section an id that needs no escaping in CSS and in links. */
 export function idOf(name: string): string {
   return name.replace(/[^A-Za-z0-9_-]/g, '-');
 }
 
-/** Escapes text of sentences. Its longest words are cut; options and the program's name stay on one line. */
 export function proseText(value: Cell): string {
   const parts = cutEnd(printable(value), LONGEST_SPLIT).split(COMMAND);
   // A mark that follows the box of a command would stand alone.
@@ -48,12 +46,10 @@ function wordsText(text: string): string {
   );
 }
 
-/** A command that a person can paste; the script of the page puts a button to copy it beside it. */
 export function commandText(command: string): string {
   return `<code data-copy tabindex="0">${escapeText(pasteable(command))}</code>`;
 }
 
-/** Cuts the longest words in their middle, and a text that is too long for a table at its end. */
 export function cutText(value: Cell): string {
   return cutEnd(cutWords(value), LONGEST_CELL);
 }
@@ -91,12 +87,10 @@ const LEAST_WIDTH = 26;
 const PAPER_WIDTH = 180;
 const GAP = 2;
 const TONED: ReadonlySet<Column['kind']> = new Set(['severity', 'state', 'outcome']);
-/** A longer table scrolls in its frame, below its headings. */
 const MOST_ROWS_AT_ONCE = 60;
 
 interface ShownColumn {
   readonly column: Column;
-  /** In columns of text, on paper. */
   readonly width: number;
   readonly isOneLine: boolean;
   isOnPaper: boolean;
@@ -140,7 +134,6 @@ function headingOf({ label: whole, kind }: Column): string {
   return kind === 'time' && !label.includes('UTC') ? `${label} (UTC)` : label;
 }
 
-/** The most digits after the decimal point in cells that stand below each other. */
 function placesOf(column: Column, rows: readonly Row[]): number {
   if (!isNumeric(column)) return 0;
   return mostOf(rows, (row) => {
@@ -149,13 +142,7 @@ function placesOf(column: Column, rows: readonly Row[]): number {
   });
 }
 
-/** Writes a table in a frame of the given name, which scrolls if it is wide. Tables below each other with the same columns are aligned. */
-export function* tableText(
-  name: string,
-  rows: readonly Row[],
-  shown: readonly ShownColumn[],
-  isAligned = false,
-): Generator<string> {
+export function* tableText(name: string, rows: readonly Row[], shown: readonly ShownColumn[], isAligned = false) {
   const columns = shown.map((one, index) => ({
     tag: index === 0 ? 'th' : 'td',
     column: one.column,
@@ -184,9 +171,8 @@ export function* tableText(
 
 function widthsText(shown: readonly ShownColumn[]): string {
   const whole = sumOf(shown, ({ width }) => width);
-  const columns = shown.map(
-    (one) => `<col${classText(classesOf(one))} style="width:${((100 * one.width) / whole).toFixed(1)}%">`,
-  );
+  const part = (width: number) => ((100 * width) / whole).toFixed(1);
+  const columns = shown.map((one) => `<col${classText(classesOf(one))} style="width:${part(one.width)}%">`);
   return `<colgroup>${columns.join('')}</colgroup>`;
 }
 
@@ -198,7 +184,6 @@ function isCut(value: Cell, column: Column): boolean {
   return column.kind === 'text' && cutText(value) !== String(value ?? '');
 }
 
-/** The classes by which the style aligns and wraps the cells of a column, and leaves them off the paper. */
 function classesOf({ column, isOneLine, isOnPaper }: ShownColumn): readonly string[] {
   return [...(isNumeric(column) ? ['n'] : []), ...(isOneLine ? [] : ['w']), ...(isOnPaper ? [] : ['screen'])];
 }
@@ -257,7 +242,6 @@ function shownText(value: Cell, { kind }: Column): string {
   return TONED.has(kind) ? text.replaceAll('_', ' ') : text;
 }
 
-/** Days and seconds of a time of ours; any other text as it is. */
 function shortTime(text: string): string {
   const [, day, time] = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/.exec(text) ?? [];
   return day === undefined || time === undefined ? text : `${day} ${time}`;

@@ -190,7 +190,6 @@ const CHARTS = `
 }
 `;
 
-/** That of a screen, made smaller: nothing scrolls, and no row is split. */
 const PRINT = `
 @page { size: A4 landscape; margin: 13mm 12mm 15mm;
   @bottom-right { content: counter(page) " / " counter(pages); font: 8pt sans-serif; color: #566071; }

@@ -8,7 +8,6 @@ import { printable } from '../../../base/words.ts';
 /** Every machine has it, or one of the same widths. */
 const FONT = { fontFamily: 'Arial', fontSize: 10 } as const;
 export const LINE_HEIGHT_PT = 13;
-/** The colours of texts on white, by tone; neutral text keeps its own. */
 export const COLORS: Readonly<Record<Tone, string | undefined>> = {
   good: '#1a7f37',
   info: '#0550ae',
@@ -28,7 +27,6 @@ export function textCell(value: string, look: Look = {}): CellObject {
   return { value: shown, type: String, ...(shown.length <= MOST_OF_TEXT_FORMAT && { format: '@' }), ...look };
 }
 
-/** A cell of text that continues in lines below, `width` characters long, at most `mostLines` of them. */
 export function wrappedCell(value: string, width: number, mostLines: number, look: Look = {}): CellObject {
   const scale = (look.fontSize ?? FONT.fontSize) / FONT.fontSize;
   const lines = Math.min(mostLines, Math.ceil((scale * widthOf(printable(value))) / width));
@@ -67,19 +65,9 @@ export interface Sheet {
   readonly isHidden?: boolean;
 }
 
-interface Link {
-  readonly row: number;
-  readonly column: number;
-  readonly sheet: string;
-}
+type Link = { readonly row: number; readonly column: number; readonly sheet: string };
 
-/** The heading of a table, and the columns that name its rows, stay in place and are printed on every page. */
-interface Table {
-  readonly columns: number;
-  /** With the heading. */
-  readonly rows: number;
-  readonly keyColumns: number;
-}
+type Table = { readonly columns: number; readonly rows: number; readonly keyColumns: number };
 
 /** A sheet that is wider, in characters, is printed on several pages side by side: smaller letters than 6 points cannot be read. */
 const WIDEST_PAGE = 230;
@@ -104,7 +92,6 @@ export async function workbookBytes(title: string, sheets: readonly Sheet[]): Pr
   return fixZipTimes(await writeExcelFile(book, { ...FONT, features }).toBuffer());
 }
 
-/** Filters, links, and how the sheets are printed. The order of the elements is that of the format. */
 function pages(sheets: readonly Sheet[]): Part {
   return {
     files: {
@@ -178,10 +165,7 @@ function properties(title: string): Part {
   };
 }
 
-/**
- * Sets the time of every file in a zip archive to the same moment, so that the same content makes the same bytes. The
- * archive must not have a comment.
- */
+/** Sets the time of every file to the same moment, so that the same content makes the same bytes. The archive has no comment. */
 function fixZipTimes(zip: Buffer): Buffer {
   const end = zip.length - END_LENGTH;
   if (zip.readUInt32LE(end) !== END_OF_DIRECTORY) throw new Error('the zip archive does not end as expected');

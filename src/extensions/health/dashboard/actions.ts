@@ -44,13 +44,7 @@ const ACTS: Readonly<Record<string, (deps: OpsSources, decision: Decision) => Pr
   resume: resumeAccount,
 };
 
-/** Adds the decisions that a person may make by a form. Each does the work of the command of its name, and is recorded in the same way. */
-export function addActions(
-  server: FastifyInstance,
-  deps: OpsSources,
-  accounts: readonly string[],
-  token: string,
-): void {
+export function addActions(server: FastifyInstance, deps: OpsSources, accounts: readonly string[], token: string) {
   server.addContentTypeParser(FORM, { parseAs: 'string' }, (_request, body, done) =>
     done(null, new URLSearchParams(String(body))),
   );
@@ -119,11 +113,8 @@ async function acknowledgeFindings(deps: OpsSources, { account, actor, reason, f
   const { store, clock } = deps;
   const seen = form.getAll('finding').slice(0, MOST_FINDINGS).map(seenFinding);
   if (seen.length === 0) throw new Refused(400, 'Choose a finding.');
-  const rows = await findingsById(
-    store.db,
-    account,
-    seen.map(({ id }) => id),
-  );
+  const ids = seen.map(({ id }) => id);
+  const rows = await findingsById(store.db, account, ids);
   const how = { actor, reason, now: clock.now() };
   const changed = await store.forAccount(account).writer.write(async (tx) => {
     let others = 0;

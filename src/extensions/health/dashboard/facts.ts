@@ -1,7 +1,7 @@
 import type { FeedEvent } from '../../feed/event.ts';
 import type { MoneyGroup } from '../../reports/reconciliation/money.ts';
 import type { Problem } from '../../../accounts/problem.ts';
-import type { OverdueStatus, Overview, RateUse, Times } from '../status/status.ts';
+import type { LookupFacts, Overview } from '../status/status.ts';
 import type { Concerned } from '../tables/at-stake.ts';
 
 const [MINUTE_MS, HOUR_MS] = [60_000, 3_600_000];
@@ -17,20 +17,16 @@ export type RangeName = keyof typeof RANGES;
 /** The facts of a dashboard, read at one moment. Times are UTC, ISO 8601; a list that is cut says so. */
 export interface DashboardFacts {
   readonly at: string;
-  /** Undefined: all accounts. */
   readonly account: string | undefined;
-  /** The accounts that may be chosen, the first ones of many. */
   readonly accounts: readonly string[];
   readonly range: RangeName;
   readonly program: ProgramFacts;
   readonly overview: Overview;
-  /** The gravest first. */
   readonly troubles: readonly Trouble[];
   readonly newest: readonly FeedEvent[];
   /** Null if this process owns none of the accounts: then it is not known here. */
-  readonly exchange: ExchangeFacts | null;
+  readonly exchange: (LookupFacts & { readonly lastAnswerAt: string | null; readonly inFlight: number }) | null;
   readonly database: { readonly bytes: number | null; readonly readMs: number };
-  /** Null if too many accounts are shown to add it up. */
   readonly activity: ActivityFacts | null;
 }
 
@@ -41,46 +37,25 @@ export interface ProgramFacts {
   readonly exchange: string;
 }
 
-/** Problems of one class, told as one. */
 export interface Trouble extends Problem {
-  /** The orders or findings that it is about; undefined if it is about neither. */
   readonly concerned: Concerned | undefined;
-  /** The number of these orders, or findings. */
   readonly count: number;
-  /** Undefined if it is not known. */
   readonly stake?: Stake | undefined;
-  /** The advice about all of these findings, if it differs from the advice of their class. */
   readonly advice?: string | undefined;
 }
 
-/** Exact sums by currency. */
 export interface Stake {
   readonly amounts: readonly { readonly currency: string; readonly amount: string }[];
-  /** Not all orders were added up, as there are too many. */
   readonly isCut: boolean;
-}
-
-export interface ExchangeFacts {
-  readonly lastAnswerAt: string | null;
-  readonly inFlight: number;
-  readonly rate: RateUse;
-  /** How late changes were seen since the process began. */
-  readonly detection: Times;
-  readonly overdue: OverdueStatus | null;
 }
 
 export const MOVES = ['inserted', 'accepted', 'final'] as const;
 
-/** The moves of orders in the range. */
 export interface ActivityFacts {
-  /** The beginnings of the steps; the last one is not over yet. */
   readonly starts: readonly string[];
-  /** The orders of each step. */
   readonly moves: Readonly<Record<(typeof MOVES)[number], readonly number[]>>;
   /** Moves are counted from then on only, as there are too many; null if all are. */
   readonly movesSince: string | null;
-  /** The orders that were inserted. */
   readonly money: readonly MoneyGroup[];
-  /** Only the newest orders were added up, those since this time. */
   readonly moneySince: string | null;
 }

@@ -1,13 +1,13 @@
 import type { RestraintView } from '../../../accounts/rules/restraints.ts';
 import type { KnownFinding } from '../../../findings/rules/finding.ts';
 import { decisionsFor, type Judgement } from '../../../orders/rules/operator-decisions.ts';
-import type { OrderState } from '../../../orders/rules/states.ts';
+import type { Tracking } from '../../../orders/rules/tracking.ts';
+import type { Cell } from '../../../cli/shared/terminal.ts';
 import { cutText, escapeText, proseText } from '../../documents/html/cells.ts';
 import { badge } from './markup.ts';
 
 export const LONGEST_TEXT = 500;
 
-/** The values that every form bears: the account that it is about, and the token that no page of another site knows. */
 type FormBase = Readonly<Record<'account' | 'token', string>>;
 
 const WORDS: Readonly<Record<Judgement['kind'], string>> = {
@@ -19,13 +19,8 @@ const WORDS: Readonly<Record<Judgement['kind'], string>> = {
   cancel: 'Cancel the order before it is sent',
 };
 
-interface DecidedOrder {
-  readonly externalOrderId: string;
-  readonly state: OrderState;
-  readonly attempts: number;
-}
+type DecidedOrder = Pick<Tracking, 'externalOrderId' | 'state' | 'attempts'>;
 
-/** Forms by the beginnings of the commands that do the same. */
 export type OrderForms = Readonly<Record<string, string>>;
 
 export function orderForms(base: FormBase, order: DecidedOrder, findings: readonly KnownFinding[]): OrderForms {
@@ -75,15 +70,11 @@ export function pauseForms(base: FormBase, holds: readonly RestraintView[]): str
   return `<div class="story-page"><section class="actions" aria-labelledby="pause-title"><h1 id="pause-title">Pause and resume ${escapeText(cutText(base.account))}</h1>\n${list}\n${pause}${resume}</section></div>\n`;
 }
 
-function form(
-  path: string,
-  hidden: Readonly<Record<string, string | number>> & FormBase,
-  button: string,
-  fields: readonly string[],
-): string {
-  const inputs = Object.entries(hidden).map(
-    ([name, value]) => `<input type="hidden" name="${name}" value="${escapeText(value)}">`,
-  );
+type Hidden = Readonly<Record<string, string | number>> & FormBase;
+
+function form(path: string, hidden: Hidden, button: string, fields: readonly string[]): string {
+  const inputOf = (name: string, value: Cell) => `<input type="hidden" name="${name}" value="${escapeText(value)}">`;
+  const inputs = Object.entries(hidden).map(([name, value]) => inputOf(name, value));
   return `<form method="post" action="${path}">${inputs.join('')}
 ${fields.join('\n')}
 <label>Your name <input name="actor" required maxlength="${LONGEST_TEXT}" autocomplete="name"></label>

@@ -6,7 +6,6 @@ const live = [...document.querySelectorAll('[data-live]')].map(({ id }) => id);
 const connection = document.getElementById('connection');
 let [last, planned, timer] = [Date.now(), Number.POSITIVE_INFINITY, 0];
 
-/** Loads the page again in so many milliseconds, and never twice within a second. */
 function plan(ms) {
   const at = Math.max(Date.now() + ms, last + LEAST_MS);
   if (at >= planned) return;
@@ -54,7 +53,6 @@ function replacePart(shown, newer) {
   if (focus !== undefined) shown.querySelector(focus)?.focus({ preventScroll: true });
 }
 
-/** Puts a button to copy it behind each command; a page that did not come by TLS or from this machine cannot copy. */
 function addCopyButtons(part) {
   if (navigator.clipboard === undefined) return;
   for (const text of part.querySelectorAll('[data-copy]')) {
@@ -72,13 +70,11 @@ async function copy(button) {
   button.textContent = 'Copied';
 }
 
-/** Tells whether somebody has selected a text of the part. */
 function isSelected(part) {
   const selection = getSelection();
   return selection !== null && !selection.isCollapsed && part.contains(selection.anchorNode);
 }
 
-/** A selector of the same place in the newer part. */
 function pathTo(part, element) {
   const steps = [];
   for (let one = element; one !== part; one = one.parentElement) {

@@ -29,7 +29,6 @@ export function orderLink(order: OrderName, text = order.externalOrderId): strin
   return path === undefined ? shown : link(path, shown);
 }
 
-/** The address of the story of an order; undefined if no address can have its id. */
 export function orderPath({ externalOrderId, account }: OrderName): string | undefined {
   if (!externalOrderId.isWellFormed()) return undefined;
   // A browser takes such a part out of a path.
@@ -42,21 +41,16 @@ export function accountPath(path: string, account: string): string {
   return `${path}?${new URLSearchParams({ account }).toString()}`;
 }
 
-/** The address of a list with its filter; of all accounts if `account` is undefined. */
-export function listPath(
-  list: '/orders' | '/findings',
-  account: string | undefined,
-  filter: Readonly<Record<string, string>>,
-): string {
+type Filter = Readonly<Record<string, string>>;
+
+export function listPath(list: '/orders' | '/findings', account: string | undefined, filter: Filter): string {
   return `${list}?${new URLSearchParams({ account: account ?? 'all', ...filter }).toString()}`;
 }
 
-/** A link; `shown` is markup. */
 export function link(path: string, shown: string): string {
   return `<a href="${escapeText(path)}">${shown}</a>`;
 }
 
-/** The address of the story of the order that a row of the database is about; undefined if it is about none. */
 export function rowPath({ external_order_id: id = null, account = null }: Row): string | undefined {
   return id === null ? undefined : orderPath({ externalOrderId: String(id), account: String(account) });
 }

@@ -34,10 +34,8 @@ export interface Frame {
   readonly account: string | undefined;
   readonly accounts: readonly string[];
   readonly program: ProgramFacts;
-  /** The moment of which the page is, UTC, ISO 8601. */
   readonly at: string;
   readonly query?: string | undefined;
-  /** Without a script the page is loaded again after this many seconds; never unless given. */
   readonly reloadSeconds?: number;
   readonly isActionable?: boolean;
 }
@@ -54,16 +52,12 @@ export function dashboardPage(facts: DashboardFacts, isActionable = false): stri
   return framed({ title: titleOf(facts), account, accounts, program, at, isActionable, reloadSeconds: 15 }, body);
 }
 
-/** Writes a page that has nothing but a message, and leads back to the dashboard. */
 export function messagePage(frame: Frame, text: string, advice = ''): string {
   const home = `<p>${escapeText(advice)}</p><p><a href="/">Go to the dashboard</a></p>`;
-  return framed(
-    frame,
-    `<div class="board"><section class="wide"><h1>${escapeText(text)}</h1>\n${home}</section></div>\n`,
-  );
+  const section = `<section class="wide"><h1>${escapeText(text)}</h1>\n${home}</section>`;
+  return framed(frame, `<div class="board">${section}</div>\n`);
 }
 
-/** Writes a page with its head, the choice of the account and the search; `body` is markup. */
 export function framed(frame: Frame, body: string): string {
   const { title, account, reloadSeconds } = frame;
   const isLive = reloadSeconds !== undefined;
@@ -100,7 +94,6 @@ ${aboutText(frame)}${link('/orders', 'Orders')}${link('/findings', 'Findings')}$
 `;
 }
 
-/** Says which program answers, since when it runs, and of which moment the page is. */
 function aboutText({ program, accounts, at, reloadSeconds }: Frame): string {
   const { version, startedAt, exchange } = program;
   const kind = exchange === '' ? '' : `${badge(exchange === 'live' ? 'neutral' : 'info', exchange)} `;

@@ -1,4 +1,3 @@
-import type { Config } from '../../../settings/config.ts';
 import { exchangeByAccount } from '../../../settings/config.ts';
 import { decidingAdvice } from '../../../accounts/rules/fail-over.ts';
 import { readFailOvers } from '../../../store/tables/fail-overs.ts';
@@ -10,25 +9,17 @@ import type { FindingClassName } from '../../../findings/rules/classes.ts';
 import type { Database, Snapshot } from '../../../store/port.ts';
 import { feedEventOf } from '../../feed/event.ts';
 import { newestEvents } from '../../feed/tables/events.ts';
-import { overdueOf, rateUse, timesOf } from '../activity.ts';
+import { askedOf, lookupFacts } from '../activity.ts';
 import { readingOf } from '../status/read-status.ts';
 import type { AccountCounts, Overview } from '../status/status.ts';
-import {
-  MOVES,
-  RANGES,
-  type ActivityFacts,
-  type DashboardFacts,
-  type ProgramFacts,
-  type RangeName,
-  type Stake,
-  type Trouble,
-} from './facts.ts';
+import { MOVES, RANGES } from './facts.ts';
+import type { ActivityFacts, DashboardFacts, ProgramFacts, RangeName, Stake, Trouble } from './facts.ts';
 import { troublesOf } from './front/troubles.ts';
 import { problemsOf } from '../status/problems.ts';
 import { listFindings } from '../../operate/tables/listed-findings.ts';
 import { adviceOn } from '../../reports/story/story.ts';
 import { readEvidence } from '../../reports/tables/story.ts';
-import { currencyOfRow } from '../../reports/reconciliation/rows.ts';
+import { currencyOfRow, type AmountRow } from '../../reports/reconciliation/rows.ts';
 import { moneyGroup } from '../../reports/summary.ts';
 import { MOST_AT_STAKE, sumsAtStake, type Concerned } from '../tables/at-stake.ts';
 import { readOverview } from '../tables/overview.ts';
@@ -47,7 +38,6 @@ const NEWEST = 200;
 export class DashboardReader {
   readonly accounts: readonly string[];
   readonly #deps: OpsPages;
-  /** The readers by their account, '' for all, and range. */
   readonly #facts = new Map<string, () => Promise<DashboardFacts>>();
 
   constructor(deps: OpsPages) {
@@ -56,12 +46,12 @@ export class DashboardReader {
   }
 
   async read(account: string | undefined, range: RangeName): Promise<DashboardFacts> {
-    const { clock } = this.#deps;
-    const read = () => shared(clock, () => this.#read(account, range), FRESH_MS);
-    return await known(this.#facts, `${range} ${account ?? ''}`, read)();
+    const name = `${range} ${account ?? ''}`;
+    const read = this.#facts.get(name) ?? shared(this.#deps.clock, () => this.#read(account, range), FRESH_MS);
+    this.#facts.set(name, read);
+    return await read();
   }
 
-  /** Reads all of a page in one snapshot. */
   async #read(account: string | undefined, range: RangeName): Promise<DashboardFacts> {
     const { config, clock, store, readings } = this.#deps;
     if (!store.isInPlace()) throw new Error('the file of the database was moved, deleted or replaced');
@@ -70,14 +60,13 @@ export class DashboardReader {
     const begun = clock.monotonic();
     await using snapshot = await store.snapshot();
     const [{ db }, now, exchange] = [snapshot, clock.now(), this.#exchange(account)];
-    const { endpoints } = webhooksSettings.of(config).webhooks;
-    const overview = await readOverview(db, { account, endpoints, drivenAccounts: config.accounts, now });
+    const { webhooks } = webhooksSettings.of(config);
+    const overview = await readOverview(db, { account, ...webhooks, drivenAccounts: config.accounts, now });
     const reading = { ...readingOf(this.#deps, account, overview), process };
     const shown = account === undefined ? this.accounts : [account];
     const isAddedUp = shown.length <= MOST_ADDED_UP;
     const weigh = async (trouble: Trouble) => {
       const { concerned } = trouble;
-      // Its text says it.
       if (trouble.code === 'decided') return { ...trouble, advice: '' };
       if (concerned === undefined || !isAddedUp) return trouble;
       // The money of an unknown outcome is counted with the state of its order, until a person decides.
@@ -101,17 +90,14 @@ export class DashboardReader {
     };
   }
 
-  /** Null if this process owns none of the accounts. */
   #exchange(account: string | undefined): DashboardFacts['exchange'] {
     const { activities, config } = this.#deps;
-    const asked = [...activities.all].filter((one) => account === undefined || one.account === account);
+    const asked = askedOf(activities, account);
     if (asked.length === 0) return null;
     return {
       lastAnswerAt: newestOf(asked.map(({ answeredAt }) => answeredAt?.toISOString() ?? null)),
       inFlight: sumOf(asked, ({ inFlight }) => inFlight),
-      rate: rateUse(activities, config, account),
-      detection: timesOf(asked.map(({ seenLate }) => seenLate)),
-      overdue: overdueOf(asked),
+      ...lookupFacts(activities, config, account),
     };
   }
 
@@ -120,14 +106,12 @@ export class DashboardReader {
     const numberOf = ({ orders, findings }: AccountCounts) =>
       ('state' in concerned ? orders[concerned.state] : findings[concerned.class]) ?? 0;
     const having = accounts.filter((counts) => numberOf(counts) > 0);
-    const sums: { readonly currency: string; readonly asset: string }[] = [];
-    for (const { account } of having.slice(0, MOST_ADDED_UP)) {
-      for (const part of await sumsAtStake(db, account, concerned)) {
-        const currency = currencyOfRow(part, settingsOf(account)) ?? 'of a currency not shown';
-        sums.push({ currency, asset: part.asset });
-      }
-    }
-    const amounts = [...Map.groupBy(sums, ({ currency }) => currency)].map(([currency, same]) => {
+    const sums = await Array.fromAsync(having.slice(0, MOST_ADDED_UP), async ({ account }) => {
+      const currencyOf = (row: AmountRow) => currencyOfRow(row, settingsOf(account)) ?? 'of a currency not shown';
+      const parts = await sumsAtStake(db, account, concerned);
+      return parts.map((part) => ({ currency: currencyOf(part), asset: part.asset }));
+    });
+    const amounts = [...Map.groupBy(sums.flat(), ({ currency }) => currency)].map(([currency, same]) => {
       return { currency, amount: sumOfDecimals(same.map(({ asset }) => asset)) };
     });
     const isCut = having.length > MOST_ADDED_UP || having.some((counts) => numberOf(counts) > MOST_AT_STAKE);
@@ -137,11 +121,8 @@ export class DashboardReader {
   async #addUp(db: Database, accounts: readonly string[], { starts, digits }: Steps): Promise<ActivityFacts> {
     const settingsOf = exchangeByAccount(this.#deps.config);
     const from = starts[0] ?? '';
-    const [counted, sums]: [CountedMoves[], Awaited<ReturnType<typeof recentSums>>[]] = [[], []];
-    for (const account of accounts) {
-      counted.push(await countMoves(db, account, { from, digits }));
-      sums.push(await recentSums(db, account, from));
-    }
+    const counted = await Array.fromAsync(accounts, (account) => countMoves(db, account, { from, digits }));
+    const sums = await Array.fromAsync(accounts, (account) => recentSums(db, account, from));
     return {
       starts,
       moves: movesOf({ starts, digits }, counted),
@@ -152,10 +133,7 @@ export class DashboardReader {
   }
 }
 
-export function programFacts(
-  { version, startedAt, config }: Pick<OpsPages, 'version' | 'startedAt'> & { readonly config: Config },
-  account: string | undefined,
-): ProgramFacts {
+export function programFacts({ version, startedAt, config }: OpsPages, account: string | undefined): ProgramFacts {
   const names = account === undefined ? config.accounts.map(({ name }) => name) : [account];
   const addresses = names.flatMap((name) => exchangeByAccount(config)(name).baseUrl ?? []);
   const kinds = addresses.map((url) => (isLoopback(new URL(url).hostname) ? 'sandbox' : 'live'));
@@ -175,13 +153,9 @@ async function adviceFor(snapshot: Snapshot, account: string | undefined, name: 
   return advice.size === 1 ? [...advice][0] : undefined;
 }
 
-interface Steps {
-  readonly starts: readonly string[];
-  readonly digits: number;
-}
+type Steps = ReturnType<typeof stepsOf>;
 
-/** The steps of a range, up to the one that is not over yet. */
-function stepsOf(range: RangeName, now: Date): Steps {
+function stepsOf(range: RangeName, now: Date) {
   const { steps, stepMs, digits } = RANGES[range];
   const last = Math.floor(now.getTime() / stepMs) * stepMs;
   const starts = Array.from({ length: steps }, (_, index) => new Date(last - (steps - 1 - index) * stepMs));
@@ -199,12 +173,6 @@ function movesOf({ starts, digits }: Steps, counted: readonly CountedMoves[]): A
     }
   }
   return Object.fromEntries(moves) as Record<(typeof MOVES)[number], number[]>;
-}
-
-function known<Value>(all: Map<string, Value>, name: string, make: () => Value): Value {
-  const value = all.get(name) ?? make();
-  all.set(name, value);
-  return value;
 }
 
 function newestOf(times: readonly (string | null)[]): string | null {

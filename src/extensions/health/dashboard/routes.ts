@@ -21,12 +21,7 @@ import { DashboardReader, programFacts } from './read-facts.ts';
 
 const HTML = 'text/html; charset=utf-8';
 
-interface Pages {
-  readonly deps: OpsPages;
-  readonly accounts: readonly string[];
-  /** The token of forms; undefined if decisions are off here. */
-  readonly token: string | undefined;
-}
+type Pages = { readonly deps: OpsPages; readonly accounts: readonly string[]; readonly token: string | undefined };
 
 export function addDashboard(server: FastifyInstance, deps: OpsPages, stopping: AbortSignal): void {
   const reader = new DashboardReader(deps);
@@ -41,32 +36,27 @@ export function addDashboard(server: FastifyInstance, deps: OpsPages, stopping: 
     const query = queryOf(request);
     const account = accountIn(query, accounts);
     const { range = '24h' } = query;
-    const facts = await reader
-      .read(account, Object.hasOwn(RANGES, range) ? (range as RangeName) : '24h')
-      .catch((error: unknown) => {
-        deps.log.warn({ cause: messageOf(error) }, 'the dashboard cannot be read');
-        const unread = 'The database cannot be read: the log of the daemon says why.';
-        throw new Refused(503, deps.store.writer.failure?.message ?? unread);
-      });
+    const shown = Object.hasOwn(RANGES, range) ? (range as RangeName) : '24h';
+    const facts = await reader.read(account, shown).catch((error: unknown) => {
+      deps.log.warn({ cause: messageOf(error) }, 'the dashboard cannot be read');
+      const unread = 'The database cannot be read: the log of the daemon says why.';
+      throw new Refused(503, deps.store.writer.failure?.message ?? unread);
+    });
     return dashboardPage(facts, token !== undefined);
   });
-  addPage('/orders', async (request) => {
-    const query = queryOf(request);
-    const account = accountIn(query, accounts);
-    const frame = { ...frameOf(pages, 'Orders · order-sync', account), query: query['q'] };
-    return framed(frame, await ordersText(deps, account, query));
-  });
-  addPage('/findings', async (request) => {
-    const query = queryOf(request);
-    const account = accountIn(query, accounts);
-    return framed(frameOf(pages, 'Findings · order-sync', account), await findingsText(deps, account, query));
-  });
+  const addList = (path: string, title: string, write: typeof ordersText) =>
+    addPage(path, async (request) => {
+      const query = queryOf(request);
+      const account = accountIn(query, accounts);
+      return framed({ ...frameOf(pages, title, account), query: query['q'] }, await write(deps, account, query));
+    });
+  addList('/orders', 'Orders', ordersText);
+  addList('/findings', 'Findings', findingsText);
   const orderPage = async (request: FastifyRequest) => {
     const query = queryOf(request);
     const account = oneAccountIn(query, accounts);
     const { id = query['id'] ?? '' } = request.params as { readonly id?: string };
-    const frame = frameOf(pages, `Order ${id} · order-sync`, account);
-    return framed(frame, await orderText(deps, account, id, token));
+    return framed(frameOf(pages, `Order ${id}`, account), await orderText(deps, account, id, token));
   };
   addPage('/orders/:id', orderPage);
   addPage('/order', orderPage);
@@ -80,7 +70,7 @@ export function addDashboard(server: FastifyInstance, deps: OpsPages, stopping: 
   addPage('/pause', async (request) => {
     const account = oneAccountIn(queryOf(request), accounts);
     const holds = (await readHolds(deps.store.db, account)).map(viewOf);
-    return framed(frameOf(pages, 'Pause · order-sync', account), pauseForms({ account, token }, holds));
+    return framed(frameOf(pages, 'Pause', account), pauseForms({ account, token }, holds));
   });
 }
 
@@ -89,8 +79,10 @@ function answerRefusals(server: FastifyInstance, pages: Pages): void {
   server.setErrorHandler((error, _request, reply) => {
     if (!(error instanceof Refused)) throw error;
     const { httpStatus, message, advice } = error;
-    const page = messagePage(frameOf(pages, `${message} · order-sync`), message, advice);
-    return reply.code(httpStatus).type(HTML).send(page);
+    return reply
+      .code(httpStatus)
+      .type(HTML)
+      .send(messagePage(frameOf(pages, message), message, advice));
   });
   server.setNotFoundHandler((request, reply) => {
     void reply.code(404);
@@ -98,17 +90,15 @@ function answerRefusals(server: FastifyInstance, pages: Pages): void {
       return reply.send({ status: 'refused', reason: 'there is no such page' });
     }
     const advice = 'If you typed the address, check that it is correct.';
-    return reply.type(HTML).send(messagePage(frameOf(pages, 'Page not found · order-sync'), 'Page not found', advice));
+    return reply.type(HTML).send(messagePage(frameOf(pages, 'Page not found'), 'Page not found', advice));
   });
 }
 
-/** The frame of a page of an account, or of all. */
-function frameOf({ deps, accounts, token }: Pages, title: string, account?: string): Frame {
-  const at = deps.clock.now().toISOString();
+function frameOf({ deps, accounts, token }: Pages, name: string, account?: string): Frame {
+  const [at, title] = [deps.clock.now().toISOString(), `${name} · order-sync`];
   return { title, account, accounts, program: programFacts(deps, account), at, isActionable: token !== undefined };
 }
 
-/** Events that come from now on, for the script of the dashboard: it reads the page again when one comes. */
 function addEvents(server: FastifyInstance, { deps, accounts }: Pages, stopping: AbortSignal): void {
   const streams = new EventStreams(deps, stopping);
   server.get('/events', async (request, reply) => {

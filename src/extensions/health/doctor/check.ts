@@ -7,7 +7,6 @@ export interface CheckResult {
   readonly check: string;
   readonly level: 'ok' | 'warning' | 'fault';
   readonly found: string;
-  /** Null if all is well. */
   readonly remedy: string | null;
   readonly exitCode: number;
   /** Numbers and flags that name no person and no host: they stand in a support file. */
@@ -17,7 +16,6 @@ export interface CheckResult {
 /** Looks at one thing. It need not catch its errors; a check that takes longer than its deadline is a fault. */
 export interface Check {
   readonly name: string;
-  /** True if it reads the database: it is left out if that cannot be read. */
   readonly ofDatabase?: boolean;
   run(signal: AbortSignal): Promise<readonly CheckResult[]>;
 }
@@ -58,7 +56,6 @@ export async function runCheck(check: Check): Promise<readonly CheckResult[]> {
   }
 }
 
-/** The gravest first. */
 const GRAVITY = [EXIT.config, EXIT.data, EXIT.disk, EXIT.keyRefused, EXIT.owned, EXIT.unavailable];
 
 export function exitCodeOf(results: readonly CheckResult[]): number {

@@ -41,9 +41,7 @@ function soundness(database: Config['database']): CheckResult {
   if (database.kind === 'postgres') return ok('database', `${database.address} answers`);
   const bytes = statSync(database.path).size;
   if (bytes > MOST_CHECKED_BYTES) {
-    return ok('database', `${database.path} opens; order-sync db check checks all of it`, {
-      bytes,
-    });
+    return ok('database', `${database.path} opens; order-sync db check checks all of it`, { bytes });
   }
   checkIntegrity(database.path, 'quick_check');
   return ok('database', `${database.path} is sound (quick check)`, { bytes });
@@ -56,47 +54,33 @@ async function checkMarks(store: Store): Promise<CheckResult> {
   return fault('mark', EXIT.data, `the database ${sign}`, RESTORE_ADVICE);
 }
 
+const ACCOUNTS_WELL =
+  'no account is stopped, answers can be read, and no row waits in an account that the settings do not name';
+
 /** `overview`: that of a daemon, which knows newer causes than the database. */
-export async function checkAccounts(
-  { db }: Store,
-  { accounts }: Pick<Config, 'accounts'>,
-  overview?: Overview | null,
-): Promise<readonly CheckResult[]> {
+export async function checkAccounts({ db }: Store, { accounts }: Pick<Config, 'accounts'>, overview?: Overview | null) {
   const troubles = overview ?? {
     stopped: await stoppedAccounts(db, undefined),
     outOfReach: await lostReach(db, undefined, 'exchange'),
     unreadable: await lostReach(db, undefined, 'answers'),
     otherAccounts: await countOfOthers(db, accounts),
   };
-  const problems = [
-    ...troubleProblems({ ...troubles, account: null }),
-    ...otherAccountsProblems(troubles.otherAccounts),
-  ];
+  const others = otherAccountsProblems(troubles.otherAccounts);
+  const problems = [...troubleProblems({ ...troubles, account: null }), ...others];
   if (problems.length > 0) return problems.map((problem) => ofProblem('accounts', problem));
-  return [
-    ok(
-      'accounts',
-      'no account is stopped, answers can be read, and no row waits in an account that the settings do not name',
-    ),
-  ];
+  return [ok('accounts', ACCOUNTS_WELL)];
 }
 
+type ComparedClock = Pick<Clock, 'now' | 'databaseAheadMs'>;
+
 /** Compares the machine's clock with the database's, and with the exchange's by the newest order record (§2.7). */
-export async function checkClock(
-  store: Store,
-  accounts: readonly string[],
-  clock: Pick<Clock, 'now' | 'databaseAheadMs'>,
-): Promise<readonly CheckResult[]> {
+export async function checkClock(store: Store, accounts: readonly string[], clock: ComparedClock) {
   const { databaseAheadMs = 0 } = clock;
   const ofDatabase = clockProblems(databaseAheadMs).map((one) => ofProblem('clock', one, { databaseAheadMs }));
   return [...ofDatabase, await besideExchange(store, accounts, clock)];
 }
 
-async function besideExchange(
-  store: Store,
-  accounts: readonly string[],
-  clock: Pick<Clock, 'now'>,
-): Promise<CheckResult> {
+async function besideExchange(store: Store, accounts: readonly string[], clock: ComparedClock) {
   const records = await Promise.all(accounts.map((account) => newestRecord(store.db, account)));
   const record = records.find((one) => one !== undefined);
   const sentAt = instantMs(record?.serverDate ?? null);

@@ -72,11 +72,7 @@ export function define(command: Command): void {
     });
 }
 
-async function* examine(
-  command: Command,
-  results: readonly CheckResult[],
-  bundle: string | undefined,
-): AsyncGenerator<CheckResult> {
+async function* examine(command: Command, results: readonly CheckResult[], bundle: string | undefined) {
   yield checkRuntime(programVersion());
   yield* await runCheck({ name: 'settings', run: () => checkSettings(command) });
   const config = await readable(command);
@@ -85,7 +81,6 @@ async function* examine(
   yield* await runCheck({ name: 'bundle', run: async () => [await writeBundle(command, results, bundle)] });
 }
 
-/** Runs checks one after the other. Of a database that fails the check `database` alone says so. */
 async function* runChecks(checks: readonly Check[]): AsyncGenerator<CheckResult> {
   const left = new Set<string>();
   let isRead = true;
@@ -101,11 +96,8 @@ async function* runChecks(checks: readonly Check[]): AsyncGenerator<CheckResult>
   }
   if (left.size === 0) return;
   const names = [...left].join(', ');
-  yield warning(
-    'database',
-    `not checked without the database: ${names}`,
-    'mend the database, then run order-sync doctor again',
-  );
+  const remedy = 'mend the database, then run order-sync doctor again';
+  yield warning('database', `not checked without the database: ${names}`, remedy);
 }
 
 function checksOf(command: Command, config: Config): readonly Check[] {
@@ -119,51 +111,43 @@ function checksOf(command: Command, config: Config): readonly Check[] {
   // A daemon on PostgreSQL is found by what the database says.
   const ofDatabase = config.database.kind === 'postgres';
   const daemon = async () => (await askDaemon(command, config, account))?.daemon ?? undefined;
-  // The check `database` reports a database that fails.
-  const driver = () => withStore(command, 'any', (store) => store.driverOf(asked), config).catch(() => undefined);
+  const inStore = <Result>(read: (store: Store) => Promise<Result>) => withStore(command, 'any', read, config);
+  const newSettings = async () => {
+    return settingsProblems((await daemon())?.changedSettings).map((one) => ofProblem('settings', one));
+  };
+  const driver = () => inStore((store) => store.driverOf(asked)).catch(() => undefined);
+  const { endpoints } = webhooksSettings.of(config).webhooks;
+  const addressOf = (check: 'address' | 'webhook', url: string, isPublicOnly = false): Check['run'] => {
+    return (signal) => checkAddress(check, url, clock, signal, isPublicOnly);
+  };
   const keyOf = async (name: string) => {
     const result = await checkKey(command, configOf(config, name));
     return [names.length === 1 ? result : { ...result, found: `${name}: ${result.found}` }];
   };
   return [
     { name: 'permissions', run: async () => checkFiles(config) },
-    { name: 'database', run: () => withStore(command, 'any', (store) => checkDatabase(config, store), config) },
+    { name: 'database', run: () => inStore((store) => checkDatabase(config, store)) },
     {
       name: 'accounts',
       ofDatabase: true,
       run: async () => {
         const overview = (await askDaemon(command, config, undefined))?.overview;
-        return await withStore(command, 'any', (store) => checkAccounts(store, config, overview), config);
+        return await inStore((store) => checkAccounts(store, config, overview));
       },
     },
     { name: 'disk', run: () => checkDisk(config) },
-    {
-      name: 'clock',
-      ofDatabase: true,
-      run: () => withStore(command, 'any', (store) => checkClock(store, asked, clock), config),
-    },
-    ...[...baseUrls].map((url): Check => ({
-      name: 'address',
-      run: (signal) => checkAddress('address', url, clock, signal),
-    })),
+    { name: 'clock', ofDatabase: true, run: () => inStore((store) => checkClock(store, asked, clock)) },
+    ...[...baseUrls].map((url) => ({ name: 'address', run: addressOf('address', url) })),
     ...(baseUrls.size === 0 ? [] : asked.map((name): Check => ({ name: 'key', ofDatabase, run: () => keyOf(name) }))),
     ...(othersLeft === 0 ? [] : [{ name: 'key', run: async () => [ok('key', left)] }]),
-    ...webhooksSettings.of(config).webhooks.endpoints.map(({ url, allowPrivate }): Check => ({
-      name: 'webhook',
-      run: (signal) => checkAddress('webhook', url, clock, signal, !allowPrivate),
-    })),
+    ...endpoints.map(({ url, allowPrivate }) => ({ name: 'webhook', run: addressOf('webhook', url, !allowPrivate) })),
     { name: 'service', ofDatabase, run: async () => [checkService((await daemon())?.pid, (await driver())?.name)] },
-    {
-      name: 'settings',
-      ofDatabase,
-      run: async () => settingsProblems((await daemon())?.changedSettings).map((one) => ofProblem('settings', one)),
-    },
+    { name: 'settings', ofDatabase, run: newSettings },
     { name: 'ops', ofDatabase, run: async (signal) => [await checkOps(config, await daemon(), signal)] },
     { name: 'api', ofDatabase, run: async (signal) => checkApi(config, await daemon(), signal) },
   ];
 }
 
-/** The settings; undefined if they cannot be read, which another check says. */
 async function readable(command: Command): Promise<Config | undefined> {
   try {
     return await plainConfig(command);
@@ -177,11 +161,8 @@ async function checkSettings(command: Command): Promise<readonly CheckResult[]> 
   try {
     const { config, warnings } = rightSettings(await configOptions(command), false);
     if (warnings.length > 0) return warnings.map((text) => warning('settings', text, 'order-sync config show'));
-    return [
-      ok('settings', `the settings are valid; accounts: ${config.accounts.length}`, {
-        accounts: config.accounts.length,
-      }),
-    ];
+    const accounts = config.accounts.length;
+    return [ok('settings', `the settings are valid; accounts: ${accounts}`, { accounts })];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     return error.problems.map(({ problem }) => fault('settings', EXIT.config, problem, 'order-sync config check'));
@@ -226,20 +207,15 @@ function pseudonyms(): Pseudonym {
   return (kind, id) => `${kind}-${createHmac('sha256', key).update(`${kind}\0${id}`).digest('hex').slice(0, 12)}`;
 }
 
-/** The settings and the database; null if they cannot be read, which a check says. */
 async function contentOf(command: Command, pseudonym: Pseudonym): Promise<object> {
   try {
     const config = await plainConfig(command);
     const settings = configSources(await configOptions(command)).map((one) => bundledSetting(one, pseudonym));
     const daemon = (await askDaemon(command, config, undefined))?.daemon ?? null;
-    const { endpoints } = webhooksSettings.of(config).webhooks;
+    const { webhooks } = webhooksSettings.of(config);
     const content = async ({ db }: Store) => {
-      const overview = await readOverview(db, {
-        account: undefined,
-        endpoints,
-        drivenAccounts: config.accounts,
-        now: systemClock().now(),
-      });
+      const query = { account: undefined, ...webhooks, drivenAccounts: config.accounts, now: systemClock().now() };
+      const overview = await readOverview(db, query);
       const events = await newestEvents(db, undefined, NEWEST_EVENTS);
       return {
         database: config.database.kind,

@@ -26,7 +26,6 @@ const OTHERS = 0o007;
 const OTHERS_WRITE = 0o002;
 const GROUP_AND_OTHERS = 0o077;
 
-/** The runtime. The launcher has chosen it: one that is too old does not come so far. */
 export function checkRuntime(version: string): CheckResult {
   return ok('runtime', `order-sync ${version}, Node ${process.versions.node} on ${process.platform} ${process.arch}`);
 }
@@ -59,7 +58,6 @@ export function checkFiles({ accounts, database }: Config): readonly CheckResult
   return results.length > 0 ? results : [ok('permissions', 'other users can read neither the key nor the database')];
 }
 
-/** Free space on the disk of the database, unless it is one of PostgreSQL. */
 export async function checkDisk({ database }: Config): Promise<readonly CheckResult[]> {
   let folder = dirname(database.kind === 'sqlite' ? database.path : database.marks);
   // A machine on which no daemon has run yet has no folder of marks.
@@ -89,7 +87,6 @@ export function checkService(pid: number | undefined, driver: string | undefined
   return warning('service', found, 'run it under pm2 or systemd, which restart it (docs/operations.md)', facts);
 }
 
-/** The name of the nearest process above that is no launcher or shell of ours; empty if that cannot be seen. */
 function parentOf(pid: number): string {
   try {
     const read = (id: number, file: string) => readFileSync(`/proc/${id}/${file}`, 'utf8');
@@ -106,11 +103,9 @@ function parentOf(pid: number): string {
   return '';
 }
 
-export async function checkOps(
-  config: Config,
-  daemon: Pick<DaemonStatus, 'opsFailure'> | undefined,
-  signal: AbortSignal,
-): Promise<CheckResult> {
+type Daemon = Pick<DaemonStatus, 'opsFailure'>;
+
+export async function checkOps(config: Config, daemon: Daemon | undefined, signal: AbortSignal): Promise<CheckResult> {
   const { listen } = healthSettings.of(config).ops;
   if (listen === undefined) return ok('ops', 'ops.listen is off: no metrics, no dashboard');
   const failure = daemon?.opsFailure ?? null;
@@ -124,12 +119,7 @@ export async function checkApi(config: Config, daemon: object | undefined, signa
   return listen === undefined ? [] : [await checkPort('api', listen, daemon !== undefined, signal)];
 }
 
-async function checkPort(
-  name: 'ops' | 'api',
-  listen: ListenAddress,
-  isUp: boolean,
-  signal: AbortSignal,
-): Promise<CheckResult> {
+async function checkPort(name: 'ops' | 'api', listen: ListenAddress, isUp: boolean, signal: AbortSignal) {
   const address = `${listen.host}:${listen.port}`;
   if (listen.port === 0) return ok(name, `${address} means any free port; the daemon's log names the port`);
   const isTaken = await listens(listen.host.replaceAll(/[[\]]/g, ''), listen.port, signal);
@@ -152,7 +142,6 @@ const CERTIFICATE_MS = 14 * DAY_MS;
 const ADDRESS_REMEDY =
   'check exchange.baseUrl, the name server, the firewall and the proxy of this machine; if they are right, the exchange itself may be down: ask it';
 
-/** Checks that a host is found and takes connections, and that its certificate holds. Sends nothing. */
 export async function checkAddress(
   check: 'address' | 'webhook',
   address: string,

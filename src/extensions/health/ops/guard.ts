@@ -4,7 +4,6 @@ import { isLoopback } from '../../../settings/values.ts';
 import { isEqual } from '../../http/secret.ts';
 import type { OpsSettings } from '../settings.ts';
 
-/** Says that the process lives, and nothing else: it is open to all. */
 const OPEN = '/livez';
 /** Pages for machines, which may ask by any name, with the token. */
 const OF_MACHINES = ['/readyz', '/metrics'];

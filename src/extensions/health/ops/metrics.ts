@@ -19,14 +19,12 @@ const OTHERS = 'other';
 
 export interface Metrics extends Disposable {
   readonly contentType: string;
-  /** In the text format of Prometheus: read at most once a second for all who ask. */
   text(): Promise<string>;
 }
 
 export function startMetrics(sources: OpsPages): Metrics {
   const { config, clock, accounts, activities, readings, version } = sources;
   const registry = new Registry();
-  // The first accounts of the settings by their names, all others together.
   const known = new Set(config.accounts.slice(0, MOST_ACCOUNTS).map(({ name }) => name));
   const labelOf = (account: string) => (known.has(account) ? account : OTHERS);
   activities.listen(liveMetrics(registry, labelOf));
@@ -77,7 +75,6 @@ function setGauges(gauges: Gauges, facts: MetricFacts): void {
   if (walBytes !== undefined) gauges.set('order_sync_database_wal_bytes', walBytes);
 }
 
-/** Sets what an account may have to none, so that a series is there before its first number. */
 function setZeros(gauges: Gauges, { labelOf, owned }: MetricFacts): void {
   for (const account of owned.map(labelOf)) {
     for (const state of ORDER_STATES) gauges.set('order_sync_orders', 0, { account, state });
@@ -189,7 +186,6 @@ const ADDED_UP: readonly GaugeName[] = [
 
 type Labels = Readonly<Record<string, string>>;
 
-/** The gauges at one moment. One that was not set is not there. */
 class Gauges {
   readonly #samples = new Map<GaugeName, Map<string, { readonly labels: Labels; value: number }>>();
 
@@ -213,13 +209,11 @@ class Gauges {
   }
 }
 
-/** Seconds. */
 const REQUEST_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30];
 const WAIT_BUCKETS = [0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 const PASS_BUCKETS = [0.001, 0.01, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 600, 3_600];
 const DELAY_BUCKETS = [0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 600, 3_600, 21_600, 86_400];
 
-/** Makes the metrics that count events of the process. Returns the listener that counts them. */
 export function liveMetrics(registry: Registry, labelOf: (account: string) => string): ProcessListener {
   const registers = [registry];
   const histogram = <Label extends string>(name: string, help: string, buckets: number[], labelNames: Label[] = []) =>

@@ -3,8 +3,8 @@ import { repeatEvery } from '../../../orders/pass/run.ts';
 import { readingOf, type ReadingSources } from '../status/read-status.ts';
 import { problemText, type Problem, type ProblemCode } from '../../../accounts/problem.ts';
 import { problemsOf } from '../status/problems.ts';
-import type { Overview, ProcessFacts } from '../status/status.ts';
-import { type Disk, Readings } from './readings.ts';
+import type { Overview } from '../status/status.ts';
+import { newReadings, type Disk, type Readings } from './readings.ts';
 import { deadline, type Clock } from '../../../base/clock.ts';
 import { healthSettings } from '../settings.ts';
 import { messageOf } from '../../../base/text.ts';
@@ -14,7 +14,6 @@ export interface ReadinessSources extends ReadingSources {
   readonly readings: Readings;
 }
 
-/** The problems for which a process is not ready, by the check that they fail. */
 const CHECKS = {
   process: ['stopping'],
   database: ['database-unreadable', 'database-unwritten'],
@@ -27,20 +26,12 @@ const CHECKS = {
   disk: ['disk-full'],
 } as const satisfies Record<string, readonly ProblemCode[]>;
 
-interface ReadinessCheck {
-  readonly check: keyof typeof CHECKS;
-  readonly ok: boolean;
-  readonly reason?: string;
-}
+type ReadinessCheck = { readonly check: keyof typeof CHECKS; readonly ok: boolean; readonly reason?: string };
 
-/** Checks whether the process does its work. Never rejects. */
-export async function checkReadiness(
-  sources: ReadinessSources,
-  isStopping: boolean,
-): Promise<readonly ReadinessCheck[]> {
+export async function checkReadiness(sources: ReadinessSources, isStopping: boolean) {
   const { value: overview, failure } = await sources.readings.overview();
   const { value: disk } = await sources.readings.disk();
-  const process = await readProcess(sources, disk, { isStopping, failure });
+  const process = await readProcess(sources, disk, isStopping, failure);
   const names = new Set(sources.accounts.names);
   const owned = overview === undefined ? null : overviewOf(overview, names);
   return readinessChecks(problemsOf({ ...readingOf(sources, undefined, owned), process }));
@@ -55,12 +46,8 @@ export function readinessChecks(problems: readonly Problem[]): readonly Readines
   });
 }
 
-/** Reads the facts of this process. `failure`: why the database cannot be read. */
-export async function readProcess(
-  { config, store, accounts }: ReadingSources,
-  disk: Disk | undefined,
-  { isStopping = false, failure }: { readonly isStopping?: boolean; readonly failure?: string | undefined } = {},
-): Promise<ProcessFacts> {
+export async function readProcess(sources: ReadingSources, disk?: Disk, isStopping = false, failure?: string) {
+  const { config, store, accounts } = sources;
   const { pending } = failure === undefined ? await store.migrations().catch(() => ({ pending: [] })) : { pending: [] };
   return {
     isStopping,
@@ -87,15 +74,12 @@ interface HeartbeatDeps extends Omit<ReadinessSources, 'readings'> {
   readonly log: Logger;
 }
 
-/**
- * Calls `ops.heartbeatUrl` once a minute while the process is ready, until `stopping` aborts; no pass waits for it. Calls that
- * fail are logged once, with how many they were when one is answered again. Never rejects.
- */
+/** Calls `ops.heartbeatUrl` once a minute while the process is ready, until `stopping` aborts. Never rejects. */
 export async function sendHeartbeats(deps: HeartbeatDeps, stopping: AbortSignal): Promise<void> {
   const { clock, log, config } = deps;
   const { heartbeatUrl } = healthSettings.of(config).ops;
   if (heartbeatUrl === undefined) return;
-  const sources = { ...deps, readings: new Readings(deps) };
+  const sources = { ...deps, readings: newReadings(deps) };
   let failures = 0;
   await repeatEvery(clock, EVERY_MS, stopping, async () => {
     const checks = await checkReadiness(sources, stopping.aborted);

@@ -26,58 +26,44 @@ export interface OpsSources {
 export interface OpsPages extends OpsSources {
   readonly version: string;
   readonly startedAt: string;
-  readonly readings: Pick<Readings, 'overview' | 'disk'>;
+  readonly readings: Readings;
 }
 
 /** How long after it a reading is shared, in milliseconds: longer if it took long, so that it takes little of the time. */
-export interface Fresh {
-  readonly least: number;
-  readonly most: number;
-  readonly timesItTook: number;
-}
+export type Fresh = { readonly least: number; readonly most: number; readonly timesItTook: number };
 
 /** Reading takes no more than a 200th of the time, as with many pending orders, however often it is asked for. */
 const FRESH_MS: Fresh = { least: 1_000, most: 10_000, timesItTook: 200 };
-/** A database that answers later than this counts as one that does not answer. */
 const PATIENCE_MS = 5_000;
 
 type Reading<Value> =
   | { readonly value: Value; readonly failure?: undefined }
   | { readonly value?: undefined; readonly failure: string };
 
-/** The disk with the database, or with its marks if the database is on another machine. */
 export interface Disk {
   readonly folder: string;
   readonly freeBytes: number;
-  /** Of the database's file and of its write-ahead log; none on PostgreSQL. */
   readonly databaseBytes?: number;
   readonly walBytes?: number;
 }
 
-/** The readings for the pages of the ops endpoint: each is read once, however many ask for it at the same time. */
-export class Readings {
-  /** Reads the overview of all accounts. Never rejects. */
-  readonly overview: () => Promise<Reading<Overview>>;
-  /** Never rejects. */
-  readonly disk: () => Promise<Reading<Disk>>;
-
-  constructor({
-    config,
-    store,
-    clock,
-  }: {
-    readonly config: Pick<Config, 'database'>;
-    readonly store: Pick<Store, 'db' | 'isInPlace'>;
-    readonly clock: Pick<Clock, 'now' | 'monotonic' | 'sleep'>;
-  }) {
-    const { endpoints } = webhooksSettings.of(config).webhooks;
-    this.overview = shared(clock, async () => {
-      if (!store.isInPlace()) return { failure: 'its file was moved, deleted or replaced' };
-      return await inTime(clock, read(readOverview(store.db, { account: undefined, endpoints, now: clock.now() })));
-    });
-    this.disk = shared(clock, () => read(readDisk(config.database)));
-  }
+interface ReadingsDeps {
+  readonly config: Pick<Config, 'database'>;
+  readonly store: Pick<Store, 'db' | 'isInPlace'>;
+  readonly clock: Pick<Clock, 'now' | 'monotonic' | 'sleep'>;
 }
+
+/** The readings for the pages of the ops endpoint: each is read once, however many ask for it at the same time. */
+export function newReadings({ config, store, clock }: ReadingsDeps) {
+  const { endpoints } = webhooksSettings.of(config).webhooks;
+  const overview = async (): Promise<Reading<Overview>> => {
+    if (!store.isInPlace()) return { failure: 'its file was moved, deleted or replaced' };
+    return await inTime(clock, read(readOverview(store.db, { account: undefined, endpoints, now: clock.now() })));
+  };
+  return { overview: shared(clock, overview), disk: shared(clock, () => read(readDisk(config.database))) };
+}
+
+export type Readings = ReturnType<typeof newReadings>;
 
 async function inTime<Value>(clock: Pick<Clock, 'sleep'>, reading: Promise<Reading<Value>>): Promise<Reading<Value>> {
   const done = new AbortController();
@@ -90,15 +76,11 @@ async function inTime<Value>(clock: Pick<Clock, 'sleep'>, reading: Promise<Readi
   return first;
 }
 
-/** Returns the result of `work` to all who ask while it runs or for a time after it. */
-export function shared<Value>(
-  clock: Pick<Clock, 'monotonic'>,
-  work: () => Promise<Value>,
-  { least, most, timesItTook } = FRESH_MS,
-): () => Promise<Value> {
+export function shared<Value>(clock: Pick<Clock, 'monotonic'>, work: () => Promise<Value>, fresh = FRESH_MS) {
+  const { least, most, timesItTook } = fresh;
   let running: Promise<Value> | undefined;
   let last: { readonly value: Value; readonly until: number } | undefined;
-  return async () => {
+  return async (): Promise<Value> => {
     const begun = clock.monotonic();
     if (last !== undefined && begun < last.until) return last.value;
     running ??= work()

@@ -7,7 +7,7 @@ import { guard } from './guard.ts';
 import { addDashboard } from '../dashboard/routes.ts';
 import type { Metrics } from './metrics.ts';
 import { checkReadiness } from './readiness.ts';
-import { Readings, type OpsPages, type OpsSources } from './readings.ts';
+import { newReadings, type OpsPages, type OpsSources } from './readings.ts';
 
 const LIMITS = {
   /** Far above any form of ours, in bytes. */
@@ -28,9 +28,9 @@ export interface OpsDeps extends OpsSources {
 }
 
 export interface OpsEndpoint {
-  readonly url: string | undefined;
+  readonly url?: string;
   /** Why it does not listen; undefined if it does, or is off. */
-  readonly failure: string | undefined;
+  readonly failure?: string | undefined;
   /** Takes nothing new, and returns when it is closed. Never rejects. */
   close(): Promise<void>;
 }
@@ -38,26 +38,20 @@ export interface OpsEndpoint {
 export async function serveOps(deps: OpsDeps, stopping: AbortSignal): Promise<OpsEndpoint> {
   const { config, clock } = deps;
   const { listen } = healthSettings.of(config).ops;
-  if (listen === undefined) return { url: undefined, failure: undefined, close: async () => {} };
+  if (listen === undefined) return { close: async () => {} };
   // Only here is it needed.
   const { startMetrics } = await import('./metrics.ts');
-  const pages = { ...deps, readings: new Readings(deps), startedAt: clock.now().toISOString() };
+  const pages = { ...deps, readings: newReadings(deps), startedAt: clock.now().toISOString() };
   const metrics = startMetrics(pages);
   const server = opsServer(pages, metrics, stopping);
   const listening = await listenPatiently(server, { ...deps, name: 'ops', listen }, stopping);
-  return {
-    get url() {
-      return listening.url;
-    },
-    get failure() {
-      return listening.failure;
-    },
+  return Object.assign(listening, {
     close: async () => {
       await listening.waiting;
       metrics[Symbol.dispose]();
       await closeServer(server, new Set(), deps);
     },
-  };
+  });
 }
 
 function opsServer(pages: OpsPages, metrics: Metrics, stopping: AbortSignal): FastifyInstance {

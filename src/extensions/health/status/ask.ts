@@ -6,11 +6,7 @@ import { urlsOf } from '../../../cli/shared/options.ts';
 import type { Status } from './status.ts';
 
 /** Asks the daemon that owns the account. Without an account, the daemon of the first one answers for all. Undefined if none answers. */
-export async function askDaemon(
-  command: Command,
-  config: Config,
-  account: string | undefined,
-): Promise<Status | undefined> {
+export async function askDaemon(command: Command, config: Config, account: string | undefined) {
   const status = (await readFromDaemon(command, config, STATUS, account)) as Status | undefined;
   const keyPlaceOf = urlsOf(command) === undefined ? keyPlaceByAccount(config) : undefined;
   return status && { ...status, keyPlaceOf };

@@ -7,61 +7,34 @@ import type { NamedOrder, Overview, DaemonStatus } from './status.ts';
 /** Replaces an id by another name: the same for the same id within a file, and one that means nothing elsewhere. */
 export type Pseudonym = (kind: 'account' | 'order' | 'link' | 'text', id: string) => string;
 
-/**
- * Chooses the content of a support file, field by field: counts, times, names of our own and pseudonyms. Text of a
- * person, a merchant or the exchange is left out, or stands as a pseudonym.
- */
+/** Chooses the content of a support file, field by field. Text of others is left out, or stands as a pseudonym. */
 export function bundledOverview(overview: Overview, pseudonym: Pseudonym): object {
-  const order = (one: NamedOrder | null) =>
-    one && {
-      account: pseudonym('account', one.account),
-      order: pseudonym('order', one.externalOrderId),
-      state: one.state,
-      since: one.since,
-    };
-  const {
-    orders,
-    more,
-    findings,
-    holds,
-    outOfReach,
-    unreadable,
-    stopped,
-    receivers,
-    lastEventAt,
-    accounts,
-    otherAccounts,
-  } = overview;
+  const named = <One extends { account: string }, Key extends keyof One>(one: One, ...keys: readonly Key[]) => {
+    return { account: pseudonym('account', one.account), ...pick(one, keys) };
+  };
+  const order = (one: NamedOrder | null) => {
+    return one && { ...named(one), order: pseudonym('order', one.externalOrderId), ...pick(one, ['state', 'since']) };
+  };
   return {
-    orders,
-    more,
-    newInvalid: overview.newInvalid,
-    findings,
-    lastEventAt,
+    ...pick(overview, ['orders', 'more', 'newInvalid', 'findings', 'lastEventAt']),
     oldestPending: order(overview.oldestPending),
     oldestUnknown: order(overview.oldestUnknown),
     attention: overview.attention.map(order),
-    holds: holds.map(({ account, kind, since, until }) => ({
-      account: pseudonym('account', account),
-      kind,
-      since,
-      until,
+    holds: overview.holds.map((one) => named(one, 'kind', 'since', 'until')),
+    receivers: overview.receivers.map((one) => ({
+      receiver: pseudonym('text', one.name),
+      ...pick(one, ['takenAt', 'failingSince', 'nextTryAt', 'oldestWaiting', 'parked', 'deadLetters']),
     })),
-    receivers: receivers.map(({ name, takenAt, failingSince, nextTryAt, oldestWaiting, parked, deadLetters }) => ({
-      receiver: pseudonym('text', name),
-      takenAt,
-      failingSince,
-      nextTryAt,
-      oldestWaiting,
-      parked,
-      deadLetters,
-    })),
-    outOfReach: outOfReach.map(({ account, since }) => ({ account: pseudonym('account', account), since })),
-    unreadable: unreadable.map(({ account, since }) => ({ account: pseudonym('account', account), since })),
-    stopped: stopped.map(({ account, kind, since }) => ({ account: pseudonym('account', account), kind, since })),
-    otherAccounts: otherAccounts.map((one) => ({ ...one, account: pseudonym('account', one.account) })),
-    accounts: accounts.map((one) => ({ ...one, account: pseudonym('account', one.account) })),
+    outOfReach: overview.outOfReach.map((one) => named(one, 'since')),
+    unreadable: overview.unreadable.map((one) => named(one, 'since')),
+    stopped: overview.stopped.map((one) => named(one, 'kind', 'since')),
+    otherAccounts: overview.otherAccounts.map((one) => named(one, 'orders')),
+    accounts: overview.accounts.map((one) => named(one, 'orders', 'findings')),
   };
+}
+
+function pick<One extends object, Key extends keyof One>(one: One, keys: readonly Key[]): Pick<One, Key> {
+  return Object.fromEntries(keys.map((key) => [key, one[key]])) as Pick<One, Key>;
 }
 
 export function bundledDaemon(daemon: DaemonStatus, pseudonym: Pseudonym): object {
@@ -96,7 +69,6 @@ export function bundledEvent(event: EventRow, pseudonym: Pseudonym): object {
   };
 }
 
-/** States, kinds of holds, and values of account events, which always have a hyphen. */
 const OUR_WORD = new RegExp(`^(${[...ORDER_STATES, ...RESTRAINT_KINDS].join('|')}|[a-z]+-[a-z]+(-[a-z]+)?)$`);
 const FIELD = /^[A-Za-z_.]{1,80}$/;
 

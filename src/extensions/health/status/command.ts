@@ -60,7 +60,6 @@ export function define(command: Command): void {
     });
 }
 
-/** A daemon on PostgreSQL is found by what the database says. */
 function unreadable(error: unknown, { database }: Config): never {
   if (database.kind === 'sqlite' || !isPassing(error)) throw error;
   const advice = `a daemon that runs waits until it can read the database: ${DAEMON_SHOWN}`;
@@ -89,10 +88,8 @@ async function watchStatus(read: () => Promise<Status>, isJson: boolean) {
 }
 
 async function readAlone(command: Command): Promise<Status> {
-  const [{ withAccounts }, { readOverview }] = await Promise.all([
-    import('../../../cli/shared/store.ts'),
-    import('../tables/overview.ts'),
-  ]);
+  const { withAccounts } = await import('../../../cli/shared/store.ts');
+  const { readOverview } = await import('../tables/overview.ts');
   const read = async (store: Store, account: string | undefined, config: Config): Promise<Status> => {
     const { endpoints } = webhooksSettings.of(config).webhooks;
     const clock = systemClock();

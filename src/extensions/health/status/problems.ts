@@ -28,7 +28,6 @@ export const STALLED_AFTER_MS = 10 * 60_000;
 export const LEAST_FREE_BYTES = 256 * 1_024 ** 2;
 const MOST_NAMED = 5;
 
-/** Says more of a problem than its text does. */
 export const HINTS: Partial<Record<ProblemCode, string>> = {
   held: 'It is not known whether the exchange took the request. Ask the exchange, then decide.',
   disputed: 'The exchange has another order under the same id. Do not pay or deliver until a person has decided.',
@@ -51,19 +50,15 @@ export function problemsOf(reading: Reading): readonly Problem[] {
 
 function processProblems(facts: ProcessFacts): readonly (Problem | false)[] {
   const { isStopping, databaseFailure, otherMigrations, isOwner, freeBytes } = facts;
-  const freeMib = Math.floor((freeBytes ?? LEAST_FREE_BYTES) / 1_024 ** 2);
+  const [freeMib, needed] = [freeBytes ?? 0, LEAST_FREE_BYTES].map((bytes) => Math.floor(bytes / 1_024 ** 2));
+  const free = `only ${freeMib} MiB are free on the disk with the database`;
   return [
     isStopping && problem('stopping', 'the daemon is stopping'),
     databaseFailure !== null && failed('database-unreadable', 'the database cannot be read', databaseFailure),
     otherMigrations.length > 0 &&
       problem('other-migrations', `another version migrated the database (${otherMigrations.join(', ')})`),
     !isOwner && problem('not-owner', 'the daemon does not own its accounts yet'),
-    freeBytes !== null &&
-      freeBytes < LEAST_FREE_BYTES &&
-      problem(
-        'disk-full',
-        `only ${freeMib} MiB are free on the disk with the database; ${LEAST_FREE_BYTES / 1_024 ** 2} MiB are needed`,
-      ),
+    freeBytes !== null && freeBytes < LEAST_FREE_BYTES && problem('disk-full', `${free}; ${needed} MiB are needed`),
   ];
 }
 
@@ -95,7 +90,6 @@ function failed(code: ProblemCode, what: string, message: string, parts: Paramet
   return problem(code, `${what}: ${cause}`, { ...parts, ...(remedy !== undefined && { remedy }) });
 }
 
-/** The time for which there has been work for a pass, none has ended well and no request was answered. */
 export function stalledMsOf({ passes, answeredAt }: Pick<LiveStatus, 'passes' | 'answeredAt'>, now: number): number {
   const waits = passes.flatMap(({ wantedSince, goodAt }) => {
     const moved = [wantedSince, goodAt, answeredAt].map((time) => (time === null ? 0 : Date.parse(time)));
@@ -111,6 +105,7 @@ export function clockProblems(databaseAheadMs: number): readonly Problem[] {
 }
 
 function overviewProblems(reading: Reading, overview: Overview): readonly (Problem | false)[] {
+  const { keyPlaceOf } = reading;
   return [
     ...undecidedProblems('held', overview),
     ...undecidedProblems('disputed', overview),
@@ -118,10 +113,7 @@ function overviewProblems(reading: Reading, overview: Overview): readonly (Probl
     ...countedProblems('unknown', overview.orders.unknown, groupOf(overview, overview.oldestUnknown?.since)),
     ...countedProblems('invalid', overview.newInvalid?.orders ?? 0, groupOf(overview, overview.newInvalid?.since)),
     ...findingProblems(overview),
-    ...holdProblems(overview.holds, overview.account, {
-      keyPlaceOf: reading.keyPlaceOf,
-      isRunning: reading.daemon !== null,
-    }),
+    ...holdProblems(overview.holds, overview.account, { keyPlaceOf, isRunning: reading.daemon !== null }),
     ...troubleProblems(overview, reading.olderState),
     ...waitProblems(reading, overview),
     ...driverProblems(reading, overview),
@@ -157,22 +149,14 @@ function findingProblems(overview: Overview): readonly (Problem | false)[] {
     const left = `${textOf(decided)}: a person has decided about the ${isOne ? 'order' : 'orders'}, so that ${isOne ? 'it only needs' : 'they only need'} to be acknowledged`;
     const group = groupOf(overview, since);
     const list = (status: string) => `order-sync findings list --class ${name}${status}${wordsOf(group)}`;
-    // One command acknowledges findings of one account.
     const acknowledge = `order-sync findings ack --class ${name} --decided --reason TEXT${wordsOf(group)}`;
+    const remedy = list(decided > 0 ? ' --status undecided' : '');
     const about = { ...(overview.account !== null && { account: overview.account }), class: name };
     return [
       open > decided &&
-        problem('finding', meaning === undefined ? text : `${text}: ${meaning}`, {
-          group,
-          severity,
-          remedy: list(decided > 0 ? ' --status undecided' : ''),
-          about,
-        }),
+        problem('finding', meaning === undefined ? text : `${text}: ${meaning}`, { group, severity, remedy, about }),
       decided > 0 &&
-        problem('decided', left, {
-          remedy: group.length === 1 ? acknowledge : list(' --status decided'),
-          about,
-        }),
+        problem('decided', left, { remedy: group.length === 1 ? acknowledge : list(' --status decided'), about }),
     ];
   });
 }
@@ -201,14 +185,13 @@ export function troubleProblems(overview: Troubles, olderState: string | null = 
   ];
 }
 
-/** Reports work that waits although nothing restrains it. */
 function waitProblems({ asOf, daemon }: Reading, overview: Overview): readonly Problem[] {
   const { account, oldestPending, holds, outOfReach, stopped } = overview;
   if (daemon === null || [holds, outOfReach, stopped].some(({ length }) => length > 0)) return [];
   const isLong = (since: string | null) => since !== null && Date.parse(asOf) - Date.parse(since) > LONG_MS;
   const pending = oldestPending !== null && isLong(oldestPending.since) ? [oldestPending] : [];
-  const passes = daemon.accounts.flatMap((live) =>
-    live.passes.map(({ pass, wantedSince: since }) => ({ account: live.account, pass, since })),
+  const passes = daemon.accounts.flatMap(({ account: of, ...live }) =>
+    live.passes.map(({ pass, wantedSince: since }) => ({ account: of, pass, since })),
   );
   const late = passes.filter(({ since }) => isLong(since));
   return [
@@ -235,17 +218,13 @@ function receiverProblems(receiver: ReceiverState, now: number): readonly (Probl
   const { name, failingSince, cause, parked, deadLetters } = receiver;
   const parts = { about: { receiver: name } };
   const refusedRemedy = { ...parts, remedy: `order-sync webhooks show ${shellWord(name)}` };
+  const failingRemedy = cause !== null && { remedy: receiverRemedy(cause) };
   const isFailing = failingSince !== null && now - Date.parse(failingSince) > LONG_MS;
   const fails = `events wait for the receiver ${name}${cause === null ? '' : `, because ${cause}`}`;
   const orders = counted(parked, 'order or link', 'orders or links');
   const refused = counted(deadLetters, 'dead letter');
   return [
-    isFailing &&
-      problem('receiver-fails', fails, {
-        ...parts,
-        since: failingSince,
-        ...(cause !== null && { remedy: receiverRemedy(cause) }),
-      }),
+    isFailing && problem('receiver-fails', fails, { ...parts, since: failingSince, ...failingRemedy }),
     parked > 0 &&
       problem('parked', `the receiver ${name} refuses events of ${orders}, retried for a day`, refusedRemedy),
     deadLetters > 0 && problem('dead-letters', `the receiver ${name} has ${refused}, refused for a day`, refusedRemedy),
@@ -262,23 +241,19 @@ export function wellText({ receivers }: Pick<Overview, 'receivers'>): string {
 
 export type StatusEnd = 'well' | 'look' | 'out-of-reach' | 'key-refused';
 
+function endOf({ code }: Problem): Exclude<StatusEnd, 'well'> {
+  return code === 'key-refused' || code === 'out-of-reach' ? code : 'look';
+}
+
 export interface StatusVerdict {
   readonly end: StatusEnd;
-  /** The worst first. */
   readonly reasons: readonly (Problem & { readonly end: Exclude<StatusEnd, 'well'> })[];
 }
 
-const ENDS: Readonly<Partial<Record<ProblemCode, Exclude<StatusEnd, 'well'>>>> = {
-  'key-refused': 'key-refused',
-  'out-of-reach': 'out-of-reach',
-};
-
 export function judgeStatus(reading: Reading): StatusVerdict {
-  const reasons = problemsOf(reading).map((found) => ({
-    end: ENDS[found.code] ?? 'look',
-    ...found,
-    remedy: pasteable(found.remedy),
-  }));
+  const reasons = problemsOf(reading).map((found) => {
+    return { end: endOf(found), ...found, remedy: pasteable(found.remedy) };
+  });
   const end = (['key-refused', 'out-of-reach', 'look'] as const).find((grave) =>
     reasons.some((one) => one.end === grave),
   );

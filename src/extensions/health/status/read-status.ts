@@ -7,9 +7,8 @@ import type { BreakerLane } from '../../../exchange/transport/breaker.ts';
 import type { Overview, DaemonStatus, LiveStatus, Reading, Status } from './status.ts';
 import { readOverview } from '../tables/overview.ts';
 import type { Store } from '../../../store/port.ts';
-import { overdueOf, rateUse, timesOf, type Activities, type Activity } from '../activity.ts';
+import { askedOf, lookupFacts, type Activities, type Activity } from '../activity.ts';
 
-/** Of more owned accounts only the first are listed one by one. */
 const MOST_ACCOUNTS = 100;
 
 export interface ReadingSources {
@@ -23,19 +22,14 @@ export interface ReadingSources {
 export interface StatusSources extends ReadingSources {
   readonly store: Pick<Store, 'db' | 'address' | 'writer' | 'migrations'>;
   readonly process: Pick<DaemonStatus, 'pid' | 'version' | 'startedAt'>;
-  readonly ops: { readonly failure: string | undefined };
+  readonly ops: { readonly failure?: string | undefined };
 }
 
 export async function readStatus(sources: StatusSources, account: string | undefined): Promise<Status> {
   const { store, clock, config, activities, accounts, process, ops } = sources;
-  const { endpoints } = webhooksSettings.of(config).webhooks;
-  const overview = await readOverview(store.db, {
-    account,
-    endpoints,
-    drivenAccounts: config.accounts,
-    now: clock.now(),
-  });
-  const asked = askedOf(activities, account);
+  const { webhooks } = webhooksSettings.of(config);
+  const query = { account, ...webhooks, drivenAccounts: config.accounts, now: clock.now() };
+  const overview = await readOverview(store.db, query);
   const reading = readingOf(sources, account, overview);
   return {
     ...reading,
@@ -48,9 +42,7 @@ export async function readStatus(sources: StatusSources, account: string | undef
       opsFailure: ops.failure ?? null,
       owned: accounts.names.length,
       driven: [...activities.all].filter(isDriven).length,
-      rate: rateUse(activities, config, account),
-      seenLate: timesOf(asked.map(({ seenLate }) => seenLate)),
-      overdue: overdueOf(asked),
+      ...lookupFacts(activities, config, account),
     },
   };
 }
@@ -83,19 +75,13 @@ export function readingOf(
       ...overview,
       holds: [...overview.holds, ...unwrittenHolds(sorted, overview)],
       // The database has the cause with which it began.
-      outOfReach: overview.outOfReach.map((lost) => ({
-        ...lost,
-        reason: activities.find(lost.account)?.failure ?? lost.reason,
-      })),
+      outOfReach: overview.outOfReach.map(({ reason, ...lost }) => {
+        return { ...lost, reason: activities.find(lost.account)?.failure ?? reason };
+      }),
     },
   };
 }
 
-function askedOf(activities: Pick<Activities, 'all'>, account: string | undefined): readonly Activity[] {
-  return [...activities.all].filter((activity) => account === undefined || activity.account === account);
-}
-
-/** A key that is refused now may not stand in the database yet. */
 function unwrittenHolds(activities: readonly Activity[], { holds }: Overview): Overview['holds'] {
   const known = new Set(holds.filter(({ kind }) => kind === 'key-refused').map(({ account }) => account));
   return activities.flatMap(({ account, live }) => {

@@ -25,7 +25,6 @@ const namedOrder = z.object({
 export type NamedOrder = Immutable<z.infer<typeof namedOrder>>;
 
 const keptBack = z.object({ externalOrderId: z.string(), since: time, cause: z.string() });
-/** An order that the database, such as a trigger of the merchant's, does not let the daemon write. */
 export type KeptBack = Immutable<z.infer<typeof keptBack>>;
 
 const breaker = z.enum(['closed', 'open', 'half-open']);
@@ -70,8 +69,6 @@ const times = z.object({ count, p50Ms: z.number(), p99Ms: z.number() });
 export type Times = Immutable<z.infer<typeof times>>;
 
 const overdue = z.object({ orders: count, since: time });
-/** Followed orders whose look-up was due before the last tick, and when the first of them was due. */
-export type OverdueStatus = Immutable<z.infer<typeof overdue>>;
 
 const daemon = z.object({
   pid: z.int(),
@@ -93,6 +90,7 @@ const daemon = z.object({
   accounts: z.array(liveStatus).describe('The accounts that the daemon drives; only a few if there are many.'),
 });
 export type DaemonStatus = Immutable<z.infer<typeof daemon>>;
+export type LookupFacts = Pick<DaemonStatus, 'rate' | 'seenLate' | 'overdue'>;
 
 const receiver = z.object({
   name: z.string(),
@@ -162,7 +160,6 @@ const overview = z.object({
   lastEventAt: time.nullable(),
   accounts: z.array(accountCounts).describe('The counts of each account, in the order of the names.'),
 });
-/** How the orders of an account, or of all, are: read in a moment, however many there are. */
 export interface Overview extends Immutable<z.infer<typeof overview>> {
   readonly newest: readonly FeedEvent[];
 }
@@ -181,37 +178,28 @@ export const statusSchema = z.looseObject({
   overview: overview.loose(),
 });
 
-/** The facts that a process knows of itself beside its accounts. */
 export interface ProcessFacts {
   readonly isStopping: boolean;
   readonly databaseFailure: string | null;
   /** Migrations that the database has and this version does not know, or the reverse. */
   readonly otherMigrations: readonly string[];
-  /** False if it owns no account, and no other process may own them. */
   readonly isOwner: boolean;
-  /** Of the disk with the database; null if it cannot be told. */
   readonly freeBytes: number | null;
 }
 
-/** The state of an account, or of all: everything from which problems are listed. */
 export interface Reading {
   readonly asOf: string;
-  /** Null if none answers: then all is from the database. */
   readonly daemon: Pick<DaemonStatus, 'unwritten' | 'opsFailure' | 'changedSettings' | 'accounts'> | null;
-  /** The process that owns an account although no daemon answers; null if there is none. */
   readonly driver: string | null;
   /** Without a daemon: the sign by which the database shows that it is an older copy, so that none begins; null if there is none. */
   readonly olderState: string | null;
-  /** How far the clock of the database is ahead of the machine's, in ms; null for a database in a file. */
   readonly databaseAheadMs: number | null;
-  /** Null if the database cannot be read. */
   readonly overview: Overview | null;
   /** By the settings of the process that makes the reading or asked for it; undefined if these are of another machine. */
   readonly keyPlaceOf?: KeyPlaceOf | undefined;
   readonly process?: ProcessFacts;
 }
 
-/** How order-sync does: what the database has, and what the daemon says. */
 export interface Status extends Reading {
   readonly database: string;
   readonly daemon: DaemonStatus | null;

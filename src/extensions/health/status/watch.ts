@@ -7,7 +7,6 @@ import { judgeStatus, type StatusVerdict } from './problems.ts';
 import type { Status } from './status.ts';
 import { daemonText, ordersText, verdictLine } from './text.ts';
 
-/** Writes `rows` lines at most: whether all is well, the gravest problems, the orders by state, and the newest events, the newest last. */
 export function watchText(status: Status, screen: Screen, rows: number): string {
   const { asOf, daemon, overview } = status;
   const verdict = judgeStatus(status);
@@ -34,7 +33,6 @@ export function watchText(status: Status, screen: Screen, rows: number): string 
     .join('\n');
 }
 
-/** Shows the gravest problem always, and others if `most` lines have room for them. A command to paste is not cut. */
 function problemLines({ reasons }: StatusVerdict, screen: Screen, most: number): readonly string[] {
   const lines: string[] = [];
   for (const [index, problem] of reasons.entries()) {

@@ -6,21 +6,14 @@ import { hasDecision } from '../../../store/tables/decided-findings.ts';
 import type { AmountRow } from '../../reports/reconciliation/rows.ts';
 import { partOf } from '../../reports/tables/summary.ts';
 
-/** The orders of an account whose amounts are added up; later ones are left out. */
 export const MOST_AT_STAKE = 1_000;
 
-/**
- * The orders that a problem is about: orders in a state, inserted since a time if it is given, or orders with open findings of a
- * class. `status` narrows the findings down as a list does.
- */
+/** The orders that a problem is about: of a state, inserted since a time if it is given, or with findings of a class. */
 export type Concerned =
   | { readonly state: OrderState; readonly since?: string }
   | { readonly class: string; readonly status: 'open' | 'undecided' | 'decided' };
 
-/**
- * The exact sums of the amounts of these orders, by pair and position; of a class without the orders whose state is a problem by
- * itself, or about which a person has decided. `db` must be of a snapshot.
- */
+/** The exact sums, by pair and position; of a class without orders whose state is a problem, or that are decided. `db` must be of a snapshot. */
 export async function sumsAtStake(db: Database, account: string, concerned: Concerned) {
   const { rows } = await sql<AmountRow & { state: OrderState; sum: string }>`
     select from_currency, to_currency, asset_position, state, ${exactSum('asset')} as sum

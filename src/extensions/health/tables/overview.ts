@@ -24,14 +24,11 @@ interface OverviewQuery {
   readonly account: string | undefined;
   readonly endpoints: readonly { readonly name: string }[];
   readonly now: Date;
-  /** The accounts of the settings; undefined if rows of other accounts are not counted. */
   readonly drivenAccounts?: readonly { readonly name: string }[];
 }
 
-export async function readOverview(
-  db: Database,
-  { account, endpoints, now, drivenAccounts }: OverviewQuery,
-): Promise<Overview> {
+export async function readOverview(db: Database, query: OverviewQuery): Promise<Overview> {
+  const { account, endpoints, now, drivenAccounts } = query;
   const { accounts, more } = await readCounts(db, account);
   const orders = sumOf(accounts, 'orders');
   const newest = await newestEvents(db, account, NEWEST);
@@ -75,10 +72,7 @@ type Judged = ReadonlyMap<string, Pick<OpenFindings, 'decided' | 'since'>>;
 /** Of each class of an account no more open findings than these are judged, the oldest: further ones count as not decided. */
 const MOST_JUDGED = 1_000;
 
-/**
- * Counts, by class, the open findings that a person has settled by a decision about the order, and says when the oldest of the others
- * was first seen. Each class of an account is one search. If these are too many, the classes of some are not read, nor any time.
- */
+/** Counts the open findings that a decision has settled, and says since when the others are open. If there are too many classes, some are not read, nor any time. */
 async function judgeFindings(db: Database, accounts: readonly AccountCounts[]): Promise<Judged> {
   const classes = accounts.flatMap(({ account, findings }) => Object.keys(findings).map((name) => ({ account, name })));
   const isDecidable = ({ name }: { readonly name: string }) => DECIDABLE.includes(name);
@@ -92,21 +86,16 @@ async function judgeFindings(db: Database, accounts: readonly AccountCounts[]): 
   const { rows } = await sql<{ name: string; decided: number; since: string | null }>`select class as name,
       count(case when is_decided then 1 end) as decided, min(case when not is_decided then first_seen_at end) as since
     from (${sql.join(searches, sql` union all `)}) as judged group by class`.execute(db);
-  return new Map(
-    rows.map(({ name, decided, since }) => [
-      name,
-      { decided: decided || undefined, since: isCut ? undefined : (since ?? undefined) },
-    ]),
-  );
+  const judgedOf = ({ decided, since }: (typeof rows)[number]) => {
+    return { decided: decided || undefined, since: isCut ? undefined : (since ?? undefined) };
+  };
+  return new Map(rows.map((row) => [row.name, judgedOf(row)]));
 }
 
 /** Orders that a merchant may take away are counted in their index, no further than this in all accounts. */
 const MOST_COUNTED = 100_000;
 
-/**
- * Reads what the account has, or what each account has if none is named. Most is counted as events are recorded. Merchants
- * insert and delete orders of the states `pending` and `invalid`, so these are counted now.
- */
+/** Most is counted as events are recorded. Merchants insert and delete orders that are `pending` or `invalid`, so these are counted now. */
 async function readCounts(db: Database, account: string | undefined) {
   const heads = await readHeads(db, account);
   const pending = await countPending(db, account);
@@ -155,11 +144,9 @@ async function countInvalid(db: Database, accounts: readonly string[]): Promise<
 }
 
 export async function countBy(db: Database, column: string, rows: RawBuilder<unknown>): Promise<Counted> {
-  const found = await sql<{ name: string; orders: number }>`
-    select ${sql.ref(column)} as name, count(*) as orders from (${rows}) as found group by ${sql.ref(column)}`.execute(
-    db,
-  );
-  return new Map(found.rows.map(({ name, orders }) => [name, orders]));
+  const counts = sql<{ name: string; orders: number }>`
+    select ${sql.ref(column)} as name, count(*) as orders from (${rows}) as found group by ${sql.ref(column)}`;
+  return new Map((await counts.execute(db)).rows.map(({ name, orders }) => [name, orders]));
 }
 
 function isFull(found: Counted): boolean {

@@ -5,15 +5,10 @@ import { compileFor, queries } from '../../../store/statement.ts';
 import { partOf } from '../../reports/tables/summary.ts';
 import { countBy } from './overview.ts';
 
-/** The newest orders and events that are looked at: the dashboard must not slow other work. */
 const MOST_ORDERS = 5_000;
 const MOST_MOVES = 10_000;
 
-/** Orders by their move and its time, such as `accepted 2026-01-31T12`. `cutAt`: counted from then on only, because there is more. */
-export interface CountedMoves {
-  readonly orders: ReadonlyMap<string, number>;
-  readonly cutAt: string | null;
-}
+export type CountedMoves = { readonly orders: ReadonlyMap<string, number>; readonly cutAt: string | null };
 
 /** Counts the moves of orders since `from`. Times are cut to their first `digits` characters: 13 of them are the hour, 16 the minute. */
 export async function countMoves(
@@ -38,7 +33,6 @@ export async function countMoves(
   return { orders, cutAt: cutAt === from ? null : cutAt };
 }
 
-/** The time of the newest order but `orders`; empty if there are fewer. */
 async function orderBefore(db: Database, account: string, orders: number): Promise<string> {
   const { rows } = await sql<{ at: string }>`select created_at as at from merchant_orders
     where account = ${account} order by created_at desc limit 1 offset ${orders}`.execute(db);
@@ -53,7 +47,6 @@ async function eventBefore(db: Database, account: string): Promise<string> {
 
 const LINE = ['from_currency', 'to_currency', 'state', 'outcome', 'asset_position'] as const;
 
-/** Adds up the orders that were inserted since `from`, or only the newest of them, those since `cutAt`. `db` must be of a snapshot. */
 export async function recentSums(db: Database, account: string, from: string) {
   const oldest = await orderBefore(db, account, MOST_ORDERS);
   const query = queries

@@ -1,10 +1,9 @@
 import { sql } from 'kysely';
 import { instantMs, readTime } from '../../../base/instant.ts';
-import { CHANGE_FIELDS, type StatusEvent } from '../status.ts';
+import { CHANGE_FIELDS } from '../status.ts';
 import type { Database } from '../../../store/port.ts';
 import { queries, statement } from '../../../store/statement.ts';
 
-/** The fields in the condition of the index `events_of_statuses`. */
 const CHANGES = CHANGE_FIELDS.map((field) => sql.lit(field));
 
 /** Changes that the exchange told: an import of 20,000 orders does not hide how long orders stay. */
@@ -29,7 +28,6 @@ const pageStatement = statement((v: { account: string; afterId: number; limit: n
     .limit(v.limit),
 );
 
-/** Returns the id before the newest changes of an account by look-ups, `newest` of them; 0 if there are no others. */
 export async function beforeNewestChanges(db: Database, account: string, newest: number): Promise<number> {
   return (await startStatement(db, { account, newest })).rows[0]?.id ?? 0;
 }
@@ -87,17 +85,11 @@ const eventsStatement = statement((v: Record<string, string | null>) => {
   return rest.reduce((all, one) => all.unionAll(one), first);
 });
 
-export async function statusEvents(
-  db: Database,
-  account: string,
-  externalOrderIds: readonly string[],
-): Promise<readonly (readonly StatusEvent[])[]> {
+export async function statusEvents(db: Database, account: string, externalOrderIds: readonly string[]) {
   // No event is of null, as one may be of the empty id.
-  const orders = Array.from({ length: ORDERS_A_READ }, (_, index) => [
-    `order ${index}`,
-    externalOrderIds[index] ?? null,
-  ]);
-  const { rows } = await eventsStatement(db, { account, ...Object.fromEntries(orders) });
+  const ids = Array.from({ length: ORDERS_A_READ }, (_, index) => externalOrderIds[index] ?? null);
+  const orders = Object.fromEntries(ids.map((id, index) => [`order ${index}`, id]));
+  const { rows } = await eventsStatement(db, { account, ...orders });
   const byOrder = Map.groupBy(rows, ({ subject }) => subject);
   return [...byOrder.values()].map((events) =>
     events

@@ -60,7 +60,6 @@ export function define(command: Command): void {
     });
 }
 
-/** The part of a status that tells which orders a daemon cannot write, and why it does not reach the exchange. */
 interface DaemonStatus {
   readonly overview: { readonly outOfReach: readonly { readonly reason: string | null }[] };
   readonly daemon: {
@@ -74,10 +73,8 @@ interface DaemonStatus {
 async function newsOf(command: Command, settings: AccountSettings, externalOrderId: string) {
   const status = (await readFromDaemon(command, settings, STATUS, settings.account)) as DaemonStatus | undefined;
   const orders = status?.daemon?.accounts.flatMap(({ keptBack }) => keptBack) ?? [];
-  return {
-    kept: orders.find((order) => order.externalOrderId === externalOrderId),
-    failure: status?.overview.outOfReach[0]?.reason ?? undefined,
-  };
+  const kept = orders.find((order) => order.externalOrderId === externalOrderId);
+  return { kept, failure: status?.overview.outOfReach[0]?.reason ?? undefined };
 }
 
 function asText({ externalOrderId, asOf, headline, told, next }: Story, { width }: Screen): string {

@@ -3,13 +3,8 @@ import { systemClock } from '../../../base/clock.ts';
 import { exchangeByAccount } from '../../../settings/config.ts';
 import { UnusableIdError } from '../../../exchange/ids.ts';
 import { reconcileOrders } from '../reconciliation/reconciliation.ts';
-import {
-  askPreOrders,
-  preOrderSupplement,
-  recordPreOrderFindings,
-  type AskedPreOrders,
-  type PreOrderAnswer,
-} from '../reconciliation/pre-orders.ts';
+import { askPreOrders, preOrderSupplement, recordPreOrderFindings } from '../reconciliation/pre-orders.ts';
+import type { PreOrderAnswer } from '../reconciliation/pre-orders.ts';
 import { ledgerSupplement, readLedger } from '../reconciliation/ledger.ts';
 import { counted } from '../../../base/words.ts';
 import type { Store } from '../../../store/port.ts';
@@ -112,13 +107,7 @@ export function define(command: Command): void {
     });
 }
 
-/** Asks the exchange for every pre-order of the scope (§4.10), and records pre-orders that are missing or differ as findings. */
-async function askExchange(
-  command: Command,
-  store: Store,
-  scope: ReportScope,
-  progress: Progress,
-): Promise<AskedPreOrders> {
+async function askExchange(command: Command, store: Store, scope: ReportScope, progress: Progress) {
   const show = (asked: number) => void progress.show(`${counted(asked, 'pre-order')} asked for`);
   const asked = await withExchange(command, (ask) =>
     askPreOrders(store, scope, (preOrderId) => answerFor(preOrderId, ask), show),

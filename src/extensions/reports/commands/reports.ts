@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { systemClock } from '../../../base/clock.ts';
 import { exchangeByAccount } from '../../../settings/config.ts';
-import { summaryDocument, type SummaryPart } from '../summary.ts';
+import { summaryDocument } from '../summary.ts';
 import { reportedAccounts } from '../../../store/tables/accounts.ts';
 import type { Store } from '../../../store/port.ts';
 import type { OrderTime } from '../tables/reconciliation.ts';
@@ -33,11 +33,7 @@ function defineSummary(command: Command): void {
     });
 }
 
-export async function readParts(
-  store: Store,
-  account: string | undefined,
-  filter: Omit<RowFilter, 'account'> = {},
-): Promise<readonly SummaryPart[]> {
+export async function readParts(store: Store, account: string | undefined, filter: Omit<RowFilter, 'account'> = {}) {
   const parts = [];
   for (const one of await reportedAccounts(store.db, account)) {
     parts.push(...(await Array.fromAsync(summaryParts(store, { account: one, ...filter }))));
@@ -80,7 +76,6 @@ function defineChanges(command: Command): void {
     });
 }
 
-/** Reads the first row, so that it is known whether there is one. */
 async function begun<Row>(rows: AsyncGenerator<Row>): Promise<{ isEmpty: boolean; rows: AsyncIterable<Row> }> {
   const first = await rows.next();
   if (first.done === true) return { isEmpty: true, rows };

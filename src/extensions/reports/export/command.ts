@@ -2,7 +2,8 @@ import { Option, type Command } from 'commander';
 import { ORDER_STATES } from '../../../orders/rules/states.ts';
 import { exportSection } from './export.ts';
 import type { Row, Section } from '../../documents/document.ts';
-import { OUTCOMES, type ExportFilter } from '../tables/exported-orders.ts';
+import { OUTCOMES } from '../reconciliation/rows.ts';
+import type { ExportFilter } from '../tables/exported-orders.ts';
 import { chooseFormat, isFolder, writeReport } from '../../documents/commands/output.ts';
 import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
 import { readPair, addByOption, addPeriodOptions, REVEAL } from '../../documents/commands/options.ts';
@@ -20,24 +21,23 @@ interface ExportOptions extends Omit<ExportFilter, 'account'> {
 }
 
 export function define(command: Command): void {
+  const format = new Option('--format <format>', 'unless given, the name of --out tells it, or else csv');
   addByOption(addPeriodOptions(command, 'orders'))
     .option('--pair <pair>', 'only orders of this pair, such as BTC/EUR', readPair)
     .addOption(new Option('--state <state>', 'only orders in this state').choices(ORDER_STATES))
     .addOption(new Option('--outcome <outcome>', 'only orders with this outcome').choices(OUTCOMES))
-    .addOption(
-      new Option('--format <format>', 'unless given, the name of --out tells it, or else csv').choices(FORMATS),
-    )
+    .addOption(format.choices(FORMATS))
     .option('--out <file>', 'write to a file, made readable for you alone, instead of stdout')
     .option(...REVEAL)
     .addHelpText('after', '\nExample:\n  order-sync orders export --by completion --from 2026-01-01 --out january.csv')
     .action(async ({ format: given, out, reveal, ...filter }: ExportOptions) => {
       if (isFolder(out)) command.error('error: --out is a folder: name a file');
-      const format = chooseFormat(FORMATS, given, out) ?? 'csv';
+      const chosen = chooseFormat(FORMATS, given, out) ?? 'csv';
       await withAccounts(command, async ({ db }, account) => {
         const section = exportSection(db, { ...filter, account }, reveal === true);
-        const rows = format === 'xlsx' ? atMost(section.rows, MOST_IN_XLSX) : section.rows;
+        const rows = chosen === 'xlsx' ? atMost(section.rows, MOST_IN_XLSX) : section.rows;
         const document = { schema: null, title: 'Orders', facts: [], sections: [{ ...section, rows }], charts: [] };
-        await writeReport(document, { format, out });
+        await writeReport(document, { format: chosen, out });
       });
     });
 }

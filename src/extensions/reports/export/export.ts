@@ -26,7 +26,6 @@ const EXPORT_COLUMNS: readonly Column[] = [
 
 type ExportRequest = Omit<ExportFilter, 'account'> & { readonly account: string | undefined };
 
-/** Makes the section of an export. Its orders are read while they are written; tokens are hidden unless `reveals` is true. */
 export function exportSection(db: Database, filter: ExportRequest, reveals: boolean): Section {
   return { name: 'orders', title: 'Orders', columns: EXPORT_COLUMNS, rows: exportedRows(db, filter, reveals) };
 }

@@ -2,14 +2,8 @@ import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { instantMs } from '../../../base/instant.ts';
 import { WAITING_STATES } from '../../../orders/rules/states.ts';
 import { durationText } from '../../documents/chart/svg.ts';
-import {
-  toneOf,
-  type Chart,
-  type Look,
-  type SectionPart,
-  type Span,
-  type SpanChart,
-} from '../../documents/document.ts';
+import { toneOf } from '../../documents/document.ts';
+import type { Chart, Look, SectionPart, Span, SpanChart } from '../../documents/document.ts';
 import { compareTexts, counted, cut, sumOf } from '../../../base/words.ts';
 import { chartsByDay } from './charts/by-day.ts';
 import type { JudgedOrder } from './judge.ts';
@@ -22,7 +16,6 @@ const LONGEST_NAME = 40;
 const MOST_NAMES = 200;
 const PLAIN: Look = { tone: 'info' };
 
-/** Counts how long things took while the orders are read. Memory does not grow with the orders. */
 export class ReconciliationCharts {
   readonly #waiting: Histograms = new Map();
   readonly #toFinal: Histograms = new Map();
@@ -74,12 +67,9 @@ export function waitingChart(waiting: readonly Waiting[], part: SectionPart): re
   const [longest] = waiting.toSorted((a, b) => b.span.p50 - a.span.p50);
   if (longest === undefined) return [];
   const count = sumOf(waiting, ({ orders }) => orders);
-  const rows = waiting.map(({ name, state, orders, span }) => ({
-    name,
-    note: noteOf('order', orders, span),
-    look: { tone: toneOf('state', state) },
-    span,
-  }));
+  const rows = waiting.map(({ name, state, orders, span }) => {
+    return { name, note: noteOf('order', orders, span), look: { tone: toneOf('state', state) }, span };
+  });
   const title = 'How long waiting orders have been in their state';
   const text = `${counted(count, 'order waits', 'orders wait')}. Half of those in the state ${cut(longest.name, LONGEST_NAME)} have waited for ${durationText(longest.span.p50)} or longer. ${READING}`;
   return [{ kind: 'spans', part, title, text, rows }];
@@ -88,7 +78,6 @@ export function waitingChart(waiting: readonly Waiting[], part: SectionPart): re
 const READING =
   'The box shows the middle half, the mark the median, and the line the range from 1\u00a0% to 99\u00a0%.';
 
-/** Draws the names that have the most durations; all others are one of the name `others`. */
 function spanChart(
   title: string,
   rule: string,

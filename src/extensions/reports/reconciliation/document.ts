@@ -11,11 +11,10 @@ import { cardsOf, EMPTY, problemsOf, rowsOf, verdictOf, type Problem, type Recon
 export interface ReconciliationScope extends PeriodScope {
   readonly asOf: string;
   readonly settings: ReconciliationSettings;
-  /** Nothing is folded, and the charts of pace are there. */
   readonly isWhole?: boolean | undefined;
 }
 
-const CLASS_COLUMNS: readonly Column[] = [
+const CLASSES: readonly Column[] = [
   { key: 'day', label: 'Day (UTC)', kind: 'day' },
   { key: 'pair', label: 'Pair', kind: 'text' },
   { key: 'class', label: 'Class', kind: 'text' },
@@ -37,12 +36,12 @@ const ACCOUNT_COUNTS: readonly string[] = [
 ];
 const RULE =
   'Clean: no order is unchecked or disputed, no finding of severity error or warning is open, and no row is left out. Findings for information and acknowledged findings are listed and do not count.';
+const IGNORED = 'Classes of findings that are left out (reconcile.ignore)';
 const BY_COMPLETION = 'An order without a readable completion date is in no period.';
 
 export interface ReconciliationReport {
   readonly document: ReportDocument;
   readonly isClean: boolean;
-  /** There is no order in the period, and nothing else to say. */
   readonly isEmpty: boolean;
 }
 
@@ -73,10 +72,12 @@ function periodOf({ from, to, asOf }: ReconciliationScope): readonly string[] {
 
 function sectionsOf(scope: ReconciliationScope, { totals, tables, supplements }: Reconciled): readonly Section[] {
   const groups = totals.groups();
+  const unchecked = tables.uncheckedCounts();
+  const forPrograms = { isForPrograms: true };
   return [
     disputedOrdersSection(tables.unchecked(true), totals.counts().disputed, scope),
     findingsSection(tables.findings(), scope),
-    uncheckedOrdersSection(tables.unchecked(false), totals.unchecked, scope),
+    uncheckedOrdersSection(tables.unchecked(false), unchecked, scope),
     ...supplements.flatMap(({ sections }) => sections),
     ...(scope.account === undefined ? accountSections(tables) : []),
     moneySection(groups),
@@ -90,15 +91,9 @@ function sectionsOf(scope: ReconciliationScope, { totals, tables, supplements }:
       columns: PAIR_COLUMNS,
       rows: totals.byPair(),
     },
-    { name: 'days', title: 'Orders by day and pair', columns: DAY_COLUMNS, rows: totals.byDay(), isForPrograms: true },
-    uncheckedSection(totals.unchecked),
-    {
-      name: 'classes',
-      title: 'Findings by day and class',
-      columns: CLASS_COLUMNS,
-      rows: totals.byClass(),
-      isForPrograms: true,
-    },
+    { ...forPrograms, name: 'days', title: 'Orders by day and pair', columns: DAY_COLUMNS, rows: totals.byDay() },
+    uncheckedSection(unchecked),
+    { ...forPrograms, name: 'classes', title: 'Findings by day and class', columns: CLASSES, rows: tables.classes() },
   ];
 }
 
@@ -144,11 +139,7 @@ function factsOf(scope: ReconciliationScope, reconciled: Reconciled, problems: r
     { key: 'succeeded', label: 'Succeeded', value: outcomes.succeeded },
     { key: 'failed', label: 'Failed', value: outcomes.failed },
     { key: 'open', label: 'Open', value: outcomes.open },
-    {
-      key: 'outcome_unknown',
-      label: 'Final without an outcome, or changed since',
-      value: outcomes.outcome_unknown,
-    },
+    { key: 'outcome_unknown', label: 'Final without an outcome, or changed since', value: outcomes.outcome_unknown },
     { key: 'nothing_to_compare', label: 'Nothing to compare', value: counts.nothing_to_compare },
     { key: 'given_up', label: 'Given up after sending', value: counts.given_up },
     { key: 'sent_again', label: 'Sent again after an unknown outcome', value: counts.sent_again },
@@ -164,11 +155,7 @@ function factsOf(scope: ReconciliationScope, reconciled: Reconciled, problems: r
     { key: 'oldest_lookup_final', label: 'Oldest look-up of a final order', value: oldestLookup.final },
     { key: 'fresh_for_seconds', label: 'Seconds for which a look-up counts', value: settings.freshFor / 1_000 },
     { key: 'tolerance', label: 'Tolerance', value: textOf(settings.tolerance) },
-    {
-      key: 'ignored',
-      label: 'Classes of findings that are left out (reconcile.ignore)',
-      value: settings.ignore.join(', ') || null,
-    },
+    { key: 'ignored', label: IGNORED, value: settings.ignore.join(', ') || null },
   ];
 }
 

@@ -1,11 +1,6 @@
 import type { AmountSettings } from '../../../base/decimal.ts';
-import {
-  findingClass,
-  FINDING_CLASSES,
-  placeOfFinding,
-  SEVERITIES,
-  type Severity,
-} from '../../../findings/rules/classes.ts';
+import { findingClass, FINDING_CLASSES, placeOfFinding, SEVERITIES } from '../../../findings/rules/classes.ts';
+import type { Severity } from '../../../findings/rules/classes.ts';
 import type { Finding } from '../../../findings/rules/finding.ts';
 import { instantMs } from '../../../base/instant.ts';
 import { accountAdvice, accountColumns } from '../../documents/sections.ts';
@@ -18,11 +13,9 @@ import { UNCHECKED, UNCHECKED_REASONS, type JudgedOrder, type UncheckedReason } 
 /** A finding as the report lists it. `id` is the argument of `findings ack`; null if only the report found it. */
 export type ReportFinding = Readonly<{
   id: number | null;
-  /** The place in lists, the gravest first. */
   rank: number;
   severity: string;
   class: string;
-  /** `decided`: open, and a person has decided about the order since. */
   status: string;
   account: string;
   external_order_id: string;
@@ -30,7 +23,6 @@ export type ReportFinding = Readonly<{
   day: string;
   expected: string | null;
   actual: string | null;
-  /** The currency of both values, if they are amounts. */
   currency: string | null;
   since: string | null;
   reason: string | null;
@@ -68,11 +60,10 @@ export function derivedFinding(row: ReconciledRow, finding: Finding, settings: C
   return { id: null, status: 'open', since: null, reason: null, ...listed(row, { ...finding, severity }, settings) };
 }
 
-function listed(
-  row: KnownFindingRow | ReconciledRow,
-  { class: name, severity, expected, actual }: Pick<KnownFindingRow, 'class' | 'severity' | 'expected' | 'actual'>,
-  settings: CurrencySettings,
-) {
+type Told = Pick<KnownFindingRow, 'class' | 'severity' | 'expected' | 'actual'>;
+
+function listed(row: KnownFindingRow | ReconciledRow, finding: Told, settings: CurrencySettings) {
+  const { class: name, severity, expected, actual } = finding;
   return {
     rank: placeOfFinding(severity, name),
     severity,
@@ -91,10 +82,7 @@ export function wantsPerson({ status, severity }: Pick<ReportFinding, 'status' |
   return status === 'open' && severity !== 'info';
 }
 
-interface OfReport {
-  readonly account: string | undefined;
-  readonly asOf: string;
-}
+type OfReport = { readonly account: string | undefined; readonly asOf: string };
 
 export function findingsSection(findings: Iterable<ReportFinding>, { account }: OfReport): Section {
   const words = accountAdvice(account);
@@ -121,11 +109,10 @@ function headOf(row: Row, words: string): GroupHead {
   return { title: `${name} (${status})`, meaning, advice };
 }
 
+const UNKNOWN_CLASS = 'This version of order-sync does not know this class of findings.';
+
 export function findingHead(name: string, severity: string): GroupHead {
-  const { meaning, advice } = findingClass(name) ?? {
-    meaning: 'This version of order-sync does not know this class of findings.',
-    advice: 'Compare both values.',
-  };
+  const { meaning = UNKNOWN_CLASS, advice = 'Compare both values.' } = findingClass(name) ?? {};
   const part = severity === 'info' ? ({ part: 'details' } as const) : {};
   return { title: `${name} (${severity})`, ...part, tone: gravityOf(severity), meaning, advice };
 }
@@ -140,20 +127,17 @@ function gravityOf(severity: string): Severity {
   return SEVERITIES.find((one) => one === severity) ?? 'error';
 }
 
-/** An order that was not compared with the exchange, or is disputed. Times are UTC, ISO 8601. */
 export type UncheckedOrder = Readonly<{
   reason: UncheckedReason | 'disputed';
   account: string;
   external_order_id: string;
   pair: string;
   state: string;
-  /** When the order last changed, or was inserted. */
   since: string;
   last_lookup: string | null;
   state_reason: string | null;
 }>;
 
-/** Undefined if the order was checked, or there is nothing to check. */
 export function uncheckedOrder({ row, judgement }: JudgedOrder): UncheckedOrder | undefined {
   if (judgement.kind !== 'unchecked' && judgement.kind !== 'disputed') return undefined;
   const { account, external_order_id, state, state_reason, last_lookup_at: last_lookup } = row;
@@ -165,17 +149,15 @@ export function uncheckedOrder({ row, judgement }: JudgedOrder): UncheckedOrder 
 /** The most orders of a reason that are listed: the longest waits. The others are only counted. */
 export const MOST_UNCHECKED = 500;
 
+type Counts = ReadonlyMap<UncheckedReason, number>;
+
 const REASON: Column = { key: 'reason', label: 'Reason', kind: 'text' };
 const AGE: Column = { key: 'age', label: 'Unchanged for', kind: 'text' };
 const SINCE: Column = { key: 'since', label: 'Unchanged since', kind: 'time', rank: 2 };
 const LOOK_UP: Column = { key: 'last_lookup', label: 'Last look-up', kind: 'time', rank: 1 };
 
-/** The section of the orders that were not checked, by reason. `counts` are those of all of them. */
-export function uncheckedOrdersSection(
-  orders: Iterable<UncheckedOrder>,
-  counts: ReadonlyMap<UncheckedReason, number>,
-  { account, asOf }: OfReport,
-): Section {
+export function uncheckedOrdersSection(orders: Iterable<UncheckedOrder>, counts: Counts, report: OfReport): Section {
+  const { account, asOf } = report;
   const state: Column = { key: 'state', label: 'State', kind: 'state' };
   const columns = [ORDER, REASON, { ...PAIR, rank: 1 }, state, AGE, SINCE, LOOK_UP];
   return {
@@ -210,12 +192,8 @@ export const DISPUTED: GroupHead = {
     'Do not pay or deliver for these orders until a person has decided. If an order is not yours, ask the exchange first what becomes of your own pre-order, then run the following command with --as abandoned. If an order is yours, run order-sync orders resolve ORDER --as ours --reason TEXT.',
 };
 
-/** The section of the disputed orders; it lists no more orders than a reason above. */
-export function disputedOrdersSection(
-  orders: Iterable<UncheckedOrder>,
-  count: number,
-  { account, asOf }: OfReport,
-): Section {
+export function disputedOrdersSection(orders: Iterable<UncheckedOrder>, count: number, report: OfReport): Section {
+  const { account, asOf } = report;
   const { title, meaning, advice } = DISPUTED;
   const most = `The ${MOST_UNCHECKED} that have been disputed the longest of ${count} orders are listed.`;
   const why: Column = { key: 'state_reason', label: 'Why', kind: 'text' };
@@ -237,7 +215,7 @@ function* orderRows(orders: Iterable<UncheckedOrder>, asOf: string): Generator<R
   }
 }
 
-export function uncheckedSection(counts: ReadonlyMap<UncheckedReason, number>): Section {
+export function uncheckedSection(counts: Counts): Section {
   const columns: readonly Column[] = [REASON, { key: 'orders', label: 'Orders', kind: 'count' }];
   const rows = UNCHECKED_REASONS.map((reason) => ({ reason: UNCHECKED[reason][0], orders: counts.get(reason) ?? 0 }));
   const found = rows.filter(({ orders }) => orders > 0);

@@ -1,12 +1,5 @@
-import {
-  amountField,
-  currencyOf,
-  isWithin,
-  readDecimal,
-  type AmountSettings,
-  type DecimalReading,
-  type Tolerance,
-} from '../../../base/decimal.ts';
+import { amountField, currencyOf, isWithin, readDecimal } from '../../../base/decimal.ts';
+import type { AmountSettings, DecimalReading, Tolerance } from '../../../base/decimal.ts';
 import { findOverdue, findUnknownOutcome, isUnchecked, type OrderAge } from '../../../findings/rules/age.ts';
 import { FINDING_CLASSES, type FindingClassName } from '../../../findings/rules/classes.ts';
 import type { Finding } from '../../../findings/rules/finding.ts';
@@ -15,7 +8,6 @@ import type { OrderState } from '../../../orders/rules/states.ts';
 import type { ReconciledRow } from '../tables/reconciliation.ts';
 import { pairOf } from './rows.ts';
 
-/** Settings that decide whether an order counts as checked and as equal; times in milliseconds. */
 export interface ReconciliationSettings extends AmountSettings {
   readonly freshFor: number;
   readonly orderMissingAfter: number;
@@ -50,7 +42,6 @@ export const UNCHECKED = {
 export type UncheckedReason = keyof typeof UNCHECKED;
 export const UNCHECKED_REASONS = Object.keys(UNCHECKED) as readonly UncheckedReason[];
 
-/** The result for one order: `nothing` if the exchange has nothing to compare it with, `disputed` if it has another. */
 export type Judgement =
   | { readonly kind: 'checked' | 'nothing' | 'disputed' }
   | { readonly kind: 'unchecked'; readonly reason: UncheckedReason };
@@ -65,7 +56,6 @@ export interface JudgedOrder {
   readonly findings: readonly Finding[];
 }
 
-/** The two amounts of an order that are compared; undefined if they cannot be. */
 type Amounts = readonly [ours: Decimal, theirs: Decimal] | undefined;
 type Decimal = Extract<DecimalReading, { ok: true }>;
 
@@ -96,13 +86,9 @@ export function judgeOrder(row: ReconciledRow, asOf: Date, settings: Reconciliat
   return { row, ours, currency, amounts, isOfOtherPair: isOfOtherPair(row), judgement, findings };
 }
 
-function judge(
-  row: ReconciledRow,
-  amounts: Amounts,
-  age: OrderAge,
-  asOf: Date,
-  settings: ReconciliationSettings,
-): Judgement {
+type Settings = ReconciliationSettings;
+
+function judge(row: ReconciledRow, amounts: Amounts, age: OrderAge, asOf: Date, settings: Settings): Judgement {
   if (isChangedAfter(row, asOf.toISOString())) return unchecked('changedAfter');
   if (findUnknownOutcome(age).length > 0) return unchecked(row.state === 'pending' ? 'sentAgain' : 'outcomeUnknown');
   if (isGivenUpUnseen(row)) return unchecked('givenUp');
@@ -138,12 +124,7 @@ function overdueFindings(age: OrderAge, asOf: Date, settings: ReconciliationSett
 }
 
 /** Compares amount and pair once more: a report does not rely on the findings that were recorded. */
-function differences(
-  row: ReconciledRow,
-  amounts: Amounts,
-  tolerance: Tolerance,
-  currency: string | null,
-): readonly Finding[] {
+function differences(row: ReconciledRow, amounts: Amounts, tolerance: Tolerance, currency: string | null): Finding[] {
   if (row.received_at === null) return [];
   if (isOfOtherPair(row)) return [{ class: 'PAIR_MISMATCH', expected: pairOf(row), actual: pairOfRecord(row) }];
   if (amounts === undefined) return [];
@@ -172,12 +153,8 @@ function isChangedAfter(row: ReconciledRow, moment: string): boolean {
 }
 
 function ageOf(row: ReconciledRow): OrderAge {
-  const record = {
-    inputAsset: row.input_asset,
-    outputAsset: row.output_asset,
-    fromCurrency: row.record_from,
-    toCurrency: row.record_to,
-  };
+  const { input_asset: inputAsset, output_asset: outputAsset, record_from: fromCurrency, record_to: toCurrency } = row;
+  const record = { inputAsset, outputAsset, fromCurrency, toCurrency };
   return {
     state: row.state as OrderState,
     assetPosition: row.asset_position,

@@ -8,7 +8,6 @@ import { LedgerTables, type LedgerOrder } from '../tables/ledger.ts';
 import type { JudgedOrder } from './judge.ts';
 import type { Supplement } from './verdict.ts';
 
-/** A ledger of another system: CSV files with a header, and the names of its columns. */
 interface Ledger {
   readonly files: readonly string[];
   readonly id: string;
@@ -55,14 +54,9 @@ export async function readLedger(ledger: Ledger, onProgress: (text: string) => P
   return tables;
 }
 
-/** The number of the columns, and the places of the ones that are read. */
 type Columns = Readonly<Record<'count' | 'id' | 'amount', number>> & { readonly currency: number | undefined };
 
-function columnsOf(
-  header: readonly string[],
-  { id, amount, currency }: Ledger,
-  refuse: (problem: string) => Error,
-): Columns {
+function columnsOf(header: readonly string[], { id, amount, currency }: Ledger, refuse: (problem: string) => Error) {
   const placeOf = (column: string) => {
     const place = header.indexOf(column);
     if (place < 0) throw refuse(`has no column ${quote(column)}; it has ${header.map(quote).join(', ')}`);
@@ -77,12 +71,8 @@ export function ledgerOrder({ row, currency, judgement }: JudgedOrder): LedgerOr
   // The exchange may have taken an order that a person abandoned, and one whose id another order answers for.
   const isUncertain = row.state === 'abandoned' || row.state === 'disputed';
   const isAtExchange = isUncertain ? null : judgement.kind === 'nothing' ? 0 : 1;
-  return {
-    id: row.external_order_id,
-    amount: typeof row.asset === 'string' ? row.asset : null,
-    currency,
-    isAtExchange,
-  };
+  const amount = typeof row.asset === 'string' ? row.asset : null;
+  return { id: row.external_order_id, amount, currency, isAtExchange };
 }
 
 const PROBLEMS: Readonly<Record<string, string>> = {
@@ -104,7 +94,6 @@ const COLUMNS: readonly Column[] = [
   { key: 'line', label: 'Line', kind: 'count' },
 ];
 
-/** Compares the ledger with the orders that were added to it. */
 export function ledgerSupplement(tables: LedgerTables, files: readonly string[], tolerance: Tolerance): Supplement {
   const count = tables.compare(tolerance);
   const reason = `${counted(count, 'line or order differs', 'lines or orders differ')} between the ledger and our orders.`;

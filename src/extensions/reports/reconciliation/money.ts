@@ -38,7 +38,6 @@ type Compared = 'compared' | 'ours' | 'theirs';
 /** Amounts that may be added; not every report compares them with those of the exchange. */
 export type MoneyGroup = Omit<GroupTotals, 'day' | Compared> & Partial<Pick<GroupTotals, Compared>>;
 
-/** Sums by outcome, and of both sides; the difference is the exchange's sum less ours. */
 export function sumOf(
   groups: readonly MoneyGroup[],
 ): Row & Readonly<Record<'orders' | 'compared' | 'unreadable', number>> {
@@ -101,7 +100,6 @@ function currencyName({ currency, position }: MoneyGroup): string {
   return currency ?? `position ${position ?? '?'}: currency not shown`;
 }
 
-/** The groups by a name of their currency, those whose currency is not known last. */
 export function byCurrency<Group extends MoneyGroup>(
   groups: readonly Group[],
   nameOf: (group: Group) => string = currencyName,

@@ -17,7 +17,6 @@ export type PreOrderAnswer =
 
 export interface AskedPreOrders {
   readonly asked: number;
-  /** Not answered with the pre-order, or no longer asked because too many in a row were not answered. */
   readonly unanswered: number;
   readonly missing: number;
   readonly differing: number;
@@ -52,7 +51,7 @@ export async function askPreOrders(
     const answer = inARow < MOST_UNANSWERED ? await ask(row.pre_order_id ?? '') : UNANSWERED;
     counts.asked += 1;
     inARow = answer.kind === 'unanswered' ? inARow + 1 : 0;
-    const one = judge(row, answer, scope.ignore);
+    const one = judge(row, answer, scope);
     if (one === undefined) counts.unanswered += 1;
     else if (one.found.length > 0 || withFindings.has(one.externalOrderId)) judged.push(one);
     if (answer.kind === 'missing') counts.missing += 1;
@@ -62,12 +61,7 @@ export async function askPreOrders(
   return { ...counts, judged };
 }
 
-export async function recordPreOrderFindings(
-  store: Store,
-  account: string,
-  asked: AskedPreOrders,
-  now: Date,
-): Promise<void> {
+export async function recordPreOrderFindings(store: Store, account: string, asked: AskedPreOrders, now: Date) {
   for (const { externalOrderId, found, classes } of asked.judged) {
     await store.writer.write((tx) => recordFindings(tx, { account }, externalOrderId, { found, classes, now }));
   }
@@ -88,12 +82,7 @@ export function preOrderSupplement({ asked, unanswered, missing, differing }: As
   };
 }
 
-/** Undefined if the answer is none. */
-function judge(
-  row: PreOrderRow,
-  answer: PreOrderAnswer,
-  ignore: readonly FindingClassName[] = [],
-): JudgedPreOrder | undefined {
+function judge(row: PreOrderRow, answer: PreOrderAnswer, { ignore = [] }: ReportScope): JudgedPreOrder | undefined {
   const { external_order_id: externalOrderId, pre_order_id: preOrderId } = row;
   if (answer.kind === 'unanswered') return undefined;
   if (answer.kind === 'missing') {

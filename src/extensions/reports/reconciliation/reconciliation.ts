@@ -2,7 +2,7 @@ import type { Clock } from '../../../base/clock.ts';
 import type { AmountSettings } from '../../../base/decimal.ts';
 import { sumOf } from '../../../base/words.ts';
 import type { PeriodScope } from '../../documents/sections.ts';
-import { reconciliationDocument, type ReconciliationReport, type ReconciliationScope } from './document.ts';
+import { reconciliationDocument, type ReconciliationScope } from './document.ts';
 import { ReconciliationCharts } from './charts.ts';
 import { derivedFinding, knownFinding, uncheckedOrder, wantsPerson, type ReportFinding } from './findings.ts';
 import { judgeOrder, type ReconciliationSettings } from './judge.ts';
@@ -19,7 +19,6 @@ import type { LedgerTables } from '../tables/ledger.ts';
 import { ReportTables } from '../tables/report.ts';
 
 interface ReconciliationRequest extends PeriodScope {
-  /** Now unless given. */
   readonly asOf?: string | undefined;
   readonly settings: ReconciliationSettings;
   readonly isWhole?: boolean | undefined;
@@ -28,7 +27,6 @@ interface ReconciliationRequest extends PeriodScope {
   readonly drivenAccounts?: readonly string[] | undefined;
   /** Gets the orders of the scope, which are of one account: an id of an order is one of its account alone. */
   readonly ledger?: LedgerTables | undefined;
-  /** Makes the parts that only some reports have, once all orders are read. */
   readonly supplements?: () => readonly Supplement[];
   /** Called now and then with the progress; waiting in it lets signals through. */
   readonly onProgress?: (text: string) => Promise<void>;
@@ -39,10 +37,7 @@ type ReportDeps = { readonly store: Pick<Store, 'snapshot'>; readonly clock: Pic
 const PROGRESS_EVERY = 5_000;
 
 /** Judges every order of the scope in one snapshot. Rows can be read until it is disposed of. */
-export async function reconcileOrders(
-  { store, clock }: ReportDeps,
-  request: ReconciliationRequest,
-): Promise<ReconciliationReport & Disposable> {
+export async function reconcileOrders({ store, clock }: ReportDeps, request: ReconciliationRequest) {
   using resources = new DisposableStack();
   const tables = resources.use(new ReportTables());
   let scope: ReconciliationScope;
@@ -51,14 +46,8 @@ export async function reconcileOrders(
     // The snapshot is closed before the report is written: output may wait for its reader for hours.
     await using snapshot = await store.snapshot();
     scope = { ...request, asOf: request.asOf ?? clock.now().toISOString() };
-    added = await addUp({
-      snapshot,
-      scope,
-      request,
-      tables,
-      charts: new ReconciliationCharts(),
-      progress: { orders: 0 },
-    });
+    const charts = new ReconciliationCharts();
+    added = await addUp({ snapshot, scope, request, tables, charts, progress: { orders: 0 } });
   }
   const report = reconciliationDocument(scope, { ...added, supplements: request.supplements?.() ?? [] });
   const kept = resources.move();
@@ -102,11 +91,8 @@ async function addUp(adding: Adding): Promise<Omit<Reconciled, 'supplements'>> {
   return { totals, charts, tables, otherAccounts, unknownAge, outOfReachSince };
 }
 
-async function addAccount(
-  account: string,
-  { snapshot, scope, request, tables, charts, progress }: Adding,
-  hasFindings = true,
-): Promise<ReconciliationTotals> {
+async function addAccount(account: string, adding: Adding, hasFindings = true): Promise<ReconciliationTotals> {
+  const { snapshot, scope, request, tables, charts, progress } = adding;
   const { by, from, to, asOf } = scope;
   const settings = { ...scope.settings, ...request.settingsOf?.(account) };
   const ofAccount = { account, by, from, to, asOf, ignore: settings.ignore };
@@ -136,7 +122,6 @@ async function addAccount(
         tables.addUnchecked(unchecked);
         addToLookAt(row);
       }
-      // The findings that the report derives by itself count if the order has none of their class.
       for (const finding of order.findings) {
         const derived = derivedFinding(row, finding, settings);
         if (tables.addUnlessKnown(derived)) addFinding(derived, row);

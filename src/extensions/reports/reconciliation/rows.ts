@@ -18,7 +18,6 @@ export function currencyOfRow(row: AmountRow, settings: Pick<AmountSettings, 'ou
   return field === undefined ? null : (currencyOf(field, pair) ?? '?');
 }
 
-/** Returns the UTC day of an ISO time, or `?` if there is none. */
 export function dayOf(at: string | null): string {
   return at === null ? '?' : at.slice(0, 10);
 }
@@ -34,13 +33,11 @@ export const OUTCOMES = ['succeeded', 'failed', 'open', 'outcome_unknown'] as co
 /** The outcome of an order: `outcome_unknown` if it is final and nothing says whether it paid. */
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** The outcome of an order, `disputed`, or null if the exchange shows no order for it. */
 export function outcomeOf({ state, outcome }: { readonly state: string | null; readonly outcome: string | null }) {
   if (state === 'final') return outcome === 'succeeded' || outcome === 'failed' ? outcome : 'outcome_unknown';
   return state === 'open' || state === 'disputed' ? state : null;
 }
 
-/** The sum of amounts that all have one outcome, under its name, and zero under the others. */
 export function sumsByOutcome(outcome: string | null, sum: string): Readonly<Record<Outcome, string>> {
   return Object.fromEntries(OUTCOMES.map((one) => [one, one === outcome ? sum : '0'])) as Record<Outcome, string>;
 }

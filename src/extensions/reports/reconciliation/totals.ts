@@ -2,18 +2,9 @@ import { decimalDifference, DecimalSum, readDecimal, type AmountSettings } from 
 import { compareTexts, cut, sumOf } from '../../../base/words.ts';
 import type { Column, Row } from '../../documents/document.ts';
 import type { ReportFinding } from './findings.ts';
-import type { JudgedOrder, UncheckedReason } from './judge.ts';
-import {
-  amountsText,
-  OUTCOMES,
-  outcomeOf,
-  sumsByOutcome,
-  currencyOfRow,
-  dayOf,
-  pairOf,
-  type Outcome,
-  type AmountRow,
-} from './rows.ts';
+import type { JudgedOrder } from './judge.ts';
+import { amountsText, OUTCOMES, outcomeOf, sumsByOutcome, currencyOfRow, dayOf, pairOf } from './rows.ts';
+import type { Outcome, AmountRow } from './rows.ts';
 
 export const PAIR_COLUMNS = [
   { key: 'pair', label: 'Pair', kind: 'text' },
@@ -57,7 +48,6 @@ type Sum = Exclude<Key<'decimal'>, 'difference' | Outcome>;
 const SUMS = ['asset', 'ours', 'theirs', 'output', 'fee', 'reward'] as const satisfies readonly Sum[];
 const COUNTS = PAIR_COLUMNS.filter(({ kind }) => kind === 'count').map(({ key }) => key as Count);
 
-/** Orders whose amounts may be added: of one outcome, and of one asset position, as another may be in another currency. */
 interface Group {
   /** Empty for all days. */
   readonly day: string;
@@ -74,7 +64,6 @@ interface Line extends Group {
 }
 type Lines = Map<string, Line>;
 
-/** The line of a group, which is made if there is none. */
 function lineOf(lines: Lines, { day, pair, outcome, position, currency }: Group): Line {
   const key = JSON.stringify([day, pair, outcome, position, currency]);
   const known = lines.get(key);
@@ -127,23 +116,15 @@ export interface ListedRow extends AmountRow {
 export type GroupTotals = Group &
   Readonly<Record<'asset' | 'ours' | 'theirs', string> & Record<'orders' | 'unreadable' | 'compared', number>>;
 
-export type ClassTotals = Record<'day' | 'pair' | 'class' | 'severity', string> &
-  Record<'open' | 'acknowledged', number>;
-
 /** Sums of orders and findings by UTC day, pair, outcome and position. Memory grows with these, not with the orders. */
 export class ReconciliationTotals {
   readonly #settings: Pick<AmountSettings, 'outputPosition'>;
   readonly #asOf: string;
   readonly #lines: Lines = new Map();
-  readonly #classes = new Map<string, ClassTotals>();
-
-  readonly unchecked = new Map<UncheckedReason, number>();
   readonly #inDoubt = new Map<string, DecimalSum>();
   /** Orders whose amounts are compared, but that do not count as checked. */
   comparedUnchecked = 0;
-  /** The orders with nothing at the exchange to compare with, by state. */
   readonly nothing = new Map<string, number>();
-  /** The oldest look-up that the report relies on, of orders that are not final and of final ones. */
   readonly oldestLookup: { open: string | null; final: string | null } = { open: null, final: null };
 
   constructor(settings: Pick<AmountSettings, 'outputPosition'>, asOf: string) {
@@ -155,7 +136,6 @@ export class ReconciliationTotals {
     const { counts, sums } = this.#lineOf(row, dayOf(row.at), pairOf(row));
     counts.orders += 1;
     counts[judgement.kind === 'nothing' ? 'nothing_to_compare' : judgement.kind] += 1;
-    if (judgement.kind === 'unchecked') addCount(this.unchecked, judgement.reason, 1);
     // A look-up that found nothing new after the moment counts as one of the moment.
     const lookup = row.last_lookup_at !== null && row.last_lookup_at > this.#asOf ? this.#asOf : row.last_lookup_at;
     if (judgement.kind !== 'nothing') this.#addLookup(row.state === 'final' ? 'final' : 'open', lookup);
@@ -192,12 +172,9 @@ export class ReconciliationTotals {
     else this.#addToDoubt('not readable', '1');
   }
 
-  /** `row` is that of the finding. */
-  addFinding({ day, pair, class: name, severity, status }: ReportFinding, row: ListedRow): void {
+  addFinding({ day, pair, severity, status }: ReportFinding, row: ListedRow): void {
     const { counts } = this.#lineOf(row, day, pair);
-    const isOpen = status !== 'acknowledged';
-    this.#addToClass({ day, pair, class: name, severity, open: Number(isOpen), acknowledged: Number(!isOpen) });
-    if (!isOpen) counts.acknowledged += 1;
+    if (status === 'acknowledged') counts.acknowledged += 1;
     else if (severity === 'info') counts.infos += 1;
     else if (severity === 'warning') counts.warnings += 1;
     else counts.errors += 1;
@@ -205,15 +182,12 @@ export class ReconciliationTotals {
 
   addAll(other: ReconciliationTotals): void {
     for (const line of other.#lines.values()) addTo(lineOf(this.#lines, line), line);
-    for (const totals of other.#classes.values()) this.#addToClass(totals);
-    for (const [reason, orders] of other.unchecked) addCount(this.unchecked, reason, orders);
     for (const side of ['open', 'final'] as const) this.#addLookup(side, other.oldestLookup[side]);
     for (const [unit, sum] of other.#inDoubt) this.#addToDoubt(unit, sum.toString());
     this.comparedUnchecked += other.comparedUnchecked;
     for (const [state, orders] of other.nothing) addCount(this.nothing, state, orders);
   }
 
-  /** The exact sums of the orders in doubt, each with its currency; null if there are none. */
   moneyInDoubt(): string | null {
     const sums = [...this.#inDoubt].toSorted(([a], [b]) => compareTexts(a, b));
     return amountsText(sums.map(([unit, sum]) => `${sum.toString()} ${cut(unit, LONGEST_UNIT)}`)) || null;
@@ -229,11 +203,6 @@ export class ReconciliationTotals {
     return sorted(lines).map(rowOf);
   }
 
-  byClass(): readonly Readonly<ClassTotals>[] {
-    return [...this.#classes].toSorted(([a], [b]) => compareTexts(a, b)).map(([, line]) => line);
-  }
-
-  /** The orders by day and group; groups that have findings alone are left out. */
   groups(): readonly GroupTotals[] {
     return sorted(this.#lines)
       .filter(({ counts }) => counts.orders > 0)
@@ -267,18 +236,6 @@ export class ReconciliationTotals {
     const sum = this.#inDoubt.get(unit) ?? new DecimalSum();
     sum.add(amount);
     this.#inDoubt.set(unit, sum);
-  }
-
-  #addToClass(totals: ClassTotals): void {
-    const { day, pair, class: name, severity, open, acknowledged } = totals;
-    const id = JSON.stringify([day, pair, name, severity]);
-    const known = this.#classes.get(id);
-    if (known === undefined) {
-      this.#classes.set(id, { ...totals });
-    } else {
-      known.open += open;
-      known.acknowledged += acknowledged;
-    }
   }
 
   /** An order that changed after `asOf` counts as `outcome_unknown`: earlier outcomes are not kept. */

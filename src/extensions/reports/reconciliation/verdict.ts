@@ -17,24 +17,19 @@ export interface Problem {
   readonly tone: 'error' | 'warning';
 }
 
-/** A part that only some reports have: answers of the exchange, or the ledger of another system. */
 export interface Supplement {
   readonly facts: readonly Fact[];
   readonly sections: readonly Section[];
   readonly problems: readonly Problem[];
 }
 
-/** The orders of the scope, added up. */
 export interface Reconciled {
   readonly totals: ReconciliationTotals;
   readonly charts: ReconciliationCharts;
   /** Also counts the orders that are unchecked or disputed, or have an open finding of severity error or warning about which no person has decided. */
   readonly tables: ReportTables;
-  /** Accounts that the settings do not name, and how many of their rows wait to be sent or followed. */
   readonly otherAccounts: readonly { readonly name: string; readonly rows: number }[];
-  /** Rows whose creation time does not tell whether they are of the period. */
   readonly unknownAge: number;
-  /** Since when the exchange has been out of reach; null if it is not, or was not at the moment of the report. */
   readonly outOfReachSince: string | null;
   readonly supplements: readonly Supplement[];
 }
@@ -54,7 +49,7 @@ export function problemsOf({ totals, tables, otherAccounts, unknownAge, suppleme
   const others = rowsOf(otherAccounts);
   const [decidedErrors, decidedWarnings] = [tables.decided('error'), tables.decided('warning')];
   const given: readonly (Problem & { readonly count: number })[] = [
-    { count: unchecked, because: `${unchecked} unchecked`, reason: uncheckedReason(totals), tone: 'warning' },
+    { count: unchecked, because: `${unchecked} unchecked`, reason: uncheckedReason(tables), tone: 'warning' },
     {
       count: disputed,
       because: `${disputed} disputed`,
@@ -112,7 +107,8 @@ function othersReason(others: Reconciled['otherAccounts']): string {
   return `${rows} of ${which}. The settings of this machine do not name ${others.length === 1 ? 'it' : 'them'}, so the rows are neither sent nor followed here.`;
 }
 
-function uncheckedReason({ unchecked }: ReconciliationTotals): string {
+function uncheckedReason(tables: ReportTables): string {
+  const unchecked = tables.uncheckedCounts();
   const all = sumOf([...unchecked.values()], (count) => count);
   const reasons = UNCHECKED_REASONS.flatMap((reason) => {
     const [count, [text]] = [unchecked.get(reason) ?? 0, UNCHECKED[reason]];
@@ -121,12 +117,9 @@ function uncheckedReason({ unchecked }: ReconciliationTotals): string {
   return `${counted(all, 'order')} could not be checked: ${reasons.join('; ')}.`;
 }
 
-/** Says why there are orders that nothing can be compared with. */
 function nothingReasons({ totals: { nothing }, outOfReachSince }: Reconciled): readonly (string | false)[] {
   const all = sumOf([...nothing.values()], (count) => count);
-  const counts = ORDER_STATES.map((state) => [state, nothing.get(state) ?? 0] as const).filter(
-    ([, count]) => count > 0,
-  );
+  const counts = ORDER_STATES.map((state) => [state, nothing.get(state) ?? 0] as const);
   const states = partsOf(Object.fromEntries(counts.toSorted(([, a], [, b]) => b - a)));
   const invalid = nothing.get('invalid') ?? 0;
   const rows = counted(invalid, 'order is invalid: its row waits', 'orders are invalid: their rows wait');
@@ -174,17 +167,16 @@ export function verdictOf(reconciled: Reconciled, problems: readonly Problem[]):
   };
 }
 
-/** Returns the first entry for a person, as a status has it: an outage, or else the first one of the gravest list of the report. */
 function firstOf({ totals, tables, outOfReachSince }: Reconciled): Verdict['first'] {
   if (outOfReachSince !== null) return { head: OUT_OF_REACH };
   if (totals.counts().disputed > 0) return { section: 'disputed_orders', head: DISPUTED };
   const worst = tables.worst();
   if (worst !== undefined) return { section: 'findings', head: findingHead(worst.class, worst.severity) };
-  const reason = UNCHECKED_REASONS.find((one) => (totals.unchecked.get(one) ?? 0) > 0);
+  const unchecked = tables.uncheckedCounts();
+  const reason = UNCHECKED_REASONS.find((one) => unchecked.has(one));
   return reason && { section: 'unchecked_orders', head: uncheckedHead(reason) };
 }
 
-/** Each figure stands once, and its note names the parts of the sum. */
 export function cardsOf({ totals, tables }: Reconciled): readonly Card[] {
   const { orders, checked, unchecked, disputed, nothing_to_compare: nothing, ...counts } = totals.counts();
   const { errors, warnings, infos, acknowledged } = counts;
@@ -193,12 +185,7 @@ export function cardsOf({ totals, tables }: Reconciled): readonly Card[] {
   const parts = { checked, 'not checked': unchecked, disputed, 'with nothing to compare': nothing };
   const tone = (isError: boolean, isWarning: boolean): Tone => (isError ? 'error' : isWarning ? 'warning' : 'good');
   return [
-    {
-      label: 'Orders',
-      value: String(orders),
-      note: partsOf(parts),
-      section: 'pairs',
-    },
+    { label: 'Orders', value: String(orders), note: partsOf(parts), section: 'pairs' },
     {
       label: 'Orders in doubt',
       value: String(inDoubt),
@@ -229,7 +216,6 @@ function partsOf(counts: Readonly<Record<string, number>>): string {
   return parts.map(([name, count]) => `${count} ${name}`).join(', ');
 }
 
-/** The exact differences of the sums by currency, and the number of the amounts that were compared. */
 function differencesOf(totals: ReconciliationTotals) {
   const all = byCurrency(totals.groups()).map(([currency, same]) => ({ currency, sums: moneyOf(same) }));
   const differing = all.filter(({ sums }) => sums['difference'] !== '0');
@@ -237,7 +223,6 @@ function differencesOf(totals: ReconciliationTotals) {
   return { amounts, compared: sumOf(all, ({ sums }) => sums.compared) };
 }
 
-/** Compares the sums of both sides. The difference of a disputed order is in no sum. */
 function differenceCard(totals: ReconciliationTotals, hasErrors: boolean, isDisputed: boolean): Card {
   const { amounts, compared } = differencesOf(totals);
   const unchecked = totals.comparedUnchecked;

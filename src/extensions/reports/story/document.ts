@@ -1,15 +1,8 @@
 import type { AmountSettings } from '../../../base/decimal.ts';
 import { instantMs } from '../../../base/instant.ts';
 import { findingClass } from '../../../findings/rules/classes.ts';
-import {
-  toneOf,
-  type Card,
-  type Column,
-  type ReportDocument,
-  type Row,
-  type Section,
-  type Verdict,
-} from '../../documents/document.ts';
+import { toneOf } from '../../documents/document.ts';
+import type { Column, ReportDocument, Row, Section, Verdict } from '../../documents/document.ts';
 import { type Tone } from '../../../cli/shared/terminal.ts';
 import { headlineTone, shownId, type HeadlineFacts } from '../../documents/headline.ts';
 import { capitalized, counted, inWords } from '../../../base/words.ts';
@@ -48,21 +41,11 @@ export function storyDocument(story: Story, evidence: StoryEvidence, settings: S
     orderId: record !== null && record.received_at <= asOf ? (record.view?.orderId ?? null) : null,
   };
   const findings = seen.findings.map((finding) => findingRow(finding, asOf));
+  const steps = next.map((step) => (isCommand(step) ? step : withPageTimes(step)));
   const sections: readonly Section[] = [
-    {
-      name: 'next',
-      title: 'What happens next',
-      columns: NEXT,
-      rows: next.map((step) => ({ step: isCommand(step) ? step : withPageTimes(step) })),
-    },
+    { name: 'next', title: 'What happens next', columns: NEXT, rows: steps.map((step) => ({ step })) },
     { name: 'findings', title: 'Findings', columns: FINDINGS, rows: findings },
-    {
-      name: 'timeline',
-      title: 'What happened',
-      empty: 'Nothing has happened yet.',
-      columns: TIMELINE,
-      rows: told.map((entry) => ({ ...entry })),
-    },
+    { name: 'timeline', title: 'What happened', empty: 'Nothing has happened yet.', columns: TIMELINE, rows: told },
   ];
   return {
     schema: null,
@@ -81,12 +64,10 @@ export function storyDocument(story: Story, evidence: StoryEvidence, settings: S
   };
 }
 
-/** Writes times as the other times of a page are. */
 function withPageTimes(text: string): string {
   return text.replaceAll(/\b(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z/g, '$1 $2 UTC');
 }
 
-/** The evidence at the moment of the story; of the events the changes of the state alone. */
 interface Seen extends StoryEvidence {
   readonly preOrderId: string | null;
   readonly orderId: string | null;
@@ -102,10 +83,7 @@ function verdictOf({ state, outcome, headline, asOf }: Story, { order, events, f
   const tones = [tone, ...open.map(({ severity }) => toneOf('severity', severity))];
   return {
     tone: GRAVITY.find((one) => tones.includes(one)) ?? tone,
-    text:
-      open.length === 0
-        ? headline
-        : `${headline}. ${capitalized(counted(open.length, 'finding is', 'findings are'))} open.`,
+    text: open.length === 0 ? headline : `${headline}. ${counted(open.length, 'finding is', 'findings are')} open.`,
     reasons: [
       ...(reason === null ? [] : [why.replace(/([.!?])\.$/, '$1')]),
       ...new Set(open.map(({ class: name }) => findingClass(name)?.meaning ?? `Finding ${name}.`)),
@@ -113,11 +91,7 @@ function verdictOf({ state, outcome, headline, asOf }: Story, { order, events, f
   };
 }
 
-function cardsOf(
-  { state, outcome, asOf }: Story & HeadlineFacts,
-  seen: Seen,
-  settings: StorySettings,
-): readonly Card[] {
+function cardsOf({ state, outcome, asOf }: Story & HeadlineFacts, seen: Seen, settings: StorySettings) {
   const { order, events, preOrderId, orderId } = seen;
   const currency = currencyOfRow(order, settings);
   const pair = pairOf(order);

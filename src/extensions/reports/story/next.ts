@@ -2,25 +2,16 @@ import { accountWords } from '../../../accounts/rules/name.ts';
 import type { Lane } from '../../../accounts/rules/restraints.ts';
 import { after, readTime } from '../../../base/instant.ts';
 import { whyNeverLeft } from '../../../orders/rules/create.ts';
-import {
-  decisionsFor,
-  obstacleTo,
-  type DecisionEvidence,
-  type Judgement,
-} from '../../../orders/rules/operator-decisions.ts';
+import { decisionsFor, obstacleTo } from '../../../orders/rules/operator-decisions.ts';
+import type { DecisionEvidence, Judgement } from '../../../orders/rules/operator-decisions.ts';
 import { HELD_LOOKUP_MS, REJECTED_LOOKUPS_MS } from '../../../orders/rules/schedule.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../../../orders/rules/states.ts';
 import { shellWord } from '../../../base/text.ts';
 import { capitalized } from '../../../base/words.ts';
 import type { StoryEvent, StoryOrder } from '../tables/story.ts';
 
-/** The time of the next look-up of a followed order, as the extension that spaces look-ups tells it: for programs, and for people. */
-export interface Spacing {
-  readonly facts: object;
-  readonly text: string;
-}
+export type Spacing = { readonly facts: object; readonly text: string };
 
-/** Settings that decide what happens next to an order; times in milliseconds. */
 export interface StorySettings {
   readonly verifyAfter: readonly number[];
   readonly recheckFinalAfter: readonly number[];
@@ -31,13 +22,10 @@ export interface StorySettings {
   readonly blocked?: { readonly why: string; readonly remedy: string } | undefined;
   /** The value of now; past values are not kept. */
   readonly spacing?: Spacing | undefined;
-  /** The file or the setting that holds the key of the account. */
   readonly keyPlace?: string;
-  /** The evidence against sending the order again now. */
   readonly against?: DecisionEvidence | undefined;
 }
 
-/** An order at a moment; `events` are those until then. */
 export interface Moment {
   readonly order: StoryOrder;
   readonly events: readonly StoryEvent[];
@@ -47,13 +35,11 @@ export interface Moment {
 }
 
 interface PlannedMoment extends Moment {
-  /** Something stops the next step, and is said already. */
   readonly isStopped: boolean;
   /** The newest look-up that was answered found no order, although an earlier one did. */
   readonly isVanished: boolean;
 }
 
-/** A look-up that was due for longer waits for its turn. */
 const OVERDUE_MS = 60_000;
 
 export function whatNext(moment: PlannedMoment, settings: StorySettings): readonly string[] {
@@ -130,11 +116,9 @@ const ENDED = 'Nothing: the order has ended.';
 const ENDED_DISPUTED =
   'The order at the exchange has ended and is not looked up any more. To look it up, if the exchange corrects it:';
 const FOLLOWED: readonly OrderState[] = FOLLOWED_STATES;
-/** The states in which look-ups come to an end. */
 export const CAN_END: readonly OrderState[] = ['disputed', ...RECHECKED_STATES];
 const ANEW = 'If your own order is still wanted, insert it again under a new id.';
 
-/** The request that comes next is of this lane; undefined if none comes. */
 export function nextLane(moment: Moment, settings: StorySettings): Lane | undefined {
   const { state } = moment;
   if (state === 'pending') return 'create';
@@ -160,15 +144,13 @@ function sending(moment: PlannedMoment): readonly string[] {
   const how = hasLeft ? 'The order is sent again' : 'The order is sent';
   if (!isNewest(moment)) return [`${how} when it is due.`];
   const next = readTime(moment.order.next_action_at);
-  return [
-    next === null || next <= moment.asOf ? `${how} when the next pass runs.` : `${how} at ${next.toISOString()}.`,
-  ];
+  const isDue = next === null || next <= moment.asOf;
+  return [isDue ? `${how} when the next pass runs.` : `${how} at ${next.toISOString()}.`];
 }
 
 function isSentAgain({ events }: Moment): boolean {
-  return events.some(
-    ({ field, old_value, new_value }) => field === 'state' && old_value === 'held' && new_value === 'pending',
-  );
+  const ends = events.filter(({ field, old_value }) => field === 'state' && old_value === 'held');
+  return ends.some(({ new_value }) => new_value === 'pending');
 }
 
 /** Now the row has the time; of the past only the plan is known: undefined if it has none. */
@@ -222,7 +204,6 @@ const DECISIONS: Readonly<Record<Judgement['kind'], readonly [command: string, o
 };
 const DUPLICATING =
   'To send it again all the same, if you accept that the exchange may have taken the first request and would accept both:';
-/** The sentences that say what each of several commands does. */
 export const EFFECTS: readonly string[] = [...Object.values(DECISIONS).map(([, , effect]) => effect), DUPLICATING];
 
 function notOurs({ pre_order_id: id }: StoryOrder): string {

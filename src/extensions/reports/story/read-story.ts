@@ -13,21 +13,17 @@ import { evidenceAgainstSending } from '../../../orders/operator-decisions.ts';
 import type { FollowPace } from '../../../orders/pass/pace.ts';
 import { isFinalRecord, statusName } from '../../../orders/rules/lookup.ts';
 import { isPaced, isRechecked } from '../../../orders/rules/states.ts';
-import { trackingOf } from '../../../store/orders/order-columns.ts';
+import { trackingOf, type OrderRow } from '../../../store/orders/order-columns.ts';
 import { readOrder } from '../../../store/orders/orders.ts';
 import { lostReach } from '../../../store/tables/account-stops.ts';
 import type { Store } from '../../../store/port.ts';
 import { readStory, type StoryEvidence } from '../tables/story.ts';
 
-interface OrderStory {
-  readonly story: Story;
-  readonly document: ReportDocument;
-  readonly evidence: StoryEvidence;
-}
+type OrderStory = { readonly story: Story; readonly document: ReportDocument; readonly evidence: StoryEvidence };
 
 interface StoryOptions {
   readonly asOf: Date;
-  readonly readSpacing?: () => Promise<Spacing | undefined>;
+  readonly readSpacing?: (row: OrderRow) => Promise<Spacing | undefined>;
   readonly blocked?: StorySettings['blocked'];
   /** Why the exchange is out of reach now; the database has why it was at first. */
   readonly failure?: string | undefined;
@@ -44,8 +40,8 @@ export async function storyOf(
   const isDriven = accounts.some(({ name }) => name === account);
   const view = evidence.record?.view;
   const hasEnded = view !== undefined && isFinalRecord(view, follow);
-  const spacing = isNewest({ ...evidence, asOf }) && !hasEnded ? await readSpacing?.() : undefined;
   const row = await readOrder(store.db, account, externalOrderId);
+  const spacing = row && isNewest({ ...evidence, asOf }) && !hasEnded ? await readSpacing?.(row) : undefined;
   const against = row && (await evidenceAgainstSending(store.db, row));
   const [lost] = await lostReach(store.db, account, 'exchange');
   const outage = lost && outageOf({ ...lost, reason: failure ?? lost.reason });
@@ -65,24 +61,16 @@ interface ExplainDeps {
   readonly paceOf: () => FollowPace | Promise<FollowPace>;
 }
 
-/** The facts that only the owner of an account knows: its database does not have them. */
 interface OwnerNews {
-  /** Why it cannot write the order. */
   readonly kept?: Parameters<typeof describeKeptBack>[0] | undefined;
-  /** Why the last request failed that failed at the exchange. */
   readonly failure?: string | undefined;
 }
 
-/** Tells the story of an order. */
-export async function explain(
-  deps: ExplainDeps,
-  externalOrderId: string,
-  asOf: Date,
-  { kept, failure }: OwnerNews,
-): Promise<OrderStory | undefined> {
+export async function explain(deps: ExplainDeps, externalOrderId: string, asOf: Date, news: OwnerNews = {}) {
+  const { kept, failure } = news;
   return await storyOf(deps.store, deps.settings, externalOrderId, {
     asOf,
-    readSpacing: () => spacingOf(deps, externalOrderId, asOf),
+    readSpacing: (row) => spacingOf(deps, row, asOf),
     blocked: (await olderStateOf(deps.store)) ?? (kept && describeKeptBack(kept)),
     failure,
   });
@@ -94,25 +82,19 @@ function outageOf({ account, since, reason }: Awaited<ReturnType<typeof lostReac
   return { why: `${why}. ${end}`, remedy: problem('out-of-reach', why, { group: [{ account }] }).remedy };
 }
 
-/** A story as programs read it. */
 export function storyJson(story: Story) {
   return { schema: 'order-sync.story/1', ...story, next: story.next.map(pasteable) };
 }
 
-async function spacingOf(
-  { store, clock, settings, paceOf }: ExplainDeps,
-  externalOrderId: string,
-  asOf: Date,
-): Promise<Spacing | undefined> {
+async function spacingOf({ store, clock, settings, paceOf }: ExplainDeps, row: OrderRow, asOf: Date) {
   const { account } = settings;
-  const row = await readOrder(store.db, account, externalOrderId);
-  const order = row && trackingOf(row);
-  if (order === undefined || order.changedAt === null || !isPaced(order.state)) return undefined;
+  const order = trackingOf(row);
+  if (order.changedAt === null || !isPaced(order.state)) return undefined;
   const forMs = Math.max(0, asOf.getTime() - order.changedAt.getTime());
   const { signal } = new AbortController();
   const pace = await paceOf();
   const { kind, text, learned } = await pace.explain({ account, store, clock }, order, forMs, signal);
-  return { facts: { kind, status: statusName(order), since: row?.changed_at, ...learned }, text };
+  return { facts: { kind, status: statusName(order), since: row.changed_at, ...learned }, text };
 }
 
 /** Ignores a mark that cannot be read. */

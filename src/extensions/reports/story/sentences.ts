@@ -1,10 +1,7 @@
 import { whyNeverLeft } from '../../../orders/rules/create.ts';
 import type { StoryEvent, StoryOrder } from '../tables/story.ts';
 
-interface Context {
-  readonly order: StoryOrder;
-  readonly creates: number;
-}
+type Context = { readonly order: StoryOrder; readonly creates: number };
 
 const STATUS_NAMES: Readonly<Record<string, string>> = {
   'order.status': 'the order',
@@ -76,11 +73,7 @@ function appearance(old_value: string | null, { adopted_at }: StoryOrder): strin
   return 'The order appeared at the exchange';
 }
 
-/** The sentence of a person's decision, with the person's reason. */
-export function decided(
-  { old_value, new_value, reason, actor }: StoryEvent,
-  { order }: Pick<Context, 'order'>,
-): string {
+export function decided({ old_value, new_value, reason, actor }: StoryEvent, { order }: Pick<Context, 'order'>) {
   const deeds: Readonly<Record<string, string>> = {
     accepted: `decided that the exchange has the order as pre-order ${order.pre_order_id}`,
     pending:

@@ -2,7 +2,7 @@ import { shellWord } from '../../../base/text.ts';
 import { describeRestraint, stops, describeStop, stopRemedy } from '../../../accounts/rules/restraints.ts';
 import { accountWords } from '../../../accounts/rules/name.ts';
 import { keyRemedy } from '../../../accounts/problem.ts';
-import { findingClass } from '../../../findings/rules/classes.ts';
+import { ASK_ABOUT_HELD, findingClass } from '../../../findings/rules/classes.ts';
 import { isDecided, statesToDecide } from '../../../findings/rules/decided.ts';
 import { capitalized, compareTexts } from '../../../base/words.ts';
 import type { OrderState } from '../../../orders/rules/states.ts';
@@ -12,22 +12,15 @@ import { headlineSentence, type HeadlineFacts } from '../../documents/headline.t
 import { eventSentence } from './sentences.ts';
 import { CAN_END, isNewest, nextLane, whatNext, type Moment, type StorySettings } from './next.ts';
 
-interface StoryEntry {
-  readonly at: string;
-  readonly text: string;
-}
+type StoryEntry = { readonly at: string; readonly text: string };
 
 export interface Story {
   readonly externalOrderId: string;
   readonly asOf: string;
-  /** Null if the order was not inserted yet. */
   readonly state: OrderState | null;
-  /** Null also if it is not known of that moment. */
   readonly outcome: string | null;
-  /** The fate of the order, without the last full stop. */
   readonly headline: string;
   readonly told: readonly StoryEntry[];
-  /** The facts that decide when it is looked up; null for the past, and if no look-up is planned. */
   readonly pace: object | null;
   readonly next: readonly string[];
 }
@@ -60,53 +53,42 @@ export function buildStory(evidence: StoryEvidence, asOf: Date, settings: StoryS
   const planned = { order, events, state, asOf, spacing, isStopped: stopped.length > 0, isVanished };
   const next = whatNext(planned, settings);
   // A decision waits for nothing.
-  const isDecidedFirst = state === 'held' || CAN_END.includes(state);
+  const lines = state === 'held' || CAN_END.includes(state) ? [...next, ...stopped] : [...stopped, ...next];
   return {
     externalOrderId,
     asOf: until,
     state,
     outcome,
-    headline: headline({ state, outcome }, beginOf(events), evidence, until),
+    headline: headline({ state, outcome }, events, evidence, until),
     // The sort keeps entries of one moment in the order of the list above.
     told: entries.toSorted((a, b) => compareTexts(a.at, b.at)),
     pace: spacing?.facts ?? null,
-    next: [
-      ...(isDecidedFirst ? [...next, ...stopped] : [...stopped, ...next]),
-      ...findingLines(open, { order, events, state }),
-    ],
+    next: [...lines, ...findingLines(open, { order, events, state })],
   };
 }
 
-/** The change with which the state began. A create that was not taken does not end the wait to be sent. */
 export function beginOf(events: readonly StoryEvent[]): StoryEvent | undefined {
   const changes = events.filter(({ field }) => field === 'state');
   const newest = changes.at(-1);
   if (newest?.new_value !== 'pending') return newest;
-  return changes.findLast(
-    ({ old_value: from, new_value: to }) =>
-      !(from === 'pending' && to === 'sending') && !(from === 'sending' && to === 'pending'),
-  );
+  const isOfAttempt = (state: string | null) => state === 'pending' || state === 'sending';
+  return changes.findLast(({ old_value, new_value }) => !(isOfAttempt(old_value) && isOfAttempt(new_value)));
 }
 
 /** A person's decision does not tell since when it has been so. */
-function headline(
-  facts: HeadlineFacts,
-  begin: StoryEvent | undefined,
-  { order, findings }: StoryEvidence,
-  until: string,
-): string {
+function headline(facts: HeadlineFacts, events: readonly StoryEvent[], evidence: StoryEvidence, until: string) {
+  const { order, findings } = evidence;
+  const begin = beginOf(events);
   const since = begin?.source === 'operator' ? undefined : (begin?.observed_at ?? order.created_at);
   const compared = facts.state === 'abandoned' ? [] : findings;
   const other = compared.find((one) => one.class === 'AMOUNT_MISMATCH' && isTrue(one, until));
-  const amounts =
-    other === undefined ? '' : `. Its amount is ${other.actual} at the exchange and ${other.expected} in the row`;
+  const amounts = other && `. Its amount is ${other.actual} at the exchange and ${other.expected} in the row`;
   const isAgain = facts.state === 'pending' && begin?.source === 'operator' && begin.old_value !== 'invalid';
   const isVanished = compared.some((one) => one.class === 'ORDER_VANISHED' && isTrue(one, until));
   const vanished = isVanished ? '. The exchange no longer finds it' : '';
-  return `${headlineSentence(facts, since)}${isAgain ? ' again' : ''}${amounts}${vanished}`;
+  return `${headlineSentence(facts, since)}${isAgain ? ' again' : ''}${amounts ?? ''}${vanished}`;
 }
 
-/** Why the next step must wait, or never comes: a hold of the account, or an account without an owner. */
 function stopLines({ holds, stop, order }: StoryEvidence, moment: Moment, settings: StorySettings): readonly string[] {
   const { isDriven = true, blocked, keyPlace } = settings;
   const { asOf } = moment;
@@ -128,10 +110,7 @@ function stopLines({ holds, stop, order }: StoryEvidence, moment: Moment, settin
   return [...lines, `The order is not ${what}: the settings of this machine do not have the account ${order.account}.`];
 }
 
-/**
- * The events of the order. Events of stored findings are left out: the findings have entries of their own. So is the way by
- * held of a decision about an unknown outcome.
- */
+/** Events of stored findings are left out, because these have entries of their own; so is the way by held of a decision. */
 function eventEntries({ order, events, findings }: StoryEvidence): readonly StoryEntry[] {
   const isTold = ({ field, source, new_value, observed_at }: StoryEvent) =>
     field === 'finding'
@@ -157,9 +136,8 @@ function lookupEntries({ order, events, record }: StoryEvidence, { verifyAfter }
   if (last_lookup_at === null || last_lookup_at === record?.received_at) return entries;
   // The events of a look-up say what it changed.
   if (events.some(({ observed_at, source }) => observed_at === last_lookup_at && source === 'lookup')) return entries;
-  const state = events.findLast(
-    ({ field, observed_at }) => field === 'state' && observed_at <= last_lookup_at,
-  )?.new_value;
+  const before = events.filter(({ observed_at }) => observed_at <= last_lookup_at);
+  const state = before.findLast(({ field }) => field === 'state')?.new_value;
   const spent = state === 'unknown' ? `; ${order.verifications} of ${verifyAfter.length} look-ups are done` : '';
   const isAbsent = record === null || order.absent_at === last_lookup_at;
   const text = isAbsent ? `A look-up found no order${spent}.` : 'A look-up found no newer record of the order.';
@@ -216,10 +194,7 @@ function isTrue({ first_seen_at, resolved_at }: StoryFinding, until: string): bo
   return first_seen_at <= until && !(resolved_at !== null && resolved_at <= until);
 }
 
-function findingLines(
-  open: readonly StoryFinding[],
-  moment: Pick<Moment, 'order' | 'events' | 'state'>,
-): readonly string[] {
+function findingLines(open: readonly StoryFinding[], moment: Pick<Moment, 'order' | 'events' | 'state'>) {
   if (open.length === 0) return [];
   // To acknowledge one that the decision settles would take it out of the lists before a person has decided.
   const ready = open.filter((finding) => !statesToDecide(finding.class).includes(moment.state));
@@ -228,10 +203,8 @@ function findingLines(
   return [
     ...new Set(
       open.map((finding) => {
-        const lead =
-          finding.severity === 'info' || isDecided(finding, moment.events)
-            ? 'For information:'
-            : 'A person should look at';
+        const isInfo = finding.severity === 'info' || isDecided(finding, moment.events);
+        const lead = isInfo ? 'For information:' : 'A person should look at';
         // The decisions above say the same at length.
         const isSaid = finding.class === 'ID_COLLISION' && moment.state === 'disputed';
         const advice = isSaid ? SAID_ABOVE : adviceOn(finding, moment).replace(HERE, ABOVE);
@@ -248,14 +221,13 @@ const HERE = 'one of the commands under "What happens next" of the order';
 
 const DECIDED = 'A person has decided about the order. The finding only needs to be acknowledged.';
 
-/** Says what to do about an open finding. */
 export function adviceOn(finding: StoryFinding, moment: Pick<Moment, 'order' | 'events'>): string {
   if (isDecided(finding, moment.events)) return DECIDED;
   const { external_order_id: id, account, pre_order_id: preOrderId } = moment.order;
   const state = moment.events.findLast(({ field }) => field === 'state')?.new_value;
-  const advice = findingClass(finding.class)?.advice ?? 'This version of order-sync does not know it.';
+  const ofClass = findingClass(finding.class)?.advice ?? 'This version of order-sync does not know it.';
+  const advice = finding.class === 'CREATE_UNKNOWN' && state === 'held' ? capitalized(ASK_ABOUT_HELD) : ofClass;
   return advice
-    .replace(/^While the order is unknown, .+: wait\. If it is held, a/, (words) => (state === 'held' ? 'A' : words))
     .replace('a command that order-sync orders explain ORDER shows', HERE)
     .replaceAll(/\bORDER\b/g, () => shellWord(id))
     .replaceAll('--reason TEXT', () => `--reason TEXT${accountWords(account)}`)

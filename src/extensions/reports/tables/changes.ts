@@ -3,7 +3,6 @@ import { unindexed } from '../../../store/dialect.ts';
 import type { Database } from '../../../store/port.ts';
 import type { OrderEventsView } from '../../../store/schema.ts';
 
-/** A change of an order. */
 export type Change = Selectable<OrderEventsView>;
 
 /** Events that are read at a time: no read holds the write-ahead log for long. */
@@ -11,7 +10,6 @@ const PAGE = 500;
 /** How many ids a read covers at most. Most of them may belong to other accounts. */
 const MOST_IDS_A_READ = 50_000;
 
-/** Selects events: observed at or after `from` and before `to`, and recorded up to `lastId`. */
 export interface ChangesScope {
   readonly account: string | undefined;
   readonly from: string | null;

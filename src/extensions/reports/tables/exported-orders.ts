@@ -2,13 +2,10 @@ import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import type { OrderRow } from '../../../store/orders/order-columns.ts';
 import { allOf, bytesOf, indexedBy, textOf, unindexed } from '../../../store/dialect.ts';
 import type { Database } from '../../../store/port.ts';
+import type { Outcome } from '../reconciliation/rows.ts';
 
 const PAGE = 200;
 
-/** The outcome of an order: `outcome_unknown` if it is final and nothing says whether it paid. */
-export const OUTCOMES = ['succeeded', 'failed', 'open', 'outcome_unknown'] as const;
-
-/** By the time of insertion or of completion: at or after `from` and before `to`. */
 export interface ExportFilter {
   readonly account: string;
   readonly by: keyof typeof SOURCES;
@@ -16,7 +13,7 @@ export interface ExportFilter {
   readonly to?: string | undefined;
   readonly pair?: { readonly from: string; readonly to: string } | undefined;
   readonly state?: string | undefined;
-  readonly outcome?: (typeof OUTCOMES)[number] | undefined;
+  readonly outcome?: Outcome | undefined;
 }
 
 export interface ExportedRow extends OrderRow {
@@ -53,20 +50,12 @@ export async function* exportedOrders(db: Database, filter: ExportFilter): Async
   }
 }
 
-async function readPage(
-  db: Database,
-  filter: ExportFilter,
-  range: RawBuilder<SqlBool>,
-): Promise<readonly (ExportedRow & Place)[]> {
+async function readPage(db: Database, filter: ExportFilter, range: RawBuilder<SqlBool>) {
   const { account, by, to } = filter;
   const { at, table, rows: tables } = SOURCES[by];
-  const id = sql.ref<string>(`${table}.external_order_id`);
-  const conditions = allOf(
-    sql`${sql.ref(`${table}.account`)} = ${account}`,
-    range,
-    to === undefined ? undefined : sql`${at} < ${to}`,
-    ofOrder(filter),
-  );
+  const [ofAccount, id] = [sql.ref(`${table}.account`), sql.ref<string>(`${table}.external_order_id`)];
+  const until = to === undefined ? undefined : sql<SqlBool>`${at} < ${to}`;
+  const conditions = allOf(sql`${ofAccount} = ${account}`, range, until, ofOrder(filter));
   const { rows } = await sql<ExportedRow & Place>`
     select o.*, p.body as pre_order_body, r.body as record_body, ${at} as at, ${bytesOf(id)} as id
     from ${tables} left join pre_orders p on p.account = o.account and p.external_order_id = o.external_order_id
@@ -90,7 +79,6 @@ const SOURCES = {
   },
 } as const;
 
-/** The conditions on the row itself; with the sign they have no index taken. */
 function ofOrder({ pair, state, outcome }: ExportFilter): RawBuilder<SqlBool> {
   const stateIs = (name: string) => sql<SqlBool>`${unindexed('o.state')} = ${name}`;
   const ended = outcome === 'outcome_unknown' ? sql<SqlBool>`o.outcome is null` : sql<SqlBool>`o.outcome = ${outcome}`;

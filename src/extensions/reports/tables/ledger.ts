@@ -4,7 +4,6 @@ import { TemporaryTables } from '../../../store/temporary.ts';
 interface LedgerLine {
   readonly id: string;
   readonly amount: string | null;
-  /** Null if the ledger is read without a column of currencies. */
   readonly currency: string | null;
   readonly file: string;
   readonly line: number;
@@ -18,14 +17,10 @@ export interface LedgerOrder {
   readonly isAtExchange: 0 | 1 | null;
 }
 
-export interface LedgerDifference {
-  readonly problem: string;
-  readonly external_order_id: string;
-  readonly file: string | null;
-  readonly line: number | null;
-  readonly ours: string | null;
-  readonly ledger: string | null;
-}
+type LedgerDifference = Readonly<
+  Record<'problem' | 'external_order_id', string> &
+    Record<'file' | 'ours' | 'ledger', string | null> & { line: number | null }
+>;
 
 const LINE = 'id, amount, currency, file, line';
 const ORDER = 'id, amount, currency, isAtExchange';
@@ -54,7 +49,6 @@ const COMPARE = `
     from ours where isAtExchange and not exists (select 1 from ledger where ledger.id = ours.id);
   commit`;
 
-/** A ledger and the orders of the database, which are compared once both sides are complete. */
 export class LedgerTables extends TemporaryTables {
   readonly addLine = this.inserter<LedgerLine>('ledger', LINE);
   readonly addOrder = this.inserter<LedgerOrder>('ours', ORDER);

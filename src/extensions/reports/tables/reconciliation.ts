@@ -24,10 +24,8 @@ export interface ReportScope {
 
 const TIMES = { insertion: 'o.created_at', completion: 'record.completed_at' } as const;
 
-/** An order and its newest record. Amounts are decimal text; `received_at` is null if there is no record. */
 export type ReconciledRow = Readonly<InferResult<ReturnType<typeof reconciledRows>>[number]>;
 
-/** Selects every order of the scope with its newest record, in no order. */
 export function reconciledRows(scope: ReportScope) {
   return ordersOf(scope)
     .select(['o.account', 'o.external_order_id', 'o.asset', 'o.asset_position', 'o.from_currency', 'o.to_currency'])
@@ -38,7 +36,6 @@ export function reconciledRows(scope: ReportScope) {
     .select(['record.creation_date', 'record.completion_date', timeOf(scope).as('at')]);
 }
 
-/** A finding and its order, whose columns are null if it was deleted. */
 export type KnownFindingRow = Readonly<InferResult<ReturnType<typeof knownFindings>>[number]>;
 
 /** Selects findings of the scope that were unresolved at `asOf`. The report finds unchecked orders by itself. */
@@ -73,10 +70,7 @@ export function rowsToDrive({ account, asOf }: Pick<ReportScope, 'account' | 'as
     where account = ${account} and state in (${sql.join(WAITING_STATES)}) and created_at <= ${asOf}`;
 }
 
-/**
- * Counts the rows that belong to no period: their `created_at` is no time, or they were sent before it and the report would
- * not have them. Of all accounts if none is named.
- */
+/** Counts the rows whose `created_at` is no time or is after they were sent, so that they belong to no period. Of all accounts if none is named. */
 export function rowsOfUnknownAge(account: string | undefined, asOf: string): Query<{ rows: number }> {
   const ours = account === undefined ? countOfRows() : countOfRows().where('account', '=', account);
   return ours
@@ -91,7 +85,6 @@ function countOfRows() {
 const PRE_ORDER_COLUMNS = (['pre_order_id', ...ORDER_COLUMNS] as const).map((name) => `o.${name}` as const);
 export type PreOrderRow = InferResult<ReturnType<typeof nextPreOrders>>[number];
 
-/** Selects the next orders of the scope with a pre-order, after `last`, oldest first. */
 export function nextPreOrders(
   scope: ReportScope,
   last: { readonly at: string; readonly external_order_id: string } | undefined,

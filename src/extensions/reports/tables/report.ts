@@ -1,6 +1,6 @@
 import type { Row } from '../../documents/document.ts';
 import { type ReportFinding, MOST_UNCHECKED, type UncheckedOrder } from '../reconciliation/findings.ts';
-import { UNCHECKED_REASONS } from '../reconciliation/judge.ts';
+import { UNCHECKED_REASONS, type UncheckedReason } from '../reconciliation/judge.ts';
 import { TemporaryTables } from '../../../store/temporary.ts';
 
 const FINDING =
@@ -12,13 +12,11 @@ const TABLES = `create table finding (${FINDING}); create table unchecked (${UNC
   create table account_row (section, row);
   create index finding_of_order on finding (account, external_order_id, class)`;
 
-/** In the order of the reasons, which SQLite gets as their places. */
 const REASON_PLACE = `case reason ${UNCHECKED_REASONS.map((reason, place) => `when '${reason}' then ${place}`).join(' ')} end`;
 
 const findingsWhere = (condition: string) => `select ${FINDING} from finding where ${condition}
   order by status = 'acknowledged', status = 'decided', rank, class, account, external_order_id, since, expected, actual, id`;
 
-/** The rows of a report that grow with the orders or with the accounts. */
 export class ReportTables extends TemporaryTables {
   readonly add = this.inserter<ReportFinding>('finding', FINDING);
   readonly addUnchecked = this.inserter<UncheckedOrder>('unchecked', UNCHECKED);
@@ -55,13 +53,22 @@ export class ReportTables extends TemporaryTables {
     return this.rows(findingsWhere('true'));
   }
 
-  /** Counts the open findings about whose orders a person has decided. */
   decided(severity: string): number {
-    const [row] = this.rows<{ count: number }>(
-      `select count(*) as count from finding where status = 'decided' and severity = ?`,
-      severity,
-    );
+    const query = `select count(*) as count from finding where status = 'decided' and severity = ?`;
+    const [row] = this.rows<{ count: number }>(query, severity);
     return row?.count ?? 0;
+  }
+
+  classes(): Iterable<Row> {
+    return this.rows(`select day, pair, class, severity,
+        sum(status <> 'acknowledged') as open, sum(status = 'acknowledged') as acknowledged
+      from finding group by day, pair, class, severity order by day, pair, class, severity`);
+  }
+
+  uncheckedCounts(): ReadonlyMap<UncheckedReason, number> {
+    const query = `select reason, count(*) as orders from unchecked where reason <> 'disputed' group by reason`;
+    const rows = [...this.rows<{ reason: UncheckedReason; orders: number }>(query)];
+    return new Map(rows.map(({ reason, orders }) => [reason, orders]));
   }
 
   worst(): ReportFinding | undefined {
@@ -69,7 +76,6 @@ export class ReportTables extends TemporaryTables {
     return worst;
   }
 
-  /** Reads orders that were not checked, by reason, or disputed ones: of each reason the orders that have waited the longest. */
   unchecked(areDisputed: boolean): Iterable<UncheckedOrder> {
     const places = 'row_number() over (partition by reason order by since, account, external_order_id)';
     return this.rows(

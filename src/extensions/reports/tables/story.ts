@@ -52,7 +52,6 @@ export async function readEvidence(snapshot: Snapshot, account: string, external
   return {
     order,
     events: await allRows(snapshot, events),
-    /** The newest record, and when it came; its view is undefined if it cannot be read. */
     record: record === undefined ? null : { received_at: record.received_at, view: readRecordView(record.body) },
     /** Answers to its creates that could not be read or named another pre-order, with the ids that can be seen in them. */
     keptAnswers: kept.map(({ body, ...answer }) => ({ ...answer, ids: preOrderIdsIn(body) })),

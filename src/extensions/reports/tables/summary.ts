@@ -6,7 +6,6 @@ import { pagesAfter, rowsAtOnce } from '../../../store/pages.ts';
 import type { Store } from '../../../store/port.ts';
 import type { ReportScope } from './reconciliation.ts';
 
-/** Orders that are read at a time: no read holds the write-ahead log for long. */
 const PAGE = 20_000;
 
 const LINE = ['from_currency', 'to_currency', 'state', 'order_status', 'outcome', 'asset_position'] as const;
@@ -18,11 +17,9 @@ type Part = Omit<SummaryPart, 'account'>;
 interface PagePart extends Omit<Part, 'asset' | 'unreadable'> {
   /** As `exact_sum` returns it. */
   readonly asset: string;
-  /** Bytes: an id need not be text that can be read, and may be empty. */
   readonly last_id: Uint8Array;
 }
 
-/** Counts and sums every row that matches the filter, by the columns of a line of the summary. */
 export async function* summaryParts(store: Pick<Store, 'snapshot'>, filter: RowFilter): AsyncGenerator<SummaryPart> {
   const { account, by } = filter;
   const parts = by === 'completion' ? completedParts(store, filter) : insertedParts(store, filter);
@@ -69,10 +66,7 @@ async function* completedParts(store: Pick<Store, 'snapshot'>, { account, from, 
   for (const { asset, ...part } of await rowsAtOnce(store, parts)) yield partOf(part, asset);
 }
 
-export function partOf<Line>(
-  part: Line & { readonly state?: string | null; readonly orders?: number },
-  sum: string,
-): Line & Pick<SummaryPart, 'asset' | 'unreadable'> {
+export function partOf<Line>(part: Line & { readonly state?: string | null; readonly orders?: number }, sum: string) {
   const [asset, unreadable] = JSON.parse(sum) as [string, number];
   // An invalid row alone may have an amount below zero, which must not lessen the amounts of others.
   if (part.state === 'invalid') return { ...part, asset: '0', unreadable: part.orders ?? unreadable };

@@ -8,7 +8,6 @@ import { badge, empty, orderLink } from '../markup.ts';
 const MOST_SHOWN = 12;
 const MOST_VALUES = 6;
 
-/** Lists the orders, links and accounts of which something was recorded last, each with its newest changes. */
 export function eventsText({ newest, at, account }: DashboardFacts): string {
   if (newest.length === 0) return empty('Nothing has been recorded yet.');
   // Its change of the state is an event of its own.
@@ -33,10 +32,7 @@ function nameOf({ account, data }: FeedEvent): string {
   return 'linkId' in data ? `link ${escapeText(cutText(data.linkId))}` : `account ${escapeText(cutText(account))}`;
 }
 
-/**
- * Writes the changes of one subject, the oldest first, those of one field together: `pending → sending → accepted`. If its state
- * has changed, or a finding about it, then only this is told, and otherwise only the newest change.
- */
+/** Writes the changes of one subject, the oldest first: of its state and of findings if there are any, or else the newest change alone. */
 function changesText(events: readonly FeedEvent[]): string {
   const groups = [...Map.groupBy(events, ({ type, data }) => ('field' in data ? data.field : type))];
   const main = groups.filter(([field]) => field === 'state' || field.startsWith('finding.'));
@@ -47,7 +43,6 @@ function changesText(events: readonly FeedEvent[]): string {
   return shown.join(' ');
 }
 
-/** Tells the changes of one field; the text is markup. */
 function fieldText(field: string, events: readonly FeedEvent[]): string {
   const { type, data } = events.at(-1)!;
   if ('class' in data) {

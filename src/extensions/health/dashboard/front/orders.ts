@@ -5,6 +5,7 @@ import type { Column, ColumnChart, Row } from '../../../documents/document.ts';
 import { commandText, ageOf, escapeText, proseText } from '../../../documents/html/cells.ts';
 import { counted, sumOf, withCommas } from '../../../../base/words.ts';
 import { NOT_IN_SUMS, OUTCOME_COLUMNS, sumOf as sumsOf } from '../../../reports/reconciliation/money.ts';
+import type { Overview } from '../../status/status.ts';
 import { MOVES, RANGES, type ActivityFacts, type DashboardFacts, type RangeName } from '../facts.ts';
 import { count, empty, link, listPath, note, table } from '../markup.ts';
 
@@ -24,7 +25,6 @@ const MEANINGS: Readonly<Record<OrderState, string>> = {
 };
 const STRIP = { width: 1_000, height: 22, gap: 2, least: 6 };
 
-/** Shows the states that have orders: a strip, and a list of them that leads to their orders. */
 export function statesText({ overview, account, at }: DashboardFacts): string {
   const { orders, more, oldestPending, oldestUnknown, findings } = overview;
   const states = ORDER_STATES.filter((state) => orders[state] > 0);
@@ -46,12 +46,7 @@ export function statesText({ overview, account, at }: DashboardFacts): string {
   return `<div class="panel states">${stripText(states, orders, pathOf)}<ul>\n${items.join('')}</ul></div>\n${explained}`;
 }
 
-/** A strip whose parts are as long as their states have orders, but none too short to be seen. */
-function stripText(
-  states: readonly OrderState[],
-  orders: Readonly<Record<OrderState, number>>,
-  pathOf: (state: OrderState) => string,
-): string {
+function stripText(states: readonly OrderState[], orders: Overview['orders'], pathOf: (state: OrderState) => string) {
   const { width, height, gap, least } = STRIP;
   const all = sumOf(states, (state) => orders[state]);
   const free = width - states.length * (least + gap);
@@ -67,7 +62,6 @@ function stripText(
 
 const TONES = { inserted: 'neutral', accepted: 'info', final: 'good' } as const;
 
-/** Links to the ranges that a person may choose. */
 function rangesText({ account, range }: DashboardFacts): string {
   const links = (Object.keys(RANGES) as RangeName[]).map((name) => {
     const query = new URLSearchParams({ account: account ?? 'all', range: name }).toString();
@@ -121,7 +115,6 @@ const MONEY_COLUMNS: readonly Column[] = [
   ...OUTCOME_COLUMNS,
   NOT_IN_SUMS,
 ];
-/** The filters of the lists behind these columns. No filter chooses the orders that are not at the exchange. */
 const FILTERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   orders: {},
   succeeded: { outcome: 'succeeded' },
@@ -132,15 +125,17 @@ const FILTERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 const MOST_ROWS = 30;
 
+const UNCLASSIFIED =
+  'Unclassified: the setting follow.succeededStatuses does not say which statuses mean that an order paid.';
+
 export function moneyText({ activity, account }: DashboardFacts): string {
   if (activity === null) return empty('Choose an account to see its amounts.');
   const { money, moneySince, starts } = activity;
   if (money.length === 0) return empty('No order was inserted in this period.');
   const rows = moneyRows(money);
   const since = moneySince ?? starts[0] ?? '';
-  const columns = MONEY_COLUMNS.filter(
-    ({ key, kind }) => kind === 'text' || rows.some((row) => Number(row[key]) !== 0),
-  ).map((column): Column => {
+  const isShown = ({ key, kind }: Column) => kind === 'text' || rows.some((row) => Number(row[key]) !== 0);
+  const columns = MONEY_COLUMNS.filter(isShown).map((column): Column => {
     const filter = FILTERS[column.key];
     if (filter === undefined) return column;
     const pathOf = ({ pair }: Row) => listPath('/orders', account, { since, pair: String(pair), ...filter });
@@ -149,10 +144,7 @@ export function moneyText({ activity, account }: DashboardFacts): string {
   const left = rows.length - MOST_ROWS;
   const more =
     left > 0 ? `<p class="note">${counted(left, 'more pair')}: ${commandText('order-sync report summary')}</p>\n` : '';
-  const isUnclassified = columns.some(({ key }) => key === 'outcome_unknown');
-  const hint = isUnclassified
-    ? note('Unclassified: the setting follow.succeededStatuses does not say which statuses mean that an order paid.')
-    : '';
+  const hint = columns.some(({ key }) => key === 'outcome_unknown') ? note(UNCLASSIFIED) : '';
   return `${table('Amounts', columns, rows.slice(0, MOST_ROWS))}${more}${hint}${cutNote(moneySince)}`;
 }
 

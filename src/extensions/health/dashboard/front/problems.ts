@@ -11,7 +11,6 @@ import { STATES } from './troubles.ts';
 const MOST_SHOWN = 5;
 const MOST_CURRENCIES = 6;
 
-/** Begins the page: the gravest problem in full, or that there is none. */
 export function verdictSection({ troubles, ...facts }: DashboardFacts): string {
   const [worst] = troubles;
   const tone = worst?.severity ?? 'good';
@@ -44,10 +43,7 @@ export function problemsTitle({ troubles }: DashboardFacts): string {
   return troubles.slice(1).every(({ code }) => code === 'decided') ? 'Findings to acknowledge' : 'Other problems';
 }
 
-/**
- * Lists the problems after the gravest one; empty if there is none. Problems whose orders stand above stand near the end, decided
- * findings last. If the list is long, only findings are folded.
- */
+/** Problems whose orders stand above stand near the end, decided findings last. Of a long list only findings are folded. */
 export function problemsText({ troubles, ...facts }: DashboardFacts): string {
   const told = (trouble: Trouble) => (trouble.code === 'decided' ? 2 : Number(isToldAbove(trouble, facts)));
   const others = troubles.slice(1).toSorted((one, other) => told(one) - told(other));
@@ -58,11 +54,10 @@ export function problemsText({ troubles, ...facts }: DashboardFacts): string {
   });
   const textsOf = (isFolded: boolean) => items.flatMap((one) => (one.isFolded === isFolded ? one.text : []));
   const [shown, folded] = [textsOf(false), textsOf(true)];
-  const rest =
-    folded.length === 0
-      ? ''
-      : `<details><summary>${counted(folded.length, 'more class of findings', 'more classes of findings')}</summary>\n<ul class="needs">\n${folded.join('')}</ul></details>\n`;
-  return items.length === 0 ? '' : `<ul class="needs">\n${shown.join('')}</ul>\n${rest}`;
+  const summary = counted(folded.length, 'more class of findings', 'more classes of findings');
+  const rest = `<details><summary>${summary}</summary>\n<ul class="needs">\n${folded.join('')}</ul></details>\n`;
+  if (items.length === 0) return '';
+  return `<ul class="needs">\n${shown.join('')}</ul>\n${folded.length === 0 ? '' : rest}`;
 }
 
 type Shown = Pick<DashboardFacts, 'at' | 'account' | 'overview'>;
@@ -80,7 +75,6 @@ function troubleText(trouble: Trouble, shown: Shown, level: 1 | 3): string {
   return `${title}${parts.length === 0 ? '' : `<p>${parts.map((part) => `<span>${part}</span>`).join(' ')}</p>`}`;
 }
 
-/** Says how much money the orders are about; of orders that wait for the problem to end also how many they are. */
 function concernedText(trouble: Trouble, shown: Shown): string {
   const { concerned, count: number, stake } = trouble;
   if (isToldAbove(trouble, shown)) return 'Counted above.';
@@ -92,7 +86,6 @@ function concernedText(trouble: Trouble, shown: Shown): string {
   return `${list} ${number === 1 ? 'waits' : 'wait'} to be sent${money === '' ? '' : `: ${money}`}`;
 }
 
-/** The orders of a finding are told once: with their state, if that is a problem by itself. */
 function isToldAbove({ concerned, stake }: Trouble, { overview: { orders } }: Shown): boolean {
   const isOfClass = concerned !== undefined && 'class' in concerned && stake?.amounts.length === 0;
   return isOfClass && orders.disputed + orders.held + orders.unknown > 0;
@@ -108,7 +101,6 @@ function stakeText({ amounts, isCut }: Stake): string {
   return `<strong class="stake">${isCut ? 'more than ' : ''}${shown.join(', ')}</strong>`;
 }
 
-/** Says what to do: the list or the order behind the problem, the command that helps, or else advice. */
 function actionText(trouble: Trouble, shown: Shown): string {
   const { about, remedy, concerned } = trouble;
   const { account = '', externalOrderId } = about;
@@ -122,7 +114,6 @@ function actionText(trouble: Trouble, shown: Shown): string {
   return action(isCommand ? commandText(remedy) : `<p>${proseText(capitalized(remedy))}.</p>`);
 }
 
-/** The list of the orders or findings says more than a command. */
 function isListed({ code, concerned }: Trouble): boolean {
   return concerned !== undefined && ('class' in concerned || STATES[code] !== undefined);
 }

@@ -7,10 +7,8 @@ import { count } from '../markup.ts';
 
 const LONGEST_NOTE = 120;
 
-/** Writes a box; undefined if there is nothing to say. */
 type BoxOf = (facts: DashboardFacts) => Box | undefined;
 
-/** Each part with the codes of its problems. */
 const PARTS: readonly { readonly codes: readonly ProblemCode[]; readonly boxOf: BoxOf }[] = [
   { codes: ['out-of-reach', 'unreadable', 'key-refused', 'forbidden'], boxOf: exchangeBox },
   { codes: [], boxOf: requestsBox },
@@ -19,7 +17,6 @@ const PARTS: readonly { readonly codes: readonly ProblemCode[]; readonly boxOf: 
   { codes: ['receiver-fails', 'parked', 'dead-letters'], boxOf: receiversBox },
 ];
 
-/** Shows the parts that order-sync works with; of a part with problems the gravest one. */
 export function partsText(facts: DashboardFacts): string {
   const boxes = PARTS.flatMap(({ codes, boxOf }) => {
     const box = boxOf(facts);
@@ -51,26 +48,22 @@ function requestsBox({ exchange, overview: { holds }, at }: DashboardFacts): Box
 }
 
 function changesBox({ exchange, at }: DashboardFacts): Box | undefined {
-  if (exchange === null || (exchange.overdue === null && exchange.detection.count === 0)) return undefined;
-  const { detection, overdue } = exchange;
+  if (exchange === null || (exchange.overdue === null && exchange.seenLate.count === 0)) return undefined;
+  const { seenLate, overdue } = exchange;
   const box = { label: 'Changes at the exchange', tone: overdue === null ? 'neutral' : 'info' } as const;
   if (overdue !== null) {
     const note = `the first has been due for ${ageOf(overdue.since, at)}`;
     return { ...box, value: `${counted(overdue.orders, 'look-up is', 'look-ups are')} overdue`, note, isLong: true };
   }
-  const note = `99% within ${inUnits(detection.p99Ms)}, of ${count(detection.count)}`;
-  return { ...box, value: `half seen within ${inUnits(detection.p50Ms)}`, note, isLong: true };
+  const note = `99% within ${inUnits(seenLate.p99Ms)}, of ${count(seenLate.count)}`;
+  return { ...box, value: `half seen within ${inUnits(seenLate.p50Ms)}`, note, isLong: true };
 }
 
 function databaseBox({ database: { bytes, readMs } }: DashboardFacts): Box {
   const [unit, name] = (bytes ?? 0) >= 1e9 ? [1e9, 'GB'] : [1e6, 'MB'];
   const size = bytes === null ? '' : `${(bytes / unit).toFixed(1)} ${name}, `;
-  return {
-    label: 'Database',
-    tone: 'good',
-    value: 'Works',
-    note: `${size}this page was read in ${Math.round(readMs)} ms`,
-  };
+  const note = `${size}this page was read in ${Math.round(readMs)} ms`;
+  return { label: 'Database', tone: 'good', value: 'Works', note };
 }
 
 function receiversBox({ overview: { receivers }, at }: DashboardFacts): Box {

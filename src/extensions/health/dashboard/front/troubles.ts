@@ -4,7 +4,6 @@ import { sumOf } from '../../../../base/words.ts';
 import type { Overview } from '../../status/status.ts';
 import type { Trouble } from '../facts.ts';
 
-/** Problems about orders, with the state of these. */
 export const STATES: Partial<Record<ProblemCode, OrderState>> = {
   held: 'held',
   disputed: 'disputed',
@@ -14,10 +13,7 @@ export const STATES: Partial<Record<ProblemCode, OrderState>> = {
 };
 const PAUSES: readonly ProblemCode[] = ['all-paused', 'creates-paused'];
 
-/**
- * Tells the problems of each class as one. Errors that are not about single orders come first, because they stop all of them; the
- * orders that wait to be sent are told with the first of these, or with a pause.
- */
+/** Errors that are not about single orders come first: they stop all of them. Orders that wait are told with the first of these, or with a pause. */
 export function troublesOf(problems: readonly Problem[], overview: Overview): readonly Trouble[] {
   const groups = Map.groupBy(problems, ({ code, about }) => `${code} ${about.class ?? ''}`);
   const troubles = [...groups.values()].map((group) => troubleOf(group, overview));
@@ -39,11 +35,9 @@ function troubleOf(group: readonly Problem[], { account, orders, findings, newIn
   if (name !== undefined) {
     const ofClass = findings.filter((one) => one.class === name);
     const decided = sumOf(ofClass, (one) => one.decided ?? 0);
-    const [status, count] =
-      code === 'decided'
-        ? (['decided', decided] as const)
-        : ([decided > 0 ? 'undecided' : 'open', sumOf(ofClass, ({ open }) => open) - decided] as const);
-    return { ...first, since, concerned: { class: name, status }, count };
+    const left = { concerned: { class: name, status: decided > 0 ? 'undecided' : 'open' } } as const;
+    if (code === 'decided') return { ...first, since, concerned: { class: name, status: code }, count: decided };
+    return { ...first, since, ...left, count: sumOf(ofClass, ({ open }) => open) - decided };
   }
   if (code === 'invalid' && newInvalid !== null) {
     const concerned = { state: code, since: newInvalid.since };

@@ -1,10 +1,9 @@
-import { counted } from '../../../../base/words.ts';
 import { FINDING_CLASSES, SEVERITIES, type FindingClassName } from '../../../../findings/rules/classes.ts';
 import { proseText } from '../../../documents/html/cells.ts';
 import { listFindings, OPEN_PARTS, weightOf, type FindingPlace } from '../../../operate/tables/listed-findings.ts';
 import type { OpsPages } from '../../ops/readings.ts';
 import { listText, PAGE_ROWS, PAIR } from './list.ts';
-import { choiceOf, commandOf, valueIn, type Field, type Query } from './query.ts';
+import { choiceOf, valueIn, type Field, type Query } from './query.ts';
 
 const FILTERS = ['open', ...OPEN_PARTS, 'acknowledged', 'resolved', 'any'] as const;
 const STATUS = choiceOf('status', 'Status', FILTERS, Object.fromEntries(FILTERS.map((one) => [one, one])));
@@ -13,12 +12,7 @@ const CLASS = choiceOf('class', 'Class', Object.keys(FINDING_CLASSES) as readonl
 const AFTER: Field<FindingPlace> = { name: 'after', label: 'Page', read: placeOf };
 const FIELDS = [STATUS, SEVERITY, CLASS, PAIR];
 
-/** Writes the page of the findings that match the filter of its address, the worst first. */
-export async function findingsText(
-  { store, clock }: OpsPages,
-  account: string | undefined,
-  query: Query,
-): Promise<string> {
+export async function findingsText({ store, clock }: OpsPages, account: string | undefined, query: Query) {
   const status = valueIn(query, STATUS) ?? 'open';
   const name = valueIn(query, CLASS);
   const { rows, isCut } = await listFindings(store.db, {
@@ -27,24 +21,18 @@ export async function findingsText(
     severity: valueIn(query, SEVERITY),
     pair: valueIn(query, PAIR),
     status: status === 'any' ? undefined : status,
-    // Of all accounts the first page alone is read.
     after: account === undefined ? undefined : valueIn(query, AFTER),
     limit: PAGE_ROWS + 1,
   });
-  const shown = rows.slice(0, PAGE_ROWS);
-  const last = rows.length > PAGE_ROWS ? shown.at(-1) : undefined;
+  const command = 'findings list --json --limit 9999999';
   return listText({
-    path: '/findings',
+    noun: 'finding',
     none: 'There are no open findings.',
     account,
     query,
     fields: FIELDS,
     head: name === undefined ? '' : classText(name),
-    about: [
-      `${counted(shown.length, 'finding')}, the worst first, then the newest.`,
-      isCut && 'This page looked at the newest findings of each class only.',
-      last !== undefined && account === undefined && 'There are more: choose an account.',
-    ],
+    about: ['the worst first, then the newest', isCut && 'This page looked at the newest findings of each class only.'],
     columns: [
       { key: 'severity', label: 'Severity', kind: 'severity' },
       { key: 'class', label: 'Class', kind: 'text' },
@@ -54,12 +42,10 @@ export async function findingsText(
       { key: 'first_seen_at', label: 'First seen', kind: 'time', agesAt: clock.now().toISOString() },
       { key: 'id', label: 'Id of the finding', kind: 'text' },
     ],
-    rows: shown.map(({ is_decided: isDecided, ...row }) => ({ ...row, status: isDecided ? 'decided' : row.status })),
-    next: account && last && `${weightOf(last.class)}-${last.id}`,
-    command: [
-      'The findings of this filter as JSON, up to 10,000 of each class:',
-      commandOf('findings list --json --limit 9999999', { ...query, status }, FIELDS, account),
-    ],
+    found: rows,
+    rowOf: ({ is_decided: isDecided, ...row }) => ({ ...row, status: isDecided ? 'decided' : row.status }),
+    after: [(last) => `${weightOf(last.class)}-${last.id}`],
+    command: ['The findings of this filter as JSON, up to 10,000 of each class:', command, { ...query, status }],
   });
 }
 

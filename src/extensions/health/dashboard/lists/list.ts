@@ -1,60 +1,72 @@
-import { capitalized } from '../../../../base/words.ts';
+import { capitalized, counted } from '../../../../base/words.ts';
 import { readPair, type Pair } from '../../../documents/commands/options.ts';
 import type { Column, Row } from '../../../documents/document.ts';
 import { shownId } from '../../../documents/headline.ts';
 import { commandText, escapeText, proseText } from '../../../documents/html/cells.ts';
 import { empty, link, listPath, note, rowPath, table } from '../markup.ts';
-import { type Field, type Query } from './query.ts';
+import { commandOf, type Field, type Query } from './query.ts';
 
 export const PAGE_ROWS = 50;
 export const PAIR: Field<Pair> = { name: 'pair', label: 'Pair', example: 'BTC/EUR', read: readPair };
 
-interface List {
-  readonly path: '/orders' | '/findings';
-  /** Says that there are no rows, without any filter. */
+interface List<Found> {
+  readonly noun: 'order' | 'finding';
   readonly none: string;
   readonly account: string | undefined;
   readonly query: Query;
   readonly fields: readonly Field[];
-  /** Markup above the rows. */
   readonly head?: string;
-  /** Sentences about the rows. */
-  readonly about: readonly (string | false)[];
+  /** How the rows are sorted, and why there may be more than were found. */
+  readonly about: readonly [sorted: string, cut: string | false];
   readonly columns: readonly Column[];
-  readonly rows: readonly Row[];
-  /** The place in the list after which the next page begins; undefined if this is the last one. */
-  readonly next: string | undefined;
-  /** The command that prints all rows, with a sentence about it; undefined if no command has this filter. */
-  readonly command: readonly [text: string, command: string] | undefined;
+  readonly found: readonly Found[];
+  readonly rowOf: (found: Found) => Row;
+  /** The text of the address for the page that begins after a row, and the place at which a search ended that was cut. */
+  readonly after: readonly [textOf: (last: Found) => string, ended?: Found | undefined];
+  readonly command?: readonly [text: string, command: string, query: Query] | undefined;
 }
 
-export function listText(list: List): string {
-  const { path, none, account, query, fields, head = '', about, columns, rows, next, command } = list;
-  const { after, ...filter } = query;
-  const title = capitalized(path.slice(1));
+export function listText<Found>(list: List<Found>): string {
+  const { noun, none, account, query, fields, head = '', columns, found, after, command } = list;
+  const path = `/${noun}s` as const;
+  const { after: _after, ...filter } = query;
+  const title = capitalized(`${noun}s`);
   const names = [
     { key: 'order', label: 'Order', kind: 'text', href: rowPath, isCopied: true } as const,
     ...(account === undefined ? [{ key: 'account', label: 'Account', kind: 'text' } as const] : []),
   ];
-  const cells = rows.map((row) => ({ ...row, order: shownId(String(row['external_order_id'] ?? 'none')) }));
-  const isNarrowed = fields.some(({ name }) => name !== 'sort' && query[name] !== undefined);
+  const shown = found.slice(0, PAGE_ROWS);
+  const isMore = found.length > PAGE_ROWS;
+  const [textOf, ended] = after;
+  // Of all accounts the first page alone is read.
+  const last = account === undefined ? undefined : isMore ? shown.at(-1) : ended;
+  const cells = shown
+    .map(list.rowOf)
+    .map((row) => ({ ...row, order: shownId(String(row['external_order_id'] ?? 'none')) }));
+  const [sorted, cut] = list.about;
+  const others = isMore && last === undefined && 'There are more: choose an account.';
+  const about = [`${counted(shown.length, noun)}, ${sorted}.`, cut, others];
+  const filters = fields.filter(({ name }) => name !== 'sort');
+  const isNarrowed = filters.some(({ name }) => query[name] !== undefined);
   const clear = isNarrowed ? link(listPath(path, account, {}), 'Clear the filter') : '';
-  const first = after === undefined ? '' : link(listPath(path, account, filter), 'First page');
-  const more = next === undefined ? '' : link(listPath(path, account, { ...filter, after: next }), 'Next page');
+  const first = query['after'] === undefined ? '' : link(listPath(path, account, filter), 'First page');
+  const more = last === undefined ? '' : link(listPath(path, account, { ...filter, after: textOf(last) }), 'Next page');
+  const [text = '', words = '', asked = query] = command ?? [];
+  const exported = `<p class="export">${proseText(text)} ${commandText(commandOf(words, asked, filters, account))}</p>\n`;
   return `<div class="list">
 <h1>${title}</h1>
 <form action="${path}" method="get" class="filter">${fields.map((field) => fieldText(field, query)).join('')}
 <input type="hidden" name="account" value="${escapeText(account ?? 'all')}"><button>Apply</button> ${clear}</form>
-${head}${rows.length === 0 && !isNarrowed ? empty(none) : note(about.filter((text) => text !== false).join(' '))}${rows.length === 0 ? '' : table(title, [...names, ...columns], cells)}
+${head}${cells.length === 0 && !isNarrowed ? empty(none) : note(about.filter((part) => part !== false).join(' '))}${cells.length === 0 ? '' : table(title, [...names, ...columns], cells)}
 <p class="pages">${first} ${more}</p>
-${command === undefined ? '' : `<p class="export">${proseText(command[0])} ${commandText(command[1])}</p>\n`}</div>
+${command === undefined ? '' : exported}</div>
 `;
 }
 
 function fieldText({ name, label, choices, example = '' }: Field, { [name]: value = '' }: Query): string {
-  const options = Object.entries(choices ?? {}).map(
-    ([one, words]) => `<option value="${one}"${one === value ? ' selected' : ''}>${words}</option>`,
-  );
+  const optionOf = ([one, words]: readonly [string, string]) =>
+    `<option value="${one}"${one === value ? ' selected' : ''}>${words}</option>`;
+  const options = Object.entries(choices ?? {}).map(optionOf);
   const input = `<input name="${name}" value="${escapeText(value)}" placeholder="${example}" maxlength="1000" autocomplete="off" spellcheck="false">`;
   return `<label>${label} ${choices === undefined ? input : `<select name="${name}">${options.join('')}</select>`}</label>\n`;
 }

@@ -11,17 +11,12 @@ import type { OpsPages } from '../../ops/readings.ts';
 import { Refused } from '../actions.ts';
 import { orderForms, type OrderForms } from '../forms.ts';
 
-/**
- * Writes the page of an order: the story as `orders explain` tells it, with the decisions of a person before all else: by
- * forms if there is a token, or else by commands.
- */
 export async function orderText(deps: OpsPages, account: string, id: string, token?: string): Promise<string> {
   const { store, clock, config, activities } = deps;
   const asOf = clock.now();
-  const activity = activities.find(account);
-  const kept = activity?.keptBack(asOf).find(({ externalOrderId }) => externalOrderId === id);
+  const { kept, failure } = activities.find(account)?.newsOf(id, asOf) ?? {};
   const blocked = kept && describeKeptBack(kept);
-  const told = await storyOf(store, configOf(config, account), id, { asOf, blocked, failure: activity?.failure });
+  const told = await storyOf(store, configOf(config, account), id, { asOf, blocked, failure });
   const row = await readOrder(store.db, account, id);
   if (told === undefined || row === undefined) {
     throw new Refused(404, `The account ${account} has no order ${id}.`, 'Check the id, or search for its beginning.');
@@ -29,9 +24,8 @@ export async function orderText(deps: OpsPages, account: string, id: string, tok
   const findings = await findingsOf(store.db, account, id);
   const forms: OrderForms = token === undefined ? {} : orderForms({ account, token }, trackingOf(row), findings);
   const sections = told.document.sections.filter(({ name }) => name !== 'next');
-  const main = await Array.fromAsync(
-    contentText({ ...told.document, facts: [], sections }, nextText(id, told.story.next, forms)),
-  );
+  const document = { ...told.document, facts: [], sections };
+  const main = await Array.fromAsync(contentText(document, nextText(id, told.story.next, forms)));
   return `<div class="story-page">\n${main.join('')}</div>\n`;
 }
 
@@ -40,7 +34,6 @@ function withShortTimes(line: string): string {
   return line.replaceAll(/(?<=\s)(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)\.\d{3}Z/g, '$1 $2 UTC');
 }
 
-/** The next steps. A form replaces the commands that do the same. */
 function nextText(id: string, next: readonly string[], forms: OrderForms): string {
   const shown = Object.keys(forms).length === 0 ? next : next.filter((line) => !EFFECTS.includes(line));
   const parts = shown.map((line) => {

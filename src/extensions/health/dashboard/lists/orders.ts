@@ -1,4 +1,4 @@
-import { withCommas, counted } from '../../../../base/words.ts';
+import { withCommas } from '../../../../base/words.ts';
 import { ORDER_STATES } from '../../../../orders/rules/states.ts';
 import type { OrderRow } from '../../../../store/orders/order-columns.ts';
 import { utcTime } from '../../../documents/commands/options.ts';
@@ -8,12 +8,13 @@ import { FINAL_OUTCOMES, listOrders, ORDER_SORTS, type OrderPlace } from '../../
 import { pairOf } from '../../../reports/reconciliation/rows.ts';
 import type { OpsPages } from '../../ops/readings.ts';
 import { listText, PAGE_ROWS, PAIR } from './list.ts';
-import { choiceOf, commandOf, valueIn, type Field, type Query } from './query.ts';
+import { choiceOf, valueIn, type Field, type Query } from './query.ts';
 
 /** A page looks at no more orders than this: the daemon does nothing else meanwhile. */
 const MOST_READ = 5_000;
 
 const SORTS = { newest: 'newest first', oldest: 'oldest first', id: 'by id' } as const;
+const NEED_A_PERSON = 'orders that need a person first, then the newest';
 const SORT = choiceOf('sort', 'Sort', ORDER_SORTS, SORTS);
 const ID: Field<string> = { name: 'q', label: 'Id, or its beginning', read: (text) => text };
 const STATE = choiceOf('state', 'State', ORDER_STATES);
@@ -29,14 +30,8 @@ const UNTIL: Field<string> = { ...time, name: 'until', label: 'Inserted before (
 const AFTER: Field<OrderPlace> = { name: 'after', label: 'Page', read: placeOf };
 const FIELDS = [STATE, OUTCOME, PAIR, SINCE, UNTIL];
 
-/** Writes the page of the orders that match the filter of its address. */
-export async function ordersText(
-  { store, clock }: OpsPages,
-  account: string | undefined,
-  query: Query,
-): Promise<string> {
+export async function ordersText({ store, clock }: OpsPages, account: string | undefined, query: Query) {
   const { [ID.name]: id } = query;
-  // Of all accounts the first page alone is read, in the order of the command.
   const sort = account === undefined ? undefined : (valueIn(query, SORT) ?? (id === undefined ? 'newest' : 'id'));
   const { rows, isCut, lookedUntil } = await listOrders(store.db, {
     account,
@@ -51,21 +46,15 @@ export async function ordersText(
     limit: PAGE_ROWS + 1,
     mostRead: MOST_READ,
   });
-  const shown = rows.slice(0, PAGE_ROWS);
-  const isMore = rows.length > PAGE_ROWS;
-  const last = isMore ? shown.at(-1) : isCut ? lookedUntil : undefined;
-  const next = sort && last && `${last.created_at}\n${last.external_order_id}`;
-  return listText({
-    path: '/orders',
+  const cut = `This page looked at ${withCommas(MOST_READ)} orders, and there are more.`;
+  const isExported = account !== undefined && id === undefined;
+  return listText<OrderPlace & Partial<OrderRow>>({
+    noun: 'order',
     none: 'There are no orders yet.',
     account,
     query: { ...query, ...(sort && { sort }) },
     fields: [ID, ...FIELDS, ...(sort === undefined ? [] : [SORT])],
-    about: [
-      `${counted(shown.length, 'order')}, ${sort === undefined ? 'orders that need a person first, then the newest' : SORTS[sort]}.`,
-      isCut && !isMore && `This page looked at ${withCommas(MOST_READ)} orders, and there are more.`,
-      isMore && next === undefined && 'There are more: choose an account.',
-    ],
+    about: [sort === undefined ? NEED_A_PERSON : SORTS[sort], isCut && rows.length <= PAGE_ROWS && cut],
     columns: [
       { key: 'state', label: 'State', kind: 'state' },
       { key: 'headline', label: 'What happened', kind: 'text' },
@@ -74,15 +63,12 @@ export async function ordersText(
       { key: 'since', label: 'Unchanged since', kind: 'time', agesAt: clock.now().toISOString() },
       { key: 'state_reason', label: 'Why', kind: 'text' },
     ],
-    rows: shown.map(rowOf),
-    next,
-    command:
-      account === undefined || id !== undefined
-        ? undefined
-        : [
-            'All orders of this filter as a CSV file:',
-            commandOf('orders export --out orders.csv', query, FIELDS, account),
-          ],
+    found: rows,
+    rowOf: (row) => rowOf(row as OrderRow),
+    after: [(last) => `${last.created_at}\n${last.external_order_id}`, isCut ? lookedUntil : undefined],
+    command: isExported
+      ? ['All orders of this filter as a CSV file:', 'orders export --out orders.csv', query]
+      : undefined,
   });
 }
 

@@ -3,18 +3,14 @@ import { accountWords } from '../../../../accounts/rules/name.ts';
 import { messageOf, shellWord, storable } from '../../../../base/text.ts';
 import { Refused } from '../actions.ts';
 
-/** The texts of an address: each narrows down what its page shows. */
 export type Query = Readonly<Record<string, string>>;
 
 export interface Field<Value = unknown> {
   readonly name: string;
   readonly label: string;
-  /** The option of commands that means the same, if that has another name. */
   readonly option?: string;
-  /** The values to choose from, each with its words; undefined if any text can be entered. */
   readonly choices?: Readonly<Record<string, string>>;
   readonly example?: string;
-  /** Throws if it cannot read the text. */
   readonly read: (text: string) => Value;
 }
 
@@ -50,12 +46,7 @@ export function valueIn<Value>(query: Query, { name, label, read }: Field<Value>
   }
 }
 
-export function commandOf(
-  command: string,
-  query: Query,
-  fields: readonly Field[],
-  account: string | undefined,
-): string {
+export function commandOf(command: string, query: Query, fields: readonly Field[], account: string | undefined) {
   const options = fields.map(({ name, option = name }) => {
     const text = query[name];
     return text === undefined ? '' : ` --${option} ${shellWord(text)}`;
@@ -63,7 +54,6 @@ export function commandOf(
   return `order-sync ${command}${options.join('')}${account === undefined ? ' --account all' : accountWords(account)}`;
 }
 
-/** The account that is asked for, undefined for all. One alone is meant anyway. */
 export function accountIn({ account: asked }: Query, accounts: readonly string[]): string | undefined {
   if (asked === undefined || (asked === 'all' && !accounts.includes(asked))) {
     return accounts.length === 1 ? accounts[0] : undefined;

@@ -24,9 +24,8 @@ export function chartsByDay(groups: readonly GroupTotals[], period: readonly str
   const dated = groups.filter(({ day }) => steps.placeOf(day) !== undefined);
   const known = dated.filter(({ currency }) => currency !== null && currency !== '?');
   const orders = (same: readonly GroupTotals[]) => sumOf(same, (group) => group.orders);
-  const currencies = [...Map.groupBy(known, ({ currency }) => currency ?? '')].toSorted(
-    ([a, one], [b, other]) => orders(other) - orders(one) || compareTexts(a, b),
-  );
+  const byCurrency = [...Map.groupBy(known, ({ currency }) => currency ?? '')];
+  const currencies = byCurrency.toSorted(([a, one], [b, other]) => orders(other) - orders(one) || compareTexts(a, b));
   const undated = orders(groups) - orders(dated);
   return [ordersChart(dated, steps, undated), ...moneyChart(currencies, steps), ...differenceChart(currencies, steps)];
 }
@@ -114,11 +113,9 @@ function outcomesOf(groups: readonly GroupTotals[]) {
   }).filter(({ same }) => same.length > 0);
 }
 
-function sums<T extends { readonly day: string }>(
-  rows: readonly T[],
-  { names, placeOf }: TimeSteps,
-  numberOf: (row: T) => number,
-): readonly number[] {
+type NumberOf = (group: GroupTotals) => number;
+
+function sums(rows: readonly GroupTotals[], { names, placeOf }: TimeSteps, numberOf: NumberOf): readonly number[] {
   const values = names.map(() => 0);
   for (const row of rows) {
     const place = placeOf(row.day);

@@ -2,7 +2,6 @@ import { instantMs } from '../../../../base/instant.ts';
 import type { Steps } from '../../../documents/document.ts';
 
 const DAY_MS = 86_400_000;
-/** More columns than these are too thin for a phone. */
 const MOST_STEPS = 62;
 const MOST_NAMES = 10;
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
@@ -11,7 +10,6 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 export interface TimeSteps {
   readonly unit: string;
   readonly names: Steps;
-  /** The step of a day; undefined if it is none. */
   readonly placeOf: (day: string) => number | undefined;
   readonly when: (place: number) => string;
 }
@@ -61,10 +59,7 @@ const LONG: readonly (readonly [unit: string, months: number])[] = [
 ];
 const KINDS: readonly Kind[] = [DAYS, WEEKS, ...LONG.map(([unit, months]) => monthsKind(unit, months))];
 
-/**
- * Makes the axis of the days; text that is no day is left out. It covers the period too if that has few days. Undefined if
- * there is only one step: a chart of one column says no more than a table.
- */
+/** Undefined if there is only one step: a chart of one column says no more than a table. It covers the period too if that has few days. */
 export function timeSteps(days: readonly string[], period: readonly string[] = []): TimeSteps | undefined {
   const used = numbersOf(days);
   const all = numbersOf([...days, ...period]);
