@@ -122,27 +122,23 @@ async function trySending(
   using guarded = creates.guard.begin();
   const claimed = await claim(deps, externalOrderId, create, guarded);
   if (claimed === undefined || 'outcome' in claimed) {
-    create.isRecorded();
+    create.isSent = undefined;
     return claimed;
   }
   using turnToSend = await turnOnceReplicated(deps, turn, externalOrderId, signal);
   if (turnToSend === undefined) {
-    guarded.notTaken();
-    await recordOrKeep(deps, claimed.tracking, UNREPLICATED, () => create.isHeldUp());
-    create.isRecorded();
+    await recordOrKeep(deps, claimed.tracking, UNREPLICATED, create);
     return undefined;
   }
-  create.leaves();
-  guarded.leaves();
+  create.isSent = guarded.mayBeTaken = true;
   creates.intents.add({ account: deps.account, externalOrderId, sentAt: claimed.tracking.sentAt?.toISOString() ?? '' });
   const { forbiddenIn } = claimed.tracking;
   // Others were taken since its 403.
   const isForbiddenAlone = forbiddenIn > 0 && forbiddenIn < deps.restraints.forbiddenHold;
   const outcome = await exchange.createPreOrder(claimed.order, turnToSend, isForbiddenAlone);
-  if (outcome.kind === 'not-sent') create.neverLeft();
-  if (isNotTaken(outcome, claimed.tracking)) guarded.notTaken();
-  await recordOrKeep(deps, claimed.tracking, outcome, () => create.isHeldUp());
-  create.isRecorded();
+  create.isSent = outcome.kind !== 'not-sent';
+  guarded.mayBeTaken = !isNotTaken(outcome, claimed.tracking);
+  await recordOrKeep(deps, claimed.tracking, outcome, create);
   return undefined;
 }
 
@@ -163,13 +159,13 @@ async function turnOnceReplicated(
 async function claim(
   { account, store, clock, settings, log, restraints, creates, observers }: FlowDeps,
   externalOrderId: string,
-  create: Pick<CreateInFlight, 'intends'>,
-  guarded: Pick<GuardedCreate, 'decide'>,
+  create: CreateInFlight,
+  guarded: GuardedCreate,
 ): Promise<{ order: MerchantOrder; tracking: Tracking } | GuardWait | undefined> {
   store.mark.assertWritten();
   const claimed = await store.writer.write(
     async (tx) => {
-      create.intends(false);
+      create.isSent = undefined;
       if (creates.inFlight.isOverfull) return undefined;
       const row = await lockFreeOrder(tx, account, externalOrderId);
       if (row === undefined) return undefined;
@@ -182,7 +178,7 @@ async function claim(
       if (guard?.kind === 'guarded') {
         return { kind: 'guarded', onDurable: [await restraints.guardWithin(tx, guard.reason)] } as const;
       }
-      create.intends(decided.kind === 'send');
+      create.isSent = decided.kind === 'send' ? false : undefined;
       // Together with the intent: once that is durable nothing but the request may come in between.
       const [saved, onLeased] = await together(
         saveDecision(tx, before, decided.decision, now),

@@ -13,6 +13,7 @@ import type { Transaction, Work } from '../store/port.ts';
 import { recordFindings, recordUnknownOutcome, type NewFindings } from '../findings/record-findings.ts';
 import { tellCreate, type RecordedCreate } from './pass/outcomes.ts';
 import type { FlowDeps } from './pass/deps.ts';
+import type { CreateInFlight } from './pass/in-flight.ts';
 import { isRefusal, POSTPONE_MS } from './pass/isolate.ts';
 
 type OutcomeDeps = Omit<FlowDeps, 'exchange' | 'creates'>;
@@ -22,12 +23,13 @@ export async function recordOrKeep(
   deps: OutcomeDeps & { readonly creates: Pick<FlowDeps['creates'], 'inFlight'> },
   claimed: Tracking,
   outcome: CreateOutcome,
-  onHeldUp: () => void,
+  create?: CreateInFlight,
 ): Promise<void> {
   const { inFlight } = deps.creates;
   try {
-    tellCreate(deps, await recordOutcome(deps, claimed, outcome, onHeldUp));
+    tellCreate(deps, await recordOutcome(deps, claimed, outcome, create));
     inFlight.forget(claimed.externalOrderId);
+    if (create !== undefined) create.isSent = undefined;
   } catch (error) {
     if (isRefusal(error)) inFlight.keep({ claimed, outcome, tryAt: laterBy(deps.clock.now(), POSTPONE_MS) });
     throw error;
@@ -39,7 +41,7 @@ async function recordOutcome(
   deps: OutcomeDeps,
   claimed: Tracking,
   received: CreateOutcome,
-  onHeldUp: () => void,
+  create: CreateInFlight | undefined,
 ): Promise<RecordedCreate> {
   const { clock, settings, restraints } = deps;
   const outcome = withoutIgnored(received, settings);
@@ -64,7 +66,7 @@ async function recordOutcome(
     );
     return { ...recorded, outcome, findings };
   };
-  return await writeOutcome(deps, externalOrderId, outcome, writing, onHeldUp);
+  return await writeOutcome(deps, externalOrderId, outcome, writing, create);
 }
 
 /** Decides for the row as it stands now. */
@@ -101,10 +103,10 @@ async function writeOutcome<Recorded>(
   externalOrderId: string,
   outcome: CreateOutcome,
   writing: (isWhole: boolean) => Work<Recorded>,
-  onHeldUp: () => void,
+  create: CreateInFlight | undefined,
 ): Promise<Recorded> {
   const tell = ({ message: cause }: StoreError) => {
-    onHeldUp();
+    if (create !== undefined) create.isHeldUp = true;
     const message = 'the outcome of a create cannot be written yet';
     const facts = { externalOrderId };
     observers.tell({ kind: 'failed', failure: { level: 'error', message, cause, kind: 'database', facts } });

@@ -56,7 +56,7 @@ export async function recoverUnrecorded(deps: UnrecordedDeps): Promise<void> {
     await isolateFailure(deps, id, async () => {
       if (unwritten !== undefined) {
         await store.writer.write((tx) => lease.assertOwned(tx));
-        return await recordOrKeep(deps, unwritten.claimed, unwritten.outcome, () => {});
+        return await recordOrKeep(deps, unwritten.claimed, unwritten.outcome);
       }
       const state = await store.writer.write((tx) => recoverOne(tx, deps, id));
       inFlight.forget(id);
