@@ -10,7 +10,7 @@ import { findingsSweep } from './findings/sweep.ts';
 import { createPass } from './orders/create.ts';
 import { lookUpDue } from './orders/follow.ts';
 import type { Listen } from './orders/pass/process-events.ts';
-import type { Sweep } from './orders/pass/sweeps.ts';
+import type { Sweep } from './orders/pass/deps.ts';
 import { Patience, repeatEvery, withGracePeriod } from './orders/pass/run.ts';
 import { messageOf } from './base/text.ts';
 import { createLog } from './base/log.ts';

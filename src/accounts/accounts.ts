@@ -1,6 +1,5 @@
 import PQueue from 'p-queue';
-import { OwnedAccount, type AccountsDeps } from './account.ts';
-import type { AccountInUse } from './in-use.ts';
+import { OwnedAccount, type AccountsDeps, type AccountInUse } from './account.ts';
 import { DueAccounts } from './due-accounts.ts';
 import { isOfAll, isOvertaken, retryFailed, stopFailed, takeUpStopped } from './failures.ts';
 import { startApp, type AppParts } from '../app.ts';
@@ -13,7 +12,7 @@ import { ClockWatch } from '../orders/correct-times.ts';
 import { reportSent } from '../orders/fail-over.ts';
 import { LEASE_MS, RateGroup } from '../orders/pass/lease.ts';
 import type { Patience } from '../orders/pass/run.ts';
-import type { Sweep } from '../orders/pass/sweeps.ts';
+import type { Sweep } from '../orders/pass/deps.ts';
 import { SentIntents } from '../orders/pass/sent-intents.ts';
 import { accountsOfFailOvers } from '../store/tables/fail-overs.ts';
 import { partsOf } from '../store/pages.ts';

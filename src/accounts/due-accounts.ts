@@ -1,6 +1,6 @@
 import type { DueKind, DueTimes } from './rules/due.ts';
 import { accountsToSend, dueTimes } from '../store/orders/due-times.ts';
-import type { Sweep } from '../orders/pass/sweeps.ts';
+import type { Sweep } from '../orders/pass/deps.ts';
 import type { AccountsDeps, OwnedAccount } from './account.ts';
 
 const PASS_OF = { create: 'create', verify: 'lookup', follow: 'lookup' } as const satisfies Record<DueKind, string>;

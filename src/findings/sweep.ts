@@ -6,9 +6,8 @@ import { accountsToJudge, isAnythingAwaited } from '../store/orders/due-times.ts
 import { resolveFailOvers } from '../store/tables/fail-overs.ts';
 import { unresolvedFindings, unresolvedPage } from '../store/tables/findings.ts';
 import { countFindings } from '../orders/pass/outcomes.ts';
-import type { FlowDeps } from '../orders/pass/deps.ts';
+import type { FlowDeps, SweepMaker } from '../orders/pass/deps.ts';
 import type { OverdueLookups } from '../orders/pass/process-events.ts';
-import type { SweepMaker } from '../orders/pass/sweeps.ts';
 import { recordFindings, type NewFindings } from './record-findings.ts';
 import { NO_TURNS } from '../orders/rules/record-change.ts';
 import { readRecordView } from '../exchange/record-view.ts';

@@ -7,16 +7,20 @@ import {
   walkedTo,
   type FailOver,
 } from '../accounts/rules/fail-over.ts';
-import type { Assumption } from './rules/create.ts';
+import { assumeSent, type Assumption } from './rules/create.ts';
 import { countDoubtful, readFailOvers, sentTimes, tellFailOver } from '../store/tables/fail-overs.ts';
 import type { Database, Transaction } from '../store/port.ts';
-import { trackingOf } from '../store/orders/order-columns.ts';
+import { trackingOf, type OrderRow } from '../store/orders/order-columns.ts';
 import { DUE_COLUMNS, dueKeyOf, findOrders, type OrderFilter } from '../store/find-orders.ts';
-import { lockFreeOrder, orderIds, readOrder, saveDecision } from '../store/orders/orders.ts';
+import { lockFreeOrder, lockOrder, orderIds, readOrder, saveDecision } from '../store/orders/orders.ts';
 import { pagesAfter, partsOf } from '../store/pages.ts';
 import type { FlowDeps } from './pass/deps.ts';
 import type { SentIntent, SentIntents } from './pass/sent-intents.ts';
-import { assumeRowSent, type Assuming } from './assume-sent.ts';
+import { recordUnknownOutcome } from '../findings/record-findings.ts';
+
+export interface Assuming extends Pick<FlowDeps, 'clock'> {
+  readonly settings: Pick<FlowDeps['settings'], 'verifyAfter'>;
+}
 
 type MarkingDeps = Assuming & Pick<FlowDeps, 'account' | 'store' | 'log'>;
 type FailOverDeps = MarkingDeps & { readonly intents: SentIntents };
@@ -206,4 +210,30 @@ async function endMarking({ account, store, clock, log }: MarkingDeps, unmarked:
         'the database server is not that of the last commit of the account; no order is in doubt',
       );
   }
+}
+
+interface Assumed {
+  readonly account: string;
+  readonly id: string;
+  readonly how: Assumption;
+}
+
+/** Takes an order for sent. Returns how many it took: none if the merchant has deleted it meanwhile. */
+export async function assumeOrderSent(tx: Transaction, { account, id, how }: Assumed, deps: Assuming): Promise<number> {
+  const row = await lockOrder(tx, account, id);
+  if (row === undefined) return 0;
+  await assumeRowSent(tx, row, how, deps);
+  return 1;
+}
+
+export async function assumeRowSent(
+  tx: Transaction,
+  row: OrderRow,
+  how: Assumption,
+  { clock, settings }: Assuming,
+): Promise<void> {
+  const now = clock.now();
+  const before = trackingOf(row);
+  const unknown = await saveDecision(tx, before, assumeSent(before, how, now, settings), now);
+  await recordUnknownOutcome(tx, before, unknown, now);
 }

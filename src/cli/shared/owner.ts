@@ -2,8 +2,7 @@ import type { App } from '../../app.ts';
 import { systemClock } from '../../base/clock.ts';
 import { requireExchange, type AccountSettings, type WithExchange } from '../../settings/config.ts';
 import { OwnedError } from '../../store/errors.ts';
-import type { Extension } from '../extension.ts';
-import type { Beside } from './beside.ts';
+import type { Extension, Beside } from '../extension.ts';
 import { driversIn, partsOf } from './extensions.ts';
 
 const TRIES = 20;

@@ -1,5 +1,4 @@
-import type { AskedPass, Extension } from '../../../cli/extension.ts';
-import type { Beside } from '../../../cli/shared/beside.ts';
+import type { AskedPass, Extension, Beside } from '../../../cli/extension.ts';
 import type { ProgressLine } from '../../../cli/shared/progress.ts';
 import type { SyncResult } from '../../../orders/sync.ts';
 import type { AccountSettings } from '../../../settings/config.ts';
