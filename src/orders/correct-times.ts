@@ -1,4 +1,3 @@
-import type { Logger } from 'pino';
 import { CLOCKS_APART_MS, type Clock } from '../base/clock.ts';
 import { after } from '../base/instant.ts';
 import { LONGEST_WAIT_MS } from './rules/schedule.ts';
@@ -10,6 +9,7 @@ import {
   wronglyDueOrders,
   type Correction,
 } from '../store/orders/wrong-due-times.ts';
+import type { Transaction } from '../store/port.ts';
 import type { FlowDeps } from './pass/deps.ts';
 import { isolateFailure, isRefusal, POSTPONE_MS } from './pass/isolate.ts';
 
@@ -17,10 +17,9 @@ const PAGE = 200;
 /** UTC that lags behind by more than this was set back; due times are off by no more in any case. */
 const SET_BACK_MS = 500;
 
-interface ClockWatchDeps {
+type ClockWatchDeps = Pick<FlowDeps, 'log'> & {
   readonly clock: Pick<Clock, 'now' | 'monotonic' | 'databaseAheadMs'>;
-  readonly log: Logger;
-}
+};
 
 /**
  * Makes waiting orders due if the clock was set back: they would wait until that time comes again. Logs if the clocks
@@ -47,11 +46,6 @@ export class ClockWatch {
       await this.#onSetBack();
     }
     this.#aheadMs = aheadMs;
-    this.#tellApart();
-  }
-
-  #tellApart(): void {
-    const { clock, log } = this.#deps;
     const { databaseAheadMs = 0 } = clock;
     const isApart = Math.abs(databaseAheadMs) >= CLOCKS_APART_MS;
     const facts = { databaseAheadMs: Math.round(databaseAheadMs) };
@@ -133,36 +127,30 @@ export class WrongTimes {
 
   /** Corrects the orders of one state; returns how many, and adds the ids of the others to `left`. */
   async #correctState(query: Correction, left: string[]): Promise<number> {
+    const { writer } = this.#deps.store;
     const refused: string[] = [];
     let orders = 0;
-    for (let isMore = true; isMore;) {
-      const page = await this.#correctPage({ ...query, except: refused });
-      orders += page.corrected;
+    // If a whole page is refused, the cause concerns all orders.
+    for (let isMore = true; isMore && refused.length < PAGE;) {
+      const page = { ...query, except: refused };
+      const correct = async (tx: Transaction) => {
+        const corrected = await correctDueTimes(tx, page);
+        return { corrected, ids: corrected >= PAGE ? [] : await wronglyDueOrders(tx, page) };
+      };
+      const { corrected, ids } = await writer.write(correct).catch(async (error: unknown) => {
+        if (!isRefusal(error)) throw error;
+        return { corrected: 0, ids: await writer.write((tx) => wronglyDueOrders(tx, page)) };
+      });
+      orders += corrected;
       // One by one: of a page one order may be refused, or locked.
-      for (const id of page.left) {
+      for (const id of ids) {
         if (await this.#correctOne(id, query)) orders += 1;
         else refused.push(id);
       }
-      // If a whole page is refused, the cause concerns all orders.
-      isMore = page.isMore && refused.length < PAGE;
+      isMore = corrected >= PAGE || ids.length >= PAGE;
     }
     left.push(...refused);
     return orders;
-  }
-
-  async #correctPage(query: Correction) {
-    const { writer } = this.#deps.store;
-    try {
-      return await writer.write(async (tx) => {
-        const corrected = await correctDueTimes(tx, query);
-        const isMore = corrected >= PAGE;
-        return { corrected, isMore, left: isMore ? [] : await wronglyDueOrders(tx, query) };
-      });
-    } catch (error) {
-      if (!isRefusal(error)) throw error;
-      const left = await writer.write((tx) => wronglyDueOrders(tx, query));
-      return { corrected: 0, isMore: left.length > 0, left };
-    }
   }
 
   /** False if the database refuses the order, or another program has it locked; true also if it does not wait any more. */

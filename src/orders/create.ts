@@ -14,6 +14,7 @@ import type { CreateInFlight } from './pass/in-flight.ts';
 import { isolateFailure } from './pass/isolate.ts';
 import { doubtedBy } from '../accounts/rules/fail-over.ts';
 import { readFailOvers } from '../store/tables/fail-overs.ts';
+import { placeAfter } from './follow.ts';
 import { assumeRowSent, doubtOf, markLeft } from './fail-over.ts';
 import { makeRefusedDue, probeForCreates, recoverUnrecorded } from './recover.ts';
 import { recordOrKeep } from './record-outcome.ts';
@@ -58,24 +59,22 @@ async function* dueIn(
   state: 'pending' | 'invalid',
   signal: AbortSignal,
 ): AsyncGenerator<string> {
-  let from = FIRST_DUE;
+  const isPending = state === 'pending';
+  let place = FIRST_DUE;
   for (;;) {
-    const filter = { account, state, until: clock.now(), after: from, by: 'due', limit: PAGE } as const;
+    const filter = { account, state, until: clock.now(), after: place, by: 'due', limit: PAGE } as const;
     const page = (await findOrders(store.db, filter, DUE_COLUMNS)).map(dueKeyOf);
-    const before = from;
+    const before = place;
     for (const due of page) {
-      if (state === 'pending') await walk.next(signal);
-      if (signal.aborted || (state === 'pending' && (isStopped(exchange) || inFlight.isFull))) return;
-      if (!unmarked.has(due.externalOrderId)) {
-        if (state === 'pending') walk.begin(due.externalOrderId, from);
-        yield due.externalOrderId;
-      }
-      from = due;
+      if (isPending) await walk.next(signal);
+      if (signal.aborted || (isPending && (isStopped(exchange) || inFlight.isFull))) return;
+      const isMarked = !unmarked.has(due.externalOrderId);
+      if (isPending && isMarked) walk.begin(due.externalOrderId, place);
+      if (isMarked) yield due.externalOrderId;
+      place = due;
     }
     if (page.length < PAGE) return;
-    // SQLite reads ids that are no text otherwise than it compares them: a page of them would come again and again.
-    const isStuck = from.externalOrderId === before.externalOrderId;
-    if (isStuck) from = { nextActionAt: `${from.nextActionAt}~`, externalOrderId: '' };
+    place = placeAfter(place, before);
   }
 }
 

@@ -11,11 +11,11 @@ import { assumeSent, type Assumption } from './rules/create.ts';
 import { countDoubtful, readFailOvers, sentTimes, tellFailOver } from '../store/tables/fail-overs.ts';
 import type { Database, Transaction } from '../store/port.ts';
 import { trackingOf, type OrderRow } from '../store/orders/order-columns.ts';
-import { DUE_COLUMNS, dueKeyOf, findOrders, type OrderFilter } from '../store/find-orders.ts';
+import { DUE_COLUMNS, dueKeyOf, findOrders, type DueKey, type OrderFilter } from '../store/find-orders.ts';
 import { lockFreeOrder, lockOrder, orderIds, readOrder, saveDecision } from '../store/orders/orders.ts';
 import { pagesAfter, partsOf } from '../store/pages.ts';
 import type { FlowDeps } from './pass/deps.ts';
-import type { SentIntent, SentIntents } from './pass/sent-intents.ts';
+import type { SentIntents } from './pass/sent-intents.ts';
 import { recordUnknownOutcome } from '../findings/record-findings.ts';
 
 export interface Assuming extends Pick<FlowDeps, 'clock'> {
@@ -86,13 +86,9 @@ export async function reportSent(deps: FailOverDeps): Promise<void> {
 async function lostIntents({ account, store, intents }: FailOverDeps): Promise<readonly string[]> {
   const ids: string[] = [];
   for (const page of partsOf(intents.of(account), PAGE)) {
-    const times = await sentTimes(
-      store.db,
-      account,
-      page.map(({ externalOrderId }) => externalOrderId),
-    );
-    const isLost = ({ externalOrderId: one, sentAt }: SentIntent) => times.has(one) && times.get(one) !== sentAt;
-    ids.push(...page.filter(isLost).map(({ externalOrderId }) => externalOrderId));
+    const sent = new Map(page.map(({ externalOrderId, sentAt }) => [externalOrderId, sentAt]));
+    const known = await sentTimes(store.db, account, [...sent.keys()]);
+    ids.push(...[...known].filter(([id, sentAt]) => sent.get(id) !== sentAt).map(([id]) => id));
   }
   return ids;
 }
@@ -116,9 +112,10 @@ async function walkedRanges(deps: FailOverDeps, failOver: FailOver, due: Range, 
   const ends: Range[] = [];
   for (const range of ranges) {
     let [upTo, left]: [Range['upTo'], number] = [undefined, most];
-    for await (const page of pendingPages(deps, range, most)) {
-      upTo = page.at(-1) ?? upTo;
+    for await (const page of pendingPages(deps, range)) {
+      upTo = page[Math.min(page.length, left) - 1] ?? upTo;
       left -= page.length;
+      if (left <= 0) break;
     }
     ends.push({ ...range, upTo: left > 0 ? undefined : upTo });
   }
@@ -129,23 +126,24 @@ type Range = Pick<OrderFilter, 'until' | 'laterThan' | 'after' | 'upTo' | 'forbi
 
 async function* pendingFrom(deps: FailOverDeps, failOver: FailOver, range: Range): AsyncGenerator<readonly string[]> {
   for await (const page of pendingPages(deps, range)) {
-    const isKnown = ({ createdAt }: { readonly createdAt: string }) =>
-      isKnownTo(failOver, createdAt) && (range.laterThan === undefined || createdAt <= failOver.seenAt);
-    yield page.filter(isKnown).map(({ externalOrderId }) => externalOrderId);
+    const known = page.filter(
+      ({ createdAt }) =>
+        isKnownTo(failOver, createdAt) && (range.laterThan === undefined || createdAt <= failOver.seenAt),
+    );
+    yield known.map(({ externalOrderId }) => externalOrderId);
   }
 }
 
-async function* pendingPages({ account, store }: FailOverDeps, range: Range, most = Infinity) {
-  for (let [after, left] = [range.after, most]; left > 0;) {
-    const limit = Math.min(PAGE, left);
-    const filter = { account, state: 'pending', ...range, after, by: 'due', limit } as const;
+interface PendingOrder extends DueKey {
+  readonly createdAt: string;
+}
+
+function pendingPages({ account, store }: FailOverDeps, range: Range): AsyncGenerator<readonly PendingOrder[]> {
+  return pagesAfter(PAGE, async (last?: PendingOrder) => {
+    const filter = { account, state: 'pending', ...range, after: last ?? range.after, by: 'due', limit: PAGE } as const;
     const rows = await findOrders(store.db, filter, [...DUE_COLUMNS, 'created_at']);
-    const page = rows.map((row) => ({ ...dueKeyOf(row), createdAt: row.created_at }));
-    yield page;
-    left -= page.length;
-    after = page.at(-1);
-    if (page.length < limit || after === undefined) return;
-  }
+    return rows.map((row) => ({ ...dueKeyOf(row), createdAt: row.created_at }));
+  });
 }
 
 export function doubtOf(account: string, failOver: FailOver): Assumption {
@@ -203,12 +201,9 @@ async function endMarking({ account, store, clock, log }: MarkingDeps, unmarked:
     const advice = decidingAdvice(account, failOver);
     const message =
       'the database server is not that of the last commit of the account, so orders may have been sent without a trace';
+    const isNone = 'the database server is not that of the last commit of the account; no order is in doubt';
     if (orders > 0) log.error({ failOver: failOver.id, orders, advice }, message);
-    else
-      log.warn(
-        { failOver: failOver.id },
-        'the database server is not that of the last commit of the account; no order is in doubt',
-      );
+    else log.warn({ failOver: failOver.id }, isNone);
   }
 }
 

@@ -1,7 +1,8 @@
-import { becomesUnknown, decideCreated, type CreateOutcome, KEY_REFUSED, NEVER_LEFT } from './rules/create.ts';
+import { decideCreated, type CreateOutcome, KEY_REFUSED, NEVER_LEFT } from './rules/create.ts';
 import { type OrderState, FOLLOWED_STATES } from './rules/states.ts';
 import { lockFreeOrder, orderIds, saveDecision, sendingOrders, readOrder } from '../store/orders/orders.ts';
 import { trackingOf } from '../store/orders/order-columns.ts';
+import { pagesAfter } from '../store/pages.ts';
 import type { Transaction } from '../store/port.ts';
 import { isolateFailure, isRefusal } from './pass/isolate.ts';
 import type { FlowDeps } from './pass/deps.ts';
@@ -28,12 +29,15 @@ export async function recover(
 ): Promise<void> {
   const { account, store, log } = deps;
   let found = 0;
-  for (let fromId = ''; ;) {
-    const ids = await orderIds(store.db, { account, states: ['sending'], fromId, limit: PAGE });
-    for (const id of ids) await isolateFailure(deps, id, () => sendingBecomesUnknown(deps, id));
+  const outcome = { kind: 'unknown', why: 'the process ended while the create was under way' } as const;
+  const sending = (fromId = '') => orderIds(store.db, { account, states: ['sending'], fromId, limit: PAGE });
+  for await (const ids of pagesAfter(PAGE, sending)) {
+    for (const id of ids) {
+      await isolateFailure(deps, id, async () => {
+        await store.writer.write((tx) => settleSending(tx, deps, id, () => outcome));
+      });
+    }
     found += ids.length;
-    if (ids.length < PAGE) break;
-    fromId = ids.at(-1) ?? fromId;
   }
   if (found > 0) log.warn({ orders: found }, 'found orders whose create was under way; they will be looked up');
   await deps.wrongTimes.correct(clockWentBack);
@@ -68,42 +72,36 @@ export async function recoverUnrecorded(deps: UnrecordedDeps): Promise<void> {
 
 async function recoverOne(
   tx: Transaction,
-  { account, clock, settings, creates: { lease, inFlight } }: UnrecordedDeps,
+  deps: UnrecordedDeps,
   externalOrderId: string,
 ): Promise<OrderState | undefined> {
+  const { lease, inFlight } = deps.creates;
   // Another owner may be sending it.
   await lease.assertOwned(tx);
-  const row = await lockFreeOrder(tx, account, externalOrderId);
-  if (row?.state !== 'sending' || inFlight.has(externalOrderId)) return undefined;
-  const now = clock.now();
   const why = 'the outcome of the create could not be recorded';
-  const outcome: CreateOutcome = inFlight.isUnsent(externalOrderId)
-    ? { kind: 'not-sent', why }
-    : { kind: 'unknown', why };
+  return await settleSending(tx, deps, externalOrderId, () => {
+    if (inFlight.has(externalOrderId)) return undefined;
+    return { kind: inFlight.isUnsent(externalOrderId) ? 'not-sent' : 'unknown', why };
+  });
+}
+
+/** Decides the outcome of an order that is still `sending`. Returns its next state. */
+async function settleSending(
+  tx: Transaction,
+  { account, clock, settings }: Pick<FlowDeps, 'account' | 'clock' | 'settings'>,
+  externalOrderId: string,
+  outcomeOf: () => CreateOutcome | undefined,
+): Promise<OrderState | undefined> {
+  const row = await lockFreeOrder(tx, account, externalOrderId);
+  const outcome = row?.state === 'sending' ? outcomeOf() : undefined;
+  if (row === undefined || outcome === undefined) return undefined;
+  const now = clock.now();
   let tracking = trackingOf(row);
   for (const decision of decideCreated(tracking, outcome, now, clock.random(), settings)) {
     tracking = await saveDecision(tx, tracking, decision, now);
   }
   await recordUnknownOutcome(tx, { account }, tracking, now);
   return tracking.state;
-}
-
-async function sendingBecomesUnknown(
-  { account, store, clock, settings }: RecoverDeps,
-  externalOrderId: string,
-): Promise<void> {
-  await store.writer.write(async (tx) => {
-    const row = await lockFreeOrder(tx, account, externalOrderId);
-    if (row === undefined) return;
-    const now = clock.now();
-    const why = 'the process ended while the create was under way';
-    const before = trackingOf(row);
-    // The state may have changed since the page was read.
-    if (before.state !== 'sending') return;
-    const unknown = becomesUnknown(before, why, now, settings);
-    await saveDecision(tx, before, unknown, now);
-    await recordUnknownOutcome(tx, { account }, unknown.tracking, now);
-  });
 }
 
 type ProbeDeps = Parameters<typeof lookUp>[0];
@@ -121,12 +119,12 @@ export async function probeForCreates(deps: ProbeDeps, signal: AbortSignal): Pro
   if (isOpen || !needsProbe || exchange.breaker('lookup').isOpen || signal.aborted) return;
   const externalOrderId = await orderToProbe(deps, failedProbes);
   if (externalOrderId === undefined) return;
-  await isolateFailure(deps, externalOrderId, () => lookUp(deps, externalOrderId, signal, { isProbe: true }));
+  await isolateFailure(deps, externalOrderId, () => lookUp(deps, externalOrderId, signal, true));
   const { needsProbe: isStillNeeded, openForMs } = exchange.breaker('create');
   if (isStillNeeded)
-    deps.log.debug({ externalOrderId, openForMs }, 'a probe was not answered, so no create is sent yet');
-  else deps.log.debug({ externalOrderId }, 'a probe was answered: creates are sent again, one at first');
-  if (!isStillNeeded && failedProbes > 0) await makeDue(deps, NEVER_LEFT);
+    return deps.log.debug({ externalOrderId, openForMs }, 'a probe was not answered, so no create is sent yet');
+  deps.log.debug({ externalOrderId }, 'a probe was answered: creates are sent again, one at first');
+  if (failedProbes > 0) await makeDue(deps, NEVER_LEFT);
 }
 
 /** If another key may be in force than the refused one, orders that wait for that alone are due. The restraint lets one probe go. */
@@ -158,10 +156,6 @@ async function orderToProbe({ account, store, clock, exchange }: ProbeDeps, turn
   const { lastAnswered } = exchange;
   const row = lastAnswered === undefined ? undefined : await readOrder(store.db, account, lastAnswered);
   // A look-up before its time would use up one of the few of an order that has ended.
-  if (row !== undefined && isFollowed(trackingOf(row).state)) return lastAnswered;
+  if (row !== undefined && (FOLLOWED_STATES as readonly string[]).includes(row.state)) return lastAnswered;
   return due[turn % due.length]?.external_order_id;
-}
-
-function isFollowed(state: OrderState): boolean {
-  return (FOLLOWED_STATES as readonly OrderState[]).includes(state);
 }
