@@ -28,9 +28,7 @@ import type { AccountLease, Store } from './store/port.ts';
 
 /** The parts that extensions add to an account. Each may be missing; the core does its work without them. */
 export interface AppParts {
-  /** Without it orders are looked up at each tick. */
   readonly makePaces?: PaceMaker | undefined;
-  /** Without any, each failure is logged by itself. */
   readonly listeners?: readonly Listen[] | undefined;
   readonly sweeps?: readonly SweepMaker[] | undefined;
 }
@@ -52,9 +50,7 @@ export interface App extends FlowDeps, AsyncDisposable {
   readonly accountLease: AccountLease;
   readonly wrongTimes: WrongTimes;
   readonly sweeps: readonly Sweep[];
-  /** Is called once a second while a daemon owns the account. */
   eachSecond(): Promise<void>;
-  /** Breaks off requests in flight, and no longer waits for results that cannot be written. */
   endGracePeriod(): void;
 }
 
@@ -65,7 +61,6 @@ interface AccountDeps extends AppParts {
   readonly log: Logger;
   readonly connect?: Connect | undefined;
   readonly rateGroup?: RateGroup | undefined;
-  /** The newest creates of this process, in all its accounts. */
   readonly intents?: SentIntents | undefined;
   /** The pace that this process learned when it owned the account before, with what the last owner left put right. */
   readonly pace?: FollowPace | undefined;

@@ -22,11 +22,9 @@ import { countWaiting } from './store/find-orders.ts';
 
 /** A second daemon waits this long for the first to go, as when pm2 restarts it. */
 const OWNER_PATIENCE_MS = 3_000;
-/** How often restrained accounts are tried, and incidents logged. */
 const SECOND_MS = 1_000;
 /** A key that was changed in its file is in force after this time, or when the exchange refuses the old one. */
 const READ_KEY_MS = 60_000;
-/** Another process may own all accounts for now. */
 const LONGEST_BEGIN_MS = 5_000;
 const MOST_NAMED = 20;
 
@@ -163,7 +161,6 @@ async function openUnlessStopped(
   }
 }
 
-/** Does the work; an error of the database is ignored once the process stops. */
 async function unlessStopped(stop: AbortSignal, work: () => Promise<void>): Promise<void> {
   try {
     await work();

@@ -18,7 +18,6 @@ const TRY_AGAIN_MS = 1_000;
 
 type Pass = (app: App, stop: AbortSignal) => Promise<void>;
 
-/** The passes of an account, and sweeps, by their names. */
 export type Passes = Readonly<Record<'create' | 'lookup', Pass> & Partial<Record<string, Pass>>>;
 
 export interface AccountsDeps {
@@ -26,13 +25,11 @@ export interface AccountsDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
-  /** The last tick of `schedule.cron`. */
   readonly tickedAt: () => Date;
   readonly passes: Passes;
   readonly stop: AbortSignal;
 }
 
-/** The parts of an account that its operations use. */
 export interface OperationDeps extends FlowDeps {
   readonly exchange: ExchangeClient;
   /** Wakes the create pass: orders were put in, and need not wait for the next tick. */
@@ -48,7 +45,6 @@ interface AccountDeps extends Pick<AccountsDeps, 'passes' | 'stop'> {
   /** Wires the account, once it is its turn; undefined if it must end by then. */
   readonly wire: (account: OwnedAccount) => Promise<App | undefined>;
   readonly onPass: (account: OwnedAccount) => Promise<void>;
-  /** The account does not work until `tryAgain` is called. */
   readonly onFailure: (account: OwnedAccount, error: unknown) => void;
 }
 

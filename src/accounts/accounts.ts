@@ -32,7 +32,6 @@ interface Deps extends AccountsDeps {
   readonly connect?: Connect | undefined;
   /** They are read when an account is wired. */
   readonly parts: AppParts;
-  /** The sweeps of the core and of the extensions. */
   readonly sweeps: readonly Sweep[];
   readonly onFailure: (error: unknown) => void;
 }
@@ -103,7 +102,6 @@ export class Accounts {
     return await this.#owned.get(name)?.use();
   }
 
-  /** Takes note of new rows and decisions that others commit. */
   async heedChanges(): Promise<void> {
     const { store, stop } = this.#deps;
     const decided = new Set<string>();
@@ -219,7 +217,6 @@ export class Accounts {
     using _ = await account?.use();
   }
 
-  /** Makes due now what was planned under a clock that was set back since. */
   #correctAll(): void {
     for (const account of this.#owned.values()) {
       if (account.wired !== undefined || account.due.isAny) account.wake('clock');

@@ -24,7 +24,6 @@ interface DueDeps extends AccountsDeps {
 
 export class DueAccounts {
   readonly #deps: DueDeps;
-  /** When the next account must be woken by time. */
   #next = Number.POSITIVE_INFINITY;
   #wakesAt = Number.POSITIVE_INFINITY;
   #wakeSooner: () => void = () => {};
@@ -65,7 +64,6 @@ export class DueAccounts {
     this.#wake('follow', [...this.#deps.owned.values()]);
   }
 
-  /** Reads the due times of owned accounts. */
   async read(names: readonly string[]): Promise<void> {
     for (const { account, ...times } of await dueTimes(this.#deps.store.db, names)) this.#take(account, times);
   }

@@ -18,10 +18,7 @@ const RESUME = 'order-sync resume{words} --reason TEXT';
 export const OTHER_ACCOUNTS_REMEDY =
   'add the account to the settings, or correct the column account of rows that were not sent';
 
-/**
- * Every problem with its weight and what helps, the worst first by the money that it concerns; `{words}` stand for the words
- * that name its account. A finding has the weight of its class.
- */
+/** The worst first by the money that it concerns; `{words}` stand for the words that name its account. */
 const PROBLEMS = {
   disputed: ['error', 'order-sync orders list --state disputed{words}'],
   held: ['error', 'order-sync orders list --state held{words}'],
@@ -178,7 +175,6 @@ const HOLDS: Readonly<Record<Exclude<RestraintKind, 'rate-limited'>, string>> = 
   slowed: 'orders are created slowly: the outcomes of creates are unknown',
 };
 
-/** The place of the key of an account. */
 export type KeyPlaceOf = (account: string) => string;
 
 /** Groups holds of the same kind, reason and person. `asked`: the account of the reading; null if it is of all. */

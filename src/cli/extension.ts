@@ -32,10 +32,7 @@ export interface AskedPass {
   readonly urls: readonly string[] | undefined;
 }
 
-/**
- * A folder of `src/extensions` that can be deleted, with its line in `src/extensions.ts`. The core imports none; this
- * interface lists the parts that an extension may add to the program.
- */
+/** A folder of `src/extensions` that can be deleted, with its line in `src/extensions.ts`; each part may be missing. */
 export interface Extension {
   readonly name: string;
   readonly commands?: Commands;

@@ -68,7 +68,6 @@ export function define(command: Command): void {
     });
 }
 
-/** A way to a daemon that drives the account; undefined if no extension knows one. */
 async function passBeside(
   extensions: readonly Extension[],
   config: AccountSettings,

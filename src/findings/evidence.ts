@@ -109,7 +109,6 @@ async function preOrderExchangeType(db: Database, row: FollowedRow, record: Reco
   return body === undefined ? null : readExchangeType(body);
 }
 
-/** Adds the newest record to an answer that differs from it in more than the server's time, as few answers do. */
 export async function compareWithNewest(
   tx: Transaction,
   row: FollowedRow,

@@ -220,7 +220,6 @@ export async function judgeRecord(
   return { found: [...found, ...overdue], classes: judgedIn(after.state, classes) };
 }
 
-/** Finds what the time shows. Only the sweep knows how long is too long for STUCK. */
 function overdueFindings(
   { settings }: JudgeDeps,
   { asset_position: assetPosition }: FollowedRow,
@@ -259,7 +258,6 @@ async function readOthers(
   return { hashUsedBy: await other('transactionHash'), orderUsedBy: await other('orderId') };
 }
 
-/** Stores a record. Columns that repeat its fields are written only if they changed: most changes are of a status. */
 export async function keepRecord(
   tx: Transaction,
   received: ComparedBody,

@@ -21,10 +21,7 @@ type ClockWatchDeps = Pick<FlowDeps, 'log'> & {
   readonly clock: Pick<Clock, 'now' | 'monotonic' | 'databaseAheadMs'>;
 };
 
-/**
- * Makes waiting orders due if the clock was set back: they would wait until that time comes again. Logs if the clocks
- * of machine and database differ.
- */
+/** Makes waiting orders due if the clock was set back: they would wait until that time comes again. */
 export class ClockWatch {
   readonly #deps: ClockWatchDeps;
   readonly #onSetBack: () => Promise<void> | void;
@@ -37,7 +34,6 @@ export class ClockWatch {
     this.#aheadMs = aheadOfMonotonic(deps.clock);
   }
 
-  /** Has due times corrected if the clock was set back since the last look. If it rejects, the next look does it again. */
   async correct(): Promise<void> {
     const { clock, log } = this.#deps;
     const aheadMs = aheadOfMonotonic(clock);
@@ -64,10 +60,7 @@ function aheadOfMonotonic(clock: Pick<Clock, 'now' | 'monotonic'>): number {
 type CorrectDeps = Parameters<typeof isolateFailure>[0] &
   Pick<FlowDeps, 'log'> & { readonly settings: Pick<FlowDeps['settings'], 'verifyAfter'> };
 
-/**
- * Due times of an account that were written under another clock. Ids of orders that cannot be corrected now are kept in
- * the database, because nothing else tells the next owner.
- */
+/** Due times that were written under another clock. The database keeps the ids that are left: nothing else tells the next owner. */
 export class WrongTimes {
   readonly #deps: CorrectDeps;
   #left: readonly string[] = [];
@@ -89,7 +82,6 @@ export class WrongTimes {
     return this.#left.length > 0;
   }
 
-  /** Milliseconds until it is time to try again; infinite if nothing is left. */
   get dueInMs(): number {
     return this.isAny ? this.#retryAt - this.#deps.clock.monotonic() : Number.POSITIVE_INFINITY;
   }
@@ -111,7 +103,6 @@ export class WrongTimes {
     else if (left.length > 0) await this.#leave([...this.#left, ...left]);
   }
 
-  /** Tries again to correct the due times that could not be corrected before, once it is time for that. */
   async correctLeft(): Promise<void> {
     if (this.dueInMs > 0) return;
     const ids = this.#left;
@@ -125,7 +116,6 @@ export class WrongTimes {
     await this.#leave(left);
   }
 
-  /** Corrects the orders of one state; returns how many, and adds the ids of the others to `left`. */
   async #correctState(query: Correction, left: string[]): Promise<number> {
     const { writer } = this.#deps.store;
     const refused: string[] = [];

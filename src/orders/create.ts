@@ -26,10 +26,7 @@ const UNREPLICATED: CreateOutcome = {
   why: 'nothing left after the intent had waited for a standby',
 };
 
-/**
- * Sends every pending order that is due, and ends when none is left, when the circuit breaker opens, or when `signal`
- * aborts. The intent of each request is durable before it leaves; its outcome is durable before the pass ends.
- */
+/** Sends every pending order that is due. Intents are durable before requests leave; outcomes before the pass ends. */
 export async function createPass(deps: FlowDeps, signal: AbortSignal): Promise<void> {
   await recoverUnrecorded(deps);
   await markLeft(deps, deps.creates.unmarked);
@@ -83,7 +80,6 @@ function isStopped(exchange: FlowDeps['exchange']): boolean {
   return isOpen || needsProbe;
 }
 
-/** Makes an invalid row that has been corrected pending again, so that it is checked again. */
 async function recheckCorrected(deps: FlowDeps, externalOrderId: string): Promise<void> {
   const { account, store, clock } = deps;
   await store.writer.write(async (tx) => {

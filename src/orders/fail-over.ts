@@ -30,10 +30,7 @@ const PAGE = 200;
 /** Orders in doubt whose rows another program locks, each with its fail-over: they must not be sent. */
 type Unmarked = FlowDeps['creates']['unmarked'];
 
-/**
- * Makes each order unknown that a lost owner may have sent; nothing is sent before it returns. Returns the orders whose
- * rows are locked, for `markLeft`, and when the newest fail-over was noticed, in ms.
- */
+/** Makes each order unknown that a lost owner may have sent; returns those whose rows are locked, and when the newest fail-over was noticed, in ms. */
 export async function takeUpFailOvers(
   deps: FailOverDeps,
 ): Promise<{ readonly newestAt: number | undefined; readonly unmarked: Unmarked }> {
@@ -82,7 +79,6 @@ export async function reportSent(deps: FailOverDeps): Promise<void> {
   }
 }
 
-/** Finds orders that this process sent and whose newest intent the server lacks. */
 async function lostIntents({ account, store, intents }: FailOverDeps): Promise<readonly string[]> {
   const ids: string[] = [];
   for (const page of partsOf(intents.of(account), PAGE)) {
@@ -152,10 +148,7 @@ export function doubtOf(account: string, failOver: FailOver): Assumption {
   return { source: 'create', reason, failOver: failOver.id };
 }
 
-/**
- * Takes orders for sent, and keeps unknown creates from a resend. A locked order stays in doubt of the fail-over that
- * found it first: the owner that a later one lost knows nothing of it.
- */
+/** A locked order stays in doubt of the fail-over that found it first: the owner that a later one lost knows nothing of it. */
 async function mark(deps: MarkingDeps, failOver: FailOver, ids: readonly string[], locked: Unmarked): Promise<void> {
   const { account, store, clock } = deps;
   const markOne = async (tx: Transaction, id: string, first: FailOver) => {
@@ -183,7 +176,6 @@ async function keepFromResending(deps: MarkingDeps, failOver: FailOver, locked: 
   for await (const ids of pagesAfter(PAGE, unknown)) await mark(deps, failOver, ids, locked);
 }
 
-/** Yields the ids of the orders that a fail-over left in doubt, a page at a time. */
 export async function* doubtfulOrders(db: Database, account: string, failOver: number) {
   const filter = { account, failOver, by: 'id', limit: PAGE } as const;
   const after = (last?: { readonly external_order_id: string }) =>

@@ -29,7 +29,6 @@ const OPENINGS_OF_OUTAGE = 2;
 /** The orders that a follow pass looks up: the due ones, or every followed order, due or not. */
 export type FollowScope = 'due' | 'all';
 
-/** No order is due until then. */
 const NEVER_DUE = new Date(0);
 
 /**
@@ -164,13 +163,11 @@ function sharedBy(answer: LookupAnswer): readonly string[] {
   return [`order ${orderId}`, ...(transactionHash === null ? [] : [`hash ${transactionHash}`])];
 }
 
-/** Adds to a missing answer whether the exchange has answered nothing for a while. */
 function inOutage(exchange: FollowDeps['exchange'], answer: LookupAnswer): LookupAnswer {
   if (answer.kind !== 'unanswered') return answer;
   return { ...answer, isOutage: exchange.breaker('lookup').openings >= OPENINGS_OF_OUTAGE };
 }
 
-/** Records what the answer to a look-up decides about a row, which this transaction has read. */
 export async function recordAnswer(
   tx: Transaction,
   deps: FollowDeps,

@@ -89,7 +89,6 @@ export async function* decideOrders(
   }
 }
 
-/** Decides an order in a transaction of its account. */
 export async function decideOrder(
   tx: Transaction,
   { account, clock, settings }: Omit<OperatorDeps, 'store'>,

@@ -36,7 +36,6 @@ export async function recordOrKeep(
   }
 }
 
-/** Records the outcome of a request. Another owner may have moved the row meanwhile. */
 async function recordOutcome(
   deps: OutcomeDeps,
   claimed: Tracking,
@@ -69,7 +68,6 @@ async function recordOutcome(
   return await writeOutcome(deps, externalOrderId, outcome, writing, create);
 }
 
-/** Decides for the row as it stands now. */
 async function recordLate(
   tx: Transaction,
   claimed: Tracking,
@@ -88,16 +86,12 @@ async function recordLate(
   return { before, after, isLate };
 }
 
-/** Removes the differences of ignored classes (`reconcile.ignore`) from an outcome. */
 function withoutIgnored(outcome: CreateOutcome, { ignore }: Pick<OutcomeDeps['settings'], 'ignore'>): CreateOutcome {
   if (outcome.kind !== 'accepted') return outcome;
   return { ...outcome, differences: outcome.differences.filter(({ class: name }) => !ignore.includes(name)) };
 }
 
-/**
- * Writes the outcome of a create. If the database refuses it, as a trigger of the merchant's may, the state is written
- * alone. An outcome that cannot be written at all is logged, because the exchange does not tell it again.
- */
+/** Writes the state alone if the database refuses more. An outcome that cannot be written is logged: the exchange does not tell it again. */
 async function writeOutcome<Recorded>(
   { store, log, gracePeriodOver, observers }: OutcomeDeps,
   externalOrderId: string,

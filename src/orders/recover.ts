@@ -18,11 +18,7 @@ const PAGE = 200;
 type RecoverDeps = Omit<FlowDeps, 'exchange' | 'restraints' | 'creates' | 'gracePeriodOver'>;
 type UnrecordedDeps = Omit<FlowDeps, 'exchange'>;
 
-/**
- * Puts right what the last owner left, before anything is sent. An order that is found `sending` may have been taken, so
- * it becomes unknown. A due time that is further away than any schedule plans was written under a wrong clock or by
- * another program, so the order becomes due now.
- */
+/** Puts right what the last owner left, before anything is sent: orders that are `sending` may have been taken. */
 export async function recover(
   deps: RecoverDeps & { readonly wrongTimes: WrongTimes },
   clockWentBack: boolean,
@@ -44,11 +40,7 @@ export async function recover(
   await makeDue(deps, NEVER_LEFT);
 }
 
-/**
- * Puts right, while the program runs, the orders that are `sending` although none of its creates is under way: their
- * outcomes could not be written. An order whose outcome this process still knows gets it; an order that it never sent is
- * pending again; any other order is unknown.
- */
+/** Puts right, while the program runs, the orders that are `sending` although none of its creates is under way. */
 export async function recoverUnrecorded(deps: UnrecordedDeps): Promise<void> {
   const { account, store, clock, log } = deps;
   const { inFlight, lease } = deps.creates;
@@ -109,10 +101,7 @@ type ProbeDeps = Parameters<typeof lookUp>[0];
 /** Pending orders that take turns: one whose look-ups alone fail must not keep the others unsent. */
 const CANDIDATES = 10;
 
-/**
- * Looks one order up if that must be answered before the next create, and there is one to send. A look-up creates
- * nothing, whatever becomes of it; it is recorded as any other.
- */
+/** Looks one order up if that must be answered before the next create. A look-up creates nothing, whatever becomes of it. */
 export async function probeForCreates(deps: ProbeDeps, signal: AbortSignal): Promise<void> {
   const { exchange } = deps;
   const { isOpen, needsProbe, failedProbes } = exchange.breaker('create');

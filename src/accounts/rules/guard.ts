@@ -89,7 +89,6 @@ export class CreateWindow {
     return { kind: 'guarded', reason };
   }
 
-  /** Counts a create that was sent or is about to be; it is in flight until it is settled. */
   add(order: GuardedOrder, at: Date): CountedCreate {
     const amount = this.#amountOf(order);
     const counted = { bucket: this.#bucketAt(at), amount: amount === 'incomparable' ? undefined : amount };
@@ -98,7 +97,6 @@ export class CreateWindow {
     return counted;
   }
 
-  /** Takes note of the outcome of a create; one that was not taken does not count. */
   settle(counted: CountedCreate, mayBeTaken: boolean): void {
     this.#inFlight.delete(counted);
     if (!mayBeTaken) change(counted, -1);

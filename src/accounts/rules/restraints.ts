@@ -21,7 +21,6 @@ const KINDS = {
   guarded: { stops: ['create'], isResumed: true },
 } as const satisfies Record<string, { readonly stops: readonly Lane[]; readonly isResumed: boolean }>;
 
-/** The kind of a restraint; an account has one of each at the most. */
 export type RestraintKind = keyof typeof KINDS;
 
 export const RESTRAINT_KINDS = Object.keys(KINDS) as readonly RestraintKind[];
@@ -103,7 +102,6 @@ export interface RestraintSettings {
   readonly pauseAfterUnknown: number;
 }
 
-/** Decides what a reply to a request of `askedAt` changes of what binds the account. */
 export function decideRestraints(
   { restraints, unknownInARow, evidence }: Restraints,
   news: AccountNews,

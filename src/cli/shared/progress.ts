@@ -13,7 +13,6 @@ const SHOWN_EVERY_MS = 200;
 
 export type Progress = Awaited<ReturnType<typeof slowProgress>>;
 
-/** Makes a progress line on standard error. It shows nothing in the first second. */
 export async function slowProgress(clock: Clock) {
   const line = await terminalLine();
   let nextAt = clock.monotonic() + SILENT_FOR_MS;

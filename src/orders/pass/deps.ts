@@ -22,17 +22,14 @@ type FindingSettings = ReconcileSettings & Omit<OverdueSettings, 'stuckAfter'>;
 interface PassSettings {
   readonly pace: FollowPace;
   readonly isOnlyAccount: boolean;
-  /** Most orders that one pass works on at a time. */
   readonly concurrency: number;
 }
 
-/** The part of an account that sends creates alone. */
 interface Creates {
   readonly lease: RequestLease;
   readonly guard: CreateGuard;
   readonly inFlight: CreatesInFlight;
   readonly walk: Walk;
-  /** The newest creates of this process, in all its accounts. */
   readonly intents: SentIntents;
   /** Orders that a fail-over left in doubt and that are not marked yet, each with that fail-over. */
   readonly unmarked: Map<string, FailOver>;
@@ -54,7 +51,6 @@ export interface FlowDeps {
   readonly gracePeriodOver: AbortSignal;
 }
 
-/** The settings of the passes, as an account has them. */
 export function flowSettings(config: Config, pace: FollowPace = EVERY_TICK) {
   const { create, follow, reconcile, exchange, accounts } = config;
   const { outputPosition } = exchange;
@@ -66,10 +62,8 @@ export function flowSettings(config: Config, pace: FollowPace = EVERY_TICK) {
 /** A pass for which each account is visited from time to time, even when nothing in it is due. */
 export interface Sweep {
   readonly name: string;
-  /** When it begins; undefined if it never does. */
   readonly cron: string | undefined;
   readonly isAtStart: boolean;
-  /** Reads in which of these accounts it has work. */
   accounts(db: Database, names: readonly string[]): Promise<readonly string[]>;
   run(deps: FlowDeps, stop: AbortSignal, since?: Date): Promise<void>;
 }

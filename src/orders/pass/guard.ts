@@ -13,7 +13,6 @@ import type { Database, Transaction } from '../../store/port.ts';
 import type { AccountRestraints } from './restraints.ts';
 
 const PAGE = 1_000;
-/** States of orders whose newest create was not taken, for sure. */
 const NOT_TAKEN: readonly string[] = ['pending', 'rejected', 'invalid', 'cancelled'];
 
 interface GuardDeps {
@@ -22,7 +21,6 @@ interface GuardDeps {
   readonly settings: GuardSettings;
 }
 
-/** A create waits until the `outcome` of one in flight is known. */
 export interface GuardWait {
   readonly kind: 'wait';
   readonly outcome: Promise<void>;

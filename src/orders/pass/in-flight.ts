@@ -17,14 +17,10 @@ export interface CreateInFlight extends Disposable {
    * of it. True once nothing proves that. Undefined before the intent and after the outcome.
    */
   isSent: boolean | undefined;
-  /** Its outcome cannot be written yet. */
   isHeldUp: boolean;
 }
 
-/**
- * The creates of this process, by the ids of their orders: each from before its intent is durable until its outcome is. An
- * order that is `sending` and not among them has an outcome that could not be written.
- */
+/** The creates of this process. An order that is `sending` and not among them has an outcome that could not be written. */
 export class CreatesInFlight {
   readonly #most: number;
   readonly #running = new Set<CreateInFlight>();

@@ -36,10 +36,7 @@ interface LeaseDeps {
   readonly gracePeriodOver: AbortSignal;
 }
 
-/**
- * The durable trace of requests: a number granted for a time. It counts as spent for the next owner, which knows
- * nothing else of the rate limit's window.
- */
+/** The durable trace of requests: a number granted for a time, which counts as spent for the next owner. */
 export class RequestLease {
   readonly #deps: LeaseDeps;
   readonly #granted: number;
@@ -53,10 +50,7 @@ export class RequestLease {
     this.#granted = requestsOfLease(deps.window.limit);
   }
 
-  /**
-   * Resolves once a request may go out; each one asks for itself. Rejects if that cannot be made durable in time, if
-   * ownership is not confirmed in time, or with `OwnedError` if another owner has taken over.
-   */
+  /** Resolves once a request may go out; each one asks for itself. Rejects if that takes too long, or with `OwnedError`. */
   async ensure(): Promise<void> {
     // Others may have waited for the same, so the remaining grant is looked at last.
     do {
@@ -201,7 +195,6 @@ function granted(lease: Lease, until: number, lastOwnerUntil: number | undefined
 
 /** Accounts that share a rate limit while this process owns them: the requests of each count for all. */
 export class RateGroup {
-  /** Makes the pace of each of them. */
   readonly paceOf: ReturnType<PaceMaker> | undefined;
   readonly #leases: readonly AccountLease[];
   #window: Promise<SharedWindow> | undefined;

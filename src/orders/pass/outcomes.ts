@@ -32,7 +32,6 @@ export function newCounters(): Counters {
   return { ...NOTHING };
 }
 
-/** Findings that only explain something are not counted. */
 export function countFindings(counters: Counters, findings: readonly Finding[]): void {
   counters.findings += findings.filter((one) => FINDING_CLASSES[one.class].severity !== 'info').length;
 }
@@ -67,13 +66,11 @@ export interface RecordedLookup {
   readonly unseen: readonly Pick<SeenStatus, 'field' | 'value'>[];
 }
 
-/** Counts an order as failed. */
 export function countFailure({ counters, tell }: Observers, failure: Failure): void {
   counters.failed += 1;
   tell({ kind: 'failed', failure });
 }
 
-/** Counts and logs a create, once that is durable. */
 export function tellCreate(
   { log, observers }: Telling,
   { outcome, before, after, isLate, findings }: RecordedCreate,
@@ -135,7 +132,6 @@ function whyNotTaken(outcome: NotTaken): Pick<Failure, 'kind' | 'cause'> {
   return { kind: outcome.kind, cause: outcome.kind === 'forbidden' ? outcome.reason : REFUSALS[outcome.kind] };
 }
 
-/** Counts and logs a look-up, once that is durable. */
 export function tellLookup(
   { log, observers, settings }: Telling & { readonly settings: FollowSettings },
   { answer, health }: Pick<OrderLookup, 'answer' | 'health'>,

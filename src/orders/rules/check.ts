@@ -69,7 +69,6 @@ export function checkOrder(row: UncheckedOrder): CheckedOrder {
   return problems.length === 0 ? { ok: true, order } : { ok: false, problems };
 }
 
-/** Names columns, as rows and files have them. */
 export function describeProblems(problems: readonly OrderProblem[]): string {
   return problems.map(({ field, reason }) => `${COLUMN_OF[field]} ${reason}`).join('; ');
 }

@@ -17,7 +17,6 @@ const MOST_COMPENSATED_MS = 14 * 60 * 60_000;
 
 export interface Evidence {
   readonly order: MerchantOrder;
-  /** exchangeType of the pre-order (§2.6). */
   readonly preOrderExchangeType: string | null;
   /** When the first create of the order was sent; null if none was, or if that is not known. */
   readonly firstSentAt: Date | null;
@@ -77,12 +76,10 @@ export const COMPARISONS = {
   },
 } as const satisfies Record<string, (compared: ComparedRecord, settings: AmountSettings) => Compared>;
 
-/** A word of `follow.disputedBy`. */
 export type ContradictionKind = keyof typeof COMPARISONS;
 
 export const CONTRADICTION_KINDS = Object.keys(COMPARISONS) as readonly ContradictionKind[];
 
-/** A difference between a record and its row that may mean that the record is of another order. */
 export interface Contradiction extends Difference {
   readonly kind: ContradictionKind;
 }

@@ -29,7 +29,6 @@ type ClaimDecision =
   | { readonly kind: 'invalid'; readonly decision: Decision }
   | { readonly kind: 'send'; readonly order: MerchantOrder; readonly decision: Decision };
 
-/** Settings that decide about creates; times in milliseconds after the request. */
 export interface CreateSettings {
   readonly verifyAfter: readonly number[];
   /** How soon an accepted order is looked up; no later than it counts as fresh. */
@@ -37,7 +36,6 @@ export interface CreateSettings {
   readonly freshFor: number;
 }
 
-/** Decides about a row that a pass found due. The row is read in the transaction that records the intent. */
 export function decideClaim(tracking: Tracking, row: UncheckedOrder, now: Date, isOnlyAccount = true): ClaimDecision {
   if (tracking.state !== 'pending') return { kind: 'skip' };
   const checked = checkOrder(row);
@@ -65,10 +63,7 @@ export function decideCorrected(tracking: Tracking, now: Date): Decision | undef
   return move(tracking, 'pending', { source: 'import', reason }, { nextActionAt: now });
 }
 
-/**
- * Decides the outcome of a create for the order as it stands: another owner may have moved it on. Write the decisions
- * one after the other. `forbiddenHold` is the number of the account's restraint that refuses creates now.
- */
+/** Write the decisions one after the other. `forbiddenHold` is the number of the restraint that refuses creates (403) now. */
 export function decideCreated(
   tracking: Tracking,
   outcome: CreateOutcome,

@@ -195,7 +195,6 @@ function recordTime(text: string | null, { serverDate }: RecordView, now: Date):
   return time === undefined || time > latest ? undefined : time;
 }
 
-/** The kind of a contradiction and the value of the record that contradicts. */
 type Settled = readonly [kind: string, actual: string | null];
 
 /** Returns the contradictions that make an order disputed: those of `follow.disputedBy` that no person has settled. */

@@ -41,7 +41,6 @@ const ALL_THE_SAME = '; --i-know-it-may-duplicate sends it all the same';
 
 type Targets = Readonly<Partial<Record<OrderState, OrderState>>>;
 
-/** The state that each decision leads to from each state. From unknown it goes by way of held; both moves are recorded. */
 const TARGETS: Readonly<Record<Judgement['kind'], Targets>> = {
   exists: { unknown: 'accepted', held: 'accepted' },
   'not-created': { unknown: 'pending', held: 'pending' },

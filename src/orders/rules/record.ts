@@ -15,7 +15,6 @@ export interface MerchantOrder {
   readonly bonus: string | null;
 }
 
-/** The column of each field in `merchant_orders`, and in a file of orders. */
 export const COLUMN_OF = {
   externalOrderId: 'external_order_id',
   asset: 'asset',
@@ -30,7 +29,6 @@ export const COLUMN_OF = {
   bonus: 'bonus',
 } as const satisfies Record<keyof MerchantOrder, string>;
 
-/** An order before it is checked: the values of the columns of a row, or of the fields of an import file. */
 export type UncheckedOrder = { readonly [Field in keyof MerchantOrder]: unknown };
 
 /** The fields of a pre-order (§2.6) that are compared. Amounts are decimal text. */
@@ -85,7 +83,6 @@ export interface Difference {
   readonly actual: string | null;
 }
 
-/** A difference between a pre-order and its order, with its class of findings. */
 export interface EchoDifference extends Difference {
   readonly class: 'PREORDER_ECHO_MISMATCH' | 'PREORDER_TOKEN_MISMATCH';
 }
@@ -158,7 +155,6 @@ export const ORDER_RECORD = z.looseObject({
   reward: number,
 });
 
-/** The paths in the fields of an object: the names that lead to each value, joined by points. */
 type PathIn<Shape> = {
   [Name in keyof Shape & string]: Shape[Name] extends
     | z.ZodObject<infer Inner>

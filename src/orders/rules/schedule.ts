@@ -31,10 +31,7 @@ export function longestFreshMs(freshForMs: number): number {
   return Math.max(5 * SECOND, 0.9 * freshForMs);
 }
 
-/**
- * Wait in ms after a look-up without evidence, `silentMs` after the last evidence: a quarter of that, from 30 s to 15
- * min, with jitter.
- */
+/** Wait in ms after a look-up without evidence: a quarter of the time since the last evidence, from 30 s to 15 min. */
 export function unansweredLookupMs(silentMs: number, random: number): number {
   return withJitter(Math.min(Math.max(30 * SECOND, silentMs / 4), 15 * MINUTE), random);
 }
@@ -47,10 +44,7 @@ export const HELD_LOOKUP_MS = DAY;
 /** When an order that the exchange rejected is looked up, in case it took it after all: durations since then. */
 export const REJECTED_LOOKUPS_MS = [HOUR, DAY] as const;
 
-/**
- * Wait before look-up `done + 1` of a plan of moments in ms; undefined after the last. The gaps count, not the moments:
- * after an outage the look-ups do not come all at once.
- */
+/** Wait in ms; undefined after the last moment. The gaps count, so that look-ups do not come all at once after an outage. */
 export function plannedGapMs(done: number, moments: readonly number[]): number | undefined {
   const at = moments[done];
   if (at === undefined) return undefined;

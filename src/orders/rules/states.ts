@@ -16,7 +16,6 @@ export const ALLOWED_NEXT = {
   abandoned: ['open', 'final', 'disputed'],
 } as const satisfies Record<string, readonly string[]>;
 
-/** A state of an order; docs/architecture.md draws the moves. */
 export type OrderState = keyof typeof ALLOWED_NEXT;
 
 /** Every state, in the order in which an order passes through them. */
