@@ -92,16 +92,8 @@ async function judgeNewest(
     const { turns = NO_TURNS } = decision;
     await keepRecord(tx, { ...received, comparedAt: received.receivedAt, ...turns }, view, earlier);
   }
-  const judged = {
-    row,
-    view,
-    evidence: compared?.evidence,
-    earlier,
-    before,
-    after: decision.tracking,
-    receivedAt: now,
-    now,
-  };
+  const after = decision.tracking;
+  const judged = { ...looked, view, evidence: compared?.evidence, earlier, after, receivedAt: now };
   const { found, classes } = await judgeRecord(tx, deps, judged);
   if (found.length === 0 && row.has_findings === 0) return [];
   const isMoved = before.changedAt !== decision.tracking.changedAt;

@@ -1,4 +1,4 @@
-import type { Finding } from '../findings/rules/finding.ts';
+import { sharedWith } from '../findings/rules/rules.ts';
 import { after as laterBy } from '../base/instant.ts';
 import { decideCreated, type CreateOutcome } from './rules/create.ts';
 import { isSuccess } from './rules/record.ts';
@@ -174,15 +174,10 @@ async function noteCreated(
   if (outcome.kind !== 'accepted') return outcomes;
   const preOrderId = outcome.preOrder.id;
   const other = await orderWithPreOrder(tx, { account, externalOrderId, preOrderId });
-  const found = [...outcome.differences, ...(other === undefined ? [] : [reused(preOrderId, other)])];
+  const found = [
+    ...outcome.differences,
+    ...(other === undefined ? [] : [sharedWith('PREORDER_REUSED', preOrderId, other)]),
+  ];
   if (found.length === 0) return outcomes;
   return [...outcomes, ...(await recordFindings(tx, deps, externalOrderId, { found, classes: [], now }))];
-}
-
-function reused(preOrderId: string, other: string): Finding {
-  return {
-    class: 'PREORDER_REUSED',
-    expected: `${preOrderId} for this order only`,
-    actual: `${preOrderId} for ${other} too`,
-  };
 }

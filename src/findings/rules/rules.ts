@@ -106,9 +106,12 @@ export function replaced({ record, earlier }: Pick<RecordContext, 'record' | 'ea
 }
 
 function orderReused({ record, orderUsedBy }: RecordContext): readonly Finding[] {
-  return orderUsedBy === null
-    ? []
-    : [found('ORDER_REUSED', `${record.orderId} for this order only`, `${record.orderId} for ${orderUsedBy} too`)];
+  return orderUsedBy === null ? [] : [sharedWith('ORDER_REUSED', record.orderId, orderUsedBy)];
+}
+
+/** A value that only one order may have, and that another one has too. */
+export function sharedWith(name: FindingClassName, value: string, other: string): Finding {
+  return found(name, `${value} for this order only`, `${value} for ${other} too`);
 }
 
 /** The interface does not say which way the ratio is meant, so both ways are accepted. */
@@ -172,14 +175,7 @@ function hashChanged({ record, earlier }: RecordContext): readonly Finding[] {
 
 function hashReused({ record, hashUsedBy }: RecordContext): Judged {
   if (record.transactionHash === null) return undefined;
-  if (hashUsedBy === null) return [];
-  return [
-    found(
-      'TX_HASH_REUSED',
-      `${record.transactionHash} for this order only`,
-      `${record.transactionHash} for ${hashUsedBy} too`,
-    ),
-  ];
+  return hashUsedBy === null ? [] : [sharedWith('TX_HASH_REUSED', record.transactionHash, hashUsedBy)];
 }
 
 function statuses({ record }: RecordContext, settings: ReconcileSettings): readonly Finding[] {
