@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { Logger } from 'pino';
 import { Accounts } from './accounts/accounts.ts';
 import { Cron, tellMissed } from './accounts/cron.ts';
 import type { Passes } from './accounts/account.ts';
@@ -122,7 +123,9 @@ export async function runDaemon(
   const tasks = [
     unlessStopped(stop, () => ownership.share(groupsOf(config), take, stop)),
     accounts.heedChanges(),
-    ...lookAfter(accounts, shared, [orderTicks, ...sweepTicks]),
+    accounts.due.wakeInTime(stop),
+    repeatEvery(clock, READ_KEY_MS, stop, () => accounts.rereadKeys()),
+    repeatEvery(clock, SECOND_MS, stop, () => eachSecond(accounts, [orderTicks, ...sweepTicks], log)),
   ];
   for (const task of tasks) task.catch((error: unknown) => failed.abort(error));
   gracePeriodOver.signal.addEventListener('abort', () => accounts.endGracePeriod());
@@ -170,11 +173,7 @@ async function unlessStopped(stop: AbortSignal, work: () => Promise<void>): Prom
 }
 
 /** Starts services in their order. If one cannot start, those before it are closed: they would keep the process alive. */
-async function startServices(
-  makers: readonly ServiceMaker[],
-  deps: ServiceDeps,
-  failed: AbortController,
-): Promise<readonly Service[]> {
+async function startServices(makers: readonly ServiceMaker[], deps: ServiceDeps, failed: AbortController) {
   const services: Service[] = [];
   try {
     for (const maker of makers) {
@@ -190,16 +189,10 @@ async function startServices(
   }
 }
 
-function lookAfter(accounts: Accounts, { clock, log, stop }: Shared, crons: readonly Cron[]): readonly Promise<void>[] {
-  return [
-    accounts.due.wakeInTime(stop),
-    repeatEvery(clock, READ_KEY_MS, stop, () => accounts.rereadKeys()),
-    repeatEvery(clock, SECOND_MS, stop, async () => {
-      for (const ticks of crons) ticks.tickIfOverdue();
-      tellMissed(crons, log);
-      await accounts.eachSecond();
-    }),
-  ];
+async function eachSecond(accounts: Accounts, crons: readonly Cron[], log: Logger): Promise<void> {
+  for (const ticks of crons) ticks.tickIfOverdue();
+  tellMissed(crons, log);
+  await accounts.eachSecond();
 }
 
 export function passesBy(sweeps: readonly Sweep[], tickedAt: () => Date): Passes {

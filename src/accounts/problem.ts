@@ -197,9 +197,7 @@ export function holdProblems(
 }
 
 /** Rows of accounts that no process drives. A shop may write any text as the account of a row. */
-export function otherAccountsProblems(
-  others: readonly { readonly account: string; readonly orders: number }[],
-): readonly Problem[] {
+export function otherAccountsProblems(others: readonly { readonly account: string; readonly orders: number }[]) {
   if (others.length === 0) return [];
   const rows = sumOf(others, ({ orders }) => orders);
   const names = firstOf(others.map(({ account }) => quote(account)));
@@ -208,22 +206,13 @@ export function otherAccountsProblems(
   return [problem('other-accounts', text)];
 }
 
-/** An order that the database, such as a trigger of the merchant's, does not let the daemon write. */
-interface KeptBack {
-  readonly externalOrderId: string;
-  readonly since: string;
-  readonly cause: string;
-}
-
-export function keptBackProblems({
-  account,
-  keptBack,
-}: {
+/** Orders that the database, such as a trigger of the merchant's, does not let the daemon write. */
+export function keptBackProblems(of: {
   readonly account: string;
-  readonly keptBack: readonly KeptBack[];
+  readonly keptBack: readonly { readonly externalOrderId: string; readonly since: string; readonly cause: string }[];
 }): readonly Problem[] {
-  return keptBack.map(({ since, ...kept }) => {
-    const about = { account, externalOrderId: kept.externalOrderId };
+  return of.keptBack.map(({ since, ...kept }) => {
+    const about = { account: of.account, externalOrderId: kept.externalOrderId };
     return problem('kept-back', describeKeptBack(kept).why, { about, since });
   });
 }

@@ -28,12 +28,7 @@ type CompareDeps = { readonly settings: Pick<FlowDeps['settings'], 'tolerance' |
 const MAY_BE_DISPUTED: readonly string[] = ['disputed', 'abandoned'];
 
 /** The history and the pre-order are read only if the row looks like a contradiction, or may have been one before. */
-export async function readEvidence(
-  db: Database,
-  row: FollowedRow,
-  record: RecordView,
-  receivedAt: Date,
-): Promise<Evidence> {
+export async function readEvidence(db: Database, row: FollowedRow, record: RecordView, receivedAt: Date) {
   return {
     order: sentOrderOf(row),
     preOrderExchangeType: await preOrderExchangeType(db, row, record),
@@ -109,11 +104,7 @@ async function preOrderExchangeType(db: Database, row: FollowedRow, record: Reco
   return body === undefined ? null : readExchangeType(body);
 }
 
-export async function compareWithNewest(
-  tx: Transaction,
-  row: FollowedRow,
-  answer: LookupAnswer,
-): Promise<LookupAnswer> {
+export async function compareWithNewest(tx: Transaction, row: FollowedRow, answer: LookupAnswer) {
   const { account, external_order_id: externalOrderId, earlier_body: newestBody } = row;
   if (answer.kind !== 'found' || newestBody === null) return answer;
   if (withoutServerDate(newestBody) === withoutServerDate(answer.body)) return answer;

@@ -1,6 +1,6 @@
 import { judgedIn, findOverdue, OVERDUE_CLASSES } from './rules/age.ts';
 import { type FindingClassName, FINDING_CLASSES } from './rules/classes.ts';
-import { found as differing, type Finding, type RecordContext } from './rules/finding.ts';
+import { found as differing, type Finding } from './rules/finding.ts';
 import { replaced } from './rules/rules.ts';
 import { NO_TURNS } from '../orders/rules/record-change.ts';
 import type { FoundRecord, LookupAnswer, LookupDecision } from '../orders/rules/lookup.ts';
@@ -102,12 +102,7 @@ async function judgeNewest(
 }
 
 /** A record that was not taken changes nothing, but it may be of another order. */
-async function judgeNotTaken(
-  tx: Transaction,
-  deps: JudgeDeps,
-  { row, decision, now }: LookedUp,
-  view: RecordView,
-): Promise<NewFindings> {
+async function judgeNotTaken(tx: Transaction, deps: JudgeDeps, { row, decision, now }: LookedUp, view: RecordView) {
   const { account, external_order_id: externalOrderId } = row;
   const { turns, disagreement } = decision;
   if (turns !== undefined) await keepTurns(tx, { account, externalOrderId, ...turns });
@@ -189,11 +184,7 @@ export function logUnjudged({ observers }: JudgeDeps, externalOrderId: string, e
   observers.tell({ kind: 'failed', failure: { level: 'error', message, cause: String(error), ...about } });
 }
 
-export async function judgeRecord(
-  tx: Transaction,
-  deps: JudgeDeps,
-  judged: Judged,
-): Promise<{ found: readonly Finding[]; classes: readonly FindingClassName[] }> {
+export async function judgeRecord(tx: Transaction, deps: JudgeDeps, judged: Judged) {
   const { row, view: record, evidence, earlier, before, after, receivedAt, now } = judged;
   const { settings } = deps;
   const overdue = overdueFindings(deps, row, after, record ?? null, now);
@@ -236,11 +227,7 @@ async function learnMerchant(
 }
 
 /** Finds orders that share a hash or an order id. Unchanged values of orders without findings are skipped. */
-async function readOthers(
-  tx: Transaction,
-  { row, earlier }: Judged,
-  record: RecordView,
-): Promise<Pick<RecordContext, 'hashUsedBy' | 'orderUsedBy'>> {
+async function readOthers(tx: Transaction, { row, earlier }: Judged, record: RecordView) {
   const { account, external_order_id: externalOrderId } = row;
   const other = async (field: 'transactionHash' | 'orderId') => {
     const value = record[field];

@@ -69,10 +69,7 @@ export async function sweepWithoutFindings(deps: SweepDeps, signal: AbortSignal)
   await deps.settings.pace.learn(deps, signal);
 }
 
-function logOverdue(
-  { clock, exchange, restraints, log, settings }: SweepDeps,
-  overdue: OverdueLookups | undefined,
-): void {
+function logOverdue({ clock, exchange, restraints, log, settings }: SweepDeps, overdue: OverdueLookups | undefined) {
   if (overdue === undefined || restraints.heldForMs('lookup') > 0 || exchange.breaker('lookup').openings > 0) return;
   const { orders, since } = overdue;
   if (clock.now().getTime() - since.getTime() <= WORTH_TELLING_MS + settings.pace.overdueAfterMs) return;
@@ -168,12 +165,7 @@ export async function compareNewRecords(deps: CompareDeps, signal: AbortSignal):
 }
 
 /** Compares the stored record with its order, as if it had just come and were the first. */
-async function compareStored(
-  tx: Transaction,
-  deps: JudgeDeps,
-  externalOrderId: string,
-  now: Date,
-): Promise<NewFindings> {
+async function compareStored(tx: Transaction, deps: JudgeDeps, externalOrderId: string, now: Date) {
   const { account } = deps;
   const row = await readFollowed(tx, account, externalOrderId);
   const stored = await readRecord(tx, account, externalOrderId);

@@ -104,11 +104,7 @@ export async function sendOrder(deps: FlowDeps, externalOrderId: string, signal:
 }
 
 /** Returns the wait that comes first, if the outcome of a create in flight decides whether one more passes a limit. */
-async function trySending(
-  deps: FlowDeps,
-  externalOrderId: string,
-  signal: AbortSignal,
-): Promise<GuardWait | undefined> {
+async function trySending(deps: FlowDeps, externalOrderId: string, signal: AbortSignal) {
   const { exchange, creates } = deps;
   using turn = await exchange.turnToCreate(externalOrderId, signal);
   if (turn === undefined) return undefined;

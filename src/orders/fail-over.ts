@@ -31,9 +31,7 @@ const PAGE = 200;
 type Unmarked = FlowDeps['creates']['unmarked'];
 
 /** Makes each order unknown that a lost owner may have sent; returns those whose rows are locked, and when the newest fail-over was noticed, in ms. */
-export async function takeUpFailOvers(
-  deps: FailOverDeps,
-): Promise<{ readonly newestAt: number | undefined; readonly unmarked: Unmarked }> {
+export async function takeUpFailOvers(deps: FailOverDeps) {
   const { account, store } = deps;
   await reportSent(deps);
   const unmarked: Unmarked = new Map();
@@ -213,12 +211,7 @@ export async function assumeOrderSent(tx: Transaction, { account, id, how }: Ass
   return 1;
 }
 
-export async function assumeRowSent(
-  tx: Transaction,
-  row: OrderRow,
-  how: Assumption,
-  { clock, settings }: Assuming,
-): Promise<void> {
+export async function assumeRowSent(tx: Transaction, row: OrderRow, how: Assumption, { clock, settings }: Assuming) {
   const now = clock.now();
   const before = trackingOf(row);
   const unknown = await saveDecision(tx, before, assumeSent(before, how, now, settings), now);

@@ -26,14 +26,10 @@ export interface OperatorTarget {
   readonly listed?: Tracking;
 }
 
-export type OperatorResult =
-  | { readonly kind: 'done'; readonly externalOrderId: string; readonly from: OrderState; readonly to: OrderState }
-  | {
-      readonly kind: 'passed-over';
-      readonly externalOrderId: string;
-      readonly state: OrderState | null;
-      readonly why: string;
-    };
+export type OperatorResult = { readonly externalOrderId: string } & (
+  | { readonly kind: 'done'; readonly from: OrderState; readonly to: OrderState }
+  | { readonly kind: 'passed-over'; readonly state: OrderState | null; readonly why: string }
+);
 
 export async function listTargets(
   { account, store, clock, settings }: OperatorDeps,
@@ -43,8 +39,7 @@ export async function listTargets(
   const query = { account, state: filter.state, from, to, by: 'id', limit } as const;
   const rows = await findOrders(store.db, query, ROW_COLUMNS);
   const now = clock.now();
-  const targets = [];
-  for (const row of rows) {
+  return await Array.fromAsync(rows, async (row) => {
     const listed = trackingOf(row);
     const { externalOrderId, state } = listed;
     const evidence = await evidenceFor(store.db, action, row, settings);
@@ -52,9 +47,8 @@ export async function listTargets(
     const result: OperatorResult = made.ok
       ? { kind: 'done', externalOrderId, from: state, to: made.to }
       : { kind: 'passed-over', externalOrderId, state, why: made.why };
-    targets.push({ target: { externalOrderId, listed }, result });
-  }
-  return targets;
+    return { target: { externalOrderId, listed }, result };
+  });
 }
 
 async function evidenceFor(
@@ -77,11 +71,7 @@ export async function evidenceAgainstSending(db: Database, row: OrderRow): Promi
 }
 
 /** Decides each order in its own transaction; yields results in order. Skips orders that changed since listed. */
-export async function* decideOrders(
-  deps: OperatorDeps,
-  targets: readonly OperatorTarget[],
-  action: OperatorAction,
-): AsyncGenerator<OperatorResult> {
+export async function* decideOrders(deps: OperatorDeps, targets: readonly OperatorTarget[], action: OperatorAction) {
   for (const part of partsOf(targets, TOGETHER)) {
     yield* await Promise.all(
       part.map((target) => deps.store.writer.write((tx) => decideOrder(tx, deps, target, action))),

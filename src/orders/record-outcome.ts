@@ -92,13 +92,13 @@ function withoutIgnored(outcome: CreateOutcome, { ignore }: Pick<OutcomeDeps['se
 }
 
 /** Writes the state alone if the database refuses more. An outcome that cannot be written is logged: the exchange does not tell it again. */
-async function writeOutcome<Recorded>(
+async function writeOutcome(
   { store, log, gracePeriodOver, observers }: OutcomeDeps,
   externalOrderId: string,
   outcome: CreateOutcome,
-  writing: (isWhole: boolean) => Work<Recorded>,
+  writing: (isWhole: boolean) => Work<RecordedCreate>,
   create: CreateInFlight | undefined,
-): Promise<Recorded> {
+): Promise<RecordedCreate> {
   const tell = ({ message: cause }: StoreError) => {
     if (create !== undefined) create.isHeldUp = true;
     const message = 'the outcome of a create cannot be written yet';

@@ -19,10 +19,7 @@ type RecoverDeps = Omit<FlowDeps, 'exchange' | 'restraints' | 'creates' | 'grace
 type UnrecordedDeps = Omit<FlowDeps, 'exchange'>;
 
 /** Puts right what the last owner left, before anything is sent: orders that are `sending` may have been taken. */
-export async function recover(
-  deps: RecoverDeps & { readonly wrongTimes: WrongTimes },
-  clockWentBack: boolean,
-): Promise<void> {
+export async function recover(deps: RecoverDeps & { readonly wrongTimes: WrongTimes }, clockWentBack: boolean) {
   const { account, store, log } = deps;
   let found = 0;
   const outcome = { kind: 'unknown', why: 'the process ended while the create was under way' } as const;
@@ -62,11 +59,7 @@ export async function recoverUnrecorded(deps: UnrecordedDeps): Promise<void> {
   }
 }
 
-async function recoverOne(
-  tx: Transaction,
-  deps: UnrecordedDeps,
-  externalOrderId: string,
-): Promise<OrderState | undefined> {
+async function recoverOne(tx: Transaction, deps: UnrecordedDeps, externalOrderId: string) {
   const { lease, inFlight } = deps.creates;
   // Another owner may be sending it.
   await lease.assertOwned(tx);

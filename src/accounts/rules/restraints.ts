@@ -145,12 +145,7 @@ export function isInDoubt({ unknownInARow, evidence }: Restraints, settings: Res
   return evidence?.isDoubted === true && unknownInARow >= slowedFrom(settings);
 }
 
-function slowed(
-  restraints: readonly Restraint[],
-  unknownInARow: number,
-  knownAt: Date,
-  settings: RestraintSettings,
-): Restraint {
+function slowed(restraints: readonly Restraint[], unknownInARow: number, knownAt: Date, settings: RestraintSettings) {
   const known = restraints.find(({ kind }) => kind === 'slowed');
   const reason = `creates had unknown outcomes ${unknownInARow} times in a row while the exchange answered look-ups`;
   const restraint = { kind: 'slowed', since: known?.since ?? knownAt, until: null, reason, actor: null } as const;
@@ -158,12 +153,7 @@ function slowed(
 }
 
 /** The same restraint after a create: the next create may go 1, 2, 4 … min later, at most an hour. */
-export function slowedAgain(
-  restraint: Restraint,
-  unknownInARow: number,
-  since: Date,
-  settings: RestraintSettings,
-): Restraint {
+export function slowedAgain(restraint: Restraint, unknownInARow: number, since: Date, settings: RestraintSettings) {
   const ms = FIRST_SLOWED_MS * 2 ** Math.min(Math.max(0, unknownInARow - SLOWED_FROM), 12);
   const isHourly = unknownInARow >= settings.pauseAfterUnknown;
   return { ...restraint, until: after(since, isHourly ? LONGEST_SLOWED_MS : Math.min(ms, LONGEST_SLOWED_MS)) };

@@ -23,11 +23,7 @@ export function compareRecord(context: RecordContext, settings: ReconcileSetting
 }
 
 /** Finds the differences between a pre-order (§2.6) and its order. A field that was not sent may come back filled. */
-export function comparePreOrder(
-  order: MerchantOrder,
-  preOrder: PreOrderView,
-  exchangeType?: unknown,
-): readonly EchoDifference[] {
+export function comparePreOrder(order: MerchantOrder, preOrder: PreOrderView, exchangeType?: unknown) {
   const texts = ['assetPosition', 'orderType', 'providerType', 'cryptoAddress'] as const;
   const decimals = ['asset', 'limit', 'bonus'] as const;
   const currencies = ['fromCurrency', 'toCurrency'] as const;

@@ -65,7 +65,7 @@ export class RequestLease {
   /** Renews the lease in the transaction of an intent. Call the result once that is durable, and then `ensure`. */
   async renewWithin(tx: Transaction): Promise<() => void> {
     if (this.#isRunningOut()) return await this.#writeWithin(tx, LEASE_MS, this.#granted);
-    await assertNewestOwner(tx, this.#deps.account, this.#deps.accountLease.generation);
+    await this.assertOwned(tx);
     return () => {};
   }
 
@@ -93,10 +93,8 @@ export class RequestLease {
     while (!accountLease.isTrusted()) {
       if (accountLease.ending.aborted) throw new OwnedError(`this process no longer drives the account ${account}`);
       if (clock.monotonic() >= until) {
-        throw new StoreError(
-          'busy',
-          `the database does not say whether this process still drives the account ${account}`,
-        );
+        const unconfirmed = `the database does not say whether this process still drives the account ${account}`;
+        throw new StoreError('busy', unconfirmed);
       }
       await clock.sleep(TRUST_LOOK_MS, accountLease.ending).catch(() => undefined);
     }
@@ -119,13 +117,12 @@ export class RequestLease {
   }
 
   async #write(ms: number, requests: number): Promise<void> {
-    const onDurable = await this.#deps.store.writer.write((tx) => this.#writeWithin(tx, ms, requests));
-    onDurable();
+    (await this.#deps.store.writer.write((tx) => this.#writeWithin(tx, ms, requests)))();
   }
 
   async #writeWithin(tx: Transaction, ms: number, requests: number): Promise<() => void> {
     const { account, clock, accountLease, window, concurrency, timeoutMs } = this.#deps;
-    await assertNewestOwner(tx, account, accountLease.generation);
+    await this.assertOwned(tx);
     const [now, monotonic] = [accountLease.now(), clock.monotonic()];
     const { running, ended } = window.spent(monotonic);
     const mostStarted = this.#started + requests;
@@ -204,11 +201,7 @@ export class RateGroup {
     this.paceOf = makePaces?.(accountLeases.length);
   }
 
-  async windowOf(
-    deps: Pick<LeaseDeps, 'store' | 'clock'>,
-    limit: RateLimit,
-    spent: readonly SpentRequests[],
-  ): Promise<RateWindow> {
+  async windowOf(deps: Pick<LeaseDeps, 'store' | 'clock'>, limit: RateLimit, spent: readonly SpentRequests[]) {
     this.#window ??= this.#open(deps, limit).catch((error: unknown) => {
       this.#window = undefined;
       throw error;

@@ -139,11 +139,7 @@ export function becomesUnknown(
 type Accepted = Extract<CreateOutcome, { kind: 'accepted' }>;
 
 /** Accepts an order that waits for an outcome or to be sent again; in any other state it gets the id if it has none. */
-function acceptedLate(
-  tracking: Tracking,
-  outcome: Accepted,
-  accept: (from: Tracking, outcome: Accepted) => Decision,
-): readonly Decision[] {
+function acceptedLate(tracking: Tracking, outcome: Accepted, accept: (from: Tracking, outcome: Accepted) => Decision) {
   const how = { source: 'create', reason: 'the exchange answered an earlier request late' } as const;
   switch (tracking.state) {
     case 'held':

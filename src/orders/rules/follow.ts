@@ -117,11 +117,7 @@ function found(
 }
 
 /** Why the order is disputed, if it is. An order that answers for an unsent row contradicts it in any case. */
-function disputeOf(
-  tracking: Tracking,
-  contradictions: readonly Contradiction[],
-  settings: FollowSettings,
-): string | undefined {
+function disputeOf(tracking: Tracking, contradictions: readonly Contradiction[], settings: FollowSettings) {
   if (isNeverSent(tracking) && tracking.oursDespite === null) {
     return 'the exchange has an order for the row, although it was never sent';
   }
@@ -211,18 +207,10 @@ export function describeDisputes(disputes: readonly Contradiction[]): string {
   return `the order at the exchange contradicts the row: ${disputes.map(describe).join('; ')}`;
 }
 
-const NAMES: Readonly<Record<Exclude<Contradiction['kind'], 'age'>, string>> = {
-  merchant: 'merchant',
-  pair: 'pair',
-  type: 'type',
-  amount: 'amount',
-  id: 'external order id',
-};
-
 function describe({ kind, expected, actual }: Contradiction): string {
   const [ours, theirs] = [expected ?? '', actual ?? ''];
   if (kind === 'age') return `it was created at ${quote(theirs)}, and ours was ${ours}`;
-  return `its ${NAMES[kind]} is ${quote(theirs)}, and ours is ${quote(ours)}`;
+  return `its ${kind === 'id' ? 'external order id' : kind} is ${quote(theirs)}, and ours is ${quote(ours)}`;
 }
 
 export interface NewestRecord {

@@ -73,10 +73,7 @@ export interface LookupDecision extends Decision {
   readonly disagreement?: Difference;
 }
 
-export function isFinalRecord(
-  record: RecordView,
-  settings: Pick<FollowSettings, 'finalStatuses' | 'openStatuses'>,
-): boolean {
+export function isFinalRecord(record: RecordView, settings: Pick<FollowSettings, 'finalStatuses' | 'openStatuses'>) {
   const status = record.orderStatus;
   if (settings.finalStatuses.includes(status)) return true;
   if (settings.openStatuses.includes(status)) return false;

@@ -113,12 +113,7 @@ function notAllowed(state: OrderState): string {
   return `it ${SITUATIONS[state]}; ${instead}`;
 }
 
-function tooDangerous(
-  tracking: Tracking,
-  judgement: Judgement,
-  now: Date,
-  evidence: DecisionEvidence,
-): string | undefined {
+function tooDangerous(tracking: Tracking, judgement: Judgement, now: Date, evidence: DecisionEvidence) {
   if (judgement.kind !== 'not-created' && judgement.kind !== 'retry') return undefined;
   if (judgement.mayDuplicate === true) return undefined;
   const obstacle = obstacleTo(judgement.kind, tracking, now, evidence);

@@ -51,17 +51,13 @@ export function plannedGapMs(done: number, moments: readonly number[]): number |
   return Math.max(0, at - (moments[done - 1] ?? 0));
 }
 
-const HOUR_MS = 60 * 60_000;
-
 export function nextLookupAt(
   tracking: Tracking,
   now: Date,
   settings: FollowSettings,
   hasEnded = isRechecked(tracking.state),
 ): Date | null {
-  if (hasEnded) {
-    return nextRecheckAt(tracking, now, settings);
-  }
+  if (hasEnded) return nextRecheckAt(tracking, now, settings);
   if (tracking.state === 'held') return after(now, heldLookupMs(settings));
   if (tracking.state === 'unknown') return tracking.nextActionAt;
   const sinceChangeMs = now.getTime() - (tracking.changedAt ?? now).getTime();
@@ -103,7 +99,7 @@ export function afterNoAnswer(
 
 /** An unknown outcome is not left alone for longer than an hour. */
 function rarerMs(state: OrderState, silentMs: number): number {
-  return Math.min(Math.max(LEAST_GAP_MS, silentMs / 2), state === 'unknown' ? HOUR_MS : HELD_LOOKUP_MS);
+  return Math.min(Math.max(LEAST_GAP_MS, silentMs / 2), state === 'unknown' ? HOUR : HELD_LOOKUP_MS);
 }
 
 /**
