@@ -1,6 +1,6 @@
 import { judgedIn, findOverdue, OVERDUE_CLASSES } from './rules/age.ts';
 import { type FindingClassName, FINDING_CLASSES } from './rules/classes.ts';
-import { found as differing, type Finding } from './rules/finding.ts';
+import type { Finding } from './rules/finding.ts';
 import { replaced } from './rules/rules.ts';
 import { NO_TURNS } from '../orders/rules/record-change.ts';
 import type { FoundRecord, LookupAnswer, LookupDecision } from '../orders/rules/lookup.ts';
@@ -63,8 +63,9 @@ async function judgeAnswer(tx: Transaction, deps: JudgeDeps, looked: LookedUp): 
     case 'unanswered': {
       if (answer.answeredFor === undefined) return [];
       const { before, now } = looked;
-      const found = [differing('IDENTITY_MISMATCH', before.externalOrderId, answer.answeredFor)];
-      return await recordFindings(tx, deps, before.externalOrderId, { found, classes: ['IDENTITY_MISMATCH'], now });
+      const { externalOrderId } = before;
+      const other: Finding = { class: 'IDENTITY_MISMATCH', expected: externalOrderId, actual: answer.answeredFor };
+      return await recordFindings(tx, deps, externalOrderId, { found: [other], classes: [other.class], now });
     }
   }
 }
@@ -111,7 +112,8 @@ async function judgeNotTaken(tx: Transaction, deps: JudgeDeps, { row, decision, 
   const earlier = earlierView(row);
   const found = [...stale, ...overdueFindings(deps, row, decision.tracking, earlier, now)];
   const classes = judgedIn(decision.tracking.state, JUDGED_BY_ANSWER);
-  const judged = { found, foundAgain: replaced({ record: view, earlier }), classes, now };
+  const foundAgain = replaced({ record: view, earlier }).map((one) => ({ class: 'ORDER_REPLACED' as const, ...one }));
+  const judged = { found, foundAgain, classes, now };
   return await recordFindings(tx, deps, externalOrderId, judged);
 }
 
@@ -125,9 +127,9 @@ async function judgeNotFound(
   const { orderId, externalOrderId, state } = before;
   // An order that a person has given up is not missed.
   const isMissed = orderId !== null && state !== 'abandoned';
-  const vanished = isMissed ? [differing('ORDER_VANISHED', `order ${orderId}`, 'not found')] : [];
+  const vanished: Finding = { class: 'ORDER_VANISHED', expected: `order ${orderId}`, actual: 'not found' };
   const overdue = overdueFindings(deps, row, decision.tracking, earlierView(row), now);
-  const found = [...vanished, ...overdue];
+  const found = isMissed ? [vanished, ...overdue] : overdue;
   if (found.length === 0 && row.has_findings === 0) return [];
   const isNoAnswer = isMissed && evidence === 'likely';
   const classes: readonly FindingClassName[] = isNoAnswer ? ['ORDER_VANISHED', 'UNCHECKED'] : JUDGED_BY_ANSWER;

@@ -1,4 +1,4 @@
-import { sharedWith } from '../findings/rules/rules.ts';
+import { shared } from '../findings/rules/rules.ts';
 import { after as laterBy } from '../base/instant.ts';
 import { decideCreated, type CreateOutcome } from './rules/create.ts';
 import { isSuccess } from './rules/record.ts';
@@ -176,7 +176,7 @@ async function noteCreated(
   const other = await orderWithPreOrder(tx, { account, externalOrderId, preOrderId });
   const found = [
     ...outcome.differences,
-    ...(other === undefined ? [] : [sharedWith('PREORDER_REUSED', preOrderId, other)]),
+    ...(other === undefined ? [] : [{ class: 'PREORDER_REUSED' as const, ...shared(preOrderId, other) }]),
   ];
   if (found.length === 0) return outcomes;
   return [...outcomes, ...(await recordFindings(tx, deps, externalOrderId, { found, classes: [], now }))];

@@ -26,14 +26,6 @@ export interface ReconcileSettings extends AmountSettings {
   readonly ignore: readonly FindingClassName[];
 }
 
-export function differs(name: FindingClassName, expected: string | null, actual: string | null): readonly Finding[] {
-  return expected === actual ? [] : [found(name, expected, actual)];
-}
-
-export function found(name: FindingClassName, expected: string | null, actual: string | null): Finding {
-  return { class: name, expected, actual };
-}
-
 /** The status of a finding. Only a person acknowledges a finding; everything else happens by itself. */
 export type FindingStatus = 'open' | 'acknowledged' | 'resolved';
 

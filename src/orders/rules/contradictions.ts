@@ -30,28 +30,28 @@ export interface ComparedRecord extends Evidence {
 }
 
 /** The differences of one kind; undefined if something lacks: then nothing is said, not that all is well. */
-type Compared = readonly Difference[] | undefined;
+export type Compared = readonly Difference[] | undefined;
 
 /** The ways in which an order record can contradict the row that it answers for, by their words in `follow.disputedBy`. */
 export const COMPARISONS = {
-  merchant({ merchantId, record }: ComparedRecord): Compared {
+  merchant: ({ merchantId, record }: ComparedRecord): Compared => {
     return merchantId === null || record.merchantId === null ? undefined : differing(merchantId, record.merchantId);
   },
 
-  age({ firstSentAt, record, receivedAt }: ComparedRecord): Compared {
+  age: ({ firstSentAt, record, receivedAt }: ComparedRecord): Compared => {
     const isOlder = firstSentAt === null ? undefined : isCreatedBefore(firstSentAt, record, receivedAt);
     if (firstSentAt === null || isOlder === undefined) return undefined;
     return isOlder ? [{ expected: `created after ${firstSentAt.toISOString()}`, actual: record.creationDate }] : [];
   },
 
-  pair({ order, record }: ComparedRecord): Compared {
+  pair: ({ order, record }: ComparedRecord): Compared => {
     if (record.fromCurrency === null || record.toCurrency === null) return undefined;
     const expected = `${order.fromCurrency}/${order.toCurrency}`;
     const actual = `${record.fromCurrency}/${record.toCurrency}`;
     return isSameCurrency(expected, actual) ? [] : differing(expected, actual);
   },
 
-  type({ order, preOrderExchangeType: exchangeType, record }: ComparedRecord): Compared {
+  type: ({ order, preOrderExchangeType: exchangeType, record }: ComparedRecord): Compared => {
     const isGiven = record.orderType !== null && (exchangeType === null || record.exchangeType !== null);
     const found = [
       ...(record.orderType === null ? [] : differing(order.orderType, record.orderType)),
@@ -60,7 +60,7 @@ export const COMPARISONS = {
     return isGiven || found.length > 0 ? found : undefined;
   },
 
-  amount({ order, record }: ComparedRecord, settings: AmountSettings): Compared {
+  amount: ({ order, record }: ComparedRecord, settings: AmountSettings): Compared => {
     const field = amountField(order.assetPosition, settings);
     const actual = field === undefined ? null : record[field];
     if (field === undefined || actual === null) return undefined;
@@ -71,7 +71,7 @@ export const COMPARISONS = {
     return isEqual ? [] : [{ expected: order.asset, actual }];
   },
 
-  id({ order, record }: ComparedRecord): Compared {
+  id: ({ order, record }: ComparedRecord): Compared => {
     return differing(order.externalOrderId, record.externalOrderId);
   },
 } as const satisfies Record<string, (compared: ComparedRecord, settings: AmountSettings) => Compared>;
@@ -103,6 +103,6 @@ export function isCreatedBefore(sentAt: Date, record: RecordView, receivedAt: Da
   return createdMs < sentAt.getTime() + behindMs - SKEW_LIMIT_MS;
 }
 
-function differing(expected: string, actual: string): readonly Difference[] {
+export function differing(expected: string, actual: string | null): readonly Difference[] {
   return expected === actual ? [] : [{ expected, actual }];
 }
