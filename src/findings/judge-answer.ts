@@ -65,7 +65,7 @@ async function judgeAnswer(tx: Transaction, deps: JudgeDeps, looked: LookedUp): 
       const { before, now } = looked;
       const { externalOrderId } = before;
       const other: Finding = { class: 'IDENTITY_MISMATCH', expected: externalOrderId, actual: answer.answeredFor };
-      return await recordFindings(tx, deps, externalOrderId, { found: [other], classes: [other.class], now });
+      return await recordFindings(tx, before, { found: [other], classes: [other.class], now });
     }
   }
 }
@@ -99,11 +99,16 @@ async function judgeNewest(
   if (found.length === 0 && row.has_findings === 0) return [];
   const isMoved = before.changedAt !== decision.tracking.changedAt;
   const all: typeof classes = isMoved ? [...classes, 'STUCK'] : classes;
-  return await recordFindings(tx, deps, externalOrderId, { found, classes: all, now });
+  return await recordFindings(tx, before, { found, classes: all, now });
 }
 
 /** A record that was not taken changes nothing, but it may be of another order. */
-async function judgeNotTaken(tx: Transaction, deps: JudgeDeps, { row, decision, now }: LookedUp, view: RecordView) {
+async function judgeNotTaken(
+  tx: Transaction,
+  deps: JudgeDeps,
+  { row, before, decision, now }: LookedUp,
+  view: RecordView,
+) {
   const { account, external_order_id: externalOrderId } = row;
   const { turns, disagreement } = decision;
   if (turns !== undefined) await keepTurns(tx, { account, externalOrderId, ...turns });
@@ -114,7 +119,7 @@ async function judgeNotTaken(tx: Transaction, deps: JudgeDeps, { row, decision, 
   const classes = judgedIn(decision.tracking.state, JUDGED_BY_ANSWER);
   const foundAgain = replaced({ record: view, earlier }).map((one) => ({ class: 'ORDER_REPLACED' as const, ...one }));
   const judged = { found, foundAgain, classes, now };
-  return await recordFindings(tx, deps, externalOrderId, judged);
+  return await recordFindings(tx, before, judged);
 }
 
 /** Likely absence of an order that was found before is no answer about it, but a person should know of it. */
@@ -124,7 +129,7 @@ async function judgeNotFound(
   { row, before, decision, now }: LookedUp,
   evidence: 'documented' | 'likely',
 ): Promise<NewFindings> {
-  const { orderId, externalOrderId, state } = before;
+  const { orderId, state } = before;
   // An order that a person has given up is not missed.
   const isMissed = orderId !== null && state !== 'abandoned';
   const vanished: Finding = { class: 'ORDER_VANISHED', expected: `order ${orderId}`, actual: 'not found' };
@@ -134,7 +139,7 @@ async function judgeNotFound(
   const isNoAnswer = isMissed && evidence === 'likely';
   const classes: readonly FindingClassName[] = isNoAnswer ? ['ORDER_VANISHED', 'UNCHECKED'] : JUDGED_BY_ANSWER;
   const judged = { found, classes: judgedIn(decision.tracking.state, classes), now };
-  return await recordFindings(tx, deps, externalOrderId, judged);
+  return await recordFindings(tx, before, judged);
 }
 
 function earlierView(row: FollowedRow): RecordView | null {
@@ -193,7 +198,11 @@ export async function judgeRecord(tx: Transaction, deps: JudgeDeps, judged: Judg
   if (record === undefined || evidence === undefined) {
     return { found: overdue, classes: judgedIn(after.state, JUDGED_BY_ANSWER) };
   }
-  await learnMerchant(tx, evidence, record, after, now);
+  // An order that may be of another merchant does not tell whose the orders of the account are.
+  const isOurs = after.state === 'open' || after.state === 'final';
+  if (evidence.merchantId === null && record.merchantId !== null && isOurs) {
+    await setAccountFact(tx, { account: after.account, name: MERCHANT_ID, value: record.merchantId, now });
+  }
   const states = {
     stateBefore: before.state,
     state: after.state,
@@ -205,27 +214,9 @@ export async function judgeRecord(tx: Transaction, deps: JudgeDeps, judged: Judg
   return { found: [...found, ...overdue], classes: judgedIn(after.state, classes) };
 }
 
-function overdueFindings(
-  { settings }: JudgeDeps,
-  { asset_position: assetPosition }: FollowedRow,
-  tracking: Tracking,
-  record: RecordView | null,
-  now: Date,
-): readonly Finding[] {
-  const never = { stuckAfter: Number.POSITIVE_INFINITY };
-  return findOverdue({ ...tracking, assetPosition, record }, now, { ...settings, ...never });
-}
-
-/** The first order of the account tells whose it is; one that may be of another merchant tells nothing. */
-async function learnMerchant(
-  tx: Transaction,
-  { merchantId: known }: Evidence,
-  { merchantId }: RecordView,
-  { account, state }: Tracking,
-  now: Date,
-): Promise<void> {
-  if (known !== null || merchantId === null || (state !== 'open' && state !== 'final')) return;
-  await setAccountFact(tx, { account, name: MERCHANT_ID, value: merchantId, now });
+function overdueFindings(deps: JudgeDeps, row: FollowedRow, tracking: Tracking, record: RecordView | null, now: Date) {
+  const settings = { ...deps.settings, stuckAfter: Number.POSITIVE_INFINITY };
+  return findOverdue({ ...tracking, assetPosition: row.asset_position, record }, now, settings);
 }
 
 /** Finds orders that share a hash or an order id. Unchanged values of orders without findings are skipped. */

@@ -128,7 +128,7 @@ async function judge(deps: SweepDeps, orders: readonly AgedOrder[], settings: Ov
     for (const order of await orderAgesById(tx, account, ids)) {
       const classes = judgedIn(order.state, OVERDUE_CLASSES);
       const judged = { found: findOverdue(order, now, settings), classes, now };
-      all.push(await recordFindings(tx, deps, order.externalOrderId, judged));
+      all.push(await recordFindings(tx, { account, externalOrderId: order.externalOrderId }, judged));
     }
     return all;
   });
@@ -181,7 +181,7 @@ async function compareStored(tx: Transaction, deps: JudgeDeps, externalOrderId: 
     const evidence = view && (await readEvidence(tx, { ...row, has_findings: 1 }, view, received));
     const judged = { row, view, evidence, earlier: null, before: order, after: order, receivedAt: received, now };
     const { found: foundAgain, classes } = await judgeRecord(tx, deps, judged);
-    return await recordFindings(tx, deps, externalOrderId, { found: [], foundAgain, classes, now });
+    return await recordFindings(tx, order, { found: [], foundAgain, classes, now });
   } catch (error) {
     logUnjudged(deps, externalOrderId, error);
     await keepUncompared(tx, { account, externalOrderId, body, receivedAt });
@@ -205,7 +205,8 @@ async function forgetOtherSettings(deps: CompareDeps, signal: AbortSignal): Prom
   }
   for await (const { name, ids } of unresolvedOrders(deps, ignore, signal)) {
     await store.writer.write(async (tx) => {
-      for (const id of ids) await recordFindings(tx, deps, id, { found: [], classes: [name], now: clock.now() });
+      const judged = { found: [], classes: [name], now: clock.now() };
+      for (const externalOrderId of ids) await recordFindings(tx, { account, externalOrderId }, judged);
     });
   }
   if (!signal.aborted) await store.writer.write((tx) => setAccountFact(tx, fact));

@@ -133,16 +133,11 @@ async function trySending(deps: FlowDeps, externalOrderId: string, signal: Abort
 }
 
 /** If the intent waits for a standby, another request may have the turn meanwhile. Undefined if nothing may leave. */
-async function turnOnceReplicated(
-  { store, exchange }: FlowDeps,
-  turn: Turn,
-  externalOrderId: string,
-  signal: AbortSignal,
-): Promise<Turn | undefined> {
+async function turnOnceReplicated({ store, exchange }: FlowDeps, turn: Turn, id: string, signal: AbortSignal) {
   const isReplicated = store.writer.isReplicated(signal);
   if (isReplicated === true) return turn;
   turn.end();
-  return (await isReplicated) ? await exchange.turnToCreate(externalOrderId, signal) : undefined;
+  return (await isReplicated) ? await exchange.turnToCreate(id, signal) : undefined;
 }
 
 /** Makes the intent durable, for the row as it stands now. Undefined when there is nothing to send. */

@@ -215,5 +215,5 @@ export async function assumeRowSent(tx: Transaction, row: OrderRow, how: Assumpt
   const now = clock.now();
   const before = trackingOf(row);
   const unknown = await saveDecision(tx, before, assumeSent(before, how, now, settings), now);
-  await recordUnknownOutcome(tx, before, unknown, now);
+  await recordUnknownOutcome(tx, unknown, now);
 }

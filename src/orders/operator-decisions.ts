@@ -105,8 +105,7 @@ export async function decideOrder(
   for (const moved of made.moves) last = await saveDecision(tx, last, moved, now);
   const { to } = made;
   const classes: readonly FindingClassName[] = to === 'accepted' ? ['CREATE_UNKNOWN'] : OVERDUE_CLASSES;
-  const judged = { found: findUnknownOutcome(last), classes, now };
-  await recordFindings(tx, { account }, externalOrderId, judged);
+  await recordFindings(tx, last, { found: findUnknownOutcome(last), classes, now });
   return { kind: 'done', externalOrderId, from: state, to };
 }
 

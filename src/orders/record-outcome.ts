@@ -10,7 +10,7 @@ import { keepAnswer, keepPreOrder } from '../store/tables/order-records.ts';
 import { together } from '../store/statement.ts';
 import { OwnedError, type StoreError } from '../store/errors.ts';
 import type { Transaction, Work } from '../store/port.ts';
-import { recordFindings, recordUnknownOutcome, type NewFindings } from '../findings/record-findings.ts';
+import { recordFindings, recordUnknownOutcome } from '../findings/record-findings.ts';
 import { tellCreate, type RecordedCreate } from './pass/outcomes.ts';
 import type { FlowDeps } from './pass/deps.ts';
 import type { CreateInFlight } from './pass/in-flight.ts';
@@ -61,7 +61,7 @@ async function recordOutcome(
     if (!isWhole) return { ...recorded, outcome, findings: [] };
     const [, findings] = await together(
       keepAnswers(tx, after, outcome, now),
-      noteCreated(tx, deps, outcome, before, after, now),
+      noteCreated(tx, outcome, before, after, now),
     );
     return { ...recorded, outcome, findings };
   };
@@ -158,19 +158,12 @@ async function keepAnswers(tx: Transaction, after: Tracking, outcome: CreateOutc
   await keepAnswer(tx, { ...answer, account, operation: 'createPreOrder', subject: externalOrderId, receivedAt });
 }
 
-async function noteCreated(
-  tx: Transaction,
-  deps: OutcomeDeps,
-  outcome: CreateOutcome,
-  before: Tracking,
-  after: Tracking,
-  now: Date,
-): Promise<NewFindings> {
+async function noteCreated(tx: Transaction, outcome: CreateOutcome, before: Tracking, after: Tracking, now: Date) {
   const { account, externalOrderId } = after;
   // A disputed order leaves the outcome as unknown as it was, unless this is the answer.
   const isSaid = after.state !== 'disputed' || outcome.kind === 'accepted';
   const isOfOutcome = isSaid && (before.state !== 'sending' || after.state === 'unknown' || after.resends > 0);
-  const outcomes = isOfOutcome ? await recordUnknownOutcome(tx, deps, after, now) : [];
+  const outcomes = isOfOutcome ? await recordUnknownOutcome(tx, after, now) : [];
   if (outcome.kind !== 'accepted') return outcomes;
   const preOrderId = outcome.preOrder.id;
   const other = await orderWithPreOrder(tx, { account, externalOrderId, preOrderId });
@@ -179,5 +172,5 @@ async function noteCreated(
     ...(other === undefined ? [] : [{ class: 'PREORDER_REUSED' as const, ...shared(preOrderId, other) }]),
   ];
   if (found.length === 0) return outcomes;
-  return [...outcomes, ...(await recordFindings(tx, deps, externalOrderId, { found, classes: [], now }))];
+  return [...outcomes, ...(await recordFindings(tx, after, { found, classes: [], now }))];
 }

@@ -85,7 +85,7 @@ async function settleSending(
   for (const decision of decideCreated(tracking, outcome, now, clock.random(), settings)) {
     tracking = await saveDecision(tx, tracking, decision, now);
   }
-  await recordUnknownOutcome(tx, { account }, tracking, now);
+  await recordUnknownOutcome(tx, tracking, now);
   return tracking.state;
 }
 

@@ -71,12 +71,9 @@ export class Patience {
   }
 }
 
-export async function repeatEvery(
-  clock: Pick<Clock, 'sleep'>,
-  ms: number,
-  stop: AbortSignal,
-  work: () => void | Promise<void>,
-): Promise<void> {
+type Sleeper = Pick<Clock, 'sleep'>;
+
+export async function repeatEvery(clock: Sleeper, ms: number, stop: AbortSignal, work: () => void | Promise<void>) {
   while (!stop.aborted) {
     await clock.sleep(ms, stop).catch(() => undefined);
     if (!stop.aborted) await work();

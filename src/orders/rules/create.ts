@@ -17,6 +17,8 @@ export type CreateOutcome =
   /** `answer` is there if the exchange sent one that the document does not show. */
   | { readonly kind: 'unknown'; readonly why: string; readonly answer?: Answer };
 
+type VerifySettings = Pick<CreateSettings, 'verifyAfter'>;
+
 interface AcceptedPreOrder {
   readonly id: string;
   readonly exchangeType: string | null;
@@ -125,12 +127,7 @@ export function whyNeverLeft(reason: string | null): string | undefined {
 }
 
 /** Moves an order whose create has no known outcome to unknown: it is looked up, never just sent again. */
-export function becomesUnknown(
-  tracking: Tracking,
-  why: string,
-  now: Date,
-  settings: Pick<CreateSettings, 'verifyAfter'>,
-): Decision {
+export function becomesUnknown(tracking: Tracking, why: string, now: Date, settings: VerifySettings): Decision {
   const firstMs = plannedGapMs(0, settings.verifyAfter) ?? 0;
   const changes = { nextActionAt: after(now, firstMs), verifications: 0, changedAt: now };
   return move(tracking, 'unknown', { source: 'create', reason: why }, changes);
@@ -174,12 +171,7 @@ export interface Assumption extends Pick<OrderEvent, 'source' | 'reason' | 'acto
  * Takes an order for sent: it is looked up, then held, and sent again only if a person says so. Its request counts as
  * repeated and as made now, so that only a later look-up proves that there is no order.
  */
-export function assumeSent(
-  tracking: Tracking,
-  { failOver, ...how }: Assumption,
-  now: Date,
-  settings: Pick<CreateSettings, 'verifyAfter'>,
-): Decision {
+export function assumeSent(tracking: Tracking, { failOver, ...how }: Assumption, now: Date, settings: VerifySettings) {
   const request = {
     attempts: tracking.attempts + 1,
     resends: tracking.resends + 1,

@@ -69,7 +69,7 @@ export async function recordPreOrderFindings(
   now: Date,
 ): Promise<void> {
   for (const { externalOrderId, found, classes } of asked.judged) {
-    await store.writer.write((tx) => recordFindings(tx, { account }, externalOrderId, { found, classes, now }));
+    await store.writer.write((tx) => recordFindings(tx, { account, externalOrderId }, { found, classes, now }));
   }
 }
 
