@@ -69,7 +69,6 @@ interface AccountDeps extends AppParts {
 /** Owns one account until the app is disposed of. Throws `OwnedError` if another process does, and `StoreError`. */
 export async function createApp(config: Config, overrides: Overrides = {}): Promise<App> {
   const { clock = systemClock(), ownerPatienceMs: patienceMs = 0, account = DEFAULT_ACCOUNT } = overrides;
-  const { connect, listeners, makePaces, sweeps } = overrides;
   const log = overrides.log ?? createLog(config.log.level);
   await using undo = new AsyncDisposableStack();
   const worker = { settingsOf: settingsInForce(config) };
@@ -78,10 +77,9 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const accountLeases = await ownership.take(groupOf(config, account), patienceMs);
   const accountLease = accountLeases.find((one) => one.account === account);
   if (accountLease === undefined) throw new OwnedError(`the account ${account} cannot be driven`);
-  const rateGroup = accountLeases.length > 1 ? new RateGroup(accountLeases, makePaces) : undefined;
+  const rateGroup = accountLeases.length > 1 ? new RateGroup(accountLeases, overrides.makePaces) : undefined;
   const owned = store.forAccount(account, accountLease);
-  const deps = { store: owned, accountLease, clock, log, connect, rateGroup, listeners, makePaces, sweeps };
-  const app = undo.use(await startApp(config, deps));
+  const app = undo.use(await startApp(config, { ...overrides, store: owned, accountLease, clock, log, rateGroup }));
   const endWaiting = () => [store, owned].forEach(({ writer }) => writer.endGracePeriod());
   // At once or not at all: the next owner waits two seconds for a lease that is left, a locked database lasts longer.
   undo.defer(endWaiting);
