@@ -51,8 +51,5 @@ export const EVERY_TICK: FollowPace = {
   learnFirst: async () => {},
   learn: async () => {},
   beginLesson: async () => ({ stuckAfter: STUCK_AFTER_MS, see: () => {}, end: () => undefined }),
-  explain: async () => ({
-    kind: 'every-tick',
-    text: 'It is looked up at each tick of schedule.cron (follow.pace).',
-  }),
+  explain: async () => ({ kind: 'every-tick', text: 'It is looked up at each tick of schedule.cron (follow.pace).' }),
 };

@@ -34,12 +34,12 @@ export class Patience {
   }
 
   /** Does the work. Rejects with an error that is not waited out. */
-  async with(work: () => Promise<void>, isWaitedOut: (error: unknown) => boolean = isPassing): Promise<void> {
+  async with(work: () => Promise<void>): Promise<void> {
     try {
       await work();
       this.#succeeded();
     } catch (error) {
-      if (!isWaitedOut(error) || !this.#deps.store.isInPlace()) throw error;
+      if (!isPassing(error) || !this.#deps.store.isInPlace()) throw error;
       this.#failed(messageOf(error));
     }
   }

@@ -1,6 +1,6 @@
 import { checkOrder, describeProblems, NULL_ACCOUNT, NULL_STANDS_FOR, WHOSE } from './check.ts';
 import type { Answer, EchoDifference, MerchantOrder, UncheckedOrder } from './record.ts';
-import { LEAST_GAP_MS, type Pace } from './lookup.ts';
+import { LEAST_GAP_MS, type FollowSettings } from './lookup.ts';
 import { createBackoffMs, longestFreshMs, plannedGapMs, REJECTED_LOOKUPS_MS, spreadMs } from './schedule.ts';
 import { after } from '../../base/instant.ts';
 import { finding, move, type Decision, type OrderEvent, type Tracking } from './tracking.ts';
@@ -31,12 +31,8 @@ type ClaimDecision =
   | { readonly kind: 'invalid'; readonly decision: Decision }
   | { readonly kind: 'send'; readonly order: MerchantOrder; readonly decision: Decision };
 
-export interface CreateSettings {
-  readonly verifyAfter: readonly number[];
-  /** How soon an accepted order is looked up; no later than it counts as fresh. */
-  readonly pace: Pace;
-  readonly freshFor: number;
-}
+/** An accepted order is looked up no later than it counts as fresh. */
+export type CreateSettings = Pick<FollowSettings, 'verifyAfter' | 'pace' | 'freshFor'>;
 
 export function decideClaim(tracking: Tracking, row: UncheckedOrder, now: Date, isOnlyAccount = true): ClaimDecision {
   if (tracking.state !== 'pending') return { kind: 'skip' };
