@@ -11,7 +11,7 @@ import {
 } from '../store/orders/wrong-due-times.ts';
 import type { Transaction } from '../store/port.ts';
 import type { FlowDeps } from './pass/deps.ts';
-import { isolateFailure, isRefusal, POSTPONE_MS } from './pass/isolate.ts';
+import { isolateFailure, isRefusal, POSTPONE_MS, type IsolateDeps } from './pass/isolate.ts';
 
 const PAGE = 200;
 /** UTC that lags behind by more than this was set back; due times are off by no more in any case. */
@@ -57,7 +57,7 @@ function aheadOfMonotonic(clock: Pick<Clock, 'now' | 'monotonic'>): number {
   return clock.now().getTime() - clock.monotonic();
 }
 
-type CorrectDeps = Parameters<typeof isolateFailure>[0] &
+type CorrectDeps = IsolateDeps &
   Pick<FlowDeps, 'log'> & { readonly settings: Pick<FlowDeps['settings'], 'verifyAfter'> };
 
 /** Due times that were written under another clock. The database keeps the ids that are left: nothing else tells the next owner. */

@@ -36,12 +36,7 @@ const NEVER_DUE = new Date(0);
  * pass ends when none is left, when the circuit breaker opens, or when `signal` aborts. With the scope `all`, orders that
  * were looked up after `since` count as done.
  */
-export async function followPass(
-  deps: FollowDeps,
-  scope: FollowScope,
-  signal: AbortSignal,
-  since: Date = deps.clock.now(),
-): Promise<void> {
+export async function followPass(deps: FollowDeps, scope: FollowScope, signal: AbortSignal, since = deps.clock.now()) {
   if (scope === 'all') await lookUpEach(deps, allFollowed(deps, signal, since), signal);
   else await lookUpDue(deps, () => since, signal);
 }

@@ -51,12 +51,8 @@ export async function listTargets(
   });
 }
 
-async function evidenceFor(
-  db: Database,
-  { judgement: { kind } }: OperatorAction,
-  row: OrderRow,
-  settings: OperatorDeps['settings'],
-): Promise<DecisionEvidence> {
+async function evidenceFor(db: Database, action: OperatorAction, row: OrderRow, settings: OperatorDeps['settings']) {
+  const { kind } = action.judgement;
   if (kind === 'not-created' || kind === 'retry') return await evidenceAgainstSending(db, row);
   return kind === 'ours' ? { newest: await readNewest(db, { settings }, trackingOf(row)) } : {};
 }

@@ -36,12 +36,7 @@ export async function recordOrKeep(
   }
 }
 
-async function recordOutcome(
-  deps: OutcomeDeps,
-  claimed: Tracking,
-  received: CreateOutcome,
-  create: CreateInFlight | undefined,
-): Promise<RecordedCreate> {
+async function recordOutcome(deps: OutcomeDeps, claimed: Tracking, received: CreateOutcome, create?: CreateInFlight) {
   const { clock, settings, restraints } = deps;
   const outcome = withoutIgnored(received, settings);
   const { externalOrderId } = claimed;

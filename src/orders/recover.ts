@@ -1,5 +1,5 @@
 import { decideCreated, type CreateOutcome, KEY_REFUSED, NEVER_LEFT } from './rules/create.ts';
-import { type OrderState, FOLLOWED_STATES } from './rules/states.ts';
+import { FOLLOWED_STATES } from './rules/states.ts';
 import { lockFreeOrder, orderIds, saveDecision, sendingOrders, readOrder } from '../store/orders/orders.ts';
 import { trackingOf } from '../store/orders/order-columns.ts';
 import { pagesAfter } from '../store/pages.ts';
@@ -73,11 +73,12 @@ async function recoverOne(tx: Transaction, deps: UnrecordedDeps, externalOrderId
 /** Decides the outcome of an order that is still `sending`. Returns its next state. */
 async function settleSending(
   tx: Transaction,
-  { account, clock, settings }: Pick<FlowDeps, 'account' | 'clock' | 'settings'>,
-  externalOrderId: string,
+  deps: RecoverDeps,
+  id: string,
   outcomeOf: () => CreateOutcome | undefined,
-): Promise<OrderState | undefined> {
-  const row = await lockFreeOrder(tx, account, externalOrderId);
+) {
+  const { account, clock, settings } = deps;
+  const row = await lockFreeOrder(tx, account, id);
   const outcome = row?.state === 'sending' ? outcomeOf() : undefined;
   if (row === undefined || outcome === undefined) return undefined;
   const now = clock.now();

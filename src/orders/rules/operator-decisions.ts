@@ -132,12 +132,8 @@ type Sent = Pick<Tracking, 'externalOrderId' | 'state' | 'sentAt' | 'absentAt'>;
  * Says what keeps an order from being sent again, unless a person accepts that there may be two: a create that is sent twice
  * may make two pre-orders, and the exchange does not prevent it (§4.9).
  */
-export function obstacleTo(
-  kind: Judgement['kind'],
-  sent: Sent,
-  now: Date,
-  { doubt, acceptedAndAbsent }: DecisionEvidence,
-): Obstacle | undefined {
+export function obstacleTo(kind: Judgement['kind'], sent: Sent, now: Date, evidence: DecisionEvidence) {
+  const { doubt, acceptedAndAbsent } = evidence;
   if (kind !== 'not-created' && kind !== 'retry') return undefined;
   // After a fail-over neither a look-up nor the row proves that the order was not sent.
   if (doubt !== undefined) return { why: doubt, passes: true };
