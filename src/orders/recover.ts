@@ -10,7 +10,7 @@ import { recordUnknownOutcome } from '../findings/record-findings.ts';
 import { recordOrKeep } from './record-outcome.ts';
 import type { WrongTimes } from './correct-times.ts';
 import { findOrders } from '../store/find-orders.ts';
-import { correctDueTimes } from '../store/orders/wrong-due-times.ts';
+import { correctDueTimes, wronglyDueOrders } from '../store/orders/wrong-due-times.ts';
 import { lookUp } from './follow.ts';
 
 const PAGE = 200;
@@ -25,11 +25,10 @@ export async function recover(deps: RecoverDeps & { readonly wrongTimes: WrongTi
   const outcome = { kind: 'unknown', why: 'the process ended while the create was under way' } as const;
   const sending = (fromId = '') => orderIds(store.db, { account, states: ['sending'], fromId, limit: PAGE });
   for await (const ids of pagesAfter(PAGE, sending)) {
-    for (const id of ids) {
-      await isolateFailure(deps, id, async () => {
-        await store.writer.write((tx) => settleSending(tx, deps, id, () => outcome));
-      });
-    }
+    const settle = async (id: string) =>
+      void (await store.writer.write((tx) => settleSending(tx, deps, id, () => outcome)));
+    // Together, so that they share a commit.
+    await Promise.all(ids.map((id) => isolateFailure(deps, id, () => settle(id))));
     found += ids.length;
   }
   if (found > 0) log.warn({ orders: found }, 'found orders whose create was under way; they will be looked up');
@@ -123,6 +122,7 @@ async function makeDue({ account, store, clock }: Pick<FlowDeps, 'account' | 'st
     for (let made = PAGE; made >= PAGE;) {
       const now = clock.now();
       const query = { account, state: 'pending', reason, latest: now, to: now, limit: PAGE } as const;
+      if ((await wronglyDueOrders(store.db, query)).length === 0) return;
       made = await store.writer.write((tx) => correctDueTimes(tx, query));
     }
   } catch (error) {
