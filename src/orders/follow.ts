@@ -31,20 +31,15 @@ export type FollowScope = 'due' | 'all';
 
 const NEVER_DUE = new Date(0);
 
-/**
- * Looks orders up and records what changed. Each order is looked up once, an unknown outcome each time it comes due; the
- * pass ends when none is left, when the circuit breaker opens, or when `signal` aborts. With the scope `all`, orders that
- * were looked up after `since` count as done.
- */
+/** Looks each order up once, an unknown outcome each time it comes due. With the scope `all`, orders that were looked up after `since` count as done. */
 export async function followPass(deps: FollowDeps, scope: FollowScope, signal: AbortSignal, since = deps.clock.now()) {
   if (scope === 'all') await lookUpEach(deps, allFollowed(deps, signal, since), signal);
   else await lookUpDue(deps, () => since, signal);
 }
 
 /**
- * Looks up the orders that are due at `until`, which is asked anew at each round: the daemon moves it on by its cron. With the
- * pace `every-tick` the next tick begins for followed orders once all that were due at the last one were looked up. Unknown
- * outcomes are due at their own times. Ends like `followPass`.
+ * `until` is asked anew at each round: the daemon moves it on by its cron. With the pace `every-tick` the next tick begins
+ * for followed orders once all that were due at the last one were looked up.
  */
 export async function lookUpDue(deps: FollowDeps, until: () => Date, signal: AbortSignal): Promise<void> {
   const { isEveryTick } = deps.settings.pace;
@@ -196,9 +191,8 @@ async function unseenStatuses(
 }
 
 /**
- * Yields the orders that are due, round after round, until none is. Each round reads anew what is due, so that what comes
- * due meanwhile waits for one round. No order is yielded twice unless it comes due again. `isOver` ends it before that. `onRound`
- * is called with the sources of which some are due.
+ * Yields the orders that are due, round after round, until none is. Each round reads anew, so that what comes due meanwhile
+ * waits for one round. No order is yielded twice unless it comes due again. `onRound` gets the sources of which some are due.
  */
 async function* ordersToLookUp(
   { account, store }: Pick<FlowDeps, 'account' | 'store'>,

@@ -175,10 +175,7 @@ function isEndedBy({ kind, since, until }: Restraint, news: AccountNews, askedAt
 
 type Refusal = Extract<AccountNews, { kind: keyof typeof REFUSALS }>;
 
-/**
- * Lasts 1 s, or `retryAfterMs` if longer. A refusal after the wait doubles it, up to 5 min; one that was in flight
- * meanwhile must not.
- */
+/** A refusal after the wait doubles it, from 1 s to 5 min; one that was in flight meanwhile must not. */
 function refused(restraints: readonly Restraint[], news: Refusal, askedAt: Date, now: Date): Restraint | undefined {
   const { kind } = news;
   const known = restraints.find((restraint) => restraint.kind === kind);

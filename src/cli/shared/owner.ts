@@ -9,9 +9,8 @@ const TRIES = 20;
 const TRY_AGAIN_MS = 200;
 
 /**
- * Asks the owner of the account, or becomes the owner for as long as `alone` takes: only that needs an exchange and its key in
- * the settings. An owner that is starting or stopping cannot be reached for a moment: it is waited for, for a few seconds,
- * until `signal` aborts. `onLog` writes each line of the log.
+ * Asks the owner of the account, or becomes the owner for as long as `alone` takes: only that needs an exchange and its key.
+ * An owner that is starting or stopping is waited for, for a few seconds, until `signal` aborts. `onLog` writes each log line.
  */
 export async function throughOwner<Value>(
   config: AccountSettings,

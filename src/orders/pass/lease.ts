@@ -153,10 +153,7 @@ type LastOwnerDeps = Pick<LeaseDeps, 'store' | 'account' | 'clock'> & {
   readonly accountLease: Pick<AccountLease, 'now' | 'lastOwnerUntil'>;
 };
 
-/**
- * Reads the requests that the last owner may have spent. The machine's time since its start tells when the lease ended;
- * on another machine or boot UTC tells, and a lease that ends too late ends as late as a lease can.
- */
+/** The time since the start of the machine tells when the lease ended; on another machine or boot UTC tells, at most as late as a lease can end. */
 export async function spentByLastOwner(
   { store, account, clock, accountLease }: LastOwnerDeps,
   limit: RateLimit,
@@ -173,10 +170,7 @@ export async function spentByLastOwner(
   return { spent: [...spent, ...granted(lease, latest, accountLease.lastOwnerUntil, limit)], clockWentBack };
 }
 
-/**
- * Granted requests count until the lease ended. If the last process may have been stopped and wake, its requests in
- * flight also count for as long as a request takes: the lease may be one of this process.
- */
+/** If the last process may have been stopped and wake, its requests in flight count for as long as a request takes, too. */
 function granted(lease: Lease, until: number, lastOwnerUntil: number | undefined, limit: RateLimit): SpentRequests[] {
   // The spent requests are known for the interval of that owner: if it was shorter, the whole limit may be spent.
   const requests = lease.intervalMs < limit.intervalMs ? limit.requests : lease.requests;

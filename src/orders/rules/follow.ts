@@ -19,10 +19,7 @@ import { quote } from '../../base/text.ts';
 
 const LOOKED_UP_STATES: readonly OrderState[] = [...FOLLOWED_STATES, ...RECHECKED_STATES];
 
-/**
- * True if an answer may decide about the order as it is now. A pending order may be looked up to test the exchange, or
- * a person had it sent again; then only a found order counts.
- */
+/** A pending order may be looked up to test the exchange, or a person had it sent again; then only a found order counts. */
 export function isLookedUp({ state }: Tracking, answer: LookupAnswer): boolean {
   return LOOKED_UP_STATES.includes(state) || (state === 'pending' && answer.kind === 'found');
 }
@@ -65,10 +62,7 @@ const MOST_AHEAD_MS = 24 * 60 * 60_000;
 const NANOSECONDS_A_MS = 1_000_000n;
 const NO_DATE = 'no date';
 
-/**
- * Decides about a found record. A record that makes the order disputed may be of another order: it is always taken,
- * whatever its date, and nothing is learned from it.
- */
+/** A record that makes the order disputed may be of another order: it is always taken, and nothing is learned from it. */
 function found(
   tracking: Tracking,
   { record, comparison }: FoundRecord,

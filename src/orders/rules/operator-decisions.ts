@@ -128,10 +128,7 @@ interface Obstacle {
 
 type Sent = Pick<Tracking, 'externalOrderId' | 'state' | 'sentAt' | 'absentAt'>;
 
-/**
- * Says what keeps an order from being sent again, unless a person accepts that there may be two: a create that is sent twice
- * may make two pre-orders, and the exchange does not prevent it (§4.9).
- */
+/** Sending twice may make two pre-orders, and the exchange does not prevent it (§4.9): a person must accept that. */
 export function obstacleTo(kind: Judgement['kind'], sent: Sent, now: Date, evidence: DecisionEvidence) {
   const { doubt, acceptedAndAbsent } = evidence;
   if (kind !== 'not-created' && kind !== 'retry') return undefined;

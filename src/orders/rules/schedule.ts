@@ -77,10 +77,7 @@ export function heldLookupMs({ freshFor }: FollowSettings): number {
   return Math.min(HELD_LOOKUP_MS, longestFreshMs(freshFor));
 }
 
-/**
- * An early look-up does not move the planned one. In an outage the next look-up that is answered ends the wait. After
- * an answer about another order the pace stays, or slows down for states without one.
- */
+/** An early look-up does not move the planned one. After an answer about another order the pace stays, or slows down for states without one. */
 export function afterNoAnswer(
   tracking: Tracking,
   { answeredFor, isOutage = false }: Extract<LookupAnswer, { kind: 'unanswered' }>,
@@ -102,10 +99,7 @@ function rarerMs(state: OrderState, silentMs: number): number {
   return Math.min(Math.max(LEAST_GAP_MS, silentMs / 2), state === 'unknown' ? HOUR : HELD_LOOKUP_MS);
 }
 
-/**
- * A time of evidence that lies ahead counts as if it were as long ago: the clock was set back, and an order without
- * answers must not be looked up twice a minute until then.
- */
+/** A time that lies ahead counts as if it were as long ago: the clock was set back. */
 function silentForMs({ lastLookupAt, sentAt }: Tracking, now: Date): number {
   const silentSince = Math.max(lastLookupAt?.getTime() ?? 0, sentAt?.getTime() ?? 0) || now.getTime();
   return Math.abs(now.getTime() - silentSince);
