@@ -9,15 +9,13 @@ import { ExchangeClient } from './exchange/client.ts';
 import { RateWindow, type RateLimit } from './exchange/transport/rate-window.ts';
 import type { Transport } from './exchange/transport/http.ts';
 import { httpTransport, type Connect } from './exchange/transport/transport.ts';
-import type { FlowDeps } from './orders/pass/deps.ts';
-import { flowSettings } from './orders/flow-settings.ts';
+import { type FlowDeps, flowSettings, type Sweep, type SweepMaker } from './orders/pass/deps.ts';
 import { CreateGuard } from './orders/pass/guard.ts';
 import { AccountRestraints } from './orders/pass/restraints.ts';
 import { CreatesInFlight } from './orders/pass/in-flight.ts';
 import { RateGroup, RequestLease, spentByLastOwner } from './orders/pass/lease.ts';
 import { openListeners, type Listen } from './orders/pass/process-events.ts';
 import type { FollowPace, PaceMaker } from './orders/pass/pace.ts';
-import type { Sweep, SweepMaker } from './orders/pass/sweeps.ts';
 import { SentIntents, Walk } from './orders/pass/sent-intents.ts';
 import { takeUpFailOvers } from './orders/fail-over.ts';
 import { WrongTimes } from './orders/correct-times.ts';
@@ -30,9 +28,7 @@ import type { AccountLease, Store } from './store/port.ts';
 
 /** The parts that extensions add to an account. Each may be missing; the core does its work without them. */
 export interface AppParts {
-  /** Without it orders are looked up at each tick. */
   readonly makePaces?: PaceMaker | undefined;
-  /** Without any, each failure is logged by itself. */
   readonly listeners?: readonly Listen[] | undefined;
   readonly sweeps?: readonly SweepMaker[] | undefined;
 }
@@ -54,9 +50,7 @@ export interface App extends FlowDeps, AsyncDisposable {
   readonly accountLease: AccountLease;
   readonly wrongTimes: WrongTimes;
   readonly sweeps: readonly Sweep[];
-  /** Is called once a second while a daemon owns the account. */
   eachSecond(): Promise<void>;
-  /** Breaks off requests in flight, and no longer waits for results that cannot be written. */
   endGracePeriod(): void;
 }
 
@@ -67,7 +61,6 @@ interface AccountDeps extends AppParts {
   readonly log: Logger;
   readonly connect?: Connect | undefined;
   readonly rateGroup?: RateGroup | undefined;
-  /** The newest creates of this process, in all its accounts. */
   readonly intents?: SentIntents | undefined;
   /** The pace that this process learned when it owned the account before, with what the last owner left put right. */
   readonly pace?: FollowPace | undefined;
@@ -76,7 +69,6 @@ interface AccountDeps extends AppParts {
 /** Owns one account until the app is disposed of. Throws `OwnedError` if another process does, and `StoreError`. */
 export async function createApp(config: Config, overrides: Overrides = {}): Promise<App> {
   const { clock = systemClock(), ownerPatienceMs: patienceMs = 0, account = DEFAULT_ACCOUNT } = overrides;
-  const { connect, listeners, makePaces, sweeps } = overrides;
   const log = overrides.log ?? createLog(config.log.level);
   await using undo = new AsyncDisposableStack();
   const worker = { settingsOf: settingsInForce(config) };
@@ -85,10 +77,9 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const accountLeases = await ownership.take(groupOf(config, account), patienceMs);
   const accountLease = accountLeases.find((one) => one.account === account);
   if (accountLease === undefined) throw new OwnedError(`the account ${account} cannot be driven`);
-  const rateGroup = accountLeases.length > 1 ? new RateGroup(accountLeases, makePaces) : undefined;
+  const rateGroup = accountLeases.length > 1 ? new RateGroup(accountLeases, overrides.makePaces) : undefined;
   const owned = store.forAccount(account, accountLease);
-  const deps = { store: owned, accountLease, clock, log, connect, rateGroup, listeners, makePaces, sweeps };
-  const app = undo.use(await startApp(config, deps));
+  const app = undo.use(await startApp(config, { ...overrides, store: owned, accountLease, clock, log, rateGroup }));
   const endWaiting = () => [store, owned].forEach(({ writer }) => writer.endGracePeriod());
   // At once or not at all: the next owner waits two seconds for a lease that is left, a locked database lasts longer.
   undo.defer(endWaiting);

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { Logger } from 'pino';
 import { Accounts } from './accounts/accounts.ts';
 import { Cron, tellMissed } from './accounts/cron.ts';
 import type { Passes } from './accounts/account.ts';
@@ -10,7 +11,7 @@ import { findingsSweep } from './findings/sweep.ts';
 import { createPass } from './orders/create.ts';
 import { lookUpDue } from './orders/follow.ts';
 import type { Listen } from './orders/pass/process-events.ts';
-import type { Sweep } from './orders/pass/sweeps.ts';
+import type { Sweep } from './orders/pass/deps.ts';
 import { Patience, repeatEvery, withGracePeriod } from './orders/pass/run.ts';
 import { messageOf } from './base/text.ts';
 import { createLog } from './base/log.ts';
@@ -22,11 +23,9 @@ import { countWaiting } from './store/find-orders.ts';
 
 /** A second daemon waits this long for the first to go, as when pm2 restarts it. */
 const OWNER_PATIENCE_MS = 3_000;
-/** How often restrained accounts are tried, and incidents logged. */
 const SECOND_MS = 1_000;
 /** A key that was changed in its file is in force after this time, or when the exchange refuses the old one. */
 const READ_KEY_MS = 60_000;
-/** Another process may own all accounts for now. */
 const LONGEST_BEGIN_MS = 5_000;
 const MOST_NAMED = 20;
 
@@ -124,7 +123,9 @@ export async function runDaemon(
   const tasks = [
     unlessStopped(stop, () => ownership.share(groupsOf(config), take, stop)),
     accounts.heedChanges(),
-    ...lookAfter(accounts, shared, [orderTicks, ...sweepTicks]),
+    accounts.due.wakeInTime(stop),
+    repeatEvery(clock, READ_KEY_MS, stop, () => accounts.rereadKeys()),
+    repeatEvery(clock, SECOND_MS, stop, () => eachSecond(accounts, [orderTicks, ...sweepTicks], log)),
   ];
   for (const task of tasks) task.catch((error: unknown) => failed.abort(error));
   gracePeriodOver.signal.addEventListener('abort', () => accounts.endGracePeriod());
@@ -163,7 +164,6 @@ async function openUnlessStopped(
   }
 }
 
-/** Does the work; an error of the database is ignored once the process stops. */
 async function unlessStopped(stop: AbortSignal, work: () => Promise<void>): Promise<void> {
   try {
     await work();
@@ -173,11 +173,7 @@ async function unlessStopped(stop: AbortSignal, work: () => Promise<void>): Prom
 }
 
 /** Starts services in their order. If one cannot start, those before it are closed: they would keep the process alive. */
-async function startServices(
-  makers: readonly ServiceMaker[],
-  deps: ServiceDeps,
-  failed: AbortController,
-): Promise<readonly Service[]> {
+async function startServices(makers: readonly ServiceMaker[], deps: ServiceDeps, failed: AbortController) {
   const services: Service[] = [];
   try {
     for (const maker of makers) {
@@ -193,16 +189,10 @@ async function startServices(
   }
 }
 
-function lookAfter(accounts: Accounts, { clock, log, stop }: Shared, crons: readonly Cron[]): readonly Promise<void>[] {
-  return [
-    accounts.due.wakeInTime(stop),
-    repeatEvery(clock, READ_KEY_MS, stop, () => accounts.rereadKeys()),
-    repeatEvery(clock, SECOND_MS, stop, async () => {
-      for (const ticks of crons) ticks.tickIfOverdue();
-      tellMissed(crons, log);
-      await accounts.eachSecond();
-    }),
-  ];
+async function eachSecond(accounts: Accounts, crons: readonly Cron[], log: Logger): Promise<void> {
+  for (const ticks of crons) ticks.tickIfOverdue();
+  tellMissed(crons, log);
+  await accounts.eachSecond();
 }
 
 export function passesBy(sweeps: readonly Sweep[], tickedAt: () => Date): Passes {

@@ -8,7 +8,8 @@ import { keyPlace, type MerchantKey } from '../settings/settings-file.ts';
 import { KeyRefusedError } from '../exchange/reply.ts';
 import type { FollowPace } from '../orders/pass/pace.ts';
 import { withGracePeriod } from '../orders/pass/run.ts';
-import type { AccountInUse } from './in-use.ts';
+import type { ExchangeClient } from '../exchange/client.ts';
+import type { FlowDeps } from '../orders/pass/deps.ts';
 import { isPassing } from '../store/errors.ts';
 import type { AccountLease, Store } from '../store/port.ts';
 
@@ -17,30 +18,33 @@ const TRY_AGAIN_MS = 1_000;
 
 type Pass = (app: App, stop: AbortSignal) => Promise<void>;
 
-/**
- * The passes of an account, and sweeps by their names. `clock` corrects due times planned before the clock was set back;
- * `uncorrected` tries refused corrections again.
- */
-export type Passes = Readonly<Record<'create' | 'lookup' | 'clock' | 'uncorrected', Pass>> &
-  Readonly<Partial<Record<string, Pass>>>;
+export type Passes = Readonly<Record<'create' | 'lookup', Pass> & Partial<Record<string, Pass>>>;
 
-/** The dependencies of all accounts of the process. */
 export interface AccountsDeps {
   readonly config: Config;
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
-  /** The last tick of `schedule.cron`. */
   readonly tickedAt: () => Date;
   readonly passes: Passes;
   readonly stop: AbortSignal;
+}
+
+export interface OperationDeps extends FlowDeps {
+  readonly exchange: ExchangeClient;
+  /** Wakes the create pass: orders were put in, and need not wait for the next tick. */
+  readonly wakeCreates: () => void;
+}
+
+/** An account that is in use, until this is disposed of: it is not stopped meanwhile, unless the process stops. */
+export interface AccountInUse extends Disposable {
+  readonly app: OperationDeps;
 }
 
 interface AccountDeps extends Pick<AccountsDeps, 'passes' | 'stop'> {
   /** Wires the account, once it is its turn; undefined if it must end by then. */
   readonly wire: (account: OwnedAccount) => Promise<App | undefined>;
   readonly onPass: (account: OwnedAccount) => Promise<void>;
-  /** The account does not work until `tryAgain` is called. */
   readonly onFailure: (account: OwnedAccount, error: unknown) => void;
 }
 
@@ -140,12 +144,10 @@ export class OwnedAccount {
   }
 
   async #work(): Promise<void> {
-    const { wire, passes, stop, onPass } = this.#deps;
-    await using app = await wire(this);
+    await using app = await this.#deps.wire(this);
     if (app === undefined) return;
     this.pace = app.settings.pace;
-    const until = AbortSignal.any([stop, this.accountLease.ending]);
-    const wired = new WiredAccount(app, { passes, woken: this.#woken, onPass: () => onPass(this) }, until);
+    const wired = new WiredAccount(app, this.#deps, this.#woken, () => this.#deps.onPass(this));
     this.#wired = wired;
     for (const pass of this.#woken) wired.run(pass);
     this.#onWired?.resolve();
@@ -158,33 +160,30 @@ export class OwnedAccount {
   }
 }
 
-interface WiredDeps {
-  readonly passes: Passes;
-  readonly woken: Set<string>;
-  readonly onPass: () => Promise<void>;
-}
-
 class WiredAccount {
   readonly app: App;
-  readonly #deps: WiredDeps;
+  readonly #passes: Passes;
+  readonly #woken: Set<string>;
+  readonly #onPass: () => Promise<void>;
   readonly #stop: AbortSignal;
   readonly #stopping = new AbortController();
   readonly #running = new Map<string, Promise<void>>();
   readonly #triedAgain = new Set<string>();
+  readonly #uses = new Set<Promise<void>>();
   #failure: { readonly error: unknown } | undefined;
-  #uses = 0;
   #activeAt: number;
-  #onUnused = () => {};
 
-  constructor(app: App, deps: WiredDeps, stop: AbortSignal) {
+  constructor(app: App, { passes, stop }: AccountDeps, woken: Set<string>, onPass: () => Promise<void>) {
     this.app = app;
-    this.#deps = deps;
-    this.#stop = AbortSignal.any([stop, this.#stopping.signal]);
+    this.#passes = passes;
+    this.#woken = woken;
+    this.#onPass = onPass;
+    this.#stop = AbortSignal.any([stop, app.accountLease.ending, this.#stopping.signal]);
     this.#activeAt = app.clock.monotonic();
   }
 
   get isBusy(): boolean {
-    return this.#uses > 0 || this.#running.size > 0;
+    return this.#uses.size > 0 || this.#running.size > 0;
   }
 
   get isStopping(): boolean {
@@ -215,13 +214,14 @@ class WiredAccount {
   }
 
   use(wakeCreates: () => void): AccountInUse {
-    this.#uses += 1;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#uses.add(promise);
     return {
       app: { ...this.app, wakeCreates },
       [Symbol.dispose]: () => {
-        this.#uses -= 1;
+        this.#uses.delete(promise);
         this.#activeAt = this.app.clock.monotonic();
-        if (this.#uses === 0) this.#onUnused();
+        resolve();
       },
     };
   }
@@ -240,7 +240,7 @@ class WiredAccount {
   /** A full disk or a locked database is waited out; any other error ends the account, as a key does that never worked. */
   async #repeat(pass: string): Promise<void> {
     try {
-      while (!this.#stop.aborted && this.#deps.woken.delete(pass)) {
+      while (!this.#stop.aborted && this.#woken.delete(pass)) {
         await this.#runOnce(pass).catch((error: unknown) => this.#waitOut(pass, error));
         if (this.app.restraints.isKeyWrong) {
           throw new KeyRefusedError(`the exchange refuses the key (401); check ${keyPlace(this.app.config.exchange)}`);
@@ -255,19 +255,18 @@ class WiredAccount {
   }
 
   async #runOnce(pass: string): Promise<void> {
-    const { passes, woken, onPass } = this.#deps;
     const { clock, observers } = this.app;
     const { tell } = observers;
     const beganAt = clock.now().getTime();
     tell({ kind: 'pass.began', pass });
     let isGood = false;
     try {
-      await passes[pass]?.(this.app, this.#stop);
-      await onPass();
+      await this.#passes[pass]?.(this.app, this.#stop);
+      await this.#onPass();
       isGood = true;
     } finally {
       tell({ kind: 'pass.ended', pass, tookMs: clock.now().getTime() - beganAt, isGood });
-      if (woken.has(pass)) tell({ kind: 'pass.wanted', pass });
+      if (this.#woken.has(pass)) tell({ kind: 'pass.wanted', pass });
       this.#activeAt = clock.monotonic();
     }
   }
@@ -282,17 +281,14 @@ class WiredAccount {
     this.#triedAgain.add(pass);
     const again = () => {
       this.#triedAgain.delete(pass);
-      this.#deps.woken.add(pass);
+      this.#woken.add(pass);
       this.run(pass);
     };
     void clock.sleep(TRY_AGAIN_MS, this.#stop).then(again, () => undefined);
   }
 
   async #unused(): Promise<void> {
-    if (this.#uses === 0 || this.app.gracePeriodOver.aborted) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#onUnused = resolve;
-    this.app.gracePeriodOver.addEventListener('abort', () => resolve(), { once: true });
-    await promise;
+    const { gracePeriodOver } = this.app;
+    if (!gracePeriodOver.aborted) await Promise.race([Promise.all(this.#uses), once(gracePeriodOver, 'abort')]);
   }
 }

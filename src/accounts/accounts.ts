@@ -1,6 +1,5 @@
 import PQueue from 'p-queue';
-import { OwnedAccount, type AccountsDeps } from './account.ts';
-import type { AccountInUse } from './in-use.ts';
+import { OwnedAccount, type AccountsDeps, type AccountInUse } from './account.ts';
 import { DueAccounts } from './due-accounts.ts';
 import { isOfAll, isOvertaken, retryFailed, stopFailed, takeUpStopped } from './failures.ts';
 import { startApp, type AppParts } from '../app.ts';
@@ -13,7 +12,7 @@ import { ClockWatch } from '../orders/correct-times.ts';
 import { reportSent } from '../orders/fail-over.ts';
 import { LEASE_MS, RateGroup } from '../orders/pass/lease.ts';
 import type { Patience } from '../orders/pass/run.ts';
-import type { Sweep } from '../orders/pass/sweeps.ts';
+import type { Sweep } from '../orders/pass/deps.ts';
 import { SentIntents } from '../orders/pass/sent-intents.ts';
 import { accountsOfFailOvers } from '../store/tables/fail-overs.ts';
 import { partsOf } from '../store/pages.ts';
@@ -33,7 +32,6 @@ interface Deps extends AccountsDeps {
   readonly connect?: Connect | undefined;
   /** They are read when an account is wired. */
   readonly parts: AppParts;
-  /** The sweeps of the core and of the extensions. */
   readonly sweeps: readonly Sweep[];
   readonly onFailure: (error: unknown) => void;
 }
@@ -104,7 +102,6 @@ export class Accounts {
     return await this.#owned.get(name)?.use();
   }
 
-  /** Takes note of new rows and decisions that others commit. */
   async heedChanges(): Promise<void> {
     const { store, stop } = this.#deps;
     const decided = new Set<string>();
@@ -220,7 +217,6 @@ export class Accounts {
     using _ = await account?.use();
   }
 
-  /** Makes due now what was planned under a clock that was set back since. */
   #correctAll(): void {
     for (const account of this.#owned.values()) {
       if (account.wired !== undefined || account.due.isAny) account.wake('clock');

@@ -6,7 +6,6 @@ const OVERDUE_MS = 10_000;
 
 /** Ticks at the times of a cron expression in UTC, or never without one, until it is disposed of. */
 export class Cron implements AsyncDisposable {
-  /** Ticks that were missed since they were last logged. */
   missed = 0;
   readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly #onTick: () => void;

@@ -1,6 +1,6 @@
 import type { DueKind, DueTimes } from './rules/due.ts';
 import { accountsToSend, dueTimes } from '../store/orders/due-times.ts';
-import type { Sweep } from '../orders/pass/sweeps.ts';
+import type { Sweep } from '../orders/pass/deps.ts';
 import type { AccountsDeps, OwnedAccount } from './account.ts';
 
 const PASS_OF = { create: 'create', verify: 'lookup', follow: 'lookup' } as const satisfies Record<DueKind, string>;
@@ -24,7 +24,6 @@ interface DueDeps extends AccountsDeps {
 
 export class DueAccounts {
   readonly #deps: DueDeps;
-  /** When the next account must be woken by time. */
   #next = Number.POSITIVE_INFINITY;
   #wakesAt = Number.POSITIVE_INFINITY;
   #wakeSooner: () => void = () => {};
@@ -65,7 +64,6 @@ export class DueAccounts {
     this.#wake('follow', [...this.#deps.owned.values()]);
   }
 
-  /** Reads the due times of owned accounts. */
   async read(names: readonly string[]): Promise<void> {
     for (const { account, ...times } of await dueTimes(this.#deps.store.db, names)) this.#take(account, times);
   }
@@ -97,15 +95,15 @@ export class DueAccounts {
   }
 
   /** Is called each second. Reads the next few of the accounts: all of them in a minute. During a sweep it waits for no more. */
-  async readNext(names: readonly string[]): Promise<void> {
+  async readNext(all: readonly string[]): Promise<void> {
     const { store, owned } = this.#deps;
     this.#unreadS += 1;
-    const count = Math.ceil((names.length * this.#unreadS) / READ_IN_S);
-    const isSweeping = names.some((name) => owned.get(name)?.unswept.length !== 0);
+    const count = Math.ceil((all.length * this.#unreadS) / READ_IN_S);
+    const isSweeping = all.some((name) => owned.get(name)?.unswept.length !== 0);
     if (!isSweeping && count < READ_TOGETHER && this.#unreadS < LONGEST_READ_S) return;
     this.#unreadS = 0;
-    if (this.#place >= names.length) this.#place = 0;
-    const slice = names.slice(this.#place, this.#place + count);
+    if (this.#place >= all.length) this.#place = 0;
+    const slice = all.slice(this.#place, this.#place + count);
     if (slice.length === 0) return;
     const accounts = slice.flatMap((name) => owned.get(name) ?? []);
     for (const { wired } of accounts) await wired?.app.restraints.read();
@@ -113,12 +111,8 @@ export class DueAccounts {
     for (const sweep of this.#deps.sweeps) {
       const unswept = accounts.filter((account) => account.unswept.includes(sweep.name));
       if (unswept.length === 0) continue;
-      const found = new Set(
-        await sweep.accounts(
-          store.db,
-          unswept.map(({ name }) => name),
-        ),
-      );
+      const names = unswept.map(({ name }) => name);
+      const found = new Set(await sweep.accounts(store.db, names));
       for (const account of unswept) {
         account.unswept = account.unswept.filter((name) => name !== sweep.name);
         if (found.has(account.name)) account.wake(sweep.name);

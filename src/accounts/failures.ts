@@ -38,7 +38,6 @@ export function stopFailed(deps: AccountsDeps, account: OwnedAccount, error: unk
   record(deps, name, (tx) => recordStop(tx, name, { kind, reason: cause, actor: null, now: clock.now() }));
 }
 
-/** Tries the accounts that were stopped before this process owned them. */
 export async function takeUpStopped(
   { store, clock }: AccountsDeps,
   owned: ReadonlyMap<string, OwnedAccount>,

@@ -18,10 +18,7 @@ const RESUME = 'order-sync resume{words} --reason TEXT';
 export const OTHER_ACCOUNTS_REMEDY =
   'add the account to the settings, or correct the column account of rows that were not sent';
 
-/**
- * Every problem with its weight and what helps, the worst first by the money that it concerns; `{words}` stand for the words
- * that name its account. A finding has the weight of its class.
- */
+/** The worst first by the money that it concerns; `{words}` stand for the words that name its account. */
 const PROBLEMS = {
   disputed: ['error', 'order-sync orders list --state disputed{words}'],
   held: ['error', 'order-sync orders list --state held{words}'],
@@ -178,7 +175,6 @@ const HOLDS: Readonly<Record<Exclude<RestraintKind, 'rate-limited'>, string>> = 
   slowed: 'orders are created slowly: the outcomes of creates are unknown',
 };
 
-/** The place of the key of an account. */
 export type KeyPlaceOf = (account: string) => string;
 
 /** Groups holds of the same kind, reason and person. `asked`: the account of the reading; null if it is of all. */
@@ -201,9 +197,7 @@ export function holdProblems(
 }
 
 /** Rows of accounts that no process drives. A shop may write any text as the account of a row. */
-export function otherAccountsProblems(
-  others: readonly { readonly account: string; readonly orders: number }[],
-): readonly Problem[] {
+export function otherAccountsProblems(others: readonly { readonly account: string; readonly orders: number }[]) {
   if (others.length === 0) return [];
   const rows = sumOf(others, ({ orders }) => orders);
   const names = firstOf(others.map(({ account }) => quote(account)));
@@ -212,22 +206,13 @@ export function otherAccountsProblems(
   return [problem('other-accounts', text)];
 }
 
-/** An order that the database, such as a trigger of the merchant's, does not let the daemon write. */
-interface KeptBack {
-  readonly externalOrderId: string;
-  readonly since: string;
-  readonly cause: string;
-}
-
-export function keptBackProblems({
-  account,
-  keptBack,
-}: {
+/** Orders that the database, such as a trigger of the merchant's, does not let the daemon write. */
+export function keptBackProblems(of: {
   readonly account: string;
-  readonly keptBack: readonly KeptBack[];
+  readonly keptBack: readonly { readonly externalOrderId: string; readonly since: string; readonly cause: string }[];
 }): readonly Problem[] {
-  return keptBack.map(({ since, ...kept }) => {
-    const about = { account, externalOrderId: kept.externalOrderId };
+  return of.keptBack.map(({ since, ...kept }) => {
+    const about = { account: of.account, externalOrderId: kept.externalOrderId };
     return problem('kept-back', describeKeptBack(kept).why, { about, since });
   });
 }

@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import type { FollowScope } from '../orders/follow.ts';
 import type { SyncResult } from '../orders/sync.ts';
 import type { AccountSettings } from '../settings/config.ts';
-import type { Beside } from './shared/beside.ts';
 import type { ProgressLine } from './shared/progress.ts';
 import type { AppParts } from '../app.ts';
 import type { ServiceMaker } from '../daemon.ts';
@@ -15,6 +14,14 @@ export interface DryRunOptions {
   readonly isJson: boolean;
 }
 
+/** Asks the process that drives an account to do work, instead of driving it here. */
+export interface Beside<Value> extends AsyncDisposable {
+  /** Undefined if no process answers. Nothing was done then. Throws `OwnedError` if this process must not own the account. */
+  ask(): Promise<{ readonly value: Value } | undefined>;
+  /** Why it may not answer. */
+  readonly unreachable: string;
+}
+
 /** A pass that another process is asked for. */
 export interface AskedPass {
   readonly scope: FollowScope;
@@ -25,10 +32,7 @@ export interface AskedPass {
   readonly urls: readonly string[] | undefined;
 }
 
-/**
- * A folder of `src/extensions` that can be deleted, with its line in `src/extensions.ts`. The core imports none; this
- * interface lists the parts that an extension may add to the program.
- */
+/** A folder of `src/extensions` that can be deleted, with its line in `src/extensions.ts`; each part may be missing. */
 export interface Extension {
   readonly name: string;
   readonly commands?: Commands;

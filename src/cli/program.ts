@@ -34,10 +34,7 @@ const COMMANDS: Commands = {
 /** The texts of a help stand beside their names unless they would have less room. */
 const NARROWEST_TEXT = 20;
 
-/**
- * Registers every command by its name, and loads only the commands that `args` call. Parsing throws `CommanderError` when
- * Commander would end the process.
- */
+/** Loads only the commands that `args` call. Parsing throws `CommanderError` when Commander would end the process. */
 export async function createProgram(
   args: readonly string[] = [],
   extensions: readonly Extension[] = [],

@@ -9,10 +9,8 @@ import { printable, withCommas } from '../base/words.ts';
 import { extensionsOf } from './shared/extensions.ts';
 import { CommandError, EXIT, stopSignal } from './shared/exit.ts';
 import { accountConfig, addUrlOption, duration, urlsOf } from './shared/options.ts';
-import type { Beside } from './shared/beside.ts';
 import { throughOwner } from './shared/owner.ts';
-import type { AskedPass, Extension } from './extension.ts';
-import { keyPlaceByAccount, type AccountSettings } from '../settings/config.ts';
+import { keyPlaceByAccount } from '../settings/config.ts';
 import { screenOf } from './shared/help.ts';
 import { progressLine, type ProgressLine } from './shared/progress.ts';
 import { worstFirst, countedProblems, holdProblems, keyRemedy, type KeyPlaceOf } from '../accounts/problem.ts';
@@ -30,7 +28,8 @@ const ENDS: Readonly<Record<SyncEnd, readonly [tone: Tone, exitCode: number]>> =
 const STOPPED = 'stopped before the pass ended; no order is lost, and order-sync sync continues';
 
 export function define(command: Command): void {
-  if (extensionsOf(command).some((extension) => extension.passBeside !== undefined)) addUrlOption(command);
+  const extensions = extensionsOf(command);
+  if (extensions.some((extension) => extension.passBeside !== undefined)) addUrlOption(command);
   command
     .option('--json', 'print the summary as JSON')
     .addOption(
@@ -45,14 +44,9 @@ export function define(command: Command): void {
       const signal = AbortSignal.any([stop, deadline(timeout)]);
       const scope = dueOnly === true ? 'due' : 'all';
       using progress = await progressLine();
-      const extensions = extensionsOf(command);
-      await using beside = await passBeside(extensions, config, {
-        scope,
-        timeoutMs: timeout,
-        signal: stop,
-        progress,
-        urls: urlsOf(command),
-      });
+      const [load] = extensions.flatMap((extension) => extension.passBeside ?? []);
+      const asked = { scope, timeoutMs: timeout, signal: stop, progress, urls: urlsOf(command) } as const;
+      await using beside = await (await load?.())?.(config, extensions, asked);
       const onLog = (write: () => void) => progress.above(write);
       const drive = (app: App) => alone(app, scope, signal, progress);
       const result = await throughOwner(config, extensions, beside, drive, { signal: stop, onLog }).catch(
@@ -67,18 +61,6 @@ export function define(command: Command): void {
       printResult(result, account, verdictOf(result, pass), json);
       process.exitCode = ENDS[result.end][1];
     });
-}
-
-/** A way to a daemon that drives the account; undefined if no extension knows one. */
-async function passBeside(
-  extensions: readonly Extension[],
-  config: AccountSettings,
-  asked: AskedPass,
-): Promise<Beside<SyncResult> | undefined> {
-  const [load] = extensions.flatMap(({ passBeside: found }) => found ?? []);
-  return await (
-    await load?.()
-  )?.(config, extensions, asked);
 }
 
 async function alone(app: App, scope: FollowScope, signal: AbortSignal, progress: ProgressLine): Promise<SyncResult> {
@@ -101,12 +83,7 @@ async function heedDecisions({ store, restraints }: App, over: AbortSignal): Pro
   for await (const _ of store.changes(over)) await restraints.read();
 }
 
-function printResult(
-  { summary, end, holds }: SyncResult,
-  account: string,
-  text: string,
-  json: boolean | undefined,
-): void {
+function printResult({ summary, end, holds }: SyncResult, account: string, text: string, json: boolean | undefined) {
   const screen = screenOf();
   const { durationMs, ...counts } = summary;
   const fields = Object.entries(counts)

@@ -5,7 +5,6 @@ import {
   type Evidence,
 } from '../orders/rules/contradictions.ts';
 import { contradictionsBefore } from './rules/rules.ts';
-import type { NewestRecord } from '../orders/rules/follow.ts';
 import type { RecordView } from '../orders/rules/record.ts';
 import { readExchangeType, readRecordView, readRecordFields } from '../exchange/record-view.ts';
 import { firstSentAt } from '../store/tables/events.ts';
@@ -28,12 +27,7 @@ type CompareDeps = { readonly settings: Pick<FlowDeps['settings'], 'tolerance' |
 const MAY_BE_DISPUTED: readonly string[] = ['disputed', 'abandoned'];
 
 /** The history and the pre-order are read only if the row looks like a contradiction, or may have been one before. */
-export async function readEvidence(
-  db: Database,
-  row: FollowedRow,
-  record: RecordView,
-  receivedAt: Date,
-): Promise<Evidence> {
+export async function readEvidence(db: Database, row: FollowedRow, record: RecordView, receivedAt: Date) {
   return {
     order: sentOrderOf(row),
     preOrderExchangeType: await preOrderExchangeType(db, row, record),
@@ -64,11 +58,7 @@ export async function compareWithRow(
   return { evidence, contradictions: [...contradictionsOf(compared, settings), ...before] };
 }
 
-export async function readNewest(
-  db: Database,
-  deps: CompareDeps,
-  { account, externalOrderId }: { readonly account: string; readonly externalOrderId: string },
-): Promise<NewestRecord | undefined> {
+export async function readNewest(db: Database, deps: CompareDeps, { account, externalOrderId }: Tracking) {
   const row = await readFollowed(db, account, externalOrderId);
   const stored = await readRecord(db, account, externalOrderId);
   const record = stored && readRecordView(stored.body);
@@ -88,10 +78,11 @@ async function wasOurs(db: Database, row: FollowedRow, record: RecordView): Prom
 /** The time of a row that was found again in an older database is of no request; the history has requests alone. */
 async function firstRequest(
   db: Database,
-  { account, external_order_id: externalOrderId, sent_at: sentAt, adopted_at: adoptedAt }: FollowedRow,
+  row: FollowedRow,
   record: RecordView,
   receivedAt: Date,
 ): Promise<Date | null> {
+  const { account, external_order_id: externalOrderId, sent_at: sentAt, adopted_at: adoptedAt } = row;
   if (sentAt === null || adoptedAt !== null) return null;
   const newest = new Date(sentAt);
   if (isCreatedBefore(newest, record, receivedAt) !== true) return newest;
@@ -109,12 +100,7 @@ async function preOrderExchangeType(db: Database, row: FollowedRow, record: Reco
   return body === undefined ? null : readExchangeType(body);
 }
 
-/** Adds the newest record to an answer that differs from it in more than the server's time, as few answers do. */
-export async function compareWithNewest(
-  tx: Transaction,
-  row: FollowedRow,
-  answer: LookupAnswer,
-): Promise<LookupAnswer> {
+export async function compareWithNewest(tx: Transaction, row: FollowedRow, answer: LookupAnswer) {
   const { account, external_order_id: externalOrderId, earlier_body: newestBody } = row;
   if (answer.kind !== 'found' || newestBody === null) return answer;
   if (withoutServerDate(newestBody) === withoutServerDate(answer.body)) return answer;

@@ -1,6 +1,6 @@
 import { judgedIn, findOverdue, OVERDUE_CLASSES } from './rules/age.ts';
 import { type FindingClassName, FINDING_CLASSES } from './rules/classes.ts';
-import { found as differing, type Finding, type RecordContext } from './rules/finding.ts';
+import type { Finding } from './rules/finding.ts';
 import { replaced } from './rules/rules.ts';
 import { NO_TURNS } from '../orders/rules/record-change.ts';
 import type { FoundRecord, LookupAnswer, LookupDecision } from '../orders/rules/lookup.ts';
@@ -63,8 +63,9 @@ async function judgeAnswer(tx: Transaction, deps: JudgeDeps, looked: LookedUp): 
     case 'unanswered': {
       if (answer.answeredFor === undefined) return [];
       const { before, now } = looked;
-      const found = [differing('IDENTITY_MISMATCH', before.externalOrderId, answer.answeredFor)];
-      return await recordFindings(tx, deps, before.externalOrderId, { found, classes: ['IDENTITY_MISMATCH'], now });
+      const { externalOrderId } = before;
+      const other: Finding = { class: 'IDENTITY_MISMATCH', expected: externalOrderId, actual: answer.answeredFor };
+      return await recordFindings(tx, before, { found: [other], classes: [other.class], now });
     }
   }
 }
@@ -92,30 +93,22 @@ async function judgeNewest(
     const { turns = NO_TURNS } = decision;
     await keepRecord(tx, { ...received, comparedAt: received.receivedAt, ...turns }, view, earlier);
   }
-  const judged = {
-    row,
-    view,
-    evidence: compared?.evidence,
-    earlier,
-    before,
-    after: decision.tracking,
-    receivedAt: now,
-    now,
-  };
+  const after = decision.tracking;
+  const judged = { ...looked, view, evidence: compared?.evidence, earlier, after, receivedAt: now };
   const { found, classes } = await judgeRecord(tx, deps, judged);
   if (found.length === 0 && row.has_findings === 0) return [];
   const isMoved = before.changedAt !== decision.tracking.changedAt;
   const all: typeof classes = isMoved ? [...classes, 'STUCK'] : classes;
-  return await recordFindings(tx, deps, externalOrderId, { found, classes: all, now });
+  return await recordFindings(tx, before, { found, classes: all, now });
 }
 
 /** A record that was not taken changes nothing, but it may be of another order. */
 async function judgeNotTaken(
   tx: Transaction,
   deps: JudgeDeps,
-  { row, decision, now }: LookedUp,
+  { row, before, decision, now }: LookedUp,
   view: RecordView,
-): Promise<NewFindings> {
+) {
   const { account, external_order_id: externalOrderId } = row;
   const { turns, disagreement } = decision;
   if (turns !== undefined) await keepTurns(tx, { account, externalOrderId, ...turns });
@@ -124,8 +117,9 @@ async function judgeNotTaken(
   const earlier = earlierView(row);
   const found = [...stale, ...overdueFindings(deps, row, decision.tracking, earlier, now)];
   const classes = judgedIn(decision.tracking.state, JUDGED_BY_ANSWER);
-  const judged = { found, foundAgain: replaced({ record: view, earlier }), classes, now };
-  return await recordFindings(tx, deps, externalOrderId, judged);
+  const foundAgain = replaced({ record: view, earlier }).map((one) => ({ class: 'ORDER_REPLACED' as const, ...one }));
+  const judged = { found, foundAgain, classes, now };
+  return await recordFindings(tx, before, judged);
 }
 
 /** Likely absence of an order that was found before is no answer about it, but a person should know of it. */
@@ -135,17 +129,17 @@ async function judgeNotFound(
   { row, before, decision, now }: LookedUp,
   evidence: 'documented' | 'likely',
 ): Promise<NewFindings> {
-  const { orderId, externalOrderId, state } = before;
+  const { orderId, state } = before;
   // An order that a person has given up is not missed.
   const isMissed = orderId !== null && state !== 'abandoned';
-  const vanished = isMissed ? [differing('ORDER_VANISHED', `order ${orderId}`, 'not found')] : [];
+  const vanished: Finding = { class: 'ORDER_VANISHED', expected: `order ${orderId}`, actual: 'not found' };
   const overdue = overdueFindings(deps, row, decision.tracking, earlierView(row), now);
-  const found = [...vanished, ...overdue];
+  const found = isMissed ? [vanished, ...overdue] : overdue;
   if (found.length === 0 && row.has_findings === 0) return [];
   const isNoAnswer = isMissed && evidence === 'likely';
   const classes: readonly FindingClassName[] = isNoAnswer ? ['ORDER_VANISHED', 'UNCHECKED'] : JUDGED_BY_ANSWER;
   const judged = { found, classes: judgedIn(decision.tracking.state, classes), now };
-  return await recordFindings(tx, deps, externalOrderId, judged);
+  return await recordFindings(tx, before, judged);
 }
 
 function earlierView(row: FollowedRow): RecordView | null {
@@ -197,18 +191,18 @@ export function logUnjudged({ observers }: JudgeDeps, externalOrderId: string, e
   observers.tell({ kind: 'failed', failure: { level: 'error', message, cause: String(error), ...about } });
 }
 
-export async function judgeRecord(
-  tx: Transaction,
-  deps: JudgeDeps,
-  judged: Judged,
-): Promise<{ found: readonly Finding[]; classes: readonly FindingClassName[] }> {
+export async function judgeRecord(tx: Transaction, deps: JudgeDeps, judged: Judged) {
   const { row, view: record, evidence, earlier, before, after, receivedAt, now } = judged;
   const { settings } = deps;
   const overdue = overdueFindings(deps, row, after, record ?? null, now);
   if (record === undefined || evidence === undefined) {
     return { found: overdue, classes: judgedIn(after.state, JUDGED_BY_ANSWER) };
   }
-  await learnMerchant(tx, evidence, record, after, now);
+  // An order that may be of another merchant does not tell whose the orders of the account are.
+  const isOurs = after.state === 'open' || after.state === 'final';
+  if (evidence.merchantId === null && record.merchantId !== null && isOurs) {
+    await setAccountFact(tx, { account: after.account, name: MERCHANT_ID, value: record.merchantId, now });
+  }
   const states = {
     stateBefore: before.state,
     state: after.state,
@@ -220,36 +214,13 @@ export async function judgeRecord(
   return { found: [...found, ...overdue], classes: judgedIn(after.state, classes) };
 }
 
-/** Finds what the time shows. Only the sweep knows how long is too long for STUCK. */
-function overdueFindings(
-  { settings }: JudgeDeps,
-  { asset_position: assetPosition }: FollowedRow,
-  tracking: Tracking,
-  record: RecordView | null,
-  now: Date,
-): readonly Finding[] {
-  const never = { stuckAfter: Number.POSITIVE_INFINITY };
-  return findOverdue({ ...tracking, assetPosition, record }, now, { ...settings, ...never });
-}
-
-/** The first order of the account tells whose it is; one that may be of another merchant tells nothing. */
-async function learnMerchant(
-  tx: Transaction,
-  { merchantId: known }: Evidence,
-  { merchantId }: RecordView,
-  { account, state }: Tracking,
-  now: Date,
-): Promise<void> {
-  if (known !== null || merchantId === null || (state !== 'open' && state !== 'final')) return;
-  await setAccountFact(tx, { account, name: MERCHANT_ID, value: merchantId, now });
+function overdueFindings(deps: JudgeDeps, row: FollowedRow, tracking: Tracking, record: RecordView | null, now: Date) {
+  const settings = { ...deps.settings, stuckAfter: Number.POSITIVE_INFINITY };
+  return findOverdue({ ...tracking, assetPosition: row.asset_position, record }, now, settings);
 }
 
 /** Finds orders that share a hash or an order id. Unchanged values of orders without findings are skipped. */
-async function readOthers(
-  tx: Transaction,
-  { row, earlier }: Judged,
-  record: RecordView,
-): Promise<Pick<RecordContext, 'hashUsedBy' | 'orderUsedBy'>> {
+async function readOthers(tx: Transaction, { row, earlier }: Judged, record: RecordView) {
   const { account, external_order_id: externalOrderId } = row;
   const other = async (field: 'transactionHash' | 'orderId') => {
     const value = record[field];
@@ -259,7 +230,6 @@ async function readOthers(
   return { hashUsedBy: await other('transactionHash'), orderUsedBy: await other('orderId') };
 }
 
-/** Stores a record. Columns that repeat its fields are written only if they changed: most changes are of a status. */
 export async function keepRecord(
   tx: Transaction,
   received: ComparedBody,

@@ -5,7 +5,6 @@ import { decideFindings, withoutKnownChanges, type Finding } from './rules/findi
 import type { Tracking } from '../orders/rules/tracking.ts';
 import { findingsOf, saveFindings } from '../store/tables/findings.ts';
 import type { Transaction } from '../store/port.ts';
-import type { FlowDeps } from '../orders/pass/deps.ts';
 import { storable } from '../base/text.ts';
 
 export type NewFindings = readonly Finding[];
@@ -18,15 +17,14 @@ export interface JudgedFindings {
   readonly now: Date;
 }
 
+type OrderKey = Pick<Tracking, 'account' | 'externalOrderId'>;
+
 const LONGEST_VALUE = 300;
 
 /** Writes the findings of an order. Findings of the judged classes that are no longer true resolve themselves. */
-export async function recordFindings(
-  tx: Transaction,
-  { account }: Pick<FlowDeps, 'account'>,
-  externalOrderId: string,
-  { found, foundAgain = [], classes, now }: JudgedFindings,
-): Promise<NewFindings> {
+export async function recordFindings(tx: Transaction, order: OrderKey, judged: JudgedFindings): Promise<NewFindings> {
+  const { account, externalOrderId } = order;
+  const { found, foundAgain = [], classes, now } = judged;
   const known = await findingsOf(tx, account, externalOrderId);
   const news = [...found.map(shortened), ...withoutKnownChanges(known, foundAgain.map(shortened))];
   const changes = decideFindings(known, news, classes);
@@ -34,14 +32,9 @@ export async function recordFindings(
   return [...changes.opened, ...changes.reopened];
 }
 
-export async function recordUnknownOutcome(
-  tx: Transaction,
-  deps: Pick<FlowDeps, 'account'>,
-  tracking: Tracking,
-  now: Date,
-): Promise<NewFindings> {
+export async function recordUnknownOutcome(tx: Transaction, tracking: Tracking, now: Date): Promise<NewFindings> {
   const found = findUnknownOutcome(tracking);
-  return await recordFindings(tx, deps, tracking.externalOrderId, { found, classes: ['CREATE_UNKNOWN'], now });
+  return await recordFindings(tx, tracking, { found, classes: ['CREATE_UNKNOWN'], now });
 }
 
 /** The exchange decides how long its values are. Two long ones that begin alike stay different by their hash. */

@@ -6,9 +6,8 @@ import { accountsToJudge, isAnythingAwaited } from '../store/orders/due-times.ts
 import { resolveFailOvers } from '../store/tables/fail-overs.ts';
 import { unresolvedFindings, unresolvedPage } from '../store/tables/findings.ts';
 import { countFindings } from '../orders/pass/outcomes.ts';
-import type { FlowDeps } from '../orders/pass/deps.ts';
+import type { FlowDeps, SweepMaker } from '../orders/pass/deps.ts';
 import type { OverdueLookups } from '../orders/pass/process-events.ts';
-import type { SweepMaker } from '../orders/pass/sweeps.ts';
 import { recordFindings, type NewFindings } from './record-findings.ts';
 import { NO_TURNS } from '../orders/rules/record-change.ts';
 import { readRecordView } from '../exchange/record-view.ts';
@@ -50,8 +49,8 @@ export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<void>
   deps.observers.tell({ kind: 'followed.read', overdue: waiting });
   logOverdue(deps, waiting);
   await resolveFailOvers(deps.store, deps.account, deps.clock.now());
-  for (const status of ['open', 'acknowledged']) {
-    for (const name of OVERDUE_CLASSES) await resolveOverdue(deps, settings, { status, class: name }, signal);
+  for await (const { ids } of unresolvedOrders(deps, OVERDUE_CLASSES, signal)) {
+    await judgeChanged(deps, await orderAgesById(deps.store.db, deps.account, ids), settings);
   }
 }
 
@@ -70,31 +69,29 @@ export async function sweepWithoutFindings(deps: SweepDeps, signal: AbortSignal)
   await deps.settings.pace.learn(deps, signal);
 }
 
-function logOverdue(
-  { clock, exchange, restraints, log, settings }: SweepDeps,
-  overdue: OverdueLookups | undefined,
-): void {
+function logOverdue({ clock, exchange, restraints, log, settings }: SweepDeps, overdue: OverdueLookups | undefined) {
   if (overdue === undefined || restraints.heldForMs('lookup') > 0 || exchange.breaker('lookup').openings > 0) return;
   const { orders, since } = overdue;
   if (clock.now().getTime() - since.getTime() <= WORTH_TELLING_MS + settings.pace.overdueAfterMs) return;
   log.warn({ overdue: orders, since }, 'more look-ups are due than were made in time');
 }
 
-/** Resolves the findings of one class that are no longer true, whatever state their orders are in now. */
-async function resolveOverdue(
-  deps: SweepDeps,
-  settings: OverdueSettings,
-  which: { status: string; class: FindingClassName },
+/** Yields the orders with unresolved findings of these classes, whatever state they are in now, a page of a class at a time. */
+async function* unresolvedOrders(
+  { account, store, clock }: Pick<FlowDeps, 'account' | 'store' | 'clock'>,
+  classes: readonly FindingClassName[],
   signal: AbortSignal,
-): Promise<void> {
-  const { account, store, clock } = deps;
-  const unresolved = (last?: Unresolved) =>
-    unresolvedPage(store.db, { account, ...which, fromId: last?.id ?? 0, limit: PAGE });
-  for await (const page of pagesAfter(PAGE, unresolved)) {
-    if (signal.aborted) return;
-    const ids = page.map(({ externalOrderId }) => externalOrderId);
-    if (ids.length > 0) await judgeChanged(deps, await orderAgesById(store.db, account, ids), settings);
-    await clock.turn();
+) {
+  for (const name of classes) {
+    for (const status of ['open', 'acknowledged']) {
+      const read = (last?: Unresolved) =>
+        unresolvedPage(store.db, { account, class: name, status, fromId: last?.id ?? 0, limit: GROUP });
+      for await (const page of pagesAfter(GROUP, read)) {
+        if (signal.aborted) return;
+        if (page.length > 0) yield { name, ids: page.map(({ externalOrderId }) => externalOrderId) };
+        await clock.turn();
+      }
+    }
   }
 }
 
@@ -123,20 +120,29 @@ async function judgeChanged(deps: SweepDeps, orders: readonly AgedOrder[], setti
 }
 
 async function judge(deps: SweepDeps, orders: readonly AgedOrder[], settings: OverdueSettings): Promise<void> {
-  const { account, store, clock, observers, log } = deps;
+  const { account, clock } = deps;
   const ids = orders.map(({ externalOrderId }) => externalOrderId);
-  const found = await store.writer.write(async (tx) => {
+  await recordTogether(deps, 'new findings of orders that wait for too long', async (tx) => {
     const all = [];
     const now = clock.now();
     for (const order of await orderAgesById(tx, account, ids)) {
       const classes = judgedIn(order.state, OVERDUE_CLASSES);
       const judged = { found: findOverdue(order, now, settings), classes, now };
-      all.push(...(await recordFindings(tx, deps, order.externalOrderId, judged)));
+      all.push(await recordFindings(tx, { account, externalOrderId: order.externalOrderId }, judged));
     }
     return all;
   });
+}
+
+/** Writes findings in one transaction; counts and logs the new ones. */
+async function recordTogether(
+  { store, observers, log }: CompareDeps,
+  message: string,
+  work: (tx: Transaction) => Promise<readonly NewFindings[]>,
+): Promise<void> {
+  const found = (await store.writer.write(work)).flat();
   countFindings(observers.counters, found);
-  if (found.length > 0) log.warn({ findings: found.length }, 'new findings of orders that wait for too long');
+  if (found.length > 0) log.warn({ findings: found.length }, message);
 }
 
 type CompareDeps = JudgeDeps & Pick<FlowDeps, 'store' | 'clock' | 'log'>;
@@ -145,31 +151,21 @@ const SETTINGS_FACT = 'reconcile.settings';
 
 export async function compareNewRecords(deps: CompareDeps, signal: AbortSignal): Promise<void> {
   await forgetOtherSettings(deps, signal);
-  const { account, store, clock, observers, log } = deps;
-  let fromId = '';
-  while (!signal.aborted) {
-    const ids = await uncomparedIds(store.db, { account, fromId, limit: GROUP });
-    const last = ids.at(-1);
-    if (last === undefined) return;
-    const found = await store.writer.write(async (tx) => {
+  const { account, store, clock } = deps;
+  const uncompared = (fromId = '') => uncomparedIds(store.db, { account, fromId, limit: GROUP });
+  for await (const ids of pagesAfter(GROUP, uncompared)) {
+    if (signal.aborted || ids.length === 0) return;
+    await recordTogether(deps, 'stored records were compared and bring new findings', async (tx) => {
       const all = [];
-      for (const id of ids) all.push(...(await compareStored(tx, deps, id, clock.now())));
+      for (const id of ids) all.push(await compareStored(tx, deps, id, clock.now()));
       return all;
     });
-    countFindings(observers.counters, found);
-    if (found.length > 0) log.warn({ findings: found.length }, 'stored records were compared and bring new findings');
-    fromId = last;
     await clock.turn();
   }
 }
 
 /** Compares the stored record with its order, as if it had just come and were the first. */
-async function compareStored(
-  tx: Transaction,
-  deps: JudgeDeps,
-  externalOrderId: string,
-  now: Date,
-): Promise<NewFindings> {
+async function compareStored(tx: Transaction, deps: JudgeDeps, externalOrderId: string, now: Date) {
   const { account } = deps;
   const row = await readFollowed(tx, account, externalOrderId);
   const stored = await readRecord(tx, account, externalOrderId);
@@ -185,7 +181,7 @@ async function compareStored(
     const evidence = view && (await readEvidence(tx, { ...row, has_findings: 1 }, view, received));
     const judged = { row, view, evidence, earlier: null, before: order, after: order, receivedAt: received, now };
     const { found: foundAgain, classes } = await judgeRecord(tx, deps, judged);
-    return await recordFindings(tx, deps, externalOrderId, { found: [], foundAgain, classes, now });
+    return await recordFindings(tx, order, { found: [], foundAgain, classes, now });
   } catch (error) {
     logUnjudged(deps, externalOrderId, error);
     await keepUncompared(tx, { account, externalOrderId, body, receivedAt });
@@ -207,25 +203,11 @@ async function forgetOtherSettings(deps: CompareDeps, signal: AbortSignal): Prom
     fromId = await store.writer.write((tx) => forgetCompared(tx, page));
     await clock.turn();
   }
-  await resolveIgnored(deps, signal);
-  if (!signal.aborted) await store.writer.write((tx) => setAccountFact(tx, fact));
-}
-
-async function resolveIgnored(deps: CompareDeps, signal: AbortSignal): Promise<void> {
-  const { account, store, clock, settings } = deps;
-  for (const name of settings.ignore) {
-    for (const status of ['open', 'acknowledged']) {
-      const unresolved = (last?: Unresolved) =>
-        unresolvedPage(store.db, { account, class: name, status, fromId: last?.id ?? 0, limit: GROUP });
-      for await (const page of pagesAfter(GROUP, unresolved)) {
-        if (signal.aborted) return;
-        await store.writer.write(async (tx) => {
-          for (const { externalOrderId } of page) {
-            await recordFindings(tx, deps, externalOrderId, { found: [], classes: [name], now: clock.now() });
-          }
-        });
-        await clock.turn();
-      }
-    }
+  for await (const { name, ids } of unresolvedOrders(deps, ignore, signal)) {
+    await store.writer.write(async (tx) => {
+      const judged = { found: [], classes: [name], now: clock.now() };
+      for (const externalOrderId of ids) await recordFindings(tx, { account, externalOrderId }, judged);
+    });
   }
+  if (!signal.aborted) await store.writer.write((tx) => setAccountFact(tx, fact));
 }

@@ -1,4 +1,3 @@
-import type { Logger } from 'pino';
 import { CLOCKS_APART_MS, type Clock } from '../base/clock.ts';
 import { after } from '../base/instant.ts';
 import { LONGEST_WAIT_MS } from './rules/schedule.ts';
@@ -11,22 +10,19 @@ import {
   wronglyDueOrders,
   type Correction,
 } from '../store/orders/wrong-due-times.ts';
+import type { Transaction } from '../store/port.ts';
 import type { FlowDeps } from './pass/deps.ts';
-import { isolateFailure, isRefusal, POSTPONE_MS } from './pass/isolate.ts';
+import { isolateFailure, isRefusal, POSTPONE_MS, type IsolateDeps } from './pass/isolate.ts';
 
 const PAGE = 200;
 /** UTC that lags behind by more than this was set back; due times are off by no more in any case. */
 const SET_BACK_MS = 500;
 
-interface ClockWatchDeps {
+type ClockWatchDeps = Pick<FlowDeps, 'log'> & {
   readonly clock: Pick<Clock, 'now' | 'monotonic' | 'databaseAheadMs'>;
-  readonly log: Logger;
-}
+};
 
-/**
- * Makes waiting orders due if the clock was set back: they would wait until that time comes again. Logs if the clocks
- * of machine and database differ.
- */
+/** Makes waiting orders due if the clock was set back: they would wait until that time comes again. */
 export class ClockWatch {
   readonly #deps: ClockWatchDeps;
   readonly #onSetBack: () => Promise<void> | void;
@@ -39,7 +35,6 @@ export class ClockWatch {
     this.#aheadMs = aheadOfMonotonic(deps.clock);
   }
 
-  /** Has due times corrected if the clock was set back since the last look. If it rejects, the next look does it again. */
   async correct(): Promise<void> {
     const { clock, log } = this.#deps;
     const aheadMs = aheadOfMonotonic(clock);
@@ -48,11 +43,6 @@ export class ClockWatch {
       await this.#onSetBack();
     }
     this.#aheadMs = aheadMs;
-    this.#tellApart();
-  }
-
-  #tellApart(): void {
-    const { clock, log } = this.#deps;
     const { databaseAheadMs = 0 } = clock;
     const isApart = Math.abs(databaseAheadMs) >= CLOCKS_APART_MS;
     const facts = { databaseAheadMs: Math.round(databaseAheadMs) };
@@ -68,13 +58,10 @@ function aheadOfMonotonic(clock: Pick<Clock, 'now' | 'monotonic'>): number {
   return clock.now().getTime() - clock.monotonic();
 }
 
-type CorrectDeps = Parameters<typeof isolateFailure>[0] &
+type CorrectDeps = IsolateDeps &
   Pick<FlowDeps, 'log'> & { readonly settings: Pick<FlowDeps['settings'], 'verifyAfter'> };
 
-/**
- * Due times of an account that were written under another clock. Ids of orders that cannot be corrected now are kept in
- * the database, because nothing else tells the next owner.
- */
+/** Due times that were written under another clock. The database keeps the ids that are left: nothing else tells the next owner. */
 export class WrongTimes {
   readonly #deps: CorrectDeps;
   #left: readonly string[] = [];
@@ -96,7 +83,6 @@ export class WrongTimes {
     return this.#left.length > 0;
   }
 
-  /** Milliseconds until it is time to try again; infinite if nothing is left. */
   get dueInMs(): number {
     return this.isAny ? this.#retryAt - this.#deps.clock.monotonic() : Number.POSITIVE_INFINITY;
   }
@@ -121,7 +107,6 @@ export class WrongTimes {
     else if (left.length > 0) await this.#leave([...this.#left, ...left]);
   }
 
-  /** Tries again to correct the due times that could not be corrected before, once it is time for that. */
   async correctLeft(): Promise<void> {
     if (this.dueInMs > 0) return;
     const ids = this.#left;
@@ -135,38 +120,31 @@ export class WrongTimes {
     await this.#leave(left);
   }
 
-  /** Corrects the orders of one state; returns how many, and adds the ids of the others to `left`. */
   async #correctState(query: Correction, left: string[]): Promise<number> {
+    const { writer } = this.#deps.store;
     const refused: string[] = [];
     let orders = 0;
-    for (let isMore = true; isMore;) {
-      const page = await this.#correctPage({ ...query, except: refused });
-      orders += page.corrected;
+    // If a whole page is refused, the cause concerns all orders.
+    for (let isMore = true; isMore && refused.length < PAGE;) {
+      const page = { ...query, except: refused };
+      const correct = async (tx: Transaction) => {
+        const corrected = await correctDueTimes(tx, page);
+        return { corrected, ids: corrected >= PAGE ? [] : await wronglyDueOrders(tx, page) };
+      };
+      const { corrected, ids } = await writer.write(correct).catch(async (error: unknown) => {
+        if (!isRefusal(error)) throw error;
+        return { corrected: 0, ids: await writer.write((tx) => wronglyDueOrders(tx, page)) };
+      });
+      orders += corrected;
       // One by one: of a page one order may be refused, or locked.
-      for (const id of page.left) {
+      for (const id of ids) {
         if (await this.#correctOne(id, query)) orders += 1;
         else refused.push(id);
       }
-      // If a whole page is refused, the cause concerns all orders.
-      isMore = page.isMore && refused.length < PAGE;
+      isMore = corrected >= PAGE || ids.length >= PAGE;
     }
     left.push(...refused);
     return orders;
-  }
-
-  async #correctPage(query: Correction) {
-    const { writer } = this.#deps.store;
-    try {
-      return await writer.write(async (tx) => {
-        const corrected = await correctDueTimes(tx, query);
-        const isMore = corrected >= PAGE;
-        return { corrected, isMore, left: isMore ? [] : await wronglyDueOrders(tx, query) };
-      });
-    } catch (error) {
-      if (!isRefusal(error)) throw error;
-      const left = await writer.write((tx) => wronglyDueOrders(tx, query));
-      return { corrected: 0, isMore: left.length > 0, left };
-    }
   }
 
   /** False if the database refuses the order, or another program has it locked; true also if it does not wait any more. */

@@ -14,8 +14,8 @@ import type { CreateInFlight } from './pass/in-flight.ts';
 import { isolateFailure } from './pass/isolate.ts';
 import { doubtedBy } from '../accounts/rules/fail-over.ts';
 import { readFailOvers } from '../store/tables/fail-overs.ts';
-import { assumeRowSent } from './assume-sent.ts';
-import { doubtOf, markLeft } from './fail-over.ts';
+import { placeAfter } from './follow.ts';
+import { assumeRowSent, doubtOf, markLeft } from './fail-over.ts';
 import { makeRefusedDue, probeForCreates, recoverUnrecorded } from './recover.ts';
 import { recordOrKeep } from './record-outcome.ts';
 import { countFailure } from './pass/outcomes.ts';
@@ -26,10 +26,7 @@ const UNREPLICATED: CreateOutcome = {
   why: 'nothing left after the intent had waited for a standby',
 };
 
-/**
- * Sends every pending order that is due, and ends when none is left, when the circuit breaker opens, or when `signal`
- * aborts. The intent of each request is durable before it leaves; its outcome is durable before the pass ends.
- */
+/** Sends every pending order that is due. Intents are durable before requests leave; outcomes before the pass ends. */
 export async function createPass(deps: FlowDeps, signal: AbortSignal): Promise<void> {
   await recoverUnrecorded(deps);
   await markLeft(deps, deps.creates.unmarked);
@@ -59,24 +56,22 @@ async function* dueIn(
   state: 'pending' | 'invalid',
   signal: AbortSignal,
 ): AsyncGenerator<string> {
-  let from = FIRST_DUE;
+  const isPending = state === 'pending';
+  let place = FIRST_DUE;
   for (;;) {
-    const filter = { account, state, until: clock.now(), after: from, by: 'due', limit: PAGE } as const;
+    const filter = { account, state, until: clock.now(), after: place, by: 'due', limit: PAGE } as const;
     const page = (await findOrders(store.db, filter, DUE_COLUMNS)).map(dueKeyOf);
-    const before = from;
+    const before = place;
     for (const due of page) {
-      if (state === 'pending') await walk.next(signal);
-      if (signal.aborted || (state === 'pending' && (isStopped(exchange) || inFlight.isFull))) return;
-      if (!unmarked.has(due.externalOrderId)) {
-        if (state === 'pending') walk.begin(due.externalOrderId, from);
-        yield due.externalOrderId;
-      }
-      from = due;
+      if (isPending) await walk.next(signal);
+      if (signal.aborted || (isPending && (isStopped(exchange) || inFlight.isFull))) return;
+      const isMarked = !unmarked.has(due.externalOrderId);
+      if (isPending && isMarked) walk.begin(due.externalOrderId, place);
+      if (isMarked) yield due.externalOrderId;
+      place = due;
     }
     if (page.length < PAGE) return;
-    // SQLite reads ids that are no text otherwise than it compares them: a page of them would come again and again.
-    const isStuck = from.externalOrderId === before.externalOrderId;
-    if (isStuck) from = { nextActionAt: `${from.nextActionAt}~`, externalOrderId: '' };
+    place = placeAfter(place, before);
   }
 }
 
@@ -85,7 +80,6 @@ function isStopped(exchange: FlowDeps['exchange']): boolean {
   return isOpen || needsProbe;
 }
 
-/** Makes an invalid row that has been corrected pending again, so that it is checked again. */
 async function recheckCorrected(deps: FlowDeps, externalOrderId: string): Promise<void> {
   const { account, store, clock } = deps;
   await store.writer.write(async (tx) => {
@@ -110,11 +104,7 @@ export async function sendOrder(deps: FlowDeps, externalOrderId: string, signal:
 }
 
 /** Returns the wait that comes first, if the outcome of a create in flight decides whether one more passes a limit. */
-async function trySending(
-  deps: FlowDeps,
-  externalOrderId: string,
-  signal: AbortSignal,
-): Promise<GuardWait | undefined> {
+async function trySending(deps: FlowDeps, externalOrderId: string, signal: AbortSignal) {
   const { exchange, creates } = deps;
   using turn = await exchange.turnToCreate(externalOrderId, signal);
   if (turn === undefined) return undefined;
@@ -122,54 +112,45 @@ async function trySending(
   using guarded = creates.guard.begin();
   const claimed = await claim(deps, externalOrderId, create, guarded);
   if (claimed === undefined || 'outcome' in claimed) {
-    create.isRecorded();
+    create.isSent = undefined;
     return claimed;
   }
   using turnToSend = await turnOnceReplicated(deps, turn, externalOrderId, signal);
   if (turnToSend === undefined) {
-    guarded.notTaken();
-    await recordOrKeep(deps, claimed.tracking, UNREPLICATED, () => create.isHeldUp());
-    create.isRecorded();
+    await recordOrKeep(deps, claimed.tracking, UNREPLICATED, create);
     return undefined;
   }
-  create.leaves();
-  guarded.leaves();
+  create.isSent = guarded.mayBeTaken = true;
   creates.intents.add({ account: deps.account, externalOrderId, sentAt: claimed.tracking.sentAt?.toISOString() ?? '' });
   const { forbiddenIn } = claimed.tracking;
   // Others were taken since its 403.
   const isForbiddenAlone = forbiddenIn > 0 && forbiddenIn < deps.restraints.forbiddenHold;
   const outcome = await exchange.createPreOrder(claimed.order, turnToSend, isForbiddenAlone);
-  if (outcome.kind === 'not-sent') create.neverLeft();
-  if (isNotTaken(outcome, claimed.tracking)) guarded.notTaken();
-  await recordOrKeep(deps, claimed.tracking, outcome, () => create.isHeldUp());
-  create.isRecorded();
+  create.isSent = outcome.kind !== 'not-sent';
+  guarded.mayBeTaken = !isNotTaken(outcome, claimed.tracking);
+  await recordOrKeep(deps, claimed.tracking, outcome, create);
   return undefined;
 }
 
 /** If the intent waits for a standby, another request may have the turn meanwhile. Undefined if nothing may leave. */
-async function turnOnceReplicated(
-  { store, exchange }: FlowDeps,
-  turn: Turn,
-  externalOrderId: string,
-  signal: AbortSignal,
-): Promise<Turn | undefined> {
+async function turnOnceReplicated({ store, exchange }: FlowDeps, turn: Turn, id: string, signal: AbortSignal) {
   const isReplicated = store.writer.isReplicated(signal);
   if (isReplicated === true) return turn;
   turn.end();
-  return (await isReplicated) ? await exchange.turnToCreate(externalOrderId, signal) : undefined;
+  return (await isReplicated) ? await exchange.turnToCreate(id, signal) : undefined;
 }
 
 /** Makes the intent durable, for the row as it stands now. Undefined when there is nothing to send. */
 async function claim(
   { account, store, clock, settings, log, restraints, creates, observers }: FlowDeps,
   externalOrderId: string,
-  create: Pick<CreateInFlight, 'intends'>,
-  guarded: Pick<GuardedCreate, 'decide'>,
+  create: CreateInFlight,
+  guarded: GuardedCreate,
 ): Promise<{ order: MerchantOrder; tracking: Tracking } | GuardWait | undefined> {
   store.mark.assertWritten();
   const claimed = await store.writer.write(
     async (tx) => {
-      create.intends(false);
+      create.isSent = undefined;
       if (creates.inFlight.isOverfull) return undefined;
       const row = await lockFreeOrder(tx, account, externalOrderId);
       if (row === undefined) return undefined;
@@ -182,7 +163,7 @@ async function claim(
       if (guard?.kind === 'guarded') {
         return { kind: 'guarded', onDurable: [await restraints.guardWithin(tx, guard.reason)] } as const;
       }
-      create.intends(decided.kind === 'send');
+      create.isSent = decided.kind === 'send' ? false : undefined;
       // Together with the intent: once that is durable nothing but the request may come in between.
       const [saved, onLeased] = await together(
         saveDecision(tx, before, decided.decision, now),

@@ -7,16 +7,20 @@ import {
   walkedTo,
   type FailOver,
 } from '../accounts/rules/fail-over.ts';
-import type { Assumption } from './rules/create.ts';
+import { assumeSent, type Assumption } from './rules/create.ts';
 import { countDoubtful, readFailOvers, sentTimes, tellFailOver } from '../store/tables/fail-overs.ts';
 import type { Database, Transaction } from '../store/port.ts';
-import { trackingOf } from '../store/orders/order-columns.ts';
-import { DUE_COLUMNS, dueKeyOf, findOrders, type OrderFilter } from '../store/find-orders.ts';
-import { lockFreeOrder, orderIds, readOrder, saveDecision } from '../store/orders/orders.ts';
+import { trackingOf, type OrderRow } from '../store/orders/order-columns.ts';
+import { DUE_COLUMNS, dueKeyOf, findOrders, type DueKey, type OrderFilter } from '../store/find-orders.ts';
+import { lockFreeOrder, lockOrder, orderIds, readOrder, saveDecision } from '../store/orders/orders.ts';
 import { pagesAfter, partsOf } from '../store/pages.ts';
 import type { FlowDeps } from './pass/deps.ts';
-import type { SentIntent, SentIntents } from './pass/sent-intents.ts';
-import { assumeRowSent, type Assuming } from './assume-sent.ts';
+import type { SentIntents } from './pass/sent-intents.ts';
+import { recordUnknownOutcome } from '../findings/record-findings.ts';
+
+export interface Assuming extends Pick<FlowDeps, 'clock'> {
+  readonly settings: Pick<FlowDeps['settings'], 'verifyAfter'>;
+}
 
 type MarkingDeps = Assuming & Pick<FlowDeps, 'account' | 'store' | 'log'>;
 type FailOverDeps = MarkingDeps & { readonly intents: SentIntents };
@@ -26,13 +30,8 @@ const PAGE = 200;
 /** Orders in doubt whose rows another program locks, each with its fail-over: they must not be sent. */
 type Unmarked = FlowDeps['creates']['unmarked'];
 
-/**
- * Makes each order unknown that a lost owner may have sent; nothing is sent before it returns. Returns the orders whose
- * rows are locked, for `markLeft`, and when the newest fail-over was noticed, in ms.
- */
-export async function takeUpFailOvers(
-  deps: FailOverDeps,
-): Promise<{ readonly newestAt: number | undefined; readonly unmarked: Unmarked }> {
+/** Makes each order unknown that a lost owner may have sent; returns those whose rows are locked, and when the newest fail-over was noticed, in ms. */
+export async function takeUpFailOvers(deps: FailOverDeps) {
   const { account, store } = deps;
   await reportSent(deps);
   const unmarked: Unmarked = new Map();
@@ -78,17 +77,12 @@ export async function reportSent(deps: FailOverDeps): Promise<void> {
   }
 }
 
-/** Finds orders that this process sent and whose newest intent the server lacks. */
 async function lostIntents({ account, store, intents }: FailOverDeps): Promise<readonly string[]> {
   const ids: string[] = [];
   for (const page of partsOf(intents.of(account), PAGE)) {
-    const times = await sentTimes(
-      store.db,
-      account,
-      page.map(({ externalOrderId }) => externalOrderId),
-    );
-    const isLost = ({ externalOrderId: one, sentAt }: SentIntent) => times.has(one) && times.get(one) !== sentAt;
-    ids.push(...page.filter(isLost).map(({ externalOrderId }) => externalOrderId));
+    const sent = new Map(page.map(({ externalOrderId, sentAt }) => [externalOrderId, sentAt]));
+    const known = await sentTimes(store.db, account, [...sent.keys()]);
+    ids.push(...[...known].filter(([id, sentAt]) => sent.get(id) !== sentAt).map(([id]) => id));
   }
   return ids;
 }
@@ -112,9 +106,10 @@ async function walkedRanges(deps: FailOverDeps, failOver: FailOver, due: Range, 
   const ends: Range[] = [];
   for (const range of ranges) {
     let [upTo, left]: [Range['upTo'], number] = [undefined, most];
-    for await (const page of pendingPages(deps, range, most)) {
-      upTo = page.at(-1) ?? upTo;
+    for await (const page of pendingPages(deps, range)) {
+      upTo = page[Math.min(page.length, left) - 1] ?? upTo;
       left -= page.length;
+      if (left <= 0) break;
     }
     ends.push({ ...range, upTo: left > 0 ? undefined : upTo });
   }
@@ -125,23 +120,24 @@ type Range = Pick<OrderFilter, 'until' | 'laterThan' | 'after' | 'upTo' | 'forbi
 
 async function* pendingFrom(deps: FailOverDeps, failOver: FailOver, range: Range): AsyncGenerator<readonly string[]> {
   for await (const page of pendingPages(deps, range)) {
-    const isKnown = ({ createdAt }: { readonly createdAt: string }) =>
-      isKnownTo(failOver, createdAt) && (range.laterThan === undefined || createdAt <= failOver.seenAt);
-    yield page.filter(isKnown).map(({ externalOrderId }) => externalOrderId);
+    const known = page.filter(
+      ({ createdAt }) =>
+        isKnownTo(failOver, createdAt) && (range.laterThan === undefined || createdAt <= failOver.seenAt),
+    );
+    yield known.map(({ externalOrderId }) => externalOrderId);
   }
 }
 
-async function* pendingPages({ account, store }: FailOverDeps, range: Range, most = Infinity) {
-  for (let [after, left] = [range.after, most]; left > 0;) {
-    const limit = Math.min(PAGE, left);
-    const filter = { account, state: 'pending', ...range, after, by: 'due', limit } as const;
+interface PendingOrder extends DueKey {
+  readonly createdAt: string;
+}
+
+function pendingPages({ account, store }: FailOverDeps, range: Range): AsyncGenerator<readonly PendingOrder[]> {
+  return pagesAfter(PAGE, async (last?: PendingOrder) => {
+    const filter = { account, state: 'pending', ...range, after: last ?? range.after, by: 'due', limit: PAGE } as const;
     const rows = await findOrders(store.db, filter, [...DUE_COLUMNS, 'created_at']);
-    const page = rows.map((row) => ({ ...dueKeyOf(row), createdAt: row.created_at }));
-    yield page;
-    left -= page.length;
-    after = page.at(-1);
-    if (page.length < limit || after === undefined) return;
-  }
+    return rows.map((row) => ({ ...dueKeyOf(row), createdAt: row.created_at }));
+  });
 }
 
 export function doubtOf(account: string, failOver: FailOver): Assumption {
@@ -150,10 +146,7 @@ export function doubtOf(account: string, failOver: FailOver): Assumption {
   return { source: 'create', reason, failOver: failOver.id };
 }
 
-/**
- * Takes orders for sent, and keeps unknown creates from a resend. A locked order stays in doubt of the fail-over that
- * found it first: the owner that a later one lost knows nothing of it.
- */
+/** A locked order stays in doubt of the fail-over that found it first: the owner that a later one lost knows nothing of it. */
 async function mark(deps: MarkingDeps, failOver: FailOver, ids: readonly string[], locked: Unmarked): Promise<void> {
   const { account, store, clock } = deps;
   const markOne = async (tx: Transaction, id: string, first: FailOver) => {
@@ -181,7 +174,6 @@ async function keepFromResending(deps: MarkingDeps, failOver: FailOver, locked: 
   for await (const ids of pagesAfter(PAGE, unknown)) await mark(deps, failOver, ids, locked);
 }
 
-/** Yields the ids of the orders that a fail-over left in doubt, a page at a time. */
 export async function* doubtfulOrders(db: Database, account: string, failOver: number) {
   const filter = { account, failOver, by: 'id', limit: PAGE } as const;
   const after = (last?: { readonly external_order_id: string }) =>
@@ -199,11 +191,29 @@ async function endMarking({ account, store, clock, log }: MarkingDeps, unmarked:
     const advice = decidingAdvice(account, failOver);
     const message =
       'the database server is not that of the last commit of the account, so orders may have been sent without a trace';
+    const isNone = 'the database server is not that of the last commit of the account; no order is in doubt';
     if (orders > 0) log.error({ failOver: failOver.id, orders, advice }, message);
-    else
-      log.warn(
-        { failOver: failOver.id },
-        'the database server is not that of the last commit of the account; no order is in doubt',
-      );
+    else log.warn({ failOver: failOver.id }, isNone);
   }
+}
+
+interface Assumed {
+  readonly account: string;
+  readonly id: string;
+  readonly how: Assumption;
+}
+
+/** Takes an order for sent. Returns how many it took: none if the merchant has deleted it meanwhile. */
+export async function assumeOrderSent(tx: Transaction, { account, id, how }: Assumed, deps: Assuming): Promise<number> {
+  const row = await lockOrder(tx, account, id);
+  if (row === undefined) return 0;
+  await assumeRowSent(tx, row, how, deps);
+  return 1;
+}
+
+export async function assumeRowSent(tx: Transaction, row: OrderRow, how: Assumption, { clock, settings }: Assuming) {
+  const now = clock.now();
+  const before = trackingOf(row);
+  const unknown = await saveDecision(tx, before, assumeSent(before, how, now, settings), now);
+  await recordUnknownOutcome(tx, unknown, now);
 }

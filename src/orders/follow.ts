@@ -1,13 +1,13 @@
 import { decideLookup, isLookedUp, isOvertaken } from './rules/follow.ts';
 import type { LookupAnswer } from './rules/lookup.ts';
 import { isNeverLookedUp, type LookupSource, LOOKUPS_A_ROUND, nextRound } from './rules/schedule.ts';
-import { FOLLOWED_STATES, isPaced, RECHECKED_STATES, type OrderState } from './rules/states.ts';
+import { FOLLOWED_STATES, isPaced, isRechecked } from './rules/states.ts';
 import type { OrderEvent } from './rules/tracking.ts';
-import type { OrderLookup } from '../exchange/for-orders.ts';
 import { MERCHANT_ID, readAccountFact, rememberStatuses, seenStatuses } from '../store/tables/accounts.ts';
 import { lockFollowed } from '../store/orders/orders-with-records.ts';
 import { orderIds, saveDecision } from '../store/orders/orders.ts';
 import { trackingOf } from '../store/orders/order-columns.ts';
+import { pagesAfter } from '../store/pages.ts';
 import type { Database, Transaction } from '../store/port.ts';
 import { compareWithRow, compareWithNewest, settingsOnAbsence } from '../findings/evidence.ts';
 import { reconcileAnswer, type LookedUp } from '../findings/judge-answer.ts';
@@ -29,28 +29,17 @@ const OPENINGS_OF_OUTAGE = 2;
 /** The orders that a follow pass looks up: the due ones, or every followed order, due or not. */
 export type FollowScope = 'due' | 'all';
 
-/** No order is due until then. */
 const NEVER_DUE = new Date(0);
 
-/**
- * Looks orders up and records what changed. Each order is looked up once, an unknown outcome each time it comes due; the
- * pass ends when none is left, when the circuit breaker opens, or when `signal` aborts. With the scope `all`, orders that
- * were looked up after `since` count as done.
- */
-export async function followPass(
-  deps: FollowDeps,
-  scope: FollowScope,
-  signal: AbortSignal,
-  since: Date = deps.clock.now(),
-): Promise<void> {
+/** Looks each order up once, an unknown outcome each time it comes due. With the scope `all`, orders that were looked up after `since` count as done. */
+export async function followPass(deps: FollowDeps, scope: FollowScope, signal: AbortSignal, since = deps.clock.now()) {
   if (scope === 'all') await lookUpEach(deps, allFollowed(deps, signal, since), signal);
   else await lookUpDue(deps, () => since, signal);
 }
 
 /**
- * Looks up the orders that are due at `until`, which is asked anew at each round: the daemon moves it on by its cron. With the
- * pace `every-tick` the next tick begins for followed orders once all that were due at the last one were looked up. Unknown
- * outcomes are due at their own times. Ends like `followPass`.
+ * `until` is asked anew at each round: the daemon moves it on by its cron. With the pace `every-tick` the next tick begins
+ * for followed orders once all that were due at the last one were looked up.
  */
 export async function lookUpDue(deps: FollowDeps, until: () => Date, signal: AbortSignal): Promise<void> {
   const { isEveryTick } = deps.settings.pace;
@@ -79,8 +68,8 @@ async function lookUpEach(deps: FollowDeps, orders: AsyncIterable<string>, signa
   await forEachConcurrently(orders, settings.concurrency, async (id) => {
     known ??= readKnown(store.db, account);
     // If this cannot be read the pass ends: no order is at fault.
-    const options = { known: await known };
-    await isolateFailure(deps, id, () => lookUp(deps, id, signal, options));
+    const accountKnown = await known;
+    await isolateFailure(deps, id, () => lookUp(deps, id, signal, false, accountKnown));
   });
 }
 
@@ -101,18 +90,14 @@ async function readKnown(db: Database, account: string): Promise<KnownOfAccount>
 
 async function* allFollowed(deps: FollowDeps, signal: AbortSignal, since: Date): AsyncGenerator<string> {
   const { account, store } = deps;
-  let fromId = '';
-  for (;;) {
-    const query = { account, states: FOLLOWED_STATES, fromId, limit: PAGE, notLookedUpSince: since };
-    const page = await orderIds(store.db, query);
+  const followed = (fromId = '') =>
+    orderIds(store.db, { account, states: FOLLOWED_STATES, fromId, limit: PAGE, notLookedUpSince: since });
+  for await (const page of pagesAfter(PAGE, followed)) {
     for (const externalOrderId of page) {
       if (isStopped(deps, signal)) return;
       yield externalOrderId;
-      fromId = externalOrderId;
     }
-    if (page.length < PAGE) break;
   }
-  const isRechecked = (source: LookupSource) => (RECHECKED_STATES as readonly string[]).includes(source);
   const until = (source: LookupSource) => (isRechecked(source) ? since : NEVER_DUE);
   yield* ordersToLookUp(deps, until, () => isStopped(deps, signal));
 }
@@ -121,24 +106,20 @@ function isStopped({ exchange }: FollowDeps, signal: AbortSignal): boolean {
   return signal.aborted || exchange.breaker('lookup').isOpen;
 }
 
-interface LookUpOptions {
-  /** The answer also shows whether creates may go again. */
-  readonly isProbe?: boolean;
-  readonly known?: KnownOfAccount;
-}
-
-/** Looks one order up and records what the answer decides. */
+/** Looks one order up and records what the answer decides. The answer to a probe also shows whether creates may go again. */
 export async function lookUp(
   deps: FollowDeps,
   externalOrderId: string,
   signal: AbortSignal,
-  { isProbe = false, known }: LookUpOptions = {},
+  isProbe = false,
+  known?: KnownOfAccount,
 ): Promise<void> {
   const { account, store, exchange, clock } = deps;
   const lookup = await exchange.lookUpOrder(externalOrderId, signal, isProbe);
   if (lookup === undefined) return;
   const { askedAt, health } = lookup;
-  const answer = inOutage(exchange, lookup);
+  const isOutage = health === 'failed' || health === 'unreachable';
+  const answer = isOutage ? inOutage(exchange, lookup.answer) : lookup.answer;
   const random = clock.random();
   const record = async (tx: Transaction) => {
     const row = await lockFollowed(tx, account, externalOrderId);
@@ -151,14 +132,14 @@ export async function lookUp(
   const about = known?.hasMerchant === true ? [externalOrderId, ...sharedBy(answer)] : undefined;
   const recorded = await store.writer.write(record, about);
   if (recorded === undefined) {
-    const isOutage = health === 'failed' || health === 'unreachable';
     // A probe for creates is about an order that waits, for which no answer is nothing to record.
     if (answer.kind === 'unanswered' && isOutage) deps.observers.tell({ kind: 'exchange.failed', cause: answer.why });
     return;
   }
   const { before, decision } = recorded;
   // The create was taken, so creates are not lost.
-  if (isUncertain(before.state) && answer.kind === 'found' && decision.tracking.state !== 'disputed') {
+  const isUncertain = before.state === 'unknown' || before.state === 'held';
+  if (isUncertain && answer.kind === 'found' && decision.tracking.state !== 'disputed') {
     deps.restraints.note({ kind: 'create-accepted' }, before.sentAt ?? askedAt);
   }
   tellLookup(deps, { answer, health }, recorded);
@@ -172,18 +153,11 @@ function sharedBy(answer: LookupAnswer): readonly string[] {
   return [`order ${orderId}`, ...(transactionHash === null ? [] : [`hash ${transactionHash}`])];
 }
 
-function isUncertain(state: OrderState): boolean {
-  return state === 'unknown' || state === 'held';
-}
-
-/** Adds to a missing answer whether the exchange has answered nothing for a while. */
-function inOutage(exchange: FollowDeps['exchange'], { answer, health }: OrderLookup): LookupAnswer {
-  const isOutage = health === 'failed' || health === 'unreachable';
-  if (answer.kind !== 'unanswered' || !isOutage) return answer;
+function inOutage(exchange: FollowDeps['exchange'], answer: LookupAnswer): LookupAnswer {
+  if (answer.kind !== 'unanswered') return answer;
   return { ...answer, isOutage: exchange.breaker('lookup').openings >= OPENINGS_OF_OUTAGE };
 }
 
-/** Records what the answer to a look-up decides about a row, which this transaction has read. */
 export async function recordAnswer(
   tx: Transaction,
   deps: FollowDeps,
@@ -217,9 +191,8 @@ async function unseenStatuses(
 }
 
 /**
- * Yields the orders that are due, round after round, until none is. Each round reads anew what is due, so that what comes
- * due meanwhile waits for one round. No order is yielded twice unless it comes due again. `isOver` ends it before that. `onRound`
- * is called with the sources of which some are due.
+ * Yields the orders that are due, round after round, until none is. Each round reads anew, so that what comes due meanwhile
+ * waits for one round. No order is yielded twice unless it comes due again. `onRound` gets the sources of which some are due.
  */
 async function* ordersToLookUp(
   { account, store }: Pick<FlowDeps, 'account' | 'store'>,
@@ -257,7 +230,7 @@ async function* ordersToLookUp(
 }
 
 /** SQLite reads ids that are no text otherwise than it compares them: a page of them would come again and again. */
-function placeAfter(last: DueKey, before: DueKey | undefined): DueKey {
+export function placeAfter(last: DueKey, before: DueKey | undefined): DueKey {
   const isStuck = last.nextActionAt === before?.nextActionAt && last.externalOrderId === before.externalOrderId;
   return isStuck ? { nextActionAt: `${last.nextActionAt}~`, externalOrderId: '' } : last;
 }

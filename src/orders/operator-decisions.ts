@@ -26,14 +26,10 @@ export interface OperatorTarget {
   readonly listed?: Tracking;
 }
 
-export type OperatorResult =
-  | { readonly kind: 'done'; readonly externalOrderId: string; readonly from: OrderState; readonly to: OrderState }
-  | {
-      readonly kind: 'passed-over';
-      readonly externalOrderId: string;
-      readonly state: OrderState | null;
-      readonly why: string;
-    };
+export type OperatorResult = { readonly externalOrderId: string } & (
+  | { readonly kind: 'done'; readonly from: OrderState; readonly to: OrderState }
+  | { readonly kind: 'passed-over'; readonly state: OrderState | null; readonly why: string }
+);
 
 export async function listTargets(
   { account, store, clock, settings }: OperatorDeps,
@@ -43,8 +39,7 @@ export async function listTargets(
   const query = { account, state: filter.state, from, to, by: 'id', limit } as const;
   const rows = await findOrders(store.db, query, ROW_COLUMNS);
   const now = clock.now();
-  const targets = [];
-  for (const row of rows) {
+  return await Array.fromAsync(rows, async (row) => {
     const listed = trackingOf(row);
     const { externalOrderId, state } = listed;
     const evidence = await evidenceFor(store.db, action, row, settings);
@@ -52,17 +47,12 @@ export async function listTargets(
     const result: OperatorResult = made.ok
       ? { kind: 'done', externalOrderId, from: state, to: made.to }
       : { kind: 'passed-over', externalOrderId, state, why: made.why };
-    targets.push({ target: { externalOrderId, listed }, result });
-  }
-  return targets;
+    return { target: { externalOrderId, listed }, result };
+  });
 }
 
-async function evidenceFor(
-  db: Database,
-  { judgement: { kind } }: OperatorAction,
-  row: OrderRow,
-  settings: OperatorDeps['settings'],
-): Promise<DecisionEvidence> {
+async function evidenceFor(db: Database, action: OperatorAction, row: OrderRow, settings: OperatorDeps['settings']) {
+  const { kind } = action.judgement;
   if (kind === 'not-created' || kind === 'retry') return await evidenceAgainstSending(db, row);
   return kind === 'ours' ? { newest: await readNewest(db, { settings }, trackingOf(row)) } : {};
 }
@@ -77,11 +67,7 @@ export async function evidenceAgainstSending(db: Database, row: OrderRow): Promi
 }
 
 /** Decides each order in its own transaction; yields results in order. Skips orders that changed since listed. */
-export async function* decideOrders(
-  deps: OperatorDeps,
-  targets: readonly OperatorTarget[],
-  action: OperatorAction,
-): AsyncGenerator<OperatorResult> {
+export async function* decideOrders(deps: OperatorDeps, targets: readonly OperatorTarget[], action: OperatorAction) {
   for (const part of partsOf(targets, TOGETHER)) {
     yield* await Promise.all(
       part.map((target) => deps.store.writer.write((tx) => decideOrder(tx, deps, target, action))),
@@ -89,7 +75,6 @@ export async function* decideOrders(
   }
 }
 
-/** Decides an order in a transaction of its account. */
 export async function decideOrder(
   tx: Transaction,
   { account, clock, settings }: Omit<OperatorDeps, 'store'>,
@@ -116,8 +101,7 @@ export async function decideOrder(
   for (const moved of made.moves) last = await saveDecision(tx, last, moved, now);
   const { to } = made;
   const classes: readonly FindingClassName[] = to === 'accepted' ? ['CREATE_UNKNOWN'] : OVERDUE_CLASSES;
-  const judged = { found: findUnknownOutcome(last), classes, now };
-  await recordFindings(tx, { account }, externalOrderId, judged);
+  await recordFindings(tx, last, { found: findUnknownOutcome(last), classes, now });
   return { kind: 'done', externalOrderId, from: state, to };
 }
 

@@ -1,4 +1,4 @@
-import type { Finding } from '../findings/rules/finding.ts';
+import { shared } from '../findings/rules/rules.ts';
 import { after as laterBy } from '../base/instant.ts';
 import { decideCreated, type CreateOutcome } from './rules/create.ts';
 import { isSuccess } from './rules/record.ts';
@@ -10,9 +10,10 @@ import { keepAnswer, keepPreOrder } from '../store/tables/order-records.ts';
 import { together } from '../store/statement.ts';
 import { OwnedError, type StoreError } from '../store/errors.ts';
 import type { Transaction, Work } from '../store/port.ts';
-import { recordFindings, recordUnknownOutcome, type NewFindings } from '../findings/record-findings.ts';
+import { recordFindings, recordUnknownOutcome } from '../findings/record-findings.ts';
 import { tellCreate, type RecordedCreate } from './pass/outcomes.ts';
 import type { FlowDeps } from './pass/deps.ts';
+import type { CreateInFlight } from './pass/in-flight.ts';
 import { isRefusal, POSTPONE_MS } from './pass/isolate.ts';
 
 type OutcomeDeps = Omit<FlowDeps, 'exchange' | 'creates'>;
@@ -22,25 +23,20 @@ export async function recordOrKeep(
   deps: OutcomeDeps & { readonly creates: Pick<FlowDeps['creates'], 'inFlight'> },
   claimed: Tracking,
   outcome: CreateOutcome,
-  onHeldUp: () => void,
+  create?: CreateInFlight,
 ): Promise<void> {
   const { inFlight } = deps.creates;
   try {
-    tellCreate(deps, await recordOutcome(deps, claimed, outcome, onHeldUp));
+    tellCreate(deps, await recordOutcome(deps, claimed, outcome, create));
     inFlight.forget(claimed.externalOrderId);
+    if (create !== undefined) create.isSent = undefined;
   } catch (error) {
     if (isRefusal(error)) inFlight.keep({ claimed, outcome, tryAt: laterBy(deps.clock.now(), POSTPONE_MS) });
     throw error;
   }
 }
 
-/** Records the outcome of a request. Another owner may have moved the row meanwhile. */
-async function recordOutcome(
-  deps: OutcomeDeps,
-  claimed: Tracking,
-  received: CreateOutcome,
-  onHeldUp: () => void,
-): Promise<RecordedCreate> {
+async function recordOutcome(deps: OutcomeDeps, claimed: Tracking, received: CreateOutcome, create?: CreateInFlight) {
   const { clock, settings, restraints } = deps;
   const outcome = withoutIgnored(received, settings);
   const { externalOrderId } = claimed;
@@ -60,14 +56,13 @@ async function recordOutcome(
     if (!isWhole) return { ...recorded, outcome, findings: [] };
     const [, findings] = await together(
       keepAnswers(tx, after, outcome, now),
-      noteCreated(tx, deps, outcome, before, after, now),
+      noteCreated(tx, outcome, before, after, now),
     );
     return { ...recorded, outcome, findings };
   };
-  return await writeOutcome(deps, externalOrderId, outcome, writing, onHeldUp);
+  return await writeOutcome(deps, externalOrderId, outcome, writing, create);
 }
 
-/** Decides for the row as it stands now. */
 async function recordLate(
   tx: Transaction,
   claimed: Tracking,
@@ -86,25 +81,21 @@ async function recordLate(
   return { before, after, isLate };
 }
 
-/** Removes the differences of ignored classes (`reconcile.ignore`) from an outcome. */
 function withoutIgnored(outcome: CreateOutcome, { ignore }: Pick<OutcomeDeps['settings'], 'ignore'>): CreateOutcome {
   if (outcome.kind !== 'accepted') return outcome;
   return { ...outcome, differences: outcome.differences.filter(({ class: name }) => !ignore.includes(name)) };
 }
 
-/**
- * Writes the outcome of a create. If the database refuses it, as a trigger of the merchant's may, the state is written
- * alone. An outcome that cannot be written at all is logged, because the exchange does not tell it again.
- */
-async function writeOutcome<Recorded>(
+/** Writes the state alone if the database refuses more. An outcome that cannot be written is logged: the exchange does not tell it again. */
+async function writeOutcome(
   { store, log, gracePeriodOver, observers }: OutcomeDeps,
   externalOrderId: string,
   outcome: CreateOutcome,
-  writing: (isWhole: boolean) => Work<Recorded>,
-  onHeldUp: () => void,
-): Promise<Recorded> {
+  writing: (isWhole: boolean) => Work<RecordedCreate>,
+  create: CreateInFlight | undefined,
+): Promise<RecordedCreate> {
   const tell = ({ message: cause }: StoreError) => {
-    onHeldUp();
+    if (create !== undefined) create.isHeldUp = true;
     const message = 'the outcome of a create cannot be written yet';
     const facts = { externalOrderId };
     observers.tell({ kind: 'failed', failure: { level: 'error', message, cause, kind: 'database', facts } });
@@ -162,31 +153,19 @@ async function keepAnswers(tx: Transaction, after: Tracking, outcome: CreateOutc
   await keepAnswer(tx, { ...answer, account, operation: 'createPreOrder', subject: externalOrderId, receivedAt });
 }
 
-async function noteCreated(
-  tx: Transaction,
-  deps: OutcomeDeps,
-  outcome: CreateOutcome,
-  before: Tracking,
-  after: Tracking,
-  now: Date,
-): Promise<NewFindings> {
+async function noteCreated(tx: Transaction, outcome: CreateOutcome, before: Tracking, after: Tracking, now: Date) {
   const { account, externalOrderId } = after;
   // A disputed order leaves the outcome as unknown as it was, unless this is the answer.
   const isSaid = after.state !== 'disputed' || outcome.kind === 'accepted';
   const isOfOutcome = isSaid && (before.state !== 'sending' || after.state === 'unknown' || after.resends > 0);
-  const outcomes = isOfOutcome ? await recordUnknownOutcome(tx, deps, after, now) : [];
+  const outcomes = isOfOutcome ? await recordUnknownOutcome(tx, after, now) : [];
   if (outcome.kind !== 'accepted') return outcomes;
   const preOrderId = outcome.preOrder.id;
   const other = await orderWithPreOrder(tx, { account, externalOrderId, preOrderId });
-  const found = [...outcome.differences, ...(other === undefined ? [] : [reused(preOrderId, other)])];
+  const found = [
+    ...outcome.differences,
+    ...(other === undefined ? [] : [{ class: 'PREORDER_REUSED' as const, ...shared(preOrderId, other) }]),
+  ];
   if (found.length === 0) return outcomes;
-  return [...outcomes, ...(await recordFindings(tx, deps, externalOrderId, { found, classes: [], now }))];
-}
-
-function reused(preOrderId: string, other: string): Finding {
-  return {
-    class: 'PREORDER_REUSED',
-    expected: `${preOrderId} for this order only`,
-    actual: `${preOrderId} for ${other} too`,
-  };
+  return [...outcomes, ...(await recordFindings(tx, after, { found, classes: [], now }))];
 }

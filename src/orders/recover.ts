@@ -1,7 +1,8 @@
-import { becomesUnknown, decideCreated, type CreateOutcome, KEY_REFUSED, NEVER_LEFT } from './rules/create.ts';
-import { type OrderState, FOLLOWED_STATES } from './rules/states.ts';
+import { decideCreated, type CreateOutcome, KEY_REFUSED, NEVER_LEFT } from './rules/create.ts';
+import { FOLLOWED_STATES } from './rules/states.ts';
 import { lockFreeOrder, orderIds, saveDecision, sendingOrders, readOrder } from '../store/orders/orders.ts';
 import { trackingOf } from '../store/orders/order-columns.ts';
+import { pagesAfter } from '../store/pages.ts';
 import type { Transaction } from '../store/port.ts';
 import { isolateFailure, isRefusal } from './pass/isolate.ts';
 import type { FlowDeps } from './pass/deps.ts';
@@ -17,35 +18,25 @@ const PAGE = 200;
 type RecoverDeps = Omit<FlowDeps, 'exchange' | 'restraints' | 'creates' | 'gracePeriodOver'>;
 type UnrecordedDeps = Omit<FlowDeps, 'exchange'>;
 
-/**
- * Puts right what the last owner left, before anything is sent. An order that is found `sending` may have been taken, so
- * it becomes unknown. A due time that is further away than any schedule plans was written under a wrong clock or by
- * another program, so the order becomes due now.
- */
-export async function recover(
-  deps: RecoverDeps & { readonly wrongTimes: WrongTimes },
-  clockWentBack: boolean,
-): Promise<void> {
+/** Puts right what the last owner left, before anything is sent: orders that are `sending` may have been taken. */
+export async function recover(deps: RecoverDeps & { readonly wrongTimes: WrongTimes }, clockWentBack: boolean) {
   const { account, store, log } = deps;
   let found = 0;
-  for (let fromId = ''; ;) {
-    const ids = await orderIds(store.db, { account, states: ['sending'], fromId, limit: PAGE });
+  const outcome = { kind: 'unknown', why: 'the process ended while the create was under way' } as const;
+  const sending = (fromId = '') => orderIds(store.db, { account, states: ['sending'], fromId, limit: PAGE });
+  for await (const ids of pagesAfter(PAGE, sending)) {
+    const settle = async (id: string) =>
+      void (await store.writer.write((tx) => settleSending(tx, deps, id, () => outcome)));
     // Together, so that they share a commit.
-    await Promise.all(ids.map((id) => isolateFailure(deps, id, () => sendingBecomesUnknown(deps, id))));
+    await Promise.all(ids.map((id) => isolateFailure(deps, id, () => settle(id))));
     found += ids.length;
-    if (ids.length < PAGE) break;
-    fromId = ids.at(-1) ?? fromId;
   }
   if (found > 0) log.warn({ orders: found }, 'found orders whose create was under way; they will be looked up');
   await deps.wrongTimes.correct(clockWentBack);
   await makeDue(deps, NEVER_LEFT);
 }
 
-/**
- * Puts right, while the program runs, the orders that are `sending` although none of its creates is under way: their
- * outcomes could not be written. An order whose outcome this process still knows gets it; an order that it never sent is
- * pending again; any other order is unknown.
- */
+/** Puts right, while the program runs, the orders that are `sending` although none of its creates is under way. */
 export async function recoverUnrecorded(deps: UnrecordedDeps): Promise<void> {
   const { account, store, clock, log } = deps;
   const { inFlight, lease } = deps.creates;
@@ -57,7 +48,7 @@ export async function recoverUnrecorded(deps: UnrecordedDeps): Promise<void> {
     await isolateFailure(deps, id, async () => {
       if (unwritten !== undefined) {
         await store.writer.write((tx) => lease.assertOwned(tx));
-        return await recordOrKeep(deps, unwritten.claimed, unwritten.outcome, () => {});
+        return await recordOrKeep(deps, unwritten.claimed, unwritten.outcome);
       }
       const state = await store.writer.write((tx) => recoverOne(tx, deps, id));
       inFlight.forget(id);
@@ -67,44 +58,35 @@ export async function recoverUnrecorded(deps: UnrecordedDeps): Promise<void> {
   }
 }
 
-async function recoverOne(
-  tx: Transaction,
-  { account, clock, settings, creates: { lease, inFlight } }: UnrecordedDeps,
-  externalOrderId: string,
-): Promise<OrderState | undefined> {
+async function recoverOne(tx: Transaction, deps: UnrecordedDeps, externalOrderId: string) {
+  const { lease, inFlight } = deps.creates;
   // Another owner may be sending it.
   await lease.assertOwned(tx);
-  const row = await lockFreeOrder(tx, account, externalOrderId);
-  if (row?.state !== 'sending' || inFlight.has(externalOrderId)) return undefined;
-  const now = clock.now();
   const why = 'the outcome of the create could not be recorded';
-  const outcome: CreateOutcome = inFlight.isUnsent(externalOrderId)
-    ? { kind: 'not-sent', why }
-    : { kind: 'unknown', why };
+  return await settleSending(tx, deps, externalOrderId, () => {
+    if (inFlight.has(externalOrderId)) return undefined;
+    return { kind: inFlight.isUnsent(externalOrderId) ? 'not-sent' : 'unknown', why };
+  });
+}
+
+/** Decides the outcome of an order that is still `sending`. Returns its next state. */
+async function settleSending(
+  tx: Transaction,
+  deps: RecoverDeps,
+  id: string,
+  outcomeOf: () => CreateOutcome | undefined,
+) {
+  const { account, clock, settings } = deps;
+  const row = await lockFreeOrder(tx, account, id);
+  const outcome = row?.state === 'sending' ? outcomeOf() : undefined;
+  if (row === undefined || outcome === undefined) return undefined;
+  const now = clock.now();
   let tracking = trackingOf(row);
   for (const decision of decideCreated(tracking, outcome, now, clock.random(), settings)) {
     tracking = await saveDecision(tx, tracking, decision, now);
   }
-  await recordUnknownOutcome(tx, { account }, tracking, now);
+  await recordUnknownOutcome(tx, tracking, now);
   return tracking.state;
-}
-
-async function sendingBecomesUnknown(
-  { account, store, clock, settings }: RecoverDeps,
-  externalOrderId: string,
-): Promise<void> {
-  await store.writer.write(async (tx) => {
-    const row = await lockFreeOrder(tx, account, externalOrderId);
-    if (row === undefined) return;
-    const now = clock.now();
-    const why = 'the process ended while the create was under way';
-    const before = trackingOf(row);
-    // The state may have changed since the page was read.
-    if (before.state !== 'sending') return;
-    const unknown = becomesUnknown(before, why, now, settings);
-    await saveDecision(tx, before, unknown, now);
-    await recordUnknownOutcome(tx, { account }, unknown.tracking, now);
-  });
 }
 
 type ProbeDeps = Parameters<typeof lookUp>[0];
@@ -112,22 +94,19 @@ type ProbeDeps = Parameters<typeof lookUp>[0];
 /** Pending orders that take turns: one whose look-ups alone fail must not keep the others unsent. */
 const CANDIDATES = 10;
 
-/**
- * Looks one order up if that must be answered before the next create, and there is one to send. A look-up creates
- * nothing, whatever becomes of it; it is recorded as any other.
- */
+/** Looks one order up if that must be answered before the next create. A look-up creates nothing, whatever becomes of it. */
 export async function probeForCreates(deps: ProbeDeps, signal: AbortSignal): Promise<void> {
   const { exchange } = deps;
   const { isOpen, needsProbe, failedProbes } = exchange.breaker('create');
   if (isOpen || !needsProbe || exchange.breaker('lookup').isOpen || signal.aborted) return;
   const externalOrderId = await orderToProbe(deps, failedProbes);
   if (externalOrderId === undefined) return;
-  await isolateFailure(deps, externalOrderId, () => lookUp(deps, externalOrderId, signal, { isProbe: true }));
+  await isolateFailure(deps, externalOrderId, () => lookUp(deps, externalOrderId, signal, true));
   const { needsProbe: isStillNeeded, openForMs } = exchange.breaker('create');
   if (isStillNeeded)
-    deps.log.debug({ externalOrderId, openForMs }, 'a probe was not answered, so no create is sent yet');
-  else deps.log.debug({ externalOrderId }, 'a probe was answered: creates are sent again, one at first');
-  if (!isStillNeeded && failedProbes > 0) await makeDue(deps, NEVER_LEFT);
+    return deps.log.debug({ externalOrderId, openForMs }, 'a probe was not answered, so no create is sent yet');
+  deps.log.debug({ externalOrderId }, 'a probe was answered: creates are sent again, one at first');
+  if (failedProbes > 0) await makeDue(deps, NEVER_LEFT);
 }
 
 /** If another key may be in force than the refused one, orders that wait for that alone are due. The restraint lets one probe go. */
@@ -160,10 +139,6 @@ async function orderToProbe({ account, store, clock, exchange }: ProbeDeps, turn
   const { lastAnswered } = exchange;
   const row = lastAnswered === undefined ? undefined : await readOrder(store.db, account, lastAnswered);
   // A look-up before its time would use up one of the few of an order that has ended.
-  if (row !== undefined && isFollowed(trackingOf(row).state)) return lastAnswered;
+  if (row !== undefined && (FOLLOWED_STATES as readonly string[]).includes(row.state)) return lastAnswered;
   return due[turn % due.length]?.external_order_id;
-}
-
-function isFollowed(state: OrderState): boolean {
-  return (FOLLOWED_STATES as readonly OrderState[]).includes(state);
 }

@@ -4,8 +4,7 @@ import { readNewInvalid } from '../store/find-orders.ts';
 import { countByState } from '../store/orders/orders.ts';
 import { countOpenFindings } from '../store/tables/findings.ts';
 import { createPass } from './create.ts';
-import type { FlowDeps } from './pass/deps.ts';
-import type { Sweep } from './pass/sweeps.ts';
+import type { FlowDeps, Sweep } from './pass/deps.ts';
 import { followPass, type FollowScope } from './follow.ts';
 import { sweep } from '../findings/sweep.ts';
 import { newCounters, type Counters } from './pass/outcomes.ts';
@@ -26,10 +25,7 @@ const MOST_OPENINGS = 2;
 /** A breaker that is open for longer than this is not waited for. */
 const LONGEST_WAIT_MS = 10_000;
 
-/**
- * Sends due orders, then looks up every followed order once, and makes the sweeps of extensions. Waits for a breaker that opens briefly.
- * `onProgress` gets the pass's live counters, and about how many requests it has to make.
- */
+/** `onProgress` gets the live counters of the pass, and about how many requests it has to make. */
 export async function syncOnce(
   deps: FlowDeps & { readonly sweeps?: readonly Sweep[] },
   scope: FollowScope,
@@ -65,7 +61,6 @@ export async function syncOnce(
   return { summary, end: endOf(pass, summary, newFindings, signal), holds: deps.restraints.all.map(viewOf) };
 }
 
-/** Counts the requests of a pass: sends, look-ups, and the look-ups of the orders that it sends. */
 async function requestsToMake({ account, store }: FlowDeps, scope: FollowScope, until: Date): Promise<number> {
   const sum = (counts: ReadonlyMap<string, number>) =>
     [...counts.values()].reduce((total, orders) => total + orders, 0);

@@ -18,7 +18,7 @@
  * FENCED      each write requires the generation, the last commit       #lockAccount         src/extensions/postgres/writer.ts
  *             and the time-line of the last renewal
  * lose        an owner that another has followed writes nothing         #assertNotFollowed   src/extensions/postgres/writer.ts
- * takeOver    `sending` becomes unknown                                 sendingBecomesUnknown src/orders/recover.ts
+ * takeOver    `sending` becomes unknown                                 settleSending        src/orders/recover.ts
  *             after a fail-over what may have been sent is in doubt     takeUpFailOvers      src/orders/fail-over.ts
  *             with a synchronous standby only what is known to be lost  isCovered            src/accounts/rules/fail-over.ts
  *             the window holds what the last owner was granted          spentByLastOwner     src/orders/pass/lease.ts

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { sweep } from '../../src/findings/sweep.ts';
-import { assumeOrderSent } from '../../src/orders/assume-sent.ts';
+import { assumeOrderSent } from '../../src/orders/fail-over.ts';
 import { createPass } from '../../src/orders/create.ts';
 import { followPass } from '../../src/orders/follow.ts';
 import { decideOrders, listTargets } from '../../src/orders/operator-decisions.ts';

@@ -4,7 +4,7 @@ import type { Clock } from '../../src/base/clock.ts';
 import { configOf } from '../../src/settings/config.ts';
 import type { Transport } from '../../src/exchange/transport/http.ts';
 import { PARTS } from '../support/parts.ts';
-import { flowSettings } from '../../src/orders/flow-settings.ts';
+import { flowSettings } from '../../src/orders/pass/deps.ts';
 import { decideFailOver } from '../../src/extensions/restore/restore.ts';
 import { reportSent } from '../../src/orders/fail-over.ts';
 import type { SentIntents } from '../../src/orders/pass/sent-intents.ts';

@@ -12,7 +12,6 @@ export class DueTimes {
     return Object.values(this.#first).some((at) => at !== undefined);
   }
 
-  /** A kind that is left out stays as it was. */
   read(times: FirstDue): void {
     this.#first = { ...this.#first, ...times };
     for (const kind of Object.keys(times) as DueKind[]) {
@@ -38,7 +37,6 @@ export class DueTimes {
     return true;
   }
 
-  /** The passes that were woken for the times do not run any more. */
   forgetWakes(): void {
     this.#wokenFor = {};
   }

@@ -8,9 +8,7 @@ export interface FailOver {
   readonly fromTimeLine: string | null;
   readonly toTimeLine: string | null;
   readonly seenAt: string;
-  /** Null if the server has no sign of life of the lost owner. */
   readonly heardAt: string | null;
-  /** The lost owner's generation on this server. */
   readonly generation: number;
   /** As JSON by path; null if the server does not have them. */
   readonly settings: string | null;
@@ -20,7 +18,6 @@ export interface FailOver {
   readonly walked: string | null;
   /** Orders that were inserted later cannot have been sent; null if that is not known. */
   readonly insertedUntil: string | null;
-  /** When every order that may have been sent was marked. */
   readonly markedAt?: string;
   /** When the lost owner named the orders that it had sent. */
   readonly reportedAt?: string;

@@ -1,5 +1,6 @@
 import Big from 'big.js';
 import { amountField, currencyOf, readDecimal, type AmountSettings } from '../../base/decimal.ts';
+import { sumOf } from '../../base/words.ts';
 import type { MerchantOrder } from '../../orders/rules/record.ts';
 
 /** The most that orders of a pair may ask for in an hour, in one currency of the pair: decimal text. */
@@ -30,19 +31,15 @@ export const GUARD_WINDOW_MS = 60 * 60_000;
 /** Creates of so long are counted together, until the last of them is out of the window. */
 const BUCKET_MS = 10_000;
 
-interface Count {
-  creates: number;
-  readonly assets: Map<AssetLimit, Big>;
-}
-
-interface Bucket extends Count {
-  readonly start: number;
-  isCounted: boolean;
-}
-
 interface Amount {
   readonly limit: AssetLimit;
   readonly value: Big;
+}
+
+interface Bucket {
+  readonly start: number;
+  creates: number;
+  readonly assets: Map<AssetLimit, Big>;
 }
 
 export interface CountedCreate {
@@ -54,7 +51,6 @@ export interface CountedCreate {
 export class CreateWindow {
   readonly #settings: GuardSettings;
   readonly #limits: ReadonlyMap<string, readonly AssetLimit[]>;
-  readonly #total: Count = newCount();
   readonly #inFlight = new Set<CountedCreate>();
   #buckets: Bucket[] = [];
 
@@ -64,11 +60,12 @@ export class CreateWindow {
   }
 
   decide(order: GuardedOrder, now: Date): GuardDecision {
-    this.#expire(now);
+    const before = now.getTime() - GUARD_WINDOW_MS - BUCKET_MS;
+    this.#buckets = this.#buckets.filter(({ start }) => start > before);
     const amount = this.#amountOf(order);
     if (amount === 'incomparable') return { kind: 'guarded', reason: whyIncomparable(order) };
     const { createsPerHour } = this.#settings;
-    const { creates } = this.#total;
+    const creates = sumOf(this.#buckets, (bucket) => bucket.creates);
     if (createsPerHour !== undefined && creates + 1 > createsPerHour) {
       if (creates - this.#inFlight.size + 1 <= createsPerHour) return { kind: 'wait' };
       const reason = `guard.createsPerHour is ${createsPerHour}, and ${creates} creates were sent in the last hour`;
@@ -78,12 +75,10 @@ export class CreateWindow {
   }
 
   #decideAmount({ externalOrderId }: GuardedOrder, { limit, value }: Amount): GuardDecision {
-    const sent = this.#total.assets.get(limit) ?? new Big(0);
+    const sent = sumOfAmounts(this.#buckets.map(({ assets }) => assets.get(limit)));
     if (sent.plus(value).lte(limit.asset)) return { kind: 'free' };
-    const known = [...this.#inFlight].reduce(
-      (sum, { amount }) => (amount?.limit === limit ? sum.minus(amount.value) : sum),
-      sent,
-    );
+    const inFlight = [...this.#inFlight].map(({ amount }) => (amount?.limit === limit ? amount.value : undefined));
+    const known = sent.minus(sumOfAmounts(inFlight));
     if (known.plus(value).lte(limit.asset)) return { kind: 'wait' };
     const { from, to, currency, asset } = limit;
     const what = `guard.assetPerHour of ${from} to ${to} is ${asset} ${currency}`;
@@ -94,25 +89,22 @@ export class CreateWindow {
     return { kind: 'guarded', reason };
   }
 
-  /** Counts a create that was sent or is about to be; it is in flight until it is settled. */
   add(order: GuardedOrder, at: Date): CountedCreate {
     const amount = this.#amountOf(order);
     const counted = { bucket: this.#bucketAt(at), amount: amount === 'incomparable' ? undefined : amount };
-    for (const count of [this.#total, counted.bucket]) change(count, counted, 1);
+    change(counted, 1);
     this.#inFlight.add(counted);
     return counted;
   }
 
-  /** Takes note of the outcome of a create; one that was not taken does not count. */
   settle(counted: CountedCreate, mayBeTaken: boolean): void {
     this.#inFlight.delete(counted);
-    if (mayBeTaken || !counted.bucket.isCounted) return;
-    for (const count of [this.#total, counted.bucket]) change(count, counted, -1);
+    if (!mayBeTaken) change(counted, -1);
   }
 
   /** Begins anew: creates that were sent until now count no more. */
   clear(): void {
-    while (this.#buckets.length > 0) this.#drop();
+    this.#buckets = [];
     this.#inFlight.clear();
   }
 
@@ -121,24 +113,9 @@ export class CreateWindow {
     const last = this.#buckets.at(-1);
     // If a clock went back, it counts for longer.
     if (last !== undefined && last.start >= start) return last;
-    const bucket = { ...newCount(), start, isCounted: true };
+    const bucket = { start, creates: 0, assets: new Map<AssetLimit, Big>() };
     this.#buckets.push(bucket);
     return bucket;
-  }
-
-  #expire(now: Date): void {
-    const before = now.getTime() - GUARD_WINDOW_MS - BUCKET_MS;
-    while ((this.#buckets[0]?.start ?? before + 1) <= before) this.#drop();
-  }
-
-  #drop(): void {
-    const bucket = this.#buckets.shift();
-    if (bucket === undefined) return;
-    bucket.isCounted = false;
-    this.#total.creates -= bucket.creates;
-    for (const [limit, value] of bucket.assets) {
-      this.#total.assets.set(limit, (this.#total.assets.get(limit) ?? new Big(0)).minus(value));
-    }
   }
 
   #amountOf(order: GuardedOrder): Amount | 'incomparable' | undefined {
@@ -158,15 +135,15 @@ function whyIncomparable({ externalOrderId, fromCurrency, toCurrency, assetPosit
   return `${what}: ${fromCurrency} to ${toCurrency}, position ${assetPosition}; add one in the currency of its asset, or set exchange.outputPosition`;
 }
 
-function newCount(): Count {
-  return { creates: 0, assets: new Map() };
-}
-
-function change(count: Count, { amount }: CountedCreate, by: 1 | -1): void {
-  count.creates += by;
+function change({ bucket, amount }: CountedCreate, by: 1 | -1): void {
+  bucket.creates += by;
   if (amount === undefined) return;
   const { limit, value } = amount;
-  count.assets.set(limit, (count.assets.get(limit) ?? new Big(0)).plus(value.times(by)));
+  bucket.assets.set(limit, sumOfAmounts([bucket.assets.get(limit), value.times(by)]));
+}
+
+function sumOfAmounts(amounts: readonly (Big | undefined)[]): Big {
+  return amounts.reduce<Big>((sum, amount) => (amount === undefined ? sum : sum.plus(amount)), new Big(0));
 }
 
 /** The exchange may take a code in any case. */

@@ -21,7 +21,6 @@ const KINDS = {
   guarded: { stops: ['create'], isResumed: true },
 } as const satisfies Record<string, { readonly stops: readonly Lane[]; readonly isResumed: boolean }>;
 
-/** The kind of a restraint; an account has one of each at the most. */
 export type RestraintKind = keyof typeof KINDS;
 
 export const RESTRAINT_KINDS = Object.keys(KINDS) as readonly RestraintKind[];
@@ -103,7 +102,6 @@ export interface RestraintSettings {
   readonly pauseAfterUnknown: number;
 }
 
-/** Decides what a reply to a request of `askedAt` changes of what binds the account. */
 export function decideRestraints(
   { restraints, unknownInARow, evidence }: Restraints,
   news: AccountNews,
@@ -147,12 +145,7 @@ export function isInDoubt({ unknownInARow, evidence }: Restraints, settings: Res
   return evidence?.isDoubted === true && unknownInARow >= slowedFrom(settings);
 }
 
-function slowed(
-  restraints: readonly Restraint[],
-  unknownInARow: number,
-  knownAt: Date,
-  settings: RestraintSettings,
-): Restraint {
+function slowed(restraints: readonly Restraint[], unknownInARow: number, knownAt: Date, settings: RestraintSettings) {
   const known = restraints.find(({ kind }) => kind === 'slowed');
   const reason = `creates had unknown outcomes ${unknownInARow} times in a row while the exchange answered look-ups`;
   const restraint = { kind: 'slowed', since: known?.since ?? knownAt, until: null, reason, actor: null } as const;
@@ -160,12 +153,7 @@ function slowed(
 }
 
 /** The same restraint after a create: the next create may go 1, 2, 4 … min later, at most an hour. */
-export function slowedAgain(
-  restraint: Restraint,
-  unknownInARow: number,
-  since: Date,
-  settings: RestraintSettings,
-): Restraint {
+export function slowedAgain(restraint: Restraint, unknownInARow: number, since: Date, settings: RestraintSettings) {
   const ms = FIRST_SLOWED_MS * 2 ** Math.min(Math.max(0, unknownInARow - SLOWED_FROM), 12);
   const isHourly = unknownInARow >= settings.pauseAfterUnknown;
   return { ...restraint, until: after(since, isHourly ? LONGEST_SLOWED_MS : Math.min(ms, LONGEST_SLOWED_MS)) };
@@ -187,10 +175,7 @@ function isEndedBy({ kind, since, until }: Restraint, news: AccountNews, askedAt
 
 type Refusal = Extract<AccountNews, { kind: keyof typeof REFUSALS }>;
 
-/**
- * Lasts 1 s, or `retryAfterMs` if longer. A refusal after the wait doubles it, up to 5 min; one that was in flight
- * meanwhile must not.
- */
+/** A refusal after the wait doubles it, from 1 s to 5 min; one that was in flight meanwhile must not. */
 function refused(restraints: readonly Restraint[], news: Refusal, askedAt: Date, now: Date): Restraint | undefined {
   const { kind } = news;
   const known = restraints.find((restraint) => restraint.kind === kind);

@@ -7,7 +7,6 @@ import type { Extension } from '../extension.ts';
 
 const OF_PROGRAM = new WeakMap<Command, readonly Extension[]>();
 
-/** Notes which extensions a program has, for its commands. */
 export function setExtensions(program: Command, extensions: readonly Extension[]): void {
   OF_PROGRAM.set(program, extensions);
 }
@@ -16,17 +15,14 @@ export function extensionsOf(command: Command): readonly Extension[] {
   return OF_PROGRAM.get(command) ?? (command.parent === null ? [] : extensionsOf(command.parent));
 }
 
-/** Loads the settings of extensions. */
 export async function settingsOf(extensions: readonly Extension[]): Promise<readonly SettingsPart[]> {
   return await Promise.all(extensions.flatMap(({ settings }) => settings?.() ?? []));
 }
 
-/** Loads the services of a daemon, in the order of the list. */
 export async function servicesOf(extensions: readonly Extension[]): Promise<readonly ServiceMaker[]> {
   return await Promise.all(extensions.flatMap(({ service }) => service?.(extensions) ?? []));
 }
 
-/** Loads the parts that extensions add to the accounts of a process. */
 export async function partsOf(extensions: readonly Extension[]): Promise<AppParts> {
   const all = await Promise.all(extensions.flatMap(({ parts }) => parts?.() ?? []));
   return {

@@ -81,7 +81,6 @@ function below({ commands }: Command): readonly Command[] {
   return commands.flatMap((child) => [child, ...below(child)]);
 }
 
-/** The words that call a command, from the name of the program on. */
 export function wordsOf(command: Command): readonly string[] {
   return command.parent === null ? [command.name()] : [...wordsOf(command.parent), command.name()];
 }

@@ -1,9 +1,44 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { noteInvocation } from '../../base/invocation.ts';
-import { IS_PACKAGE } from '../../base/places.ts';
+import { IS_PACKAGE, ROOT } from '../../base/places.ts';
+import { shellWord } from '../../base/text.ts';
 import { processEnvironment } from '../../settings/config.ts';
 import { ownFile } from '../../settings/layers.ts';
-import { callOn, folderOfStart } from './program-name.ts';
+
+const FOLDER = fileURLToPath(ROOT);
+const LAUNCHER = join(FOLDER, 'src', 'bin.mjs');
+
+/** The ways in which npm runs this program itself, and not a process manager that runs it later. */
+const BY_NPM = /^'?order-sync\b|^node src\/bin\.mjs\b/;
+
+/** Returns the folder in which a person started this process by npx or npm; null if it was started otherwise, as by pm2 or systemd. */
+function folderOfStart(): string | null {
+  const { npm_lifecycle_script: script = '', INIT_CWD: folder = null } = processEnvironment();
+  return BY_NPM.test(script) ? folder : null;
+}
+
+/** Returns the words that call this program, in a folder or, if it is null, in any, on the settings of a file, the usual one unless given. */
+export function callOn(settingsFile: string | null | undefined, folder: string | null = process.cwd()): string {
+  const name = programName(folder);
+  return typeof settingsFile === 'string' ? `${name} --config ${shellWord(settingsFile)}` : name;
+}
+
+/** `npx` is named only if it finds this program: otherwise it would ask a registry for a package of that name. */
+function programName(folder: string | null): string {
+  const path = processEnvironment()['PATH'] ?? '';
+  const onPath = path.split(delimiter).filter((one) => one !== '' && !one.includes('node_modules'));
+  if (onPath.some((one) => isSame(join(one, 'order-sync'), LAUNCHER))) return 'order-sync';
+  const places = folder === null ? [] : [folder, join(folder, 'node_modules', 'order-sync')];
+  if (places.some((place) => isSame(place, FOLDER))) return 'npx order-sync';
+  return IS_PACKAGE && folder !== null ? 'order-sync' : shellWord(LAUNCHER);
+}
+
+function isSame(path: string, other: string): boolean {
+  return existsSync(path) && realpathSync(path) === realpathSync(other);
+}
 
 /** Notes how the process was called. The texts of a daemon are read in other folders, so they name its settings by the whole path. */
 export function noteCall(program: Command, command: Command): void {

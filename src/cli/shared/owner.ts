@@ -2,17 +2,15 @@ import type { App } from '../../app.ts';
 import { systemClock } from '../../base/clock.ts';
 import { requireExchange, type AccountSettings, type WithExchange } from '../../settings/config.ts';
 import { OwnedError } from '../../store/errors.ts';
-import type { Extension } from '../extension.ts';
-import type { Beside } from './beside.ts';
+import type { Extension, Beside } from '../extension.ts';
 import { driversIn, partsOf } from './extensions.ts';
 
 const TRIES = 20;
 const TRY_AGAIN_MS = 200;
 
 /**
- * Asks the owner of the account, or becomes the owner for as long as `alone` takes: only that needs an exchange and its key in
- * the settings. An owner that is starting or stopping cannot be reached for a moment: it is waited for, for a few seconds,
- * until `signal` aborts. `onLog` writes each line of the log.
+ * Asks the owner of the account, or becomes the owner for as long as `alone` takes: only that needs an exchange and its key.
+ * An owner that is starting or stopping is waited for, for a few seconds, until `signal` aborts. `onLog` writes each log line.
  */
 export async function throughOwner<Value>(
   config: AccountSettings,

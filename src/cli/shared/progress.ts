@@ -13,7 +13,6 @@ const SHOWN_EVERY_MS = 200;
 
 export type Progress = Awaited<ReturnType<typeof slowProgress>>;
 
-/** Makes a progress line on standard error. It shows nothing in the first second. */
 export async function slowProgress(clock: Clock) {
   const line = await terminalLine();
   let nextAt = clock.monotonic() + SILENT_FOR_MS;
@@ -86,15 +85,14 @@ export function progressText({ counts, requests }: SyncProgress, elapsedMs: numb
   const all = requests === undefined ? undefined : Math.max(done, requests);
   const perSecond = elapsedMs < FIRST_RATE_MS ? undefined : done / (elapsedMs / 1_000);
   const left = all === undefined || perSecond === undefined || done === 0 ? undefined : (all - done) / perSecond;
+  const some = { sent, 'looked up': lookedUp, changed, failed };
   return [
-    all === undefined ? `${withCommas(done)} requests` : `${withCommas(done)} of ${withCommas(all)} requests`,
+    `${withCommas(done)}${all === undefined ? '' : ` of ${withCommas(all)}`} requests`,
     ...(perSecond === undefined
       ? []
       : [`${perSecond < 10 ? perSecond.toFixed(1) : withCommas(Math.round(perSecond))}/s`]),
     ...(left === undefined ? [] : [`${timeLeft(left)} left`]),
-    ...Object.entries({ sent, 'looked up': lookedUp, changed, failed }).map(
-      ([name, value]) => `${name} ${withCommas(value)}`,
-    ),
+    ...Object.entries(some).map(([name, value]) => `${name} ${withCommas(value)}`),
   ].join(' · ');
 }
 

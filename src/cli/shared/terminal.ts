@@ -49,10 +49,7 @@ export function widthOf(text: string): number {
   return NARROW.test(text) ? text.length : (require('string-width') as typeof StringWidth).default(text);
 }
 
-/**
- * Cuts a text that is wider than `width`, which is at least 1, and puts `…` in place of the rest: in the middle of a single
- * word, because both ends of an id tell it from others, else at the end.
- */
+/** Puts `…` in the middle of a single word, because both ends of an id tell it from others, else at the end. */
 export function cut(text: string, width: number): string {
   if (text.length <= width * LONGEST_CELL && widthOf(text) <= width) return text;
   segmenter ??= new Intl.Segmenter();

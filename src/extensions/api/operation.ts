@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ServerResponse } from 'node:http';
-import type { AccountInUse, OperationDeps } from '../../accounts/in-use.ts';
+import type { AccountInUse, OperationDeps } from '../../accounts/account.ts';
 import type { Services } from '../../daemon.ts';
 import type { Store } from '../../store/port.ts';
 import type { Clock } from '../../base/clock.ts';

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { serializerCompiler, validatorCompiler } from 'fastify-type-provider-zod';
 import { deadline } from '../../base/clock.ts';
-import type { AccountInUse } from '../../accounts/in-use.ts';
+import type { AccountInUse } from '../../accounts/account.ts';
 import type { Extension } from '../../cli/extension.ts';
 import { SYNC } from './addresses.ts';
 import type { Caller, Scope } from './caller.ts';

@@ -1,6 +1,6 @@
 import type { FastifySchema } from 'fastify';
 import { z } from 'zod';
-import type { AccountInUse } from '../../accounts/in-use.ts';
+import type { AccountInUse } from '../../accounts/account.ts';
 import { messageOf } from '../../base/text.ts';
 import { syncOnce, type SyncResult } from '../../orders/sync.ts';
 import type { Counters } from '../../orders/pass/outcomes.ts';

@@ -1,4 +1,4 @@
-import type { OperationDeps } from '../../accounts/in-use.ts';
+import type { OperationDeps } from '../../accounts/account.ts';
 import { REFUSALS } from '../../accounts/rules/restraints.ts';
 import { accountWords } from '../../accounts/rules/name.ts';
 import { decideChecked, decideRemembered, type LinkAnswer, type LinkDecision, type LinkSource } from './link.ts';
@@ -10,7 +10,7 @@ import { type Reply, refusalReason } from '../../exchange/reply.ts';
 import type { Link } from '../../exchange/schemas.ts';
 import { StoreError } from '../../store/errors.ts';
 import { keepAnswer } from '../../store/tables/order-records.ts';
-import type { SweepMaker } from '../../orders/pass/sweeps.ts';
+import type { SweepMaker, FlowDeps } from '../../orders/pass/deps.ts';
 import {
   accountsWithLinks,
   areChecksAhead,
@@ -26,7 +26,6 @@ import { rememberStatuses } from '../../store/tables/accounts.ts';
 import { pagesAfter } from '../../store/pages.ts';
 import type { Transaction } from '../../store/port.ts';
 import { clientsSettings } from './settings.ts';
-import type { FlowDeps } from '../../orders/pass/deps.ts';
 import type { Failure } from '../../orders/pass/process-events.ts';
 import { forEachConcurrently } from '../../orders/pass/run.ts';
 

@@ -1,4 +1,4 @@
-import type { OperationDeps } from '../../accounts/in-use.ts';
+import type { OperationDeps } from '../../accounts/account.ts';
 import type { PurgeQuery } from '../../daemon.ts';
 import { hash, randomBytes } from 'node:crypto';
 import { stringify } from 'lossless-json';

@@ -12,7 +12,7 @@ import {
 } from '../../orders/operator-decisions.ts';
 import type { AccountSettings } from '../../settings/config.ts';
 import type { Store } from '../../store/port.ts';
-import { flowSettings } from '../../orders/flow-settings.ts';
+import { flowSettings } from '../../orders/pass/deps.ts';
 import { accountWords } from '../../accounts/rules/name.ts';
 import { pasteable } from '../../base/invocation.ts';
 import { shellWord } from '../../base/text.ts';

@@ -93,10 +93,7 @@ function unchecked(order: OrderAge, now: Date, settings: OverdueSettings): reado
 }
 
 /** Says why the newest record cannot be compared with the order, however fresh it is; undefined if it can. */
-function beyondCompare(
-  { state, assetPosition, record }: OrderAge,
-  settings: Pick<OverdueSettings, 'outputPosition'>,
-): string | undefined {
+function beyondCompare({ state, assetPosition, record }: OrderAge, settings: Pick<OverdueSettings, 'outputPosition'>) {
   if (state !== 'open' && state !== 'final') return undefined;
   const field = amountField(assetPosition, settings);
   if (field === undefined) return `the amount of position ${assetPosition}`;

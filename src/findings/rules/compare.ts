@@ -2,7 +2,7 @@ import { isSameCurrency, readDecimal, sameDecimal } from '../../base/decimal.ts'
 import type { EchoDifference, MerchantOrder, PreOrderView } from '../../orders/rules/record.ts';
 import type { FindingClassName } from './classes.ts';
 import type { Finding, ReconcileSettings, RecordContext } from './finding.ts';
-import { RULES } from './rules.ts';
+import { RULES, type Rule } from './rules.ts';
 
 /** The findings of a record in the order of the rules, and the classes that could not be judged. */
 export interface Comparison {
@@ -12,22 +12,18 @@ export interface Comparison {
 
 /** Finds everything that a new order record (§2.7) shows, but nothing of ignored classes, so that their findings resolve. */
 export function compareRecord(context: RecordContext, settings: ReconcileSettings): Comparison {
-  const judged = RULES.map(([name, rule]) => ({
+  const judged = (Object.entries(RULES) as [FindingClassName, Rule][]).map(([name, rule]) => ({
     name,
     shown: settings.ignore.includes(name) ? [] : rule(context, settings),
   }));
   return {
-    found: judged.flatMap(({ shown }) => shown ?? []),
+    found: judged.flatMap(({ name, shown = [] }) => shown.map((one) => ({ class: name, ...one }))),
     unjudged: judged.filter(({ shown }) => shown === undefined).map(({ name }) => name),
   };
 }
 
 /** Finds the differences between a pre-order (§2.6) and its order. A field that was not sent may come back filled. */
-export function comparePreOrder(
-  order: MerchantOrder,
-  preOrder: PreOrderView,
-  exchangeType?: unknown,
-): readonly EchoDifference[] {
+export function comparePreOrder(order: MerchantOrder, preOrder: PreOrderView, exchangeType?: unknown) {
   const texts = ['assetPosition', 'orderType', 'providerType', 'cryptoAddress'] as const;
   const decimals = ['asset', 'limit', 'bonus'] as const;
   const currencies = ['fromCurrency', 'toCurrency'] as const;

@@ -2,6 +2,7 @@ import type { AmountSettings } from '../../base/decimal.ts';
 import type { ComparedRecord } from '../../orders/rules/contradictions.ts';
 import { FINDING_CLASSES, type FindingClassName } from './classes.ts';
 import type { Difference, RecordView } from '../../orders/rules/record.ts';
+import type { FollowSettings } from '../../orders/rules/lookup.ts';
 import type { OrderState } from '../../orders/rules/states.ts';
 
 export interface Finding extends Difference {
@@ -19,19 +20,9 @@ export interface RecordContext extends ComparedRecord {
   readonly orderUsedBy: string | null;
 }
 
-export interface ReconcileSettings extends AmountSettings {
-  readonly finalStatuses: readonly string[];
-  readonly openStatuses: readonly string[];
+export interface ReconcileSettings extends AmountSettings, Pick<FollowSettings, 'finalStatuses' | 'openStatuses'> {
   /** Classes that the merchant has declared meaningless. */
   readonly ignore: readonly FindingClassName[];
-}
-
-export function differs(name: FindingClassName, expected: string | null, actual: string | null): readonly Finding[] {
-  return expected === actual ? [] : [found(name, expected, actual)];
-}
-
-export function found(name: FindingClassName, expected: string | null, actual: string | null): Finding {
-  return { class: name, expected, actual };
 }
 
 /** The status of a finding. Only a person acknowledges a finding; everything else happens by itself. */

@@ -6,12 +6,13 @@ import type { FollowSettings } from '../rules/lookup.ts';
 import type { OverdueSettings } from '../../findings/rules/age.ts';
 import type { ReconcileSettings } from '../../findings/rules/finding.ts';
 import type { OrderExchange } from '../../exchange/for-orders.ts';
-import type { Store } from '../../store/port.ts';
+import type { Config } from '../../settings/config.ts';
+import type { Database, Store } from '../../store/port.ts';
 import type { CreateGuard } from './guard.ts';
 import type { AccountRestraints } from './restraints.ts';
 import type { CreatesInFlight } from './in-flight.ts';
 import type { RequestLease } from './lease.ts';
-import type { FollowPace } from './pace.ts';
+import { EVERY_TICK, type FollowPace } from './pace.ts';
 import type { SentIntents, Walk } from './sent-intents.ts';
 import type { Observers } from './outcomes.ts';
 
@@ -21,17 +22,14 @@ type FindingSettings = ReconcileSettings & Omit<OverdueSettings, 'stuckAfter'>;
 interface PassSettings {
   readonly pace: FollowPace;
   readonly isOnlyAccount: boolean;
-  /** Most orders that one pass works on at a time. */
   readonly concurrency: number;
 }
 
-/** The part of an account that sends creates alone. */
 interface Creates {
   readonly lease: RequestLease;
   readonly guard: CreateGuard;
   readonly inFlight: CreatesInFlight;
   readonly walk: Walk;
-  /** The newest creates of this process, in all its accounts. */
   readonly intents: SentIntents;
   /** Orders that a fail-over left in doubt and that are not marked yet, each with that fail-over. */
   readonly unmarked: Map<string, FailOver>;
@@ -52,3 +50,27 @@ export interface FlowDeps {
   /** Aborts when the process has no time left for requests in flight and for results that cannot be written. */
   readonly gracePeriodOver: AbortSignal;
 }
+
+export function flowSettings(config: Config, pace: FollowPace = EVERY_TICK) {
+  const { create, follow, reconcile, exchange, accounts } = config;
+  const { outputPosition } = exchange;
+  // While half of the orders wait for their answers, the others are claimed and recorded.
+  const passes = { pace, isOnlyAccount: accounts.length === 1, concurrency: exchange.concurrency * 2 };
+  return { ...create, ...follow, ...reconcile, outputPosition, ...passes };
+}
+
+/** A pass for which each account is visited from time to time, even when nothing in it is due. */
+export interface Sweep {
+  readonly name: string;
+  readonly cron: string | undefined;
+  readonly isAtStart: boolean;
+  accounts(db: Database, names: readonly string[]): Promise<readonly string[]>;
+  run(deps: FlowDeps, stop: AbortSignal, since?: Date): Promise<void>;
+}
+
+/** The settings of sweeps; an extension reads its own. */
+export interface SweepSettings {
+  readonly reconcile: { readonly cron?: string | undefined };
+}
+
+export type SweepMaker = (settings: SweepSettings) => Sweep;

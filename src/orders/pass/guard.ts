@@ -13,7 +13,6 @@ import type { Database, Transaction } from '../../store/port.ts';
 import type { AccountRestraints } from './restraints.ts';
 
 const PAGE = 1_000;
-/** States of orders whose newest create was not taken, for sure. */
 const NOT_TAKEN: readonly string[] = ['pending', 'rejected', 'invalid', 'cancelled'];
 
 interface GuardDeps {
@@ -22,7 +21,6 @@ interface GuardDeps {
   readonly settings: GuardSettings;
 }
 
-/** A create waits until the `outcome` of one in flight is known. */
 export interface GuardWait {
   readonly kind: 'wait';
   readonly outcome: Promise<void>;
@@ -31,8 +29,8 @@ export interface GuardWait {
 export interface GuardedCreate extends Disposable {
   /** Decides in the transaction of the intent; may be asked once more if the transaction runs again. */
   decide(tx: Transaction, order: GuardedOrder): Promise<Exclude<GuardDecision, { kind: 'wait' }> | GuardWait>;
-  leaves(): void;
-  notTaken(): void;
+  /** False while the exchange has not taken it, for sure. */
+  mayBeTaken: boolean;
 }
 
 export class CreateGuard {
@@ -48,7 +46,8 @@ export class CreateGuard {
   constructor(deps: GuardDeps) {
     this.#deps = deps;
     this.#window = new CreateWindow(deps.settings);
-    this.#isOff = !hasLimits(deps.settings);
+    const { createsPerHour, assetPerHour } = deps.settings;
+    this.#isOff = createsPerHour === undefined && assetPerHour.length === 0;
   }
 
   /** Counts the creates of the last hour, whichever process owned the account then. */
@@ -62,17 +61,17 @@ export class CreateGuard {
 
   begin(): GuardedCreate {
     let counted: CountedCreate | undefined;
-    let mayBeTaken = false;
     let isStopping = false;
     const settle = () => {
       if (counted === undefined && !isStopping) return;
-      if (counted !== undefined) this.#window.settle(counted, mayBeTaken);
+      if (counted !== undefined) this.#window.settle(counted, create.mayBeTaken);
       if (isStopping) this.#isStopping = false;
       [counted, isStopping] = [undefined, false];
       this.#outcome.resolve();
       this.#outcome = Promise.withResolvers();
     };
-    return {
+    const create: GuardedCreate = {
+      mayBeTaken: false,
       decide: async (tx, order) => {
         settle();
         if (this.#isOff) return { kind: 'free' };
@@ -87,14 +86,9 @@ export class CreateGuard {
         if (decision.kind === 'guarded') this.#hasStopped = this.#isStopping = isStopping = true;
         return decision;
       },
-      leaves: () => {
-        mayBeTaken = true;
-      },
-      notTaken: () => {
-        mayBeTaken = false;
-      },
       [Symbol.dispose]: settle,
     };
+    return create;
   }
 
   /** If a person has allowed creates again, earlier creates count no more. */
@@ -106,10 +100,6 @@ export class CreateGuard {
     this.#hasStopped = false;
     this.#window.clear();
   }
-}
-
-function hasLimits({ createsPerHour, assetPerHour }: GuardSettings): boolean {
-  return createsPerHour !== undefined || assetPerHour.length > 0;
 }
 
 /** Counts the creates of the last hour that were taken or may have been, since a person last allowed creates. */

@@ -11,25 +11,21 @@ interface UnwrittenOutcome {
 const MOST_UNWRITTEN = 1_000;
 
 export interface CreateInFlight extends Disposable {
-  /** Tells whether the transaction that is under way writes the intent: only then is the order `sending` because of this create. */
-  intends(isIntended: boolean): void;
-  /** From now on nothing proves that the request has not left. */
-  leaves(): void;
-  neverLeft(): void;
-  isHeldUp(): void;
-  isRecorded(): void;
+  readonly externalOrderId: string;
+  /**
+   * False while this create has written the intent and nothing has left, for sure: only then is the order `sending` because
+   * of it. True once nothing proves that. Undefined before the intent and after the outcome.
+   */
+  isSent: boolean | undefined;
+  isHeldUp: boolean;
 }
 
-/**
- * The creates of this process, by the ids of their orders: each from before its intent is durable until its outcome is. An
- * order that is `sending` and not among them has an outcome that could not be written.
- */
+/** The creates of this process. An order that is `sending` and not among them has an outcome that could not be written. */
 export class CreatesInFlight {
   readonly #most: number;
-  readonly #running = new Map<string, number>();
+  readonly #running = new Set<CreateInFlight>();
   readonly #unsent = new Set<string>();
   readonly #unwritten = new Map<string, UnwrittenOutcome>();
-  #heldUp = 0;
 
   /** `most` requests go at a time. A process that is killed leaves as many orders unknown at the most. */
   constructor(most: number) {
@@ -37,53 +33,41 @@ export class CreatesInFlight {
   }
 
   get size(): number {
-    return this.#running.size;
+    return new Set([...this.#running].map(({ externalOrderId }) => externalOrderId)).size;
   }
 
   /** Outcomes cannot be written, so that with one more create more orders than that would be without an outcome. */
   get isFull(): boolean {
-    return this.#heldUp > 0 && this.size >= this.#most;
+    return this.#isHeldUp && this.size >= this.#most;
   }
 
   /** The same as one of these creates sees it, before its intent is written. */
   get isOverfull(): boolean {
-    return this.#heldUp > 0 && this.size > this.#most;
+    return this.#isHeldUp && this.size > this.#most;
+  }
+
+  get #isHeldUp(): boolean {
+    return this.#running.values().some(({ isHeldUp }) => isHeldUp);
   }
 
   has(externalOrderId: string): boolean {
-    return this.#running.has(externalOrderId);
+    return this.#running.values().some((create) => create.externalOrderId === externalOrderId);
   }
 
   /** Two passes may begin with one order; the database decides which of them sends it. */
   begin(externalOrderId: string): CreateInFlight {
-    this.#running.set(externalOrderId, (this.#running.get(externalOrderId) ?? 0) + 1);
-    let [isUnsent, isHeldUp] = [false, false];
-    return {
-      intends: (isIntended) => {
-        isUnsent = isIntended;
-      },
-      leaves: () => {
-        isUnsent = false;
-        this.#unsent.delete(externalOrderId);
-      },
-      neverLeft: () => {
-        isUnsent = true;
-      },
-      isHeldUp: () => {
-        if (!isHeldUp) this.#heldUp += 1;
-        isHeldUp = true;
-      },
-      isRecorded: () => {
-        isUnsent = false;
-      },
+    const create: CreateInFlight = {
+      externalOrderId,
+      isSent: undefined,
+      isHeldUp: false,
       [Symbol.dispose]: () => {
-        const others = (this.#running.get(externalOrderId) ?? 1) - 1;
-        if (others === 0) this.#running.delete(externalOrderId);
-        else this.#running.set(externalOrderId, others);
-        if (isUnsent) this.#unsent.add(externalOrderId);
-        if (isHeldUp) this.#heldUp -= 1;
+        this.#running.delete(create);
+        if (create.isSent === false) this.#unsent.add(externalOrderId);
+        if (create.isSent === true) this.#unsent.delete(externalOrderId);
       },
     };
+    this.#running.add(create);
+    return create;
   }
 
   keep(unwritten: UnwrittenOutcome): void {

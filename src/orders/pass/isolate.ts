@@ -4,14 +4,12 @@ import { postpone } from '../../store/orders/orders.ts';
 import type { FlowDeps } from './deps.ts';
 import { countFailure } from './outcomes.ts';
 
+export type IsolateDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'observers'>;
+
 export const POSTPONE_MS = 5 * 60_000;
 
 /** Works on one order. If the database refuses it, that is logged and counted, and the order is postponed. */
-export async function isolateFailure(
-  deps: Pick<FlowDeps, 'account' | 'store' | 'clock' | 'observers'>,
-  externalOrderId: string,
-  work: () => Promise<void>,
-): Promise<void> {
+export async function isolateFailure(deps: IsolateDeps, externalOrderId: string, work: () => Promise<void>) {
   const { account, store, clock, observers } = deps;
   try {
     await work();

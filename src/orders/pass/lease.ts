@@ -36,10 +36,7 @@ interface LeaseDeps {
   readonly gracePeriodOver: AbortSignal;
 }
 
-/**
- * The durable trace of requests: a number granted for a time. It counts as spent for the next owner, which knows
- * nothing else of the rate limit's window.
- */
+/** The durable trace of requests: a number granted for a time, which counts as spent for the next owner. */
 export class RequestLease {
   readonly #deps: LeaseDeps;
   readonly #granted: number;
@@ -53,10 +50,7 @@ export class RequestLease {
     this.#granted = requestsOfLease(deps.window.limit);
   }
 
-  /**
-   * Resolves once a request may go out; each one asks for itself. Rejects if that cannot be made durable in time, if
-   * ownership is not confirmed in time, or with `OwnedError` if another owner has taken over.
-   */
+  /** Resolves once a request may go out; each one asks for itself. Rejects if that takes too long, or with `OwnedError`. */
   async ensure(): Promise<void> {
     // Others may have waited for the same, so the remaining grant is looked at last.
     do {
@@ -71,7 +65,7 @@ export class RequestLease {
   /** Renews the lease in the transaction of an intent. Call the result once that is durable, and then `ensure`. */
   async renewWithin(tx: Transaction): Promise<() => void> {
     if (this.#isRunningOut()) return await this.#writeWithin(tx, LEASE_MS, this.#granted);
-    await assertNewestOwner(tx, this.#deps.account, this.#deps.accountLease.generation);
+    await this.assertOwned(tx);
     return () => {};
   }
 
@@ -99,10 +93,8 @@ export class RequestLease {
     while (!accountLease.isTrusted()) {
       if (accountLease.ending.aborted) throw new OwnedError(`this process no longer drives the account ${account}`);
       if (clock.monotonic() >= until) {
-        throw new StoreError(
-          'busy',
-          `the database does not say whether this process still drives the account ${account}`,
-        );
+        const unconfirmed = `the database does not say whether this process still drives the account ${account}`;
+        throw new StoreError('busy', unconfirmed);
       }
       await clock.sleep(TRUST_LOOK_MS, accountLease.ending).catch(() => undefined);
     }
@@ -125,13 +117,12 @@ export class RequestLease {
   }
 
   async #write(ms: number, requests: number): Promise<void> {
-    const onDurable = await this.#deps.store.writer.write((tx) => this.#writeWithin(tx, ms, requests));
-    onDurable();
+    (await this.#deps.store.writer.write((tx) => this.#writeWithin(tx, ms, requests)))();
   }
 
   async #writeWithin(tx: Transaction, ms: number, requests: number): Promise<() => void> {
     const { account, clock, accountLease, window, concurrency, timeoutMs } = this.#deps;
-    await assertNewestOwner(tx, account, accountLease.generation);
+    await this.assertOwned(tx);
     const [now, monotonic] = [accountLease.now(), clock.monotonic()];
     const { running, ended } = window.spent(monotonic);
     const mostStarted = this.#started + requests;
@@ -162,10 +153,7 @@ type LastOwnerDeps = Pick<LeaseDeps, 'store' | 'account' | 'clock'> & {
   readonly accountLease: Pick<AccountLease, 'now' | 'lastOwnerUntil'>;
 };
 
-/**
- * Reads the requests that the last owner may have spent. The machine's time since its start tells when the lease ended;
- * on another machine or boot UTC tells, and a lease that ends too late ends as late as a lease can.
- */
+/** The time since the start of the machine tells when the lease ended; on another machine or boot UTC tells, at most as late as a lease can end. */
 export async function spentByLastOwner(
   { store, account, clock, accountLease }: LastOwnerDeps,
   limit: RateLimit,
@@ -182,10 +170,7 @@ export async function spentByLastOwner(
   return { spent: [...spent, ...granted(lease, latest, accountLease.lastOwnerUntil, limit)], clockWentBack };
 }
 
-/**
- * Granted requests count until the lease ended. If the last process may have been stopped and wake, its requests in
- * flight also count for as long as a request takes: the lease may be one of this process.
- */
+/** If the last process may have been stopped and wake, its requests in flight count for as long as a request takes, too. */
 function granted(lease: Lease, until: number, lastOwnerUntil: number | undefined, limit: RateLimit): SpentRequests[] {
   // The spent requests are known for the interval of that owner: if it was shorter, the whole limit may be spent.
   const requests = lease.intervalMs < limit.intervalMs ? limit.requests : lease.requests;
@@ -201,7 +186,6 @@ function granted(lease: Lease, until: number, lastOwnerUntil: number | undefined
 
 /** Accounts that share a rate limit while this process owns them: the requests of each count for all. */
 export class RateGroup {
-  /** Makes the pace of each of them. */
   readonly paceOf: ReturnType<PaceMaker> | undefined;
   readonly #leases: readonly AccountLease[];
   #window: Promise<SharedWindow> | undefined;
@@ -211,11 +195,7 @@ export class RateGroup {
     this.paceOf = makePaces?.(accountLeases.length);
   }
 
-  async windowOf(
-    deps: Pick<LeaseDeps, 'store' | 'clock'>,
-    limit: RateLimit,
-    spent: readonly SpentRequests[],
-  ): Promise<RateWindow> {
+  async windowOf(deps: Pick<LeaseDeps, 'store' | 'clock'>, limit: RateLimit, spent: readonly SpentRequests[]) {
     this.#window ??= this.#open(deps, limit).catch((error: unknown) => {
       this.#window = undefined;
       throw error;

@@ -11,28 +11,25 @@ import { REFUSALS } from '../../accounts/rules/restraints.ts';
 import { preOrderIdsIn } from '../../exchange/ids.ts';
 import type { Failure, ProcessEvent } from './process-events.ts';
 
-const NOTHING = {
-  sent: 0,
-  accepted: 0,
-  rejected: 0,
-  invalid: 0,
-  unknown: 0,
-  held: 0,
-  disputed: 0,
-  lookedUp: 0,
-  changed: 0,
-  final: 0,
-  failed: 0,
-  findings: 0,
-};
+export type Counters = ReturnType<typeof newCounters>;
 
-export type Counters = typeof NOTHING;
-
-export function newCounters(): Counters {
-  return { ...NOTHING };
+export function newCounters() {
+  return {
+    sent: 0,
+    accepted: 0,
+    rejected: 0,
+    invalid: 0,
+    unknown: 0,
+    held: 0,
+    disputed: 0,
+    lookedUp: 0,
+    changed: 0,
+    final: 0,
+    failed: 0,
+    findings: 0,
+  };
 }
 
-/** Findings that only explain something are not counted. */
 export function countFindings(counters: Counters, findings: readonly Finding[]): void {
   counters.findings += findings.filter((one) => FINDING_CLASSES[one.class].severity !== 'info').length;
 }
@@ -67,17 +64,12 @@ export interface RecordedLookup {
   readonly unseen: readonly Pick<SeenStatus, 'field' | 'value'>[];
 }
 
-/** Counts an order as failed. */
 export function countFailure({ counters, tell }: Observers, failure: Failure): void {
   counters.failed += 1;
   tell({ kind: 'failed', failure });
 }
 
-/** Counts and logs a create, once that is durable. */
-export function tellCreate(
-  { log, observers }: Telling,
-  { outcome, before, after, isLate, findings }: RecordedCreate,
-): void {
+export function tellCreate({ log, observers }: Telling, { outcome, before, after, isLate, findings }: RecordedCreate) {
   const { counters, tell } = observers;
   const { externalOrderId, state, stateReason: cause } = after;
   if (isLate) {
@@ -115,27 +107,22 @@ export function tellCreate(
       tell({ kind: 'exchange.failed', cause: outcome.why });
       return;
     }
-    case 'key-refused':
-    case 'forbidden':
-    case 'not-sent':
-    case 'rate-limited':
+    default:
       countFailure(observers, {
         message: 'order was not taken, it will be sent again',
         ...whyNotTaken(outcome),
         facts: { externalOrderId },
       });
-      return;
   }
 }
 
-type NotTaken = Extract<CreateOutcome, { kind: 'key-refused' | 'forbidden' | 'not-sent' | 'rate-limited' }>;
-
-function whyNotTaken(outcome: NotTaken): Pick<Failure, 'kind' | 'cause'> {
+function whyNotTaken(
+  outcome: Exclude<CreateOutcome, { kind: 'accepted' | 'rejected' | 'unknown' }>,
+): Pick<Failure, 'kind' | 'cause'> {
   if (outcome.kind === 'not-sent') return { kind: 'exchange', cause: outcome.why };
   return { kind: outcome.kind, cause: outcome.kind === 'forbidden' ? outcome.reason : REFUSALS[outcome.kind] };
 }
 
-/** Counts and logs a look-up, once that is durable. */
 export function tellLookup(
   { log, observers, settings }: Telling & { readonly settings: FollowSettings },
   { answer, health }: Pick<OrderLookup, 'answer' | 'health'>,

@@ -5,7 +5,6 @@ import type { HeardAccount, OverdueLookups } from './process-events.ts';
 
 export type PaceDeps = Pick<HeardAccount, 'account' | 'store' | 'clock'>;
 
-/** How the look-ups of an account's followed orders are spaced. */
 export interface FollowPace extends Pace {
   /** Every order is due at each tick of `schedule.cron`; the next tick begins once all were looked up that were due. */
   readonly isEveryTick: boolean;
@@ -14,9 +13,7 @@ export interface FollowPace extends Pace {
   /** Learns before the first look-ups, unless it has learned already. */
   learnFirst(deps: PaceDeps, signal: AbortSignal): Promise<void>;
   learn(deps: PaceDeps, signal: AbortSignal): Promise<void>;
-  /** Begins to learn from the followed orders while a sweep reads them. */
   beginLesson(deps: PaceDeps, signal: AbortSignal): Promise<Lesson>;
-  /** Says when an order is looked up that has been as it is for `forMs`. */
   explain(deps: PaceDeps, order: PacedOrder, forMs: number, signal: AbortSignal): Promise<ExplainedPace>;
 }
 
@@ -54,8 +51,5 @@ export const EVERY_TICK: FollowPace = {
   learnFirst: async () => {},
   learn: async () => {},
   beginLesson: async () => ({ stuckAfter: STUCK_AFTER_MS, see: () => {}, end: () => undefined }),
-  explain: async () => ({
-    kind: 'every-tick',
-    text: 'It is looked up at each tick of schedule.cron (follow.pace).',
-  }),
+  explain: async () => ({ kind: 'every-tick', text: 'It is looked up at each tick of schedule.cron (follow.pace).' }),
 };

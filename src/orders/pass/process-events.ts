@@ -16,7 +16,6 @@ export interface Failure {
   readonly kind?: 'exchange' | 'database' | RestraintKind | undefined;
 }
 
-/** The restraints on requests of an account, and whether this process may own it. */
 export interface LiveAccount {
   readonly exchange: Pick<OrderExchange, 'breaker' | 'isSilent'>;
   readonly restraints: { readonly all: readonly Restraint[]; readonly keyUntriedSince?: Date | undefined; now(): Date };
@@ -43,7 +42,6 @@ export type ProcessEvent =
   | { readonly kind: 'key.refused'; readonly place: string }
   /** A look-up saw a change so long after it was made. */
   | { readonly kind: 'change.seen'; readonly lateMs: number }
-  /** A sweep has read the followed orders. */
   | { readonly kind: 'followed.read'; readonly overdue: OverdueLookups | undefined }
   | { readonly kind: 'record.read' }
   | { readonly kind: 'record.unreadable'; readonly externalOrderId: string }
@@ -52,7 +50,6 @@ export type ProcessEvent =
   | { readonly kind: 'order.written'; readonly externalOrderId: string }
   | { readonly kind: 'order.unwritten'; readonly externalOrderId: string; readonly cause: string };
 
-/** An account as its listeners get it, before anything happens in it. */
 export interface HeardAccount {
   readonly account: string;
   readonly store: Store;
@@ -63,13 +60,10 @@ export interface HeardAccount {
 export interface Listener {
   /** It must be quick: the account waits for it. */
   hear(event: ProcessEvent): void;
-  /** Is called once a second while a daemon owns the account. */
   eachSecond?(): Promise<void>;
-  /** Is called when the account is no longer owned. */
   close?(): void;
 }
 
-/** Makes the listener of an account that is being wired. */
 export type Listen = (account: HeardAccount) => Promise<Listener>;
 
 interface Listeners extends Disposable {

@@ -41,7 +41,6 @@ const FACTS = {
   forbiddenEnded: 'holds.forbiddenEnded',
 } as const;
 
-/** The restraints of the account. Replies set them at once, persons in the database. Times are monotonic. */
 export class AccountRestraints implements AccountState {
   /** Another key may be in force than the one that was refused, and no create pass has begun with it. */
   isKeyOther = false;

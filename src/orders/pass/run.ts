@@ -24,11 +24,7 @@ interface PatienceDeps {
   readonly log: Logger;
 }
 
-/**
- * Waits out a database that cannot be read for a while, for readers that read again anyway. All readers of a process share one,
- * so the log says once that the database cannot be read, again each minute, and once that all readers could read it for some
- * seconds.
- */
+/** Waits out a database that cannot be read, for readers that read again anyway. All readers of a process share one, so each outage is logged once. */
 export class Patience {
   readonly #deps: PatienceDeps;
   #outage: Outage | undefined;
@@ -38,12 +34,12 @@ export class Patience {
   }
 
   /** Does the work. Rejects with an error that is not waited out. */
-  async with(work: () => Promise<void>, isWaitedOut: (error: unknown) => boolean = isPassing): Promise<void> {
+  async with(work: () => Promise<void>): Promise<void> {
     try {
       await work();
       this.#succeeded();
     } catch (error) {
-      if (!isWaitedOut(error) || !this.#deps.store.isInPlace()) throw error;
+      if (!isPassing(error) || !this.#deps.store.isInPlace()) throw error;
       this.#failed(messageOf(error));
     }
   }
@@ -75,13 +71,9 @@ export class Patience {
   }
 }
 
-/** Does the work every `ms` until `stop` aborts. Rejects with what the work throws. */
-export async function repeatEvery(
-  clock: Pick<Clock, 'sleep'>,
-  ms: number,
-  stop: AbortSignal,
-  work: () => void | Promise<void>,
-): Promise<void> {
+type Sleeper = Pick<Clock, 'sleep'>;
+
+export async function repeatEvery(clock: Sleeper, ms: number, stop: AbortSignal, work: () => void | Promise<void>) {
   while (!stop.aborted) {
     await clock.sleep(ms, stop).catch(() => undefined);
     if (!stop.aborted) await work();
@@ -105,10 +97,7 @@ export async function withGracePeriod<Result>(
   }
 }
 
-/**
- * Does the work for each item of a stream, at most `limit` at a time, until the stream ends. Rejects with the first
- * error, once the items in flight are done.
- */
+/** Works on at most `limit` items at a time. Rejects with the first error, once the items in flight are done. */
 export async function forEachConcurrently<Item>(
   items: AsyncIterable<Item>,
   limit: number,

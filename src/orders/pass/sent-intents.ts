@@ -53,10 +53,7 @@ export class SentIntents {
   }
 }
 
-/**
- * Bounds how fast create passes walk by due rows, sent or not: after a fail-over the next owner computes from this bound
- * which orders this owner may have sent.
- */
+/** Bounds how fast create passes walk by due rows: the next owner computes from it which orders this owner may have sent. */
 export class Walk {
   readonly #accountLease: Pick<AccountLease, 'walked'>;
   readonly #clock: Clock;

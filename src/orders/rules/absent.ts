@@ -40,7 +40,6 @@ function givenUp(tracking: Tracking, now: Date, settings: FollowSettings): Decis
   return move(tracking, 'abandoned', { source: 'lookup', reason }, changes);
 }
 
-/** True at the first look-up long after the create that finds no order of an accepted pre-order. */
 export function isAcceptedAndAbsent({ state, sentAt, changedAt, lastLookupAt }: Tracking, now: Date): boolean {
   if (state !== 'accepted' || sentAt === null) return false;
   const knowableAt = after(sentAt, RESEND_NOT_BEFORE_MS);

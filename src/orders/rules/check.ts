@@ -21,93 +21,90 @@ interface OrderProblem {
 
 export type CheckedOrder = { ok: true; order: MerchantOrder } | { ok: false; problems: readonly OrderProblem[] };
 
+/** The value as it is sent, or why it is refused. */
+type Reading = { readonly ok: true; readonly text: string | null } | { readonly ok: false; readonly reason: string };
+
+const READERS: Readonly<Record<keyof MerchantOrder, (value: unknown) => Reading>> = {
+  externalOrderId: readId,
+  asset: readAsset,
+  assetPosition: readText,
+  fromCurrency: readCurrency,
+  toCurrency: readCurrency,
+  orderType: readText,
+  limit: (value) => unlessMissing(value, readDecimal),
+  paymentToken: (value) => unlessMissing(value, readText),
+  providerType: (value) => unlessMissing(value, readText),
+  cryptoAddress: (value) => unlessMissing(value, readText),
+  bonus: (value) => unlessMissing(value, readBonus),
+};
+const FIELDS = Object.keys(READERS) as (keyof MerchantOrder)[];
+
 /** Checks an order by the rules of the interface (§2.6, §8). Values that the interface leaves open pass unchanged. */
 export function checkOrder(row: UncheckedOrder): CheckedOrder {
   const problems: OrderProblem[] = [];
-  const problem = (field: keyof MerchantOrder, reason: string) => problems.push({ field, reason });
-
-  const text = (field: keyof MerchantOrder): string => {
-    const value = row[field];
-    const reason = textProblem(value);
-    if (reason !== undefined) problem(field, reason);
-    return value as string;
-  };
-  const currency = (field: 'fromCurrency' | 'toCurrency'): string => {
-    const value = text(field);
-    if (textProblem(value) === undefined && value.trim() !== value) problem(field, 'begins or ends with a blank');
-    return value;
-  };
-  const optionalText = (field: keyof MerchantOrder) =>
-    row[field] === null || row[field] === undefined ? null : text(field);
-  const optionalDecimal = (field: keyof MerchantOrder): string | null => {
-    if (row[field] === null || row[field] === undefined) return null;
-    const reading = readDecimal(row[field]);
-    if (reading.ok) return reading.text;
-    problem(field, reading.reason);
-    return null;
-  };
-
-  const order: MerchantOrder = {
-    externalOrderId: checkedId(row.externalOrderId, problem),
-    asset: checkedAsset(row.asset, problem),
-    assetPosition: text('assetPosition'),
-    fromCurrency: currency('fromCurrency'),
-    toCurrency: currency('toCurrency'),
-    orderType: text('orderType'),
-    limit: optionalDecimal('limit'),
-    paymentToken: optionalText('paymentToken'),
-    providerType: optionalText('providerType'),
-    cryptoAddress: optionalText('cryptoAddress'),
-    bonus: optionalDecimal('bonus'),
-  };
-  const bonus = readDecimal(order.bonus);
-  if (bonus.ok && bonus.value.lt(0)) problem('bonus', `must not be negative, is ${quote(bonus.text)}`);
+  const read = FIELDS.map((field) => {
+    const reading = READERS[field](row[field]);
+    if (!reading.ok) problems.push({ field, reason: reading.reason });
+    return [field, reading.ok ? reading.text : null];
+  });
+  const order = Object.fromEntries(read) as MerchantOrder;
   const hasPair = !problems.some(({ field }) => field === 'fromCurrency' || field === 'toCurrency');
   if (hasPair && isSameCurrency(order.fromCurrency, order.toCurrency)) {
-    problem('toCurrency', `must differ from ${COLUMN_OF.fromCurrency}, is ${quote(order.toCurrency)}`);
+    const reason = `must differ from ${COLUMN_OF.fromCurrency}, is ${quote(order.toCurrency)}`;
+    problems.push({ field: 'toCurrency', reason });
   }
   return problems.length === 0 ? { ok: true, order } : { ok: false, problems };
 }
 
-/** Names columns, as rows and files have them. */
 export function describeProblems(problems: readonly OrderProblem[]): string {
   return problems.map(({ field, reason }) => `${COLUMN_OF[field]} ${reason}`).join('; ');
 }
 
-type Report = (field: keyof MerchantOrder, reason: string) => void;
+function refused(reason: string): Reading {
+  return { ok: false, reason };
+}
 
-function textProblem(value: unknown): string | undefined {
-  if (typeof value !== 'string') return value === null || value === undefined ? 'is missing' : 'is not text';
-  if (value.trim() === '') return 'is empty';
-  if (!isUnicode(value)) return 'is not valid Unicode text';
-  if (value.length > MAX_TEXT_LENGTH) return `is longer than ${MAX_TEXT_LENGTH} characters`;
-  return undefined;
+function isMissing(value: unknown): value is null | undefined {
+  return value === null || value === undefined;
+}
+
+function unlessMissing(value: unknown, read: (value: unknown) => Reading): Reading {
+  return isMissing(value) ? { ok: true, text: null } : read(value);
+}
+
+function readText(value: unknown): Reading {
+  if (typeof value !== 'string') return refused(isMissing(value) ? 'is missing' : 'is not text');
+  if (value.trim() === '') return refused('is empty');
+  if (!isUnicode(value)) return refused('is not valid Unicode text');
+  if (value.length > MAX_TEXT_LENGTH) return refused(`is longer than ${MAX_TEXT_LENGTH} characters`);
+  return { ok: true, text: value };
+}
+
+function readCurrency(value: unknown): Reading {
+  const reading = readText(value);
+  return reading.ok && reading.text !== reading.text?.trim() ? refused('begins or ends with a blank') : reading;
 }
 
 /** Exchanges trim ids and leave out control characters: the order would answer under another id, or for another's. */
-function checkedId(value: unknown, problem: Report): string {
-  if (typeof value !== 'string' || value === '') {
-    problem('externalOrderId', typeof value === 'string' ? 'is empty' : 'is missing or not text');
-    return '';
+function readId(value: unknown): Reading {
+  if (typeof value !== 'string') return refused('is missing or not text');
+  if (value === '') return refused('is empty');
+  if (!isUnicode(value)) return refused('is not valid Unicode text');
+  if (value.trim() !== value) return refused('begins or ends with a blank');
+  if (hasControlCharacter(value)) return refused('holds a control character');
+  if (value.length > MAX_ID_BYTES_ENCODED || encodeURIComponent(value).length > MAX_ID_BYTES_ENCODED) {
+    return refused(`is too long to be looked up: more than ${MAX_ID_BYTES_ENCODED} bytes in a URL`);
   }
-  if (!isUnicode(value)) {
-    problem('externalOrderId', 'is not valid Unicode text');
-  } else if (value.trim() !== value) {
-    problem('externalOrderId', 'begins or ends with a blank');
-  } else if (hasControlCharacter(value)) {
-    problem('externalOrderId', 'holds a control character');
-  } else if (value.length > MAX_ID_BYTES_ENCODED || encodeURIComponent(value).length > MAX_ID_BYTES_ENCODED) {
-    problem('externalOrderId', `is too long to be looked up: more than ${MAX_ID_BYTES_ENCODED} bytes in a URL`);
-  }
-  return value;
+  return { ok: true, text: value };
 }
 
-function checkedAsset(value: unknown, problem: Report): string {
+function readAsset(value: unknown): Reading {
   const reading = readDecimal(value);
-  if (!reading.ok) {
-    problem('asset', value === null || value === undefined ? 'is missing' : reading.reason);
-    return '';
-  }
-  if (!reading.value.gt(0)) problem('asset', `must be positive, is ${quote(reading.text)}`);
-  return reading.text;
+  if (!reading.ok) return isMissing(value) ? refused('is missing') : reading;
+  return reading.value.gt(0) ? reading : refused(`must be positive, is ${quote(reading.text)}`);
+}
+
+function readBonus(value: unknown): Reading {
+  const reading = readDecimal(value);
+  return reading.ok && reading.value.lt(0) ? refused(`must not be negative, is ${quote(reading.text)}`) : reading;
 }

@@ -17,7 +17,6 @@ const MOST_COMPENSATED_MS = 14 * 60 * 60_000;
 
 export interface Evidence {
   readonly order: MerchantOrder;
-  /** exchangeType of the pre-order (§2.6). */
   readonly preOrderExchangeType: string | null;
   /** When the first create of the order was sent; null if none was, or if that is not known. */
   readonly firstSentAt: Date | null;
@@ -31,28 +30,28 @@ export interface ComparedRecord extends Evidence {
 }
 
 /** The differences of one kind; undefined if something lacks: then nothing is said, not that all is well. */
-type Compared = readonly Difference[] | undefined;
+export type Compared = readonly Difference[] | undefined;
 
 /** The ways in which an order record can contradict the row that it answers for, by their words in `follow.disputedBy`. */
 export const COMPARISONS = {
-  merchant({ merchantId, record }: ComparedRecord): Compared {
+  merchant: ({ merchantId, record }: ComparedRecord): Compared => {
     return merchantId === null || record.merchantId === null ? undefined : differing(merchantId, record.merchantId);
   },
 
-  age({ firstSentAt, record, receivedAt }: ComparedRecord): Compared {
+  age: ({ firstSentAt, record, receivedAt }: ComparedRecord): Compared => {
     const isOlder = firstSentAt === null ? undefined : isCreatedBefore(firstSentAt, record, receivedAt);
     if (firstSentAt === null || isOlder === undefined) return undefined;
     return isOlder ? [{ expected: `created after ${firstSentAt.toISOString()}`, actual: record.creationDate }] : [];
   },
 
-  pair({ order, record }: ComparedRecord): Compared {
+  pair: ({ order, record }: ComparedRecord): Compared => {
     if (record.fromCurrency === null || record.toCurrency === null) return undefined;
     const expected = `${order.fromCurrency}/${order.toCurrency}`;
     const actual = `${record.fromCurrency}/${record.toCurrency}`;
     return isSameCurrency(expected, actual) ? [] : differing(expected, actual);
   },
 
-  type({ order, preOrderExchangeType: exchangeType, record }: ComparedRecord): Compared {
+  type: ({ order, preOrderExchangeType: exchangeType, record }: ComparedRecord): Compared => {
     const isGiven = record.orderType !== null && (exchangeType === null || record.exchangeType !== null);
     const found = [
       ...(record.orderType === null ? [] : differing(order.orderType, record.orderType)),
@@ -61,7 +60,7 @@ export const COMPARISONS = {
     return isGiven || found.length > 0 ? found : undefined;
   },
 
-  amount({ order, record }: ComparedRecord, settings: AmountSettings): Compared {
+  amount: ({ order, record }: ComparedRecord, settings: AmountSettings): Compared => {
     const field = amountField(order.assetPosition, settings);
     const actual = field === undefined ? null : record[field];
     if (field === undefined || actual === null) return undefined;
@@ -72,17 +71,15 @@ export const COMPARISONS = {
     return isEqual ? [] : [{ expected: order.asset, actual }];
   },
 
-  id({ order, record }: ComparedRecord): Compared {
+  id: ({ order, record }: ComparedRecord): Compared => {
     return differing(order.externalOrderId, record.externalOrderId);
   },
 } as const satisfies Record<string, (compared: ComparedRecord, settings: AmountSettings) => Compared>;
 
-/** A word of `follow.disputedBy`. */
 export type ContradictionKind = keyof typeof COMPARISONS;
 
 export const CONTRADICTION_KINDS = Object.keys(COMPARISONS) as readonly ContradictionKind[];
 
-/** A difference between a record and its row that may mean that the record is of another order. */
 export interface Contradiction extends Difference {
   readonly kind: ContradictionKind;
 }
@@ -106,6 +103,6 @@ export function isCreatedBefore(sentAt: Date, record: RecordView, receivedAt: Da
   return createdMs < sentAt.getTime() + behindMs - SKEW_LIMIT_MS;
 }
 
-function differing(expected: string, actual: string): readonly Difference[] {
+export function differing(expected: string, actual: string | null): readonly Difference[] {
   return expected === actual ? [] : [{ expected, actual }];
 }

@@ -1,6 +1,6 @@
 import { checkOrder, describeProblems, NULL_ACCOUNT, NULL_STANDS_FOR, WHOSE } from './check.ts';
 import type { Answer, EchoDifference, MerchantOrder, UncheckedOrder } from './record.ts';
-import { LEAST_GAP_MS, type Pace } from './lookup.ts';
+import { LEAST_GAP_MS, type FollowSettings } from './lookup.ts';
 import { createBackoffMs, longestFreshMs, plannedGapMs, REJECTED_LOOKUPS_MS, spreadMs } from './schedule.ts';
 import { after } from '../../base/instant.ts';
 import { finding, move, type Decision, type OrderEvent, type Tracking } from './tracking.ts';
@@ -17,6 +17,8 @@ export type CreateOutcome =
   /** `answer` is there if the exchange sent one that the document does not show. */
   | { readonly kind: 'unknown'; readonly why: string; readonly answer?: Answer };
 
+type VerifySettings = Pick<CreateSettings, 'verifyAfter'>;
+
 interface AcceptedPreOrder {
   readonly id: string;
   readonly exchangeType: string | null;
@@ -29,15 +31,9 @@ type ClaimDecision =
   | { readonly kind: 'invalid'; readonly decision: Decision }
   | { readonly kind: 'send'; readonly order: MerchantOrder; readonly decision: Decision };
 
-/** Settings that decide about creates; times in milliseconds after the request. */
-export interface CreateSettings {
-  readonly verifyAfter: readonly number[];
-  /** How soon an accepted order is looked up; no later than it counts as fresh. */
-  readonly pace: Pace;
-  readonly freshFor: number;
-}
+/** An accepted order is looked up no later than it counts as fresh. */
+export type CreateSettings = Pick<FollowSettings, 'verifyAfter' | 'pace' | 'freshFor'>;
 
-/** Decides about a row that a pass found due. The row is read in the transaction that records the intent. */
 export function decideClaim(tracking: Tracking, row: UncheckedOrder, now: Date, isOnlyAccount = true): ClaimDecision {
   if (tracking.state !== 'pending') return { kind: 'skip' };
   const checked = checkOrder(row);
@@ -65,10 +61,7 @@ export function decideCorrected(tracking: Tracking, now: Date): Decision | undef
   return move(tracking, 'pending', { source: 'import', reason }, { nextActionAt: now });
 }
 
-/**
- * Decides the outcome of a create for the order as it stands: another owner may have moved it on. Write the decisions
- * one after the other. `forbiddenHold` is the number of the account's restraint that refuses creates now.
- */
+/** Write the decisions one after the other. `forbiddenHold` is the number of the restraint that refuses creates (403) now. */
 export function decideCreated(
   tracking: Tracking,
   outcome: CreateOutcome,
@@ -130,12 +123,7 @@ export function whyNeverLeft(reason: string | null): string | undefined {
 }
 
 /** Moves an order whose create has no known outcome to unknown: it is looked up, never just sent again. */
-export function becomesUnknown(
-  tracking: Tracking,
-  why: string,
-  now: Date,
-  settings: Pick<CreateSettings, 'verifyAfter'>,
-): Decision {
+export function becomesUnknown(tracking: Tracking, why: string, now: Date, settings: VerifySettings): Decision {
   const firstMs = plannedGapMs(0, settings.verifyAfter) ?? 0;
   const changes = { nextActionAt: after(now, firstMs), verifications: 0, changedAt: now };
   return move(tracking, 'unknown', { source: 'create', reason: why }, changes);
@@ -144,11 +132,7 @@ export function becomesUnknown(
 type Accepted = Extract<CreateOutcome, { kind: 'accepted' }>;
 
 /** Accepts an order that waits for an outcome or to be sent again; in any other state it gets the id if it has none. */
-function acceptedLate(
-  tracking: Tracking,
-  outcome: Accepted,
-  accept: (from: Tracking, outcome: Accepted) => Decision,
-): readonly Decision[] {
+function acceptedLate(tracking: Tracking, outcome: Accepted, accept: (from: Tracking, outcome: Accepted) => Decision) {
   const how = { source: 'create', reason: 'the exchange answered an earlier request late' } as const;
   switch (tracking.state) {
     case 'held':
@@ -183,12 +167,7 @@ export interface Assumption extends Pick<OrderEvent, 'source' | 'reason' | 'acto
  * Takes an order for sent: it is looked up, then held, and sent again only if a person says so. Its request counts as
  * repeated and as made now, so that only a later look-up proves that there is no order.
  */
-export function assumeSent(
-  tracking: Tracking,
-  { failOver, ...how }: Assumption,
-  now: Date,
-  settings: Pick<CreateSettings, 'verifyAfter'>,
-): Decision {
+export function assumeSent(tracking: Tracking, { failOver, ...how }: Assumption, now: Date, settings: VerifySettings) {
   const request = {
     attempts: tracking.attempts + 1,
     resends: tracking.resends + 1,

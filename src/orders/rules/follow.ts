@@ -19,10 +19,7 @@ import { quote } from '../../base/text.ts';
 
 const LOOKED_UP_STATES: readonly OrderState[] = [...FOLLOWED_STATES, ...RECHECKED_STATES];
 
-/**
- * True if an answer may decide about the order as it is now. A pending order may be looked up to test the exchange, or
- * a person had it sent again; then only a found order counts.
- */
+/** A pending order may be looked up to test the exchange, or a person had it sent again; then only a found order counts. */
 export function isLookedUp({ state }: Tracking, answer: LookupAnswer): boolean {
   return LOOKED_UP_STATES.includes(state) || (state === 'pending' && answer.kind === 'found');
 }
@@ -65,10 +62,7 @@ const MOST_AHEAD_MS = 24 * 60 * 60_000;
 const NANOSECONDS_A_MS = 1_000_000n;
 const NO_DATE = 'no date';
 
-/**
- * Decides about a found record. A record that makes the order disputed may be of another order: it is always taken,
- * whatever its date, and nothing is learned from it.
- */
+/** A record that makes the order disputed may be of another order: it is always taken, and nothing is learned from it. */
 function found(
   tracking: Tracking,
   { record, comparison }: FoundRecord,
@@ -117,11 +111,7 @@ function found(
 }
 
 /** Why the order is disputed, if it is. An order that answers for an unsent row contradicts it in any case. */
-function disputeOf(
-  tracking: Tracking,
-  contradictions: readonly Contradiction[],
-  settings: FollowSettings,
-): string | undefined {
+function disputeOf(tracking: Tracking, contradictions: readonly Contradiction[], settings: FollowSettings) {
   if (isNeverSent(tracking) && tracking.oursDespite === null) {
     return 'the exchange has an order for the row, although it was never sent';
   }
@@ -195,7 +185,6 @@ function recordTime(text: string | null, { serverDate }: RecordView, now: Date):
   return time === undefined || time > latest ? undefined : time;
 }
 
-/** The kind of a contradiction and the value of the record that contradicts. */
 type Settled = readonly [kind: string, actual: string | null];
 
 /** Returns the contradictions that make an order disputed: those of `follow.disputedBy` that no person has settled. */
@@ -212,18 +201,10 @@ export function describeDisputes(disputes: readonly Contradiction[]): string {
   return `the order at the exchange contradicts the row: ${disputes.map(describe).join('; ')}`;
 }
 
-const NAMES: Readonly<Record<Exclude<Contradiction['kind'], 'age'>, string>> = {
-  merchant: 'merchant',
-  pair: 'pair',
-  type: 'type',
-  amount: 'amount',
-  id: 'external order id',
-};
-
 function describe({ kind, expected, actual }: Contradiction): string {
   const [ours, theirs] = [expected ?? '', actual ?? ''];
   if (kind === 'age') return `it was created at ${quote(theirs)}, and ours was ${ours}`;
-  return `its ${NAMES[kind]} is ${quote(theirs)}, and ours is ${quote(ours)}`;
+  return `its ${kind === 'id' ? 'external order id' : kind} is ${quote(theirs)}, and ours is ${quote(ours)}`;
 }
 
 export interface NewestRecord {

@@ -52,7 +52,6 @@ export interface Pace {
 /** An order is due at the first tick of `schedule.cron` after this time; a tenth of 5 s is left for the look-up itself. */
 export const LEAST_GAP_MS = 4_500;
 
-/** Settings that decide about look-ups; times in milliseconds. */
 export interface FollowSettings {
   readonly verifyAfter: readonly number[];
   readonly onUnknown: 'hold' | 'resend';
@@ -63,7 +62,6 @@ export interface FollowSettings {
   readonly recheckFinalAfter: readonly number[];
   /** An accepted pre-order that no customer takes up is given up after this time; undefined for never. */
   readonly giveUpAfter?: number | undefined;
-  /** The time for which a look-up counts as fresh; orders that are not final are looked up before it is over. */
   readonly freshFor: number;
   readonly pace: Pace;
 }
@@ -75,10 +73,7 @@ export interface LookupDecision extends Decision {
   readonly disagreement?: Difference;
 }
 
-export function isFinalRecord(
-  record: RecordView,
-  settings: Pick<FollowSettings, 'finalStatuses' | 'openStatuses'>,
-): boolean {
+export function isFinalRecord(record: RecordView, settings: Pick<FollowSettings, 'finalStatuses' | 'openStatuses'>) {
   const status = record.orderStatus;
   if (settings.finalStatuses.includes(status)) return true;
   if (settings.openStatuses.includes(status)) return false;

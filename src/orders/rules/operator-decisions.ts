@@ -41,7 +41,6 @@ const ALL_THE_SAME = '; --i-know-it-may-duplicate sends it all the same';
 
 type Targets = Readonly<Partial<Record<OrderState, OrderState>>>;
 
-/** The state that each decision leads to from each state. From unknown it goes by way of held; both moves are recorded. */
 const TARGETS: Readonly<Record<Judgement['kind'], Targets>> = {
   exists: { unknown: 'accepted', held: 'accepted' },
   'not-created': { unknown: 'pending', held: 'pending' },
@@ -114,12 +113,7 @@ function notAllowed(state: OrderState): string {
   return `it ${SITUATIONS[state]}; ${instead}`;
 }
 
-function tooDangerous(
-  tracking: Tracking,
-  judgement: Judgement,
-  now: Date,
-  evidence: DecisionEvidence,
-): string | undefined {
+function tooDangerous(tracking: Tracking, judgement: Judgement, now: Date, evidence: DecisionEvidence) {
   if (judgement.kind !== 'not-created' && judgement.kind !== 'retry') return undefined;
   if (judgement.mayDuplicate === true) return undefined;
   const obstacle = obstacleTo(judgement.kind, tracking, now, evidence);
@@ -134,16 +128,9 @@ interface Obstacle {
 
 type Sent = Pick<Tracking, 'externalOrderId' | 'state' | 'sentAt' | 'absentAt'>;
 
-/**
- * Says what keeps an order from being sent again, unless a person accepts that there may be two: a create that is sent twice
- * may make two pre-orders, and the exchange does not prevent it (§4.9).
- */
-export function obstacleTo(
-  kind: Judgement['kind'],
-  sent: Sent,
-  now: Date,
-  { doubt, acceptedAndAbsent }: DecisionEvidence,
-): Obstacle | undefined {
+/** Sending twice may make two pre-orders, and the exchange does not prevent it (§4.9): a person must accept that. */
+export function obstacleTo(kind: Judgement['kind'], sent: Sent, now: Date, evidence: DecisionEvidence) {
+  const { doubt, acceptedAndAbsent } = evidence;
   if (kind !== 'not-created' && kind !== 'retry') return undefined;
   // After a fail-over neither a look-up nor the row proves that the order was not sent.
   if (doubt !== undefined) return { why: doubt, passes: true };

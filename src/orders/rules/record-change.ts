@@ -9,7 +9,6 @@ interface FieldChange {
 
 /** Facts beside the newest record of an order that show an exchange which goes back and forth between two records. */
 export interface Turns {
-  /** The hash of the record before the newest one. */
   readonly earlierHash: string | null;
   /** How often the exchange went from one of these two records to the other. */
   readonly turns: number;
@@ -19,11 +18,9 @@ export interface Turns {
   readonly quietChanges: number;
 }
 
-/** A record and the newest one before it, which do not say the same. */
 export interface RecordComparison {
   readonly newest: RecordFields;
   readonly received: RecordFields;
-  /** Hashes of the `shownText` of both. */
   readonly newestHash: string;
   readonly receivedHash: string;
   readonly turns: Turns;

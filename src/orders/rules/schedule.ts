@@ -31,10 +31,7 @@ export function longestFreshMs(freshForMs: number): number {
   return Math.max(5 * SECOND, 0.9 * freshForMs);
 }
 
-/**
- * Wait in ms after a look-up without evidence, `silentMs` after the last evidence: a quarter of that, from 30 s to 15
- * min, with jitter.
- */
+/** Wait in ms after a look-up without evidence: a quarter of the time since the last evidence, from 30 s to 15 min. */
 export function unansweredLookupMs(silentMs: number, random: number): number {
   return withJitter(Math.min(Math.max(30 * SECOND, silentMs / 4), 15 * MINUTE), random);
 }
@@ -47,17 +44,12 @@ export const HELD_LOOKUP_MS = DAY;
 /** When an order that the exchange rejected is looked up, in case it took it after all: durations since then. */
 export const REJECTED_LOOKUPS_MS = [HOUR, DAY] as const;
 
-/**
- * Wait before look-up `done + 1` of a plan of moments in ms; undefined after the last. The gaps count, not the moments:
- * after an outage the look-ups do not come all at once.
- */
+/** Wait in ms; undefined after the last moment. The gaps count, so that look-ups do not come all at once after an outage. */
 export function plannedGapMs(done: number, moments: readonly number[]): number | undefined {
   const at = moments[done];
   if (at === undefined) return undefined;
   return Math.max(0, at - (moments[done - 1] ?? 0));
 }
-
-const HOUR_MS = 60 * 60_000;
 
 export function nextLookupAt(
   tracking: Tracking,
@@ -65,9 +57,7 @@ export function nextLookupAt(
   settings: FollowSettings,
   hasEnded = isRechecked(tracking.state),
 ): Date | null {
-  if (hasEnded) {
-    return nextRecheckAt(tracking, now, settings);
-  }
+  if (hasEnded) return nextRecheckAt(tracking, now, settings);
   if (tracking.state === 'held') return after(now, heldLookupMs(settings));
   if (tracking.state === 'unknown') return tracking.nextActionAt;
   const sinceChangeMs = now.getTime() - (tracking.changedAt ?? now).getTime();
@@ -87,10 +77,7 @@ export function heldLookupMs({ freshFor }: FollowSettings): number {
   return Math.min(HELD_LOOKUP_MS, longestFreshMs(freshFor));
 }
 
-/**
- * An early look-up does not move the planned one. In an outage the next look-up that is answered ends the wait. After
- * an answer about another order the pace stays, or slows down for states without one.
- */
+/** An early look-up does not move the planned one. After an answer about another order the pace stays, or slows down for states without one. */
 export function afterNoAnswer(
   tracking: Tracking,
   { answeredFor, isOutage = false }: Extract<LookupAnswer, { kind: 'unanswered' }>,
@@ -109,13 +96,10 @@ export function afterNoAnswer(
 
 /** An unknown outcome is not left alone for longer than an hour. */
 function rarerMs(state: OrderState, silentMs: number): number {
-  return Math.min(Math.max(LEAST_GAP_MS, silentMs / 2), state === 'unknown' ? HOUR_MS : HELD_LOOKUP_MS);
+  return Math.min(Math.max(LEAST_GAP_MS, silentMs / 2), state === 'unknown' ? HOUR : HELD_LOOKUP_MS);
 }
 
-/**
- * A time of evidence that lies ahead counts as if it were as long ago: the clock was set back, and an order without
- * answers must not be looked up twice a minute until then.
- */
+/** A time that lies ahead counts as if it were as long ago: the clock was set back. */
 function silentForMs({ lastLookupAt, sentAt }: Tracking, now: Date): number {
   const silentSince = Math.max(lastLookupAt?.getTime() ?? 0, sentAt?.getTime() ?? 0) || now.getTime();
   return Math.abs(now.getTime() - silentSince);

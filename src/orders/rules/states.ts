@@ -16,44 +16,26 @@ export const ALLOWED_NEXT = {
   abandoned: ['open', 'final', 'disputed'],
 } as const satisfies Record<string, readonly string[]>;
 
-/** A state of an order; docs/architecture.md draws the moves. */
 export type OrderState = keyof typeof ALLOWED_NEXT;
 
 /** Every state, in the order in which an order passes through them. */
 export const ORDER_STATES = Object.keys(ALLOWED_NEXT) as readonly OrderState[];
 
-export const WAITING_STATES = [
-  'pending',
-  'sending',
-  'unknown',
-  'held',
-  'accepted',
-  'open',
-  'disputed',
-] as const satisfies readonly OrderState[];
+const states = <const States extends readonly OrderState[]>(...some: States) => some;
+
+export const WAITING_STATES = states('pending', 'sending', 'unknown', 'held', 'accepted', 'open', 'disputed');
 
 /** States whose orders are looked up until they are final; `sync` looks up each of them once. */
-export const FOLLOWED_STATES = [
-  'unknown',
-  'accepted',
-  'open',
-  'disputed',
-  'held',
-] as const satisfies readonly OrderState[];
+export const FOLLOWED_STATES = states('unknown', 'accepted', 'open', 'disputed', 'held');
 
 /** States whose orders are looked up at the pace of the account. Orders of other states have look-up times of their own. */
-export const PACED_STATES = ['accepted', 'open', 'disputed'] as const satisfies readonly OrderState[];
+export const PACED_STATES = states('accepted', 'open', 'disputed');
 
 /** States that an order leaves only when a person decides, or when the exchange shows something new. */
-export const ATTENTION_STATES = ['held', 'disputed'] as const satisfies readonly OrderState[];
+export const ATTENTION_STATES = states('held', 'disputed');
 
 /** States whose orders are looked up a few times more, at `follow.recheckFinalAfter`. */
-export const RECHECKED_STATES = [
-  'final',
-  'rejected',
-  'cancelled',
-  'abandoned',
-] as const satisfies readonly OrderState[];
+export const RECHECKED_STATES = states('final', 'rejected', 'cancelled', 'abandoned');
 
 export function isPaced(state: string): boolean {
   return (PACED_STATES as readonly string[]).includes(state);

@@ -17,7 +17,6 @@ export interface Tracking {
   readonly fiatStatus: string | null;
   /** Create requests made, also the ones that were proved not taken. */
   readonly attempts: number;
-  /** When a pass works on the order again; null for never. */
   readonly nextActionAt: Date | null;
   /** The last look-up that brought evidence: a record, or a documented 404. */
   readonly lastLookupAt: Date | null;
@@ -38,11 +37,9 @@ export interface Tracking {
   readonly rechecks: number;
   /** Look-ups since the newest create that found no order by an answer which proves it. */
   readonly documentedAbsences: number;
-  /** The last look-up that found no order by an answer which proves it. */
   readonly absentAt: Date | null;
   /** When an order that existed at the exchange was taken over; it was never sent from here. */
   readonly adoptedAt: Date | null;
-  /** The result of a final order, if it is known. */
   readonly outcome: 'succeeded' | 'failed' | null;
   /** The contradictions in spite of which a person said that the order is ours, as `decideOurs` writes them. */
   readonly oursDespite: string | null;
@@ -65,7 +62,6 @@ export interface OrderEvent {
   readonly actor?: string;
 }
 
-/** The writes about one order in one transaction. */
 export interface Decision {
   readonly tracking: Tracking;
   readonly events: readonly OrderEvent[];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { assumeRowSent } from '../../../src/orders/assume-sent.ts';
+import { assumeRowSent } from '../../../src/orders/fail-over.ts';
 import { createPass } from '../../../src/orders/create.ts';
 import { endHolds } from '../../../src/store/tables/account-holds.ts';
 import { readFeed } from '../../../src/extensions/feed/tables/events.ts';

@@ -14,30 +14,27 @@ describe('creates in flight', () => {
   it('are not unsent if another create of the order, which has left, wrote its intent', () => {
     const creates = new CreatesInFlight(2);
     const [first, second] = [creates.begin('a'), creates.begin('a')];
-    first.intends(true);
-    first.leaves();
+    first.isSent = true;
     first[Symbol.dispose]();
-    // It found the order `sending`, and the database failed.
-    second.intends(false);
+    // The second found the order `sending`, and the database failed.
     second[Symbol.dispose]();
     expect(creates.isUnsent('a')).toBe(false);
   });
 
   it('are unsent if they ended before their request left, or if that is proved, and were not recorded', () => {
     const creates = new CreatesInFlight(2);
-    const ended = (id: string, ...steps: ('leaves' | 'neverLeft' | 'isRecorded')[]) => {
+    const ended = (id: string, isSent: boolean | undefined) => {
       using create = creates.begin(id);
-      create.intends(true);
-      for (const step of steps) create[step]();
+      create.isSent = isSent;
     };
-    ended('broken off');
-    ended('sent', 'leaves');
-    ended('refused', 'leaves', 'neverLeft');
-    ended('done', 'leaves', 'neverLeft', 'isRecorded');
+    ended('broken off', false);
+    ended('sent', true);
+    ended('refused', false);
+    ended('done', undefined);
     const ids = ['broken off', 'sent', 'refused', 'done'];
     expect(ids.map((id) => creates.isUnsent(id))).toEqual([true, false, true, false]);
     // An intent that was never durable is no reason to send twice what was sent since.
-    ended('broken off', 'leaves');
+    ended('broken off', true);
     creates.forget('refused');
     expect(ids.map((id) => creates.isUnsent(id))).toEqual([false, false, false, false]);
   });
@@ -47,10 +44,8 @@ describe('creates in flight', () => {
     const views = () => [inFlight.isFull, inFlight.isOverfull];
     const [first] = [inFlight.begin('a'), inFlight.begin('b'), inFlight.begin('c')];
     expect(views()).toEqual([false, false]);
-    first.isHeldUp();
-    first.isHeldUp();
+    first.isHeldUp = true;
     expect(views()).toEqual([true, true]);
-    first.isRecorded();
     first[Symbol.dispose]();
     expect(views()).toEqual([false, false]);
   });

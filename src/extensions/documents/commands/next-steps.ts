@@ -1,4 +1,4 @@
-import { callOn } from '../../../cli/shared/program-name.ts';
+import { callOn } from '../../../cli/shared/invocation.ts';
 import { wrapped } from '../../../cli/shared/terminal.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
 

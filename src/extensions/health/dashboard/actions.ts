@@ -5,7 +5,7 @@ import type { Judgement } from '../../../orders/rules/operator-decisions.ts';
 import { messageOf } from '../../../base/text.ts';
 import { pathId } from '../../../exchange/ids.ts';
 import { decideOrders } from '../../../orders/operator-decisions.ts';
-import { flowSettings } from '../../../orders/flow-settings.ts';
+import { flowSettings } from '../../../orders/pass/deps.ts';
 import { LONGEST_TEXT } from './forms.ts';
 import { accountPath, orderPath } from './markup.ts';
 import { endHolds, pause } from '../../../store/tables/account-holds.ts';

@@ -14,7 +14,7 @@ import { sentOrderOf, type OrderRow } from '../../../store/orders/order-columns.
 import { readOrder } from '../../../store/orders/orders.ts';
 import { addOrder, checkFields } from '../add.ts';
 import { sendOrder } from '../../../orders/create.ts';
-import type { OperationDeps } from '../../../accounts/in-use.ts';
+import type { OperationDeps } from '../../../accounts/account.ts';
 import {
   askingOf,
   failureOf,

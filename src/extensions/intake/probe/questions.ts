@@ -1,4 +1,4 @@
-import type { OperationDeps } from '../../../accounts/in-use.ts';
+import type { OperationDeps } from '../../../accounts/account.ts';
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { commonAbsenceShape, readLookup } from '../../../exchange/orders.ts';

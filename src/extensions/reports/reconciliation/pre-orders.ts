@@ -63,7 +63,7 @@ export async function askPreOrders(
 
 export async function recordPreOrderFindings(store: Store, account: string, asked: AskedPreOrders, now: Date) {
   for (const { externalOrderId, found, classes } of asked.judged) {
-    await store.writer.write((tx) => recordFindings(tx, { account }, externalOrderId, { found, classes, now }));
+    await store.writer.write((tx) => recordFindings(tx, { account, externalOrderId }, { found, classes, now }));
   }
 }
 

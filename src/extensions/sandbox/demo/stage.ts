@@ -15,7 +15,7 @@ import { type Sandbox, startSandbox } from '../server.ts';
 import { seededRandom } from '../random.ts';
 import { insertMissing } from '../../intake/tables/inserted-orders.ts';
 import { decideOrders } from '../../../orders/operator-decisions.ts';
-import { flowSettings } from '../../../orders/flow-settings.ts';
+import { flowSettings } from '../../../orders/pass/deps.ts';
 import { STRAY_ORDER, TAMPERINGS, tamperingNamedIn, type Tampering } from '../tampering.ts';
 
 const SPEED = 4;

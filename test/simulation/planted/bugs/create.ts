@@ -12,9 +12,9 @@ export const CREATE_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: 'src/orders/rules/check.ts',
-        in: 'checkedAsset',
-        from: 'return reading.text;',
-        to: 'return String(Number(reading.text));',
+        in: 'readAsset',
+        from: '? reading :',
+        to: '? { ok: true, text: String(Number(reading.text)) } :',
       },
     ],
   },

@@ -52,11 +52,9 @@ export const OWNER_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: 'src/orders/recover.ts',
-        in: 'sendingBecomesUnknown',
-        from: 'await saveDecision(tx, before, unknown, now);',
-        to: `const [event] = unknown.events;
-    const tracking = { ...unknown.tracking, state: 'pending' as const };
-    if (event !== undefined) await saveDecision(tx, before, { tracking, events: [{ ...event, newValue: 'pending' }] }, now);`,
+        in: 'recover',
+        from: "const outcome = { kind: 'unknown',",
+        to: "const outcome = { kind: 'not-sent',",
       },
     ],
   },
@@ -74,7 +72,7 @@ export const OWNER_BUGS: readonly PlantedBug[] = [
       {
         file: 'src/orders/recover.ts',
         in: 'recoverOne',
-        from: ' || inFlight.has(externalOrderId)',
+        from: 'if (inFlight.has(externalOrderId)) return undefined;',
         to: '',
       },
     ],

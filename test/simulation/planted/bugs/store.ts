@@ -91,7 +91,7 @@ export const STORE_BUGS: readonly PlantedBug[] = [
       {
         file: 'src/orders/record-outcome.ts',
         in: 'noteCreated',
-        from: '...outcome.differences, ',
+        from: '...outcome.differences,',
         to: '',
       },
     ],
