@@ -67,23 +67,23 @@ export interface WordedNode extends RawNode {
   readonly in: (words: Words) => RawNode;
 }
 
-function worded<Value>(say: (words: Words) => RawBuilder<Value>): RawBuilder<Value> {
-  const node: WordedNode = { ...say(SQLITE).toOperationNode(), in: (words) => say(words).toOperationNode() };
-  return sql<Value>`${{ toOperationNode: () => node }}`;
+function worded(name: keyof Words) {
+  return (...args: readonly never[]): RawBuilder<never> => {
+    const say = (words: Words) => (words[name] as (...given: readonly never[]) => RawBuilder<never>)(...args);
+    const node: WordedNode = { ...say(SQLITE).toOperationNode(), in: (words) => say(words).toOperationNode() };
+    return sql<never>`${{ toOperationNode: () => node }}`;
+  };
 }
 
-export const unindexed: Words['unindexed'] = (column) => worded((words) => words.unindexed(column));
-export const hasLongText: Words['hasLongText'] = (...args) => worded((words) => words.hasLongText(...args));
-export const indexedBy: Words['indexedBy'] = (...args) => worded((words) => words.indexedBy(...args));
-export const isFollowed: Words['isFollowed'] = () => worded((words) => words.isFollowed());
-export const markOfCopy: Words['markOfCopy'] = () => worded((words) => words.markOfCopy());
-export const bytesOf: Words['bytesOf'] = (...args) => worded((words) => words.bytesOf(...args));
-export const textOf: Words['textOf'] = (...args) => worded((words) => words.textOf(...args));
-export const isOneOf: Words['isOneOf'] = (...args) => worded((words) => words.isOneOf(...args));
-export const isAfterEvent: Words['isAfterEvent'] = (...args) => worded((words) => words.isAfterEvent(...args));
-export const orderOfEvents: Words['orderOfEvents'] = () => worded((words) => words.orderOfEvents());
-export const holdsTime: Words['holdsTime'] = (...args) => worded((words) => words.holdsTime(...args));
-export const exactSum: Words['exactSum'] = (...args) => worded((words) => words.exactSum(...args));
+const WORDED = Object.fromEntries(
+  Object.keys(SQLITE).map((name) => [name, worded(name as keyof Words)]),
+) as unknown as Words;
+
+export const { unindexed, hasLongText, indexedBy, isFollowed, markOfCopy, bytesOf, textOf, isOneOf } = WORDED;
+export const { isAfterEvent, orderOfEvents, holdsTime, exactSum } = WORDED;
+
+/** Constant texts, such as those of `in (…)`, which need no parameters. */
+export const literals = (texts: readonly string[]) => sql.join(texts.map((text) => sql.lit(text)));
 
 /** Joins conditions by `and`; an undefined one excludes nothing. */
 export function allOf(...conditions: readonly (RawBuilder<SqlBool> | undefined)[]): RawBuilder<SqlBool> {

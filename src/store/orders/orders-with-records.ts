@@ -30,43 +30,27 @@ function followedRow(v: OrderKey) {
   return queries
     .selectFrom('merchant_orders as o')
     .select(ROW_COLUMNS.map((column) => `o.${column}` as const))
-    .select((select) => [
-      select
-        .selectFrom('order_records as r')
-        .select('r.body')
-        .whereRef('r.account', '=', 'o.account')
-        .whereRef('r.external_order_id', '=', 'o.external_order_id')
-        .as('earlier_body'),
-      select
-        .exists(
-          select
-            .selectFrom('findings as f')
-            .select('f.id')
-            .whereRef('f.account', '=', 'o.account')
-            .whereRef('f.external_order_id', '=', 'o.external_order_id')
-            .where('f.status', '<>', 'resolved'),
-        )
-        .as('has_findings'),
-      select
-        .selectFrom('account_facts as m')
-        .select('m.value')
-        .whereRef('m.account', '=', 'o.account')
-        .where('m.name', '=', MERCHANT_ID)
-        .as('merchant_id'),
+    .select([
+      sql<string | null>`(select body from order_records as r
+        where r.account = o.account and r.external_order_id = o.external_order_id)`.as('earlier_body'),
+      sql<number>`exists (select 1 from findings as f
+        where f.account = o.account and f.external_order_id = o.external_order_id and f.status <> 'resolved')`.as(
+        'has_findings',
+      ),
+      sql<string | null>`(select value from account_facts as m
+        where m.account = o.account and m.name = ${sql.lit(MERCHANT_ID)})`.as('merchant_id'),
     ])
     .where('o.account', '=', v.account)
     .where('o.external_order_id', '=', v.externalOrderId);
 }
 
 export async function readFollowed(db: Database, account: string, externalOrderId: string) {
-  const { rows } = await readStatement(db, { account, externalOrderId });
-  return rows[0] as FollowedRow | undefined;
+  return (await readStatement(db, { account, externalOrderId })).rows[0];
 }
 
 /** Locks the row, as `lockOrder` does. */
 export async function lockFollowed(tx: Transaction, account: string, externalOrderId: string) {
-  const { rows } = await lockStatement(tx, { account, externalOrderId });
-  return rows[0] as FollowedRow | undefined;
+  return (await lockStatement(tx, { account, externalOrderId })).rows[0];
 }
 
 /** The facts that decide whether an order waits for too long, its statuses, and its place among the due orders. */
