@@ -1,46 +1,61 @@
 import { z } from 'zod';
+import type { Clock } from '../base/clock.ts';
 import type { CreateOutcome } from '../orders/rules/create.ts';
+import type { LookupAnswer } from '../orders/rules/lookup.ts';
 import { isSuccess, type Answer, type MerchantOrder } from '../orders/rules/record.ts';
-import { aboutLink, type Asking, type ClientOptions, type PhotoRequest } from './asking.ts';
-import type { BreakerView, OrderExchange, OrderLookup, Turn } from './for-orders.ts';
-import type { BreakerLane } from './transport/breaker.ts';
-import { evidenceOf, leaving, newsOfCreate } from './account.ts';
+import type { BreakerLane, Health } from './transport/breaker.ts';
+import { evidenceOf, leaving, newsOfCreate, type AccountState } from './account.ts';
 import { CLIENTS, get, ORDERS, post } from './addresses.ts';
-import { examine, notExamined, type Examined } from './examine.ts';
-import { Gate } from './transport/gate.ts';
+import { Gate, type BreakerView, type GateOptions, type Turn } from './transport/gate.ts';
 import { emailAddress, headerId, pathId, queryId } from './ids.ts';
-import { preOrderBody, readCreate, readLookup } from './orders.ts';
-import {
-  aboutTheOneAsked,
-  answerOf,
-  ask,
-  hide,
-  keepable,
-  readReply,
-  uploadRefusal,
-  type FailedReply,
-  type Reply,
-  type UnreadReply,
-} from './reply.ts';
-import {
-  cardsSchema,
-  customerSchema,
-  linkSchema,
-  sdkTokenSchema,
-  validationSchema,
-  verificationTokenSchema,
-  type Card,
-  type Customer,
-  type Link,
-  type SdkToken,
-  type VerificationLevel,
-  type VerificationToken,
-} from './schemas.ts';
-import type { HttpRequest } from './transport/http.ts';
+import { createRequest, readCreate, readLookup, type ReadingSettings } from './orders.ts';
+import { answerOf, ask, hide, keepable, readReply, uploadRefusal } from './reply.ts';
+import type { AskedFor, FailedReply, Reply, UnreadReply } from './reply.ts';
+import * as schemas from './schemas.ts';
+import type { HttpRequest, HttpResponse, Transport } from './transport/http.ts';
 
 /** A person waits no longer for a turn. */
 const LONGEST_WAIT_MS = 10_000;
 const NO_TURN: FailedReply = { kind: 'not-sent', why: 'the wait for its turn was broken off' };
+
+export interface ClientOptions extends GateOptions {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly reading: ReadingSettings;
+  readonly account: AccountState;
+  /** `ensure` resolves once a request may leave, and rejects if none may. */
+  readonly lease: { ensure(): Promise<void> };
+  /** Requests in flight are broken off. */
+  readonly gracePeriodOver?: AbortSignal;
+}
+
+export interface OrderLookup {
+  readonly answer: LookupAnswer;
+  readonly askedAt: Date;
+  readonly health: Health;
+}
+
+export interface PhotoRequest {
+  readonly level: schemas.VerificationLevel;
+  /** Taken by the exchange with the level `LIVENESS` only. */
+  readonly actionId?: string | undefined;
+  /** Comes back with the delivery (§6). */
+  readonly token?: string | undefined;
+}
+
+/** All that is seen of the answer to one request; no response if none came. */
+export interface Examined {
+  readonly reply: UnreadReply;
+  readonly askedAt: Date;
+  readonly tookMs: number;
+  readonly response?: HttpResponse | undefined;
+}
+
+/** The part of the exchange's client that the passes of orders use. */
+export type OrderExchange = Pick<
+  ExchangeClient,
+  'lastAnswered' | 'isSilent' | 'breaker' | 'turnToCreate' | 'createPreOrder' | 'lookUpOrder'
+>;
 
 /**
  * The merchant interface of the exchange, one method an endpoint. Each method takes its turn at the gate, ensures the request lease,
@@ -51,7 +66,7 @@ const NO_TURN: FailedReply = { kind: 'not-sent', why: 'the wait for its turn was
  * `UnusableIdError`, before any request, on an id that cannot be sent. None leaves while the exchange asks to wait. A signal ends the
  * wait for the turn. A request that has left is broken off at the end of the grace period alone: §4.1 tells a new link's id once.
  */
-export class ExchangeClient implements OrderExchange {
+export class ExchangeClient {
   readonly #options: ClientOptions;
   readonly #gate: Gate;
   #lastAnswered: string | undefined;
@@ -86,8 +101,6 @@ export class ExchangeClient implements OrderExchange {
    */
   async createPreOrder(order: MerchantOrder, given: Turn, isForbiddenAlone = false): Promise<CreateOutcome> {
     using turn = given;
-    const secrets = order.paymentToken === null ? [] : [order.paymentToken];
-    const request: HttpRequest = { method: 'POST', path: `${ORDERS}/request`, body: preOrderBody(order), secrets };
     try {
       // Recording the intent may take longer than the lease lasts, or than another request takes.
       if ((await this.#heldAtLast()) !== undefined) throw new Error('the exchange has just asked to wait');
@@ -96,7 +109,7 @@ export class ExchangeClient implements OrderExchange {
     }
     const { account, reading } = this.#options;
     const askedAt = account.now();
-    const read = readCreate(await this.#send(request, turn), order, reading);
+    const read = readCreate(await this.#send(createRequest(order), turn), order, reading);
     const isRefused = read.kind === 'forbidden' && isForbiddenAlone;
     const outcome = isRefused ? ({ kind: 'rejected', reason: read.reason } as const) : read;
     const news = newsOfCreate(outcome);
@@ -121,109 +134,96 @@ export class ExchangeClient implements OrderExchange {
   }
 
   /** §4.3, once, in a turn of the look-ups. */
-  async lookUpLink(linkId: string, signal?: AbortSignal): Promise<Reply<Link> | undefined> {
+  async lookUpLink(linkId: string, signal?: AbortSignal) {
     const request = get(`${CLIENTS}/${pathId(linkId)}`);
     using turn = await this.#gate.turn({ lane: 'lookup', subject: `link ${linkId}` }, signal);
-    return turn === undefined ? undefined : await this.#ask(request, linkSchema, turn, { asked: aboutLink(linkId) });
+    return turn && readReply(await this.#sendInTime(request, turn), schemas.link, aboutLink(linkId));
   }
 
   /**
    * §4.1: registers a client, or links one that is registered. `onUnread` is given a success from which no link can be read:
    * the exchange tells its id once.
    */
-  async createLink(
-    email: string,
-    signal?: AbortSignal,
-    onUnread: (answer: Answer) => void = () => {},
-  ): Promise<Reply<Link>> {
-    const request = post(CLIENTS, { email: emailAddress(email) }, [email]);
-    return await this.#askForPerson(request, linkSchema, signal, {
-      onUnread: ({ httpStatus, body }) => onUnread(keepable({ httpStatus, body: hide([email], body) })),
-    });
+  async createLink(email: string, signal?: AbortSignal, onUnread?: (answer: Answer) => void) {
+    const received = await this.#sendForPerson(post(CLIENTS, { email: emailAddress(email) }, [email]), signal);
+    const reply = readReply(received, schemas.link);
+    const answer = answerOf(received);
+    if (reply.kind !== 'ok' && answer !== undefined && isSuccess(answer))
+      onUnread?.(keepable({ ...answer, body: hide([email], answer.body) }));
+    return reply;
   }
 
   /** §4.2: whether a link for the e-mail could be made; the value's status is `OK`. */
-  async validateEmail(email: string, signal?: AbortSignal): Promise<Reply<{ status: string }>> {
+  async validateEmail(email: string, signal?: AbortSignal) {
     const request = post(`${CLIENTS}/validate/email`, { email: emailAddress(email) }, [email]);
-    return await this.#askForPerson(request, validationSchema, signal);
+    return await this.#askForPerson(request, schemas.validation, signal);
   }
 
   /** §4.3: the link and its verification status. */
-  async showLink(linkId: string, signal?: AbortSignal): Promise<Reply<Link>> {
-    const request = get(`${CLIENTS}/${pathId(linkId)}`);
-    return await this.#askForPerson(request, linkSchema, signal, { asked: aboutLink(linkId) });
+  async showLink(linkId: string, signal?: AbortSignal) {
+    return await this.#askForPerson(get(`${CLIENTS}/${pathId(linkId)}`), schemas.link, signal, aboutLink(linkId));
   }
 
   /** §4.4: an access token for a verification flow. A secret. */
-  async verificationToken(
-    linkId: string,
-    level: VerificationLevel,
-    signal?: AbortSignal,
-  ): Promise<Reply<VerificationToken>> {
+  async verificationToken(linkId: string, level: schemas.VerificationLevel, signal?: AbortSignal) {
     const request = get(`${CLIENTS}/${pathId(linkId)}/idv/${level}`);
-    return await this.#askForPerson(request, verificationTokenSchema, signal, { asked: aboutLink(linkId) });
+    return await this.#askForPerson(request, schemas.verificationToken, signal, aboutLink(linkId));
   }
 
   /** §4.5: asks for the delivery of verification photos (§6). */
-  async requestPhotos(
-    linkId: string,
-    { level, actionId, token }: PhotoRequest,
-    signal?: AbortSignal,
-  ): Promise<Reply<{ status: string }>> {
+  async requestPhotos(linkId: string, { level, actionId, token }: PhotoRequest, signal?: AbortSignal) {
     const body = { kycLevelType: level, ...(level === 'LIVENESS' && { actionId }), token };
-    const path = `${CLIENTS}/${pathId(linkId)}/idv/photos/external/upload`;
-    const request = post(path, body, token === undefined ? [] : [token]);
-    return await this.#askForPerson(request, validationSchema, signal, { isForPhotos: true });
+    const secrets = token === undefined ? [] : [token];
+    const request = post(`${CLIENTS}/${pathId(linkId)}/idv/photos/external/upload`, body, secrets);
+    return readReply(uploadRefusal(await this.#sendForPerson(request, signal), secrets), schemas.validation);
   }
 
   /** §4.6: the customer record of the card-payment provider. Personal data. */
-  async showCustomer(linkId: string, signal?: AbortSignal): Promise<Reply<Customer>> {
+  async showCustomer(linkId: string, signal?: AbortSignal) {
     const request = get(`${CLIENTS}/${pathId(linkId)}/cardprov/customer`);
-    return await this.#askForPerson(request, customerSchema, signal, { asked: aboutLink(linkId) });
+    return await this.#askForPerson(request, schemas.customer, signal, aboutLink(linkId));
   }
 
   /** §4.7: the customer's saved cards. Personal data, and tokens that are secrets. */
-  async listCards(linkId: string, signal?: AbortSignal): Promise<Reply<Card[]>> {
-    return await this.#askForPerson(get(`${CLIENTS}/${pathId(linkId)}/cardprov/customer/card`), cardsSchema, signal);
+  async listCards(linkId: string, signal?: AbortSignal) {
+    return await this.#askForPerson(get(`${CLIENTS}/${pathId(linkId)}/cardprov/customer/card`), schemas.cards, signal);
   }
 
   /** §4.8: a short-lived SDK token. A secret. The document leaves open which of the two forms counts: both are sent. */
-  async sdkToken(linkId: string, signal?: AbortSignal): Promise<Reply<SdkToken>> {
+  async sdkToken(linkId: string, signal?: AbortSignal) {
     const path = `/api/v1/merchant/sdk/token?linkId=${pathId(linkId)}`;
     const request: HttpRequest = { method: 'POST', path, headers: { linkId: headerId(linkId) } };
-    return await this.#askForPerson(request, sdkTokenSchema, signal, { asked: aboutLink(linkId) });
+    return await this.#askForPerson(request, schemas.sdkToken, signal, aboutLink(linkId));
   }
 
   /** §4.10 as the exchange answers now: any JSON, so that a person also sees fields that the document does not have. */
-  async showPreOrder(preOrderId: string, signal?: AbortSignal): Promise<Reply<unknown>> {
-    const asked = { what: 'pre-order', field: 'id', id: preOrderId } as const;
-    return await this.#askForPerson(get(`${ORDERS}/request/${pathId(preOrderId)}`), z.unknown(), signal, { asked });
+  async showPreOrder(preOrderId: string, signal?: AbortSignal) {
+    const request = get(`${ORDERS}/request/${pathId(preOrderId)}`);
+    return await this.#askForPerson(request, z.unknown(), signal, { what: 'pre-order', field: 'id', id: preOrderId });
   }
 
   /** §4.11 as the exchange answers now: any JSON. */
-  async showOrder(externalOrderId: string, signal?: AbortSignal): Promise<Reply<unknown>> {
+  async showOrder(externalOrderId: string, signal?: AbortSignal) {
     const asked = { what: 'order', field: 'externalOrderId', id: externalOrderId } as const;
     const request = get(`${ORDERS}?externalOrderId=${queryId(externalOrderId)}`);
-    return await this.#askForPerson(request, z.unknown(), signal, { asked });
+    return await this.#askForPerson(request, z.unknown(), signal, asked);
   }
 
-  /** One request of a probe, and all that is seen of its answer. Of a wrong key nothing but a 429 speaks of the account. */
+  /** Sends one request of a probe. */
   async examine(request: HttpRequest, signal?: AbortSignal): Promise<Examined> {
-    const { transport, clock, gracePeriodOver, account } = this.#options;
-    const refused = this.#refusedFor(this.#gate.windowWaitMs);
-    if (refused !== undefined) return notExamined(request, refused, clock);
-    using turn = await this.#gate.turn({ lane: 'person' }, signal);
-    const held = turn && (await this.#heldAtLast());
-    if (turn === undefined || held !== undefined) return notExamined(request, held ?? NO_TURN, clock);
-    turn.leave();
-    const askedAt = account.now();
-    using sent = leaving(this.#options, request, 'person');
-    const examined = await examine(transport, clock, request, gracePeriodOver);
-    const reply = (sent.reply = examined.reply);
-    const isKeyTried = request.headers?.['x-api-key'] !== undefined;
-    if (isKeyTried && reply.kind !== 'rate-limited') turn.report = { wasSent: true, health: 'answered' };
-    else this.#note(reply, turn, askedAt);
-    return examined;
+    const { transport, clock } = this.#options;
+    let seen: Omit<Examined, 'reply'> = { askedAt: clock.now(), tookMs: 0 };
+    const send: Transport['send'] = async (...args) => {
+      const [askedAt, began] = [clock.now(), clock.monotonic()];
+      let response: HttpResponse | undefined;
+      try {
+        return (response = await transport.send(...args));
+      } finally {
+        seen = { askedAt, tookMs: Math.round(clock.monotonic() - began), response };
+      }
+    };
+    const reply = await this.#sendForPerson(request, signal, { send });
+    return { ...seen, reply };
   }
 
   async close(): Promise<void> {
@@ -235,25 +235,20 @@ export class ExchangeClient implements OrderExchange {
     request: HttpRequest,
     schema: z.ZodType<Value>,
     signal?: AbortSignal,
-    asking?: Asking,
+    asked?: AskedFor,
   ): Promise<Reply<Value>> {
+    return readReply(await this.#sendForPerson(request, signal), schema, asked);
+  }
+
+  async #sendForPerson(request: HttpRequest, signal?: AbortSignal, transport?: Pick<Transport, 'send'>) {
     const refused = this.#refusedFor(this.#gate.windowWaitMs);
     if (refused !== undefined) return refused;
     using turn = await this.#gate.turn({ lane: 'person' }, signal);
-    return turn === undefined ? NO_TURN : await this.#ask(request, schema, turn, asking);
+    return turn === undefined ? NO_TURN : await this.#sendInTime(request, turn, transport);
   }
 
-  async #ask<Value>(
-    request: HttpRequest,
-    schema: z.ZodType<Value>,
-    turn: Turn,
-    { onUnread, asked, isForPhotos }: Asking = {},
-  ): Promise<Reply<Value>> {
-    const received = (await this.#heldAtLast()) ?? (await this.#send(request, turn));
-    const reply = isForPhotos ? uploadRefusal(received, request.secrets ?? []) : received;
-    const [read, answer] = [aboutTheOneAsked(readReply(reply, schema), asked), answerOf(reply)];
-    if (read.kind !== 'ok' && answer !== undefined && isSuccess(answer)) onUnread?.(answer);
-    return read;
+  async #sendInTime(request: HttpRequest, turn: Turn, transport?: Pick<Transport, 'send'>): Promise<UnreadReply> {
+    return (await this.#heldAtLast()) ?? (await this.#send(request, turn, transport));
   }
 
   /** Ensures the lease. Returns a reply instead if the exchange has asked to wait since the turn came. */
@@ -262,15 +257,22 @@ export class ExchangeClient implements OrderExchange {
     return this.#refusedFor(0);
   }
 
-  async #send(request: HttpRequest, turn: Turn): Promise<UnreadReply> {
+  async #send(
+    request: HttpRequest,
+    turn: Turn,
+    transport: Pick<Transport, 'send'> = this.#options.transport,
+  ): Promise<UnreadReply> {
     turn.leave();
-    const { transport, clock, gracePeriodOver, account } = this.#options;
+    const { clock, gracePeriodOver, account } = this.#options;
     const askedAt = account.now();
     using sent = leaving(this.#options, request, turn.lane);
     const reply = (sent.reply = await ask(transport, clock, request, gracePeriodOver));
     // Answers of one turn are read together too. A reply that restrains the account counts at once.
     if (reply.kind === 'ok') await clock.turn();
-    this.#note(reply, turn, askedAt);
+    const isKeyTried = request.headers?.['x-api-key'] !== undefined;
+    // Of a wrong key, which a probe tries, nothing but a 429 speaks of the account.
+    if (isKeyTried && reply.kind !== 'rate-limited') turn.report = { wasSent: true, health: 'answered' };
+    else this.#note(reply, turn, askedAt);
     return reply;
   }
 
@@ -288,4 +290,8 @@ export class ExchangeClient implements OrderExchange {
     const retryAfterMs = Math.max(this.#options.account.heldForMs('person'), windowMs > LONGEST_WAIT_MS ? windowMs : 0);
     return retryAfterMs > 0 ? { kind: 'rate-limited', retryAfterMs } : undefined;
   }
+}
+
+function aboutLink(linkId: string): AskedFor {
+  return { what: 'link', field: 'linkId', id: linkId };
 }

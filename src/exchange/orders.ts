@@ -6,6 +6,8 @@ import { isSameSpelling } from '../base/text.ts';
 import { comparePreOrder } from '../findings/rules/compare.ts';
 import { readPreOrderBody, readRecordView } from './record-view.ts';
 import { type UnreadReply, answerOf } from './reply.ts';
+import { ORDERS } from './addresses.ts';
+import type { HttpRequest } from './transport/http.ts';
 import { readJson, valueAt, withDigits } from './json.ts';
 
 /**
@@ -18,6 +20,12 @@ const CREATE_REFUSALS: readonly number[] = [400, 404, 422];
 export interface ReadingSettings {
   readonly absence: readonly AbsenceShape[];
   readonly refusedBy: 'documented' | 'status';
+}
+
+/** The request of §4.9, which makes a pre-order. */
+export function createRequest(order: MerchantOrder): HttpRequest {
+  const secrets = order.paymentToken === null ? [] : [order.paymentToken];
+  return { method: 'POST', path: `${ORDERS}/request`, body: preOrderBody(order), secrets };
 }
 
 /** The body of §4.9: amounts with every digit, fields that are not given left out. */
@@ -124,7 +132,7 @@ const RECORD_FIELDS: readonly string[] = ['externalOrderId', 'merchant', 'percen
  * merchant has confirmed, likely by an answer that says nothing of an order; undefined if it shows nothing. An answer that
  * bears an order, or another order's id, never shows absence, whatever the settings say.
  */
-function readAbsence(
+export function readAbsence(
   reply: UnreadReply,
   externalOrderId: string,
   shapes: readonly AbsenceShape[],
@@ -146,7 +154,7 @@ function isLikely(answer: Answer, value: unknown): boolean {
 }
 
 /** Tells whether an answer has a shape. A success is named by its mere status only if it says nothing of an order. */
-function hasShape(answer: Answer, shape: AbsenceShape): boolean {
+export function hasShape(answer: Answer, shape: AbsenceShape): boolean {
   if (shape.status !== answer.httpStatus) return false;
   const value = readJson(answer.body);
   return shape.pointer === undefined ? isLikely(answer, value) || !isSuccess(answer) : stands(value, shape);
@@ -167,71 +175,9 @@ function stands(body: unknown, { pointer = '', value: expected }: AbsenceShape):
 }
 
 /** The text by which a setting names a value; undefined for a value that no setting names. */
-function textOf(value: unknown): string | undefined {
+export function textOf(value: unknown): string | undefined {
   if (isLosslessNumber(value)) return value.value;
   if (typeof value !== 'object' || value === null) return String(value);
   if (Object.keys(value).length > 0) return undefined;
   return Array.isArray(value) ? '[]' : '{}';
-}
-
-/** An answer about an order that does not exist. */
-interface AbsentReply {
-  readonly reply: UnreadReply;
-  readonly externalOrderId: string;
-}
-
-/** Names that change from answer to answer, or that repeat the request. */
-const PASSING = /time|date|path|trace|request|instance|status|\bid$/i;
-/** Names that say best what an answer means, the best first. */
-const TELLING = ['code', 'error', 'reason', 'title', 'message', 'detail', 'order'];
-
-/**
- * The narrowest shape that makes all of the answers documented absence; undefined if there is none. `isShared` if
- * answers to an address that does not exist have the shape too.
- */
-export function commonAbsenceShape(
-  absent: readonly AbsentReply[],
-  others: readonly Answer[],
-): { readonly shape: AbsenceShape; readonly isShared: boolean } | undefined {
-  const first = answerOf(absent[0]?.reply ?? { kind: 'unknown', why: '' });
-  if (first === undefined || !isOfOrder(first.httpStatus)) return undefined;
-  const isShapeOf =
-    (shape: AbsenceShape) =>
-    ({ reply, externalOrderId }: AbsentReply) =>
-      readAbsence(reply, externalOrderId, [shape]) === 'documented';
-  const fitting = shapesOf(first.httpStatus, readJson(first.body)).filter((shape) => absent.every(isShapeOf(shape)));
-  const isShared = (shape: AbsenceShape) => others.some((answer) => hasShape(answer, shape));
-  const shape = fitting.find((one) => !isShared(one)) ?? fitting[0];
-  return shape && { shape, isShared: isShared(shape) };
-}
-
-/** 401, 403, 429 and 5xx speak of the account or of the exchange, not of an order. */
-function isOfOrder(status: number): boolean {
-  return /^[24]\d\d$/.test(String(status)) && ![401, 403, 429].includes(status);
-}
-
-/** The shapes of an answer from the one that says most to its mere status, which names an answer that says nothing alone. */
-function shapesOf(status: number, body: unknown): readonly AbsenceShape[] {
-  const whole = body === undefined ? undefined : textOf(body);
-  const scalars = whole === undefined ? scalarsIn(body) : [['', whole] as const];
-  const shapes = scalars
-    .toSorted(([one], [other]) => rank(one) - rank(other))
-    .map(([pointer, value]) => ({ status, pointer, value }));
-  return status === 404 || status < 300 ? [...shapes, { status }] : shapes;
-}
-
-/** The values in a body, and in the objects right below it, that do not change by themselves. */
-function scalarsIn(body: unknown, above = ''): readonly (readonly [pointer: string, value: string])[] {
-  if (typeof body !== 'object' || body === null || Array.isArray(body) || isLosslessNumber(body)) return [];
-  return Object.entries(body).flatMap(([name, value]) => {
-    const pointer = `${above}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-    const text = textOf(value);
-    if (text === undefined) return above === '' ? scalarsIn(value, pointer) : [];
-    return PASSING.test(name) ? [] : [[pointer, text] as const];
-  });
-}
-
-function rank(pointer: string): number {
-  const at = TELLING.indexOf(pointer.split('/').at(-1) ?? '');
-  return at < 0 ? TELLING.length : at;
 }

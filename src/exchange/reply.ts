@@ -4,7 +4,8 @@ import type { Clock } from '../base/clock.ts';
 import { isLosslessNumber, stringify } from 'lossless-json';
 import { readBody, readJson, withDigits } from './json.ts';
 import { isSuccess, type Answer } from '../orders/rules/record.ts';
-import { errorSchema, type ErrorBody } from './schemas.ts';
+import * as schemas from './schemas.ts';
+import type { ErrorBody } from './schemas.ts';
 import { TransportError, type HttpRequest, type Transport } from './transport/http.ts';
 
 /** A reply without a value. It carries no header, no key and no request body. */
@@ -47,7 +48,7 @@ export async function ask(
     if (isSuccess(answer)) return isUtf8 ? { kind: 'ok', ...answer } : { kind: 'unknown', why: 'no UTF-8', answer };
     if (status === 401) return { kind: 'key-refused' };
     if (status === 429) return { kind: 'rate-limited', retryAfterMs: retryAfterMs(retryAfter, clock.now()) };
-    const error = status >= 400 && status < 500 ? errorSchema.safeParse(readJson(body)).data : undefined;
+    const error = status >= 400 && status < 500 ? schemas.error.safeParse(readJson(body)).data : undefined;
     if (error === undefined) {
       const why = status >= 500 ? `HTTP ${status}` : `HTTP ${status} without a documented error`;
       const asksToWait = status === 503 && retryAfter !== undefined;
@@ -65,22 +66,25 @@ export async function ask(
   }
 }
 
-/** Reads the body of a reply for its endpoint. */
-export function readReply<Value>(reply: UnreadReply, schema: z.ZodType<Value>): Reply<Value> {
+/** Reads the body of a reply for its endpoint. An answer that bears another id than the one that was `asked` for is about another person. */
+export function readReply<Value>(reply: UnreadReply, schema: z.ZodType<Value>, asked?: AskedFor): Reply<Value> {
+  if (reply.kind === 'unknown') return { kind: 'unknown', why: reply.why };
   if (reply.kind !== 'ok') {
-    if (reply.kind === 'unknown') return { kind: 'unknown', why: reply.why };
     const { answer: _answer, ...failed } = reply;
     return failed;
   }
-  const value = readBody(schema, reply.body);
+  const { body } = reply;
+  const value = readBody(schema, body);
   if (value === undefined) return { kind: 'unknown', why: 'the answer cannot be read' };
-  return { kind: 'ok', value, body: reply.body };
+  const isOther = asked && idsIn(value, asked.field.toLowerCase()).some((id) => withDigits(id) !== asked.id);
+  if (!isOther) return { kind: 'ok', value, body };
+  return { kind: 'unknown', why: `the exchange answered about another ${asked.what}, so its answer is not shown` };
 }
 
 /** Takes the error of §4.5 for a refusal with any HTTP status but 401 and 429: the document states none. */
 export function uploadRefusal(reply: UnreadReply, secrets: readonly string[]): UnreadReply {
   const answer = answerOf(reply);
-  const error = answer && errorSchema.safeParse(readJson(answer.body)).data;
+  const error = answer && schemas.error.safeParse(readJson(answer.body)).data;
   if (answer === undefined || error?.code !== 'INVALID_VALUE' || error.status !== undefined) return reply;
   return { kind: 'refused', httpStatus: answer.httpStatus, error: hiding(secrets, error), answer };
 }
@@ -90,13 +94,6 @@ export interface AskedFor {
   readonly what: 'link' | 'pre-order' | 'order';
   readonly field: string;
   readonly id: string;
-}
-
-/** Drops an answer that bears another id than the one that was asked for: it is about another person. */
-export function aboutTheOneAsked<Value>(reply: Reply<Value>, asked: AskedFor | undefined): Reply<Value> {
-  if (reply.kind !== 'ok' || asked === undefined) return reply;
-  if (idsIn(reply.value, asked.field.toLowerCase()).every((id) => withDigits(id) === asked.id)) return reply;
-  return { kind: 'unknown', why: `the exchange answered about another ${asked.what}, so its answer is not shown` };
 }
 
 /** Finds the ids in a field of a value, in any letter case of its name; if it has none, the ids in its parts. */

@@ -3,7 +3,7 @@ import type { LookupAnswer } from './rules/lookup.ts';
 import { isNeverLookedUp, type LookupSource, LOOKUPS_A_ROUND, nextRound } from './rules/schedule.ts';
 import { FOLLOWED_STATES, isPaced, RECHECKED_STATES, type OrderState } from './rules/states.ts';
 import type { OrderEvent } from './rules/tracking.ts';
-import type { OrderLookup } from '../exchange/for-orders.ts';
+import type { OrderLookup } from '../exchange/client.ts';
 import { MERCHANT_ID, readAccountFact, rememberStatuses, seenStatuses } from '../store/tables/accounts.ts';
 import { lockFollowed } from '../store/orders/orders-with-records.ts';
 import { orderIds, saveDecision } from '../store/orders/orders.ts';
