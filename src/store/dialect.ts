@@ -40,7 +40,6 @@ const SQLITE = {
   hasLongText: (column: string, value: string): RawBuilder<SqlBool> => sql`${sql.ref(column)} = ${value}`,
   /** Names the index of a table that SQLite must use; it stands behind the table. */
   indexedBy: (index: string): RawBuilder<unknown> => sql`indexed by ${sql.ref(index)}`,
-  /** The condition of the index `merchant_orders_followed`, as the database has it. */
   isFollowed: (): RawBuilder<SqlBool> => sql.raw(IS_FOLLOWED),
   /** The number that `db backup` writes into a copy, which marks it as one: 0 in any other database. */
   markOfCopy: (): RawBuilder<number> => sql`(select user_version from pragma_user_version)`,
@@ -53,7 +52,6 @@ const SQLITE = {
   /** The condition that an event comes after the last one that was read, in the order of all events by their key. */
   isAfterEvent: (last: { readonly account: string; readonly id: number }): RawBuilder<SqlBool> => sql`id > ${last.id}`,
   orderOfEvents: (): RawBuilder<unknown> => sql`id`,
-  /** Tells whether a column holds a time as the program writes it. */
   holdsTime: (column: string): RawBuilder<SqlBool> =>
     sql`${sql.ref(column)} is not distinct from date(${sql.ref(column)}) || 'T' || time(${sql.ref(column)}, 'subsec') || 'Z'`,
   /** The exact sum of the decimals in a column, as JSON: `[sum, number of the values that are no decimal]`. */
@@ -102,7 +100,6 @@ export function isInPeriod(column: RawBuilder<unknown>, from: string | undefined
 /** A text to compare a column with in a statement that runs often: SQLite may plan a statement anew at each run for a bare parameter. */
 export const textToFind = <Value extends string>(value: Value): RawBuilder<Value> => sql`cast(${value} as text)`;
 
-/** Builds queries without a database. */
 export const queries = new Kysely<Tables>({
   dialect: {
     createAdapter: () => new SqliteAdapter(),

@@ -20,7 +20,6 @@ export function dueKeyOf(row: Pick<OrderRow, (typeof DUE_COLUMNS)[number]>): Due
   return { nextActionAt: row.next_action_at ?? '', externalOrderId: row.external_order_id };
 }
 
-/** Selects orders of one account: a condition that is left out excludes nothing. */
 export interface OrderFilter {
   readonly account: string;
   readonly state?: OrderState | undefined;
@@ -28,14 +27,11 @@ export interface OrderFilter {
   /** The exchange has refused the order with 403 this often. */
   readonly forbiddenIn?: number | undefined;
   readonly failOver?: number | undefined;
-  /** Due at `until` or before; due after `laterThan`. */
   readonly until?: Date | undefined;
   readonly laterThan?: Date | undefined;
-  /** After `after` in the list of due orders, up to `upTo` with it. */
   readonly after?: DueKey | undefined;
   readonly upTo?: DueKey | undefined;
   readonly afterId?: string | undefined;
-  /** The row was inserted at or after `from` and before `to`. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
   readonly by: 'due' | 'id';
@@ -128,7 +124,6 @@ export interface IdFilter {
 /** Tells whether `external_order_id` is the id or begins with it, by a range of an index. */
 export function isLike({ id, isPrefix }: IdFilter): RawBuilder<SqlBool> {
   if (!isPrefix) return sql`external_order_id = ${id}`;
-  // No text that begins with the id comes after this one.
   return sql`external_order_id >= ${id} and external_order_id < ${`${id}\u{10ffff}`}`;
 }
 

@@ -4,16 +4,12 @@ import type { Migrations } from '../../migrations/index.ts';
 import { StoreError } from './errors.ts';
 import type { Database, MigrationStatus, Store } from './port.ts';
 
-/** A database, and the migrations of its kind that this version knows. */
 interface Migrated {
   readonly migrations: Migrations;
   readonly address: string;
 }
 
-/**
- * The state of a database that a command wants: `migrate` makes it or brings it up to date; `upgrade` only the latter;
- * `current` wants one that is up to date; `any` takes an older one too.
- */
+/** `migrate` makes a database or brings it up to date; `upgrade` only the latter; `current` wants one that is up to date; `any` takes an older one too. */
 export type Expectation = 'migrate' | 'upgrade' | 'current' | 'any';
 
 const MOST_NAMED = 5;
@@ -22,7 +18,6 @@ const EXPANDING = /^\d+_expand_/;
 
 export type AppliedMigrations = ReadonlyMap<string, string | null>;
 
-/** `newer` are those of another version that keep this one from working. */
 export function migrationStatus(migrations: Migrations, applied: AppliedMigrations): MigrationStatus {
   const known = Object.keys(migrations);
   const names = [...applied.keys()];
@@ -30,10 +25,7 @@ export function migrationStatus(migrations: Migrations, applied: AppliedMigratio
   return { applied: names, pending: known.filter((name) => !applied.has(name)), newer };
 }
 
-/**
- * Throws `StoreError` if the tables are not as a command wants them. `others` are tables of other programs in a database
- * without tables of order-sync; empty with `intoExisting`.
- */
+/** Throws `StoreError` if the tables are not as a command wants them. `others` are tables of other programs beside none of order-sync. */
 export function assertKnownVersion(
   { migrations, address }: Migrated,
   applied: AppliedMigrations,
@@ -91,7 +83,6 @@ export function foreignTables(address: string, names: readonly string[]): StoreE
   return unusable(`${address} holds tables of another program (${names.join(', ')}); name an empty database`);
 }
 
-/** Runs the migrations that wait. Throws `StoreError`; `explain` tells the error of the driver. */
 export async function migrate(
   db: Database,
   { migrations, address }: Migrated,

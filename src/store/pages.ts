@@ -14,7 +14,6 @@ export async function* pagesAfter<Row>(
   }
 }
 
-/** Cuts a list into parts of `size` items. */
 export function* partsOf<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
   for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size);
 }

@@ -17,14 +17,12 @@ interface AccountDue {
   readonly follow: number | undefined;
 }
 
-/** Columns of the first due time of each state that waits for something. */
 const CREATED = ['pending', 'invalid', 'sending'] as const;
 const FOLLOWED = [...FOLLOWED_STATES, ...RECHECKED_STATES].filter((state) => state !== 'unknown');
 const STATES = [...CREATED, 'unknown' as const, ...FOLLOWED];
 
 type DueRow = { readonly account: string } & { readonly [S in (typeof STATES)[number]]: string | null };
 
-/** One entry of the index of due orders for each state of an account. */
 const dueTimesStatement = statement<{ accounts: string }, DueRow>(
   (v) => sql`select account, ${sql.join(STATES.map(firstDue))} from account_owners
     where ${isOneOf('account_owners.account', v.accounts)}`,
@@ -40,7 +38,6 @@ function firstDue(state: OrderState) {
     where due.account = account_owners.account and due.state = ${sql.lit(state)} ${range}) as ${sql.ref(state)}`;
 }
 
-/** Reads when orders are due in each of these accounts that ever had an owner. */
 export async function dueTimes(db: Database, accounts: readonly string[]): Promise<readonly AccountDue[]> {
   const { rows } = await dueTimesStatement(db, { accounts: JSON.stringify(accounts) });
   return rows.map((row) => ({
@@ -63,10 +60,7 @@ function dueMs(time: string): number {
   return Number.isNaN(ms) ? (time < '2' ? 0 : Number.POSITIVE_INFINITY) : ms;
 }
 
-/**
- * Makes a function that reads in which of some accounts one of the queries finds a row. The queries name the account
- * `account_owners.account`.
- */
+/** Makes a function that reads in which of some accounts one of the queries, which name `account_owners.account`, finds a row. */
 export function accountsWhere<Given extends object = object>(
   queriesOf: (values: Given) => readonly RawBuilder<unknown>[],
 ) {
@@ -90,17 +84,14 @@ export const accountsToJudge = accountsWhere(() => [
   sql`select 1 from order_records where order_records.account = account_owners.account and compared_at is null`,
 ]);
 
-/** True if an order of the account is due ever, or the account has work for a sweep. */
 export async function isAnythingAwaited(db: Database, account: string): Promise<boolean> {
   const [times] = await dueTimes(db, [account]);
   if (times !== undefined && [times.create, times.verify, times.follow].some((at) => at !== undefined)) return true;
   return (await accountsToJudge(db, [account])).length > 0;
 }
 
-/** The most accounts of one look; the next look continues after them. */
 const ACCOUNTS_OF_A_LOOK = 1_000;
 
-/** Accounts with rows to send, each with its first due time in ms of UTC, and the place after which there may be more. */
 interface AccountsToSend {
   readonly due: ReadonlyMap<string, number>;
   readonly next: string | undefined;
@@ -141,7 +132,6 @@ export async function accountsToSend(db: Database, after: string): Promise<Accou
   return { due, next: last.toSorted()[0] };
 }
 
-/** The time until which the orders of a source count as due, and the place after which it is read. */
 interface SourcePlace {
   readonly until: Date;
   readonly after: DueKey | undefined;

@@ -11,7 +11,6 @@ import { queries, statement } from '../statement.ts';
 
 export interface FollowedRow extends OrderRow {
   readonly earlier_body: string | null;
-  /** 1 if the order has findings that are not resolved. */
   readonly has_findings: number;
   /** merchant.id of the account's first record (§2.7). */
   readonly merchant_id: string | null;
@@ -53,7 +52,6 @@ export async function lockFollowed(tx: Transaction, account: string, externalOrd
   return (await lockStatement(tx, { account, externalOrderId })).rows[0];
 }
 
-/** The facts that decide whether an order waits for too long, its statuses, and its place among the due orders. */
 export interface AgedOrder extends OrderAge, DueKey {
   readonly orderStatus: string | null;
   readonly cryptoStatus: string | null;

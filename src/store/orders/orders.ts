@@ -75,7 +75,6 @@ export async function readOrder(db: Database, account: string, externalOrderId: 
   return (await rowStatement(db, { account, externalOrderId })).rows[0];
 }
 
-/** The first of these accounts that has an order with the id; undefined if none has. One search of the key for each. */
 export async function accountWithOrder(
   db: Database,
   accounts: readonly string[],
@@ -93,10 +92,7 @@ export async function accountWithOrder(
   return row?.account;
 }
 
-/**
- * Reads one row to decide about, and locks it, because the merchant's own programs write it too. Returns undefined if
- * there is none. Throws `RowLockedError` if one of them has it locked for longer than a moment.
- */
+/** Locks a row to decide about, because the merchant's programs write it too. Throws `RowLockedError` if one of them keeps it locked. */
 export async function lockOrder(
   tx: Transaction,
   account: string,
@@ -166,11 +162,7 @@ function savingOf(changed: number, isUpdated: boolean): ReturnType<typeof saving
   return saving;
 }
 
-/**
- * Writes a decision about an order: the row and its events, together. `before` is the row as this transaction read it: only the
- * columns that differ from it are written, and `updated_at` stays if nothing has changed. Returns the order as it is now. Throws
- * `StoreError` if the row has changed since it was read; then the transaction ends without any of it.
- */
+/** Writes the columns of a row that differ from `before`, with its events. Throws `StoreError` if the row has changed since it was read. */
 export async function saveDecision(
   tx: Transaction,
   before: Tracking,

@@ -6,21 +6,17 @@ import { accountsWhere } from './due-times.ts';
 import type { Database, Transaction } from '../port.ts';
 import { literals, textToFind } from '../statement.ts';
 
-/** States whose due times are corrected if they are wrong. */
 export const CORRECTED_STATES = ['pending', ...FOLLOWED_STATES] as const;
 
 /** A disputed order may be due never: its record may be final. */
 const DUE_STATES: readonly OrderState[] = CORRECTED_STATES.filter((state) => state !== 'disputed');
 
-/** Orders of one state that are due only after `latest`, or never. */
 export interface WronglyDue {
   readonly account: string;
   readonly state: OrderState;
   readonly latest: Date;
   readonly limit: number;
-  /** The reason of their state begins so; then none that is due never. */
   readonly reason?: string;
-  /** Ids of orders that are left out, and of the only one that is meant. */
   readonly except?: readonly string[];
   readonly only?: string;
 }
@@ -80,10 +76,7 @@ const wrong = accountsWhere((v: { due: string; lease: string }) => {
   ];
 });
 
-/**
- * Reads which of these accounts a new owner puts right although nothing may be due in them: their due times or lease
- * were written under another clock, or their key was refused. No schedule plans a time after `due`, and no lease ends after `lease`.
- */
+/** Reads in which accounts a new owner puts right a refused key, a due time after `due` or a lease after `lease`: no clock of ours wrote those. */
 export async function accountsToPutRight(
   db: Database,
   { accounts, due, lease }: { accounts: readonly string[]; due: Date; lease: Date },

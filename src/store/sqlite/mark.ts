@@ -75,10 +75,7 @@ export class FileMark extends MarkFollower implements Mark {
     // The file has no other mark than the one that its owner compares at the start.
   }
 
-  /**
-   * Throws `StoreError` if the database was moved elsewhere or may be an older copy. Asked at the beginning of the first transaction that writes:
-   * a new database has its mark before its first event, or a crash between the two would leave a history without a mark.
-   */
+  /** Throws `StoreError` if the database may be an older copy. Asked in the first transaction that writes: no history must be without a mark. */
   async assertNotOlder(tx: Tables): Promise<void> {
     if (this.#isChecked) return;
     await assertNotMoved(tx, this.#database);

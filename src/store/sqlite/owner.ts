@@ -15,10 +15,7 @@ interface FileLock {
   release(): void;
 }
 
-/**
- * Takes the lock of a database, or waits up to `patienceMs` for another owner to end. Throws `OwnedError` when it does
- * not end, `StoreError` when the lock cannot be made or there is no folder for it. The lock is an exclusive transaction on `<database>.lock`.
- */
+/** Throws `OwnedError` if another owner does not end within `patienceMs`. The lock is an exclusive transaction on `<database>.lock`. */
 export async function lockFile(
   databasePath: string,
   clock: Clock,
@@ -40,7 +37,6 @@ export async function lockFile(
   }
 }
 
-/** The ownership of whoever has the lock of the file: it has every account, until it ends. */
 export function ownershipOf(lock: FileLock, store: Pick<Store, 'writer'>, clock: Clock): Ownership {
   const take = async (accounts: readonly string[]): Promise<readonly AccountLease[]> => {
     const generations = await store.writer.write((tx) => grantNext(tx, accounts));

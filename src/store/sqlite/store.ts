@@ -37,9 +37,7 @@ export interface OpenOptions {
   readonly createFolder?: boolean;
   /** With `migrate`: makes the tables beside those of another program. */
   readonly intoExisting?: boolean;
-  /** Is told in a sentence what a person may want to mend. */
   readonly warn?: (text: string) => void;
-  /** Is told in a sentence what has changed, while nothing needs a person. */
   readonly inform?: (text: string) => void;
   readonly wrap?: WrapStatement;
   readonly synchronous?: 'off';
@@ -50,7 +48,6 @@ export interface OpenOptions {
   readonly replaceFile?: ReplaceFile;
 }
 
-/** Opens the database. Throws `StoreError` that says what is wrong with the file and what to do. */
 export async function openStore(path: string, clock: Clock, options: OpenOptions): Promise<Store> {
   assertFile(path, options);
   const connection = openConnection(path, options);
@@ -225,11 +222,7 @@ export async function openSnapshot(path: string): Promise<Snapshot> {
   };
 }
 
-/**
- * Closes the snapshot and copies what others wrote meanwhile from the write-ahead log into the database. Otherwise a commit
- * of the daemon would do it, and wait for it. Writers need not wait for the copy. The rows that were read are valid even if
- * the copy fails, as on a full disk.
- */
+/** Copies what others wrote meanwhile from the log into the database, so that no commit of the daemon must do it. The rows are valid if it fails. */
 function closeAndCopyLog(path: string, sqlite: Database.Database): void {
   // Opened first, so that as few commits as can be come in between.
   const copier = new Database(path, { fileMustExist: true });

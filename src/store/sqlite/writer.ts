@@ -9,7 +9,6 @@ import { isBusy, rowError } from './errors.ts';
 const BUSY_TRIES = 40;
 const BUSY_WAIT_MS = 50;
 
-/** The transactions of a database file; each has the file to itself. */
 export class FileTransactions implements Transactions {
   readonly #connection: Connection;
   readonly #clock: Clock;

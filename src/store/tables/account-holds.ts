@@ -38,7 +38,6 @@ export async function setHold(tx: Transaction, account: string, hold: Restraint,
   if (before === undefined || actor !== null) await recordChange(tx, account, { to: hold, reason, actor, now });
 }
 
-/** Pauses an account until a person resumes it. */
 export async function pause(
   tx: Transaction,
   account: string,
@@ -55,7 +54,6 @@ export async function guardCountsFrom(db: Database, account: string): Promise<st
   return await readAccountFact(db, { account, name: GUARD_COUNTS_FROM });
 }
 
-/** Ends the holds of these kinds, each with an event. Returns the ended ones. */
 export async function endHolds(
   tx: Transaction,
   account: string,

@@ -6,10 +6,7 @@ import { allRows } from '../pages.ts';
 
 const OLDER_STATE: StopKind = 'older-state';
 
-/**
- * Records once, as an event that all processes read, that no worker can own an account, or with no kind that it is no
- * longer stopped. An older state stands until a person accepts it, whatever else fails.
- */
+/** Records once that no worker can own an account, or no longer so if `kind` is null. An older state stands until a person accepts it. */
 export async function recordStop(
   tx: Transaction,
   account: string,
@@ -32,7 +29,6 @@ export async function stoppedAccounts(db: Database, account: string | undefined)
   return (await newestTroubles(account, 'stopped').execute(db)).rows;
 }
 
-/** Reads of which accounts the exchange is out of reach (`exchange`), or its records cannot be read (`answers`). */
 export async function lostReach(
   db: Database,
   account: string | undefined,

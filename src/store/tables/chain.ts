@@ -22,11 +22,7 @@ const COLUMNS = [
 
 const LONGEST_VALUE = 1_000;
 
-/**
- * The text whose SHA-256, in hexadecimal, is the hash of an event: a JSON array without spaces, in UTF-8, of the hash of
- * the account's event before it (empty for its first) and of the event's columns in the order of `COLUMNS`, null if
- * they are null. Whoever changes, removes or inserts an event breaks the chain of its account from there on.
- */
+/** The text whose SHA-256 is the hash of an event: JSON of the hash before it and the columns in the order of `COLUMNS`. A change breaks the chain. */
 export function hashedText(previousHash: string, event: NewEvent): string {
   const values: (string | null)[] = [previousHash];
   for (const column of COLUMNS) values.push(event[column]);
@@ -88,12 +84,10 @@ export async function writeEvents(tx: Transaction): Promise<void> {
   }
 }
 
-/** Writes the ends of the chains that a transaction has added to. */
 export async function endChains(tx: Transaction): Promise<void> {
   for (const [account, head] of tx.heads ?? []) await moveHead(tx, account, await head);
 }
 
-/** Replaces the counts that are kept with the end of an account's chain. */
 export async function recount(tx: Transaction, account: string, counts: Counts): Promise<void> {
   const head = await headOf(tx, account);
   const corrected = { ...head, counts };
@@ -140,7 +134,6 @@ export async function eventHash(db: Database, account: string, id: number): Prom
   return (await hashStatement(db, { account, id })).rows[0]?.hash;
 }
 
-/** Reads the id of the newest event of an account, or of all if none is named; 0 when there is none. */
 export async function newestEventId(db: Database, account: string | undefined): Promise<number> {
   if (account !== undefined) return (await headStatement(db, { account })).rows[0]?.id ?? 0;
   const newest = db.selectFrom('event_heads').select((head) => head.fn.max<number | null>('id').as('id'));
@@ -185,11 +178,9 @@ const PAGE = 1_000;
 
 interface ChainCheck {
   readonly events: number;
-  /** The first event that does not follow from the one before it, and why; null if every chain is whole. */
   readonly broken: { readonly id: number; readonly why: string } | null;
 }
 
-/** An event that was written down elsewhere. */
 export interface KnownHead {
   readonly id: number;
   readonly hash: string;

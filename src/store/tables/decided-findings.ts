@@ -4,10 +4,7 @@ import { DECIDABLE, OF_RECORD, statesToDecide } from '../../findings/rules/decid
 
 const UNSETTLED = [statesToDecide('CREATE_UNKNOWN'), statesToDecide('ID_COLLISION')].map(literals);
 
-/**
- * The condition that a person has settled an open finding by a decision about its order, as `isDecided` of the rules judges it.
- * `finding` names the table of the statement; `until`, an ISO 8601 time, leaves out later decisions. Each finding costs one search.
- */
+/** The condition that a person has settled a finding by a decision about its order until then, as `isDecided` of the rules judges it. */
 export function hasDecision(finding: string, until?: string): RawBuilder<SqlBool> {
   const of = (column: string) => sql.ref(`${finding}.${column}`);
   const isIn = (column: string) => {

@@ -27,7 +27,6 @@ export async function insertHappenings(tx: Transaction, happenings: readonly Hap
   await appendToChain(tx, first.account, events);
 }
 
-/** The order or link whose changes are recorded, when they were seen, and when it was looked up before. */
 interface EventSubject extends Pick<NewEvent, 'account' | 'type' | 'subject'> {
   readonly lookedUpBefore: Date | null;
   readonly now: Date;
@@ -98,7 +97,6 @@ const firstSentStatement = statement((v: { account: string; externalOrderId: str
     .limit(1),
 );
 
-/** Reads when the intent of the order's first create was recorded; null if none was. */
 export async function firstSentAt(db: Database, account: string, externalOrderId: string): Promise<Date | null> {
   const { rows } = await firstSentStatement(db, { account, externalOrderId });
   return rows[0] === undefined ? null : new Date(rows[0].observed_at);
@@ -121,7 +119,6 @@ const newestStatement = statement((v: { account: string; field: AccountField }) 
     .limit(1),
 );
 
-/** Reads the newest value of a field of an account; null if all is well. */
 export async function newestOfAccount(db: Database, account: string, field: AccountField): Promise<string | null> {
   return (await newestChange(db, account, field))?.new_value ?? null;
 }
@@ -148,7 +145,6 @@ const decidedStatement = statement((v: { afterId: number; toId: number }) =>
     .where('source', 'in', [sql.lit('operator'), sql.lit('import')]),
 );
 
-/** Reads in which accounts a person or an import decided something in the events between two ids. */
 export async function decidedAccounts(db: Database, afterId: number, toId: number): Promise<readonly string[]> {
   return (await decidedStatement(db, { afterId, toId })).rows.map(({ account }) => account);
 }
@@ -167,7 +163,6 @@ type SentCreate = Pick<
   'external_order_id' | 'asset' | 'asset_position' | 'from_currency' | 'to_currency' | 'state' | 'sent_at'
 > & { readonly id: number; readonly observed_at: string };
 
-/** Reads creates whose intents were recorded after a place, the oldest first. */
 export async function sentCreates(
   db: Database,
   query: { account: string; after: { readonly observed_at: string; readonly id: number }; limit: number },

@@ -6,7 +6,6 @@ import { saveFindings } from './findings.ts';
 import { findOrders } from '../find-orders.ts';
 import type { Database, Store, Transaction } from '../port.ts';
 
-/** The names of facts that store fail-overs begin with this; the id follows. */
 export const FAIL_OVER_FACT = 'fail-over.';
 
 export async function readFailOvers(db: Database, account: string): Promise<readonly FailOver[]> {
@@ -54,7 +53,6 @@ export async function countDoubtful(db: Database, account: string, failOver: num
   return orders;
 }
 
-/** Reads when the newest known create of each of these orders was sent; orders that the database lacks are left out. */
 export async function sentTimes(
   db: Database,
   account: string,

@@ -16,7 +16,6 @@ const knownStatement = statement((v: { account: string; externalOrderId: string 
     .orderBy('class'),
 );
 
-/** Reads the findings of one order, resolved ones too, in the order of their ids. */
 export async function findingsOf(
   db: Database,
   account: string,
@@ -131,7 +130,6 @@ export async function unresolvedFindings(
     .execute();
 }
 
-/** Reads the orders with a finding of this class and status, in the order of the findings' ids, after `fromId`. */
 export async function unresolvedPage(
   db: Database,
   query: { account: string; class: FindingClassName; status: string; fromId: number; limit: number },
