@@ -37,7 +37,6 @@ export function shellWord(text: string): string {
   return /^[\w./:@-][\w./:=@-]*$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Tells whether text holds a control character: such text can steer a terminal or break a header. */
 export function hasControlCharacter(text: string): boolean {
   return /\p{Cc}/u.test(text);
 }
@@ -64,7 +63,6 @@ function folded(text: string): string {
   return text.normalize('NFKC').toUpperCase().toLowerCase().trim();
 }
 
-/** Tells whether text can be sent, stored and shown: 1 to 500 characters, none of them a control character. */
 export function isPlainText(text: string): boolean {
   return text !== '' && text.length <= LONGEST_PLAIN_TEXT && text.isWellFormed() && !hasControlCharacter(text);
 }

@@ -10,7 +10,6 @@ export function printable(value: string | number | null | undefined): string {
   });
 }
 
-/** The same for a text of several lines, which stay lines. */
 export function printableLines(text: string): string {
   return text.split('\n').map(printable).join('\n');
 }
@@ -26,10 +25,7 @@ export function printableJson(lines: string): string {
   });
 }
 
-/**
- * Puts an apostrophe before what a spreadsheet would run as a formula: also within a text, because a spreadsheet may take
- * another character than the comma as the end of a cell. A negative amount stays a number.
- */
+/** Puts an apostrophe before what a spreadsheet would run as a formula, also within a text: any character may be its end of a cell. */
 export function noFormula(text: string): string {
   if (/^-\d+(\.\d+)?$/.test(text)) return text;
   return text.replaceAll(/^(?=[\t\r\n])|(?<=^|[;\t\r\n])(?=[=+\-@＝＋－＠])/g, "'");
@@ -39,12 +35,10 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** A number with its noun: `1 order`, `2 orders`. */
 export function counted(count: number, noun: string, plural = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : plural}`;
 }
 
-/** A count with commas between its thousands: `1,200`. */
 export function withCommas(count: number): string {
   return String(count).replaceAll(/\B(?=(\d{3})+$)/g, ',');
 }
@@ -93,7 +87,6 @@ export function mostOf<Item>(items: readonly Item[], numberOf: (item: Item) => n
   return items.reduce((most, item) => Math.max(most, numberOf(item)), 0);
 }
 
-/** By their UTF-16 units, as `<` does. */
 export function compareTexts(a: string, b: string): number {
   return a === b ? 0 : a < b ? -1 : 1;
 }

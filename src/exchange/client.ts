@@ -14,7 +14,6 @@ import type { AskedFor, FailedReply, Reply, UnreadReply } from './reply.ts';
 import * as schemas from './schemas.ts';
 import type { HttpRequest, HttpResponse, Transport } from './transport/http.ts';
 
-/** A person waits no longer for a turn. */
 const LONGEST_WAIT_MS = 10_000;
 const NO_TURN: FailedReply = { kind: 'not-sent', why: 'the wait for its turn was broken off' };
 
@@ -25,7 +24,6 @@ export interface ClientOptions extends GateOptions {
   readonly account: AccountState;
   /** `ensure` resolves once a request may leave, and rejects if none may. */
   readonly lease: { ensure(): Promise<void> };
-  /** Requests in flight are broken off. */
   readonly gracePeriodOver?: AbortSignal;
 }
 
@@ -43,7 +41,6 @@ export interface PhotoRequest {
   readonly token?: string | undefined;
 }
 
-/** All that is seen of the answer to one request; no response if none came. */
 export interface Examined {
   readonly reply: UnreadReply;
   readonly askedAt: Date;
@@ -51,20 +48,15 @@ export interface Examined {
   readonly response?: HttpResponse | undefined;
 }
 
-/** The part of the exchange's client that the passes of orders use. */
 export type OrderExchange = Pick<
   ExchangeClient,
   'lastAnswered' | 'isSilent' | 'breaker' | 'turnToCreate' | 'createPreOrder' | 'lookUpOrder'
 >;
 
 /**
- * The merchant interface of the exchange, one method an endpoint. Each method takes its turn at the gate, ensures the request lease,
- * sends one request, and reads the reply; it never rejects with an answer of the exchange.
- *
- * The methods for creates and look-ups share the limits and stop while their circuit breaker is open: they return undefined if no
- * turn came. All others are asked by a person, go ahead of those, and are tried whatever the breakers say; they throw
- * `UnusableIdError`, before any request, on an id that cannot be sent. None leaves while the exchange asks to wait. A signal ends the
- * wait for the turn. A request that has left is broken off at the end of the grace period alone: §4.1 tells a new link's id once.
+ * Each method waits for its turn, ensures the lease and sends one request. Creates and look-ups return undefined if
+ * their breaker is open; all others are asked by a person, and throw `UnusableIdError` on an id that cannot be sent.
+ * None rejects with an answer.
  */
 export class ExchangeClient {
   readonly #options: ClientOptions;
@@ -95,10 +87,7 @@ export class ExchangeClient {
     return await this.#gate.turn({ lane: 'create', subject: externalOrderId }, signal);
   }
 
-  /**
-   * Sends §4.9 once and ends the turn. Returns the outcome by the outcome rule. Never rejects. If a 403 is known to speak
-   * of the order alone, it refuses the order.
-   */
+  /** §4.9, once; ends the turn. A 403 that is known to speak of the order alone refuses it. Never rejects. */
   async createPreOrder(order: MerchantOrder, given: Turn, isForbiddenAlone = false): Promise<CreateOutcome> {
     using turn = given;
     try {
@@ -140,10 +129,7 @@ export class ExchangeClient {
     return turn && readReply(await this.#sendInTime(request, turn), schemas.link, aboutLink(linkId));
   }
 
-  /**
-   * §4.1: registers a client, or links one that is registered. `onUnread` is given a success from which no link can be read:
-   * the exchange tells its id once.
-   */
+  /** §4.1. `onUnread` is given a success from which no link can be read, because the exchange tells its id once. */
   async createLink(email: string, signal?: AbortSignal, onUnread?: (answer: Answer) => void) {
     const received = await this.#sendForPerson(post(CLIENTS, { email: emailAddress(email) }, [email]), signal);
     const reply = readReply(received, schemas.link);
@@ -209,7 +195,6 @@ export class ExchangeClient {
     return await this.#askForPerson(request, z.unknown(), signal, asked);
   }
 
-  /** Sends one request of a probe. */
   async examine(request: HttpRequest, signal?: AbortSignal): Promise<Examined> {
     const { transport, clock } = this.#options;
     let seen: Omit<Examined, 'reply'> = { askedAt: clock.now(), tookMs: 0 };

@@ -1,10 +1,8 @@
 import { MAX_ID_BYTES_ENCODED } from '../orders/rules/check.ts';
 import { isPlainText } from '../base/text.ts';
 
-/** RFC 5321: no address is longer. */
 const MAX_EMAIL_LENGTH = 254;
 
-/** The most ids that are shown of an answer that cannot be read. */
 const MOST_IDS = 5;
 
 /** An id or address that cannot be put into a request. Nothing was sent. */
@@ -47,20 +45,15 @@ export function emailAddress(email: string): string {
   return email;
 }
 
-/** The ids of pre-orders that can be seen in an answer to a create which cannot be read; see `idsIn`. */
 export function preOrderIdsIn(body: string): readonly string[] {
   return idsIn(body, ['id', 'preOrderId']);
 }
 
-/** The ids of links that can be seen in an answer to §4.1 which cannot be read; see `idsIn`. */
 export function linkIdsIn(body: string): readonly string[] {
   return idsIn(body, ['linkId', 'id']);
 }
 
-/**
- * The values of these fields, wherever they stand in a text that may be no JSON, as it writes them: some, for people. A
- * value with blanks is no id, and may be anything.
- */
+/** The values of these fields, wherever they stand in a text that may be no JSON. A value with blanks is no id, and may be anything. */
 function idsIn(body: string, fields: readonly string[]): readonly string[] {
   const field = new RegExp(
     `"(?:${fields.join('|')})"\\s*:\\s*(?:"([^"\\\\\\s@]{1,100})"|(-?\\d[\\d.eE+-]{0,200}))`,

@@ -4,10 +4,7 @@ import type { z } from 'zod';
 /** Deeper than any answer of the interface; lossless-json reads by recursion. */
 const MAX_DEPTH = 50;
 
-/**
- * The value of a JSON body, with numbers as `LosslessNumber`; undefined if the body is no JSON or too deep. Of a name
- * that is given twice the last value counts, as with `JSON.parse`: one odd name must not hide the rest.
- */
+/** Reads a body with numbers as `LosslessNumber`; undefined if it is no JSON or too deep. Of a name that is given twice the last value counts. */
 export function readJson(body: string): unknown {
   const known = recentlyRead.get(body);
   if (known !== undefined) return known;
@@ -25,15 +22,10 @@ const recentlyRead = new Map<string, unknown>();
 const MOST_KEPT = 256;
 const LONGEST_KEPT = 16_384;
 
-/** A number behind a name, and text that looks like one. */
 const NAMED_NUMBER = /"\s*:\s*-?\d[\d.eE+-]*/g;
 const NAME = /"\s*:/g;
 
-/**
- * Reads an object by the parser of the engine, which is three times as fast, and finds the digits of its numbers in the text.
- * Undefined if the text is no JSON, if a number stands in a list, or if the digits of a number are not certain: then the
- * parser that keeps digits reads it.
- */
+/** Reads by the parser of the engine, which is three times as fast, and finds the digits in the text. Undefined if they are not certain. */
 function readFast(body: string): unknown {
   try {
     const text = withoutNul(body);
@@ -66,10 +58,7 @@ function putDigits(parts: Record<string, unknown>, digits: readonly string[], ne
   return place;
 }
 
-/**
- * The value of a JSON body as `readJson` reads it. A body that has a name twice with two values cannot be read: which of two
- * pre-orders or links was made must not be guessed.
- */
+/** As `readJson`, but a body with a name that has two values cannot be read: which of two pre-orders was made must not be guessed. */
 export function readUnambiguous(body: string): unknown {
   const value = readFast(body);
   // A text that looks like a name, or a name that is given twice, makes the numbers differ.
@@ -132,7 +121,6 @@ function isTooDeep(body: string): boolean {
   return false;
 }
 
-/** Returns the end of the string that begins at `start`: the next quote that is not escaped. */
 function endOfString(body: string, start: number): number {
   for (let index = start + 1; index < body.length; index += 1) {
     const character = body.charCodeAt(index);

@@ -10,10 +10,7 @@ import { ORDERS } from './addresses.ts';
 import type { HttpRequest } from './transport/http.ts';
 import { readJson, valueAt, withDigits } from './json.ts';
 
-/**
- * With the documented error body these say that the order was not taken, and without it if the merchant has confirmed
- * that. 408 and 409 may come after it was.
- */
+/** The statuses that say "not taken", with the documented body or if the merchant has confirmed it. 408 and 409 may come after it was taken. */
 const CREATE_REFUSALS: readonly number[] = [400, 404, 422];
 
 /** The settings of the same names. They say how answers are read that the document leaves open. */
@@ -47,7 +44,6 @@ export function preOrderBody(order: MerchantOrder): string {
   return body;
 }
 
-/** Reads the reply to a create (§4.9) by the outcome rule. */
 export function readCreate(
   reply: UnreadReply,
   order: MerchantOrder,
@@ -91,10 +87,7 @@ export function readPreOrder(
   return comparePreOrder(order, preOrder, preOrder.exchangeType);
 }
 
-/**
- * Reads the reply to a look-up (§4.11). Only the record that was asked for, and its absence, are evidence. A record whose id
- * is another spelling of the one asked for may be it: whether it is, is decided with the order.
- */
+/** Reads a look-up (§4.11). A record for another spelling of the id may be the order's: that is decided with the order. */
 export function readLookup(
   reply: UnreadReply,
   externalOrderId: string,
@@ -128,9 +121,8 @@ function refusedAs({ httpStatus, error }: Extract<UnreadReply, { kind: 'refused'
 const RECORD_FIELDS: readonly string[] = ['externalOrderId', 'merchant', 'percent', 'percentEnabled', 'reward'];
 
 /**
- * Returns how a reply that brought no record shows the order's absence: documented by the 404 of §7 or by a shape that the
- * merchant has confirmed, likely by an answer that says nothing of an order; undefined if it shows nothing. An answer that
- * bears an order, or another order's id, never shows absence, whatever the settings say.
+ * Absence is documented by the 404 of §7 or a confirmed shape, likely by an answer that says nothing of an order. An
+ * answer that bears an order, or another order's id, never shows it.
  */
 export function readAbsence(
   reply: UnreadReply,
@@ -147,7 +139,6 @@ export function readAbsence(
   return isLikely(answer, value) ? 'likely' : undefined;
 }
 
-/** Tells whether an answer says nothing of an order, by its status or its body. */
 function isLikely(answer: Answer, value: unknown): boolean {
   const { httpStatus: status, body } = answer;
   return status === 404 || status === 204 || (isSuccess(answer) && saysNothing(body, value));
@@ -160,7 +151,6 @@ export function hasShape(answer: Answer, shape: AbsenceShape): boolean {
   return shape.pointer === undefined ? isLikely(answer, value) || !isSuccess(answer) : stands(value, shape);
 }
 
-/** Tells whether a body is empty, or is a record without its order. */
 function saysNothing(body: string, value: unknown): boolean {
   if (body.trim() === '' || value === null) return true;
   if (typeof value !== 'object' || isLosslessNumber(value)) return false;

@@ -18,16 +18,10 @@ export type FailedReply =
   /** Nothing proves whether the exchange did it. */
   | { readonly kind: 'unknown'; readonly why: string };
 
-/**
- * The reply of the exchange to one request. `body` is what was received, byte for byte, and `value` is read from it; a
- * refusal carries the documented error (§7).
- */
+/** `body` is as received, byte for byte, and `value` is read from it. */
 export type Reply<Value> = { readonly kind: 'ok'; readonly value: Value; readonly body: string } | FailedReply;
 
-/**
- * A reply whose body has not been read for its endpoint. `answer` is that of a refusal, or one that the document does not show;
- * it is not for people, since it may quote the request. `retryAfterMs` is there if a 503 asks to wait.
- */
+/** A reply that was not read for its endpoint. `answer` is not for people, since it may quote the request. `retryAfterMs` is of a 503. */
 export type UnreadReply =
   | ({ readonly kind: 'ok' } & Answer)
   | (FailedReply & { readonly answer?: Answer; readonly retryAfterMs?: number });
@@ -35,7 +29,6 @@ export type UnreadReply =
 const DEFAULT_RETRY_AFTER_MS = 5_000;
 const LONGEST_RETRY_AFTER_MS = 24 * 60 * 60_000;
 
-/** Sends one request. Never rejects: every answer and every failure is a reply. */
 export async function ask(
   transport: Pick<Transport, 'send'>,
   clock: Pick<Clock, 'now'>,
@@ -119,10 +112,7 @@ const LONGEST_CODE = 100;
 /** Shorter ones are part of words that mean something, as `INVALID_EMAIL`. */
 const SHORTEST_IN_WORD = 8;
 
-/**
- * The error as it may be kept and shown: without what it quotes of the request, in whatever case, and without addresses, each
- * text cut. Words such as `INVALID_EMAIL` stay.
- */
+/** An error as it may be kept and shown: without what it quotes of the request, and without addresses. Words such as `INVALID_EMAIL` stay. */
 function hiding(secrets: readonly string[] = [], { message, code, status }: ErrorBody): ErrorBody {
   const inWords = secrets.filter(({ length }) => length >= SHORTEST_IN_WORD);
   const hidden = (text: string) => hide(/^[A-Z0-9_]+$/.test(text) ? inWords : secrets, text);

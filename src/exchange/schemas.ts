@@ -23,7 +23,6 @@ export const link = z.looseObject({
 
 export type Link = z.output<typeof link>;
 
-/** The answer of §4.2; the one value shown is `OK`. */
 export const validation = z.looseObject({ status: z.string() });
 
 /** A token for a verification flow (§2.2). */
@@ -49,7 +48,6 @@ export const cards = z.array(
   z.looseObject({ id: worded.nullish(), bank: text, country: text, number: text, token: text, type: text }),
 );
 
-/** The names of the two verification flows (§4.4). */
 export const VERIFICATION_LEVELS = ['MAIN', 'LIVENESS'] as const;
 
 export type VerificationLevel = (typeof VERIFICATION_LEVELS)[number];

@@ -68,7 +68,10 @@ export interface Writer {
 
 /** The database at one moment, on a connection that cannot write. */
 export interface Snapshot extends AsyncDisposable {
-  /** For queries of few rows. Queries of a snapshot may use the aggregate `exact_sum`: of decimal texts, as JSON `[sum, count of the values that are no decimal]`. */
+  /**
+   * For queries of few rows. Queries of a snapshot may use the aggregate `exact_sum`: of decimal texts, as JSON
+   * `[sum, count of the values that are no decimal]`.
+   */
   readonly db: Database;
   /** The rows of a query, some at a time; until they are read to the end no other query runs. */
   pages<Row>(query: Query<Row>): AsyncIterable<readonly Row[]>;

@@ -180,7 +180,10 @@ export interface Tables {
   kept_answers: KeptAnswersTable;
   findings: FindingsTable;
   seen_statuses: SeenStatusesTable;
-  /** `requests` may leave until `requests_until`, and `spent` (JSON pairs of time and number) left before. `boot_ms` counts from the start `boot` of the machine. */
+  /**
+   * `requests` may leave until `requests_until`, and `spent` (JSON pairs of time and number) left before. `boot_ms`
+   * counts from the start `boot` of the machine.
+   */
   request_leases: {
     account: string;
     requests_until: string;

@@ -46,9 +46,7 @@ export interface BreakerView extends Pick<BreakerState, 'openings' | 'openingsEv
 
 export interface TurnRequest {
   readonly lane: Lane;
-  /** The order or link that the request is about: failures count once for each. */
   readonly subject?: string;
-  /** The look-up shows whether creates may go again. */
   readonly isProbe?: boolean;
 }
 
@@ -121,13 +119,7 @@ export class Gate {
     };
   }
 
-  /**
-   * The next turn of the lane, which waits while the lane has as many requests in flight as it may. Undefined when the
-   * breaker of the lane lets none go or `signal` aborts first. Whoever takes a turn ends it, or no other comes.
-   *
-   * Resolves as soon as `signal` aborts, however long the turn would take. The signal is not given to p-queue, which would
-   * free the place of a turn that is in use.
-   */
+  /** Undefined if the breaker lets none go or `signal` aborts first. p-queue is not given the signal: it would free the place of a turn in use. */
   turn(request: TurnRequest, signal?: AbortSignal): Promise<Turn | undefined> {
     const { lane } = request;
     const place = this.#nextPlace(lane);
@@ -153,7 +145,6 @@ export class Gate {
     });
   }
 
-  /** No further turn is given. */
   close(): void {
     this.#closing.abort();
     this.#watching[Symbol.dispose]();

@@ -42,11 +42,9 @@ type Fence = Pick<AccountLease, 'generation' | 'claim' | 'walked'>;
 export interface PostgresOptions extends Pick<OpenOptions, 'expect' | 'intoExisting' | 'warn'> {
   readonly instance?: string | undefined;
   readonly hurry?: AbortSignal | undefined;
-  /** For all connections that the process makes to the database; one of its own unless given. */
   readonly primary?: Primary | undefined;
 }
 
-/** Opens a database of PostgreSQL. Throws `StoreError` that says what is wrong with it and what to do. */
 export async function openStore(place: PostgresDatabase, clock: Clock, options: PostgresOptions): Promise<Store> {
   const { address } = place;
   const { expect, instance, hurry, warn, intoExisting = false, primary = new Primary(place) } = options;

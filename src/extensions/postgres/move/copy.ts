@@ -45,13 +45,9 @@ interface MoveDeps {
 }
 
 /**
- * Moves all orders, with all that belongs to them, from a SQLite file to an empty database of PostgreSQL. Throws `StoreError`
- * if that cannot be done; then the old database is as it was. The old one cannot be written to meanwhile.
- *
- * The copy is committed as one that is yet to arrive; then the old database is marked as moved; then the copy has arrived. A
- * crash leaves the old one in use before the second step, and the new one after it, once the same command has run again: never both.
- *
- * Returns undefined if the copy was complete and only its end was missing.
+ * The copy is committed as one that is arriving, then the old database is marked as moved, then the copy has arrived:
+ * after a crash one of the two is in use, never both. Returns undefined if only the end was missing. Throws
+ * `StoreError`; then the old one is as it was.
  */
 export async function moveDatabase(deps: MoveDeps, show: ShowProgress): Promise<Copied | undefined> {
   const { source, target, session, clock } = deps;
@@ -75,7 +71,6 @@ export async function moveDatabase(deps: MoveDeps, show: ShowProgress): Promise<
   }
 }
 
-/** Commits the copy as one that must not be used yet. */
 async function copyTo(
   { source, target, session }: MoveDeps,
   move: Move,
@@ -117,7 +112,6 @@ interface Sides {
   readonly source: Database;
   readonly session: Session;
   readonly address: string;
-  /** The target has a copy of the same source that was broken off: it begins anew. */
   readonly isBrokenOff: boolean;
 }
 
@@ -126,10 +120,7 @@ const PAGE = 1_000;
 const PAGE_CHARACTERS = 4_000_000;
 const SHOWN_EVERY = 5_000;
 
-/**
- * Copies every table, row by row as it is, and then compares each row of one side with the other's. Nothing is committed.
- * Throws `StoreError` if a row cannot be copied as it is, or a chain of events is broken.
- */
+/** Copies every row as it is, and compares both sides. Nothing is committed. Throws `StoreError` if a row or a chain of events is unfit. */
 async function copyTables(sides: Sides, show: ShowProgress): Promise<Copied> {
   const { source, session, address, isBrokenOff } = sides;
   const { db: target } = session;
@@ -240,10 +231,7 @@ const LONGEST: Readonly<Record<string, number>> = { account: 200, external_order
 
 type Row = Readonly<Record<string, unknown>>;
 
-/**
- * Reads a whole table of SQLite, which takes anything in any column, and counts its rows. Throws `StoreError` with the first
- * value that PostgreSQL would not take, or that is not of its column's type: its right value is not guessed.
- */
+/** SQLite takes anything in any column: throws `StoreError` with the first value that is not of its column's type, which is not guessed. */
 async function checkTable(db: Database, { table, columns }: TableColumns, onRow: () => Promise<void>): Promise<number> {
   const names = columns.map(({ name }) => sql.ref(name));
   // A driver reads text that is no valid Unicode as if it were: the bytes tell.

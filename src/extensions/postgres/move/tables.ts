@@ -112,7 +112,6 @@ export async function takeTarget(tx: Transaction, address: string, isBrokenOff: 
   }
 }
 
-/** Puts rows into a table as they are. Throws `StoreError` if the database does not take them. */
 export async function insertRows(
   tx: Transaction,
   { table, columns }: TableColumns,
