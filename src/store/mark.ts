@@ -68,11 +68,7 @@ export function readMark(text: string): MarkContent | undefined {
 }
 
 /** Reads the sign that a database, or an account in it, is an older copy or continued from one; undefined if there is none. */
-export async function readSignOfRestore(
-  db: Database,
-  mark: MarkContent | undefined,
-  account?: string,
-): Promise<string | undefined> {
+export async function readSignOfRestore(db: Database, mark: MarkContent | undefined, account?: string) {
   const position = account === undefined ? await readPosition(db) : await readPositionOf(db, account);
   // A standby was promoted since, and the next owner took up the commits that it lacks.
   if (mark?.timeLine !== undefined && mark.timeLine !== position.timeLine) return undefined;

@@ -73,10 +73,7 @@ export async function openAsOwner(place: Place, clock: Clock, options: OwnerOpti
   return { store, ownership: ownershipOf(locked, store, clock), [Symbol.asyncDispose]: () => disposal.disposeAsync() };
 }
 
-export async function driverFor(
-  { kind }: OtherPlace,
-  { drivers = [] }: Pick<OpenOptions, 'drivers'>,
-): Promise<DatabaseDriver> {
+export async function driverFor({ kind }: OtherPlace, { drivers = [] }: Pick<OpenOptions, 'drivers'>) {
   for (const load of drivers) {
     const driver = await load();
     if (driver.kind === kind) return driver;

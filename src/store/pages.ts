@@ -24,11 +24,7 @@ export async function allRows<Row>(snapshot: Snapshot, query: Query<Row>): Promi
   return rows;
 }
 
-export async function rowsAtOnce<Row>(
-  store: Pick<Store, 'snapshot'>,
-  query: Query<Row>,
-  of?: 'primary',
-): Promise<Row[]> {
+export async function rowsAtOnce<Row>(store: Pick<Store, 'snapshot'>, query: Query<Row>, of?: 'primary') {
   await using snapshot = await store.snapshot(of);
   return await allRows(snapshot, query);
 }

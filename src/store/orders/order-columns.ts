@@ -6,6 +6,7 @@ import { COLUMN_OF, type MerchantOrder, type UncheckedOrder } from '../../orders
 import type { MerchantOrdersTable } from '../schema.ts';
 
 export type OrderRow = Selectable<MerchantOrdersTable>;
+export type OrderKey = Pick<Tracking, 'account' | 'externalOrderId'>;
 
 export type OrderColumn = (typeof COLUMN_OF)[keyof MerchantOrder];
 

@@ -4,7 +4,7 @@ import type { Clock } from '../../base/clock.ts';
 import { readTime } from '../../base/instant.ts';
 import type { OrderState } from '../../orders/rules/states.ts';
 import { MERCHANT_ID } from '../tables/accounts.ts';
-import { ROW_COLUMNS, type OrderRow } from './order-columns.ts';
+import { ROW_COLUMNS, type OrderKey, type OrderRow } from './order-columns.ts';
 import { FIRST_DUE, type DueKey } from '../find-orders.ts';
 import type { Database, Transaction } from '../port.ts';
 import { queries, statement } from '../statement.ts';
@@ -14,11 +14,6 @@ export interface FollowedRow extends OrderRow {
   readonly has_findings: number;
   /** merchant.id of the account's first record (§2.7). */
   readonly merchant_id: string | null;
-}
-
-interface OrderKey {
-  readonly account: string;
-  readonly externalOrderId: string;
 }
 
 const readStatement = statement((v: OrderKey) => followedRow(v));
@@ -84,11 +79,7 @@ export async function* orderAges(
   }
 }
 
-export async function orderAgesById(
-  db: Database,
-  account: string,
-  externalOrderIds: readonly string[],
-): Promise<AgedOrder[]> {
+export async function orderAgesById(db: Database, account: string, externalOrderIds: readonly string[]) {
   const rows = await withAge(db)
     .where('o.account', '=', account)
     .where('o.external_order_id', 'in', externalOrderIds)

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { StoreError } from '../errors.ts';
@@ -113,24 +113,14 @@ function temporaryName(path: string): string {
 const replaceDurably: ReplaceFile = async (path, text) => {
   const temporary = temporaryName(path);
   try {
-    const file = await open(temporary, 'wx', 0o600);
-    try {
-      await file.writeFile(text);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    await writeFile(temporary, text, { flag: 'wx', mode: 0o600, flush: true });
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => undefined);
     throw error;
   }
-  const folder = await open(dirname(path));
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
+  await using folder = await open(dirname(path));
+  await folder.sync();
 };
 
 const replaceAtOnce: ReplaceFile = async (path, text) => {

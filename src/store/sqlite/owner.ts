@@ -16,12 +16,7 @@ interface FileLock {
 }
 
 /** Throws `OwnedError` if another owner does not end within `patienceMs`. The lock is an exclusive transaction on `<database>.lock`. */
-export async function lockFile(
-  databasePath: string,
-  clock: Clock,
-  patienceMs: number,
-  signal?: AbortSignal,
-): Promise<FileLock> {
+export async function lockFile(databasePath: string, clock: Clock, patienceMs: number, signal?: AbortSignal) {
   // A path that is mistyped makes no folder.
   if (!existsSync(dirname(databasePath))) throw missingDatabase(databasePath);
   const deadline = clock.monotonic() + patienceMs;

@@ -29,11 +29,7 @@ export async function stoppedAccounts(db: Database, account: string | undefined)
   return (await newestTroubles(account, 'stopped').execute(db)).rows;
 }
 
-export async function lostReach(
-  db: Database,
-  account: string | undefined,
-  field: 'exchange' | 'answers',
-): Promise<readonly Omit<AccountStop, 'kind'>[]> {
+export async function lostReach(db: Database, account: string | undefined, field: 'exchange' | 'answers') {
   const { rows } = await newestTroubles(account, field).execute(db);
   return rows.map(({ account: name, since, reason }) => ({ account: name, since, reason }));
 }

@@ -111,39 +111,29 @@ export async function setAccountFact(tx: Transaction, { account, name, value, no
     .execute();
 }
 
-export async function forgetAccountFact(
-  tx: Transaction,
-  { account, name }: Pick<AccountFact, 'account' | 'name'>,
-): Promise<void> {
+export async function forgetAccountFact(tx: Transaction, { account, name }: Pick<AccountFact, 'account' | 'name'>) {
   await tx.deleteFrom('account_facts').where('account', '=', account).where('name', '=', name).execute();
 }
 
 export type SeenStatus = SeenStatusesTable;
 
-const seenStatement = rowsStatement(['account', 'field', 'value', 'first_seen_at'], (seen: readonly SeenStatus[]) =>
-  queries
-    .insertInto('seen_statuses')
-    .values(seen)
-    .onConflict((conflict) => conflict.doNothing())
-    .returning(['field', 'value']),
+/** Returns the ones that were never seen before. */
+export const rememberStatuses = rowsStatement(
+  ['account', 'field', 'value', 'first_seen_at'],
+  (seen: readonly SeenStatus[]) =>
+    queries
+      .insertInto('seen_statuses')
+      .values(seen)
+      .onConflict((conflict) => conflict.doNothing())
+      .returning(['field', 'value']),
 );
 
 const seenBeforeStatement = statement((v: { account: string; limit: number }) =>
   queries.selectFrom('seen_statuses').select(['field', 'value']).where('account', '=', v.account).limit(v.limit),
 );
 
-export async function seenStatuses(
-  db: Database,
-  query: { readonly account: string; readonly limit: number },
-): Promise<readonly Pick<SeenStatus, 'field' | 'value'>[]> {
+export async function seenStatuses(db: Database, query: { readonly account: string; readonly limit: number }) {
   return (await seenBeforeStatement(db, query)).rows;
-}
-
-export async function rememberStatuses(
-  tx: Transaction,
-  seen: readonly SeenStatus[],
-): Promise<readonly Pick<SeenStatus, 'field' | 'value'>[]> {
-  return await seenStatement(tx, seen);
 }
 
 /** Requests that an owner may send until a time, and the ones that it has sent: they count for the next owner. */

@@ -50,11 +50,7 @@ async function moveHead(tx: Transaction, account: string, head: EventHead): Prom
 }
 
 /** Adds events to the end of their account's chain. In a transaction of a writer, `writeEvents` writes them. */
-export async function appendToChain(
-  tx: Transaction,
-  account: string,
-  events: readonly (NewEvent & Uncounted)[],
-): Promise<void> {
+export async function appendToChain(tx: Transaction, account: string, events: readonly (NewEvent & Uncounted)[]) {
   const head = await headOf(tx, account);
   // Nothing is awaited until the events have their places: events of others come after them.
   const chained = events.map((event) => {

@@ -14,14 +14,8 @@ export type Happening = Pick<NewEvent, 'account' | 'type' | 'subject' | 'field' 
 export async function insertHappenings(tx: Transaction, happenings: readonly Happening[], now: Date): Promise<void> {
   const [first] = happenings;
   if (first === undefined) return;
-  const unsaid = {
-    old_value: null,
-    new_value: null,
-    looked_up_before: null,
-    exchange_time: null,
-    reason: null,
-    actor: null,
-  };
+  const values = { old_value: null, new_value: null, reason: null, actor: null };
+  const unsaid = { ...values, looked_up_before: null, exchange_time: null };
   const observed_at = now.toISOString();
   const events = happenings.map((happening) => ({ ...unsaid, ...happening, observed_at }));
   await appendToChain(tx, first.account, events);
@@ -49,29 +43,26 @@ export async function insertEvents(
   { lookedUpBefore, now, ...about }: EventSubject,
   events: readonly FieldChange[],
 ): Promise<void> {
-  const { account, type, subject } = about;
   const observed_at = now.toISOString();
   // Null also for a date that is none: another program may have written the time of the row.
   const looked_up_before = lookedUpBefore?.toJSON() ?? null;
-  const changes: NewEvent[] = events.map(({ field, oldValue, newValue, source, reason, exchangeTime, actor }) => ({
-    account,
-    type,
-    subject,
-    field,
-    old_value: oldValue,
-    new_value: newValue,
+  const changes = events.map((change): NewEvent => ({
+    ...about,
+    field: change.field,
+    old_value: change.oldValue,
+    new_value: change.newValue,
     observed_at,
     looked_up_before,
-    exchange_time: exchangeTime ?? null,
-    source,
-    reason,
-    actor: actor ?? null,
+    exchange_time: change.exchangeTime ?? null,
+    source: change.source,
+    reason: change.reason,
+    actor: change.actor ?? null,
   }));
   if (changes.length === 0) return;
   const asking = changes
     .filter(asksForAttention)
     .map((event) => ({ ...event, type: 'order.needs_attention' as const }));
-  await appendToChain(tx, account, asking.length === 0 ? changes : [...changes, ...asking]);
+  await appendToChain(tx, about.account, [...changes, ...asking]);
 }
 
 function asksForAttention({ type, field, new_value: to }: NewEvent): boolean {

@@ -16,11 +16,7 @@ const knownStatement = statement((v: { account: string; externalOrderId: string 
     .orderBy('class'),
 );
 
-export async function findingsOf(
-  db: Database,
-  account: string,
-  externalOrderId: string,
-): Promise<readonly KnownFinding[]> {
+export async function findingsOf(db: Database, account: string, externalOrderId: string) {
   const { rows } = await knownStatement(db, { account, externalOrderId });
   // This version does not judge the classes of another one.
   const known = rows.filter((row) => Object.hasOwn(FINDING_CLASSES, row.class)) as readonly KnownFinding[];
