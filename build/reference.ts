@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { Registry } from 'prom-client';
 import { parse } from 'yaml';
 import { createProgram } from '../src/cli/program.ts';
+import { compareTexts } from '../src/base/words.ts';
 import { EXIT } from '../src/cli/shared/exit.ts';
 import { EXTENSIONS } from '../src/extensions.ts';
 import { eventSchema } from '../src/extensions/feed/schema.ts';
@@ -44,6 +45,31 @@ export async function referencePages(): Promise<readonly ReferencePage[]> {
 export async function releasedNames(version: string): Promise<string> {
   const names = Object.fromEntries((await referencePages()).map((one) => [one.file, one.names]));
   return `${JSON.stringify({ version, names }, null, 2)}\n`;
+}
+
+/** Returns src/README.md with the table of rooms as the files are now, in hundreds of lines. */
+export function houseWithRooms(): string {
+  const files = globSync('src/**/*.{ts,mjs,cjs}', { cwd: new URL('..', import.meta.url) });
+  const room = (file: string) => /^src\/((?:extensions\/)?[^/]+)\//.exec(file)?.[1] ?? 'the launcher, daemon and app';
+  const rooms = [...Map.groupBy(files, room)].map(([name, own]) => rowOf(name, own));
+  const isExtension = ([name]: Row) => name.startsWith('extensions/');
+  const sums = [
+    rowOf(
+      'the core',
+      files.filter((file) => !isExtension([room(file)])),
+    ),
+    rowOf('all', files),
+  ];
+  const rows = rooms
+    .toSorted(([one], [other]) => compareTexts(one, other))
+    .toSorted((one, other) => Number(isExtension(one)) - Number(isExtension(other)));
+  const made = `<!-- rooms -->\n\n${table(['room', 'files', 'lines'], [...rows, ...sums])}\n\n<!-- end of rooms -->`;
+  return textOf('src/README.md').replace(/<!-- rooms -->[^]*<!-- end of rooms -->/, made);
+}
+
+function rowOf(name: string, files: readonly string[]): Row {
+  const lines = files.reduce((sum, file) => sum + textOf(file).split('\n').length - 1, 0);
+  return [name, String(files.length), `${Math.round(lines / 100)}00`.replace(/^000$/, '< 100')];
 }
 
 function page(file: string, title: string, about: string, sections: readonly string[]): Omit<ReferencePage, 'names'> {

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { referencePages } from '../../build/reference.ts';
+import { houseWithRooms, referencePages } from '../../build/reference.ts';
 
 const FOLDER = new URL('../../docs/reference/', import.meta.url);
 const pages = await referencePages();
@@ -13,6 +13,10 @@ describe('the reference', () => {
       await expect(page.text).toMatchFileSnapshot(new URL(page.file, FOLDER).pathname);
     },
   );
+
+  it('counts the files and lines of each room in src/README.md', async () => {
+    await expect(houseWithRooms()).toMatchFileSnapshot(new URL('../../src/README.md', import.meta.url).pathname);
+  });
 
   it('has no other page', () => {
     expect(readdirSync(FOLDER).toSorted()).toEqual([...pages.map(({ file }) => file), 'released.json'].toSorted());
