@@ -2,16 +2,15 @@ import { z } from 'zod';
 import type { Clock } from '../base/clock.ts';
 import type { CreateOutcome } from '../orders/rules/create.ts';
 import type { LookupAnswer } from '../orders/rules/lookup.ts';
-import { isSuccess, type Answer, type MerchantOrder } from '../orders/rules/record.ts';
+import { type MerchantOrder } from '../orders/rules/record.ts';
 import type { BreakerLane, Health } from './transport/breaker.ts';
 import { evidenceOf, leaving, newsOfCreate, type AccountState } from './account.ts';
-import { CLIENTS, get, ORDERS, post } from './addresses.ts';
+import { get, ORDERS } from './addresses.ts';
 import { Gate, type BreakerView, type GateOptions, type Turn } from './transport/gate.ts';
-import { emailAddress, headerId, pathId, queryId } from './ids.ts';
+import { pathId, queryId } from './ids.ts';
 import { createRequest, readCreate, readLookup, type ReadingSettings } from './orders.ts';
-import { answerOf, ask, hide, keepable, readReply, uploadRefusal } from './reply.ts';
+import { ask, keepable, readReply } from './reply.ts';
 import type { AskedFor, FailedReply, Reply, UnreadReply } from './reply.ts';
-import * as schemas from './schemas.ts';
 import type { HttpRequest, HttpResponse, Transport } from './transport/http.ts';
 
 const LONGEST_WAIT_MS = 10_000;
@@ -33,12 +32,11 @@ export interface OrderLookup {
   readonly health: Health;
 }
 
-export interface PhotoRequest {
-  readonly level: schemas.VerificationLevel;
-  /** Taken by the exchange with the level `LIVENESS` only. */
-  readonly actionId?: string | undefined;
-  /** Comes back with the delivery (§6). */
-  readonly token?: string | undefined;
+/** One request, and how its answer is read. */
+export interface Question<Value> {
+  readonly request: HttpRequest;
+  readonly schema: z.ZodType<Value>;
+  readonly asked?: AskedFor;
 }
 
 export interface Examined {
@@ -122,77 +120,29 @@ export class ExchangeClient {
     return { answer: readLookup(reply, externalOrderId, this.#options.reading), askedAt, health };
   }
 
-  /** §4.3, once, in a turn of the look-ups. */
-  async lookUpLink(linkId: string, signal?: AbortSignal) {
-    const request = get(`${CLIENTS}/${pathId(linkId)}`);
-    using turn = await this.#gate.turn({ lane: 'lookup', subject: `link ${linkId}` }, signal);
-    return turn && readReply(await this.#sendInTime(request, turn), schemas.link, aboutLink(linkId));
+  /** Asks in a turn of the look-ups; undefined if none came. */
+  async askInTurn<Value>({ request, schema, asked }: Question<Value>, subject: string, signal?: AbortSignal) {
+    using turn = await this.#gate.turn({ lane: 'lookup', subject }, signal);
+    return turn && readReply(await this.#sendInTime(request, turn), schema, asked);
   }
 
-  /** §4.1. `onUnread` is given a success from which no link can be read, because the exchange tells its id once. */
-  async createLink(email: string, signal?: AbortSignal, onUnread?: (answer: Answer) => void) {
-    const received = await this.#sendForPerson(post(CLIENTS, { email: emailAddress(email) }, [email]), signal);
-    const reply = readReply(received, schemas.link);
-    const answer = answerOf(received);
-    if (reply.kind !== 'ok' && answer !== undefined && isSuccess(answer))
-      onUnread?.(keepable({ ...answer, body: hide([email], answer.body) }));
-    return reply;
-  }
-
-  /** §4.2: whether a link for the e-mail could be made; the value's status is `OK`. */
-  async validateEmail(email: string, signal?: AbortSignal) {
-    const request = post(`${CLIENTS}/validate/email`, { email: emailAddress(email) }, [email]);
-    return await this.#askForPerson(request, schemas.validation, signal);
-  }
-
-  /** §4.3: the link and its verification status. */
-  async showLink(linkId: string, signal?: AbortSignal) {
-    return await this.#askForPerson(get(`${CLIENTS}/${pathId(linkId)}`), schemas.link, signal, aboutLink(linkId));
-  }
-
-  /** §4.4: an access token for a verification flow. A secret. */
-  async verificationToken(linkId: string, level: schemas.VerificationLevel, signal?: AbortSignal) {
-    const request = get(`${CLIENTS}/${pathId(linkId)}/idv/${level}`);
-    return await this.#askForPerson(request, schemas.verificationToken, signal, aboutLink(linkId));
-  }
-
-  /** §4.5: asks for the delivery of verification photos (§6). */
-  async requestPhotos(linkId: string, { level, actionId, token }: PhotoRequest, signal?: AbortSignal) {
-    const body = { kycLevelType: level, ...(level === 'LIVENESS' && { actionId }), token };
-    const secrets = token === undefined ? [] : [token];
-    const request = post(`${CLIENTS}/${pathId(linkId)}/idv/photos/external/upload`, body, secrets);
-    return readReply(uploadRefusal(await this.#sendForPerson(request, signal), secrets), schemas.validation);
-  }
-
-  /** §4.6: the customer record of the card-payment provider. Personal data. */
-  async showCustomer(linkId: string, signal?: AbortSignal) {
-    const request = get(`${CLIENTS}/${pathId(linkId)}/cardprov/customer`);
-    return await this.#askForPerson(request, schemas.customer, signal, aboutLink(linkId));
-  }
-
-  /** §4.7: the customer's saved cards. Personal data, and tokens that are secrets. */
-  async listCards(linkId: string, signal?: AbortSignal) {
-    return await this.#askForPerson(get(`${CLIENTS}/${pathId(linkId)}/cardprov/customer/card`), schemas.cards, signal);
-  }
-
-  /** §4.8: a short-lived SDK token. A secret. The document leaves open which of the two forms counts: both are sent. */
-  async sdkToken(linkId: string, signal?: AbortSignal) {
-    const path = `/api/v1/merchant/sdk/token?linkId=${pathId(linkId)}`;
-    const request: HttpRequest = { method: 'POST', path, headers: { linkId: headerId(linkId) } };
-    return await this.#askForPerson(request, schemas.sdkToken, signal, aboutLink(linkId));
+  /** Asks for a person. */
+  async ask<Value>({ request, schema, asked }: Question<Value>, signal?: AbortSignal): Promise<Reply<Value>> {
+    return readReply(await this.sendForPerson(request, signal), schema, asked);
   }
 
   /** §4.10 as the exchange answers now: any JSON, so that a person also sees fields that the document does not have. */
   async showPreOrder(preOrderId: string, signal?: AbortSignal) {
+    const asked = { what: 'pre-order', field: 'id', id: preOrderId } as const;
     const request = get(`${ORDERS}/request/${pathId(preOrderId)}`);
-    return await this.#askForPerson(request, z.unknown(), signal, { what: 'pre-order', field: 'id', id: preOrderId });
+    return await this.ask({ request, schema: z.unknown(), asked }, signal);
   }
 
   /** §4.11 as the exchange answers now: any JSON. */
   async showOrder(externalOrderId: string, signal?: AbortSignal) {
     const asked = { what: 'order', field: 'externalOrderId', id: externalOrderId } as const;
     const request = get(`${ORDERS}?externalOrderId=${queryId(externalOrderId)}`);
-    return await this.#askForPerson(request, z.unknown(), signal, asked);
+    return await this.ask({ request, schema: z.unknown(), asked }, signal);
   }
 
   async examine(request: HttpRequest, signal?: AbortSignal): Promise<Examined> {
@@ -207,7 +157,7 @@ export class ExchangeClient {
         seen = { askedAt, tookMs: Math.round(clock.monotonic() - began), response };
       }
     };
-    const reply = await this.#sendForPerson(request, signal, { send });
+    const reply = await this.sendForPerson(request, signal, { send });
     return { ...seen, reply };
   }
 
@@ -216,16 +166,7 @@ export class ExchangeClient {
     await this.#options.transport.close();
   }
 
-  async #askForPerson<Value>(
-    request: HttpRequest,
-    schema: z.ZodType<Value>,
-    signal?: AbortSignal,
-    asked?: AskedFor,
-  ): Promise<Reply<Value>> {
-    return readReply(await this.#sendForPerson(request, signal), schema, asked);
-  }
-
-  async #sendForPerson(request: HttpRequest, signal?: AbortSignal, transport?: Pick<Transport, 'send'>) {
+  async sendForPerson(request: HttpRequest, signal?: AbortSignal, transport?: Pick<Transport, 'send'>) {
     const refused = this.#refusedFor(this.#gate.windowWaitMs);
     if (refused !== undefined) return refused;
     using turn = await this.#gate.turn({ lane: 'person' }, signal);
@@ -275,8 +216,4 @@ export class ExchangeClient {
     const retryAfterMs = Math.max(this.#options.account.heldForMs('person'), windowMs > LONGEST_WAIT_MS ? windowMs : 0);
     return retryAfterMs > 0 ? { kind: 'rate-limited', retryAfterMs } : undefined;
   }
-}
-
-function aboutLink(linkId: string): AskedFor {
-  return { what: 'link', field: 'linkId', id: linkId };
 }

@@ -74,14 +74,6 @@ export function readReply<Value>(reply: UnreadReply, schema: z.ZodType<Value>, a
   return { kind: 'unknown', why: `the exchange answered about another ${asked.what}, so its answer is not shown` };
 }
 
-/** Takes the error of §4.5 for a refusal with any HTTP status but 401 and 429: the document states none. */
-export function uploadRefusal(reply: UnreadReply, secrets: readonly string[]): UnreadReply {
-  const answer = answerOf(reply);
-  const error = answer && schemas.error.safeParse(readJson(answer.body)).data;
-  if (answer === undefined || error?.code !== 'INVALID_VALUE' || error.status !== undefined) return reply;
-  return { kind: 'refused', httpStatus: answer.httpStatus, error: hiding(secrets, error), answer };
-}
-
 /** The subject of a request, and the field of the answer that bears its id. */
 export interface AskedFor {
   readonly what: 'link' | 'pre-order' | 'order';
@@ -113,7 +105,7 @@ const LONGEST_CODE = 100;
 const SHORTEST_IN_WORD = 8;
 
 /** An error as it may be kept and shown: without what it quotes of the request, and without addresses. Words such as `INVALID_EMAIL` stay. */
-function hiding(secrets: readonly string[] = [], { message, code, status }: ErrorBody): ErrorBody {
+export function hiding(secrets: readonly string[] = [], { message, code, status }: ErrorBody): ErrorBody {
   const inWords = secrets.filter(({ length }) => length >= SHORTEST_IN_WORD);
   const hidden = (text: string) => hide(/^[A-Z0-9_]+$/.test(text) ? inWords : secrets, text);
   const shown = (text: string, longest: number) => withoutAddresses(hidden(text)).slice(0, longest);

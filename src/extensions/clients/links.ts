@@ -1,3 +1,4 @@
+import { endpointsOf } from './endpoints/endpoints.ts';
 import type { OperationDeps } from '../../accounts/in-use.ts';
 import { REFUSALS } from '../../accounts/rules/restraints.ts';
 import { accountWords } from '../../accounts/rules/name.ts';
@@ -14,7 +15,7 @@ import { isPlainText, LONGEST_PLAIN_TEXT, messageOf } from '../../base/text.ts';
 import type { Answer } from '../../orders/rules/record.ts';
 import { linkIdsIn, UnusableIdError } from '../../exchange/ids.ts';
 import { type Reply, refusalReason } from '../../exchange/reply.ts';
-import type { Link } from '../../exchange/schemas.ts';
+import type { Link } from './endpoints/schemas.ts';
 import { StoreError } from '../../store/errors.ts';
 import { keepAnswer } from '../../store/tables/order-records.ts';
 import type { SweepMaker } from '../../orders/pass/sweeps.ts';
@@ -67,7 +68,7 @@ export async function makeLink(
     );
   }
   let unread: Answer | undefined;
-  const answer = await deps.exchange.createLink(email, signal, (received) => {
+  const answer = await endpointsOf(deps.exchange).createLink(email, signal, (received) => {
     unread = received;
   });
   if (unread !== undefined) {
@@ -129,7 +130,7 @@ export async function adoptLink(
   signal?: AbortSignal,
 ): Promise<Reply<Link>> {
   checkReference(reference);
-  const answer = await deps.exchange.showLink(linkId, signal);
+  const answer = await endpointsOf(deps.exchange).showLink(linkId, signal);
   if (answer.kind !== 'ok') return answer;
   if (answer.value.linkId !== linkId) return { kind: 'unknown', why: 'the answer is about another link' };
   logSaved(deps, await deps.store.writer.write((tx) => remember(deps, tx, answer.value, reference, 'followed')));
@@ -177,14 +178,16 @@ async function* uncheckedLinks({ account, config, store, exchange }: FlowDeps, s
 
 async function check(deps: PassDeps, key: CheckKey, signal: AbortSignal): Promise<void> {
   const { link_id: linkId } = key;
-  const evidence = await deps.exchange.lookUpLink(linkId, signal).then(
-    (reply) => reply && evidenceOf(reply, linkId),
-    (error: unknown) => {
-      // The exchange may have given an id that does not fit into a request.
-      if (!(error instanceof UnusableIdError)) throw error;
-      return { cause: error.message, subject: linkId };
-    },
-  );
+  const evidence = await endpointsOf(deps.exchange)
+    .lookUpLink(linkId, signal)
+    .then(
+      (reply) => reply && evidenceOf(reply, linkId),
+      (error: unknown) => {
+        // The exchange may have given an id that does not fit into a request.
+        if (!(error instanceof UnusableIdError)) throw error;
+        return { cause: error.message, subject: linkId };
+      },
+    );
   if (evidence === undefined) return;
   if (!('cause' in evidence)) return await recordCheck(deps, key, evidence);
   const message = 'the check of a link was not answered and will be repeated';

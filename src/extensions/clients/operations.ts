@@ -1,5 +1,6 @@
+import { endpointsOf } from './endpoints/endpoints.ts';
 import { z } from 'zod';
-import * as schemas from '../../exchange/schemas.ts';
+import * as schemas from './endpoints/schemas.ts';
 import { adoptLink, makeLink, whenUnknown } from './links.ts';
 import { requestPhotos } from './photos.ts';
 import { listLinks } from './tables/links.ts';
@@ -83,13 +84,13 @@ export const OPERATIONS = {
     body: z.strictObject({ email }).meta({ examples: [{ email: '<EMAIL>' }] }),
     value: named('Validation', 'A link for the address could be made (§4.2).', schemas.validation, { status: 'OK' }),
     errors: [...EXCHANGE_ERRORS, '413'],
-    run: ({ exchange }, input, signal) => exchange.validateEmail(input.email, signal),
+    run: ({ exchange }, input, signal) => endpointsOf(exchange).validateEmail(input.email, signal),
   }),
   showLink: operation({
     ...ofLink,
     summary: 'The link and its verification status (§4.3).',
     value: linkValue,
-    run: ({ exchange }, input, signal) => exchange.showLink(input.linkId, signal),
+    run: ({ exchange }, input, signal) => endpointsOf(exchange).showLink(input.linkId, signal),
   }),
   followLink: operation({
     tag,
@@ -112,7 +113,7 @@ export const OPERATIONS = {
       token: '<ACCESS_TOKEN>',
       tokenValidTill: '2026-01-05T12:00:00Z',
     }),
-    run: ({ exchange }, input, signal) => exchange.verificationToken(input.linkId, input.level, signal),
+    run: ({ exchange }, input, signal) => endpointsOf(exchange).verificationToken(input.linkId, input.level, signal),
   }),
   requestPhotos: operation({
     tag,
@@ -150,7 +151,7 @@ export const OPERATIONS = {
       lastName: 'Example',
       linkId: 'link-1',
     }),
-    run: ({ exchange }, input, signal) => exchange.showCustomer(input.linkId, signal),
+    run: ({ exchange }, input, signal) => endpointsOf(exchange).showCustomer(input.linkId, signal),
   }),
   listCards: operation({
     ...ofLink,
@@ -161,7 +162,7 @@ export const OPERATIONS = {
       schemas.cards,
       [{ id: 'card-1', bank: 'A Bank', country: 'DE', number: '<CARD_NUMBER>', token: '<CARD_TOKEN>', type: 'VISA' }],
     ),
-    run: ({ exchange }, input, signal) => exchange.listCards(input.linkId, signal),
+    run: ({ exchange }, input, signal) => endpointsOf(exchange).listCards(input.linkId, signal),
   }),
   sdkToken: operation({
     ...ofLink,
@@ -170,7 +171,7 @@ export const OPERATIONS = {
       token: '<SDK_TOKEN>',
       expiresAt: '2026-01-05T12:00:00Z',
     }),
-    run: ({ exchange }, input, signal) => exchange.sdkToken(input.linkId, signal),
+    run: ({ exchange }, input, signal) => endpointsOf(exchange).sdkToken(input.linkId, signal),
   }),
   listLinks: operation({
     tag: 'links',

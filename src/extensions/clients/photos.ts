@@ -1,3 +1,4 @@
+import { endpointsOf } from './endpoints/endpoints.ts';
 import type { OperationDeps } from '../../accounts/in-use.ts';
 import type { PurgeQuery } from '../../daemon.ts';
 import { hash, randomBytes } from 'node:crypto';
@@ -7,7 +8,7 @@ import { after } from '../../base/instant.ts';
 import { hasControlCharacter } from '../../base/text.ts';
 import type { Reply } from '../../exchange/reply.ts';
 import { storableLinkId, UnusableIdError } from '../../exchange/ids.ts';
-import type { VerificationLevel } from '../../exchange/schemas.ts';
+import type { VerificationLevel } from './endpoints/schemas.ts';
 import {
   deletePhotos,
   forgetPhotoToken,
@@ -103,7 +104,7 @@ export async function requestPhotos(
   if (photos.listen === undefined) {
     log.warn({}, 'photos were requested while photos.listen is off, so they cannot arrive here');
   }
-  const answer = await exchange.requestPhotos(linkId, { level, actionId, token }, signal);
+  const answer = await endpointsOf(exchange).requestPhotos(linkId, { level, actionId, token }, signal);
   // After an unknown outcome the delivery may still come.
   if (answer.kind !== 'ok' && answer.kind !== 'unknown') {
     await store.writer.write((tx) => forgetPhotoToken(tx, account, tokenHash));

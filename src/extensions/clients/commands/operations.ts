@@ -7,7 +7,7 @@ import type { Config } from '../../../settings/config.ts';
 import type { Tone } from '../../../cli/shared/terminal.ts';
 import { ask, printAnswer, printWord } from '../../api/asking/ask.ts';
 import { REVEAL } from '../../documents/commands/options.ts';
-import { VERIFICATION_LEVELS, type VerificationLevel } from '../../../exchange/schemas.ts';
+import { VERIFICATION_LEVELS, type VerificationLevel } from '../endpoints/schemas.ts';
 import { readJson, withDigits } from '../../../exchange/json.ts';
 import { clientsSettings } from '../settings.ts';
 import { tableOf, textColumns } from '../../documents/terminal.ts';
