@@ -16,13 +16,6 @@ export function pathId(id: string): string {
   return encodeURIComponent(id);
 }
 
-/** Returns a link id to store. Throws `UnusableIdError` also if an e-mail address was given by mistake. */
-export function storableLinkId(id: string): string {
-  if (id.includes('@')) throw unusable(id, 'a link id');
-  pathId(id);
-  return id;
-}
-
 /** A merchant's own order id as the value of a query (§4.11), which carries any text but a broken or an endless one. */
 export function queryId(id: string): string {
   const encoded = id.isWellFormed() ? encodeURIComponent(id) : '';
@@ -49,12 +42,8 @@ export function preOrderIdsIn(body: string): readonly string[] {
   return idsIn(body, ['id', 'preOrderId']);
 }
 
-export function linkIdsIn(body: string): readonly string[] {
-  return idsIn(body, ['linkId', 'id']);
-}
-
 /** The values of these fields, wherever they stand in a text that may be no JSON. A value with blanks is no id, and may be anything. */
-function idsIn(body: string, fields: readonly string[]): readonly string[] {
+export function idsIn(body: string, fields: readonly string[]): readonly string[] {
   const field = new RegExp(
     `"(?:${fields.join('|')})"\\s*:\\s*(?:"([^"\\\\\\s@]{1,100})"|(-?\\d[\\d.eE+-]{0,200}))`,
     'g',
@@ -63,7 +52,7 @@ function idsIn(body: string, fields: readonly string[]): readonly string[] {
   return [...new Set(ids.take(MOST_IDS))];
 }
 
-function unusable(id: string, what: string): UnusableIdError {
+export function unusable(id: string, what: string): UnusableIdError {
   // An e-mail address given by mistake must stand in no error.
   const shown = id.includes('@') ? 'an e-mail address' : JSON.stringify(id.slice(0, 60));
   return new UnusableIdError(`${shown} cannot be ${what}; check the id and try again`);

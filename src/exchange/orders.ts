@@ -1,7 +1,7 @@
 import { LosslessNumber, stringify, isLosslessNumber } from 'lossless-json';
 import type { CreateOutcome } from '../orders/rules/create.ts';
 import type { AbsenceShape, LookupAnswer } from '../orders/rules/lookup.ts';
-import { type EchoDifference, type MerchantOrder, isSuccess, type Answer } from '../orders/rules/record.ts';
+import { type MerchantOrder, isSuccess, type Answer } from '../orders/rules/record.ts';
 import { isSameSpelling } from '../base/text.ts';
 import { comparePreOrder } from '../findings/rules/compare.ts';
 import { readPreOrderBody, readRecordView } from './record-view.ts';
@@ -74,17 +74,6 @@ export function readCreate(
     },
     differences: comparePreOrder(order, preOrder, exchangeType),
   };
-}
-
-/** The differences between a pre-order (§4.10) and its order; undefined if the body is not the pre-order asked for. */
-export function readPreOrder(
-  body: string,
-  preOrderId: string,
-  order: MerchantOrder,
-): readonly EchoDifference[] | undefined {
-  const preOrder = readPreOrderBody(body);
-  if (preOrder?.id !== preOrderId || preOrder.externalOrderId !== order.externalOrderId) return undefined;
-  return comparePreOrder(order, preOrder, preOrder.exchangeType);
 }
 
 /** Reads a look-up (§4.11). A record for another spelling of the id may be the order's: that is decided with the order. */

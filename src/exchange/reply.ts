@@ -1,7 +1,7 @@
 import { HIDDEN, withoutAddresses } from '../base/text.ts';
 import type { z } from 'zod';
 import type { Clock } from '../base/clock.ts';
-import { isLosslessNumber, stringify } from 'lossless-json';
+import { isLosslessNumber } from 'lossless-json';
 import { readBody, readJson, withDigits } from './json.ts';
 import { isSuccess, type Answer } from '../orders/rules/record.ts';
 import * as schemas from './schemas.ts';
@@ -145,52 +145,4 @@ export function retryAfterMs(header: string | undefined, now: Date): number {
 /** The exchange has never taken a key with this database: a wrong setting, not a passing fault. */
 export class KeyRefusedError extends Error {
   override readonly name = 'KeyRefusedError';
-}
-
-/** The refusals that the interface documents (§7), each by a name of ours; `other` is everything else, as received. */
-export type RefusalReason =
-  | 'not-found'
-  | 'invalid-email'
-  | 'link-already-exists'
-  | 'bad-request'
-  | 'upload-url-not-set'
-  | 'other';
-
-const BY_STATUS: Readonly<Record<string, RefusalReason>> = {
-  INVALID_EMAIL: 'invalid-email',
-  LINK_ALREADY_EXISTS: 'link-already-exists',
-  BAD_REQUEST: 'bad-request',
-};
-
-/** Says which documented refusal a reply is (§7). The message is for people and decides nothing. */
-export function refusalReason({ httpStatus, error }: Extract<FailedReply, { kind: 'refused' }>): RefusalReason {
-  // Documented for links. The exchange says the same of everything else that it does not have.
-  if (httpStatus === 404 && error.status === 'NOT_FOUND') return 'not-found';
-  if (error.status === undefined && error.code === 'INVALID_VALUE') return 'upload-url-not-set';
-  return (httpStatus === 400 ? BY_STATUS[error.status ?? ''] : undefined) ?? 'other';
-}
-
-/** Names of fields whose values let their holder act for a client or a merchant. */
-const SECRET_NAME = /token|secret|password|api[-_]?key/i;
-/** `fiatTransaction.link` (§2.7) may let its holder pay or be paid; `linkId` does not. */
-const SECRET_NAMES: readonly string[] = ['link'];
-
-function isSecretName(name: string): boolean {
-  return SECRET_NAME.test(name) || SECRET_NAMES.includes(name.toLowerCase());
-}
-
-/** A JSON body with every token hidden, at any depth, and every digit kept; wholly hidden if it is no JSON. */
-export function withoutTokens(body: string): string {
-  const value = readJson(body);
-  return (value === undefined ? undefined : stringify(withoutSecrets(value))) ?? JSON.stringify(HIDDEN);
-}
-
-function withoutSecrets(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutSecrets);
-  if (typeof value !== 'object' || value === null || isLosslessNumber(value)) return value;
-  const fields = Object.entries(value).map(([name, field]): [string, unknown] => [
-    name,
-    field !== null && isSecretName(name) ? HIDDEN : withoutSecrets(field),
-  ]);
-  return Object.fromEntries(fields);
 }

@@ -1,7 +1,6 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
-import { FOLLOWED_STATES, RECHECKED_STATES, WAITING_STATES, type OrderState } from '../orders/rules/states.ts';
+import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../orders/rules/states.ts';
 import { storable } from '../base/text.ts';
-import { otherAccounts } from './tables/accounts.ts';
 import type { OrderRow } from './orders/order-columns.ts';
 import type { Database } from './port.ts';
 import { indexedBy, isOneOf, type Query } from './dialect.ts';
@@ -167,20 +166,6 @@ export async function countWaiting(
   const pending = rows.find(({ state }) => state === 'pending')?.orders ?? 0;
   const all = rows.reduce((sum, { orders }) => sum + orders, 0);
   return { pending, lookupsDue: Math.min(all - pending, limit) };
-}
-
-/** The rows of accounts that the settings do not name, and that wait to be sent or followed: counted up to `MOST_COUNTED`. */
-export async function countOfOthers(db: Database, accounts: readonly { readonly name: string }[]) {
-  const others = await otherAccounts(
-    db,
-    accounts.map(({ name }) => name),
-  );
-  if (others.length === 0) return [];
-  const { rows } = await sql<{ account: string; orders: number }>`select account, count(*) as orders
-    from (select account from merchant_orders ${indexedBy('merchant_orders_due')}
-      where account in (${sql.join(others)}) and state in (${sql.join(WAITING_STATES)}) limit ${MOST_COUNTED}) as waiting
-    group by account order by account`.execute(db);
-  return rows;
 }
 
 /** An invalid order is new for this long after its insertion. */

@@ -4,11 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import type { MerchantOrder } from '../../src/orders/rules/record.ts';
 import type { ExchangeClient } from '../../src/exchange/client.ts';
-import { type Reply, refusalReason } from '../../src/exchange/reply.ts';
+import { type Reply } from '../../src/exchange/reply.ts';
 import type { Link } from '../../src/extensions/clients/endpoints/schemas.ts';
 import { seededRandom } from '../../src/extensions/sandbox/random.ts';
 import { startSandbox, type Sandbox } from '../../src/extensions/sandbox/server.ts';
 import { createPreOrder, loneClient } from '../support/exchange-client.ts';
+import { refusalReason } from '../../src/extensions/api/asking/refusal-reason.ts';
 
 /*
  * Tests the behaviour of an exchange on which the client relies, over a real connection: against the sandbox, or against another exchange:

@@ -13,8 +13,8 @@ import {
 import { after } from '../../base/instant.ts';
 import { isPlainText, LONGEST_PLAIN_TEXT, messageOf } from '../../base/text.ts';
 import type { Answer } from '../../orders/rules/record.ts';
-import { linkIdsIn, UnusableIdError } from '../../exchange/ids.ts';
-import { type Reply, refusalReason } from '../../exchange/reply.ts';
+import { UnusableIdError, idsIn } from '../../exchange/ids.ts';
+import { type Reply } from '../../exchange/reply.ts';
 import type { Link } from './endpoints/schemas.ts';
 import { StoreError } from '../../store/errors.ts';
 import { keepAnswer } from '../../store/tables/order-records.ts';
@@ -36,6 +36,7 @@ import { clientsSettings } from './settings.ts';
 import type { FlowDeps } from '../../orders/pass/deps.ts';
 import type { Failure } from '../../orders/pass/process-events.ts';
 import { forEachConcurrently } from '../../orders/pass/run.ts';
+import { refusalReason } from '../api/asking/refusal-reason.ts';
 
 type LinkDeps = Pick<
   OperationDeps,
@@ -262,4 +263,8 @@ function checkReference(reference: string | null): void {
   throw new UnusableIdError(
     `the reference is empty, contains control characters or has more than ${LONGEST_PLAIN_TEXT} characters; use another reference`,
   );
+}
+
+export function linkIdsIn(body: string): readonly string[] {
+  return idsIn(body, ['linkId', 'id']);
 }

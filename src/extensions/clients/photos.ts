@@ -7,7 +7,7 @@ import { decideDelivery } from './photo.ts';
 import { after } from '../../base/instant.ts';
 import { hasControlCharacter } from '../../base/text.ts';
 import type { Reply } from '../../exchange/reply.ts';
-import { storableLinkId, UnusableIdError } from '../../exchange/ids.ts';
+import { UnusableIdError, pathId, unusable } from '../../exchange/ids.ts';
 import type { VerificationLevel } from './endpoints/schemas.ts';
 import {
   deletePhotos,
@@ -231,4 +231,11 @@ function rowOf({ clock }: DeliveryDeps, delivery: string, token: PhotoToken, fil
   const stored_name = refusal === null ? `${placeOf(link_id, delivery)}/${file.name}` : null;
   const received = { original_name, type, size, sha256, stored_name, received_at: clock.now().toISOString(), refusal };
   return { account, link_id, level, action_id, request_id, delivery, ...received };
+}
+
+/** Returns a link id to store. Throws `UnusableIdError` also if an e-mail address was given by mistake. */
+export function storableLinkId(id: string): string {
+  if (id.includes('@')) throw unusable(id, 'a link id');
+  pathId(id);
+  return id;
 }

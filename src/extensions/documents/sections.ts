@@ -10,7 +10,7 @@ import {
   type Section,
   type Verdict,
 } from './document.ts';
-import { emptyReason } from '../../base/words.ts';
+import { emptyReason } from './words.ts';
 
 /** A person does not read more rows, and widths of columns are known only when all rows are read. */
 const MOST_ROWS = 1_000;

@@ -23,8 +23,9 @@ import {
   widthOf,
 } from './xlsx/workbook.ts';
 import { readDecimal } from '../../base/decimal.ts';
-import { counted, mostOf, printable, sumOf } from '../../base/words.ts';
+import { mostOf, printable, sumOf } from '../../base/words.ts';
 import { pasteable } from '../../base/invocation.ts';
+import { counted } from './words.ts';
 
 /** The widths of a name, its value, and the remark about it; in characters. */
 const WIDTHS = [52, 26, 110] as const;

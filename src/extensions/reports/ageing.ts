@@ -2,8 +2,9 @@ import { instantMs } from '../../base/instant.ts';
 import { ORDER_STATES, WAITING_STATES, type OrderState } from '../../orders/rules/states.ts';
 import type { Card, Chart, Column, ReportDocument, Row, Span, Verdict } from '../documents/document.ts';
 import { accountAdvice, accountColumns, accountFact, emptyVerdict, type ReportScope } from '../documents/sections.ts';
-import { compareTexts, counted, cut, inWords, sumOf } from '../../base/words.ts';
+import { sumOf } from '../../base/words.ts';
 import { waitingChart } from './reconciliation/charts.ts';
+import { counted, inWords, cut, compareTexts } from '../documents/words.ts';
 
 /** Orders of one state, order status and pair (null: all pairs), and their ages at these percentiles, in ms; null if that cannot be known. */
 export interface AgeGroup extends Readonly<Record<keyof Span | 'p90' | 'longest', number | null>> {

@@ -1,5 +1,5 @@
-import { counted } from '../../base/words.ts';
 import type { WebhookState } from './tables/endpoints.ts';
+import { counted } from '../documents/words.ts';
 
 /** The cause of a failure that begins before anything is sent: the url leads into a network that is not public. */
 export const PRIVATE_ADDRESS = 'its address is not public';

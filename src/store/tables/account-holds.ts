@@ -1,4 +1,4 @@
-import type { Restraint, RestraintKind, RestraintView } from '../../accounts/rules/restraints.ts';
+import type { Restraint, RestraintKind } from '../../accounts/rules/restraints.ts';
 import { readAccountFact, setAccountFact } from './accounts.ts';
 import { insertHappenings } from './events.ts';
 import type { Database, Transaction } from '../port.ts';
@@ -17,12 +17,6 @@ export async function readHolds(db: Database, account: string): Promise<readonly
     reason,
     actor,
   }));
-}
-
-export function storedHolds(account: string | undefined) {
-  const holds = queries.selectFrom('account_holds').select(['kind', 'since', 'until', 'reason', 'actor']);
-  const ofAccount = account === undefined ? holds : holds.where('account', '=', account);
-  return ofAccount.$castTo<RestraintView>();
 }
 
 /** Sets a hold of the account, in place of one of its kind. A hold that was not there is an event, unless it is of rate. */

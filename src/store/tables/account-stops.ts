@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 import type { AccountStop, StopKind } from '../../accounts/rules/restraints.ts';
 import { insertHappenings, newestOfAccount, type AccountField } from './events.ts';
-import type { Database, Snapshot, Transaction } from '../port.ts';
-import { allRows } from '../pages.ts';
+import type { Database, Transaction } from '../port.ts';
 
 const OLDER_STATE: StopKind = 'older-state';
 
@@ -20,11 +19,6 @@ export async function recordStop(
   await insertHappenings(tx, [{ ...event, source, old_value: known, new_value: kind }], now);
 }
 
-export async function readStop(snapshot: Snapshot, account: string): Promise<AccountStop | null> {
-  const [stop] = await allRows(snapshot, newestTroubles(account, 'stopped'));
-  return stop ?? null;
-}
-
 export async function stoppedAccounts(db: Database, account: string | undefined): Promise<readonly AccountStop[]> {
   return (await newestTroubles(account, 'stopped').execute(db)).rows;
 }
@@ -35,7 +29,7 @@ export async function lostReach(db: Database, account: string | undefined, field
 }
 
 /** Selects the newest event of a field for each account that is not well, by one index search an account. */
-function newestTroubles(account: string | undefined, field: AccountField) {
+export function newestTroubles(account: string | undefined, field: AccountField) {
   const ofAccount = account === undefined ? sql`` : sql`where account = ${account}`;
   const newest = sql`select id from events where account = event_heads.account and type = 'account' and subject = event_heads.account
     and field = ${field} order by account desc, type desc, subject desc, id desc limit 1`;

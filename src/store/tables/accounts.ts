@@ -64,10 +64,6 @@ export async function accountsIn(db: Database, table: string): Promise<string[]>
   return rows.map(({ account }) => account);
 }
 
-export async function reportedAccounts(db: Database, account: string | undefined): Promise<readonly string[]> {
-  return account === undefined ? await accountsIn(db, 'merchant_orders') : [account];
-}
-
 export async function isKnownAccount(db: Database, account: string): Promise<boolean> {
   const order = db.selectFrom('merchant_orders').select('account').where('account', '=', account).limit(1);
   const owner = db.selectFrom('account_owners').select('account').where('account', '=', account);

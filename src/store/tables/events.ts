@@ -69,15 +69,6 @@ function asksForAttention({ type, field, new_value: to }: NewEvent): boolean {
   return type === 'order' && field === 'state' && (ATTENTION_STATES as readonly (string | null)[]).includes(to);
 }
 
-export async function orderEvents(db: Database, account: string, externalOrderId: string) {
-  return await db
-    .selectFrom('order_events')
-    .selectAll()
-    .where((event) => event.and({ account, external_order_id: externalOrderId }))
-    .orderBy('id')
-    .execute();
-}
-
 const firstSentStatement = statement((v: { account: string; externalOrderId: string }) =>
   queries
     .selectFrom('order_events')
@@ -138,15 +129,6 @@ const decidedStatement = statement((v: { afterId: number; toId: number }) =>
 
 export async function decidedAccounts(db: Database, afterId: number, toId: number): Promise<readonly string[]> {
   return (await decidedStatement(db, { afterId, toId })).rows.map(({ account }) => account);
-}
-
-/** Reads when the newest event of all accounts was observed, stops of accounts left out; null when there is none. */
-export async function newestEventTime(db: Database): Promise<string | null> {
-  const { rows } = await sql<{ at: string }>`select event.observed_at as at from event_heads as head
-    join events as event on event.account = head.account and event.id = (select id from events
-      where account = head.account and not (type = 'account' and field = 'stopped') order by id desc limit 1)
-    order by event.id desc limit 1`.execute(db);
-  return rows[0]?.at ?? null;
 }
 
 type SentCreate = Pick<

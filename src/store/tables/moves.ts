@@ -29,7 +29,3 @@ export async function recordMove(tx: Transaction, move: Move, state: DatabaseMov
     .onConflict((conflict) => conflict.column('id').doUpdateSet({ state }))
     .execute();
 }
-
-export async function forgetMove(tx: Transaction): Promise<void> {
-  await tx.deleteFrom('database_moves').where('state', '=', 'moved').execute();
-}

@@ -2,13 +2,14 @@ import { endpointsOf } from '../../../src/extensions/clients/endpoints/endpoints
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import type { ExchangeClient } from '../../../src/exchange/client.ts';
-import { type Reply, refusalReason } from '../../../src/exchange/reply.ts';
+import { type Reply } from '../../../src/exchange/reply.ts';
 import { EMAIL_INPUTS } from '../../../src/extensions/sandbox/clients.ts';
 import { seededRandom } from '../../../src/extensions/sandbox/random.ts';
 import { REFUSALS, type RefusalName } from '../../../src/extensions/sandbox/api.ts';
 import type { RouteName } from '../../../src/extensions/sandbox/exchange.ts';
 import { startSandbox, type Sandbox } from '../../../src/extensions/sandbox/server.ts';
 import { createPreOrder, loneClient } from '../../support/exchange-client.ts';
+import { refusalReason } from '../../../src/extensions/api/asking/refusal-reason.ts';
 
 const KEY = 'sandbox-errors-key';
 

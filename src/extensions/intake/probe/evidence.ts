@@ -3,11 +3,12 @@ import type { MerchantOrder } from '../../../orders/rules/record.ts';
 import { withoutAddresses } from '../../../base/text.ts';
 import { CLIENTS, ORDERS } from '../../../exchange/addresses.ts';
 import type { Examined } from '../../../exchange/client.ts';
-import { withoutTokens, hide } from '../../../exchange/reply.ts';
+import { hide } from '../../../exchange/reply.ts';
 import { pathId, queryId } from '../../../exchange/ids.ts';
 import { readJson } from '../../../exchange/json.ts';
 import { createRequest } from '../../../exchange/orders.ts';
 import type { HttpRequest } from '../../../exchange/transport/http.ts';
+import { withoutTokens } from '../../documents/hidden-tokens.ts';
 
 /** An answer for people, without key and tokens; `status` is null if none came, and `why` then says why. */
 export interface Evidence {

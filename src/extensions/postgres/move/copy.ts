@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Clock } from '../../../base/clock.ts';
 import { accountsIn } from '../../../store/tables/accounts.ts';
-import { checkChains } from '../../../store/tables/chain.ts';
 import { StoreError } from '../../../store/errors.ts';
 import { readSignOfRestore, RESTORE_ADVICE } from '../../../store/mark.ts';
 import { readMove, recordMove, type Move } from '../../../store/tables/moves.ts';
@@ -26,6 +25,7 @@ import {
   type TableColumns,
   type TextRow,
 } from './tables.ts';
+import { checkChains } from '../../restore/tables/chain.ts';
 
 type ShowProgress = (text: string) => Promise<void>;
 

@@ -1,5 +1,5 @@
 import { decimalDifference, DecimalSum, readDecimal, type AmountSettings } from '../../../base/decimal.ts';
-import { compareTexts, cut, sumOf } from '../../../base/words.ts';
+import { sumOf } from '../../../base/words.ts';
 import type { Column, Row } from '../../documents/document.ts';
 import type { ReportFinding } from './findings.ts';
 import type { JudgedOrder, UncheckedReason } from './judge.ts';
@@ -14,6 +14,7 @@ import {
   type Outcome,
   type AmountRow,
 } from './rows.ts';
+import { cut, compareTexts } from '../../documents/words.ts';
 
 export const PAIR_COLUMNS = [
   { key: 'pair', label: 'Pair', kind: 'text' },

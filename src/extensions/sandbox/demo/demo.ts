@@ -5,7 +5,6 @@ import { processEnvironment, type ConfigOptions } from '../../../settings/config
 import type { LoadDriver, OtherPlace as Place } from '../../../store/open.ts';
 import { DEFAULT_ACCOUNT } from '../../../accounts/rules/name.ts';
 import { shellWord } from '../../../base/text.ts';
-import { counted } from '../../../base/words.ts';
 import { placeOf } from '../../../cli/shared/store.ts';
 import type { AppParts } from '../../../app.ts';
 import { driversOf, extensionsOf, partsOf } from '../../../cli/shared/extensions.ts';
@@ -29,6 +28,7 @@ import { badDay, liveThrough } from './bad-day.ts';
 import { doubtOf, failOver } from './fail-over.ts';
 import { firstShop } from './first-shop.ts';
 import { judge, keepInserting, print, say, sayHowTheyStand, untilSent, untilSettled, type Watched } from './verdict.ts';
+import { counted } from '../../documents/words.ts';
 
 const LONGEST_MS = 50_000;
 /** With PostgreSQL three daemons, one of which is killed, share the accounts of five shops. */

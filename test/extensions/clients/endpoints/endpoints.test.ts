@@ -3,9 +3,10 @@ import { LosslessNumber } from 'lossless-json';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ExchangeClient } from '../../../../src/exchange/client.ts';
 import { UnusableIdError } from '../../../../src/exchange/ids.ts';
-import { refusalReason, type Reply } from '../../../../src/exchange/reply.ts';
+import { type Reply } from '../../../../src/exchange/reply.ts';
 import { forgetAnswers, nockExchange } from '../../../support/nock-exchange.ts';
 import { testClock } from '../../../support/test-clock.ts';
+import { refusalReason } from '../../../../src/extensions/api/asking/refusal-reason.ts';
 
 const EMAIL = 'ada@shop.example';
 const CLIENT = '/api/v1/merchant/client';

@@ -1,10 +1,10 @@
-import { counted } from '../../../../base/words.ts';
 import { FINDING_CLASSES, SEVERITIES, type FindingClassName } from '../../../../findings/rules/classes.ts';
 import { proseText } from '../../../documents/html/cells.ts';
 import { listFindings, OPEN_PARTS, weightOf, type FindingPlace } from '../../../operate/tables/listed-findings.ts';
 import type { OpsPages } from '../../ops/readings.ts';
 import { listText, PAGE_ROWS, PAIR } from './list.ts';
 import { choiceOf, commandOf, valueIn, type Field, type Query } from './query.ts';
+import { counted } from '../../../documents/words.ts';
 
 const FILTERS = ['open', ...OPEN_PARTS, 'acknowledged', 'resolved', 'any'] as const;
 const STATUS = choiceOf('status', 'Status', FILTERS, Object.fromEntries(FILTERS.map((one) => [one, one])));

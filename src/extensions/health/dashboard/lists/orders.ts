@@ -1,4 +1,4 @@
-import { withCommas, counted } from '../../../../base/words.ts';
+import { withCommas } from '../../../../base/words.ts';
 import { ORDER_STATES } from '../../../../orders/rules/states.ts';
 import type { OrderRow } from '../../../../store/orders/order-columns.ts';
 import { utcTime } from '../../../documents/commands/options.ts';
@@ -9,6 +9,7 @@ import { pairOf } from '../../../reports/reconciliation/rows.ts';
 import type { OpsPages } from '../../ops/readings.ts';
 import { listText, PAGE_ROWS, PAIR } from './list.ts';
 import { choiceOf, commandOf, valueIn, type Field, type Query } from './query.ts';
+import { counted } from '../../../documents/words.ts';
 
 /** A page looks at no more orders than this: the daemon does nothing else meanwhile. */
 const MOST_READ = 5_000;
