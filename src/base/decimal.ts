@@ -95,10 +95,7 @@ export interface AmountSettings {
 }
 
 /** The amount that the asset is compared with; undefined if unknown. INPUT as input is our reading of §2.6. */
-export function amountField(
-  assetPosition: string | null,
-  { outputPosition }: Pick<AmountSettings, 'outputPosition'>,
-): AmountField | undefined {
+export function amountField(assetPosition: string | null, { outputPosition }: Pick<AmountSettings, 'outputPosition'>) {
   if (assetPosition === 'INPUT') return 'inputAsset';
   return assetPosition === 'OUTPUT' ? outputPosition : undefined;
 }

@@ -93,10 +93,7 @@ export function suggestion(given: string, known: readonly string[]): string | un
   return found?.name ?? nearest(text, names);
 }
 
-function nearest(
-  text: string,
-  names: readonly { readonly name: string; readonly lower: string }[],
-): string | undefined {
+function nearest(text: string, names: readonly { readonly name: string; readonly lower: string }[]) {
   const [best] = names
     .map(({ name, lower }) => ({ name, slips: distance(text, lower), length: Math.max(text.length, lower.length) }))
     .filter(({ slips, length }) => slips <= MOST_SLIPS && slips <= length * MOST_SLIPS_OF_A_LETTER)

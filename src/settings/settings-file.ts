@@ -159,11 +159,7 @@ function keyTwice(node: unknown): { readonly pos: readonly [number]; readonly me
 }
 
 /** Returns what `read` returns; undefined, with the problems added, if it throws a `ConfigError`. */
-export function collect<T>(
-  problems: ConfigProblem[],
-  known: Omit<ConfigProblem, 'problem'>,
-  read: () => T,
-): T | undefined {
+export function collect<T>(problems: ConfigProblem[], known: Omit<ConfigProblem, 'problem'>, read: () => T) {
   try {
     return read();
   } catch (error) {

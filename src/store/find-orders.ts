@@ -3,7 +3,7 @@ import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../orders/ru
 import { storable } from '../base/text.ts';
 import type { OrderRow } from './orders/order-columns.ts';
 import type { Database } from './port.ts';
-import { indexedBy, isOneOf, type Query } from './dialect.ts';
+import { indexedBy, isOneOf } from './dialect.ts';
 import { queries, statement, type Statement, textToFind } from './statement.ts';
 
 /** A place in the list of due orders; a pass continues after it, so that it meets each row once. */
@@ -77,10 +77,7 @@ function placeholdersOf(placeholders: FilterValues, values: FilterValues): Filte
   return { ...Object.fromEntries(defined.map((name) => [name, placeholders[name]])), by: values.by } as FilterValues;
 }
 
-function ordersBy<Column extends keyof OrderRow>(
-  v: FilterValues,
-  columns: readonly Column[],
-): Query<Pick<OrderRow, Column>> {
+function ordersBy<Column extends keyof OrderRow>(v: FilterValues, columns: readonly Column[]) {
   let orders = queries.selectFrom('merchant_orders').select(columns).where('account', '=', textToFind(v.account));
   if (v.ids !== undefined) orders = orders.where(isOneOf('external_order_id', v.ids));
   if (v.forbiddenIn !== undefined) orders = orders.where('forbidden_in', '=', v.forbiddenIn);

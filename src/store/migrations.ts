@@ -83,11 +83,7 @@ export function foreignTables(address: string, names: readonly string[]): StoreE
   return unusable(`${address} holds tables of another program (${names.join(', ')}); name an empty database`);
 }
 
-export async function migrate(
-  db: Database,
-  { migrations, address }: Migrated,
-  explain: (error: unknown) => unknown,
-): Promise<void> {
+export async function migrate(db: Database, { migrations, address }: Migrated, explain: (error: unknown) => unknown) {
   const named = Object.entries(migrations).map(([name, { up, hash }]): [string, Migration] => [
     name,
     {

@@ -83,12 +83,7 @@ export function nextBreaker(
 export type EndedProbe = Pick<EndedRequest, 'health' | 'startedAt'>;
 
 /** If a probe is answered, one create may go. A failed look-up is enough if creates failed only because they did not reach the exchange. */
-export function afterProbe(
-  state: BreakerState,
-  { health, startedAt }: EndedProbe,
-  now: number,
-  random: number,
-): BreakerState {
+export function afterProbe(state: BreakerState, { health, startedAt }: EndedProbe, now: number, random: number) {
   if (!state.needsProbe || state.openUntil > now) return state;
   const isReached = health === 'answered' || (health === 'failed' && state.failed.length === 0);
   if (isReached) return { ...state, needsProbe: false, failedProbes: 0 };

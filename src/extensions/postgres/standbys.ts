@@ -68,12 +68,7 @@ export class Standbys {
    * True once enough standbys have flushed the commit, false if `signal` aborts. `isLast` knows the owner's last
    * commit, which must be on another server too.
    */
-  async prove(
-    commit: ReplicatedCommit,
-    account: string,
-    isLast: (name: string) => boolean,
-    signal: AbortSignal,
-  ): Promise<boolean> {
+  async prove(commit: ReplicatedCommit, account: string, isLast: (name: string) => boolean, signal: AbortSignal) {
     using _ = this.waiting();
     for (let waitMs = FIRST_LOOK_MS; !signal.aborted; waitMs = Math.min(waitMs * 2, LOOK_MS)) {
       if (await this.#look(commit, account, isLast)) return true;
@@ -83,12 +78,7 @@ export class Standbys {
   }
 
   /** Reads on the connection of a commit. True if the commit is proved. Throws `StoreError` if the connection is lost. */
-  async judge(
-    lent: Lent,
-    commit: ReplicatedCommit,
-    account: string,
-    isLast: (name: string) => boolean,
-  ): Promise<boolean> {
+  async judge(lent: Lent, commit: ReplicatedCommit, account: string, isLast: (name: string) => boolean) {
     const { position, timeLine, lastCommit, flushed } = await this.#read(lent, account);
     const isSameLine = timeLine !== null && timeLine === commit.timeLine;
     if (commit.position === undefined || !isSameLine) {
@@ -185,11 +175,7 @@ export function weaknessesOfStandbys(standbys: readonly AttachedStandby[], requi
   ].flatMap((text) => (text === false ? [] : [{ name: 'standbys', text }]));
 }
 
-export async function weaknessesOf(
-  db: Database,
-  synchronousStandbys: number,
-  primary: Pick<Primary, 'weaknesses'>,
-): Promise<readonly Weakness[]> {
+export async function weaknessesOf(db: Database, synchronousStandbys: number, primary: Pick<Primary, 'weaknesses'>) {
   const isUnseen = (await readTimeLine(db)) === null;
   const ofStandbys = weaknessesOfStandbys(await readStandbys(db), synchronousStandbys);
   const ofServer = isUnseen ? [{ name: 'fail-overs', text: NO_TIME_LINE }] : [];

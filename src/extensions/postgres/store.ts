@@ -106,11 +106,7 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
   return { ...forAccount('default'), close: () => disposal.disposeAsync() };
 }
 
-function listeningConnection(
-  place: PostgresDatabase,
-  { instance, hurry }: PostgresOptions,
-  primary: Primary,
-): Connections | undefined {
+function listeningConnection(place: PostgresDatabase, { instance, hurry }: PostgresOptions, primary: Primary) {
   if (!place.notify || instance === undefined) return undefined;
   return openConnections(place, { max: 1, hurry, primary, answerTimeoutMs: NOTICES_TIMEOUT_MS });
 }

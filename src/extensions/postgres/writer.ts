@@ -91,11 +91,7 @@ export class AccountTransactions implements Transactions {
     await tx.run?.(CompiledQuery.raw('set constraints all immediate'));
   }
 
-  async run<Result>(
-    work: Work<Result>,
-    signal: AbortSignal,
-    onFailure: (failure: StoreError) => void,
-  ): Promise<Result> {
+  async run<Result>(work: Work<Result>, signal: AbortSignal, onFailure: (failure: StoreError) => void) {
     const { clock } = this.#deps;
     const deadline = clock.monotonic() + RETRY_FOR_MS;
     for (let stale = 0; ;) {

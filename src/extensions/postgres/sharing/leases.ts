@@ -139,11 +139,7 @@ export class Leases {
   }
 
   /** Claims groups of accounts that are free, as their owners were read. Returns the leases of each group that was claimed whole. */
-  async claim(
-    worker: Worker,
-    groups: readonly AccountGroup[],
-    owners: ReadonlyMap<string, AccountOwner>,
-  ): Promise<readonly WorkerLease[]> {
+  async claim(worker: Worker, groups: readonly AccountGroup[], owners: ReadonlyMap<string, AccountOwner>) {
     const { db, settingsOf } = this.#deps;
     const claims = groups.flat().map((account) => ({
       account,

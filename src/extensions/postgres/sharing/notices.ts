@@ -23,10 +23,7 @@ interface ChangesDeps {
 }
 
 /** Yields when others may have written: after each notice, and from time to time without one; see `Store.changes`. */
-export async function* changesOf(
-  { db, clock, instance = '', notices, notNewer }: ChangesDeps,
-  signal: AbortSignal,
-): AsyncGenerator<readonly string[]> {
+export async function* changesOf({ db, clock, instance = '', notices, notNewer }: ChangesDeps, signal: AbortSignal) {
   const looks = new Looks(clock);
   const listener = notices === undefined ? undefined : new Listener(notices, db, () => looks.hint());
   using _ = { [Symbol.dispose]: () => listener?.close() };

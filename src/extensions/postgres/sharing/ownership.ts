@@ -73,11 +73,7 @@ export class PostgresOwnership implements Ownership {
     }
   }
 
-  async share(
-    groups: readonly AccountGroup[],
-    onTaken: (lease: AccountLease) => void,
-    stop: AbortSignal,
-  ): Promise<void> {
+  async share(groups: readonly AccountGroup[], onTaken: (lease: AccountLease) => void, stop: AbortSignal) {
     const { db, clock } = this.#deps;
     this.#sharing = new Sharing(groups, { db, clock, view: this.#view, leases: this.#leases, onTaken });
     if (this.#worker !== undefined) await setUnits(db, this.#worker.holder, this.#sharing.text);

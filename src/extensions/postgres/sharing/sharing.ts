@@ -75,11 +75,7 @@ export class Sharing {
   }
 
   /** Releases accounts that this worker has without knowing: the answer to a claim was lost, or a part of a group stayed. */
-  async #releaseUnwanted(
-    worker: Worker,
-    owners: ReadonlyMap<string, AccountOwner>,
-    wanted: ReadonlySet<string>,
-  ): Promise<void> {
+  async #releaseUnwanted(worker: Worker, owners: ReadonlyMap<string, AccountOwner>, wanted: ReadonlySet<string>) {
     const { db, leases } = this.#deps;
     const unwanted = [...owners.values()].filter(
       ({ account, holder }) =>

@@ -58,10 +58,7 @@ export async function renewHeartbeat(db: Database, holder: string, held: number,
 }
 
 /** Declares a worker over, unless it has renewed its heartbeat since it was seen. It does not come back. */
-export async function endWorker(
-  db: Database,
-  { holder, seenUntil }: Pick<SeenWorker, 'holder' | 'seenUntil'>,
-): Promise<boolean> {
+export async function endWorker(db: Database, { holder, seenUntil }: Pick<SeenWorker, 'holder' | 'seenUntil'>) {
   // The delete waits for a renewal under way, and then finds another time. The next owner counts from the heartbeat.
   const { numAffectedRows } = await sql`with over as (delete from workers
       where holder = ${holder} and seen_until = ${seenUntil.toISOString()} returning holder, seen_until),
@@ -96,11 +93,7 @@ export async function setUnits(db: Database, holder: string, units: string | nul
   await sql`update workers set units = ${units} where holder = ${holder}`.execute(db);
 }
 
-export async function otherUnits(
-  db: Database,
-  holders: readonly string[],
-  units: string,
-): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+export async function otherUnits(db: Database, holders: readonly string[], units: string) {
   if (holders.length === 0) return new Map();
   const { rows } = await sql<{ holder: string; units: string }>`select holder, units from workers
     where holder = any (${holders}::text[]) and units <> ${units}`.execute(db);
@@ -156,11 +149,7 @@ const HEARD_AT = sql`case when o.holder is null then o.granted_at else coalesce(
  * Assigns free accounts the next generation, unless another has claimed them or their rows are locked. Records a fail-over
  * if the server is on another time-line than at the last commit.
  */
-export async function claimAccounts(
-  db: Database,
-  holder: string,
-  claims: readonly Claim[],
-): Promise<Map<string, Claimed>> {
+export async function claimAccounts(db: Database, holder: string, claims: readonly Claim[]) {
   const claimed = new Map<string, Claimed>();
   for (const batch of partsOf(claims, BATCH)) {
     const accounts = batch.map(({ account }) => account);
