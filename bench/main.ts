@@ -40,7 +40,7 @@ const NUMBERS = ['accounts', 'workers', 'orders'] as const satisfies readonly (k
 const USAGE = `usage: npm run bench [-- [${NAMES.join('|')}]… [--json] [--small] [--write]]
   --json   for programs
   --small  tiny sizes, to see that it runs: its figures mean nothing and no target is held
-  --write  writes the table of \`following\` into docs/performance.md
+  --write  writes the tables of \`following\` into docs/reference/delays.md
   --accounts N, --workers N, --orders N  of \`accounts\`, on one server: 2,000, 10 and 500,000; whole are 10,000, 10 and 5,000,000
   --folder DIR  where that server keeps its data, in place of the memory
 `;

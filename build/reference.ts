@@ -10,6 +10,7 @@ import { GAUGES, liveMetrics } from '../src/extensions/health/ops/metrics.ts';
 import { OPTIONAL, REQUIRED, TABLES } from '../src/extensions/shop/schema.ts';
 import { FINDING_CLASSES } from '../src/findings/rules/classes.ts';
 import { compareTexts } from '../src/extensions/documents/words.ts';
+import { OTHER_FIELDS, RECORD_EVENTS } from '../src/orders/rules/record-change.ts';
 
 /**
  * The pages of docs/reference, each made from the code that it describes. `npm test -- test/docs/reference.test.ts --update` writes
@@ -214,7 +215,11 @@ function events(): ReferencePage {
   const about =
     'The types of events of the feed and of webhooks, with the fields of their `data`. [events.schema.json](../events.schema.json) describes each field.';
   return {
-    ...page('events.md', 'Events', about, [table(['type', 'description', 'data'], rows)]),
+    ...page('events.md', 'Events', about, [
+      table(['type', 'description', 'data'], rows),
+      `## Fields of the record\n\nThe \`field\` of an event that shows a change of the [order record](../integrating.md#fields-of-the-record): ` +
+        `${[...RECORD_EVENTS.values(), OTHER_FIELDS].map(code).join(', ')}.`,
+    ]),
     names: rows.flatMap(([type, , data = '']) =>
       [type, ...data.split(', ').map((field) => `${type} ${field}`)].map(bare),
     ),

@@ -2,10 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { STRATEGIES, type Comparison } from './compare.ts';
 import { missesOf, RATIOS, ratiosOf } from './targets.ts';
 
-const DOCUMENT = new URL('../../docs/performance.md', import.meta.url);
+const DOCUMENT = new URL('../../docs/reference/delays.md', import.meta.url);
 const TITLES = ['world', 'look-ups a second', 'round robin', 'back-off', 'steps', 'learned', 'oracle'];
 
-/** Puts the table of the results and that of the missed targets into the manual, each between its marks. */
+/** Puts the table of the results and that of the missed targets into docs/reference/delays.md, each between its marks. */
 export function writeTables(comparisons: readonly Comparison[]): void {
   const text = withPart(readFileSync(DOCUMENT, 'utf8'), 'following', tableOf(comparisons));
   writeFileSync(DOCUMENT, withPart(text, 'following, missed', missedTableOf(comparisons)));
@@ -15,7 +15,7 @@ function withPart(text: string, name: string, part: string): string {
   const [begin, end] = [`<!-- ${name}: begin -->`, `<!-- ${name}: end -->`];
   const [before, after] = [text.indexOf(begin), text.indexOf(end)];
   if (before < 0 || after < before)
-    throw new Error(`docs/performance.md has no place for the table: ${begin} … ${end}`);
+    throw new Error(`docs/reference/delays.md has no place for the table: ${begin} … ${end}`);
   return `${text.slice(0, before)}${begin}\n\n${part}\n\n${text.slice(after)}`;
 }
 

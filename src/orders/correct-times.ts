@@ -5,6 +5,7 @@ import { LONGEST_WAIT_MS } from './rules/schedule.ts';
 import { forgetAccountFact, readAccountFact, setAccountFact, UNCORRECTED_TIMES } from '../store/tables/accounts.ts';
 import { readOrder } from '../store/orders/orders.ts';
 import {
+  accountsToPutRight,
   CORRECTED_STATES,
   correctDueTimes,
   wronglyDueOrders,
@@ -102,9 +103,12 @@ export class WrongTimes {
 
   /** Makes orders due whose due times no schedule plans; if the clock went back, all orders that wait. It works in pages. */
   async correct(clockWentBack: boolean): Promise<void> {
-    const { account, clock, log, settings } = this.#deps;
+    const { account, store, clock, log, settings } = this.#deps;
     const now = clock.now();
     const latest = clockWentBack ? now : after(now, Math.max(LONGEST_WAIT_MS, ...settings.verifyAfter));
+    // A transaction for each state costs a new owner most of its time, and hardly ever is any time wrong.
+    const wrong = await accountsToPutRight(store.db, { accounts: [account], due: latest, lease: latest });
+    if (wrong.length === 0) return;
     const left: string[] = [];
     let orders = 0;
     for (const state of CORRECTED_STATES) {

@@ -9,7 +9,7 @@ import { recordUnknownOutcome } from '../findings/record-findings.ts';
 import { recordOrKeep } from './record-outcome.ts';
 import type { WrongTimes } from './correct-times.ts';
 import { findOrders } from '../store/find-orders.ts';
-import { correctDueTimes } from '../store/orders/wrong-due-times.ts';
+import { correctDueTimes, wronglyDueOrders } from '../store/orders/wrong-due-times.ts';
 import { lookUp } from './follow.ts';
 
 const PAGE = 200;
@@ -30,7 +30,8 @@ export async function recover(
   let found = 0;
   for (let fromId = ''; ;) {
     const ids = await orderIds(store.db, { account, states: ['sending'], fromId, limit: PAGE });
-    for (const id of ids) await isolateFailure(deps, id, () => sendingBecomesUnknown(deps, id));
+    // Together, so that they share a commit.
+    await Promise.all(ids.map((id) => isolateFailure(deps, id, () => sendingBecomesUnknown(deps, id))));
     found += ids.length;
     if (ids.length < PAGE) break;
     fromId = ids.at(-1) ?? fromId;
@@ -142,6 +143,7 @@ async function makeDue({ account, store, clock }: Pick<FlowDeps, 'account' | 'st
     for (let made = PAGE; made >= PAGE;) {
       const now = clock.now();
       const query = { account, state: 'pending', reason, latest: now, to: now, limit: PAGE } as const;
+      if ((await wronglyDueOrders(store.db, query)).length === 0) return;
       made = await store.writer.write((tx) => correctDueTimes(tx, query));
     }
   } catch (error) {

@@ -25,7 +25,7 @@ export interface Promised {
 }
 
 interface Row {
-  /** The disturbance, as docs/reliability.md says it. */
+  /** The disturbance, as docs/reference/survival.md says it. */
   readonly text: string;
   readonly columns: readonly ColumnName[];
   /** An order could be created twice: such cells are tried more often. */

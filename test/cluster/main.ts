@@ -1,9 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { PAGE } from '../proof/reliability.ts';
 import { runParts } from '../proof/run.ts';
 import { cellNamed, CELLS, nameOf, ROWS, type Cell } from './cells.ts';
-import { cellLine, withMatrix } from './page.ts';
+import { cellLine, MATRIX_PAGE, withMatrix } from './page.ts';
 import { cellsOf, cluster, pieceNameOf, timesOf, violationsOf } from './proof.ts';
 import { runCell, whyNoCluster } from './run.ts';
 
@@ -13,7 +12,7 @@ const USAGE = `usage: npm run cluster -- [--cell ROW/COLUMN] [--times N]
   --cell   that cell alone; without it, the cells of a small dose
   --times  so often on one cluster (1)
   --full   all cells, as often as a release tries them, in hours. Each result is kept in data/proof: broken off, it continues
-           from there. It writes the matrix of all that has run into docs/reliability.md
+           from there. It writes the matrix of all that has run into docs/reference/survival.md
   --list   what is done in each cell, and what it promises
 Exit 1 if a promise was broken.
 `;
@@ -58,8 +57,8 @@ async function runFull(cells: readonly Cell[]): Promise<void> {
   const pieces = cluster.pieces('full').filter(({ name }) => names.includes(name));
   const part = { ...cluster, pieces: () => pieces, least: () => ({}) };
   const [result] = await runParts([part], 'full', say);
-  writeFileSync(PAGE, withMatrix(readFileSync(PAGE, 'utf8')));
-  say('docs/reliability.md is written');
+  writeFileSync(MATRIX_PAGE, withMatrix(readFileSync(MATRIX_PAGE, 'utf8')));
+  say('docs/reference/survival.md is written');
   if (result === undefined || result.violations.length > 0) process.exitCode = 1;
 }
 

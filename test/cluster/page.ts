@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { markdownTable } from '../proof/markdown.ts';
 import { folderOf, readKept, type KeptResult } from '../proof/kept.ts';
 import { replaceBetween } from '../proof/reliability.ts';
@@ -5,6 +6,8 @@ import { CELLS, COLUMNS, nameOf, ROW_NAMES, ROWS, type Cell, type ColumnName } f
 import { cluster, pieceNameOf } from './proof.ts';
 import type { TrialResult } from './trial.ts';
 
+/** The page of the reference with the matrix. */
+export const MATRIX_PAGE = fileURLToPath(new URL('../../docs/reference/survival.md', import.meta.url));
 const LINES = [
   '<!-- begin: written by `npm run cluster -- --full` -->',
   '<!-- end: written by `npm run cluster -- --full` -->',

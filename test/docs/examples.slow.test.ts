@@ -10,8 +10,7 @@ import { postgresOfTests } from '../support/postgres-server.ts';
 import { newPostgresDatabase } from '../support/postgres.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const [, SECTION = ''] =
-  /\n## Examples\n([^]*?)\n## /.exec(readFileSync(join(ROOT, 'docs/integrating.md'), 'utf8')) ?? [];
+const [, SECTION = ''] = /\n## The code\n([^]*)/.exec(readFileSync(join(ROOT, 'docs/examples.md'), 'utf8')) ?? [];
 /** The examples of the manual, by the name that the first line has as a comment. */
 const CODE = new Map(
   [...SECTION.matchAll(/```\w+\n(?:<\?php )?(?:\/\/|#|--) ([^\n]+)\n[^]*?\n```/g)].map(([block, name = '']) => [
@@ -108,5 +107,12 @@ describe('the examples', () => {
     }
     const orders = openMerchant(server).prepare('select external_order_id, asset from merchant_orders').raw().all();
     expect(orders).toEqual([['shop-1001', '0.25']]);
+  });
+
+  it.skipIf(postgresOfTests() === undefined)('of queries on PostgreSQL are understood', async () => {
+    const queries = readFileSync(join(ROOT, 'docs/postgresql.md'), 'utf8').match(/^select .*;$/gm) ?? [];
+    expect(queries).toHaveLength(2);
+    const db = openMerchant(await newPostgresDatabase());
+    for (const query of queries) expect(db.prepare(query).raw().all()).toBeInstanceOf(Array);
   });
 });

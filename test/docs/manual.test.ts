@@ -8,7 +8,6 @@ import { isMap, isScalar, parse, parseAllDocuments } from 'yaml';
 import { createProgram } from '../../src/cli/program.ts';
 import { EXTENSIONS } from '../../src/extensions.ts';
 import { EVENT_TYPES } from '../../src/extensions/feed/event.ts';
-import { OTHER_FIELDS, RECORD_EVENTS } from '../../src/orders/rules/record-change.ts';
 import { ALLOWED_NEXT } from '../../src/orders/rules/states.ts';
 import { commandFolder } from '../support/folders.ts';
 import { namesIn, tableBelow } from '../support/pages.ts';
@@ -128,7 +127,7 @@ describe.each(PAGES)('$path', (shown) => {
 
   it('names files that are there', () => {
     const files = codeSpans(shown).filter((code) =>
-      /^(?:src|test|migrations|config|program|docs|deploy|build|\.ci|\.github)\/[\w./-]+$/.test(code),
+      /^(?:src|test|migrations|config|bench|tools|docs|deploy|build|\.ci|\.github)\/[\w./-]+$/.test(code),
     );
     // A merchant makes this one.
     const missing = files.filter((file) => file !== 'config/local.yaml' && !existsSync(join(ROOT, file)));
@@ -284,11 +283,5 @@ describe('tables of columns', () => {
   it('have every column of order_events, once', () => {
     const shown = tableBelow(page('docs/integrating.md'), '## Events').flatMap(([names]) => namesIn(names));
     expect(shown.toSorted()).toEqual(columnsOf('order_events').toSorted());
-  });
-
-  it('name the event of every field of a record, once', () => {
-    const [, below = ''] = page('docs/integrating.md').text.split('### Fields of the record');
-    const [, names = ''] = /The names:\n\n(.*?)\.\n\n/s.exec(below) ?? [];
-    expect(namesIn(names)).toEqual([...RECORD_EVENTS.values(), OTHER_FIELDS]);
   });
 });

@@ -33,7 +33,7 @@ describe('the examples that open SQLite', () => {
   it('set a busy timeout, each of them', () => {
     expect(OPENING.filter(({ code }) => !BUSY_TIMEOUT.test(code))).toEqual([]);
     expect(OPENING.map(({ path }) => path)).toContain('README.md');
-    const ofShops = ['docs/integrating.md', 'docs/webhooks.md'];
+    const ofShops = ['docs/examples.md', 'docs/integrating.md', 'docs/webhooks.md'];
     expect(OPENING.filter(({ path }) => ofShops.includes(path))).toHaveLength(10);
   });
 
@@ -42,8 +42,12 @@ describe('the examples that open SQLite', () => {
       text.includes('merchant_orders'),
     );
     expect(statements).toHaveLength(8);
+    const asked = BLOCKS.filter(({ path }) => path === 'docs/integrating.md').flatMap(
+      ({ code }) => code.match(/^ {4}select .*$/gm) ?? [],
+    );
+    expect(asked).toHaveLength(1);
     const db = new Database(place.path);
-    expect(() => statements.map((statement) => db.prepare(statement))).not.toThrow();
+    expect(() => [...statements, ...asked].map((statement) => db.prepare(statement))).not.toThrow();
     db.close();
   });
 });

@@ -157,6 +157,8 @@ export class Replay {
   readonly #lives: (Life | undefined)[] = [undefined, undefined];
   /** The lost process that may come back to name what it sent: in the model it lives on. */
   #reporting: Life | undefined;
+  /** A process has reported that was lost before the two that stand for the workers. */
+  #hasThird = false;
   #lastSlot: Slot = 1;
   #seenId = 0;
   #seenGeneration = 0;
@@ -208,6 +210,12 @@ export class Replay {
     this.#seenGeneration = (this.#generation.get(this.#account) as number | undefined) ?? 0;
   }
 
+  /** A lost process names what it sent. The model has two workers, so the report of a third one ends a trace. */
+  reports(life: Life | undefined): void {
+    this.poll();
+    this.#hasThird ||= life !== undefined && !this.#lives.includes(life);
+  }
+
   /** Takes what was committed since: a claim, then the moves of orders. A process may have died after its commit. */
   poll(): void {
     const generation = (this.#generation.get(this.#account) as number | undefined) ?? 0;
@@ -254,8 +262,9 @@ export class Replay {
     const isOfPerson = source === 'operator';
     // A person who has an order sent again may be wrong; so may the setting that has it sent again once it is proved absent.
     const isResend = from === UNKNOWN && to === PENDING && this.#traces.get(id)?.possible.mayResend === true;
+    const isOfThird = this.#hasThird && from === PENDING && to === UNKNOWN;
     const names = isLate ? (['record'] as const) : isOfPerson ? BY_PERSON : BY_PROGRAM;
-    this.#take(id, names, { what: `${old} → ${value}`, isRisk: isOfPerson || isResend, to });
+    this.#take(id, names, { what: `${old} → ${value}`, isRisk: isOfPerson || isResend || isOfThird, to });
     return isLate;
   }
 

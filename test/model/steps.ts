@@ -4,7 +4,7 @@ import { Scene, type Slot, type State } from './state.ts';
 /** The mistakes that can be planted, each a macro of ownership.pml; NO_PROOF shows with a synchronous standby alone. */
 export const MISTAKES = {
   EARLY: 'a request leaves before its intent is durable',
-  NO_FENCE: 'an owner that another has followed writes all the same: take-over without the generation',
+  NO_FENCE: 'an owner that another has followed still writes: take-over without the generation',
   NO_MARK: 'a write requires the generation alone, so an owner does not notice that its last commit is gone',
   NO_TRUST: 'a request leaves although the heartbeat is no longer trusted',
   FORGET: 'a claim does not notice that the server was promoted',
@@ -13,7 +13,7 @@ export const MISTAKES = {
   NO_LEASE: 'the next owner does not read which requests the last one was granted',
   TIMEOUT: 'an order whose request had no answer is pending again',
   ABSENCE: 'absence frees an order that was in doubt',
-  WOKEN: 'a worker that stood still goes on by its generation on a promoted server',
+  WOKEN: 'a worker that stood still continues by its generation on a promoted server',
   NO_PROOF: 'a request does not wait until its intent is on the synchronous standby',
 } as const;
 

@@ -6,6 +6,7 @@ import { heardStatements } from '../support/heard-statements.ts';
 import { echo, NOT_FOUND, record, type ScriptedAnswer } from '../support/scripted-exchange.ts';
 import { scriptedProgram } from '../support/test-program.ts';
 import { DAY } from '../support/tracking.ts';
+import { unguarded } from '../support/unguarded.ts';
 
 const NEVER = new AbortController().signal;
 const FINAL = { status: 'DONE', completionDate: '2026-01-05T12:00:00Z', serverDate: '2026-01-05T12:00:00Z' };
@@ -48,3 +49,28 @@ it('an order costs these statements and commits on SQLite', ofSqlite('statements
     nothing: [4, 0],
   });
 });
+
+it(
+  'a new owner that finds nothing wrong commits nothing of its own, and orders found sending share a commit',
+  ofSqlite('statements are counted there'),
+  async () => {
+    let commits = 0;
+    const wrap = heardStatements((text) => {
+      if (/^commit\b/i.test(text)) commits += 1;
+    });
+    const { program } = await scriptedProgram({ overrides: { store: { wrap } } });
+    program.insert({ external_order_id: 'a' }, { external_order_id: 'b' }, { external_order_id: 'c' });
+    const commitsOfStart = async () => {
+      commits = 0;
+      await program.restart();
+      return commits;
+    };
+    const ofClaim = await commitsOfStart();
+    unguarded(program.merchant, () =>
+      program.merchant.exec(
+        `update merchant_orders set revision = revision + 1, state = 'sending', attempts = 1, next_action_at = null`,
+      ),
+    );
+    expect([ofClaim, await commitsOfStart()]).toEqual([1, 2]);
+  },
+);

@@ -18,7 +18,7 @@ export function pageOf(page: string, results: readonly PartResult[]): string {
 export function replaceBetween(page: string, [begin, end]: readonly [string, string], text: string): string {
   const [before, rest] = page.split(begin);
   const after = rest?.split(end)[1];
-  if (after === undefined) throw new Error(`${PAGE} lacks the lines ${begin} and ${end}: put them back`);
+  if (after === undefined) throw new Error(`the page lacks the lines ${begin} and ${end}: put them back`);
   return `${before}${begin}\n\n${text}\n\n${end}${after}`;
 }
 

@@ -1,9 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { PAGE } from '../proof/reliability.ts';
 import { BUGS, SEEDS } from './planted/bugs.ts';
 import { findDeclaration } from './planted/declaration.ts';
-import { pageWith } from './planted/page.ts';
+import { pageOf, PLANTED_PAGE } from './planted/page.ts';
 import { plant, plantHere } from './planted/plant.ts';
 
 const CODE = `const LIMIT = 3;
@@ -90,8 +88,7 @@ describe('a planted bug', () => {
     expect(Object.values(SEEDS).filter((seed = 0) => seed < 1 || seed > 5_000)).toEqual([]);
   });
 
-  it('is a line of docs/reliability.md, which `npm run planted -- --find` writes', () => {
-    const page = readFileSync(PAGE, 'utf8');
-    expect(page).toBe(pageWith(page, BUGS));
+  it('is a line of docs/reference/planted-bugs.md, which `npm run planted -- --find` writes', async () => {
+    await expect(pageOf(BUGS)).toMatchFileSnapshot(PLANTED_PAGE);
   });
 });

@@ -365,6 +365,7 @@ class World implements Surroundings, AccountWorld, Machine, Disposable {
     for (const account of this.accounts) account.promoted();
     if (intents === undefined || reportsAfterMs === undefined) return;
     const report = (triesLeft: number) => {
+      this.#replay?.reports(lost);
       for (const account of this.accounts) void account.reportSent(intents);
       if (triesLeft > 0)
         this.scheduler.after(MINUTE, 'the lost process names what it sent', () => report(triesLeft - 1));

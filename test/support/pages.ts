@@ -22,3 +22,15 @@ export function tableBelow({ text }: { readonly text: string }, heading: string)
 export function namesIn(cell = ''): string[] {
   return [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
 }
+
+/** The words that a person reads on a page: without code, generated tables and the rules of other tables. */
+export function proseWords(page: string): number {
+  const generated = /^<!-- begin: [^]*?^<!-- end: .*$/gm;
+  const code = /^ *```[^]*?^ *```$|^(?: {4}.*\n)+/gm;
+  return (
+    page
+      .replaceAll(generated, '')
+      .replaceAll(code, '')
+      .match(/\S*[\p{L}\p{N}]\S*/gu)?.length ?? 0
+  );
+}

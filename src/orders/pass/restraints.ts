@@ -66,10 +66,15 @@ export class AccountRestraints implements AccountState {
   async open(): Promise<void> {
     const { store, account } = this.#deps;
     const fact = async (name: string) => await readAccountFact(store.db, { account, name });
-    this.#isKeyTaken = (await fact(FACTS.keyTaken)) !== undefined;
-    const unknownInARow = Number((await fact(FACTS.unknownInARow)) ?? 0);
-    this.#forbiddenEnded = Number((await fact(FACTS.forbiddenEnded)) ?? 0);
-    const stored = await readHolds(store.db, account);
+    const [keyTaken, unknown, forbiddenEnded, stored] = await Promise.all([
+      fact(FACTS.keyTaken),
+      fact(FACTS.unknownInARow),
+      fact(FACTS.forbiddenEnded),
+      readHolds(store.db, account),
+    ]);
+    this.#isKeyTaken = keyTaken !== undefined;
+    const unknownInARow = Number(unknown ?? 0);
+    this.#forbiddenEnded = Number(forbiddenEnded ?? 0);
     this.isKeyOther = stored.some(({ kind }) => kind === 'key-refused');
     const restraints = stored.map((restraint) => takenOver(restraint, this.now()));
     // Without the restraint, the last evidence may be an outage, or a person ended the restraint.

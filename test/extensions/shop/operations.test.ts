@@ -60,8 +60,8 @@ async function askedBy(method: string): Promise<string | undefined> {
 }
 
 describe('the table of operations in the manual', () => {
-  const page = { text: readFileSync(new URL('../../../docs/integrating.md', import.meta.url), 'utf8') };
-  const rows = tableBelow(page, '### Every operation').map(([operation, scopes, command, methods]) => ({
+  const page = { text: readFileSync(new URL('../../../docs/api.md', import.meta.url), 'utf8') };
+  const rows = tableBelow(page, '## Every operation').map(([operation, scopes, command, methods]) => ({
     operation: namesIn(operation).join(' '),
     scopes: namesIn(scopes),
     commands: namesIn(command),

@@ -12,7 +12,7 @@ export interface Edit {
 /** A bug that a good engineer could make, and that the simulation must catch. */
 export interface PlantedBug {
   readonly name: string;
-  /** The change of the bug: a sentence of docs/reliability.md. */
+  /** The change of the bug: a line of docs/reference/planted-bugs.md. */
   readonly text: string;
   /** The promise, as the observer words it, that it breaks first. */
   readonly breaks: RegExp;

@@ -1,11 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { PAGE } from '../../proof/reliability.ts';
 import type { PlantedBug } from './bug.ts';
 import { BUGS, SEEDS } from './bugs.ts';
-import { pageWith } from './page.ts';
+import { pageOf, PLANTED_PAGE } from './page.ts';
 import { besideEachOther, catchBug, cheapestFirst, firstSeeds } from './run.ts';
 import { plantHere } from './plant.ts';
 
@@ -39,7 +38,7 @@ async function main(): Promise<void> {
   const chosen = BUGS.filter(({ name }) => values.name.length === 0 || values.name.includes(name));
   const found = await besideEachOther(chosen, Number(values.workers), tried);
   if (found.includes(false)) process.exitCode = 1;
-  if (values.find) writeFileSync(PAGE, pageWith(readFileSync(PAGE, 'utf8'), BUGS));
+  if (values.find) writeFileSync(PLANTED_PAGE, pageOf(BUGS));
 }
 
 /** Tells whether the bug is caught as it should be. */

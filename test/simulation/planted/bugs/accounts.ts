@@ -7,7 +7,7 @@ const WAITS = /no account waits for another|a hold is of its account alone/;
 export const ACCOUNT_BUGS: readonly PlantedBug[] = [
   {
     name: 'pause-of-one-holds-all',
-    text: 'the holds of all accounts are read for each',
+    text: 'each account reads the holds of all accounts',
     breaks: WAITS,
     edits: [
       {
@@ -33,7 +33,7 @@ export const ACCOUNT_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'failure-of-one-ends-all',
-    text: 'an account that cannot go on ends the process',
+    text: 'an account that cannot continue ends the process',
     breaks: /no bug/,
     edits: [
       {
@@ -72,7 +72,7 @@ export const ACCOUNT_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'chain-goes-on-from-another-account',
-    text: 'in a transaction of several accounts, each goes on with the end of the chain of the first',
+    text: 'in a transaction of several accounts, each continues the chain of the first',
     breaks: /the chain is whole|counts equal the rows/,
     edits: [
       {
@@ -85,7 +85,7 @@ export const ACCOUNT_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'one-due-account-is-woken',
-    text: 'of the accounts in which something has come due, the first is woken alone',
+    text: 'only the first of several accounts in which something is due is woken',
     breaks: WAITS,
     edits: [
       {

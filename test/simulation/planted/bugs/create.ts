@@ -20,7 +20,7 @@ export const CREATE_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'unknown-is-sent-again',
-    text: 'an outcome that is not known is taken for one that is known to have failed',
+    text: 'an unknown outcome counts as a known failure',
     breaks: /unknown is never re-sent/,
     edits: [
       {
@@ -46,10 +46,10 @@ export const CREATE_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'late-answer-is-dropped',
-    text: 'an answer that accepts an order is dropped where the order is no longer `sending`',
+    text: 'an answer that accepts an order is dropped if the order is no longer `sending`',
     breaks: /everything settles or is held/,
     notCaught:
-      'only one process at a time has the generation to record outcomes, and it lets nobody move an order whose create is in flight',
+      'only one process at a time has the generation to record outcomes, and no person may move an order whose create is in flight',
     edits: [
       {
         file: DECIDE,
@@ -162,7 +162,7 @@ export const CREATE_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'one-order-stops-the-pass',
-    text: 'what the database refuses of one order ends the pass',
+    text: 'a write of one order that the database refuses ends the pass',
     breaks: /no bug|no order waits for another/,
     edits: [
       {

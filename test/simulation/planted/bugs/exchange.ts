@@ -83,7 +83,7 @@ export const EXCHANGE_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'one-in-flight-too-many',
-    text: 'one request more than `exchange.concurrency` goes at a time',
+    text: 'one request more than `exchange.concurrency` is in flight',
     breaks: /bounded concurrency/,
     edits: [
       {
@@ -96,7 +96,7 @@ export const EXCHANGE_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'creates-in-flight-count-each',
-    text: 'each create of unknown outcome is a piece of evidence that creates alone are lost, also of those in flight together',
+    text: 'each create of unknown outcome counts as evidence that creates alone are lost, also each of several in flight together',
     breaks: /creates are slowed/,
     edits: [
       {

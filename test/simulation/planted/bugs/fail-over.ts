@@ -7,7 +7,7 @@ const TWICE = /no order is created twice|unknown is never re-sent/;
 export const FAIL_OVER_BUGS: readonly PlantedBug[] = [
   {
     name: 'fail-over-bound-counts-what-is-sent',
-    text: 'after a fail-over the orders that may have been sent are counted by the rate, not by what a pass walks by',
+    text: 'after a fail-over the orders that may have been sent are counted by the rate alone',
     breaks: TWICE,
     mode: 'promoted',
     edits: [
@@ -21,7 +21,7 @@ export const FAIL_OVER_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'fail-over-is-not-taken-up',
-    text: 'a fail-over that was noticed is not taken up',
+    text: 'an owner that notices a fail-over does nothing about it',
     breaks: TWICE,
     mode: 'promoted',
     edits: [{ file: FLOW, in: 'takeUpFailOvers', from: 'markedAt === undefined', to: 'markedAt !== undefined' }],

@@ -7,7 +7,7 @@ const ABSENT = 'src/orders/rules/absent.ts';
 export const FOLLOW_BUGS: readonly PlantedBug[] = [
   {
     name: 'disputed-reads-open',
-    text: 'an order that contradicts the row is taken for ours',
+    text: 'an order that contradicts the row counts as ours',
     breaks: /what contradicts never reads as ours/,
     edits: [
       {
@@ -20,7 +20,7 @@ export const FOLLOW_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'record-that-lacks-settles-a-dispute',
-    text: 'a record that lacks what an order is disputed by makes it ours',
+    text: 'a record without the field by which an order is disputed makes the order ours',
     breaks: /what contradicts never reads as ours|no order of ours is disputed/,
     mode: 'themed',
     edits: [
@@ -139,7 +139,7 @@ export const FOLLOW_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'moved-past-the-table',
-    text: 'an unknown outcome goes straight back to pending where it is sent again, a move that the table of moves does not have',
+    text: 'an unknown outcome that is sent again becomes pending at once, a move that the table of moves does not have',
     breaks: /no bug|moves of the table/,
     edits: [
       {

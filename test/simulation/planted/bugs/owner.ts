@@ -8,7 +8,7 @@ const DECIDE_RESTRAINTS = 'src/accounts/rules/restraints.ts';
 export const OWNER_BUGS: readonly PlantedBug[] = [
   {
     name: 'rate-forgotten-at-restart',
-    text: 'what the last owner was granted does not count against the rate',
+    text: 'requests that the last owner was granted do not count against the rate',
     breaks: /rate kept/,
     edits: [
       {
@@ -21,7 +21,7 @@ export const OWNER_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'spent-requests-forgotten-at-restart',
-    text: 'a lease tells what was granted, and not what was sent before it in the window',
+    text: 'a lease names the granted requests, and not the requests before it in the window',
     breaks: /rate kept/,
     edits: [
       {
@@ -34,7 +34,7 @@ export const OWNER_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'running-requests-forgotten-at-restart',
-    text: 'a lease does not count the requests that are under way as it is written',
+    text: 'a lease does not count the requests in flight when it is written',
     breaks: /rate kept/,
     edits: [
       {
@@ -62,7 +62,7 @@ export const OWNER_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'in-flight-is-recovered',
-    text: 'an order whose create is in flight is taken for one whose outcome could not be written',
+    text: 'an order whose create is in flight counts as one whose outcome could not be written',
     breaks: /a person decides/,
     edits: [
       {
@@ -87,7 +87,7 @@ export const OWNER_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'pause-read-only-at-the-start',
-    text: 'a pause that a person sets is heeded by the next process',
+    text: 'only the next process heeds a pause that a person sets',
     breaks: /a pause is kept/,
     edits: [
       {
@@ -113,7 +113,7 @@ export const OWNER_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'late-owner-goes-on',
-    text: 'an owner that wakes late does not see that another one has followed it',
+    text: 'an owner that wakes late does not see that another owner has followed it',
     breaks: /one owner an account|rate kept|a person decides|unknown is never re-sent/,
     edits: [
       {
@@ -139,7 +139,7 @@ export const OWNER_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'clock-set-back-is-not-noticed',
-    text: 'that the clock was set back is looked for with the wrong sign',
+    text: 'the check for a clock that was set back has the wrong sign',
     breaks: /everything settles or is held|no order is lost/,
     edits: [
       {
@@ -165,13 +165,13 @@ export const OWNER_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'guard-forgets-at-restart',
-    text: 'what was sent in the last hour does not count against `guard.*` after a restart',
+    text: 'creates of the last hour do not count against `guard.*` after a restart',
     breaks: /limits of creates kept/,
     edits: [{ file: 'src/app.ts', in: 'startApp', from: 'await guard.open(store.db);', to: '' }],
   },
   {
     name: 'guard-off-by-one',
-    text: 'one create more than `guard.createsPerHour` goes',
+    text: 'one create more than `guard.createsPerHour` is sent',
     breaks: /limits of creates kept/,
     edits: [
       {

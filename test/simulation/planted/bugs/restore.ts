@@ -23,14 +23,14 @@ export const RESTORE_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'older-in-events-and-in-owners',
-    text: 'a database is older than its mark where it lacks events and owners, and not where it lacks either',
+    text: 'a database counts as older than its mark only if it lacks both events and owners',
     breaks: /an older copy is noticed|no order is created twice|unknown is never re-sent/,
     mode: 'restored',
     edits: [{ file: 'src/store/mark.ts', in: 'isBefore', from: ' || ', to: ' && ' }],
   },
   {
     name: 'restored-pending-is-sent',
-    text: 'an order that is pending in a restored database is not taken for sent',
+    text: 'an order that is pending in a restored database counts as not sent',
     breaks: /an older copy is noticed|no order is created twice|unknown is never re-sent/,
     mode: 'restored',
     edits: [{ file: 'src/extensions/restore/restore.ts', in: 'LEFT', from: "'pending', ", to: '' }],

@@ -4,7 +4,7 @@ import type { PlantedBug } from '../bug.ts';
 export const STORE_BUGS: readonly PlantedBug[] = [
   {
     name: 'unknown-commit-taken-for-undone',
-    text: 'a commit whose connection was lost is taken for undone, and made again',
+    text: 'a commit whose connection was lost counts as undone, and is made again',
     breaks: /no bug|one event a change|what was committed stays/,
     mode: 'themed',
     edits: [
@@ -18,7 +18,7 @@ export const STORE_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'heads-of-a-transaction-that-failed',
-    text: 'a transaction that is tried again goes on with the end of the chain of the one that failed',
+    text: 'a transaction that is tried again continues the chain of the one that failed',
     breaks: /the chain is whole/,
     edits: [
       {
@@ -45,7 +45,7 @@ export const STORE_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'stale-save-passes',
-    text: "a program of the merchant's that saves a whole row as it read it overwrites ours",
+    text: 'a program of the merchant that saves a whole row as it read it overwrites our columns',
     breaks: /row equals last event|no stale/,
     edits: [
       {
@@ -58,7 +58,7 @@ export const STORE_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'result-before-the-commit',
-    text: 'who writes has the result before the transaction is committed',
+    text: 'a write returns its result before the transaction is committed',
     breaks: /intent before send|what was committed stays/,
     edits: [
       {

@@ -9,7 +9,7 @@ const DELIVERIES = 'src/extensions/webhooks/tables/deliveries.ts';
 export const WEBHOOK_BUGS: readonly PlantedBug[] = [
   {
     name: 'cursor-before-the-delivery',
-    text: 'the cursor of an endpoint moves on over events that it has not taken',
+    text: 'the cursor of an endpoint passes events that it has not accepted',
     breaks: /webhooks complete|webhooks in order per order|no receiver waits for another/,
     edits: [
       {
@@ -47,7 +47,7 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'parked-in-memory-only',
-    text: 'what was refused is not written',
+    text: 'a refused event is kept in memory only',
     breaks: /webhooks complete|webhooks in order per order|no receiver waits for another/,
     edits: [
       {
@@ -60,7 +60,7 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'unparked-too-soon',
-    text: 'once the event that was refused is taken, those that came behind it are passed over',
+    text: 'once the refused event is accepted, the events behind it are left out',
     breaks: /webhooks complete|webhooks in order per order|no receiver waits for another/,
     edits: [
       {
@@ -73,7 +73,7 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'given-up-without-a-dead-letter',
-    text: 'an event that was refused to the end is kept nowhere',
+    text: 'an event that was refused at every attempt is kept nowhere',
     breaks: /webhooks complete|webhooks in order per order|no receiver waits for another/,
     edits: [
       {
@@ -86,7 +86,7 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'redirect-counts-as-taken',
-    text: 'an endpoint that answers with a redirect has taken the event',
+    text: 'a redirect counts as an accepted event',
     breaks: /webhooks complete|webhooks in order per order|no receiver waits for another/,
     edits: [{ file: 'src/extensions/webhooks/delivery.ts', in: 'outcomeOf', from: 'status < 300', to: 'status < 400' }],
   },
@@ -105,7 +105,7 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'ninth-delivery-in-flight',
-    text: 'one delivery more than eight is under way at a time',
+    text: 'nine deliveries are in flight at a time',
     breaks: /bounded concurrency/,
     edits: [
       {
@@ -144,7 +144,7 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'receiver-gets-all-types',
-    text: 'the filter of an endpoint is not looked at',
+    text: 'the filter of an endpoint is ignored',
     breaks: /only the types that are wanted/,
     edits: [
       {
@@ -223,9 +223,9 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'cursor-ahead-of-its-page',
-    text: 'where a page ends the feed, its cursor is the newest event, read after the page',
+    text: 'the cursor of the last page is the newest event, read after the page',
     breaks: /the feed/,
-    notCaught: 'nothing happens between two reads that follow each other, as each waits for promises only',
+    notCaught: 'nothing happens between two reads that follow each other, because each waits for promises only',
     edits: [
       {
         file: 'src/extensions/feed/feed.ts',
