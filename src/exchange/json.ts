@@ -1,7 +1,7 @@
 import { isLosslessNumber, parse, type ParseOptions } from 'lossless-json';
 import type { z } from 'zod';
 
-/** Deeper than any answer of the interface; what reads and writes a value goes down by recursion. */
+/** No answer of the interface is as deep, and what reads or writes a value goes down by recursion. */
 const MAX_DEPTH = 50;
 
 /**
