@@ -131,29 +131,17 @@ export interface WaitingOrders {
   readonly lookupsDue: number;
 }
 
-type Waiting = { account: string; until: string; limit: number };
-
 /** One range of the index of due orders for each state. */
-const waitingStatement = statement<Waiting, { state: string; orders: number }>((v) => {
-  const pending = countOf('pending', v);
-  const due = [...FOLLOWED_STATES, ...RECHECKED_STATES].map((state) => countOf(state, v));
-  return due.reduce((all, one) => all.unionAll(one), pending);
+const waitingStatement = statement((v: { account: string; until: string; limit: number }) => {
+  const counts = ['pending', ...FOLLOWED_STATES, ...RECHECKED_STATES].map((state) => {
+    const isDue = state === 'pending' ? sql`` : sql`and next_action_at <= ${v.until}`;
+    // In the order of the index of due orders: a plan that is kept takes no other one.
+    return sql`select ${sql.lit(state)} as state, count(*) as orders from (select external_order_id from merchant_orders
+      where account = ${textToFind(v.account)} and state = ${sql.lit(state)} ${isDue}
+      order by next_action_at limit 0 + ${v.limit}) as due`;
+  });
+  return sql<{ state: string; orders: number }>`${sql.join(counts, sql` union all `)}`;
 });
-
-function countOf(state: string, v: Waiting) {
-  const orders = queries
-    .selectFrom('merchant_orders')
-    .select('external_order_id')
-    .where('account', '=', textToFind(v.account))
-    .where('state', '=', sql.lit(state))
-    // As the index of due orders has them: a plan that is kept takes no other one.
-    .orderBy('next_action_at')
-    .limit(v.limit);
-  const waiting = state === 'pending' ? orders : orders.where('next_action_at', '<=', v.until);
-  return queries
-    .selectFrom(waiting.as('due'))
-    .select([sql.lit(state).as('state'), (select) => select.fn.countAll<number>().as('orders')]);
-}
 
 export async function countWaiting(
   db: Database,

@@ -2,9 +2,9 @@ import { sql } from 'kysely';
 import { ATTENTION_STATES } from '../../orders/rules/states.ts';
 import { appendToChain, type Uncounted } from './chain.ts';
 import { indexedBy } from '../dialect.ts';
-import type { OrderRow } from '../orders/order-columns.ts';
+import type { OrderKey, OrderRow } from '../orders/order-columns.ts';
 import type { Database, NewEvent, Transaction } from '../port.ts';
-import { queries, statement } from '../statement.ts';
+import { statement } from '../statement.ts';
 
 /** An event of an order, a link or an account that changed no column of theirs, or a finding. */
 export type Happening = Pick<NewEvent, 'account' | 'type' | 'subject' | 'field' | 'source'> &
@@ -69,14 +69,10 @@ function asksForAttention({ type, field, new_value: to }: NewEvent): boolean {
   return type === 'order' && field === 'state' && (ATTENTION_STATES as readonly (string | null)[]).includes(to);
 }
 
-const firstSentStatement = statement((v: { account: string; externalOrderId: string }) =>
-  queries
-    .selectFrom('order_events')
-    .select('observed_at')
-    .where((event) => event.and({ account: v.account, external_order_id: v.externalOrderId }))
-    .where((event) => event.and({ field: 'state', new_value: 'sending' }))
-    .orderBy('id')
-    .limit(1),
+const firstSentStatement = statement(
+  (v: OrderKey) => sql<{ observed_at: string }>`select observed_at from order_events
+    where account = ${v.account} and external_order_id = ${v.externalOrderId} and field = 'state' and new_value = 'sending'
+    order by id limit 1`,
 );
 
 export async function firstSentAt(db: Database, account: string, externalOrderId: string): Promise<Date | null> {
@@ -87,18 +83,11 @@ export async function firstSentAt(db: Database, account: string, externalOrderId
 /** Fields of account events: a hold, the exchange is out of reach, its answers cannot be read, no worker can own the account. */
 export type AccountField = 'hold' | 'exchange' | 'answers' | 'stopped';
 
-const newestStatement = statement((v: { account: string; field: AccountField }) =>
-  queries
-    .selectFrom('events')
-    .select(['old_value', 'new_value', 'reason', 'actor'])
-    .where('account', '=', v.account)
-    .where('type', '=', sql.lit('account'))
-    .where('subject', '=', v.account)
-    .where('field', '=', v.field)
-    .orderBy('type')
-    .orderBy('subject')
-    .orderBy('id', 'desc')
-    .limit(1),
+const newestStatement = statement(
+  (v: { account: string; field: AccountField }) => sql<Pick<NewEvent, 'old_value' | 'new_value' | 'reason' | 'actor'>>`
+    select old_value, new_value, reason, actor from events
+    where account = ${v.account} and type = 'account' and subject = ${v.account} and field = ${v.field}
+    order by type, subject, id desc limit 1`,
 );
 
 export async function newestOfAccount(db: Database, account: string, field: AccountField): Promise<string | null> {
@@ -109,22 +98,15 @@ export async function newestChange(db: Database, account: string, field: Account
   return (await newestStatement(db, { account, field })).rows[0];
 }
 
-const newestOfAllStatement = statement(() =>
-  queries.selectFrom('events').select((event) => event.fn.max<number | null>('id').as('id')),
-);
+const newestOfAllStatement = statement(() => sql<{ id: number | null }>`select max(id) as id from events`);
 
 export async function newestEventIdOfAll(db: Database): Promise<number> {
   return (await newestOfAllStatement(db, {})).rows[0]?.id ?? 0;
 }
 
-const decidedStatement = statement((v: { afterId: number; toId: number }) =>
-  queries
-    .selectFrom('events')
-    .select('account')
-    .distinct()
-    .where('id', '>', v.afterId)
-    .where('id', '<=', v.toId)
-    .where('source', 'in', [sql.lit('operator'), sql.lit('import')]),
+const decidedStatement = statement(
+  (v: { afterId: number; toId: number }) => sql<{ account: string }>`select distinct account from events
+    where id > ${v.afterId} and id <= ${v.toId} and source in ('operator', 'import')`,
 );
 
 export async function decidedAccounts(db: Database, afterId: number, toId: number): Promise<readonly string[]> {

@@ -20,7 +20,10 @@ const FEW = /^(account_\w+|request_leases|event_heads|seen_statuses|workers|data
  * same. A scan that is new here wants an index, another condition, or its reason in this list.
  */
 const BOUNDED: readonly (readonly [scan: RegExp, why: string])[] = [
-  [/^merchant_orders merchant_orders_pending .* limit \$\d+\)/, 'the pending ones alone, counted up to a limit'],
+  [
+    /^merchant_orders merchant_orders_pending .* limit (0 \+ )?\$\d+\)/,
+    'the pending ones alone, counted up to a limit',
+  ],
   [/^merchant_orders merchant_orders_corrected \(account = waiting\w*\.account.* limit 1\) as "at"/, 'the first entry'],
   [/ \(account = account_owners\.account\): .* limit 1\) is not null/, 'one entry'],
   [/^events events_of_statuses .* limit \$\d+ offset \$\d+$/, 'the newest changes, as many as are learned from'],
