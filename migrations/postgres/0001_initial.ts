@@ -24,7 +24,7 @@ function inBytes(statement: string): string {
   return statement.startsWith('create table') ? statement.replaceAll(/ text\b/g, ' text collate "C"') : statement;
 }
 
-/** An entry of an index is bounded, a text of the exchange's is not: so much of one stands in an index, beside an id. */
+/** The size of an index entry is limited, and a text of the exchange is not. An index holds this many characters of it. */
 export const INDEXED_CHARACTERS = 100;
 const beginningOf = (column: string) => `substr(${column}, 1, ${INDEXED_CHARACTERS})`;
 
@@ -212,7 +212,7 @@ const ACCOUNTS = [
     first_seen_at text not null, constraint account_facts_key primary key (account, name))`,
   `create table seen_statuses (account text not null, field text not null, value text not null,
     first_seen_at text not null)`,
-  // Statuses that are the same for so long are not told apart.
+  // Statuses that share their first 500 characters count as one.
   'create unique index seen_statuses_key on seen_statuses (account, field, substr(value, 1, 500))',
   `create table request_leases (account text primary key not null, requests_until text not null,
     requests bigint not null, interval_ms bigint not null, spent text not null, concurrency bigint not null,

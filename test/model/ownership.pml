@@ -69,7 +69,7 @@
 #define STANDBY 1
 #define SPLIT   2
 
-/* The servers: the order's row, the account's row and its newest fail-over. A worker w is named w + 1 in them, nobody is 0. */
+/* The servers: the order's row, the account's row and its newest fail-over. A worker w is named w + 1 in them, and 0 is no worker. */
 byte order[2], sent[2] /* whose intent is the newest */;
 byte doubt[2] /* 1 absence proves nothing, 2 in doubt of a fail-over */;
 byte gen[2], holder[2], last[2] /* whose commit */, lease[2] /* requests granted in this window */, line[2] /* of the last commit */;
@@ -249,7 +249,7 @@ active proctype world() { do
 #endif
   :: d_step { /* rejoin */ link != STANDBY && !old[0] && !old[1] && (SYNC || promoted < PROMOTIONS) ->
        copy(1 - p, p); link = STANDBY }
-  /* What is promised. */
+  /* The promises. */
   :: d_step { taken > 1 -> assert(false) /* created twice */ }
   :: d_step { arrived > 1 -> assert(false) /* two in one window of the rate */ }
   :: d_step { (OWNS(0) && !old[0] || OWNS(1) && !old[1]) && (taken || MAY_LEAVE(0) && at[0] || MAY_LEAVE(1) && at[1]) &&

@@ -13,7 +13,7 @@ const FILLED_BY = 1_048_576;
 export interface Disk {
   /** Takes all of its room. */
   fill(): void;
-  /** Gives it back. */
+  /** Frees the room again. */
   empty(): void;
   /** No process may have a file on it open for writing. */
   readOnly(is: boolean): void;

@@ -39,9 +39,9 @@ export interface PromotionResult {
 const INSERT_EVERY_MS = 400;
 /** This many creates show that the account has an owner. */
 const FIRST_CREATES = 10;
-/** One worker reconnects so much later than the other. */
+/** One worker reconnects later than the other by this. */
 const LATE_MS = 6_000;
-/** Both servers are used for so long. */
+/** Both servers are used for this long. */
 const SPLIT_MS = 6_000;
 /** A request whose intent was proved may be on its way when the standby is cut off. */
 const ON_ITS_WAY_MS = 1_000;
