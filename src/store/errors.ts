@@ -11,6 +11,10 @@ export class StoreError extends Error {
   }
 }
 
+export function unusable(message: string, options?: ErrorOptions): StoreError {
+  return new StoreError('unusable', message, options);
+}
+
 /** The error of a file that is no longer at its path: what is written to it now is lost. */
 export function lostFile(path: string): StoreError {
   const advice = 'if you still need it, put it back and start again';

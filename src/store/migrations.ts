@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import type { Migrations } from '../../migrations/index.ts';
-import { StoreError } from './errors.ts';
+import { StoreError, unusable } from './errors.ts';
 import type { Database, MigrationStatus, Store } from './port.ts';
 
 interface Migrated {
@@ -101,8 +101,4 @@ export async function migrate(db: Database, { migrations, address }: Migrated, e
   if (known instanceof StoreError) throw known;
   const detail = error instanceof Error ? error.message : 'no reason given';
   throw unusable(`${address} could not be migrated: ${detail}`, { cause: error });
-}
-
-function unusable(message: string, options?: ErrorOptions): StoreError {
-  return new StoreError('unusable', message, options);
 }

@@ -5,7 +5,7 @@ import { deadline } from '../../base/clock.ts';
 import { storable } from '../../base/text.ts';
 import { rereadPassword, type PostgresDatabase } from '../../settings/database.ts';
 import type { DatabaseHost } from '../../settings/database-url.ts';
-import { StoreError } from '../../store/errors.ts';
+import { StoreError, unusable } from '../../store/errors.ts';
 
 /** How long a process without time left waits for an answer. */
 export const LAST_ANSWER_MS = 2_000;
@@ -129,6 +129,6 @@ function readAuthorities(file: string): string {
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     const advice = 'correct database.tlsCaFile';
-    throw new StoreError('unusable', `${file} cannot be used (${why}); ${advice}`, { cause });
+    throw unusable(`${file} cannot be used (${why}); ${advice}`, { cause });
   }
 }

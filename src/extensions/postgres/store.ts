@@ -4,7 +4,7 @@ import { MIGRATIONS } from '../../../migrations/postgres/index.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { PostgresDatabase } from '../../settings/database.ts';
 import { ConfigError } from '../../settings/settings.ts';
-import { StoreError } from '../../store/errors.ts';
+import { StoreError, unusable } from '../../store/errors.ts';
 import { GroupWriter } from '../../store/group-writer.ts';
 import { assertNotMoved } from '../../store/tables/moves.ts';
 import {
@@ -147,7 +147,7 @@ async function assertSound(
   const found = rows[0] ?? {};
   clock.follow?.(new Date(Number(found['now'])), from, clock.monotonic());
   const fault = faultOf(found);
-  if (fault !== undefined) throw new StoreError('unusable', `${address} ${fault}`);
+  if (fault !== undefined) throw unusable(`${address} ${fault}`);
   const right = missingRight(found, { synchronousStandbys, writes: expect === 'upgrade' });
   if (right !== undefined) throw new ConfigError(right);
   if (found['reading'] === 'off' || expect === 'current' || expect === 'any') return;
@@ -183,7 +183,7 @@ async function bringUpToDate(
   const { address } = place;
   if (expect === 'upgrade' && applied.size === 0) {
     const hint = 'make them with: order-sync db migrate';
-    throw new StoreError('unusable', `${address} has no tables of order-sync; ${hint}`);
+    throw unusable(`${address} has no tables of order-sync; ${hint}`);
   }
   if (expect !== 'migrate' && expect !== 'upgrade') return;
   const names = applied.size > 0 ? [] : await takenNames(probed.db);

@@ -3,7 +3,7 @@ import { readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
 import { open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
-import { StoreError } from '../errors.ts';
+import { StoreError, unusable } from '../errors.ts';
 import { GAP_MS, isBefore, MarkFollower, readMark, readPosition, readSignOfRestore, RESTORE_ADVICE } from '../mark.ts';
 import { assertNotMoved } from '../tables/moves.ts';
 import type { Mark, MarkContent, Position, Database as Tables } from '../port.ts';
@@ -81,7 +81,7 @@ export class FileMark extends MarkFollower implements Mark {
     await assertNotMoved(tx, this.#database);
     const mark = await this.read();
     const sign = await readSignOfRestore(tx, mark);
-    if (sign !== undefined) throw new StoreError('unusable', `${this.#database} ${sign}; ${RESTORE_ADVICE}`);
+    if (sign !== undefined) throw unusable(`${this.#database} ${sign}; ${RESTORE_ADVICE}`);
     if (mark === undefined) await this.#name(await readPosition(tx));
     this.#isChecked = true;
   }
@@ -94,7 +94,7 @@ export class FileMark extends MarkFollower implements Mark {
   protected override async name(): Promise<boolean> {
     const position = await readPosition(this.#db);
     if (isBefore(position, this.#named)) {
-      throw new StoreError('unusable', `${this.#database} was put back to an older state while it was open`);
+      throw unusable(`${this.#database} was put back to an older state while it was open`);
     }
     if (isBefore(this.#named, position)) {
       await this.#name(position);

@@ -5,7 +5,7 @@ import { TABLES } from '../../../migrations/rules.ts';
 import type { Clock } from '../../base/clock.ts';
 import { changesOf } from './changes.ts';
 import { BUSY_TIMEOUT_MS, connect, dialectOf, type Connection, type WrapStatement } from './connection.ts';
-import { StoreError } from '../errors.ts';
+import { unusable } from '../errors.ts';
 import { GroupWriter } from '../group-writer.ts';
 import {
   assertKnownVersion,
@@ -55,7 +55,8 @@ export async function openStore(path: string, clock: Clock, options: OpenOptions
     if (options.synchronous === 'off') connection.sqlite.pragma('synchronous = off');
     const mayMigrate = options.expect === 'migrate' || options.expect === 'upgrade';
     if (mayMigrate && !isUpToDate(MIGRATIONS, appliedMigrations(connection.sqlite))) {
-      await migrate(connection.kysely, describe(path), (error) => storeError(error, path));
+      const migrated = { migrations: MIGRATIONS, address: path };
+      await migrate(connection.kysely, migrated, (error) => storeError(error, path));
     }
     connection.sqlite.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
   } catch (error) {
@@ -107,10 +108,6 @@ function sharedWriter(writer: Writer): Writer {
   };
 }
 
-function unusable(message: string, options?: ErrorOptions): StoreError {
-  return new StoreError('unusable', message, options);
-}
-
 export function assertFile(path: string, options: Pick<OpenOptions, 'expect' | 'createFolder'>): void {
   if (!existsSync(path)) {
     assertNothingLeft(path);
@@ -135,10 +132,6 @@ function assertNothingLeft(path: string): void {
   );
 }
 
-function describe(path: string) {
-  return { migrations: MIGRATIONS, address: path };
-}
-
 function openConnection(path: string, options: OpenOptions): Connection {
   try {
     return connect(path, {
@@ -146,7 +139,8 @@ function openConnection(path: string, options: OpenOptions): Connection {
       check: (sqlite) => {
         const applied = appliedMigrations(sqlite);
         const { own, others } = applied.size > 0 ? { own: [], others: [] } : tablesOf(sqlite);
-        assertKnownVersion(describe(path), applied, options.expect, options.intoExisting === true ? [] : others);
+        const migrated = { migrations: MIGRATIONS, address: path };
+        assertKnownVersion(migrated, applied, options.expect, options.intoExisting === true ? [] : others);
         if (options.expect === 'any') return applied.size > 0;
         if (own.length > 0) throw foreignTables(path, own);
         return true;
@@ -164,10 +158,7 @@ async function closeConnection(connection: Connection): Promise<void> {
   connection.sqlite.close();
 }
 
-function tablesOf(sqlite: Connection['sqlite']): {
-  readonly own: readonly string[];
-  readonly others: readonly string[];
-} {
+function tablesOf(sqlite: Connection['sqlite']) {
   const tables = sqlite.prepare(`select name from sqlite_master where type = 'table' order by name`).pluck().all();
   const names = (tables as string[]).filter((name) => !/^(sqlite|kysely)_/.test(name));
   return {

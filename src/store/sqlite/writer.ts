@@ -41,10 +41,7 @@ export class FileTransactions implements Transactions {
 function triggersOfOthers(sqlite: Connection['sqlite']): readonly string[] {
   const select = `select name from sqlite_master where type = 'trigger'
     and name not glob 'merchant_orders_*' and name not glob 'events_*' order by name`;
-  return sqlite
-    .prepare<[], { name: string }>(select)
-    .all()
-    .map(({ name }) => name);
+  return sqlite.prepare<[], string>(select).pluck().all();
 }
 
 /** Runs compiled queries on the driver, which a transaction has to itself until it ends. */

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Clock } from '../../../base/clock.ts';
 import { recordStop } from '../../../store/tables/account-stops.ts';
 import { forgetAccountFact, readAccountFact, setAccountFact } from '../../../store/tables/accounts.ts';
-import { StoreError } from '../../../store/errors.ts';
+import { StoreError, unusable } from '../../../store/errors.ts';
 import type { FollowingMark } from '../../../store/group-writer.ts';
 import {
   GAP_MS,
@@ -29,10 +29,7 @@ export async function readIdentity(db: Database, address: string): Promise<strin
   if (rows[0] !== undefined) return rows[0].id;
   const advice =
     'restore all tables of a dump, or run in psql: insert into database_identity values (gen_random_uuid())';
-  throw new StoreError(
-    'unusable',
-    `${address} has no row in database_identity, by which its marks are found; ${advice}`,
-  );
+  throw unusable(`${address} has no row in database_identity, by which its marks are found; ${advice}`);
 }
 
 interface MarksDeps {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Clock } from '../../../base/clock.ts';
 import { accountsIn } from '../../../store/tables/accounts.ts';
-import { StoreError } from '../../../store/errors.ts';
+import { StoreError, unusable } from '../../../store/errors.ts';
 import { readSignOfRestore, RESTORE_ADVICE } from '../../../store/mark.ts';
 import { readMove, recordMove, type Move } from '../../../store/tables/moves.ts';
 import type { Database, Store } from '../../../store/port.ts';
@@ -57,7 +57,7 @@ export async function moveDatabase(deps: MoveDeps, show: ShowProgress): Promise<
   const here = await source.db.startTransaction().execute();
   try {
     const sign = await readSignOfRestore(here, await source.mark.read());
-    if (sign !== undefined) throw new StoreError('unusable', `${source.address} ${sign}; ${RESTORE_ADVICE}`);
+    if (sign !== undefined) throw unusable(`${source.address} ${sign}; ${RESTORE_ADVICE}`);
     const copied = await copyTo(deps, move, (isBrokenOff) =>
       copyTables({ source: here, session, address: target.address, isBrokenOff }, show),
     );
@@ -99,7 +99,7 @@ async function copyTo(
 async function finish({ source, target, clock }: MoveDeps, move: Move): Promise<undefined> {
   const arrived = await readMove(target.db);
   if (arrived?.id !== move.id) {
-    throw new StoreError('unusable', `${source.address} was moved to ${move.target} on ${move.at}`);
+    throw unusable(`${source.address} was moved to ${move.target} on ${move.at}`);
   }
   for (const account of await accountsIn(target.db, 'account_owners')) {
     const { mark } = target.forAccount(account);
@@ -144,7 +144,7 @@ async function assertWhole(db: Database, name: string): Promise<void> {
   const { broken } = await checkChains(db);
   if (broken === null) return;
   const message = `event ${broken.id} of ${name} breaks the chain: ${broken.why}; nothing was copied`;
-  throw new StoreError('unusable', message);
+  throw unusable(message);
 }
 
 async function copyTable({ source, session }: Sides, table: TableColumns, onRow: () => Promise<void>): Promise<void> {
@@ -159,12 +159,12 @@ async function compareTable(sides: Sides, table: TableColumns, onRow: () => Prom
   for await (const row of sourceRows(sides.source, table)) {
     const { value: other } = await others.next();
     const difference = differenceOf(table, row, other);
-    if (difference !== undefined) throw new StoreError('unusable', `${difference}; nothing was moved`);
+    if (difference !== undefined) throw unusable(`${difference}; nothing was moved`);
     await onRow();
   }
   const { value: extra } = await others.next();
   if (extra === undefined) return;
-  throw new StoreError('unusable', `${rowName(table.table, extra)} is in the copy alone; nothing was moved`);
+  throw unusable(`${rowName(table.table, extra)} is in the copy alone; nothing was moved`);
 }
 
 function differenceOf({ table, columns }: TableColumns, row: TextRow, other: TextRow | undefined): string | undefined {
@@ -207,7 +207,7 @@ async function describeTables(source: Database, target: Database) {
     ];
     const lacking = [...theirs.keys()].find((name) => !ours.has(name));
     if (theirs.size === 0 || lacking !== undefined) {
-      throw new StoreError('unusable', `the databases are of different versions (${table}); bring both up to date`);
+      throw unusable(`the databases are of different versions (${table}); bring both up to date`);
     }
     const isOurs = ([name]: readonly [string, string]) => theirs.has(name);
     others.push(...[...ours.keys()].filter((name) => !theirs.has(name)).map((name) => `${table}.${name}`));
