@@ -16,5 +16,5 @@ export const EXCHANGE_OPERATIONS = {
   showPreOrder: { ...reading, url: '/pre-orders/:id', load: async () => (await load()).showPreOrder },
 } as const satisfies Readonly<Record<string, AskedOperation>>;
 
-/** How the process does. The extension `health` answers. */
+/** The extension `health` answers. */
 export const STATUS = { ...reading, url: '/status', rest: 'query' } as const satisfies OperationAddress;

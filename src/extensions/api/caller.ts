@@ -1,4 +1,4 @@
-/** What a token may ask for: `orders` adds orders and ends those that were not sent, `decide` takes the decisions of a person. */
+/** The scopes of tokens: `orders` adds orders and ends unsent ones, `decide` takes the decisions of a person. */
 export const SCOPES = ['read', 'orders', 'clients', 'decide'] as const;
 export type Scope = (typeof SCOPES)[number];
 

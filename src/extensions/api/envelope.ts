@@ -19,8 +19,8 @@ export interface OwnRefusal {
   readonly message: string;
   readonly httpStatus: number;
   /**
-   * `not-found`: the database does not have it; `conflict`: what the database has contradicts the request; `key-reused`: the
-   * `Idempotency-Key` is that of another request; a cursor's: why a reader cannot go on after it.
+   * `not-found`: the database does not have it; `conflict`: the database contradicts the request; `key-reused`: the
+   * `Idempotency-Key` is that of another request; `cursor-…`: why the cursor cannot be used.
    */
   readonly reason?: (typeof OWN_REASONS)[number];
   readonly retryAfterMs?: number;

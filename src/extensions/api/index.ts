@@ -4,7 +4,7 @@ import { EXCHANGE_OPERATIONS } from './addresses.ts';
 /** The control socket of a daemon. */
 export const api: Extension = {
   name: 'api',
-  passBeside: async () => (await import('./asking/pass-beside.ts')).passBeside,
+  passBeside: async () => (await import('./asking/ask.ts')).passBeside,
   settings: async () => (await import('./settings.ts')).apiSettings,
   service: async (extensions) => (await import('./service.ts')).controlService(extensions),
   operations: EXCHANGE_OPERATIONS,

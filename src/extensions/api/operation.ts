@@ -24,14 +24,13 @@ export interface Accounts {
   ownerUrl?(account: string): Promise<string | undefined>;
 }
 
-/** What an operation is done with: the account, and who asks. */
 export interface CalledDeps extends OperationDeps {
   readonly caller: Caller;
   /** A request that bears the key of an earlier one is not done again. */
   readonly idempotencyKey?: string | undefined;
 }
 
-/** Where an operation is asked for. It is loaded apart from what it does, so that a command beside a daemon stays light. */
+/** The address of an operation. It is loaded apart from the operation, so that a command beside a daemon stays light. */
 export interface OperationAddress {
   readonly method: 'GET' | 'POST';
   /** A caller needs one of them. */
@@ -40,7 +39,7 @@ export interface OperationAddress {
   readonly url: string;
   /** The part of the request that carries the other fields of the input. */
   readonly rest?: 'query' | 'body';
-  /** The error of a command where the exchange has no such thing begins so; `no link` unless given. */
+  /** The beginning of the error of a command if the exchange has no such thing; `no link` unless given. */
   readonly absent?: string;
 }
 
@@ -54,7 +53,7 @@ export type InputOf<Asked extends AskedOperation> = Parameters<Awaited<ReturnTyp
 
 declare module '../../cli/extension.ts' {
   interface Extension {
-    /** Operations of the control socket, by the ids that its document gives them. */
+    /** Operations of the control socket, by their ids in its document. */
     readonly operations?: Readonly<Record<string, AskedOperation | ReadAddress>>;
   }
 }
@@ -88,7 +87,7 @@ export interface Operation<Params = unknown, Query = unknown, Body = unknown> {
   readonly statuses?: readonly number[];
   /** With 422 a request that bears an `Idempotency-Key` is done once. */
   readonly errors: readonly ErrorStatus[];
-  /** Does it. `signal` aborts when nobody waits for the answer any more. Throws `UnusableIdError`. */
+  /** `signal` aborts when the caller no longer waits for the answer. Throws `UnusableIdError`. */
   run(deps: CalledDeps, input: Params & Query & Body, signal?: AbortSignal): Promise<Result>;
 }
 

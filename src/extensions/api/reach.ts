@@ -10,7 +10,7 @@ import { controlSocketOf, socketFolder, unusableSocket } from './asking/transpor
 
 /** A socket that was made just now may not listen yet. */
 const NEW_MS = 60_000;
-/** Of so many files a start looks whether they were left. */
+/** A start looks at this many files at most, whether a process left them. */
 const MOST_LOOKED_AT = 200;
 
 const MOST_NAMING = 3;

@@ -79,7 +79,7 @@ function runnerOf(operation: Operation, serving: () => Serving): Handler {
   return async ({ params, query, body, headers, caller }, reply) => {
     const { stopping, onRun } = serving();
     const signal = AbortSignal.any([stopping, closed(reply.raw), deadline(LONGEST_WAIT_MS)]);
-    // A part of the request that the operation does not describe was checked by nothing.
+    // Nothing has checked a part of the request that the operation does not describe.
     const { account, ...fields } = query as { account: string };
     const input = Object.assign({}, fields, operation.body && body, params);
     const idempotencyKey = textOf(headers['idempotency-key']);
@@ -104,7 +104,7 @@ async function inUse(serving: Serving, account: string): Promise<AccountInUse | 
   return serving.stopping.aborted ? undefined : await serving.use(account);
 }
 
-/** That the owner cannot be read changes nothing: this process does not drive the account. */
+/** If the owner cannot be read, it stays true that this process does not drive the account. */
 async function notOwner(serving: Serving, account: string): Promise<Result> {
   return { ...NOT_OWNER_RESULT, owner: await serving.ownerUrl?.(account).catch(() => undefined) };
 }

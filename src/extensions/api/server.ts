@@ -4,15 +4,13 @@ import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { parse } from 'lossless-json';
 import type { Logger } from 'pino';
 import type { Extension } from '../../cli/extension.ts';
-import type { Services } from '../../daemon.ts';
 import { UnusableIdError } from '../../exchange/ids.ts';
 import type { FlowDeps } from '../../orders/pass/deps.ts';
 import { StoreError } from '../../store/errors.ts';
-import type { Store } from '../../store/port.ts';
 import { closeServer, createServer, type ServerOptions } from '../http/server.ts';
 import { SOCKET_CALLER } from './caller.ts';
 import { invalid, PROBLEM_TYPE, writeEnvelope, type OwnRefusal } from './envelope.ts';
-import type { Accounts } from './operation.ts';
+import type { Accounts, ReadDeps } from './operation.ts';
 import { addRoutes, answer } from './routes.ts';
 import { unusableSocket } from './asking/transport.ts';
 
@@ -32,9 +30,7 @@ const MAX_CONNECTIONS = 512;
 /** The mode of the socket's file: a user who may connect may ask for everything. */
 const OWNER_ONLY = 0o600;
 
-export interface Served extends Accounts, Pick<FlowDeps, 'log' | 'clock' | 'gracePeriodOver'> {
-  readonly store: Pick<Store, 'db' | 'newEvents'>;
-  readonly services: Services;
+export interface Served extends Accounts, Omit<ReadDeps, 'stopping'>, Pick<FlowDeps, 'log' | 'gracePeriodOver'> {
   readonly extensions: readonly Extension[];
 }
 
@@ -54,7 +50,7 @@ export async function serveControl(served: Served, socketPath: string, stopping:
   }
   return {
     async close(): Promise<void> {
-      // Who has connected is heard: a connection that is closed unheard leaves it open what became of the request.
+      // A client that has connected is heard: it cannot know the outcome of a request whose connection is closed unheard.
       removeSocket(socketPath);
       for (let turns = 0; turns < 2; turns += 1) await served.clock.turn();
       await close();
@@ -77,7 +73,7 @@ export async function serveOperations(server: FastifyInstance, served: Served, s
   return () => closeServer(server, running, served);
 }
 
-/** Removes the socket at a path where there is one. What is no socket, as with a wrong control.socket, is no file of ours: it stays. */
+/** Removes the file at a path if it is a socket. Any other file, as with a wrong control.socket, is not ours: it stays. */
 function removeSocket(path: string): void {
   if (lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true) rmSync(path, { force: true });
 }

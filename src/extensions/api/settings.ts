@@ -3,19 +3,7 @@ import { ACCOUNT_NAME, ACCOUNT_NAME_FORM } from '../../accounts/rules/name.ts';
 import { readValueFile } from '../../settings/settings-file.ts';
 import { file, section, settingsPart } from '../../settings/settings.ts';
 import { areDifferent, fields, flag, jsonList } from '../../settings/shapes.ts';
-import {
-  apiUrl,
-  headerText,
-  isLoopback,
-  list,
-  listenAddress,
-  optional,
-  plainText,
-  reader,
-  text,
-  wholeNumber,
-  wordsOf,
-} from '../../settings/values.ts';
+import * as type from '../../settings/values.ts';
 import { SCOPES } from './caller.ts';
 
 const MOST_TOKENS = 100;
@@ -25,25 +13,25 @@ const FORM = 'such as [{"name": "shop", "scopes": ["read", "orders"], "secretFil
 const ALL_ACCOUNTS = '*';
 
 const NAME = /^[A-Za-z0-9._-]{1,64}$/;
-const name = text(
+const name = type.text(
   (given) => {
     if (NAME.test(given)) return given;
     throw new Error('must be a name of 1 to 64 letters, digits, dots, underscores and hyphens');
   },
   { type: 'string', pattern: NAME.source },
 );
-const accountName = text((given) => {
+const accountName = type.text((given) => {
   if (given === ALL_ACCOUNTS || ACCOUNT_NAME.test(given)) return given;
   throw new Error(`must be ${ALL_ACCOUNTS} or ${ACCOUNT_NAME_FORM}`);
 });
-const secretFile = text((given) => {
+const secretFile = type.text((given) => {
   readSecret(given);
   return given;
 });
 
 /** Reads the secret of a token. Throws why the file cannot be used, and never shows what is in it. */
 export function readSecret(path: string): string {
-  const secret = reader(headerText)(readValueFile(path, 'the secret of a token'));
+  const secret = type.reader(type.headerText)(readValueFile(path, 'the secret of a token'));
   if (SECRET.test(secret)) return secret;
   throw new Error(`${path} must hold 32 to 1000 characters: make them with openssl rand -hex 32`);
 }
@@ -51,10 +39,10 @@ export function readSecret(path: string): string {
 const token = fields(
   {
     name,
-    scopes: wordsOf(...SCOPES).refine((scopes) => scopes.length > 0, 'must name at least one scope'),
-    accounts: list(accountName, 1).optional(),
+    scopes: type.wordsOf(...SCOPES).refine((scopes) => scopes.length > 0, 'must name at least one scope'),
+    accounts: type.list(accountName, 1).optional(),
     secretFile,
-    rate: wholeNumber(1, 1_000_000).optional(),
+    rate: type.wholeNumber(1, 1_000_000).optional(),
   },
   FORM,
 ).transform(({ scopes, accounts = [ALL_ACCOUNTS], rate = USUAL_RATE, ...given }) => ({
@@ -72,13 +60,13 @@ const tokens = jsonList(
 );
 
 const api = section({
-  listen: listenAddress,
-  certFile: optional(plainText),
-  keyFile: optional(plainText),
+  listen: type.listenAddress,
+  certFile: type.optional(type.plainText),
+  keyFile: type.optional(type.plainText),
   insecure: flag,
-  advertise: optional(apiUrl),
+  advertise: type.optional(type.apiUrl),
   tokens,
-  token: optional(headerText),
+  token: type.optional(type.headerText),
   tokenFile: file,
 })
   .refine(({ certFile, keyFile }) => (certFile === undefined) === (keyFile === undefined), {
@@ -91,7 +79,7 @@ const api = section({
   })
   .refine(
     ({ listen, certFile, insecure }) =>
-      listen === undefined || isLoopback(listen.host) || certFile !== undefined || insecure,
+      listen === undefined || type.isLoopback(listen.host) || certFile !== undefined || insecure,
     {
       path: ['listen'],
       error:
@@ -100,7 +88,7 @@ const api = section({
   );
 
 export const apiSettings = settingsPart({
-  sections: { control: section({ socket: optional(plainText) }), api },
+  sections: { control: section({ socket: type.optional(type.plainText) }), api },
   secrets: ['api.token'],
   files: ['control.socket', 'api.certFile', 'api.keyFile'],
 });

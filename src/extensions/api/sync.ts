@@ -73,7 +73,7 @@ export const SYNC_SCHEMA = {
   },
 } satisfies FastifySchema;
 
-/** Begins one pass, and gives its progress and its end in lines of JSON. `signal` aborts when nobody reads them any more. */
+/** Begins one pass, and yields its progress and its end in lines of JSON. `signal` aborts when its reader is gone. */
 export function syncLines(
   used: AccountInUse,
   scope: SyncInput['scope'],

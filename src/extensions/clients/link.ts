@@ -1,19 +1,4 @@
-/** A stored client link (§2.1), without the e-mail address of the client. `reference` is the merchant's own name for it. */
-export interface LinksTable {
-  account: string;
-  link_id: string;
-  reference: string | null;
-  source: string;
-  /** The status that the exchange gave last; an open string. */
-  status: string;
-  created_at: string;
-  updated_at: string;
-  /** The last answer that is evidence: the link, or the documented 404. */
-  last_checked_at: string;
-  missing_since: string | null;
-}
-
-export type LinkRow = Readonly<LinksTable>;
+import type { LinkRow } from './tables/link-row.ts';
 
 /** The origin of a stored link: created (§4.1), or looked up and followed (§4.3). */
 export type LinkSource = 'created' | 'followed';
@@ -29,7 +14,7 @@ export interface LinkEvent {
 
 export type LinkDecision = Readonly<{ link: LinkRow; events: readonly LinkEvent[] }>;
 
-/** A link that the exchange has just answered, to be stored; a stored reference stays where it has none. */
+/** A link that the exchange has just answered, to be stored; if it has no reference, a stored reference stays. */
 export type AnsweredLink = Pick<LinkRow, 'account' | 'link_id' | 'status' | 'reference'> & {
   readonly source: LinkSource;
 };

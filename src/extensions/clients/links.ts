@@ -2,14 +2,7 @@ import { endpointsOf } from './endpoints/endpoints.ts';
 import type { OperationDeps } from '../../accounts/in-use.ts';
 import { REFUSALS } from '../../accounts/rules/restraints.ts';
 import { accountWords } from '../../accounts/rules/name.ts';
-import {
-  decideChecked,
-  decideRemembered,
-  type LinkAnswer,
-  type LinkDecision,
-  type LinkRow,
-  type LinkSource,
-} from './link.ts';
+import { decideChecked, decideRemembered, type LinkAnswer, type LinkDecision, type LinkSource } from './link.ts';
 import { after } from '../../base/instant.ts';
 import { isPlainText, LONGEST_PLAIN_TEXT, messageOf } from '../../base/text.ts';
 import type { Answer } from '../../orders/rules/record.ts';
@@ -29,6 +22,7 @@ import {
   saveLink,
   type CheckKey,
 } from './tables/links.ts';
+import type { LinkRow } from './tables/link-row.ts';
 import { rememberStatuses } from '../../store/tables/accounts.ts';
 import { pagesAfter } from '../../store/pages.ts';
 import type { Transaction } from '../../store/port.ts';
@@ -127,7 +121,7 @@ function writeDurably<Result>(
 /** Looks up a link (§4.3) and stores it when it is found. Throws `UnusableIdError` before any request. */
 export async function adoptLink(
   deps: LinkDeps,
-  { linkId, reference }: { linkId: string; reference: string | null },
+  { linkId, reference = null }: { linkId: string; reference?: string | null | undefined },
   signal?: AbortSignal,
 ): Promise<Reply<Link>> {
   checkReference(reference);
@@ -154,7 +148,7 @@ export async function linksPass(deps: PassDeps, signal: AbortSignal, since: Date
   await forEachConcurrently(uncheckedLinks(deps, signal, since), concurrency, (key) => check(deps, key, signal));
 }
 
-/** Has links checked in this pass whose last check was written under a clock that was ahead. In pages. */
+/** Makes links due whose last check was written under a clock that was ahead, a page at a time. */
 async function correctAhead({ account, store, clock, log }: FlowDeps, before: Date): Promise<void> {
   if (!(await areChecksAhead(store.db, account, clock.now()))) return;
   let links = 0;
@@ -184,7 +178,7 @@ async function check(deps: PassDeps, key: CheckKey, signal: AbortSignal): Promis
     .then(
       (reply) => reply && evidenceOf(reply, linkId),
       (error: unknown) => {
-        // The exchange may have given an id that does not fit into a request.
+        // The exchange made the id, which may not fit into a request.
         if (!(error instanceof UnusableIdError)) throw error;
         return { cause: error.message, subject: linkId };
       },

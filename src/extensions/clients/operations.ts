@@ -3,6 +3,7 @@ import { z } from 'zod';
 import * as schemas from './endpoints/schemas.ts';
 import { adoptLink, makeLink, whenUnknown } from './links.ts';
 import { requestPhotos } from './photos.ts';
+import { rememberedLink } from './tables/link-row.ts';
 import { listLinks } from './tables/links.ts';
 import { done } from '../api/envelope.ts';
 import { sendOnce } from '../api/keyed/keyed-requests.ts';
@@ -28,34 +29,18 @@ const linkValue = named('Link', 'A client link (§2.1).', schemas.link, { linkId
 const reference = z.string().nullish().describe('Your own name for the link; no e-mail address.');
 
 const at = '2026-01-05T12:00:00.000Z';
-const rememberedLinksValue = named(
-  'RememberedLinks',
-  'Remembered links, the newest first.',
-  z.array(
-    z.object({
-      link_id: z.string(),
-      reference: z.string().nullable().describe('Your own name for it.'),
-      source: z.string().describe('`created` or `followed`.'),
-      status: z.string(),
-      created_at: z.string(),
-      updated_at: z.string(),
-      last_checked_at: z.string(),
-      missing_since: z.string().nullable().describe('Since when the exchange does not have it any more.'),
-    }),
-  ),
-  [
-    {
-      link_id: 'link-1',
-      reference: 'customer-7',
-      source: 'created',
-      status: 'NOT_VERIFIED',
-      created_at: at,
-      updated_at: at,
-      last_checked_at: at,
-      missing_since: null,
-    },
-  ],
-);
+const rememberedLinksValue = named('RememberedLinks', 'Remembered links, the newest first.', z.array(rememberedLink), [
+  {
+    link_id: 'link-1',
+    reference: 'customer-7',
+    source: 'created',
+    status: 'NOT_VERIFIED',
+    created_at: at,
+    updated_at: at,
+    last_checked_at: at,
+    missing_since: null,
+  },
+]);
 
 export const OPERATIONS = {
   createLink: operation({
@@ -102,7 +87,7 @@ export const OPERATIONS = {
       .meta({ examples: [{ reference: 'customer-7' }] }),
     value: linkValue,
     errors: [...LOOKUP_ERRORS, '413'],
-    run: (deps, input, signal) => adoptLink(deps, { ...input, reference: input.reference ?? null }, signal),
+    run: adoptLink,
   }),
   verificationToken: operation({
     ...ofLink,
@@ -137,10 +122,7 @@ export const OPERATIONS = {
       { status: 'ok', requestId: '0f8e2c5a7b1d4e6f9a3c5b7d9e1f2a4c' },
     ),
     errors: [...LOOKUP_ERRORS, '413'],
-    run: (deps, { linkId: id, level: asked, actionId, token }, signal) => {
-      const request = { linkId: id, level: asked, actionId: actionId ?? undefined, token: token ?? undefined };
-      return requestPhotos(deps, request, signal);
-    },
+    run: requestPhotos,
   }),
   showCustomer: operation({
     ...ofLink,

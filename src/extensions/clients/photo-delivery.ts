@@ -44,10 +44,10 @@ export async function readForm(
       const file = await folder.save(delivery, bytes, limits, total);
       const refusal = refusalOf(limits, file);
       if (refusal !== null) await folder.discardFile(delivery, file.name);
-      const originalName = printable(filename ?? '')
+      const original_name = printable(filename ?? '')
         .slice(0, MAX_NAME_LENGTH)
         .toWellFormed();
-      files.push({ ...file, refusal, originalName });
+      files.push({ ...file, refusal, original_name });
       total += file.size;
     } else if (name === 'details') {
       if (token !== undefined) throw new DeliveryRefusal('unreadable', 'there is more than one part named details');
@@ -68,7 +68,7 @@ export async function readForm(
 function refusalOf({ maxFileBytes, types }: PhotoSettings, { size, type }: SavedFile): string | null {
   if (size === 0) return 'the file is empty';
   if (size > maxFileBytes) return `the file has more than ${maxFileBytes} bytes (photos.maxFileBytes)`;
-  if (type !== undefined && types.includes(type)) return null;
+  if (type !== null && types.includes(type)) return null;
   return `its content is ${type ?? 'of no known type'}, and photos.types lists no such files`;
 }
 
@@ -102,17 +102,17 @@ interface SavedFile {
   readonly name: string;
   readonly size: number;
   readonly sha256: string;
-  readonly type: PhotoType | undefined;
+  readonly type: PhotoType | null;
 }
 
-/** `originalName` is for people; it is never used as a path. */
-export type ReceivedFile = SavedFile & { readonly refusal: string | null; readonly originalName: string };
+/** `original_name` is for people; it is never used as a path. */
+export type ReceivedFile = SavedFile & { readonly refusal: string | null; readonly original_name: string };
 
 export function randomName(): string {
   return randomBytes(16).toString('hex');
 }
 
-/** Gives the path of a recorded delivery within the folder. The id of a link may be any text, so it is hashed. */
+/** The path of a recorded delivery within the folder. The id of a link may be any text, so it is hashed. */
 export function placeOf(linkId: string, delivery: string): string {
   return join(hash('sha256', linkId).slice(0, 32), delivery);
 }
@@ -136,7 +136,7 @@ export class PhotoFolder {
     await mkdir(join(this.#quarantine, delivery), { recursive: true, mode: 0o700 });
   }
 
-  /** Streams a file; what is more than its limit is only counted. Throws if the files, with the bytes of `others`, are too large. */
+  /** Streams a file; bytes above its limit are only counted. Throws if the files, with the bytes of `others`, are too large. */
   async save(
     delivery: string,
     bytes: AsyncIterable<Uint8Array>,
@@ -161,7 +161,7 @@ export class PhotoFolder {
     const type = photoType(first);
     const name = type === undefined ? plainName : `${plainName}.${PHOTO_EXTENSIONS[type]}`;
     await rename(join(folder, plainName), join(folder, name));
-    return { name, size, sha256: digest.digest('hex'), type };
+    return { name, size, sha256: digest.digest('hex'), type: type ?? null };
   }
 
   async discardFile(delivery: string, name: string): Promise<void> {
@@ -206,7 +206,7 @@ export class PhotoFolder {
     for (const folder of folders) await removeIfEmpty(folder);
   }
 
-  /** False for a path that leads elsewhere: whoever can write to the database is not to have files of this user deleted. */
+  /** False for a path that leads elsewhere: a user who can write to the database must not delete other files of this user. */
   #isWithin(stored: string): boolean {
     return !relative(this.#path, join(this.#path, stored)).startsWith('..');
   }

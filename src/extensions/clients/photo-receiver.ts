@@ -26,9 +26,9 @@ type ReceiverDeps = DeliveryDeps & Pick<FlowDeps, 'gracePeriodOver'> & { readonl
 export type PhotoReceiver = Awaited<ReturnType<typeof servePhotos>>;
 
 /**
- * Receives the photos that the exchange delivers (§6): `POST /photos` and nothing else. Throws `ConfigError` where it
- * cannot listen. `close` takes nothing new, and returns when the deliveries that are arriving have ended, or when the grace
- * period is over.
+ * Receives the photos that the exchange delivers (§6): `POST /photos` and nothing else. Throws `ConfigError` if it cannot
+ * listen. `close` takes nothing new, and returns when the deliveries that are arriving have ended, or when the grace period
+ * is over.
  */
 export async function servePhotos(deps: ReceiverDeps, listen: ListenAddress, stopping: AbortSignal) {
   const running = new Set<Promise<unknown>>();
@@ -36,7 +36,7 @@ export async function servePhotos(deps: ReceiverDeps, listen: ListenAddress, sto
   const server = await receivingServer(deps, stopping, running, swept.promise);
   const origin = await listenOn(server, listen);
   try {
-    // Who has the address has the folder: what lies there is of no other process now.
+    // The process that has the address has the folder: no other process uses the files there now.
     await sweepPhotos(deps);
     swept.resolve();
   } catch (error) {
@@ -107,7 +107,7 @@ async function receivingServer(
     if (stopping.aborted) throw new DeliveryRefusal('busy', 'the receiver stops');
     if (running.size >= photos.concurrency)
       throw new DeliveryRefusal('busy', 'there are too many deliveries at the same time');
-    if (Number(request.headers['content-length'] ?? 0) > upload.maxBytes) throw tooLarge(upload);
+    if (Number(request.headers['content-length'] ?? 0) > upload.maxBytes) throw tooLarge(upload.maxBytes);
     const delivery = acceptDelivery(deps, partsOf(request, upload)).finally(() => running.delete(delivery));
     running.add(delivery);
     return reply.send({ status: await delivery });
@@ -115,27 +115,23 @@ async function receivingServer(
   return server;
 }
 
-function tooLarge({ maxBytes }: Pick<Upload, 'maxBytes'>): DeliveryRefusal {
+function tooLarge(maxBytes: number): DeliveryRefusal {
   return new DeliveryRefusal('too-large', `the body has more than ${maxBytes} bytes`);
 }
 
-/** Gives the parts of a delivery. Throws `DeliveryRefusal` on any fault of the form. */
+/** The parts of a delivery. Throws `DeliveryRefusal` on any fault of the form. */
 async function* partsOf(request: FastifyRequest, upload: Upload): AsyncGenerator<DeliveryPart> {
-  // A connection that is closed already gives no more events: waiting for one would never end.
+  // A connection that is closed already has no more events: waiting for one would never end.
   if (upload.failure !== undefined || request.raw.destroyed) throw refusalOf(undefined, upload);
-  try {
-    for await (const part of request.parts()) {
-      if (part.type !== 'file') continue;
-      yield { name: part.fieldname, filename: part.filename, bytes: bytesOf(part.file, upload) };
-    }
-  } catch (error) {
-    throw refusalOf(error, upload);
+  for await (const part of refusing(request.parts(), upload)) {
+    if (part.type !== 'file') continue;
+    yield { name: part.fieldname, filename: part.filename, bytes: refusing<Uint8Array>(part.file, upload) };
   }
 }
 
-async function* bytesOf(file: AsyncIterable<Uint8Array>, upload: Upload): AsyncGenerator<Uint8Array> {
+async function* refusing<Item>(items: AsyncIterable<Item>, upload: Upload): AsyncGenerator<Item> {
   try {
-    yield* file;
+    yield* items;
   } catch (error) {
     throw refusalOf(error, upload);
   }
@@ -206,9 +202,9 @@ class Upload {
     request.on('error', () => {});
     request.on('data', (chunk: Uint8Array) => {
       this.#size += chunk.length;
-      if (this.#size > this.maxBytes) this.#cutOff(tooLarge(this));
+      if (this.#size > this.maxBytes) this.#cutOff(tooLarge(this.maxBytes));
     });
-    // Nothing is read before somebody asks for the parts.
+    // Nothing is read before a reader asks for the parts.
     request.pause();
     this.#after(photos.timeout, () => this.#cutOff(new DeliveryRefusal('too-slow', 'the delivery takes too long')));
   }
@@ -236,11 +232,11 @@ function isTaken(error: unknown): boolean {
   return error instanceof ConfigError && (error.cause as NodeJS.ErrnoException).code === 'EADDRINUSE';
 }
 
-/** A worker that waits looks so often whether the address is free. */
+/** How often a worker that waits looks whether the address is free. */
 const LOOK_MS = 5_000;
 
 /**
- * Receives photos where `photos.listen` is set. Of several workers on a machine one does, as photos are files of the machine; the
+ * Receives photos if `photos.listen` is set. Of several workers on a machine one does, as photos are files of the machine; the
  * others wait until it has ended. Throws `ConfigError` if it cannot listen; `waiting` rejects with it if that shows only
  * later.
  */

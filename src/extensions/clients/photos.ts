@@ -47,18 +47,15 @@ const ACCOUNTS_LOOKED_AT = 20;
 export type DeliveryDeps = Pick<FlowDeps, 'config' | 'store' | 'clock' | 'log'>;
 type PhotoDeps = DeliveryDeps & Pick<FlowDeps, 'account'>;
 
-/** A delivery that came before is `repeated`. Nothing of one stays on the disk unless it is `stored`. */
-type DeliveryOutcome = 'stored' | 'repeated';
-
 interface PhotosAsked {
   readonly linkId: string;
   readonly level: VerificationLevel;
-  readonly actionId?: string | undefined;
-  /** The merchant's own token, which comes back with the delivery; without it one is made. */
-  readonly token?: string | undefined;
+  readonly actionId?: string | null | undefined;
+  /** The merchant's own token, which comes back with the delivery; without it a token is made. */
+  readonly token?: string | null | undefined;
 }
 
-/** Throws `UnusableIdError` where the merchant's own token cannot be used; the message never quotes it. */
+/** Throws `UnusableIdError` if the merchant's own token cannot be used; the message never quotes it. */
 function assertUsable(token: string, isReceivedHere: boolean): void {
   if (token.trim() === '' || token.length > LONGEST_TOKEN || hasControlCharacter(token)) {
     throw new UnusableIdError(`a token has 1 to ${LONGEST_TOKEN} characters without control characters`);
@@ -80,13 +77,13 @@ export async function requestPhotos(
 ): Promise<Reply<{ status: string; requestId: string }>> {
   storableLinkId(linkId);
   const { photos } = clientsSettings.of(config);
-  if (ownToken !== undefined) assertUsable(ownToken, photos.listen !== undefined);
   const token = ownToken ?? randomBytes(TOKEN_BYTES).toString('base64url');
+  if (token === ownToken) assertUsable(token, photos.listen !== undefined);
   const tokenHash = hash('sha256', token);
   const requestId = randomName();
   const now = clock.now();
   await store.writer.write(async (tx) => {
-    if (ownToken !== undefined && (await readPhotoToken(tx, tokenHash)) !== undefined) {
+    if (token === ownToken && (await readPhotoToken(tx, tokenHash)) !== undefined) {
       const why = 'this token was used before, and a token is for one delivery';
       throw new UnusableIdError(`${why}; use another token, or none`);
     }
@@ -104,7 +101,11 @@ export async function requestPhotos(
   if (photos.listen === undefined) {
     log.warn({}, 'photos were requested while photos.listen is off, so they cannot arrive here');
   }
-  const answer = await endpointsOf(exchange).requestPhotos(linkId, { level, actionId, token }, signal);
+  const answer = await endpointsOf(exchange).requestPhotos(
+    linkId,
+    { level, actionId: actionId ?? undefined, token },
+    signal,
+  );
   // After an unknown outcome the delivery may still come.
   if (answer.kind !== 'ok' && answer.kind !== 'unknown') {
     await store.writer.write((tx) => forgetPhotoToken(tx, account, tokenHash));
@@ -114,8 +115,11 @@ export async function requestPhotos(
   return { ...answer, value, body: stringify(value) ?? answer.body };
 }
 
-/** Accepts a delivery (§6). Files stay in quarantine until their rows are committed. Throws `DeliveryRefusal`, and errors of the disk. */
-export async function acceptDelivery(deps: DeliveryDeps, parts: AsyncIterable<DeliveryPart>): Promise<DeliveryOutcome> {
+/**
+ * Accepts a delivery (§6); `repeated` if it came before. Files stay in quarantine until their rows are committed, and nothing
+ * stays on the disk unless the delivery is `stored`. Throws `DeliveryRefusal`, and errors of the disk.
+ */
+export async function acceptDelivery(deps: DeliveryDeps, parts: AsyncIterable<DeliveryPart>) {
   const { photos } = clientsSettings.of(deps.config);
   const folder = new PhotoFolder(photos.folder);
   const delivery = randomName();
@@ -143,7 +147,7 @@ export async function sweepPhotos(deps: DeliveryDeps): Promise<void> {
   if (missing > 0) log.warn({ photos: missing }, 'photos are in the table but not in photos.folder');
 }
 
-/** Deletes photos that are older than `olderThanMs`, files first. Returns how many. */
+/** Deletes photos that are older than `olderThanMs`, files first. Returns their number. */
 export async function purgePhotos(deps: Omit<PhotoDeps, 'log'>, olderThanMs: number): Promise<number> {
   const query = { account: deps.account, before: after(deps.clock.now(), -olderThanMs), limit: PAGE };
   for (let purged = 0; ;) {
@@ -153,7 +157,6 @@ export async function purgePhotos(deps: Omit<PhotoDeps, 'log'>, olderThanMs: num
   }
 }
 
-/** The same for the oldest of them, at most `limit`. */
 export async function purgeSomePhotos({ config, store, clock }: Omit<DeliveryDeps, 'log'>, query: PurgeQuery) {
   const page = await photosBefore(store.db, query);
   if (page.length === 0) return 0;
@@ -186,7 +189,7 @@ async function record(
   folder: PhotoFolder,
   delivery: string,
   { token, files }: Awaited<ReturnType<typeof readForm>>,
-): Promise<DeliveryOutcome> {
+): Promise<'stored' | 'repeated'> {
   const { store, clock, log } = deps;
   const tokenHash = hash('sha256', token);
   const hashes = files.map(({ sha256 }) => sha256);
@@ -227,10 +230,10 @@ async function settle({ store }: Pick<DeliveryDeps, 'store'>, folder: PhotoFolde
 
 function rowOf({ clock }: DeliveryDeps, delivery: string, token: PhotoToken, file: ReceivedFile): NewPhoto {
   const { account, link_id, level, action_id, request_id } = token;
-  const { originalName: original_name, type = null, size, sha256, refusal } = file;
-  const stored_name = refusal === null ? `${placeOf(link_id, delivery)}/${file.name}` : null;
-  const received = { original_name, type, size, sha256, stored_name, received_at: clock.now().toISOString(), refusal };
-  return { account, link_id, level, action_id, request_id, delivery, ...received };
+  const { name, ...columns } = file;
+  const stored_name = file.refusal === null ? `${placeOf(link_id, delivery)}/${name}` : null;
+  const received_at = clock.now().toISOString();
+  return { account, link_id, level, action_id, request_id, delivery, ...columns, stored_name, received_at };
 }
 
 /** Returns a link id to store. Throws `UnusableIdError` also if an e-mail address was given by mistake. */

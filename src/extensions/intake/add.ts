@@ -1,5 +1,6 @@
 import { isLosslessNumber } from 'lossless-json';
 import { sameDecimal } from '../../base/decimal.ts';
+import { quote } from '../../base/text.ts';
 import { checkOrder, describeProblems, type CheckedOrder } from '../../orders/rules/check.ts';
 import type { MerchantOrder } from '../../orders/rules/record.ts';
 import {
@@ -16,12 +17,12 @@ import { readOrder, saveDecision } from '../../store/orders/orders.ts';
 import { readFollowed } from '../../store/orders/orders-with-records.ts';
 import { recordAnswer } from '../../orders/follow.ts';
 import { tellLookup } from '../../orders/pass/outcomes.ts';
+import { done, invalid, type Result } from '../api/envelope.ts';
 
 type Addition =
   | { readonly kind: 'inserted' | 'present'; readonly externalOrderId: string; readonly state: string }
-  /** Another order has its id; the columns that differ. */
-  | { readonly kind: 'differs'; readonly externalOrderId: string; readonly columns: readonly string[] }
-  | { readonly kind: 'invalid'; readonly why: string };
+  /** `differs`: the table has an order of its id with other content. */
+  | { readonly kind: 'differs' | 'invalid'; readonly why: string };
 
 /** Inserts one order by its columns. An order with the same content stays as it is; `1.50` and `1.5` are the same. */
 export async function addOrder(
@@ -34,12 +35,12 @@ export async function addOrder(
   const columns = columnsOf(checked.order);
   const there = await store.writer.write((tx) => insertOrder(tx, account, columns));
   if (there === undefined) return { kind: 'inserted', externalOrderId, state: 'pending' };
-  const different = differences(columns, there);
-  if (different.length > 0) return { kind: 'differs', externalOrderId, columns: different };
-  return { kind: 'present', externalOrderId, state: there.state };
+  const different = differences(columns, there).join(', ');
+  if (different === '') return { kind: 'present', externalOrderId, state: there.state };
+  return { kind: 'differs', why: `${quote(externalOrderId)} is in the table with another ${different}` };
 }
 
-/** Checks an order by its columns. Numbers may be `LosslessNumber`; what is left out has the default of the table. */
+/** Checks an order by its columns. Numbers may be `LosslessNumber`; a column that is left out has its default of the table. */
 export function checkFields(fields: Readonly<Record<string, unknown>>): CheckedOrder {
   const given = ORDER_COLUMNS.map((column) => [column, fields[column] ?? null] as const);
   const texts = given.map(([column, value]) => [column, isLosslessNumber(value) ? value.value : value]);
@@ -66,33 +67,28 @@ export function differences(one: OrderColumns, other: OrderColumns): readonly Or
   );
 }
 
-type Adoption =
-  /** `present`: it stood in the table. */
-  | { readonly kind: 'adopted' | 'present'; readonly externalOrderId: string; readonly state: string }
-  | { readonly kind: 'absent'; readonly externalOrderId: string }
-  | { readonly kind: 'unanswered'; readonly why: string }
-  | { readonly kind: 'invalid'; readonly why: string };
-
 /**
  * Takes over an order that exists at the exchange, in one transaction with its record, so that it is never pending. An
- * order that the exchange does not find is not inserted; one that stands in the table stays.
+ * order that the exchange does not find is not inserted; an order that is in the table does not change.
  */
 export async function adoptOrder(
   deps: FlowDeps,
   fields: Readonly<Record<string, unknown>>,
   signal?: AbortSignal,
-): Promise<Adoption> {
+): Promise<Result> {
   const { account, store, exchange, clock } = deps;
   const checked = checkFields(fields);
-  if (!checked.ok) return { kind: 'invalid', why: describeProblems(checked.problems) };
+  if (!checked.ok) return invalid(describeProblems(checked.problems));
   const { externalOrderId } = checked.order;
+  const answered = (result: 'adopted' | 'present' | 'absent', state: string | null) =>
+    done({ external_order_id: externalOrderId, result, state });
   const there = await readOrder(store.db, account, externalOrderId);
-  if (there !== undefined) return { kind: 'present', externalOrderId, state: there.state };
+  if (there !== undefined) return answered('present', there.state);
   const lookup = await exchange.lookUpOrder(externalOrderId, signal);
-  if (lookup === undefined) return { kind: 'unanswered', why: 'look-ups are paused for now' };
+  if (lookup === undefined) return { kind: 'unknown', why: 'look-ups are paused for now' };
   const { answer } = lookup;
-  if (answer.kind === 'unanswered') return { kind: 'unanswered', why: answer.why };
-  if (answer.kind === 'absent') return { kind: 'absent', externalOrderId };
+  if (answer.kind === 'unanswered') return { kind: 'unknown', why: answer.why };
+  if (answer.kind === 'absent') return answered('absent', null);
   const random = clock.random();
   const made = await store.writer.write(async (tx) => {
     const meanwhile = await insertOrder(tx, account, columnsOf(checked.order));
@@ -105,7 +101,7 @@ export async function adoptOrder(
     const before = await saveDecision(tx, inserted, adopting, now);
     return { kind: 'adopted', recorded: await recordAnswer(tx, deps, { row, before, answer, now }, random) } as const;
   });
-  if (made.kind === 'present') return { ...made, externalOrderId };
+  if (made.kind === 'present') return answered('present', made.state);
   tellLookup(deps, lookup, made.recorded);
-  return { kind: 'adopted', externalOrderId, state: made.recorded.decision.tracking.state };
+  return answered('adopted', made.recorded.decision.tracking.state);
 }

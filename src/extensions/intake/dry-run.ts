@@ -21,7 +21,7 @@ const MOST_PAIRS = 200;
 /** `exchange.rate.mode: paced` keeps this part of the limit. */
 const PACED = 0.95;
 
-/** What a daemon would send for an account now. Nothing is asked or written to know it. */
+/** The requests that a daemon would send for an account now. A dry run asks and writes nothing. */
 export type DryRun = Awaited<ReturnType<typeof dryRun>>;
 
 interface DryRunRequest {

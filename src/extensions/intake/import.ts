@@ -12,7 +12,7 @@ import { csvRecords, MAX_RECORD_LENGTH, TOO_LONG } from '../documents/csv.ts';
 import { checkFields, differences } from './add.ts';
 import { ImportTables, type ImportRow } from './tables/import-rows.ts';
 
-type ImportProblem = Readonly<{ line: number; column?: string | undefined; reason: string }>;
+type ImportProblem = Readonly<{ line: number; column?: string | undefined; problem: string }>;
 
 /** The result of an import. With problems nothing was inserted; at most 50 are named, all are counted. */
 export interface ImportResult {
@@ -84,8 +84,8 @@ class Problems {
   compare(row: ImportRow, other: (OrderColumns & { readonly line?: number }) | undefined): void {
     const columns = other === undefined ? [] : differences(row, other);
     const place = other?.line === undefined ? 'merchant_orders' : `line ${other.line}`;
-    const reason = `differs from ${place}, which has ${quote(row.external_order_id)} too`;
-    if (columns.length > 0) this.add({ line: row.line, column: columns.join(', '), reason });
+    const problem = `differs from ${place}, which has ${quote(row.external_order_id)} too`;
+    if (columns.length > 0) this.add({ line: row.line, column: columns.join(', '), problem });
   }
 }
 
@@ -142,23 +142,21 @@ async function assumeWaitingSent(tx: Transaction, account: string, orders: reado
 
 function toRow(line: ImportLine, problems: Problems): ImportRow | undefined {
   if ('problem' in line) {
-    problems.add({ line: line.line, column: line.column, reason: line.problem });
+    problems.add(line);
     return undefined;
   }
   const checked = checkFields(line.fields);
-  if (!checked.ok) {
-    for (const { field, reason } of checked.problems) {
-      problems.add({ line: line.line, column: COLUMN_OF[field], reason });
-    }
-    return undefined;
+  if (checked.ok) {
+    return { ...columnsOf(checked.order), external_order_id: checked.order.externalOrderId, line: line.line };
   }
-  return { ...columnsOf(checked.order), external_order_id: checked.order.externalOrderId, line: line.line };
+  for (const { field, reason: problem } of checked.problems) {
+    problems.add({ line: line.line, column: COLUMN_OF[field], problem });
+  }
+  return undefined;
 }
 
 /** A line of an import file: its fields by column, or its problem. `line` is the one on which the record begins. */
-export type ImportLine =
-  | { readonly line: number; readonly fields: Readonly<Record<string, unknown>> }
-  | { readonly line: number; readonly column?: string; readonly problem: string };
+export type ImportLine = Readonly<{ line: number; fields: Readonly<Record<string, unknown>> }> | ImportProblem;
 
 const COLUMNS: readonly string[] = ORDER_COLUMNS;
 const REQUIRED = ['external_order_id', 'asset', 'from_currency', 'to_currency'];

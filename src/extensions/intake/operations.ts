@@ -1,6 +1,5 @@
 import { isLosslessNumber, type LosslessNumber } from 'lossless-json';
 import { z } from 'zod';
-import { quote } from '../../base/text.ts';
 import { addOrder, adoptOrder } from './add.ts';
 import { probe } from './probe/probe.ts';
 import { PROBE_STEPS, probeRow } from './probe/questions.ts';
@@ -11,13 +10,6 @@ const tag = 'orders';
 /** Bodies are read with every digit of their numbers. */
 const jsonNumber = z.custom<LosslessNumber>(isLosslessNumber, 'expected a number').meta({ type: 'number' });
 const amount = z.union([z.string(), jsonNumber]).describe('A decimal, as text or as a number; every digit counts.');
-
-const addedOrderValue = named(
-  'AddedOrder',
-  'The order in the table.',
-  z.object({ external_order_id: z.string(), state: z.string() }),
-  { external_order_id: 'shop-1001', state: 'pending' },
-);
 
 const orderBody = z
   .strictObject({
@@ -34,17 +26,6 @@ const orderBody = z
     bonus: amount.nullish(),
   })
   .meta({ examples: [{ external_order_id: 'shop-1001', asset: '0.25', from_currency: 'BTC', to_currency: 'EUR' }] });
-
-const adoptedOrderValue = named(
-  'AdoptedOrder',
-  'The result; `state` is that of the order in the table, null if it was not inserted.',
-  z.object({
-    external_order_id: z.string(),
-    result: z.enum(['adopted', 'present', 'absent']),
-    state: z.string().nullable(),
-  }),
-  { external_order_id: 'shop-1001', result: 'adopted', state: 'open' },
-);
 
 /** From 1 to 30: more look-ups at once show nothing more. Bodies are read with every digit of their numbers, so it is text. */
 const MOST_REQUESTS = /^([1-9]|[12]\d|30)$/;
@@ -96,18 +77,20 @@ export const OPERATIONS = {
     summary: 'Puts an order into the table, as inserting a row does.',
     description: 'The answer is 201 for a new order, and 200 for one that is there with the same content.',
     body: orderBody,
-    value: addedOrderValue,
+    value: named(
+      'AddedOrder',
+      'The order in the table.',
+      z.object({ external_order_id: z.string(), state: z.string() }),
+      { external_order_id: 'shop-1001', state: 'pending' },
+    ),
     statuses: [200, 201],
     errors: [...OWN_ERRORS, '409', '413'],
     async run(deps, fields) {
       const added = await addOrder(deps, fields);
-      if (added.kind === 'invalid') return invalid(added.why);
-      const { kind, externalOrderId } = added;
-      if (kind === 'differs') {
-        return conflict(`${quote(externalOrderId)} is in the table with another ${added.columns.join(', ')}`);
-      }
-      if (kind === 'inserted') deps.wakeCreates();
-      return done({ external_order_id: externalOrderId, state: added.state }, kind === 'inserted' ? 201 : 200);
+      if ('why' in added) return added.kind === 'invalid' ? invalid(added.why) : conflict(added.why);
+      const isNew = added.kind === 'inserted';
+      if (isNew) deps.wakeCreates();
+      return done({ external_order_id: added.externalOrderId, state: added.state }, isNew ? 201 : 200);
     },
   }),
   adoptOrder: operation({
@@ -116,15 +99,18 @@ export const OPERATIONS = {
     description:
       'An order that the exchange does not find (`absent`) is not inserted; an order that is in the table (`present`) does not change.',
     body: orderBody,
-    value: adoptedOrderValue,
+    value: named(
+      'AdoptedOrder',
+      'The result; `state` is that of the order in the table, null if it was not inserted.',
+      z.object({
+        external_order_id: z.string(),
+        result: z.enum(['adopted', 'present', 'absent']),
+        state: z.string().nullable(),
+      }),
+      { external_order_id: 'shop-1001', result: 'adopted', state: 'open' },
+    ),
     errors: [...EXCHANGE_ERRORS, '413'],
-    async run(deps, fields, signal) {
-      const adopted = await adoptOrder(deps, fields, signal);
-      if (adopted.kind === 'invalid') return invalid(adopted.why);
-      if (adopted.kind === 'unanswered') return { kind: 'unknown', why: adopted.why };
-      const state = adopted.kind === 'absent' ? null : adopted.state;
-      return done({ external_order_id: adopted.externalOrderId, result: adopted.kind, state });
-    },
+    run: adoptOrder,
   }),
   probe: operation({
     tag,
@@ -141,10 +127,6 @@ export const OPERATIONS = {
       .meta({ examples: [{ step: 'absence' }] }),
     value: probedValue,
     errors: [...EXCHANGE_ERRORS, '413'],
-    async run(deps, input, signal) {
-      const probed = await probe(deps, input, signal);
-      if (probed.kind === 'invalid') return invalid(probed.message);
-      return probed.kind === 'failed' ? probed.reply : done({ rows: probed.rows, evidence: probed.evidence });
-    },
+    run: probe,
   }),
 };

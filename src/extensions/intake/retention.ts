@@ -15,28 +15,24 @@ export const deleteSomeKeptAnswers: Purge['deleteSome'] = (store, query) =>
   store.writer.write((tx) => deleteKeptAnswers(tx, query));
 
 export const intakeService: ServiceMaker = {
-  async start(deps) {
-    const { purges } = deps.services;
-    const ageMs = intakeSettings.of(deps.config).retention.keptAnswers;
+  async start({ accounts, config, services: { purges }, stop, ...deps }) {
+    const ageMs = intakeSettings.of(config).retention.keptAnswers;
     purges.push({ name: 'keptAnswers', ageMs, deleteSome: deleteSomeKeptAnswers });
-    return { work: purgeByAge({ ...deps, purges }, () => deps.accounts.names, deps.stop) };
+    const work = repeatEvery(deps.clock, LOOK_MS, stop, async () => {
+      for (const account of purges.some((one) => one.ageMs !== undefined) ? accounts.names : []) {
+        if (stop.aborted) return;
+        await purgeAccount({ ...deps, purges }, account, stop).catch((error: unknown) => {
+          deps.log.warn({ account, cause: messageOf(error) }, 'rows older than retention.* cannot be deleted now');
+        });
+      }
+    });
+    return { work };
   },
 };
 
 type RetentionDeps = Pick<FlowDeps, 'store' | 'clock' | 'log'> & { readonly purges: readonly Purge[] };
 
-/** Deletes by `retention.*` once an hour, in small steps, until `stop` aborts. Failures are tried an hour later. */
-export async function purgeByAge(deps: RetentionDeps, names: () => readonly string[], stop: AbortSignal) {
-  await repeatEvery(deps.clock, LOOK_MS, stop, async () => {
-    for (const account of deps.purges.some(({ ageMs }) => ageMs !== undefined) ? names() : []) {
-      if (stop.aborted) return;
-      await purgeAccount(deps, account, stop).catch((error: unknown) => {
-        deps.log.warn({ account, cause: messageOf(error) }, 'rows older than retention.* cannot be deleted now');
-      });
-    }
-  });
-}
-
+/** Deletes by `retention.*` in small steps, until `stop` aborts. */
 export async function purgeAccount({ store, clock, log, purges }: RetentionDeps, account: string, stop: AbortSignal) {
   const purged: Record<string, number> = {};
   for (const { name, ageMs, deleteSome } of purges) {

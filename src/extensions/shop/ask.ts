@@ -1,7 +1,7 @@
 import { jittered, sleep, TimeLimit } from './clock.ts';
-import { errorIn, isNeverSent, OrderSyncError, type ErrorKind } from './errors.ts';
-import { numbersAsText } from './json.ts';
-import { overFetch, overSocket, type Received, type Send } from './transport.ts';
+import { errorIn, OrderSyncError, type Answer, type ErrorKind } from './errors.ts';
+import { overNode } from './socket.ts';
+import { NoOwnerError, overFetch, Route, type Received } from './transport.ts';
 
 interface CommonOptions {
   /** The name of the account, as the settings of order-sync have it; `default` if left out. */
@@ -30,12 +30,19 @@ export interface CallOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-/** What is asked for: `path` has a `:name` for each part that is an id. */
+/** A request of the same key is done once, also if it is asked for again. A random key is made if none is given. */
+export interface DecisionOptions extends CallOptions {
+  readonly idempotencyKey?: string | undefined;
+}
+
+/** One operation of the API: `path` has a `:name` for each part that is an id. */
 export interface Operation {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   /** It may be sent again: it reads, or what it does is done once. */
   readonly isSafe?: boolean;
+  /** It bears an Idempotency-Key. */
+  readonly isKeyed?: boolean;
   /** Its numbers are of the exchange: they become text, with every digit. */
   readonly isExact?: boolean;
 }
@@ -49,43 +56,36 @@ export interface Input {
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const MOST_RETRIES = 2;
-const MOST_OWNERS = 2;
 const RETRY_MS = 250;
 
 /** Asks order-sync. Answers that are no success, and requests without an answer, reject with `OrderSyncError`. */
 export class Asker {
-  readonly #send: Send;
-  readonly #bases: readonly string[];
+  readonly #route: Route;
   readonly #account: string;
   readonly #token: string | undefined;
   readonly #timeoutMs: number;
-  /** The address that answered last. */
-  #base: string;
 
   constructor(options: OrderSyncOptions) {
-    const { url, urls = url === undefined ? [] : [url], socket, account = 'default' } = options;
-    if (socket === undefined) {
-      this.#bases = urls.map(baseOf);
-      this.#send = overFetch(options.fetch);
-      this.#token = options.token?.trim();
-    } else {
-      this.#bases = ['http://localhost'];
-      this.#send = overSocket(socket);
-    }
-    const [first] = this.#bases;
-    if (first === undefined) throw new TypeError('give the url of order-sync, or the path of its socket');
+    const { url, urls = url === undefined ? [] : [url], socket } = options;
+    const bases = urls.map(baseOf);
     // A token that was sent with TLS must never be sent without.
-    const isSecure = this.#bases.map((base) => base.startsWith('https:'));
+    const isSecure = bases.map((base) => base.startsWith('https:'));
     if (new Set(isSecure).size > 1) throw new TypeError('give addresses of https, or of http, but not both');
+    this.#token = socket === undefined ? options.token?.trim() : undefined;
     // The engine would name the token in its own error.
     if (/[^!-~]/.test(this.#token ?? '')) throw new TypeError('a token is visible ASCII characters');
-    this.#base = first;
-    this.#account = account;
+    this.#route =
+      socket === undefined
+        ? new Route(overFetch(options.fetch), bases)
+        : new Route(overNode(socket), ['http://localhost']);
+    this.#account = options.account ?? 'default';
     this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   }
 
-  async ask<Value>(operation: Operation, input: Input, options: CallOptions = {}): Promise<Value> {
-    const text = await this.text(operation, input, options);
+  async ask<Value>(operation: Operation, input: Input, options: DecisionOptions = {}): Promise<Value> {
+    const { idempotencyKey = globalThis.crypto.randomUUID() } = options;
+    const keyed = operation.isKeyed === true && { headers: { 'idempotency-key': idempotencyKey } };
+    const text = await this.text(operation, { ...input, ...keyed }, options);
     try {
       const { value } = JSON.parse(operation.isExact === true ? numbersAsText(text) : text) as { value: Value };
       return value;
@@ -132,7 +132,6 @@ export class Asker {
     }
   }
 
-  /** Asks the address that answered last; after `not-owner` the owner that the answer names, twice at most, or each other address. */
   async #once<Read>(
     { method, path }: Operation,
     { body, headers }: Input,
@@ -152,42 +151,27 @@ export class Asker {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     };
-    const asked = new Set<string>();
-    for (let [base, owners] = [this.#base, 0]; ;) {
-      asked.add(base);
-      let received;
-      let problem: string;
-      try {
-        received = await this.#send(base, sent);
-        if (received.status >= 200 && received.status < 300) return await read(received);
-        problem = await received.text();
-      } catch (cause) {
-        throw this.#failed(cause, isRead, received, base);
-      }
-      const error = errorIn({ ...received, body: problem }, isRead);
-      const owner = owners < MOST_OWNERS ? this.#ownerIn(error.owner, base) : undefined;
-      const next = owner ?? this.#bases.find((one) => !asked.has(one));
-      if (error.kind !== 'not-owner' || next === undefined) throw error;
-      if (owner !== undefined) owners += 1;
-      this.#base = base = next;
+    let answer: Answer;
+    try {
+      const received = await this.#route.send(sent);
+      if (received.status >= 200 && received.status < 300) return await read(received);
+      answer = { ...received, body: await received.text() };
+    } catch (cause) {
+      throw errorOf(cause, isRead);
     }
+    throw errorIn(answer, isRead);
   }
+}
 
-  /** The address is a row of a database: nothing is sent to one that we were not given. */
-  #ownerIn(address: string | null, asked: string): string | undefined {
-    const host = address === null || !URL.canParse(address) ? undefined : new URL(address).host;
-    return this.#bases.find((base) => base !== asked && new URL(base).host === host);
-  }
-
-  #failed(cause: unknown, isRead: boolean, received: Received | undefined, base: string): OrderSyncError {
-    const message = cause instanceof Error ? cause.message : 'the request failed';
-    if (received === undefined && isNeverSent(cause)) {
-      this.#base = this.#bases[(this.#bases.indexOf(base) + 1) % this.#bases.length] ?? base;
-      return new OrderSyncError('unreachable', `order-sync cannot be reached: ${message}`, { cause });
-    }
-    const kind: ErrorKind = isRead ? 'no-answer' : 'unknown';
-    return new OrderSyncError(kind, `order-sync did not answer: ${message}`, { cause });
-  }
+function errorOf(error: unknown, isRead: boolean): OrderSyncError {
+  const misses = error instanceof NoOwnerError ? [...error.misses.values()] : [];
+  const answered = misses.findLast((miss) => 'answer' in miss);
+  if (answered !== undefined) return errorIn(answered.answer, isRead);
+  const [cause = error] = misses.flatMap((miss) => ('cause' in miss ? [miss.cause] : []));
+  const message = cause instanceof Error ? cause.message : 'the request failed';
+  const [kind, said]: [ErrorKind, string] =
+    misses.length > 0 ? ['unreachable', 'cannot be reached'] : [isRead ? 'no-answer' : 'unknown', 'did not answer'];
+  return new OrderSyncError(kind, `order-sync ${said}: ${message}`, { cause });
 }
 
 /** How long to wait before a request that may be sent again is sent again; undefined if it is not. */
@@ -228,5 +212,30 @@ function encoded(text: string): string {
     return encodeURIComponent(text);
   } catch (cause) {
     throw new OrderSyncError('unusable', 'half a character cannot be sent', { cause });
+  }
+}
+
+const NUMBER = /-?\d[\d.eE+-]*/g;
+
+/** Makes each number of a JSON text a string, so that it keeps its digits when it is parsed. Takes time in proportion to the text. */
+export function numbersAsText(json: string): string {
+  let written = '';
+  for (let at = 0; ;) {
+    const found = json.indexOf('"', at);
+    const open = found < 0 ? json.length : found;
+    written += json.slice(at, open).replace(NUMBER, '"$&"');
+    if (found < 0) return written;
+    at = endOfString(json, open);
+    written += json.slice(open, at);
+  }
+}
+
+function endOfString(json: string, open: number): number {
+  for (let close = open; ;) {
+    close = json.indexOf('"', close + 1);
+    if (close < 0) return json.length;
+    let first = close;
+    while (json[first - 1] === '\\') first -= 1;
+    if ((close - first) % 2 === 0) return close + 1;
   }
 }

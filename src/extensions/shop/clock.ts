@@ -1,5 +1,3 @@
-/** The time and chance of the client: it is imported without the rest of the program. */
-
 /** A timer of more than 24 days would end at once. */
 const timerOf = (ms: number, then: () => void) => setTimeout(then, Math.min(ms, 2 ** 31 - 1));
 
@@ -10,22 +8,6 @@ export function nowMs(): number {
 /** Returns from half of `ms` to all of it. */
 export function jittered(ms: number): number {
   return ms * (0.5 + Math.random() / 2);
-}
-
-/** Rejects with the reason of `signal` when it aborts. */
-export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  await new Promise<void>((resolve, reject) => {
-    const stop = () => {
-      clearTimeout(timer);
-      reject(signal.reason as Error);
-    };
-    const timer = timerOf(ms, () => {
-      signal.removeEventListener('abort', stop);
-      resolve();
-    });
-    signal.addEventListener('abort', stop, { once: true });
-  });
 }
 
 /** Aborts when the signal of a caller does, or when the time is over. */
@@ -74,4 +56,13 @@ export class TimeLimit {
     this.pause();
     this.#caller?.removeEventListener('abort', this.#abort);
   }
+}
+
+/** Rejects with the reason of `signal` when it aborts. */
+export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  const limit = new TimeLimit(signal, ms);
+  await new Promise((resolve) => limit.signal.addEventListener('abort', resolve, { once: true }));
+  limit.release();
+  signal.throwIfAborted();
 }

@@ -18,7 +18,7 @@ export type InvalidReason =
   | 'conflict'
   | 'key-reused';
 
-/** What each kind of error tells besides its message. */
+/** The fields of each kind of error beside its message. */
 type Facts =
   /** The exchange said no. */
   | { readonly kind: 'refused'; readonly reason: RefusalReason; readonly status: number; readonly code: string | null }
@@ -81,7 +81,7 @@ interface ErrorClass {
 // A class has one type; this one is a union, so that `kind` narrows the rest.
 export const OrderSyncError = RequestError as unknown as ErrorClass;
 
-interface Answer {
+export interface Answer {
   readonly status: number;
   readonly retryAfter: string | null;
   readonly body: string;
@@ -127,7 +127,7 @@ interface Problem {
   readonly owner?: string;
 }
 
-function problemIn(body: string): Problem {
+export function problemIn(body: string): Problem {
   try {
     return (JSON.parse(body) as Problem | null) ?? {};
   } catch {
@@ -141,7 +141,7 @@ function millisecondsOf(retryAfter: string | null): number | null {
   return Number.isNaN(ms) ? null : Math.max(0, ms);
 }
 
-/** Codes of a connection that was not made, in Node, Bun and Deno: nobody listens there, or its certificate is refused. */
+/** Codes of a connection that was not made, in Node, Bun and Deno: no process listens there, or its certificate is refused. */
 const NOT_MADE =
   /^(?:ECONNREFUSED|ENOENT|ENOTDIR|EACCES|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused|FailedToOpenSocket|ERR_TLS_\w+|\w*CERT\w*|UNABLE_TO_\w+)$/;
 

@@ -70,6 +70,6 @@ interface EventOf<Type extends EventType> {
   readonly data: Type extends `${infer Of extends keyof DataOf}.${string}` ? DataOf[Of] : never;
 }
 
-/** An event of one of the types. Later versions may have more types: ignore those that you do not know. */
+/** An event of one of the types. Later versions may have more types: ignore a type that you do not know. */
 export type EventOfType<Type extends EventType> = { [One in Type]: EventOf<One> }[Type];
 export type OrderSyncEvent = EventOfType<EventType>;

@@ -31,8 +31,7 @@ const LONGEST_FRAME = 1_000_000;
 
 export async function readPage<Type extends EventType>(
   asker: Asker,
-  { after, types, order }: EventFilter<Type>,
-  limit: number | undefined,
+  { after, limit, types, order }: EventFilter<Type> & { readonly limit?: number },
   options: CallOptions,
 ): Promise<EventPage<Type>> {
   const page = await asker.ask<EventPage<Type>>(LIST_EVENTS, { query: { after, limit, type: types, order } }, options);
@@ -47,7 +46,7 @@ interface Batch {
   readonly isLive: boolean;
 }
 
-/** Yields each event once, in order, and goes on after the last one when a connection ends. Returns when `signal` aborts. */
+/** Yields each event once, in order, and continues after the last one when a connection ends. Returns when `signal` aborts. */
 export async function* followEvents(
   asker: Asker,
   filter: EventFilter,
@@ -91,7 +90,7 @@ function isFinal(error: unknown): boolean {
 async function* batchesOf(asker: Asker, filter: EventFilter, signal: AbortSignal): AsyncGenerator<Batch, void> {
   const limit = new TimeLimit(signal);
   const read = (after: string | undefined) => {
-    const page = readPage(asker, { ...filter, after }, PAGE, { signal: limit.signal });
+    const page = readPage(asker, { ...filter, after, limit: PAGE }, { signal: limit.signal });
     // It is awaited after the page before it was handled.
     page.catch(() => undefined);
     return page;

@@ -115,10 +115,10 @@ export type Row<Table extends TableName> = {
   -readonly [Name in keyof Columns<Table>]: Read<Name, Columns<Table>[Name]>;
 };
 
-/** What a shop inserts into `merchant_orders`. */
+/** A row that a shop inserts into `merchant_orders`. */
 export type NewOrder = { [Name in Required]: string } & { [Name in Optional]?: string | null };
 
-/** What Kysely calls a `ColumnType`. */
+/** The `ColumnType` of Kysely. */
 interface Column<Select, Insert, Update> {
   readonly __select__: Select;
   readonly __insert__: Insert;
@@ -159,7 +159,7 @@ interface GeneratedBuilder<As> extends Builder {
   generatedAlwaysAs(as: As): unknown;
 }
 
-/** What Drizzle makes a column of, of `drizzle-orm/sqlite-core` or of `drizzle-orm/pg-core`. */
+/** The builders of columns of `drizzle-orm/sqlite-core` or `drizzle-orm/pg-core`. */
 export interface Builders<Text, Integer, Nothing> {
   readonly text: () => Text;
   readonly integer: () => Integer;
@@ -175,7 +175,6 @@ type Typed<Type, Text, Integer> = Type extends 'integer'
     ? NotNull<OfOrderSync<Text>>
     : OfOrderSync<Text>;
 
-/** The columns of a table as Drizzle declares them. */
 export type DrizzleColumns<Table extends TableName, Text, Integer> = {
   [Name in keyof Columns<Table>]: Table extends 'merchant_orders'
     ? Name extends Required

@@ -1,3 +1,5 @@
+import { isNeverSent, problemIn, type Answer } from './errors.ts';
+
 /** One request; `path` is encoded and has its query. */
 export interface Sent {
   readonly method: 'GET' | 'POST';
@@ -31,25 +33,81 @@ export function overFetch(fetching: typeof fetch = fetch): Send {
   };
 }
 
-/** Sends over a Unix socket: `fetch` has no such addresses. */
-export function overSocket(socketPath: string): Send {
-  return async (_base, { body, ...options }) => {
-    const { request } = await import('node:http');
-    return await new Promise((resolve, reject) => {
-      // A connection that was kept may be closed just when it is used again: then nobody could tell what was done.
-      const call = request({ ...options, socketPath, agent: false }, (response) => {
-        resolve({
-          status: response.statusCode ?? 0,
-          retryAfter: response.headers['retry-after'] ?? null,
-          async text() {
-            const parts: string[] = [];
-            for await (const part of response.setEncoding('utf8')) parts.push(part as string);
-            return parts.join('');
-          },
-          chunks: response,
-        });
-      });
-      call.on('error', reject).end(body);
+/** Nothing was sent to an address, for this cause; or its process answered that it does not drive the account. */
+export type Miss = { readonly cause: unknown } | { readonly answer: Answer; readonly owner: string | undefined };
+
+/** The error if no process of a route drives the account: nothing was done. `misses` has each address that was asked. */
+export class NoOwnerError extends Error {
+  override readonly name = 'NoOwnerError';
+  readonly misses: ReadonlyMap<string, Miss>;
+  constructor(misses: ReadonlyMap<string, Miss>) {
+    super([...misses].map(([base, miss]) => `${base} ${reasonOf(miss)}`).join('; '));
+    this.misses = misses;
+  }
+}
+
+function reasonOf(miss: Miss): string {
+  if ('answer' in miss) return 'does not drive the account';
+  const { message = '', code = '' } = miss.cause as { readonly message?: string; readonly code?: string };
+  const advice = /CERT|SIGNATURE/.test(code) ? ' (NODE_EXTRA_CA_CERTS names the file of an authority of your own)' : '';
+  // An error of several addresses has no message.
+  return `cannot be reached: ${message || code}${advice}`;
+}
+
+const NOT_OWNER = 421;
+const MOST_OWNERS = 2;
+
+/** The addresses of several processes, of which one drives the account. */
+export class Route {
+  readonly #send: Send;
+  readonly #bases: readonly string[];
+  /** The address that was asked last: the next request begins with it. */
+  #base: string;
+
+  constructor(send: Send, bases: readonly string[]) {
+    const [first] = bases;
+    if (first === undefined) throw new TypeError('give the url of order-sync, or the path of its socket');
+    this.#send = send;
+    this.#bases = bases;
+    this.#base = first;
+  }
+
+  /**
+   * Asks until a process answers that drives the account: the owner that an answer names, twice at most, or each other address.
+   * Rejects with `NoOwnerError` if nothing was done; after any other error the outcome is unknown.
+   */
+  async send(sent: Sent): Promise<Received> {
+    const misses = new Map<string, Miss>();
+    for (let [base, owners] = [this.#base, 0]; ;) {
+      const received = await this.#ask(base, sent);
+      if ('status' in received) return received;
+      misses.set(base, received);
+      const owner = 'owner' in received && owners < MOST_OWNERS ? this.#ownerAt(received.owner, base) : undefined;
+      if (owner !== undefined) owners += 1;
+      const next = owner ?? this.#bases.find((one) => !misses.has(one) && isAsSecure(base, one));
+      if (next === undefined) throw new NoOwnerError(misses);
+      this.#base = base = next;
+    }
+  }
+
+  async #ask(base: string, sent: Sent): Promise<Received | Miss> {
+    const received = await this.#send(base, sent).catch((cause: unknown) => {
+      if (isNeverSent(cause)) return { cause };
+      throw cause;
     });
-  };
+    if ('cause' in received || received.status !== NOT_OWNER) return received;
+    const body = await received.text();
+    return { answer: { ...received, body }, owner: problemIn(body).owner };
+  }
+
+  /** The address is a row of a database: nothing is sent to one that we were not given. */
+  #ownerAt(address: string | undefined, asked: string): string | undefined {
+    const host = address !== undefined && URL.canParse(address) ? new URL(address).host : undefined;
+    return this.#bases.find((one) => one !== asked && new URL(one).host === host && isAsSecure(asked, one));
+  }
+}
+
+/** A token that was sent with TLS must never be sent without. */
+function isAsSecure(from: string, to: string): boolean {
+  return from.startsWith('http:') || to.startsWith('https:');
 }

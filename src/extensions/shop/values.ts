@@ -1,14 +1,18 @@
 import type { OrderSyncEvent } from './event.ts';
 import type { NewOrder, OrderState, Row } from './schema.ts';
 
-/** Text that may be left out. Later versions of the exchange may have more fields. */
+/** Text that may be left out. */
 type Text = string | null | undefined;
 /** A number of the exchange, as text with every digit. */
 type Amount = Text;
 
+/** Later versions of the exchange may have more fields. */
 interface More {
   readonly [field: string]: unknown;
 }
+
+/** Fields of text or of amounts, each of which may be left out. */
+type Texts<Name extends string> = More & { readonly [One in Name]?: Text };
 
 interface CurrencyPair {
   readonly fromCurrency: string;
@@ -31,23 +35,17 @@ export interface PreOrder extends More {
   readonly bonus?: Amount;
 }
 
-interface CryptoTransaction extends More {
-  readonly currency?: Text;
-  readonly externalCryptoAddress?: Text;
-  readonly internalCryptoAddress?: Text;
-  readonly fee?: Amount;
-  readonly status?: Text;
-  readonly transactionHash?: Text;
-}
+type CryptoTransaction = Texts<
+  'currency' | 'externalCryptoAddress' | 'internalCryptoAddress' | 'fee' | 'status' | 'transactionHash'
+>;
 
-interface FiatTransaction extends More {
-  readonly currency?: Text;
-  readonly paymentType?: Text;
-  readonly processingBank?: Text;
-  readonly providerType?: Text;
-  readonly resultMessage?: Text;
-  readonly status?: Text;
-}
+type FiatTransaction = Texts<
+  'currency' | 'paymentType' | 'processingBank' | 'providerType' | 'resultMessage' | 'status'
+>;
+
+type ExchangeOperation = Texts<'inputAsset' | 'outputAsset' | 'ratio'> & {
+  readonly currencyPair?: CurrencyPair | null;
+};
 
 /** An order record, as the exchange answers. */
 export interface OrderRecord extends More {
@@ -64,14 +62,7 @@ export interface OrderRecord extends More {
     readonly modificationDate?: Text;
     readonly completionDate?: Text;
     readonly serverDate?: Text;
-    readonly exchangeOperation?:
-      | (More & {
-          readonly currencyPair?: CurrencyPair | null;
-          readonly inputAsset?: Amount;
-          readonly outputAsset?: Amount;
-          readonly ratio?: Amount;
-        })
-      | null;
+    readonly exchangeOperation?: ExchangeOperation | null;
     readonly cryptoTransaction?: CryptoTransaction | null;
     readonly fiatTransaction?: FiatTransaction | null;
   };
@@ -116,7 +107,7 @@ export interface OrderList {
   readonly next: string | null;
 }
 
-/** What happened to an order and what comes next, in sentences for people. */
+/** The history of an order and its next steps, in sentences for people. */
 export interface Explanation extends More {
   readonly externalOrderId: string;
   readonly asOf: string;
@@ -176,22 +167,10 @@ export interface PhotoRequest extends More {
 }
 
 /** Personal data. */
-export interface Customer extends More {
-  readonly customerNumber?: Text;
-  readonly firstName?: Text;
-  readonly lastName?: Text;
-  readonly linkId?: Text;
-}
+export type Customer = Texts<'customerNumber' | 'firstName' | 'lastName' | 'linkId'>;
 
 /** Personal data, and a token that is a secret. */
-export interface Card extends More {
-  readonly id?: Text;
-  readonly bank?: Text;
-  readonly country?: Text;
-  readonly number?: Text;
-  readonly token?: Text;
-  readonly type?: Text;
-}
+export type Card = Texts<'id' | 'bank' | 'country' | 'number' | 'token' | 'type'>;
 
 export interface RememberedLink {
   readonly link_id: string;
@@ -204,7 +183,7 @@ export interface RememberedLink {
   readonly missing_since: string | null;
 }
 
-/** How order-sync does. `GET /status` in its OpenAPI document describes every field. */
+/** `GET /status` in the OpenAPI document describes every field. */
 export interface Status extends More {
   readonly asOf: string;
   readonly overview: More & {
@@ -214,7 +193,6 @@ export interface Status extends More {
   };
 }
 
-/** The end of a pass. */
 export interface SyncResult extends More {
   readonly end: 'done' | 'look' | 'out-of-reach' | 'out-of-time' | 'key-refused';
   readonly summary: Readonly<Record<string, number>>;

@@ -249,7 +249,7 @@ describe('an error of the control socket', () => {
     expect(on.exchange.requests).toHaveLength(1);
   });
 
-  it('says what to do when nobody can tell whether a link was made', async () => {
+  it('says what to do when it is not known whether a link was made', async () => {
     const on = await scriptedControlSocket();
     on.exchange.answer = () => 'reset';
     const said = await on.ask('POST', '/clients', { email: EMAIL });

@@ -80,7 +80,7 @@ describe('the control socket of a worker', () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  it('names the path where none can be made', async () => {
+  it('names the path if none can be made', async () => {
     const reach = await reachWith({ ORDER_SYNC_CONTROL_SOCKET: 'no-folder/control.sock' });
     const refusal = { problem: 'disk', message: expect.stringContaining(join(folder, 'no-folder/control.sock')) };
     await expect(reach.publish()).rejects.toMatchObject(refusal);

@@ -18,7 +18,8 @@ import { LONGEST_WAIT_MS, Owner, OwnerGoneError } from '../../../src/extensions/
 import { OPERATE_OPERATIONS } from '../../../src/extensions/operate/addresses.ts';
 import { UnusableIdError } from '../../../src/exchange/ids.ts';
 import { serveControl } from '../../../src/extensions/api/server.ts';
-import { NoOwnerError, socketTransport } from '../../../src/extensions/api/asking/transport.ts';
+import { socketTransport } from '../../../src/extensions/api/asking/transport.ts';
+import { NoOwnerError } from '../../../src/extensions/shop/transport.ts';
 import {
   askSocket,
   controlSocket,
@@ -48,7 +49,7 @@ async function connect({ socketPath }: ServedSocket): Promise<Socket> {
   return socket;
 }
 
-/** What comes back for text that is sent as it stands, until the other side closes. */
+/** Sends a text as it is. Returns the answer, until the other side closes. */
 async function raw(on: ServedSocket, text: string): Promise<string> {
   const socket = await connect(on);
   const received: Buffer[] = [];
@@ -110,7 +111,7 @@ describe('a request that the control socket cannot use', () => {
   });
 
   it.each(['/clients/link-1/follow', '/clients/link-1/sdk-token', '/sync'])(
-    'is none where no body is wanted: POST %s with a type and nothing of it',
+    'is none if no body is wanted: POST %s with a type and nothing of it',
     async (path) => {
       const on = await controlSocket();
       await on.ask('POST', '/clients', { email: EMAIL });
@@ -262,7 +263,7 @@ describe('a control socket that stops', () => {
     await closed;
   });
 
-  it('is not held by half a request, by an idle connection, or by an answer that nobody reads', async () => {
+  it('is not held by half a request, by an idle connection, or by an answer that is not read', async () => {
     const on = await scriptedControlSocket();
     on.exchange.answer = () => ({ status: 200, body: `{"linkId":"a","status":"${'x'.repeat(1_000_000)}"}` });
     const half = await connect(on);
@@ -303,7 +304,7 @@ describe('a control socket that stops', () => {
 });
 
 describe('an account that the process does not drive', () => {
-  it('is refused so that whoever asks goes on to its owner, and nothing is done', async () => {
+  it('is refused so that the caller asks its owner, and nothing is done', async () => {
     const on = await controlSocket();
     const row = { external_order_id: 'shop-1', asset: '1', from_currency: 'BTC', to_currency: 'EUR' };
     const answer = await on.ask('POST', '/orders?account=shop-2', row);
@@ -353,7 +354,7 @@ describe('the file of the socket', () => {
     expect(readFileSync(`${file}.link`, 'utf8')).toBe('kept');
   });
 
-  it('is made anew where a process that is gone has left one', async () => {
+  it('is made anew if a process that is gone has left one', async () => {
     const on = await controlSocket();
     await on.control.close();
     const left = createServer().listen(`${on.socketPath}.old`);
@@ -397,7 +398,7 @@ describe('an owner that listens and does not answer to the end', () => {
     });
   });
 
-  it('is waited for no longer where the answer comes in lines', async () => {
+  it('is waited for no longer if the answer comes in lines', async () => {
     const lines = ownerAt(await hung(), { graceMs: 1 }).sync(PASS);
     await expect(lines.next()).rejects.toThrow(new OwnerGoneError('the daemon did not answer in time; try again'));
   });

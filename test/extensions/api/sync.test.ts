@@ -50,7 +50,7 @@ describe('POST /sync', () => {
     expect([answer.status, failureIn(answer).kind]).toEqual([400, 'invalid']);
   });
 
-  it('stops the pass when nobody reads it any more, and finishes what is in flight', async () => {
+  it('stops the pass when its reader is gone, and finishes what is in flight', async () => {
     const on = await scriptedControlSocket({ environment: { ORDER_SYNC_EXCHANGE_CONCURRENCY: '1' } });
     on.program.insert({ external_order_id: 'a' }, { external_order_id: 'b' }, { external_order_id: 'c' });
     const turns = vi.spyOn(on.program.app.exchange, 'turnToCreate');

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import type { LinkRow } from '../../../src/extensions/clients/tables/link-row.ts';
 import { describe, expect, it } from 'vitest';
 import {
   decideChecked,
@@ -6,7 +7,6 @@ import {
   type LinkAnswer,
   type LinkDecision,
   type AnsweredLink,
-  type LinkRow,
 } from '../../../src/extensions/clients/link.ts';
 import { after } from '../../../src/base/instant.ts';
 import { HOUR } from '../../support/tracking.ts';
@@ -52,7 +52,7 @@ describe('a link that is new', () => {
 });
 
 describe('a link that is made or adopted again', () => {
-  it('changes nothing but when it was checked where the exchange says the same', () => {
+  it('changes nothing but the time of the check if the exchange says the same', () => {
     const decision = decideRemembered(linkWith(), told(), NOW);
     expect(decision).toEqual({ link: linkWith({ last_checked_at: NOW.toISOString() }), events: [] });
   });
@@ -68,7 +68,7 @@ describe('a link that is made or adopted again', () => {
     expect(same.link).toEqual(linkWith({ last_checked_at: NOW.toISOString() }));
   });
 
-  it('keeps where it came from, and records a changed status under what brought it', () => {
+  it('keeps its source, and records a changed status under what brought it', () => {
     const decision = decideRemembered(linkWith(), told({ status: 'VERIFIED' }), NOW);
     expect(decision.link).toEqual(
       linkWith({ status: 'VERIFIED', updated_at: NOW.toISOString(), last_checked_at: NOW.toISOString() }),
@@ -115,7 +115,7 @@ describe('a look at a link', () => {
     expect(second).toEqual({ link: { ...first.link, last_checked_at: NOW.toISOString() }, events: [] });
   });
 
-  it('records that the link is back, and its status where that has changed meanwhile', () => {
+  it('records that the link is back, and its status if that has changed meanwhile', () => {
     const missing = linkWith({ missing_since: GONE_AT.toISOString() });
     const back = `missing ${GONE_AT.toISOString()} → null check`;
     expect(said(decideChecked(missing, found('NOT_VERIFIED'), NOW))).toEqual([back]);

@@ -92,7 +92,7 @@ describe('a pass over the links', () => {
     expect(program.app.restraints.isKeyWrong).toBe(false);
   });
 
-  it('goes on past a link whose id cannot be put into a request', async () => {
+  it('continues after a link whose id cannot be put into a request', async () => {
     const { program, exchange, log, asked, toLookUp, pass } = await linked([]);
     for (const id of ['..', 'a']) {
       exchange.answer = () => link(id);
@@ -104,7 +104,7 @@ describe('a pass over the links', () => {
     expect(log.with(/the check of a link was not answered/)).toMatchObject([{ linkId: '..' }]);
   });
 
-  it('looks at each of many links once, those that wait longest first, with few in flight', async () => {
+  it('looks at each of many links once, the longest waiting first, with few in flight', async () => {
     const ids = Array.from({ length: 450 }, (_, index) => `l${index}`);
     const { program, exchange, asked, toLookUp, pass } = await linked(ids);
     const askInTurn = program.app.exchange.askInTurn.bind(program.app.exchange);
@@ -128,7 +128,7 @@ describe('a pass over the links', () => {
     expect(program.merchant.prepare(`select count(*) from events where type = 'link'`).pluck().get()).toBe(450);
   });
 
-  it('goes on where it was stopped: with the links that wait longest', async () => {
+  it('continues at its stop: with the links that wait longest', async () => {
     const { asked, exchange, toLookUp, pass } = await linked(Array.from({ length: 12 }, (_, index) => `l${index}`));
     const stop = new AbortController();
     exchange.answer = (request) => {

@@ -12,7 +12,7 @@ import { ofSqlite } from '../../support/database.ts';
 const EMAIL = 'canary.person@shop.example';
 
 describe('making a link (§4.1)', () => {
-  it('remembers the link with its status and reference, and gives what the exchange answered', async () => {
+  it('remembers the link with its status and reference, and returns the answer of the exchange', async () => {
     const { program, exchange } = await linked([]);
     exchange.answer = () => link('l1');
     const answer = await makeLink(program.app, { email: EMAIL, reference: 'client-7' });
@@ -48,7 +48,7 @@ describe('making a link (§4.1)', () => {
     ).toEqual([['createLink', 'client-7', 201, bodyWith(['<hidden>', '<hidden>', '<hidden>'])]]);
   });
 
-  it('tells the id also where the answer cannot be kept', async () => {
+  it('tells the id also if the answer cannot be kept', async () => {
     const { program, exchange } = await linked([]);
     program.merchant.exec(`create trigger of_the_merchant before insert on kept_answers
       begin select raise(abort, 'not now'); end`);
@@ -57,32 +57,28 @@ describe('making a link (§4.1)', () => {
     expect(answer).toMatchObject({ kind: 'unknown', why: expect.stringContaining('the id l9') as string });
   });
 
-  it(
-    'stores and logs the e-mail address nowhere, also where the exchange quotes it',
-    ofSqlite('its files'),
-    async () => {
-      const { program, exchange, log } = await linked([]);
-      const inputs = { email: EMAIL, reference: 'client-7' };
-      const said: unknown[] = [];
-      for (const answer of [
-        link('l1'),
-        refusal(400, `bad address ${EMAIL}`),
-        { status: 500, body: EMAIL },
-        { status: 200, body: EMAIL },
-        'reset',
-      ] as const) {
-        exchange.answer = () => answer;
-        said.push(await makeLink(program.app, inputs).catch((error: unknown) => String(error)));
-      }
-      expect(exchange.count('POST')).toBe(5);
-      expect(JSON.stringify([said, log.lines])).not.toContain('canary');
-      const folder = dirname(program.config.database.path);
-      const files = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'latin1'));
-      expect(files.length).toBeGreaterThan(1);
-      expect(files.join('')).toContain('client-7');
-      expect(files.join('')).not.toContain('canary');
-    },
-  );
+  it('stores and logs the e-mail address nowhere, also if the exchange quotes it', ofSqlite('its files'), async () => {
+    const { program, exchange, log } = await linked([]);
+    const inputs = { email: EMAIL, reference: 'client-7' };
+    const said: unknown[] = [];
+    for (const answer of [
+      link('l1'),
+      refusal(400, `bad address ${EMAIL}`),
+      { status: 500, body: EMAIL },
+      { status: 200, body: EMAIL },
+      'reset',
+    ] as const) {
+      exchange.answer = () => answer;
+      said.push(await makeLink(program.app, inputs).catch((error: unknown) => String(error)));
+    }
+    expect(exchange.count('POST')).toBe(5);
+    expect(JSON.stringify([said, log.lines])).not.toContain('canary');
+    const folder = dirname(program.config.database.path);
+    const files = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'latin1'));
+    expect(files.length).toBeGreaterThan(1);
+    expect(files.join('')).toContain('client-7');
+    expect(files.join('')).not.toContain('canary');
+  });
 
   it.each([
     ['that holds the e-mail address', `for ${EMAIL.toUpperCase()}`],
@@ -99,7 +95,7 @@ describe('making a link (§4.1)', () => {
   });
 
   it.each(['reset', 'truncated', { status: 502, body: '<html>' }, { status: 200, body: '{"linkId":7}' }] as const)(
-    'says what to do when nobody knows whether it was made: %j',
+    'says what to do when it is not known whether it was made: %j',
     async (answer) => {
       const { program, exchange } = await linked([]);
       exchange.answer = () => answer;
@@ -111,7 +107,7 @@ describe('making a link (§4.1)', () => {
     },
   );
 
-  it('remembers nothing where the exchange refuses, and says why', async () => {
+  it('remembers nothing if the exchange refuses, and says why', async () => {
     const { program, exchange } = await linked([]);
     const body = '{"message":"validation errors","code":"400","status":"LINK_ALREADY_EXISTS"}';
     exchange.answer = () => ({ status: 400, body });

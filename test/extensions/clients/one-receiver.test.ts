@@ -56,7 +56,7 @@ describe('a second worker of a machine', () => {
     ).toHaveLength(1);
   });
 
-  it('does not wait where a database has one process', async () => {
+  it('does not wait if a database has one process', async () => {
     const on = await twoWorkers();
     await expect(receivePhotos(on.alone, new AbortController().signal)).rejects.toThrow(ConfigError);
   });

@@ -31,7 +31,7 @@ async function logged(daemon: Daemon, message: string): Promise<Record<string, u
   }
 }
 
-/** Starts the daemon, and tells the exchange where it receives photos. */
+/** Starts the daemon, and tells the exchange the address at which it receives photos. */
 async function receiving(on: ProgramProcesses): Promise<{ daemon: Daemon; url: string }> {
   const daemon = await on.start(['run']);
   const url = String((await logged(daemon, 'listening for photos'))['url']);

@@ -116,7 +116,7 @@ describe('asking for photos (§4.5)', () => {
   it.each([
     ['a token that was made', undefined],
     ['an own token', 'a token of the shop'],
-  ])('gives a request with %s an id, which its photos and their event bear', async (_what, own) => {
+  ])('makes an id for a request with %s, which its photos and their event bear', async (_what, own) => {
     const on = await photoProgram();
     const { app } = on.program;
     const requests: string[] = [];
@@ -152,7 +152,7 @@ describe('asking for photos (§4.5)', () => {
     expect([on.tokens(), on.exchange.requests]).toEqual([[], []]);
   });
 
-  it('refuses an own token that can be guessed where deliveries are received here', async () => {
+  it('refuses an own token that can be guessed if deliveries are received here', async () => {
     const asked = { linkId: 'l1', level: 'MAIN', token: 'client-7' } as const;
     const elsewhere = await photoProgram();
     expect(await requestPhotos(elsewhere.program.app, asked)).toMatchObject({ kind: 'ok' });
@@ -305,7 +305,7 @@ describe('a delivery', () => {
     ['is of no known type', Buffer.from('<svg>'), null],
     ['is of a type that is not accepted', Buffer.from('GIF89a'), 'image/gif'],
     ['is too large', Buffer.alloc(101, JPEG), 'image/jpeg'],
-  ])('keeps the others where one file %s, and records that one as refused', async (_what, odd, type) => {
+  ])('keeps the others if one file %s, and records that one as refused', async (_what, odd, type) => {
     const environment = {
       ORDER_SYNC_PHOTOS_MAX_FILE_BYTES: '100',
       ORDER_SYNC_PHOTOS_TYPES: 'image/jpeg,image/png',
@@ -416,7 +416,7 @@ describe('a delivery', () => {
 });
 
 describe('a delivery that comes again after it was recorded and not moved', () => {
-  it('is moved to its place, though the program goes on without a sweep', async () => {
+  it('is moved to its place, though the program runs without a sweep', async () => {
     const on = await photoProgram();
     const token = await on.ask();
     const failure = vi.spyOn(PhotoFolder.prototype, 'move').mockRejectedValueOnce(new Error('the disk fails here'));
@@ -551,7 +551,7 @@ describe('the purge', () => {
     expect(existsSync(outside)).toBe(true);
   });
 
-  it('goes on where it was interrupted: files that were deleted before are skipped', async () => {
+  it('continues after an interruption: files that were deleted before are skipped', async () => {
     const on = await photoProgram();
     await deliver(on, await on.ask());
     for (const name of on.files()) rmSync(join(on.folder, name));

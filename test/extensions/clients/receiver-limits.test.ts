@@ -168,7 +168,7 @@ describe('the limits', () => {
     client.destroy();
   });
 
-  it('of time also hold for what is refused and goes on sending', async () => {
+  it('of time also hold for a sender that is refused and still sends', async () => {
     const on = await photoReceiver({ TIMEOUT: '2m' });
     const client = await begun(on.url, 1_000_000, multipart(detailsPart('')));
     await client.until(/HTTP\/1\.1 400 /);
@@ -217,7 +217,7 @@ describe('the receiver', () => {
     ['an address that cannot be decoded', 'POST /%zz HTTP/1.1\r\nhost: a\r\n\r\n', 400],
     ['an expectation that is not known', `${head('content-length: 5', 'expect: a-wonder')}\r\n`, 417],
     ['a tunnel', 'CONNECT example.org:443 HTTP/1.1\r\nhost: a\r\n\r\n', undefined],
-  ])('answers %s, and goes on', async (_what, request, status) => {
+  ])('answers %s, and serves the next request', async (_what, request, status) => {
     const on = await photoReceiver();
     const client = rawClient(on.url);
     client.send(request);
@@ -313,7 +313,7 @@ describe('the receiver', () => {
     expect([again.url, on.files()]).toEqual([expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/photos$/), []]);
   });
 
-  it('says what is wrong with an address where it cannot listen', async () => {
+  it('says what is wrong with an address at which it cannot listen', async () => {
     const on = await photoProgram();
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');

@@ -29,9 +29,9 @@ const ndjson = (content: Content) => importFrom('ndjson', content);
 const rows = () =>
   merchant.prepare('select * from merchant_orders order by external_order_id').all() as Record<string, unknown>[];
 const ids = () => rows().map((row) => row['external_order_id']);
-/** Problems as `line column reason`. */
+/** Problems as `line column problem`. */
 const told = ({ problems }: ImportResult) =>
-  problems.map(({ line, column, reason }) => `${line} ${column ?? '-'} ${reason}`);
+  problems.map(({ line, column, problem }) => `${line} ${column ?? '-'} ${problem}`);
 
 /** Nothing of the file may have been inserted. */
 async function refused(result: Promise<ImportResult>): Promise<string[]> {

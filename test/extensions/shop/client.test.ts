@@ -76,7 +76,7 @@ describe('the client over a socket', () => {
     expect(await client.preOrders.get('p1')).toEqual({ id: 'p1', asset: DIGITS, limit: '1E+400', more: '1' });
   });
 
-  it('finds nobody if nobody listens', async () => {
+  it('finds no process if none listens', async () => {
     const client = new OrderSync({ socket: `${temporaryFolder()}/none.sock` });
     expect(await errorOf(client.clients.sdkToken('link-1'))).toEqual({ ...NOTHING, kind: 'unreachable' });
   });
@@ -227,7 +227,13 @@ describe('a request that may be sent again', () => {
     expect(new Set(keys).size).toBe(3);
   });
 
-  it('goes to the next address if nobody listens', async () => {
+  it('goes to the next address if no process listens, also if it must not be sent twice', async () => {
+    const { fetch, asked } = scriptedFetch(REFUSED, {});
+    await new OrderSync({ urls: ['http://one', 'http://two'], fetch }).orders.adopt(ORDER);
+    expect(asked.map(({ url }) => new URL(url).host)).toEqual(['one', 'two']);
+  });
+
+  it('begins with the address that answered last', async () => {
     const { fetch, asked } = scriptedFetch(REFUSED, {});
     const client = new OrderSync({ urls: ['http://one', 'http://two'], fetch });
     await client.status();

@@ -29,7 +29,7 @@ function writeEvents(merchant: Merchant, first: number, last: number, type = 'or
     .run(last, hashOf(last));
 }
 
-/** Takes events until there are so many. */
+/** Takes this many events. */
 async function take(events: AsyncIterable<OrderSyncEvent>, count: number): Promise<OrderSyncEvent[]> {
   const taken: OrderSyncEvent[] = [];
   for await (const event of events) if (taken.push(event) === count) break;
@@ -82,7 +82,7 @@ describe('the events of a real feed', () => {
   });
 });
 
-/** What happens to a request of a feed that breaks. */
+/** The fate of a request of a feed that breaks. */
 type Fate = 'good' | 'refused' | 'not now' | { readonly cutAfter: number };
 
 /** Serves a feed that grows by one event a request and that breaks as the fates say, and is good at last. */
@@ -126,7 +126,7 @@ describe('the events of a feed whose connections break', () => {
     fc.record({ cutAfter: fc.nat({ max: 1_500 }) }),
   );
 
-  it('come each once, in order, whatever breaks where', async () => {
+  it('come each once, in order, wherever a request breaks', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] }).setTimerTickMode('nextTimerAsync');
     await fc.assert(
       fc.asyncProperty(
@@ -187,7 +187,7 @@ describe('the events of a feed whose connections break', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('are asked for later and later while nobody answers', async () => {
+  it('are asked for later and later while no process answers', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
     const { fetch, asked } = scriptedFetch(problem(500, 'failed'));
     const stop = new AbortController();

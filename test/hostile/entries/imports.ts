@@ -109,8 +109,8 @@ export const imports: Entry<OddFile> = {
         if (rows.length !== inserted) broken(`${inserted} rows are said to be inserted, ${rows.length} are there`);
         if (problemCount > 0 && inserted > 0) broken('a file with problems was inserted in part');
         if (problemCount === 0 && inserted + result.alreadyPresent !== read) broken('a row is not counted');
-        for (const { line, reason } of problems) {
-          if (!Number.isSafeInteger(line) || line < 1 || reason === '') broken('a problem names no line or no reason');
+        for (const { line, problem } of problems) {
+          if (!Number.isSafeInteger(line) || line < 1 || problem === '') broken('a problem has no line or no text');
         }
         for (const one of rows)
           if (!checkFields(one).ok) broken(`a row that is not valid was inserted: ${JSON.stringify(one)}`);
@@ -122,8 +122,9 @@ export const imports: Entry<OddFile> = {
     async function adoptAll(input: Readable, format: OddFile['format']): Promise<void> {
       for await (const line of readLines(input, format)) {
         if ('problem' in line) continue;
-        const { kind } = await adoptOrder(app, line.fields);
-        if (kind === 'adopted') broken('an order that the exchange does not have was adopted');
+        const result = await adoptOrder(app, line.fields);
+        const isAdopted = result.kind === 'ok' && result.body.includes('"adopted"');
+        if (isAdopted) broken('an order that the exchange does not have was adopted');
       }
     }
   },

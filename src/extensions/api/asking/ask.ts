@@ -4,12 +4,16 @@ import { systemClock } from '../../../base/clock.ts';
 import type { AccountSettings, Config } from '../../../settings/config.ts';
 import { after } from '../../../base/instant.ts';
 import { EXCHANGE_OPERATIONS } from '../addresses.ts';
-import { Owner, OwnerRefusalError } from './client.ts';
+import { Owner, OwnerGoneError, OwnerRefusalError } from './client.ts';
+import type { SyncLine } from '../sync.ts';
+import type { SyncResult } from '../../../orders/sync.ts';
+import type { ProgressLine } from '../../../cli/shared/progress.ts';
 import { apiTransport } from './urls.ts';
 import { SOCKET_CALLER } from '../caller.ts';
 import type { AskedOperation, InputOf, OperationAddress } from '../operation.ts';
 import type { FailedResult, Result } from '../envelope.ts';
-import { controlSocketOf, NoOwnerError, socketTransport } from './transport.ts';
+import { NoOwnerError } from '../../shop/transport.ts';
+import { controlSocketOf, socketTransport } from './transport.ts';
 import type { Ways } from './ways.ts';
 import { printable } from '../../../base/words.ts';
 import { answerText, type Tones } from '../../documents/commands/answer.ts';
@@ -19,14 +23,14 @@ import type { Beside } from '../../../cli/shared/beside.ts';
 import { throughOwner } from '../../../cli/shared/owner.ts';
 import { driversIn, extensionsOf } from '../../../cli/shared/extensions.ts';
 import { accountConfig, urlsOf } from '../../../cli/shared/options.ts';
-import { OwnedError } from '../../../store/errors.ts';
+import { OwnedError, StoreError } from '../../../store/errors.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
 import { type RefusalReason, refusalReason } from './refusal-reason.ts';
 
 /** After its own limits, the owner needs up to this long to record the outcome of a request. */
 const OWNER_WRITES_MS = 10_000;
 
-/** The way to a process that drives an account, for work that it is asked for; to be disposed of. */
+/** The way to a process that drives an account, and the work that it is asked for. */
 export async function besideOwner<Value>(
   config: AccountSettings,
   extensions: readonly Extension[],
@@ -50,7 +54,10 @@ export async function besideOwner<Value>(
           last = error;
         }
       }
-      if (urls !== undefined && last?.cause !== undefined) throw new CommandError(EXIT.unavailable, last.message);
+      if (urls !== undefined && last?.misses.values().every((miss) => 'cause' in miss) === true) {
+        // To wait for another owner would not help: no process answered.
+        throw new CommandError(EXIT.unavailable, last.message);
+      }
       if (ways.elsewhere !== undefined) throw new OwnedError(ways.elsewhere);
       return undefined;
     },
@@ -60,7 +67,7 @@ export async function besideOwner<Value>(
 
 const NOTHING_OPEN = { [Symbol.asyncDispose]: async () => {} };
 
-/** The API of the URLs of the command; or the socket beside a SQLite file, which may have no owner; or what the database says. */
+/** The API at the URLs of the command; or the socket beside a SQLite file, which may have no owner; or the ways that the database names. */
 async function waysToOwner(
   config: AccountSettings,
   extensions: readonly Extension[],
@@ -101,6 +108,28 @@ export async function readFromDaemon(
     if (urls !== undefined) throw commandError(result);
   }
   return undefined;
+}
+
+/** Asks the daemon that drives the account for a pass, and shows the progress of the pass. */
+export async function passBeside(
+  config: AccountSettings,
+  extensions: readonly Extension[],
+  { scope, timeoutMs, progress, ...options }: AskedPass,
+): Promise<Beside<SyncResult>> {
+  const pass = async (owner: Owner) => await besideDaemon(owner.sync({ scope, timeoutMs }), progress);
+  return await besideOwner(config, extensions, pass, options);
+}
+
+async function besideDaemon(lines: AsyncGenerator<SyncLine>, progress: ProgressLine): Promise<SyncResult> {
+  for await (const line of lines) {
+    if (line.type === 'progress') progress.show(line);
+    if (line.type === 'result') return { summary: line.summary, end: line.end, holds: line.holds };
+    if (line.type === 'error') {
+      const message = `the daemon's pass failed: ${line.message}`;
+      throw line.problem === undefined ? new Error(message) : new StoreError(line.problem, message);
+    }
+  }
+  throw new OwnerGoneError('the daemon stopped before its pass was done; run sync again');
 }
 
 /** Has one operation done. Throws `UnusableIdError`. */
@@ -165,7 +194,7 @@ function absentFor({ absent = 'no link' }: OperationAddress, input: object): str
 
 /** The error of a failed result: a reason of ours, or what the exchange said. Quotes no e-mail address and no token. */
 export function commandError(result: FailedResult, absent?: string): CommandError {
-  const { unavailable } = EXIT;
+  const unavailable = (text: string) => new CommandError(EXIT.unavailable, text);
   switch (result.kind) {
     case 'refused':
       return refusal(result, absent);
@@ -176,33 +205,27 @@ export function commandError(result: FailedResult, absent?: string): CommandErro
       );
     case 'rate-limited': {
       const until = after(systemClock().now(), result.retryAfterMs).toISOString();
-      return new CommandError(unavailable, `the exchange limits the rate; try again at ${until}`);
+      return unavailable(`the exchange limits the rate; try again at ${until}`);
     }
     case 'not-sent':
-      return new CommandError(
-        unavailable,
-        `no request reached the exchange: ${result.why}; try again, or run order-sync doctor`,
-      );
+      return unavailable(`no request reached the exchange: ${result.why}; try again, or run order-sync doctor`);
     case 'unknown':
-      return new CommandError(unavailable, `the exchange gave no usable answer: ${result.why}`);
+      return unavailable(`the exchange gave no usable answer: ${result.why}`);
     case 'unusable':
       return new CommandError(EXIT.usage, result.message);
     case 'invalid':
       return result.httpStatus === 404
-        ? new CommandError(
-            unavailable,
-            'the daemon does not know this operation, it may be of another version; start it again',
-          )
+        ? unavailable('the daemon does not know this operation, it may be of another version; start it again')
         : new CommandError(EXIT.usage, `the daemon does not take this: ${result.message}`);
     case 'unauthorized':
       return new CommandError(EXIT.config, `the API does not take the token: ${result.message}`);
     case 'forbidden':
       return new CommandError(EXIT.config, `the token may not do this: ${result.message}`);
     case 'limited':
-      return new CommandError(unavailable, `the token asks too often: ${result.message}; try again`);
+      return unavailable(`the token asks too often: ${result.message}; try again`);
     case 'not-owner':
     case 'failed':
-      return new CommandError(unavailable, `the daemon could not do it: ${result.message}`);
+      return unavailable(`the daemon could not do it: ${result.message}`);
   }
 }
 

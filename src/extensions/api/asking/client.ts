@@ -6,7 +6,8 @@ import { readEnvelope, type FailedResult, type Result } from '../envelope.ts';
 import { SYNC } from '../addresses.ts';
 import type { AskedOperation, InputOf, OperationAddress } from '../operation.ts';
 import type { SyncInput, SyncLine } from '../sync.ts';
-import { NoOwnerError, type OwnerReply, type OwnerRequest, type Transport } from './transport.ts';
+import { NoOwnerError, type Received, type Sent } from '../../shop/transport.ts';
+import type { Transport } from './transport.ts';
 
 /** The error when the owner listened, and went away before its answer was complete. */
 export class OwnerGoneError extends Error {
@@ -29,7 +30,7 @@ export const LONGEST_WAIT_MS = 60_000;
 
 interface Asking {
   readonly account: string;
-  /** An answer may still come so long after the owner asks the exchange for the last time. */
+  /** How long after the last request of the owner to the exchange an answer may still come. */
   readonly graceMs: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -46,10 +47,10 @@ export class Owner {
 
   /** The outcome is unknown if the owner goes away or does not answer. Throws `UnusableIdError` before anything is sent. */
   async ask<Asked extends AskedOperation>(operation: Asked, input: InputOf<Asked>): Promise<Result> {
-    const asked = requestFor(operation, this.#asking.account, input);
     const tooLate = deadline(LONGEST_WAIT_MS + this.#asking.graceMs);
+    const request = this.#requestFor(operation, input, tooLate);
     try {
-      return await readResult(await this.#send(asked, tooLate));
+      return await readResult(await this.#transport.send(request));
     } catch (error) {
       if (this.#isKnown(error)) throw error;
       const what = tooLate.aborted ? 'did not answer in time' : 'went away before it answered';
@@ -57,16 +58,16 @@ export class Owner {
     }
   }
 
-  /** Asks for a pass, and gives each line of the answer. Throws `OwnerRefusalError` on an answer that has no lines. */
+  /** Asks for a pass, and yields each line of the answer. Throws `OwnerRefusalError` on an answer that has no lines. */
   async *sync(input: SyncInput): AsyncGenerator<SyncLine> {
     const tooLate = deadline(input.timeoutMs + this.#asking.graceMs);
     try {
-      const reply = await this.#send(requestFor(SYNC, this.#asking.account, input), tooLate);
-      if (reply.httpStatus !== 200) {
+      const reply = await this.#transport.send(this.#requestFor(SYNC, input, tooLate));
+      if (reply.status !== 200) {
         const result = await readResult(reply);
         if (result.kind !== 'ok') throw new OwnerRefusalError(result);
       }
-      for await (const text of reply.lines()) yield JSON.parse(text) as SyncLine;
+      for await (const text of linesOf(reply.chunks)) yield JSON.parse(text) as SyncLine;
     } catch (error) {
       if (this.#isKnown(error)) throw error;
       const what = tooLate.aborted ? 'did not answer in time' : 'went away before it was done';
@@ -74,11 +75,11 @@ export class Owner {
     }
   }
 
-  /** Reads what is only read: one that does not answer within 5 s may be asked again. */
+  /** Waits for 5 s at most: a read may be asked for again. */
   async read(operation: OperationAddress): Promise<Result> {
     try {
-      const asked = requestFor(operation, this.#asking.account, {});
-      return await readResult(await this.#send(asked, deadline(READ_MS)));
+      const request = this.#requestFor(operation, {}, deadline(READ_MS));
+      return await readResult(await this.#transport.send(request));
     } catch (error) {
       if (error instanceof OwnerRefusalError) return error.result;
       return {
@@ -89,9 +90,20 @@ export class Owner {
     }
   }
 
-  #send(asked: OwnerRequest, tooLate: AbortSignal): Promise<OwnerReply> {
-    const { signal } = this.#asking;
-    return this.#transport.send(asked, signal === undefined ? tooLate : AbortSignal.any([signal, tooLate]));
+  #requestFor({ method, url, rest }: OperationAddress, input: object, tooLate: AbortSignal): Sent {
+    const { account, signal = tooLate } = this.#asking;
+    const fields = new Map(Object.entries(input).filter(([, value]) => value !== undefined));
+    const path = url.replaceAll(/:(\w+)/g, (_, name: string) => {
+      const value = partOf(String(fields.get(name)));
+      fields.delete(name);
+      return value;
+    });
+    const query = [['account', account] as const, ...(rest === 'body' ? [] : fields)];
+    const text = query.map(([name, value]) => `${name}=${queryId(String(value))}`).join('&');
+    const request = { method, path: `${path}?${text}`, signal: AbortSignal.any([signal, tooLate]) };
+    if (rest !== 'body') return { ...request, headers: {} };
+    const body = JSON.stringify(Object.fromEntries(fields));
+    return { ...request, body, headers: { 'content-type': 'application/json' } };
   }
 
   /** True for an error after which it is known that nothing was done, and once the answer is no longer wanted. */
@@ -101,28 +113,26 @@ export class Owner {
   }
 }
 
-function requestFor({ method, url, rest }: OperationAddress, account: string, input: object): OwnerRequest {
-  const fields = new Map(Object.entries(input).filter(([, value]) => value !== undefined));
-  const path = url.replaceAll(/:(\w+)/g, (_, name: string) => {
-    const value = partOf(String(fields.get(name)));
-    fields.delete(name);
-    return value;
-  });
-  const body = rest === 'body' ? JSON.stringify(Object.fromEntries(fields)) : undefined;
-  const query = [['account', account] as const, ...(rest === 'body' ? [] : fields)];
-  const text = query.map(([name, value]) => `${name}=${queryId(String(value))}`).join('&');
-  return { method, path: `${path}?${text}`, body };
-}
-
 /** The process judges ids; `.` and `..` alone would change the address. */
 function partOf(id: string): string {
   return /^\.{1,2}$/.test(id) ? pathId(id) : queryId(id);
 }
 
-async function readResult(reply: OwnerReply): Promise<Result> {
-  const result = readEnvelope({ ...reply, body: await reply.text() });
-  if (result.kind === 'not-owner') throw new NoOwnerError(result.message);
-  // Whatever else the command would ask would be refused too.
+async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of chunks) {
+    rest += decoder.decode(chunk, { stream: true });
+    const lines = rest.split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+}
+
+async function readResult(reply: Received): Promise<Result> {
+  const { status: httpStatus, retryAfter } = reply;
+  const result = readEnvelope({ httpStatus, retryAfterSeconds: Number(retryAfter ?? 0), body: await reply.text() });
+  // Each other request of the command would be refused too.
   if (result.kind === 'unauthorized' || result.kind === 'forbidden') throw new OwnerRefusalError(result);
   return result;
 }

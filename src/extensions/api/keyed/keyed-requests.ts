@@ -16,7 +16,7 @@ import {
 const KEPT_FOR_MS = 24 * 60 * 60_000;
 
 type KeyedDeps = Pick<CalledDeps, 'account' | 'store' | 'clock' | 'caller' | 'idempotencyKey'>;
-/** What was asked for, in a fixed order. Requests of one key are the same if this is. */
+/** The content of a request, in a fixed order. Two requests of one key are the same if this is. */
 type Asked = readonly unknown[];
 
 /**
@@ -35,12 +35,12 @@ export async function decideOnce(deps: KeyedDeps, asked: Asked, decide: Work<Res
   });
 }
 
-/** Writes the answer of a request that leaves to the exchange, in the transaction that records what it has made. */
-export type KeepAnswer = (tx: Transaction, answer: string) => Promise<void>;
+/** Writes the answer of a request to the exchange, in the transaction that records its outcome. */
+type KeepAnswer = (tx: Transaction, answer: string) => Promise<void>;
 
 /**
- * Has a request sent to the exchange. If it bears a key, this is durable before anything leaves, and a request of the same key is
- * not sent: without an answer `whyUnknown` says what to do. What the exchange refused, or never got, may be sent again.
+ * Has a request sent to the exchange. The key of a request is durable before anything leaves, and a request of the same key is
+ * not sent: without an answer `whyUnknown` says what to do. A request that the exchange refused, or never got, may be sent again.
  */
 export async function sendOnce(
   deps: KeyedDeps & Pick<CalledDeps, 'gracePeriodOver'>,

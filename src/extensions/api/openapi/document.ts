@@ -45,14 +45,14 @@ for people. The HTTP status of a refusal by the exchange is the exchange's own.
   it answers \`not-owner\` (421), and did nothing. \`GET /events\` and \`GET /orders/{id}\` read the database for any account.
 - § numbers are sections of the exchange's interface document.`;
 
-const TOKEN = `The secret of a token of \`api.tokens\`. Its \`scopes\` are some of these:
+const TOKEN = `The secret of a token of \`api.tokens\`. Its \`scopes\` are some of:
 
 - \`read\`: reads orders, pre-orders, findings, events and the status.
-- \`orders\`: adds and adopts orders, cancels those that were not sent, and starts a pass.
+- \`orders\`: adds and adopts orders, cancels unsent ones, and starts a pass.
 - \`clients\`: makes and reads links, verifications, customers, cards and SDK tokens.
 - \`decide\`: takes the decisions of a person, which are recorded under the name of the token, and runs the probe.
 
-Its \`accounts\` are those that it may name as \`account\`; without them it may name each one, and \`all\` for the status.`;
+It may name its \`accounts\` alone as \`account\`; without them it may name each one, and \`all\` for the status.`;
 
 const TAGS = [
   { name: 'clients', description: 'Clients, their verification and their cards.' },

@@ -19,7 +19,6 @@ function withRequests(db: Database) {
   return db.withTables<{ idempotent_requests: IdempotentRequest }>();
 }
 
-/** Reads the request of a key that was made at `since` or later. */
 export async function readRequest(tx: Transaction, { account, key_hash }: RequestKey, since: string) {
   return await withRequests(tx)
     .selectFrom('idempotent_requests')

@@ -35,6 +35,7 @@ const COMMANDS: Readonly<Record<string, readonly [operation: AskedOperation, fie
 };
 
 type AnswerOptions = Readonly<{ json?: boolean; reference?: string; level?: VerificationLevel; reveal?: boolean }>;
+type PhotosOptions = Readonly<{ json?: boolean; level: VerificationLevel; actionId?: string; token?: string }>;
 
 export function define(command: Command): void {
   const name = command.name();
@@ -56,12 +57,11 @@ function defineOperation(command: Command): void {
   if (entry === undefined) throw new Error(`no operation belongs to the command ${words}`);
   const [operation, field, example] = entry;
   const isRecord = RECORDS.includes(operation);
-  command.argument(
-    `<${field === 'id' ? 'preOrderId' : field}>`,
-    operation === createLink ? 'goes to the exchange and is kept nowhere' : '',
-  );
-  if (operation === createLink)
-    command.description('registers a client and makes a link, or links a registered client; the link is remembered');
+  if (operation === createLink) {
+    command
+      .argument('<email>', 'goes to the exchange and is kept nowhere')
+      .description('registers a client and makes a link, or links a registered client; the link is remembered');
+  } else command.argument(`<${field === 'id' ? 'preOrderId' : field}>`);
   if (operation === createLink || operation === followLink)
     command.option('--reference <text>', 'your own name for the link; no e-mail address');
   if (operation === verificationToken) addLevelOption(command);
@@ -87,13 +87,6 @@ function toneOfStatus(status: string, { follow }: Config): Tone {
   return follow.finalStatuses.includes(status) && follow.succeededStatuses.length > 0 ? 'warning' : 'neutral';
 }
 
-interface VerificationOptions {
-  readonly level: VerificationLevel;
-  readonly actionId?: string;
-  readonly token?: string;
-  readonly json?: boolean;
-}
-
 function addLevelOption(command: Command): Command {
   const option = new Option('--level <level>', 'the verification flow').choices(VERIFICATION_LEVELS);
   return command.addOption(option.makeOptionMandatory());
@@ -117,7 +110,7 @@ function definePhotos(command: Command): void {
         'exchange idv photos 7f1c2a --level MAIN --token - < token-file',
       ),
     )
-    .action(async (linkId: string, { level, actionId, token: given, json }: VerificationOptions) => {
+    .action(async (linkId: string, { level, actionId, token: given, json }: PhotosOptions) => {
       if (actionId !== undefined && level !== 'LIVENESS') {
         command.error('error: --action-id needs --level LIVENESS');
       }
@@ -154,12 +147,8 @@ function defineCards(command: Command): void {
       const cards = rows(body, names).map((card) =>
         reveal === true ? card : { ...card, number: maskNumber(card['number'] ?? null) },
       );
-      print(
-        json,
-        cards,
-        () => (cards.length === 0 ? 'no card is saved\n' : tableOf(textColumns(...names), cards, screenOf())),
-        2,
-      );
+      const table = () => tableOf(textColumns(...names), cards, screenOf());
+      print(json, cards, () => (cards.length === 0 ? 'no card is saved\n' : table()), 2);
     });
 }
 

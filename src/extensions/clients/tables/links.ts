@@ -1,5 +1,6 @@
 import { sql, type SqlBool } from 'kysely';
-import type { LinkDecision, LinkRow, LinksTable } from '../link.ts';
+import type { LinkDecision } from '../link.ts';
+import type { LinkRow } from './link-row.ts';
 import { accountsIn } from '../../../store/tables/accounts.ts';
 import { listAccounts, newestFirst, type ListQuery, type OfAccount } from '../../operate/tables/listed.ts';
 import { accountsWhere } from '../../../store/orders/due-times.ts';
@@ -7,7 +8,7 @@ import type { Database, Transaction } from '../../../store/port.ts';
 import { insertEvents } from '../../../store/tables/events.ts';
 
 function withLinks(db: Database) {
-  return db.withTables<{ links: LinksTable }>();
+  return db.withTables<{ links: LinkRow }>();
 }
 
 /** A place in the list of links to check. The next pass continues after it, so that each link is checked once a round. */

@@ -45,6 +45,9 @@ function asText({ account, wouldSend, invalid, newInvalid, holds, guard, olderSt
   const more = later === 0 ? '' : `, ${withCommas(later)} of them later`;
   const list = pasteable(`order-sync orders list --state invalid${accountWords(account)}`);
   const ofDay = `${counted(newInvalid, 'order')} of the last 24 hours: ${list}`;
+  const stops = holds.map((hold) => describeRestraint(hold, account));
+  if (guard !== null) stops.push(`after ${counted(guard.afterOrders, 'order')}: ${guard.reason}`);
+  if (olderState !== null) stops.push(`the database ${olderState}; ${RESTORE_ADVICE}`);
   const fields: Field[] = [
     { label: 'account', value: account },
     { label: 'would be sent', value: `${counted(orders, 'order')}${more}` },
@@ -60,11 +63,7 @@ function asText({ account, wouldSend, invalid, newInvalid, holds, guard, olderSt
       value: `${inUnits(times.takesMs)}, beside look-ups ${inUnits(times.takesBesideLookupsMs)}`,
     },
     { label: 'look-ups due', value: times.lookupsDue },
-    ...holds.map((hold) => ({ label: 'stops it', value: describeRestraint(hold, account) })),
-    ...(guard === null
-      ? []
-      : [{ label: 'stops it', value: `after ${counted(guard.afterOrders, 'order')}: ${guard.reason}` }]),
-    ...(olderState === null ? [] : [{ label: 'stops it', value: `the database ${olderState}; ${RESTORE_ADVICE}` }]),
+    ...stops.map((value) => ({ label: 'stops it', value })),
     ...first.map(({ body }) => ({ label: 'body', value: body })),
     ...invalid.first.map(({ externalOrderId: id, reason }) => ({ label: 'invalid', value: `${id}: ${reason}` })),
   ];

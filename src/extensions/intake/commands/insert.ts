@@ -39,16 +39,9 @@ function defineAdd(command: Command): void {
       const addition = await withAccount(command, 'migrate', (store, { account }) =>
         addOrder({ store, account }, fields),
       );
-      if (addition.kind === 'invalid') {
-        throw new CommandError(EXIT.data, `${addition.why}; nothing was inserted`);
-      }
-      const id = JSON.stringify(addition.externalOrderId);
-      if (addition.kind === 'differs') {
-        const columns = addition.columns.join(', ');
-        throw new CommandError(EXIT.data, `${id} is in the table with another ${columns}; nothing was inserted`);
-      }
-      const isNew = addition.kind === 'inserted';
-      process.stdout.write(isNew ? `${id} is inserted\n` : `${id} is there already, with this content\n`);
+      if ('why' in addition) throw new CommandError(EXIT.data, `${addition.why}; nothing was inserted`);
+      const said = addition.kind === 'inserted' ? 'is inserted' : 'is there already, with this content';
+      process.stdout.write(`${JSON.stringify(addition.externalOrderId)} ${said}\n`);
     });
 }
 
@@ -92,8 +85,8 @@ function defineImport(command: Command): void {
 
 function printResult(result: ImportResult, file: string, { json, mayHaveBeenSent = false }: ImportOptions): void {
   const { read, inserted, alreadyPresent, assumedSent, problemCount, problems } = result;
-  for (const { line, column, reason } of problems) {
-    const text = column === undefined ? reason : `${column}: ${reason}`;
+  for (const { line, column, problem } of problems) {
+    const text = column === undefined ? problem : `${column}: ${problem}`;
     process.stderr.write(`${file}:${line}: ${printable(text)}\n`);
   }
   if (problemCount > 0) {

@@ -52,7 +52,7 @@ type Order = InputOf<typeof INTAKE_OPERATIONS.addOrder>;
 interface Seen {
   readonly rows: ProbeRow[];
   readonly evidence: Evidence[];
-  /** An owner that ends before it answers is asked no more: the next goes on here. */
+  /** If an owner ends before it answers, the next owner begins with these. */
   readonly rest: ProbeStep[];
   stopped?: Error;
 }
@@ -76,7 +76,7 @@ export function define(command: Command): void {
         await take(ask, seen, order, settings);
         return settings;
       });
-      print(seen, keep(seen, config, urlsOf(command) !== undefined), withSettings(seen.rows, config), json);
+      print(seen, keep(seen, config, urlsOf(command) !== undefined), settingsOf(seen.rows, config), json);
       if (seen.stopped !== undefined) throw seen.stopped;
       process.exitCode = seen.rows.some(({ isOdd }) => isOdd) ? EXIT.look : EXIT.ok;
     });
@@ -130,7 +130,7 @@ async function take(ask: Ask, seen: Seen, order: Order | undefined, config: Conf
   }
 }
 
-/** Keeps the answers beside the file of the database, or else in the current folder, readable for this user alone. Undefined where there is none. */
+/** Keeps the answers beside the file of the database, or else in the current folder, readable for this user alone. Returns undefined if there is none. */
 function keep({ rows, evidence }: Seen, { database }: Config, isElsewhere: boolean): string | undefined {
   if (evidence.length === 0) return undefined;
   const stamp = systemClock().now().toISOString().replaceAll(/[:.]/g, '-');
@@ -140,7 +140,7 @@ function keep({ rows, evidence }: Seen, { database }: Config, isElsewhere: boole
   return path;
 }
 
-function print({ rows }: Seen, evidence: string | undefined, settings: Settings, asJson: boolean): void {
+function print({ rows }: Seen, evidence: string | undefined, settings: object, asJson: boolean): void {
   if (asJson) {
     process.stdout.write(`${JSON.stringify({ rows, settings, evidence: evidence ?? null })}\n`);
     return;
@@ -155,19 +155,17 @@ function print({ rows }: Seen, evidence: string | undefined, settings: Settings,
   if (evidence !== undefined) process.stderr.write(`the answers are in ${printable(evidence)}\n`);
 }
 
-type Settings = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-
-/** The settings that follow from what was seen; a list goes on from the one in force. */
-function withSettings(rows: readonly ProbeRow[], { exchange: { absence } }: Config): Settings {
-  const entries = rows.flatMap(({ setting }): [string, { value: unknown }][] => {
-    if (setting === undefined) return [];
-    const { path, value } = setting;
-    return [[path, { value: path === 'exchange.absence' ? joined(absence, value as readonly unknown[]) : value }]];
-  });
-  return nested(new Map(entries)) as Settings;
+/** The settings that follow from the answers; a list of absence begins with the list in force. */
+function settingsOf(rows: readonly ProbeRow[], { exchange: { absence } }: Config): object {
+  const entries = rows
+    .flatMap(({ setting }) => setting ?? [])
+    .map(({ path, value }) => {
+      const isJoined = path === 'exchange.absence';
+      return [path, { value: isJoined ? joined([...absence, ...(value as readonly unknown[])]) : value }] as const;
+    });
+  return nested(new Map(entries));
 }
 
-function joined(there: readonly unknown[], more: readonly unknown[]): readonly unknown[] {
-  const byText = new Map([...there, ...more].map((shape) => [JSON.stringify(shape), shape]));
-  return [...byText.values()];
+function joined(shapes: readonly unknown[]): readonly unknown[] {
+  return [...new Map(shapes.map((shape) => [JSON.stringify(shape), shape])).values()];
 }

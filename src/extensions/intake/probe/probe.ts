@@ -1,4 +1,5 @@
 import { sameDecimal } from '../../../base/decimal.ts';
+import { done, invalid, type Result } from '../../api/envelope.ts';
 import { describeProblems } from '../../../orders/rules/check.ts';
 import type { MerchantOrder, PreOrderView } from '../../../orders/rules/record.ts';
 import { quote } from '../../../base/text.ts';
@@ -32,7 +33,6 @@ import {
 } from './questions.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
-
 type ProbeInput = Readonly<{ step: ProbeStep; order?: Fields | undefined; requests?: string | undefined }>;
 
 const REPEATED = 'probe.repeatedCreate';
@@ -41,9 +41,18 @@ const LONGEST_WAIT_MS = 60_000;
 const HOLD = { setting: { path: 'create.onUnknown', value: 'hold' } };
 
 /** Asks the exchange what the document leaves open, one step. Each request takes its turn as a person's does. */
-export async function probe(deps: OperationDeps, input: ProbeInput, signal?: AbortSignal): Promise<Probed> {
-  const { step, order, requests = '1' } = input;
+export async function probe(deps: OperationDeps, input: ProbeInput, signal?: AbortSignal): Promise<Result> {
   const asking = askingOf(deps, signal);
+  const probed = await takeStep(deps, asking, input, signal);
+  return 'kind' in probed ? probed : done({ rows: probed, evidence: asking.evidence });
+}
+
+async function takeStep(
+  deps: OperationDeps,
+  asking: Asking,
+  { step, order, requests = '1' }: ProbeInput,
+  signal?: AbortSignal,
+): Promise<Probed> {
   switch (step) {
     case 'absence':
       return await probeAbsence(asking);
@@ -65,10 +74,6 @@ export async function probe(deps: OperationDeps, input: ProbeInput, signal?: Abo
   }
 }
 
-function invalid(message: string): Probed {
-  return { kind: 'invalid', message };
-}
-
 /** Creates one order like any other, and asks about it before and after. One in the table is not sent again. */
 async function probeOrder(
   deps: OperationDeps,
@@ -81,23 +86,20 @@ async function probeOrder(
   if ((await readOrder(store.db, account, externalOrderId)) === undefined) {
     const { reply, evidence } = await asking.ask(PROBE_REQUESTS.order(externalOrderId));
     const failure = failureOf(reply);
-    if (failure !== undefined) return { kind: 'failed', reply: failure };
+    if (failure !== undefined) return failure;
     const isFound = readLookup(reply, externalOrderId, { absence: [] }).kind === 'found';
     const isOdd = isFound || (reply.kind === 'ok' && readRecordView(reply.body) !== undefined);
     const follows = isOdd ? 'it was not created; see order-sync orders adopt' : 'it may be created';
     rows.push(row('the order before its create (§4.11)', shown(evidence), follows, { isOdd }));
-    if (isOdd) return asking.found(...rows);
+    if (isOdd) return rows;
   }
   const added = await addOrder(deps, fields);
-  if (added.kind === 'invalid') return invalid(added.why);
-  if (added.kind === 'differs') {
-    return invalid(`${quote(externalOrderId)} is in the table with another ${added.columns.join(', ')}`);
-  }
+  if ('why' in added) return invalid(added.why);
   if (added.kind === 'inserted') await sendOrder(deps, externalOrderId, signal);
   const settled = await settledRow(deps, externalOrderId, signal);
   rows.push(createRow(settled));
-  if (settled.pre_order_id !== null) rows.push(...(await afterCreate(deps, asking, settled)));
-  return asking.found(...rows);
+  if (settled.pre_order_id === null) return rows;
+  return [...rows, ...(await afterCreate(deps, asking, settled, settled.pre_order_id))];
 }
 
 /** The row once no request for it is in flight: the daemon may have sent it first. */
@@ -124,8 +126,8 @@ function createRow({ external_order_id: id, state, state_reason: reason, pre_ord
   return row(question, seen, follows, { ...ODD, setting: { path: 'create.refusedBy', value: 'status' } });
 }
 
-async function afterCreate({ account, store }: OperationDeps, asking: Asking, sent: OrderRow) {
-  const { external_order_id: id, pre_order_id: preOrderId } = sent;
+async function afterCreate({ account, store }: OperationDeps, asking: Asking, sent: OrderRow, preOrderId: string) {
+  const { external_order_id: id } = sent;
   const order = sentOrderOf(sent);
   const created = await readPreOrder(store.db, account, id);
   const echoed = created === undefined ? undefined : readPreOrderBody(created);
@@ -133,15 +135,18 @@ async function afterCreate({ account, store }: OperationDeps, asking: Asking, se
   return [
     ...(echoed === undefined ? [] : [amountRow('the amounts in the answer to the create (§4.9)', order, echoed)]),
     earlyLookupRow(lookup, id),
-    ...(await preOrderRows(asking, preOrderId ?? '', order)),
+    ...(await preOrderRows(asking, preOrderId, order)),
   ];
 }
 
-/** What the exchange says of the pre-order by its id, which may be one that no address can carry. */
+/** Asks for the pre-order by its id, which the exchange made: it may be one that no address can carry. */
 async function preOrderRows(asking: Asking, preOrderId: string, order: MerchantOrder): Promise<readonly ProbeRow[]> {
   const question = 'the pre-order by its id (§4.10)';
-  const request = requestOf(preOrderId);
-  if (request === undefined) {
+  let request: HttpRequest;
+  try {
+    request = PROBE_REQUESTS.preOrder(preOrderId);
+  } catch (error) {
+    if (!(error instanceof UnusableIdError)) throw error;
     return [row(question, 'the id cannot be asked for', 'no setting changes it', ODD)];
   }
   const { reply, evidence } = await asking.ask(request);
@@ -151,15 +156,6 @@ async function preOrderRows(asking: Asking, preOrderId: string, order: MerchantO
     row(question, shown(evidence), 'nothing to set'),
     amountRow('the amounts of the pre-order by its id (§4.10)', order, view),
   ];
-}
-
-function requestOf(preOrderId: string): HttpRequest | undefined {
-  try {
-    return PROBE_REQUESTS.preOrder(preOrderId);
-  } catch (error) {
-    if (error instanceof UnusableIdError) return undefined;
-    throw error;
-  }
 }
 
 function earlyLookupRow({ reply, evidence }: Examined, externalOrderId: string): ProbeRow {
@@ -217,7 +213,7 @@ async function repeatCreate(deps: OperationDeps, asking: Asking, externalOrderId
     const receivedAt = clock.now().toISOString();
     await store.writer.write((tx) => keepAnswer(tx, { ...kept, receivedAt, httpStatus: status ?? 0 }));
   }
-  return asking.found(repeatRow(shown(evidence), reply.kind, isSecond));
+  return [repeatRow(shown(evidence), reply.kind, isSecond)];
 }
 
 function repeatRow(seen: string, kind: string, isSecond: boolean): ProbeRow {

@@ -6,6 +6,7 @@ import { commonAbsenceShape } from './absence-shape.ts';
 import { evidenceOf, PROBE_REQUESTS, type Evidence } from './evidence.ts';
 import { answerOf, type FailedReply, type UnreadReply } from '../../../exchange/reply.ts';
 import type { HttpRequest } from '../../../exchange/transport/http.ts';
+import type { FailedResult } from '../../api/envelope.ts';
 
 /** The parts of a probe, each of one request or few. Only `order` and `repeat` make anything. */
 export const PROBE_STEPS = ['absence', 'ids', 'key', 'order', 'repeat', 'rate'] as const;
@@ -20,10 +21,8 @@ export const probeRow = z.object({
 });
 export type ProbeRow = Readonly<z.output<typeof probeRow>>;
 
-export type Probed =
-  | { readonly kind: 'ok'; readonly rows: readonly ProbeRow[]; readonly evidence: readonly Evidence[] }
-  | { readonly kind: 'invalid'; readonly message: string }
-  | { readonly kind: 'failed'; readonly reply: FailedReply };
+/** The observations of a step, or why there are none. */
+export type Probed = readonly ProbeRow[] | FailedResult;
 
 export const ODD = { isOdd: true };
 
@@ -45,11 +44,10 @@ export function askingOf({ exchange }: Pick<OperationDeps, 'exchange'>, signal: 
       evidence.push(seen);
       return { reply: examined.reply, evidence: seen };
     },
-    found: (...rows: ProbeRow[]): Probed => ({ kind: 'ok', rows, evidence }),
   };
 }
 
-/** The reply where it says that nothing can be learned now: none came, or it speaks of the account. */
+/** Returns the failure if nothing can be learned now: no reply came, or the reply speaks of the account. */
 export function failureOf(reply: UnreadReply): FailedReply | undefined {
   if (reply.kind === 'ok' || reply.kind === 'refused') return undefined;
   if (reply.kind !== 'unknown') return reply;
@@ -72,14 +70,14 @@ export function shown({ status, body, why }: Evidence): string {
 /** Clocks may differ by this much; the Date header has whole seconds. */
 const SKEW_MS = 2_000;
 
-/** How a look-up (§4.11) says that there is no order, asked about two ids that nobody has, one of them twice. */
+/** How a look-up (§4.11) says that there is no order: it asks for two ids that no order has, for one of them twice. */
 export async function probeAbsence(asking: Asking): Promise<Probed> {
   const [first, second] = [unknownId(), unknownId()];
   const lookups: { reply: UnreadReply; externalOrderId: string }[] = [];
   for (const externalOrderId of [first, second, first]) {
     const { reply } = await asking.ask(PROBE_REQUESTS.order(externalOrderId));
     const failure = failureOf(reply);
-    if (failure !== undefined) return { kind: 'failed', reply: failure };
+    if (failure !== undefined) return failure;
     lookups.push({ reply, externalOrderId });
   }
   const nothing = answerOf((await asking.ask(PROBE_REQUESTS.nothing(unknownId()))).reply);
@@ -87,7 +85,7 @@ export async function probeAbsence(asking: Asking): Promise<Probed> {
   const seen = evidence === undefined ? '' : shown(evidence);
   const found = commonAbsenceShape(lookups, nothing === undefined ? [] : [nothing]);
   const read = lookups.map(({ reply, externalOrderId }) => readLookup(reply, externalOrderId, { absence: [] }));
-  return asking.found(absenceRow(seen, read, found), clockRow(evidence));
+  return [absenceRow(seen, read, found), clockRow(evidence)];
 }
 
 function absenceRow(
@@ -131,35 +129,33 @@ export async function probeIds(asking: Asking): Promise<Probed> {
   ] as const) {
     const { reply, evidence } = await asking.ask(request);
     const failure = evidence.status === null ? failureOf(reply) : undefined;
-    if (failure !== undefined) return { kind: 'failed', reply: failure };
+    if (failure !== undefined) return failure;
     const isDocumented = reply.kind === 'refused' && reply.httpStatus === 404;
     const follows = isDocumented
       ? 'the documented 404: nothing to set'
       : 'treated as no answer; no setting changes that';
     rows.push(row(question, shown(evidence), follows, { isOdd: !isDocumented }));
   }
-  return asking.found(...rows);
+  return rows;
 }
 
-/** How a key is refused, asked with one that is made up: nothing of the real one goes into it. */
+/** How a key is refused: it asks with an invented one, which has nothing of the real one. */
 export async function probeKey(asking: Asking): Promise<Probed> {
   const request = { ...PROBE_REQUESTS.order(unknownId()), headers: { 'x-api-key': unknownId() } };
   const { reply, evidence } = await asking.ask(request);
   const question = 'a wrong key (§5)';
-  if (reply.kind === 'key-refused') {
-    return asking.found(row(question, shown(evidence), '401 as documented: nothing to set'));
-  }
+  if (reply.kind === 'key-refused') return [row(question, shown(evidence), '401 as documented: nothing to set')];
   const failure = failureOf(reply);
-  if (failure !== undefined) return { kind: 'failed', reply: failure };
+  if (failure !== undefined) return failure;
   const status = evidence.status ?? 0;
   const follows =
     status >= 200 && status < 300
       ? 'the exchange accepts an invented key: tell the exchange'
       : 'the exchange did not refuse the invented key, so order-sync would not notice a key that has expired; watch for orders that do not move';
-  return asking.found(row(question, shown(evidence), follows, ODD));
+  return [row(question, shown(evidence), follows, ODD)];
 }
 
-/** Whether so many requests at once, which the settings allow, are answered. It ends with the first 429. */
+/** Sends this many requests at once, as the settings allow. It ends with the first 429. */
 export async function probeRate(asking: Asking, requests: number): Promise<Probed> {
   const enough = new AbortController();
   const askOnce = async () => {
@@ -172,13 +168,11 @@ export async function probeRate(asking: Asking, requests: number): Promise<Probe
   const question = `${requests} look-ups at once, within exchange.rate (§8)`;
   if (limited.length === 0) {
     const isOdd = answered < requests;
-    return asking.found(
-      row(question, `${answered} answered, no 429`, 'the exchange showed no limit below yours', { isOdd }),
-    );
+    return [row(question, `${answered} answered, no 429`, 'the exchange showed no limit below yours', { isOdd })];
   }
   const wait = limited.map(({ headers }) => headers['retry-after']).find((value) => value !== undefined);
   const seen = `${answered} answered, then 429, ${wait === undefined ? 'no Retry-After' : `Retry-After: ${wait}`}`;
   const follows = `the limit of the exchange is below yours${wait === undefined ? '; without Retry-After order-sync waits 5 s' : ''}`;
   const setting = { path: 'exchange.rate.requests', value: Math.max(1, answered) };
-  return asking.found(row(question, seen, follows, { ...ODD, setting }));
+  return [row(question, seen, follows, { ...ODD, setting })];
 }

@@ -20,12 +20,12 @@ beforeEach(() => {
 });
 
 describe('the path of the control socket', () => {
-  it('is beside the database where that is short enough', () => {
+  it('is beside the database if that is short enough', () => {
     expect(controlSocketPath('/var/lib/order-sync/orders.db')).toBe('/var/lib/order-sync/orders.db.sock');
     expect(controlSocketPath(`/${'a'.repeat(97)}`)).toBe(`/${'a'.repeat(97)}.sock`);
   });
 
-  it('is that of control.socket where the settings have one', () => {
+  it('is that of control.socket if the settings have one', () => {
     const of = (env: NodeJS.ProcessEnv) =>
       controlSocketOf(loadConfig({ env, cwd: '/srv', file: null, requireExchange: false }));
     expect(of({ ORDER_SYNC_CONTROL_SOCKET: 'run/a.sock' })).toBe('/srv/run/a.sock');
@@ -36,7 +36,7 @@ describe('the path of the control socket', () => {
     expect(controlSocketPath(`/${'é'.repeat(49)}`)).toMatch(new RegExp(`^${RegExp.escape(shared)}/`));
   });
 
-  it("is in a folder of this user's own where it is not, another one for each database", () => {
+  it("is in a folder of this user's own if it is not, another one for each database", () => {
     const path = controlSocketPath(LONG);
     expect(path).toMatch(new RegExp(`^${RegExp.escape(shared)}/[0-9a-f]{24}\\.sock$`));
     expect(statSync(shared).mode & 0o777).toBe(0o700);

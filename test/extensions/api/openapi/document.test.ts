@@ -50,7 +50,7 @@ const operations = Object.entries(resolved.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
 );
 
-/** What is wrong with a value, by a schema; undefined when nothing is. */
+/** The problem of a value, by a schema; undefined if it has none. */
 function problemOf(schema: JsonSchema, value: unknown): string | undefined {
   return z.fromJSONSchema(schema).safeParse(value).error?.message;
 }
@@ -105,7 +105,7 @@ describe('the document of the control socket', () => {
     }
   });
 
-  it('describes the key of a request that is not done twice, where there is one', async () => {
+  it('describes the key of a request that is not done twice, if there is one', async () => {
     const asked = {
       method: 'POST',
       scopes: ['decide'],
@@ -173,7 +173,7 @@ describe('the document of the control socket', () => {
 
 const cursor = (place: unknown) => Buffer.from(JSON.stringify(place)).toString('base64url');
 const EMAIL = 'ada@shop.example';
-/** What a good request of each operation is filled in with. */
+/** The values of a good request of each operation. */
 const VALUES: Readonly<Record<string, string>> = {
   account: 'default',
   linkId: 'link-1',
@@ -188,7 +188,7 @@ const VALUES: Readonly<Record<string, string>> = {
   type: 'order.state_changed',
   order: 'shop-1',
 };
-/** What an operation wants otherwise. */
+/** Other values, by operation. */
 const OWN_VALUES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   listOrders: { after: cursor(['2027-01-01T00:00:00.000Z', 'shop-1']), state: 'held' },
   listFindings: { after: cursor(['error', 7]), status: 'open', class: 'STUCK' },
@@ -207,7 +207,7 @@ const ORDERS = [
   { ...ORDER, state: 'final' },
   { ...ORDER, bonus: true },
 ];
-/** Every body that is taken, and those that are not, by operation; the first is a good one. */
+/** Bodies, good and bad, by operation; the first is a good one. */
 const BODIES: Readonly<Record<string, readonly unknown[]>> = {
   createLink: [{ email: 'boris@shop.example', reference: null }, { email: 5 }, {}, { email: EMAIL, more: 1 }, [], null],
   validateEmail: [{ email: 'carla@shop.example' }, { email: null }, { mail: EMAIL }, 'text'],

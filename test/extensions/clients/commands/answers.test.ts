@@ -54,7 +54,7 @@ describe('an answer about somebody else', () => {
     }
   });
 
-  it('is shown where the id is the same, as text or as a number', async () => {
+  it('is shown if the id is the same, as text or as a number', async () => {
     const { program, exchange } = await scriptedControlSocket();
     exchange.answer = () => ({ status: 200, body: '{"linkId":17,"status":"VERIFIED"}' });
     const environment = settingsOf(program);

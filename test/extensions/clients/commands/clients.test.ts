@@ -22,7 +22,7 @@ import {
 
 const EMAIL = 'ada@canary.example';
 const MODES = ['alone', 'beside a daemon'] as const;
-/** Nobody listens there. */
+/** No process listens there. */
 const NOWHERE = 'http://127.0.0.1:1';
 
 interface Stand {
@@ -202,7 +202,7 @@ describe.each(MODES)('%s', (mode) => {
     }
   });
 
-  it('customer cards --reveal shows them as the exchange gives them', async () => {
+  it('customer cards --reveal shows them as the exchange sends them', async () => {
     const { run } = await setUp(mode);
     const cards = cardsOf('link-1', 1);
     expect(JSON.parse((await run('customer', 'cards', 'link-1', '--reveal', '--json')).stdout)).toEqual(cards);
@@ -266,7 +266,7 @@ describe.each(MODES)('%s', (mode) => {
     expect(program.merchant.prepare('select count(*) from photo_tokens').pluck().get()).toBe(0);
   });
 
-  it('says so, exit 2, where the exchange does not have the link', async () => {
+  it('says so, exit 2, if the exchange does not have the link', async () => {
     const { program, run } = await setUp(mode);
     for (const line of ['client follow LINK', 'idv photos LINK --level MAIN', 'sdk-token LINK']) {
       for (const [id, said] of [

@@ -44,7 +44,7 @@ describe('a remembered link', () => {
     expect(await readLink(store.db, account, told.link_id)).toEqual(missing);
   });
 
-  it('is one row however often it is written, and keeps when it was made and where it came from', async () => {
+  it('is one row however often it is written, and keeps its time of creation and its source', async () => {
     await save(made('a'));
     const later = after(NOW, 1_000);
     const row = await readLink(store.db, account, 'a');
@@ -90,7 +90,7 @@ describe('the history of links', () => {
 describe('links to check', () => {
   const query = { account, finalStatuses: [] as string[], before: after(NOW, 10_000), from: FIRST_CHECK, limit: 2 };
 
-  it('come a page at a time, those that wait longest first, each once', async () => {
+  it('come a page at a time, the longest waiting first, each once', async () => {
     await save(made('c'), made('b', after(NOW, 1)), made('a', after(NOW, 1)), made('d', after(NOW, 2)));
     const first = await linksToCheck(store.db, query);
     const second = await linksToCheck(store.db, { ...query, from: first[1]! });

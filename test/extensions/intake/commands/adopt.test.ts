@@ -46,7 +46,7 @@ const old = (id: string, more: Readonly<Record<string, unknown>> = {}) =>
   });
 
 describe('orders adopt', () => {
-  it('takes over what the exchange has, and creates nothing; what it does not have is named and not inserted', async () => {
+  it('takes over the orders that the exchange has, and creates nothing; other orders are named and not inserted', async () => {
     const { on, exchange, adopt, rows, place } = await before({
       open: old('open'),
       paid: old('paid', { status: 'COMPLETED', completionDate: LONG_AGO }),
@@ -127,7 +127,7 @@ describe('orders adopt', () => {
     expect([code, (JSON.parse(stdout) as { why: string }).why]).toEqual([65, expect.stringContaining('colour')]);
   });
 
-  it('goes through the daemon where one runs', async () => {
+  it('goes through the daemon if one runs', async () => {
     const { on, adopt, rows, exchange } = await before({ open: old('open') });
     await on.start(['run']);
     expect(await adopt('open', 'lost')).toEqual([1, { open: ['adopted', 'open'], lost: ['absent', null] }]);

@@ -156,13 +156,13 @@ describe('probe', () => {
     expect(restraints.all).toEqual([]);
   });
 
-  it('asks nothing where nobody agrees', async () => {
+  it('asks nothing if no person agrees', async () => {
     const { exchange, place } = await setUp(() => NOT_FOUND);
     expect((await runProgram(['probe'], place)).code).toBe(64);
     expect(exchange.requests).toEqual([]);
   });
 
-  it('ends at once where the key is refused, or nothing answers', async () => {
+  it('ends at once if the key is refused, or nothing answers', async () => {
     const { exchange, place } = await setUp(() => ({ status: 401 }));
     expect((await probe(place)).code).toBe(77);
     expect(exchange.requests).toHaveLength(1);
@@ -172,7 +172,7 @@ describe('probe', () => {
 });
 
 describe('probe --order', () => {
-  /** It takes the order, writes its amount otherwise, and quotes the key where nobody would. */
+  /** It takes the order, writes its amount otherwise, and quotes the key in an unlikely place. */
   const digits = (request: ScriptedRequest): ScriptedAnswer => {
     if (request.method === 'POST') return echo(request, { asset: 1.5, paymentToken: 'canary-token-1' });
     return request.path.includes('/request/p1') ? json(200, { id: 'p1', note: 'canary-key-77' }) : NOT_FOUND;
@@ -191,7 +191,7 @@ describe('probe --order', () => {
     for (const name of kept) expect(readFileSync(join(place.cwd, name), 'utf8')).not.toMatch(/canary-(key|token)/);
   });
 
-  it('has no setting where orders show at once, and takes no missing answer for absence', async () => {
+  it('has no setting if orders show at once, and takes no missing answer for absence', async () => {
     const order = json(200, { externalOrderId: 'probe-1', order: { id: 'o', status: 'NEW' } });
     for (const [later, settings, code] of [
       [order, {}, 1],
@@ -213,7 +213,7 @@ describe('probe --order', () => {
     }
   });
 
-  it('shows what it has seen also where no address can carry the id of the pre-order', async () => {
+  it('shows what it has seen also if no address can carry the id of the pre-order', async () => {
     const { on, place, order } = await setUp((request) =>
       request.method === 'POST' ? echo(request, { id: '..' }) : NOT_FOUND,
     );
@@ -239,7 +239,7 @@ describe('probe --order', () => {
     expect([code, settings, on.states()]).toEqual([1, { create: { refusedBy: 'status' } }, { unknown: 1 }]);
   });
 
-  it('repeats the create where that is asked for, once; a second pre-order is shown and its answer kept', async () => {
+  it('repeats the create if that is asked for, once; a second pre-order is shown and its answer kept', async () => {
     let posts = 0;
     const { on, exchange, place, order } = await setUp((request) =>
       request.method === 'POST' ? echo(request, { id: `p-${(posts += 1)}` }) : NOT_FOUND,
@@ -253,7 +253,7 @@ describe('probe --order', () => {
     expect(exchange.count('POST')).toBe(2);
   });
 
-  it('has the daemon do it where one runs', async () => {
+  it('has the daemon do it if one runs', async () => {
     const { program, exchange } = await scriptedControlSocket();
     exchange.answer = digits;
     const cwd = dirname(program.config.database.path);

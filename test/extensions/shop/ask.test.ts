@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { parse } from 'lossless-json';
 import { describe, expect, it } from 'vitest';
-import { numbersAsText } from '../../../src/extensions/shop/json.ts';
+import { numbersAsText } from '../../../src/extensions/shop/ask.ts';
 
 const exact = (text: string) => parse(text, undefined, (digits) => digits);
 

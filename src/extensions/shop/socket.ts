@@ -1,0 +1,46 @@
+import type { Received, Send } from './transport.ts';
+
+const CONNECT_MS = 10_000;
+/** Marks an error of a request of which nothing was sent. */
+const CONNECTING = { syscall: 'connect' };
+
+/** Sends with the HTTP of Node, over a Unix socket if it has a path: `fetch` has no such addresses, and may check no certificate. */
+export function overNode(socketPath?: string): Send {
+  return async (base, { path, body, ...sent }) => {
+    const isSecure = base.startsWith('https:');
+    // To import the module would load the `WebSocket` that it exports too: that takes longer than to ask.
+    const builtin = globalThis.process?.getBuiltinModule?.(isSecure ? 'node:https' : 'node:http');
+    const { request } = builtin ?? (await import('node:http'));
+    // A connection that was kept may be closed just when it is used again: nothing would tell if the request was handled.
+    // The certificate is checked whatever NODE_TLS_REJECT_UNAUTHORIZED says: a token is sent.
+    const once = { agent: false, timeout: CONNECT_MS, rejectUnauthorized: true };
+    return await new Promise<Received>((resolve, reject) => {
+      const call = request(`${base}${path}`, { ...once, ...sent, ...(socketPath !== undefined && { socketPath }) });
+      let isTrusted = !isSecure;
+      call.on('timeout', () => {
+        if (isTrusted && call.socket?.connecting !== true) return;
+        call.destroy(Object.assign(new Error('it takes no connection'), CONNECTING));
+      });
+      call.on('error', (error) => reject(isTrusted || sent.signal.aborted ? error : Object.assign(error, CONNECTING)));
+      call.on('response', (response) =>
+        resolve({
+          status: response.statusCode ?? 0,
+          retryAfter: response.headers['retry-after'] ?? null,
+          async text() {
+            const parts: string[] = [];
+            for await (const part of response.setEncoding('utf8')) parts.push(part as string);
+            return parts.join('');
+          },
+          chunks: response,
+        }),
+      );
+      // Nothing leaves before the certificate of the other side was checked.
+      const send = () => {
+        isTrusted = true;
+        call.end(body);
+      };
+      if (isTrusted) send();
+      else call.on('socket', (socket) => socket.once('secureConnect', send));
+    });
+  };
+}
