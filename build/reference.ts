@@ -3,13 +3,13 @@ import type { Command } from 'commander';
 import { Registry } from 'prom-client';
 import { parse } from 'yaml';
 import { createProgram } from '../src/cli/program.ts';
-import { compareTexts } from '../src/base/words.ts';
 import { EXIT } from '../src/cli/shared/exit.ts';
 import { EXTENSIONS } from '../src/extensions.ts';
 import { eventSchema } from '../src/extensions/feed/schema.ts';
 import { GAUGES, liveMetrics } from '../src/extensions/health/ops/metrics.ts';
 import { OPTIONAL, REQUIRED, TABLES } from '../src/extensions/shop/schema.ts';
 import { FINDING_CLASSES } from '../src/findings/rules/classes.ts';
+import { compareTexts } from '../src/extensions/documents/words.ts';
 import { OTHER_FIELDS, RECORD_EVENTS } from '../src/orders/rules/record-change.ts';
 
 /**

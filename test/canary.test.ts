@@ -1,3 +1,4 @@
+import { endpointsOf } from '../src/extensions/clients/endpoints/endpoints.ts';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -263,17 +264,17 @@ async function inspectAnswers(): Promise<void> {
   const seen = (value: unknown) =>
     note('answers and errors, inspected', inspect(value, { depth: Infinity, showHidden: true }));
   const calls = [
-    () => client.createLink(email),
-    () => client.validateEmail(email),
-    () => client.showLink('link-1'),
-    () => client.requestPhotos('link-1', { level: 'MAIN', token: BROUGHT.unknownToken }),
-    () => client.listCards('link-1'),
-    () => client.sdkToken('link-1'),
+    () => endpointsOf(client).createLink(email),
+    () => endpointsOf(client).validateEmail(email),
+    () => endpointsOf(client).showLink('link-1'),
+    () => endpointsOf(client).requestPhotos('link-1', { level: 'MAIN', token: BROUGHT.unknownToken }),
+    () => endpointsOf(client).listCards('link-1'),
+    () => endpointsOf(client).sdkToken('link-1'),
     () => client.showOrder('shop-1'),
-    () => client.createLink(`${email}\u0000`),
-    () => client.showLink(`${email}\n`),
+    () => endpointsOf(client).createLink(`${email}\u0000`),
+    () => endpointsOf(client).showLink(`${email}\n`),
     // An address in place of an id, by mistake.
-    () => client.showCustomer(email),
+    () => endpointsOf(client).showCustomer(email),
   ];
   for (const mode of MODES.slice(1)) {
     exchange.mode = mode;

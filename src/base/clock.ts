@@ -9,7 +9,6 @@ export interface Clock {
   follow?(time: Date, from: number, to: number): void;
   /** How far the clock of the database is ahead of the machine's, in ms; undefined while no clock of a database is known. */
   readonly databaseAheadMs?: number | undefined;
-  /** Milliseconds that only grow; for intervals and deadlines. */
   monotonic(): number;
   /** The start of the machine, from which `monotonic` counts in all its processes; undefined if it is not known. */
   readonly boot?: string | undefined;
@@ -17,7 +16,6 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** Resolves in the next turn of the event loop, after the input that is ready now. */
   turn(): Promise<void>;
-  /** A number in [0, 1). */
   random(): number;
 }
 

@@ -57,7 +57,6 @@ export class DecimalSum {
     this.#rest = this.#rest.minus(text);
   }
 
-  /** The sum in plain digits, never with an exponent. */
   toString(): string {
     const parts = this.#digits.map((digits, decimals) => new Big(`${digits}e-${decimals}`));
     return parts.reduce((sum, part) => sum.plus(part), this.#rest).toFixed();
@@ -72,7 +71,6 @@ export class DecimalSum {
   }
 }
 
-/** The exact sum of plain decimals. */
 export function sumOfDecimals(decimals: readonly string[]): string {
   const sum = new DecimalSum();
   for (const decimal of decimals) sum.add(decimal);
@@ -97,10 +95,7 @@ export interface AmountSettings {
 }
 
 /** The amount that the asset is compared with; undefined if unknown. INPUT as input is our reading of §2.6. */
-export function amountField(
-  assetPosition: string | null,
-  { outputPosition }: Pick<AmountSettings, 'outputPosition'>,
-): AmountField | undefined {
+export function amountField(assetPosition: string | null, { outputPosition }: Pick<AmountSettings, 'outputPosition'>) {
   if (assetPosition === 'INPUT') return 'inputAsset';
   return assetPosition === 'OUTPUT' ? outputPosition : undefined;
 }

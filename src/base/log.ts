@@ -65,10 +65,7 @@ function shownFact(value: unknown): string {
 /** Under load a turn brings a line or two, and to write takes longer than to make them. */
 const TURNS = 8;
 
-/**
- * Writes the lines of some turns of the event loop at once. Lines that cannot be written (a full disk, a reader that is
- * gone) are counted, and the count is written as soon as something can be: no log is worth an order.
- */
+/** Lines that cannot be written (a full disk, a reader that is gone) are counted, and the count is written later: no log is worth an order. */
 export function linesOfTurns(open: () => Output, form: LineForm = (line) => line): DestinationStream {
   const clock = systemClock();
   let output = open();

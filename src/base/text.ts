@@ -37,7 +37,6 @@ export function shellWord(text: string): string {
   return /^[\w./:@-][\w./:=@-]*$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Tells whether text holds a control character: such text can steer a terminal or break a header. */
 export function hasControlCharacter(text: string): boolean {
   return /\p{Cc}/u.test(text);
 }
@@ -64,7 +63,6 @@ function folded(text: string): string {
   return text.normalize('NFKC').toUpperCase().toLowerCase().trim();
 }
 
-/** Tells whether text can be sent, stored and shown: 1 to 500 characters, none of them a control character. */
 export function isPlainText(text: string): boolean {
   return text !== '' && text.length <= LONGEST_PLAIN_TEXT && text.isWellFormed() && !hasControlCharacter(text);
 }
@@ -95,10 +93,7 @@ export function suggestion(given: string, known: readonly string[]): string | un
   return found?.name ?? nearest(text, names);
 }
 
-function nearest(
-  text: string,
-  names: readonly { readonly name: string; readonly lower: string }[],
-): string | undefined {
+function nearest(text: string, names: readonly { readonly name: string; readonly lower: string }[]) {
   const [best] = names
     .map(({ name, lower }) => ({ name, slips: distance(text, lower), length: Math.max(text.length, lower.length) }))
     .filter(({ slips, length }) => slips <= MOST_SLIPS && slips <= length * MOST_SLIPS_OF_A_LETTER)

@@ -14,9 +14,7 @@ export interface AccountState {
   isProbed(lane: BreakerLane): boolean;
   /** A look-up must show, before the next create, whether creates alone are lost. */
   readonly isInDoubt: boolean;
-  /** The time by which restraints are kept: it is not set as a clock is. */
   now(): Date;
-  /** Takes note of a reply to a request that was sent at `askedAt`. */
   note(news: AccountNews, askedAt: Date): void;
 }
 
@@ -64,11 +62,8 @@ export function newsOfCreate(outcome: CreateOutcome): AccountNews | undefined {
 export interface RequestEnded {
   readonly kind: 'request.ended';
   readonly operation: Operation;
-  /** `unknown` also if the program failed before it could tell. */
   readonly outcome: UnreadReply['kind'];
-  /** From when it left until its answer was read, in milliseconds. */
   readonly tookMs: number;
-  /** The exchange answered, whatever it said, but with no 5xx. */
   readonly isAnswered: boolean;
 }
 

@@ -1,10 +1,8 @@
 import type { HttpRequest } from './transport/http.ts';
 
-/** The addresses of §4 begin with one of these. */
 export const CLIENTS = '/api/v1/merchant/client';
 export const ORDERS = '/api/v1/merchant/orders';
 
-/** A request without a body; the path is encoded. */
 export function get(path: string): HttpRequest {
   return { method: 'GET', path };
 }

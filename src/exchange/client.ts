@@ -1,57 +1,62 @@
 import { z } from 'zod';
+import type { Clock } from '../base/clock.ts';
 import type { CreateOutcome } from '../orders/rules/create.ts';
-import { isSuccess, type Answer, type MerchantOrder } from '../orders/rules/record.ts';
-import { aboutLink, type Asking, type ClientOptions, type PhotoRequest } from './asking.ts';
-import type { BreakerView, OrderExchange, OrderLookup, Turn } from './for-orders.ts';
-import type { BreakerLane } from './transport/breaker.ts';
-import { evidenceOf, leaving, newsOfCreate } from './account.ts';
-import { CLIENTS, get, ORDERS, post } from './addresses.ts';
-import { examine, notExamined, type Examined } from './examine.ts';
-import { Gate } from './transport/gate.ts';
-import { emailAddress, headerId, pathId, queryId } from './ids.ts';
-import { preOrderBody, readCreate, readLookup } from './orders.ts';
-import {
-  aboutTheOneAsked,
-  answerOf,
-  ask,
-  hide,
-  keepable,
-  readReply,
-  uploadRefusal,
-  type FailedReply,
-  type Reply,
-  type UnreadReply,
-} from './reply.ts';
-import {
-  cardsSchema,
-  customerSchema,
-  linkSchema,
-  sdkTokenSchema,
-  validationSchema,
-  verificationTokenSchema,
-  type Card,
-  type Customer,
-  type Link,
-  type SdkToken,
-  type VerificationLevel,
-  type VerificationToken,
-} from './schemas.ts';
-import type { HttpRequest } from './transport/http.ts';
+import type { LookupAnswer } from '../orders/rules/lookup.ts';
+import { type MerchantOrder } from '../orders/rules/record.ts';
+import type { BreakerLane, Health } from './transport/breaker.ts';
+import { evidenceOf, leaving, newsOfCreate, type AccountState } from './account.ts';
+import { get, ORDERS } from './addresses.ts';
+import { Gate, type BreakerView, type GateOptions, type Turn } from './transport/gate.ts';
+import { pathId, queryId } from './ids.ts';
+import { createRequest, readCreate, readLookup, type ReadingSettings } from './orders.ts';
+import { ask, keepable, readReply } from './reply.ts';
+import type { AskedFor, FailedReply, Reply, UnreadReply } from './reply.ts';
+import type { HttpRequest, HttpResponse, Transport } from './transport/http.ts';
 
-/** A person waits no longer for a turn. */
 const LONGEST_WAIT_MS = 10_000;
 const NO_TURN: FailedReply = { kind: 'not-sent', why: 'the wait for its turn was broken off' };
 
+export interface ClientOptions extends GateOptions {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly reading: ReadingSettings;
+  readonly account: AccountState;
+  /** `ensure` resolves once a request may leave, and rejects if none may. */
+  readonly lease: { ensure(): Promise<void> };
+  readonly gracePeriodOver?: AbortSignal;
+}
+
+export interface OrderLookup {
+  readonly answer: LookupAnswer;
+  readonly askedAt: Date;
+  readonly health: Health;
+}
+
+/** One request, and how its answer is read. */
+export interface Question<Value> {
+  readonly request: HttpRequest;
+  readonly schema: z.ZodType<Value>;
+  readonly asked?: AskedFor;
+}
+
+export interface Examined {
+  readonly reply: UnreadReply;
+  readonly askedAt: Date;
+  readonly tookMs: number;
+  readonly response?: HttpResponse | undefined;
+}
+
+export type OrderExchange = Pick<
+  ExchangeClient,
+  'lastAnswered' | 'isSilent' | 'breaker' | 'turnToCreate' | 'createPreOrder' | 'lookUpOrder'
+>;
+
 /**
- * The merchant interface of the exchange, one method an endpoint. Each method takes its turn at the gate, ensures the request lease,
- * sends one request, and reads the reply; it never rejects with an answer of the exchange.
- *
- * The methods for creates and look-ups share the limits and stop while their circuit breaker is open: they return undefined if no
- * turn came. All others are asked by a person, go ahead of those, and are tried whatever the breakers say; they throw
- * `UnusableIdError`, before any request, on an id that cannot be sent. None leaves while the exchange asks to wait. A signal ends the
- * wait for the turn. A request that has left is broken off at the end of the grace period alone: §4.1 tells a new link's id once.
+ * Each method waits for its turn, ensures the lease and sends one request. Creates and look-ups return undefined if
+ * their breaker is open; all others are asked by a person, and throw `UnusableIdError` on an id that cannot be sent.
+ * None rejects with an answer.
  */
-export class ExchangeClient implements OrderExchange {
+export class ExchangeClient {
   readonly #options: ClientOptions;
   readonly #gate: Gate;
   #lastAnswered: string | undefined;
@@ -80,14 +85,9 @@ export class ExchangeClient implements OrderExchange {
     return await this.#gate.turn({ lane: 'create', subject: externalOrderId }, signal);
   }
 
-  /**
-   * Sends §4.9 once and ends the turn. Returns the outcome by the outcome rule. Never rejects. If a 403 is known to speak
-   * of the order alone, it refuses the order.
-   */
+  /** §4.9, once; ends the turn. A 403 that is known to speak of the order alone refuses it. Never rejects. */
   async createPreOrder(order: MerchantOrder, given: Turn, isForbiddenAlone = false): Promise<CreateOutcome> {
     using turn = given;
-    const secrets = order.paymentToken === null ? [] : [order.paymentToken];
-    const request: HttpRequest = { method: 'POST', path: `${ORDERS}/request`, body: preOrderBody(order), secrets };
     try {
       // Recording the intent may take longer than the lease lasts, or than another request takes.
       if ((await this.#heldAtLast()) !== undefined) throw new Error('the exchange has just asked to wait');
@@ -96,7 +96,7 @@ export class ExchangeClient implements OrderExchange {
     }
     const { account, reading } = this.#options;
     const askedAt = account.now();
-    const read = readCreate(await this.#send(request, turn), order, reading);
+    const read = readCreate(await this.#send(createRequest(order), turn), order, reading);
     const isRefused = read.kind === 'forbidden' && isForbiddenAlone;
     const outcome = isRefused ? ({ kind: 'rejected', reason: read.reason } as const) : read;
     const news = newsOfCreate(outcome);
@@ -120,110 +120,45 @@ export class ExchangeClient implements OrderExchange {
     return { answer: readLookup(reply, externalOrderId, this.#options.reading), askedAt, health };
   }
 
-  /** §4.3, once, in a turn of the look-ups. */
-  async lookUpLink(linkId: string, signal?: AbortSignal): Promise<Reply<Link> | undefined> {
-    const request = get(`${CLIENTS}/${pathId(linkId)}`);
-    using turn = await this.#gate.turn({ lane: 'lookup', subject: `link ${linkId}` }, signal);
-    return turn === undefined ? undefined : await this.#ask(request, linkSchema, turn, { asked: aboutLink(linkId) });
+  /** Asks in a turn of the look-ups; undefined if none came. */
+  async askInTurn<Value>({ request, schema, asked }: Question<Value>, subject: string, signal?: AbortSignal) {
+    using turn = await this.#gate.turn({ lane: 'lookup', subject }, signal);
+    return turn && readReply(await this.#sendInTime(request, turn), schema, asked);
   }
 
-  /**
-   * §4.1: registers a client, or links one that is registered. `onUnread` is given a success from which no link can be read:
-   * the exchange tells its id once.
-   */
-  async createLink(
-    email: string,
-    signal?: AbortSignal,
-    onUnread: (answer: Answer) => void = () => {},
-  ): Promise<Reply<Link>> {
-    const request = post(CLIENTS, { email: emailAddress(email) }, [email]);
-    return await this.#askForPerson(request, linkSchema, signal, {
-      onUnread: ({ httpStatus, body }) => onUnread(keepable({ httpStatus, body: hide([email], body) })),
-    });
-  }
-
-  /** §4.2: whether a link for the e-mail could be made; the value's status is `OK`. */
-  async validateEmail(email: string, signal?: AbortSignal): Promise<Reply<{ status: string }>> {
-    const request = post(`${CLIENTS}/validate/email`, { email: emailAddress(email) }, [email]);
-    return await this.#askForPerson(request, validationSchema, signal);
-  }
-
-  /** §4.3: the link and its verification status. */
-  async showLink(linkId: string, signal?: AbortSignal): Promise<Reply<Link>> {
-    const request = get(`${CLIENTS}/${pathId(linkId)}`);
-    return await this.#askForPerson(request, linkSchema, signal, { asked: aboutLink(linkId) });
-  }
-
-  /** §4.4: an access token for a verification flow. A secret. */
-  async verificationToken(
-    linkId: string,
-    level: VerificationLevel,
-    signal?: AbortSignal,
-  ): Promise<Reply<VerificationToken>> {
-    const request = get(`${CLIENTS}/${pathId(linkId)}/idv/${level}`);
-    return await this.#askForPerson(request, verificationTokenSchema, signal, { asked: aboutLink(linkId) });
-  }
-
-  /** §4.5: asks for the delivery of verification photos (§6). */
-  async requestPhotos(
-    linkId: string,
-    { level, actionId, token }: PhotoRequest,
-    signal?: AbortSignal,
-  ): Promise<Reply<{ status: string }>> {
-    const body = { kycLevelType: level, ...(level === 'LIVENESS' && { actionId }), token };
-    const path = `${CLIENTS}/${pathId(linkId)}/idv/photos/external/upload`;
-    const request = post(path, body, token === undefined ? [] : [token]);
-    return await this.#askForPerson(request, validationSchema, signal, { isForPhotos: true });
-  }
-
-  /** §4.6: the customer record of the card-payment provider. Personal data. */
-  async showCustomer(linkId: string, signal?: AbortSignal): Promise<Reply<Customer>> {
-    const request = get(`${CLIENTS}/${pathId(linkId)}/cardprov/customer`);
-    return await this.#askForPerson(request, customerSchema, signal, { asked: aboutLink(linkId) });
-  }
-
-  /** §4.7: the customer's saved cards. Personal data, and tokens that are secrets. */
-  async listCards(linkId: string, signal?: AbortSignal): Promise<Reply<Card[]>> {
-    return await this.#askForPerson(get(`${CLIENTS}/${pathId(linkId)}/cardprov/customer/card`), cardsSchema, signal);
-  }
-
-  /** §4.8: a short-lived SDK token. A secret. The document leaves open which of the two forms counts: both are sent. */
-  async sdkToken(linkId: string, signal?: AbortSignal): Promise<Reply<SdkToken>> {
-    const path = `/api/v1/merchant/sdk/token?linkId=${pathId(linkId)}`;
-    const request: HttpRequest = { method: 'POST', path, headers: { linkId: headerId(linkId) } };
-    return await this.#askForPerson(request, sdkTokenSchema, signal, { asked: aboutLink(linkId) });
+  /** Asks for a person. */
+  async ask<Value>({ request, schema, asked }: Question<Value>, signal?: AbortSignal): Promise<Reply<Value>> {
+    return readReply(await this.sendForPerson(request, signal), schema, asked);
   }
 
   /** §4.10 as the exchange answers now: any JSON, so that a person also sees fields that the document does not have. */
-  async showPreOrder(preOrderId: string, signal?: AbortSignal): Promise<Reply<unknown>> {
+  async showPreOrder(preOrderId: string, signal?: AbortSignal) {
     const asked = { what: 'pre-order', field: 'id', id: preOrderId } as const;
-    return await this.#askForPerson(get(`${ORDERS}/request/${pathId(preOrderId)}`), z.unknown(), signal, { asked });
+    const request = get(`${ORDERS}/request/${pathId(preOrderId)}`);
+    return await this.ask({ request, schema: z.unknown(), asked }, signal);
   }
 
   /** §4.11 as the exchange answers now: any JSON. */
-  async showOrder(externalOrderId: string, signal?: AbortSignal): Promise<Reply<unknown>> {
+  async showOrder(externalOrderId: string, signal?: AbortSignal) {
     const asked = { what: 'order', field: 'externalOrderId', id: externalOrderId } as const;
     const request = get(`${ORDERS}?externalOrderId=${queryId(externalOrderId)}`);
-    return await this.#askForPerson(request, z.unknown(), signal, { asked });
+    return await this.ask({ request, schema: z.unknown(), asked }, signal);
   }
 
-  /** One request of a probe, and all that is seen of its answer. Of a wrong key nothing but a 429 speaks of the account. */
   async examine(request: HttpRequest, signal?: AbortSignal): Promise<Examined> {
-    const { transport, clock, gracePeriodOver, account } = this.#options;
-    const refused = this.#refusedFor(this.#gate.windowWaitMs);
-    if (refused !== undefined) return notExamined(request, refused, clock);
-    using turn = await this.#gate.turn({ lane: 'person' }, signal);
-    const held = turn && (await this.#heldAtLast());
-    if (turn === undefined || held !== undefined) return notExamined(request, held ?? NO_TURN, clock);
-    turn.leave();
-    const askedAt = account.now();
-    using sent = leaving(this.#options, request, 'person');
-    const examined = await examine(transport, clock, request, gracePeriodOver);
-    const reply = (sent.reply = examined.reply);
-    const isKeyTried = request.headers?.['x-api-key'] !== undefined;
-    if (isKeyTried && reply.kind !== 'rate-limited') turn.report = { wasSent: true, health: 'answered' };
-    else this.#note(reply, turn, askedAt);
-    return examined;
+    const { transport, clock } = this.#options;
+    let seen: Omit<Examined, 'reply'> = { askedAt: clock.now(), tookMs: 0 };
+    const send: Transport['send'] = async (...args) => {
+      const [askedAt, began] = [clock.now(), clock.monotonic()];
+      let response: HttpResponse | undefined;
+      try {
+        return (response = await transport.send(...args));
+      } finally {
+        seen = { askedAt, tookMs: Math.round(clock.monotonic() - began), response };
+      }
+    };
+    const reply = await this.sendForPerson(request, signal, { send });
+    return { ...seen, reply };
   }
 
   async close(): Promise<void> {
@@ -231,29 +166,15 @@ export class ExchangeClient implements OrderExchange {
     await this.#options.transport.close();
   }
 
-  async #askForPerson<Value>(
-    request: HttpRequest,
-    schema: z.ZodType<Value>,
-    signal?: AbortSignal,
-    asking?: Asking,
-  ): Promise<Reply<Value>> {
+  async sendForPerson(request: HttpRequest, signal?: AbortSignal, transport?: Pick<Transport, 'send'>) {
     const refused = this.#refusedFor(this.#gate.windowWaitMs);
     if (refused !== undefined) return refused;
     using turn = await this.#gate.turn({ lane: 'person' }, signal);
-    return turn === undefined ? NO_TURN : await this.#ask(request, schema, turn, asking);
+    return turn === undefined ? NO_TURN : await this.#sendInTime(request, turn, transport);
   }
 
-  async #ask<Value>(
-    request: HttpRequest,
-    schema: z.ZodType<Value>,
-    turn: Turn,
-    { onUnread, asked, isForPhotos }: Asking = {},
-  ): Promise<Reply<Value>> {
-    const received = (await this.#heldAtLast()) ?? (await this.#send(request, turn));
-    const reply = isForPhotos ? uploadRefusal(received, request.secrets ?? []) : received;
-    const [read, answer] = [aboutTheOneAsked(readReply(reply, schema), asked), answerOf(reply)];
-    if (read.kind !== 'ok' && answer !== undefined && isSuccess(answer)) onUnread?.(answer);
-    return read;
+  async #sendInTime(request: HttpRequest, turn: Turn, transport?: Pick<Transport, 'send'>): Promise<UnreadReply> {
+    return (await this.#heldAtLast()) ?? (await this.#send(request, turn, transport));
   }
 
   /** Ensures the lease. Returns a reply instead if the exchange has asked to wait since the turn came. */
@@ -262,15 +183,22 @@ export class ExchangeClient implements OrderExchange {
     return this.#refusedFor(0);
   }
 
-  async #send(request: HttpRequest, turn: Turn): Promise<UnreadReply> {
+  async #send(
+    request: HttpRequest,
+    turn: Turn,
+    transport: Pick<Transport, 'send'> = this.#options.transport,
+  ): Promise<UnreadReply> {
     turn.leave();
-    const { transport, clock, gracePeriodOver, account } = this.#options;
+    const { clock, gracePeriodOver, account } = this.#options;
     const askedAt = account.now();
     using sent = leaving(this.#options, request, turn.lane);
     const reply = (sent.reply = await ask(transport, clock, request, gracePeriodOver));
     // Answers of one turn are read together too. A reply that restrains the account counts at once.
     if (reply.kind === 'ok') await clock.turn();
-    this.#note(reply, turn, askedAt);
+    const isKeyTried = request.headers?.['x-api-key'] !== undefined;
+    // Of a wrong key, which a probe tries, nothing but a 429 speaks of the account.
+    if (isKeyTried && reply.kind !== 'rate-limited') turn.report = { wasSent: true, health: 'answered' };
+    else this.#note(reply, turn, askedAt);
     return reply;
   }
 

@@ -1,10 +1,8 @@
 import { MAX_ID_BYTES_ENCODED } from '../orders/rules/check.ts';
 import { isPlainText } from '../base/text.ts';
 
-/** RFC 5321: no address is longer. */
 const MAX_EMAIL_LENGTH = 254;
 
-/** The most ids that are shown of an answer that cannot be read. */
 const MOST_IDS = 5;
 
 /** An id or address that cannot be put into a request. Nothing was sent. */
@@ -16,13 +14,6 @@ export class UnusableIdError extends Error {
 export function pathId(id: string): string {
   if (id === '.' || id === '..' || !isPlainText(id)) throw unusable(id, 'an id');
   return encodeURIComponent(id);
-}
-
-/** Returns a link id to store. Throws `UnusableIdError` also if an e-mail address was given by mistake. */
-export function storableLinkId(id: string): string {
-  if (id.includes('@')) throw unusable(id, 'a link id');
-  pathId(id);
-  return id;
 }
 
 /** A merchant's own order id as the value of a query (§4.11), which carries any text but a broken or an endless one. */
@@ -47,21 +38,12 @@ export function emailAddress(email: string): string {
   return email;
 }
 
-/** The ids of pre-orders that can be seen in an answer to a create which cannot be read; see `idsIn`. */
 export function preOrderIdsIn(body: string): readonly string[] {
   return idsIn(body, ['id', 'preOrderId']);
 }
 
-/** The ids of links that can be seen in an answer to §4.1 which cannot be read; see `idsIn`. */
-export function linkIdsIn(body: string): readonly string[] {
-  return idsIn(body, ['linkId', 'id']);
-}
-
-/**
- * The values of these fields, wherever they stand in a text that may be no JSON, as it writes them: some, for people. A
- * value with blanks is no id, and may be anything.
- */
-function idsIn(body: string, fields: readonly string[]): readonly string[] {
+/** The values of these fields, wherever they stand in a text that may be no JSON. A value with blanks is no id, and may be anything. */
+export function idsIn(body: string, fields: readonly string[]): readonly string[] {
   const field = new RegExp(
     `"(?:${fields.join('|')})"\\s*:\\s*(?:"([^"\\\\\\s@]{1,100})"|(-?\\d[\\d.eE+-]{0,200}))`,
     'g',
@@ -70,7 +52,7 @@ function idsIn(body: string, fields: readonly string[]): readonly string[] {
   return [...new Set(ids.take(MOST_IDS))];
 }
 
-function unusable(id: string, what: string): UnusableIdError {
+export function unusable(id: string, what: string): UnusableIdError {
   // An e-mail address given by mistake must stand in no error.
   const shown = id.includes('@') ? 'an e-mail address' : JSON.stringify(id.slice(0, 60));
   return new UnusableIdError(`${shown} cannot be ${what}; check the id and try again`);

@@ -1,17 +1,17 @@
-import { isLosslessNumber, LosslessNumber, parse, type ParseOptions } from 'lossless-json';
+import { isLosslessNumber, parse, type ParseOptions } from 'lossless-json';
 import type { z } from 'zod';
 
-/** Deeper than any answer of the interface; lossless-json reads by recursion. */
+/** No answer of the interface is as deep, and what reads or writes a value goes down by recursion. */
 const MAX_DEPTH = 50;
 
 /**
- * The value of a JSON body, with numbers as `LosslessNumber`; undefined if the body is no JSON or too deep. Of a name
- * that is given twice the last value counts, as with `JSON.parse`: one odd name must not hide the rest.
+ * Reads a body with numbers as `LosslessNumber`; undefined if it is no JSON or too deep. Of a name that is given twice the last value counts,
+ * because one odd name must not hide the rest.
  */
 export function readJson(body: string): unknown {
   const known = recentlyRead.get(body);
   if (known !== undefined) return known;
-  const value = readFast(body) ?? read(body, { onDuplicateKey: ({ newValue }) => newValue });
+  const value = read(body, { onDuplicateKey: ({ newValue }) => newValue });
   if (value === undefined || body.length > LONGEST_KEPT) return value;
   const [oldest] = recentlyRead.keys();
   if (recentlyRead.size >= MOST_KEPT && oldest !== undefined) recentlyRead.delete(oldest);
@@ -19,67 +19,15 @@ export function readJson(body: string): unknown {
   return value;
 }
 
-/** Records that were read lately. A record is read several times: for the fields that decide, for those on show, and as the one before. */
+/** A record is read several times: for the fields that decide, for those on show, and as the one before. */
 const recentlyRead = new Map<string, unknown>();
 /** Two for each order of a large commit: its answer and the record before it. */
 const MOST_KEPT = 256;
 const LONGEST_KEPT = 16_384;
 
-/** A number behind a name, and text that looks like one. */
-const NAMED_NUMBER = /"\s*:\s*-?\d[\d.eE+-]*/g;
-const NAME = /"\s*:/g;
-
-/**
- * Reads an object by the parser of the engine, which is three times as fast, and finds the digits of its numbers in the text.
- * Undefined if the text is no JSON, if a number stands in a list, or if the digits of a number are not certain: then the
- * parser that keeps digits reads it.
- */
-function readFast(body: string): unknown {
-  try {
-    const text = withoutNul(body);
-    const value: unknown = JSON.parse(text);
-    if (typeof value !== 'object' || value === null) return undefined;
-    const digits = (text.match(NAMED_NUMBER) ?? []).map((found) => found.slice(found.search(/[-\d]/)));
-    // Names that are given twice, names that are numbers, and texts change the order: equal numbers must have equal digits.
-    if (new Set(digits).size !== new Set(digits.map(Number)).size) return undefined;
-    return putDigits(value as Record<string, unknown>, digits, 0, 1) === digits.length ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Replaces numbers by their digits, from place `next` on; returns the place after them. Throws if one has other digits. */
-function putDigits(parts: Record<string, unknown>, digits: readonly string[], next: number, depth: number): number {
-  if (depth > MAX_DEPTH) throw new Error('too deep');
-  let place = next;
-  for (const name of Object.keys(parts)) {
-    const part = parts[name];
-    if (typeof part === 'number') {
-      const found = digits[place];
-      if (Array.isArray(parts) || found === undefined || Number(found) !== part) throw new Error('another number');
-      parts[name] = new LosslessNumber(found);
-      place += 1;
-    } else if (typeof part === 'object' && part !== null) {
-      place = putDigits(part as Record<string, unknown>, digits, place, depth + 1);
-    }
-  }
-  return place;
-}
-
-/**
- * The value of a JSON body as `readJson` reads it. A body that has a name twice with two values cannot be read: which of two
- * pre-orders or links was made must not be guessed.
- */
-export function readUnambiguous(body: string): unknown {
-  const value = readFast(body);
-  // A text that looks like a name, or a name that is given twice, makes the numbers differ.
-  return value !== undefined && body.match(NAME)?.length === countNames(value) ? value : read(body);
-}
-
-function countNames(value: unknown): number {
-  if (typeof value !== 'object' || value === null || isLosslessNumber(value)) return 0;
-  const parts: readonly unknown[] = Object.values(value);
-  return parts.reduce<number>((count, part) => count + countNames(part), Array.isArray(value) ? 0 : parts.length);
+function isDeeper(value: unknown, most: number): boolean {
+  if (typeof value !== 'object' || value === null || isLosslessNumber(value)) return false;
+  return most === 0 || Object.values(value).some((part) => isDeeper(part, most - 1));
 }
 
 /** A body that is read as `readUnambiguous` does and against its schema; undefined if it does not hold to it. */
@@ -87,11 +35,15 @@ export function readBody<Schema extends z.ZodType>(schema: Schema, body: string)
   return schema.safeParse(readUnambiguous(body)).data;
 }
 
+/** A body with a name that has two values cannot be read: which of two pre-orders was made must not be guessed. */
+export const readUnambiguous = (body: string): unknown => read(body);
+
 function read(body: string, options?: ParseOptions): unknown {
   try {
-    return isTooDeep(body) ? undefined : parse(withoutNul(body), null, options);
+    const value = parse(withoutNul(body), null, options);
+    return isDeeper(value, MAX_DEPTH) ? undefined : value;
   } catch {
-    // The error's text quotes the body, so it is not passed on.
+    // The error's text quotes the body, so it is not passed on. Of a hostile body it may be that the stack is full.
     return undefined;
   }
 }
@@ -115,29 +67,4 @@ export function valueAt(value: unknown, pointer: string): unknown {
     const isKey = Array.isArray(within) ? /^(0|[1-9]\d*)$/.test(key) : true;
     return isKey && Object.hasOwn(within, key) ? (within as Readonly<Record<string, unknown>>)[key] : undefined;
   }, value);
-}
-
-const [QUOTE, BACKSLASH, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [34, 92, 91, 93, 123, 125] as const;
-
-/** Counts brackets outside strings, so that a hostile answer cannot overflow the stack of the parser. */
-function isTooDeep(body: string): boolean {
-  let depth = 0;
-  for (let index = 0; index < body.length; index += 1) {
-    const character = body.charCodeAt(index);
-    if (character === QUOTE) index = endOfString(body, index);
-    else if (character === OPEN_BRACKET || character === OPEN_BRACE) depth += 1;
-    else if (character === CLOSE_BRACKET || character === CLOSE_BRACE) depth -= 1;
-    if (depth > MAX_DEPTH) return true;
-  }
-  return false;
-}
-
-/** Returns the end of the string that begins at `start`: the next quote that is not escaped. */
-function endOfString(body: string, start: number): number {
-  for (let index = start + 1; index < body.length; index += 1) {
-    const character = body.charCodeAt(index);
-    if (character === BACKSLASH) index += 1;
-    else if (character === QUOTE) return index;
-  }
-  return body.length;
 }

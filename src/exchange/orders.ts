@@ -1,23 +1,28 @@
 import { LosslessNumber, stringify, isLosslessNumber } from 'lossless-json';
 import type { CreateOutcome } from '../orders/rules/create.ts';
 import type { AbsenceShape, LookupAnswer } from '../orders/rules/lookup.ts';
-import { type EchoDifference, type MerchantOrder, isSuccess, type Answer } from '../orders/rules/record.ts';
+import { type MerchantOrder, isSuccess, type Answer } from '../orders/rules/record.ts';
 import { isSameSpelling } from '../base/text.ts';
 import { comparePreOrder } from '../findings/rules/compare.ts';
 import { readPreOrderBody, readRecordView } from './record-view.ts';
 import { type UnreadReply, answerOf } from './reply.ts';
+import { ORDERS } from './addresses.ts';
+import type { HttpRequest } from './transport/http.ts';
 import { readJson, valueAt, withDigits } from './json.ts';
 
-/**
- * With the documented error body these say that the order was not taken, and without it if the merchant has confirmed
- * that. 408 and 409 may come after it was.
- */
+/** The statuses that say "not taken", with the documented body or if the merchant has confirmed it. 408 and 409 may come after it was taken. */
 const CREATE_REFUSALS: readonly number[] = [400, 404, 422];
 
 /** The settings of the same names. They say how answers are read that the document leaves open. */
 export interface ReadingSettings {
   readonly absence: readonly AbsenceShape[];
   readonly refusedBy: 'documented' | 'status';
+}
+
+/** The request of §4.9, which makes a pre-order. */
+export function createRequest(order: MerchantOrder): HttpRequest {
+  const secrets = order.paymentToken === null ? [] : [order.paymentToken];
+  return { method: 'POST', path: `${ORDERS}/request`, body: preOrderBody(order), secrets };
 }
 
 /** The body of §4.9: amounts with every digit, fields that are not given left out. */
@@ -39,7 +44,6 @@ export function preOrderBody(order: MerchantOrder): string {
   return body;
 }
 
-/** Reads the reply to a create (§4.9) by the outcome rule. */
 export function readCreate(
   reply: UnreadReply,
   order: MerchantOrder,
@@ -72,21 +76,7 @@ export function readCreate(
   };
 }
 
-/** The differences between a pre-order (§4.10) and its order; undefined if the body is not the pre-order asked for. */
-export function readPreOrder(
-  body: string,
-  preOrderId: string,
-  order: MerchantOrder,
-): readonly EchoDifference[] | undefined {
-  const preOrder = readPreOrderBody(body);
-  if (preOrder?.id !== preOrderId || preOrder.externalOrderId !== order.externalOrderId) return undefined;
-  return comparePreOrder(order, preOrder, preOrder.exchangeType);
-}
-
-/**
- * Reads the reply to a look-up (§4.11). Only the record that was asked for, and its absence, are evidence. A record whose id
- * is another spelling of the one asked for may be it: whether it is, is decided with the order.
- */
+/** Reads a look-up (§4.11). A record for another spelling of the id may be the order's: that is decided with the order. */
 export function readLookup(
   reply: UnreadReply,
   externalOrderId: string,
@@ -120,11 +110,10 @@ function refusedAs({ httpStatus, error }: Extract<UnreadReply, { kind: 'refused'
 const RECORD_FIELDS: readonly string[] = ['externalOrderId', 'merchant', 'percent', 'percentEnabled', 'reward'];
 
 /**
- * Returns how a reply that brought no record shows the order's absence: documented by the 404 of §7 or by a shape that the
- * merchant has confirmed, likely by an answer that says nothing of an order; undefined if it shows nothing. An answer that
- * bears an order, or another order's id, never shows absence, whatever the settings say.
+ * Absence is documented by the 404 of §7 or a confirmed shape, likely by an answer that says nothing of an order. An
+ * answer that bears an order, or another order's id, never shows it.
  */
-function readAbsence(
+export function readAbsence(
   reply: UnreadReply,
   externalOrderId: string,
   shapes: readonly AbsenceShape[],
@@ -139,20 +128,18 @@ function readAbsence(
   return isLikely(answer, value) ? 'likely' : undefined;
 }
 
-/** Tells whether an answer says nothing of an order, by its status or its body. */
 function isLikely(answer: Answer, value: unknown): boolean {
   const { httpStatus: status, body } = answer;
   return status === 404 || status === 204 || (isSuccess(answer) && saysNothing(body, value));
 }
 
 /** Tells whether an answer has a shape. A success is named by its mere status only if it says nothing of an order. */
-function hasShape(answer: Answer, shape: AbsenceShape): boolean {
+export function hasShape(answer: Answer, shape: AbsenceShape): boolean {
   if (shape.status !== answer.httpStatus) return false;
   const value = readJson(answer.body);
   return shape.pointer === undefined ? isLikely(answer, value) || !isSuccess(answer) : stands(value, shape);
 }
 
-/** Tells whether a body is empty, or is a record without its order. */
 function saysNothing(body: string, value: unknown): boolean {
   if (body.trim() === '' || value === null) return true;
   if (typeof value !== 'object' || isLosslessNumber(value)) return false;
@@ -167,71 +154,9 @@ function stands(body: unknown, { pointer = '', value: expected }: AbsenceShape):
 }
 
 /** The text by which a setting names a value; undefined for a value that no setting names. */
-function textOf(value: unknown): string | undefined {
+export function textOf(value: unknown): string | undefined {
   if (isLosslessNumber(value)) return value.value;
   if (typeof value !== 'object' || value === null) return String(value);
   if (Object.keys(value).length > 0) return undefined;
   return Array.isArray(value) ? '[]' : '{}';
-}
-
-/** An answer about an order that does not exist. */
-interface AbsentReply {
-  readonly reply: UnreadReply;
-  readonly externalOrderId: string;
-}
-
-/** Names that change from answer to answer, or that repeat the request. */
-const PASSING = /time|date|path|trace|request|instance|status|\bid$/i;
-/** Names that say best what an answer means, the best first. */
-const TELLING = ['code', 'error', 'reason', 'title', 'message', 'detail', 'order'];
-
-/**
- * The narrowest shape that makes all of the answers documented absence; undefined if there is none. `isShared` if
- * answers to an address that does not exist have the shape too.
- */
-export function commonAbsenceShape(
-  absent: readonly AbsentReply[],
-  others: readonly Answer[],
-): { readonly shape: AbsenceShape; readonly isShared: boolean } | undefined {
-  const first = answerOf(absent[0]?.reply ?? { kind: 'unknown', why: '' });
-  if (first === undefined || !isOfOrder(first.httpStatus)) return undefined;
-  const isShapeOf =
-    (shape: AbsenceShape) =>
-    ({ reply, externalOrderId }: AbsentReply) =>
-      readAbsence(reply, externalOrderId, [shape]) === 'documented';
-  const fitting = shapesOf(first.httpStatus, readJson(first.body)).filter((shape) => absent.every(isShapeOf(shape)));
-  const isShared = (shape: AbsenceShape) => others.some((answer) => hasShape(answer, shape));
-  const shape = fitting.find((one) => !isShared(one)) ?? fitting[0];
-  return shape && { shape, isShared: isShared(shape) };
-}
-
-/** 401, 403, 429 and 5xx speak of the account or of the exchange, not of an order. */
-function isOfOrder(status: number): boolean {
-  return /^[24]\d\d$/.test(String(status)) && ![401, 403, 429].includes(status);
-}
-
-/** The shapes of an answer from the one that says most to its mere status, which names an answer that says nothing alone. */
-function shapesOf(status: number, body: unknown): readonly AbsenceShape[] {
-  const whole = body === undefined ? undefined : textOf(body);
-  const scalars = whole === undefined ? scalarsIn(body) : [['', whole] as const];
-  const shapes = scalars
-    .toSorted(([one], [other]) => rank(one) - rank(other))
-    .map(([pointer, value]) => ({ status, pointer, value }));
-  return status === 404 || status < 300 ? [...shapes, { status }] : shapes;
-}
-
-/** The values in a body, and in the objects right below it, that do not change by themselves. */
-function scalarsIn(body: unknown, above = ''): readonly (readonly [pointer: string, value: string])[] {
-  if (typeof body !== 'object' || body === null || Array.isArray(body) || isLosslessNumber(body)) return [];
-  return Object.entries(body).flatMap(([name, value]) => {
-    const pointer = `${above}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-    const text = textOf(value);
-    if (text === undefined) return above === '' ? scalarsIn(value, pointer) : [];
-    return PASSING.test(name) ? [] : [[pointer, text] as const];
-  });
-}
-
-function rank(pointer: string): number {
-  const at = TELLING.indexOf(pointer.split('/').at(-1) ?? '');
-  return at < 0 ? TELLING.length : at;
 }

@@ -13,14 +13,9 @@ import { storable } from '../base/text.ts';
 /** Every status is recorded, so a longer one makes the record unreadable. */
 const LONGEST_STATUS = 1_000;
 
-/** A JSON object of which nothing is known. */
 type Fields = Readonly<Record<string, unknown>>;
 
-/**
- * The compared fields of an order record (§2.7), or undefined if the body cannot be read as one. A field that decides
- * nothing and is of another type than the document's counts as not given: one odd field must not hide the others. Texts are
- * as the database stores them, because half a character would else be a change at each look-up.
- */
+/** Reads an order record (§2.7). A field of another type that decides nothing counts as not given. Texts are as the database stores them. */
 export function readRecordView(body: string): RecordView | undefined {
   const record = fields(readJson(body));
   const order = fields(record['order']);
@@ -92,7 +87,6 @@ function isStatus(value: unknown): value is string {
   return isText(value) && value.length <= LONGEST_STATUS;
 }
 
-/** A pre-order (§2.6) that was read. */
 interface ReadPreOrder extends PreOrderView {
   readonly id: string;
   readonly externalOrderId: string;
@@ -100,11 +94,7 @@ interface ReadPreOrder extends PreOrderView {
   readonly exchangeType: unknown;
 }
 
-/**
- * Reads a pre-order (§2.6); undefined if it cannot be read. Only the two ids must be as the document says: whatever else differs, the
- * exchange has made it, and its id must not be lost. A field of another type than the document's becomes the name of its
- * type, which equals nothing that was sent.
- */
+/** Reads a pre-order (§2.6) if its two ids can be read. A field of another type becomes the name of its type, which equals nothing that was sent. */
 export function readPreOrderBody(body: string): ReadPreOrder | undefined {
   const preOrder = fields(readUnambiguous(body));
   const [id, externalOrderId] = [preOrder['id'], preOrder['externalOrderId']].map(withDigits);
@@ -142,7 +132,6 @@ function nameOfType(value: unknown): string {
   return typeof value === 'object' ? '(an object)' : `(a ${typeof value})`;
 }
 
-/** The exchangeType of a pre-order (§2.6) as it was received. */
 export function readExchangeType(preOrderBody: string): string | null {
   return filled(fields(readJson(preOrderBody))['exchangeType']);
 }
@@ -174,7 +163,6 @@ export function readRecordFields(body: string): RecordFields {
   return readFields(body, RECORD);
 }
 
-/** Builds the tree of documented names from their paths. */
 export function documentedBy<Path extends string>(paths: readonly Path[], above = ''): Documented<Path> {
   const below = paths.filter((path) => path.startsWith(above));
   const names = new Set(below.map((path) => path.slice(above.length).split('.')[0] ?? ''));

@@ -1,10 +1,11 @@
 import { HIDDEN, withoutAddresses } from '../base/text.ts';
 import type { z } from 'zod';
 import type { Clock } from '../base/clock.ts';
-import { isLosslessNumber, stringify } from 'lossless-json';
+import { isLosslessNumber } from 'lossless-json';
 import { readBody, readJson, withDigits } from './json.ts';
 import { isSuccess, type Answer } from '../orders/rules/record.ts';
-import { errorSchema, type ErrorBody } from './schemas.ts';
+import * as schemas from './schemas.ts';
+import type { ErrorBody } from './schemas.ts';
 import { TransportError, type HttpRequest, type Transport } from './transport/http.ts';
 
 /** A reply without a value. It carries no header, no key and no request body. */
@@ -17,16 +18,10 @@ export type FailedReply =
   /** Nothing proves whether the exchange did it. */
   | { readonly kind: 'unknown'; readonly why: string };
 
-/**
- * The reply of the exchange to one request. `body` is what was received, byte for byte, and `value` is read from it; a
- * refusal carries the documented error (§7).
- */
+/** `body` is as received, byte for byte, and `value` is read from it. */
 export type Reply<Value> = { readonly kind: 'ok'; readonly value: Value; readonly body: string } | FailedReply;
 
-/**
- * A reply whose body has not been read for its endpoint. `answer` is that of a refusal, or one that the document does not show;
- * it is not for people, since it may quote the request. `retryAfterMs` is there if a 503 asks to wait.
- */
+/** A reply that was not read for its endpoint. `answer` is not for people, since it may quote the request. `retryAfterMs` is of a 503. */
 export type UnreadReply =
   | ({ readonly kind: 'ok' } & Answer)
   | (FailedReply & { readonly answer?: Answer; readonly retryAfterMs?: number });
@@ -34,7 +29,6 @@ export type UnreadReply =
 const DEFAULT_RETRY_AFTER_MS = 5_000;
 const LONGEST_RETRY_AFTER_MS = 24 * 60 * 60_000;
 
-/** Sends one request. Never rejects: every answer and every failure is a reply. */
 export async function ask(
   transport: Pick<Transport, 'send'>,
   clock: Pick<Clock, 'now'>,
@@ -47,7 +41,7 @@ export async function ask(
     if (isSuccess(answer)) return isUtf8 ? { kind: 'ok', ...answer } : { kind: 'unknown', why: 'no UTF-8', answer };
     if (status === 401) return { kind: 'key-refused' };
     if (status === 429) return { kind: 'rate-limited', retryAfterMs: retryAfterMs(retryAfter, clock.now()) };
-    const error = status >= 400 && status < 500 ? errorSchema.safeParse(readJson(body)).data : undefined;
+    const error = status >= 400 && status < 500 ? schemas.error.safeParse(readJson(body)).data : undefined;
     if (error === undefined) {
       const why = status >= 500 ? `HTTP ${status}` : `HTTP ${status} without a documented error`;
       const asksToWait = status === 503 && retryAfter !== undefined;
@@ -65,24 +59,19 @@ export async function ask(
   }
 }
 
-/** Reads the body of a reply for its endpoint. */
-export function readReply<Value>(reply: UnreadReply, schema: z.ZodType<Value>): Reply<Value> {
+/** Reads the body of a reply for its endpoint. An answer that bears another id than the one that was `asked` for is about another person. */
+export function readReply<Value>(reply: UnreadReply, schema: z.ZodType<Value>, asked?: AskedFor): Reply<Value> {
+  if (reply.kind === 'unknown') return { kind: 'unknown', why: reply.why };
   if (reply.kind !== 'ok') {
-    if (reply.kind === 'unknown') return { kind: 'unknown', why: reply.why };
     const { answer: _answer, ...failed } = reply;
     return failed;
   }
-  const value = readBody(schema, reply.body);
+  const { body } = reply;
+  const value = readBody(schema, body);
   if (value === undefined) return { kind: 'unknown', why: 'the answer cannot be read' };
-  return { kind: 'ok', value, body: reply.body };
-}
-
-/** Takes the error of §4.5 for a refusal with any HTTP status but 401 and 429: the document states none. */
-export function uploadRefusal(reply: UnreadReply, secrets: readonly string[]): UnreadReply {
-  const answer = answerOf(reply);
-  const error = answer && errorSchema.safeParse(readJson(answer.body)).data;
-  if (answer === undefined || error?.code !== 'INVALID_VALUE' || error.status !== undefined) return reply;
-  return { kind: 'refused', httpStatus: answer.httpStatus, error: hiding(secrets, error), answer };
+  const isOther = asked && idsIn(value, asked.field.toLowerCase()).some((id) => withDigits(id) !== asked.id);
+  if (!isOther) return { kind: 'ok', value, body };
+  return { kind: 'unknown', why: `the exchange answered about another ${asked.what}, so its answer is not shown` };
 }
 
 /** The subject of a request, and the field of the answer that bears its id. */
@@ -90,13 +79,6 @@ export interface AskedFor {
   readonly what: 'link' | 'pre-order' | 'order';
   readonly field: string;
   readonly id: string;
-}
-
-/** Drops an answer that bears another id than the one that was asked for: it is about another person. */
-export function aboutTheOneAsked<Value>(reply: Reply<Value>, asked: AskedFor | undefined): Reply<Value> {
-  if (reply.kind !== 'ok' || asked === undefined) return reply;
-  if (idsIn(reply.value, asked.field.toLowerCase()).every((id) => withDigits(id) === asked.id)) return reply;
-  return { kind: 'unknown', why: `the exchange answered about another ${asked.what}, so its answer is not shown` };
 }
 
 /** Finds the ids in a field of a value, in any letter case of its name; if it has none, the ids in its parts. */
@@ -122,11 +104,8 @@ const LONGEST_CODE = 100;
 /** Shorter ones are part of words that mean something, as `INVALID_EMAIL`. */
 const SHORTEST_IN_WORD = 8;
 
-/**
- * The error as it may be kept and shown: without what it quotes of the request, in whatever case, and without addresses, each
- * text cut. Words such as `INVALID_EMAIL` stay.
- */
-function hiding(secrets: readonly string[] = [], { message, code, status }: ErrorBody): ErrorBody {
+/** An error as it may be kept and shown: without what it quotes of the request, and without addresses. Words such as `INVALID_EMAIL` stay. */
+export function hiding(secrets: readonly string[] = [], { message, code, status }: ErrorBody): ErrorBody {
   const inWords = secrets.filter(({ length }) => length >= SHORTEST_IN_WORD);
   const hidden = (text: string) => hide(/^[A-Z0-9_]+$/.test(text) ? inWords : secrets, text);
   const shown = (text: string, longest: number) => withoutAddresses(hidden(text)).slice(0, longest);
@@ -166,52 +145,4 @@ export function retryAfterMs(header: string | undefined, now: Date): number {
 /** The exchange has never taken a key with this database: a wrong setting, not a passing fault. */
 export class KeyRefusedError extends Error {
   override readonly name = 'KeyRefusedError';
-}
-
-/** The refusals that the interface documents (§7), each by a name of ours; `other` is everything else, as received. */
-export type RefusalReason =
-  | 'not-found'
-  | 'invalid-email'
-  | 'link-already-exists'
-  | 'bad-request'
-  | 'upload-url-not-set'
-  | 'other';
-
-const BY_STATUS: Readonly<Record<string, RefusalReason>> = {
-  INVALID_EMAIL: 'invalid-email',
-  LINK_ALREADY_EXISTS: 'link-already-exists',
-  BAD_REQUEST: 'bad-request',
-};
-
-/** Says which documented refusal a reply is (§7). The message is for people and decides nothing. */
-export function refusalReason({ httpStatus, error }: Extract<FailedReply, { kind: 'refused' }>): RefusalReason {
-  // Documented for links. The exchange says the same of everything else that it does not have.
-  if (httpStatus === 404 && error.status === 'NOT_FOUND') return 'not-found';
-  if (error.status === undefined && error.code === 'INVALID_VALUE') return 'upload-url-not-set';
-  return (httpStatus === 400 ? BY_STATUS[error.status ?? ''] : undefined) ?? 'other';
-}
-
-/** Names of fields whose values let their holder act for a client or a merchant. */
-const SECRET_NAME = /token|secret|password|api[-_]?key/i;
-/** `fiatTransaction.link` (§2.7) may let its holder pay or be paid; `linkId` does not. */
-const SECRET_NAMES: readonly string[] = ['link'];
-
-function isSecretName(name: string): boolean {
-  return SECRET_NAME.test(name) || SECRET_NAMES.includes(name.toLowerCase());
-}
-
-/** A JSON body with every token hidden, at any depth, and every digit kept; wholly hidden if it is no JSON. */
-export function withoutTokens(body: string): string {
-  const value = readJson(body);
-  return (value === undefined ? undefined : stringify(withoutSecrets(value))) ?? JSON.stringify(HIDDEN);
-}
-
-function withoutSecrets(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutSecrets);
-  if (typeof value !== 'object' || value === null || isLosslessNumber(value)) return value;
-  const fields = Object.entries(value).map(([name, field]): [string, unknown] => [
-    name,
-    field !== null && isSecretName(name) ? HIDDEN : withoutSecrets(field),
-  ]);
-  return Object.fromEntries(fields);
 }

@@ -1,65 +1,14 @@
 import { z } from 'zod';
 import { withDigits } from './json.ts';
-import { storable } from '../base/text.ts';
 
-const text = z.string().nullish();
 /** Text; a number is taken by its digits: an exchange may write its ids so. */
-const worded = z.preprocess(withDigits, z.string());
+export const worded = z.preprocess(withDigits, z.string());
 
 /** The error body (§7). §4.5 shows one without `status`; null is taken for that, and a number for the text of a code. */
-export const errorSchema = z.object({
+export const error = z.object({
   message: z.string(),
   code: worded,
   status: z.preprocess((value) => value ?? undefined, z.string().optional()),
 });
 
-export type ErrorBody = z.output<typeof errorSchema>;
-
-/** A client link (§2.1). The status is an open string. */
-export const linkSchema = z.looseObject({
-  linkId: worded.pipe(z.string().min(1)),
-  status: z.string().transform(storable),
-});
-
-export type Link = z.output<typeof linkSchema>;
-
-/** The answer of §4.2; the one value shown is `OK`. */
-export const validationSchema = z.looseObject({ status: z.string() });
-
-/** A token for a verification flow (§2.2). */
-export const verificationTokenSchema = z.looseObject({
-  linkId: worded,
-  token: z.string().min(1),
-  tokenValidTill: z.string(),
-});
-
-/** A verification token as received: a secret. */
-export type VerificationToken = z.output<typeof verificationTokenSchema>;
-
-/** An SDK token (§2.3). */
-export const sdkTokenSchema = z.looseObject({ token: z.string().min(1), expiresAt: z.string() });
-
-/** An SDK token as received: a secret. */
-export type SdkToken = z.output<typeof sdkTokenSchema>;
-
-/** A customer of the card-payment provider (§2.4): personal data. */
-export const customerSchema = z.looseObject({
-  customerNumber: worded.nullish(),
-  firstName: text,
-  lastName: text,
-  linkId: worded.nullish(),
-});
-
-export type Customer = z.output<typeof customerSchema>;
-
-/** Cards of a customer (§2.5): personal data, and a token that is a secret. */
-export const cardsSchema = z.array(
-  z.looseObject({ id: worded.nullish(), bank: text, country: text, number: text, token: text, type: text }),
-);
-
-export type Card = z.output<typeof cardsSchema>[number];
-
-/** The names of the two verification flows (§4.4). */
-export const VERIFICATION_LEVELS = ['MAIN', 'LIVENESS'] as const;
-
-export type VerificationLevel = (typeof VERIFICATION_LEVELS)[number];
+export type ErrorBody = z.output<typeof error>;

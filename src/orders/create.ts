@@ -1,7 +1,7 @@
 import { decideClaim, decideCorrected, isNotTaken, type CreateOutcome } from './rules/create.ts';
 import type { MerchantOrder } from './rules/record.ts';
 import type { Tracking } from './rules/tracking.ts';
-import type { Turn } from '../exchange/for-orders.ts';
+import type { Turn } from '../exchange/transport/gate.ts';
 import { DUE_COLUMNS, dueKeyOf, findOrders, FIRST_DUE } from '../store/find-orders.ts';
 import { lockFreeOrder, saveDecision } from '../store/orders/orders.ts';
 import { together } from '../store/statement.ts';

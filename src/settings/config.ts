@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { withoutPassword } from './database-url.ts';
 import { databaseOf, type DatabaseConfig } from './database.ts';
 import {
   nested,
@@ -9,7 +8,6 @@ import {
   settingsFile,
   type ConfigOptions,
   type Entries,
-  type Entry,
   type Layers,
   type SettingsFile,
 } from './layers.ts';
@@ -34,8 +32,6 @@ export type Config = Readonly<Omit<Settings, 'database'>> & {
 };
 
 export type WithExchange<C> = C & { readonly exchange: { readonly baseUrl: string; readonly apiKey: string } };
-
-export type ConfigSource = Readonly<Record<'setting' | 'value' | 'source', string>>;
 
 /** The environment of this process. Nothing else reads it. */
 export function processEnvironment(): NodeJS.ProcessEnv {
@@ -99,36 +95,6 @@ export function requireExchange<C extends Pick<Config, 'exchange'>>(config: C): 
   return { ...config, exchange } as WithExchange<C>;
 }
 
-/** Every setting with its value and source, secrets hidden. Throws ConfigError when one of them is wrong. */
-export function configSources(options: ConfigOptions): ConfigSource[] {
-  const layers = readLayers(options);
-  read(layers, false);
-  const { schema, entries, accounts } = layers;
-  const general = [...schema.general.paths].map((path) => [path, entries.get(path) ?? NOT_SET] as const);
-  return [
-    ...general.flatMap(([path, entry]) => sourcesOf(path, entry, schema.secrets.includes(path))),
-    ...[...accounts].flatMap(([name, own]) =>
-      [...own].flatMap(([path, entry]) => sourcesOf(settingOf(path, name), entry, schema.secrets.includes(path))),
-    ),
-  ];
-}
-
-const NOT_SET: Entry = { value: '', source: 'default' };
-
-/** A secret in a file has a second line, which names the file. */
-function sourcesOf(setting: string, { file = '', value = file, source }: Entry, isSecret: boolean): ConfigSource[] {
-  const shown = shownValue(value);
-  if (!isSecret || shown === '' || shown === '[]') return [{ setting, value: shown || '(not set)', source }];
-  const place = file === '' ? [] : [{ setting: `${setting}File`, value: file, source }];
-  return [{ setting, value: '(set, hidden)', source }, ...place];
-}
-
-function shownValue(value: NonNullable<Entry['value']>): string {
-  if (typeof value === 'string') return withoutPassword(value);
-  const isList = Array.isArray(value) && value.every((item) => typeof item === 'string');
-  return isList ? `[${value.join(', ')}]` : JSON.stringify(value);
-}
-
 const REQUIRED = [
   ['baseUrl', `order-sync init asks for it; or put it into ${OWN_SETTINGS} or ORDER_SYNC_EXCHANGE_BASE_URL`],
   [
@@ -142,7 +108,7 @@ function notSet([name, advice]: (typeof REQUIRED)[number]): ConfigProblem & { re
   return { setting, problem: `${setting} is not set: ${advice}` };
 }
 
-function read(layers: Layers, isExchangeRequired: boolean): { settings: Settings; accounts: AccountConfig[] } {
+export function read(layers: Layers, isExchangeRequired: boolean): { settings: Settings; accounts: AccountConfig[] } {
   const { data: settings, error } = layers.schema.general.type.safeParse(nested(layers.entries));
   const found = (error?.issues ?? []).flatMap((issue) => problemsOf(issue, issue.path, layers));
   const problems = [...layers.problems];

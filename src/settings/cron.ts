@@ -17,7 +17,6 @@ export const cron = text((value) => {
   const { errors, fields } = validateDetailed(value);
   const [fault] = errors;
   if (fault !== undefined || fields === undefined) {
-    // `dayOfMonth` is the day of month.
     const name = fault?.field.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
     const why = fault === undefined || name === 'expression' ? '' : `; ${fault.value} cannot be its ${name}`;
     throw new Error(`must be a cron expression of 5 or 6 fields, such as */5 * * * *${why}`);

@@ -10,7 +10,6 @@ type DatabaseUrl =
   | { readonly kind: 'sqlite'; readonly file: string }
   | {
       readonly kind: 'postgres';
-      /** At least one. */
       readonly hosts: readonly DatabaseHost[];
       readonly user: string | undefined;
       readonly password: string | undefined;
@@ -45,7 +44,6 @@ export const databaseUrl = text(
   { type: 'string', pattern: '^(sqlite:(?!//).|postgres(ql)?://.)' },
 );
 
-/** The hosts as a URL names them, such as `a,[::1]:5433`. */
 export function hostsText(hosts: readonly DatabaseHost[]): string {
   const one = ({ host, port }: DatabaseHost) => {
     const name = host.startsWith('/') ? '' : host.includes(':') ? `[${host}]` : host;

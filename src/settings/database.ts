@@ -16,9 +16,7 @@ export interface SqliteDatabase {
 /** Paths of files are absolute. `passwordFile` holds the password, which may change there while the program runs. */
 export interface PostgresDatabase extends Omit<Settings['database'], 'url' | 'notify' | 'tls'> {
   readonly kind: 'postgres';
-  /** The URL without the password. */
   readonly address: string;
-  /** The servers of which one takes writes. At least one. */
   readonly hosts: readonly DatabaseHost[];
   readonly user: string;
   readonly name: string;

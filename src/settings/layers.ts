@@ -107,7 +107,6 @@ interface Context {
   readonly problems: ConfigProblem[];
 }
 
-/** A file that is named must be there. */
 function readOwnFile(options: ConfigOptions, context: Context): Layer | undefined {
   const path = ownFile(options);
   const isUnnamed = options.file === undefined && !options.env['ORDER_SYNC_CONFIG'];

@@ -71,7 +71,6 @@ function sectionsOf(parts: readonly SettingsPart[], order: readonly string[]): S
   return Object.fromEntries(sections.toSorted((one, other) => placeOf(one) - placeOf(other))) as Sections;
 }
 
-/** `absent` are settings of extensions that are not there. */
 function namesOf(type: z.ZodObject, secrets: readonly string[], absent: readonly string[]) {
   const isSecretFile = (path: string) => secrets.some((secret) => path === `${secret}File`);
   const paths = fieldsIn(type).flatMap(([path]) => (isSecretFile(path) ? [] : path));

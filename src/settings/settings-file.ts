@@ -24,17 +24,13 @@ export interface WrittenSetting {
   readonly partSources?: ReadonlyMap<string, string>;
 }
 
-/** The names of the sections of a file, and of the settings that are secrets. */
 interface KnownSettings {
   readonly secrets: readonly string[];
   readonly general: { readonly sections: ReadonlySet<string> };
   readonly account: { readonly sections: ReadonlySet<string> };
 }
 
-/**
- * Undefined if the file is no readable YAML. Scalars stay text, so that a key of digits loses none, and a file is read as the
- * environment is.
- */
+/** Undefined if the file is no readable YAML. Scalars stay text, as in the environment, so that a key of digits loses none. */
 export function readSettingsFile(path: string, cwd: string, problems: ConfigProblem[], known: KnownSettings) {
   const shown = shownPath(path, cwd);
   const text = collect(problems, {}, () => readText(path, shown));
@@ -163,11 +159,7 @@ function keyTwice(node: unknown): { readonly pos: readonly [number]; readonly me
 }
 
 /** Returns what `read` returns; undefined, with the problems added, if it throws a `ConfigError`. */
-export function collect<T>(
-  problems: ConfigProblem[],
-  known: Omit<ConfigProblem, 'problem'>,
-  read: () => T,
-): T | undefined {
+export function collect<T>(problems: ConfigProblem[], known: Omit<ConfigProblem, 'problem'>, read: () => T) {
   try {
     return read();
   } catch (error) {
@@ -225,7 +217,6 @@ export function isOpenToOthers({ uid, mode }: { uid: number; mode: number }, use
 
 export const KEY_SETTING = 'exchange.apiKey';
 
-/** Reads a merchant key from its file, if there is one. Throws ConfigError. */
 export function readMerchantKey(file: string | undefined): string | undefined {
   if (file === undefined) return undefined;
   const text = readValueFile(file, KEY_SETTING);
@@ -236,7 +227,6 @@ export function readMerchantKey(file: string | undefined): string | undefined {
   }
 }
 
-/** The place of a merchant key: its file, or else its setting. */
 export function keyPlace({ apiKeyFile = KEY_SETTING }: { readonly apiKeyFile?: string | undefined }): string {
   return apiKeyFile;
 }

@@ -8,7 +8,6 @@ import { databaseUrl } from './database-url.ts';
 import { absenceShapes, assetLimits, tolerance } from './shapes.ts';
 import * as type from './values.ts';
 
-/** A problem of the settings and its remedy: a sentence without a secret in it. */
 export interface ConfigProblem {
   readonly problem: string;
   readonly setting?: string;
@@ -49,7 +48,6 @@ export function section<S extends z.core.$ZodShape>(shape: S) {
   return z.strictObject(shape, { error });
 }
 
-/** The file that holds a secret. */
 export const file = type.optional(type.plainText).optional();
 
 const exchange = section({
@@ -139,7 +137,6 @@ export const SECTIONS = {
 };
 export type Sections = typeof SECTIONS;
 
-/** The general settings. */
 export function generalOf(sections: Sections) {
   return section(sections)
     .refine((all) => all.database.url.kind !== 'sqlite' || all.workers.instances === 1, {

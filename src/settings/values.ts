@@ -55,7 +55,6 @@ export const wholeNumber = (min: number, max: number) =>
     { type: 'integer', minimum: min, maximum: max },
   );
 
-/** A duration such as `15s`, in milliseconds, from 1 ms to `max`. */
 export const duration = (max: string) =>
   text((given) => parseDuration(given, parseDuration(max)), { type: 'string', pattern: DURATION.source });
 
@@ -74,7 +73,6 @@ export function durationText(ms: number): string {
   return `${ms / unitMs}${unit}`;
 }
 
-/** A size in bytes, written `1048576` or `1 MiB`, up to 1 GiB. */
 export const size = text(
   (given) => {
     const [, digits = '', unit = ''] = SIZE.exec(given) ?? [];
@@ -115,7 +113,6 @@ export const plainText = text((given) => {
 
 export const ADDRESS = { type: 'string', pattern: '^https?://[^/\\s]' };
 
-/** An address to send secrets to: https, or http on loopback; without a slash at its end. */
 export const secureUrl = urlOf(secureAddress);
 
 /** The address of an API, which may be http anywhere: who sends a token there judges that. */
@@ -158,7 +155,6 @@ export interface ListenAddress {
   readonly port: number;
 }
 
-/** `HOST:PORT`, or undefined for `off`. */
 export const listenAddress = text(
   (given): ListenAddress | undefined => {
     if (given === 'off') return undefined;

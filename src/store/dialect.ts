@@ -40,7 +40,6 @@ const SQLITE = {
   hasLongText: (column: string, value: string): RawBuilder<SqlBool> => sql`${sql.ref(column)} = ${value}`,
   /** Names the index of a table that SQLite must use; it stands behind the table. */
   indexedBy: (index: string): RawBuilder<unknown> => sql`indexed by ${sql.ref(index)}`,
-  /** The condition of the index `merchant_orders_followed`, as the database has it. */
   isFollowed: (): RawBuilder<SqlBool> => sql.raw(IS_FOLLOWED),
   /** The number that `db backup` writes into a copy, which marks it as one: 0 in any other database. */
   markOfCopy: (): RawBuilder<number> => sql`(select user_version from pragma_user_version)`,
@@ -53,7 +52,6 @@ const SQLITE = {
   /** The condition that an event comes after the last one that was read, in the order of all events by their key. */
   isAfterEvent: (last: { readonly account: string; readonly id: number }): RawBuilder<SqlBool> => sql`id > ${last.id}`,
   orderOfEvents: (): RawBuilder<unknown> => sql`id`,
-  /** Tells whether a column holds a time as the program writes it. */
   holdsTime: (column: string): RawBuilder<SqlBool> =>
     sql`${sql.ref(column)} is not distinct from date(${sql.ref(column)}) || 'T' || time(${sql.ref(column)}, 'subsec') || 'Z'`,
   /** The exact sum of the decimals in a column, as JSON: `[sum, number of the values that are no decimal]`. */
@@ -67,23 +65,23 @@ export interface WordedNode extends RawNode {
   readonly in: (words: Words) => RawNode;
 }
 
-function worded<Value>(say: (words: Words) => RawBuilder<Value>): RawBuilder<Value> {
-  const node: WordedNode = { ...say(SQLITE).toOperationNode(), in: (words) => say(words).toOperationNode() };
-  return sql<Value>`${{ toOperationNode: () => node }}`;
+function worded(name: keyof Words) {
+  return (...args: readonly never[]): RawBuilder<never> => {
+    const say = (words: Words) => (words[name] as (...given: readonly never[]) => RawBuilder<never>)(...args);
+    const node: WordedNode = { ...say(SQLITE).toOperationNode(), in: (words) => say(words).toOperationNode() };
+    return sql<never>`${{ toOperationNode: () => node }}`;
+  };
 }
 
-export const unindexed: Words['unindexed'] = (column) => worded((words) => words.unindexed(column));
-export const hasLongText: Words['hasLongText'] = (...args) => worded((words) => words.hasLongText(...args));
-export const indexedBy: Words['indexedBy'] = (...args) => worded((words) => words.indexedBy(...args));
-export const isFollowed: Words['isFollowed'] = () => worded((words) => words.isFollowed());
-export const markOfCopy: Words['markOfCopy'] = () => worded((words) => words.markOfCopy());
-export const bytesOf: Words['bytesOf'] = (...args) => worded((words) => words.bytesOf(...args));
-export const textOf: Words['textOf'] = (...args) => worded((words) => words.textOf(...args));
-export const isOneOf: Words['isOneOf'] = (...args) => worded((words) => words.isOneOf(...args));
-export const isAfterEvent: Words['isAfterEvent'] = (...args) => worded((words) => words.isAfterEvent(...args));
-export const orderOfEvents: Words['orderOfEvents'] = () => worded((words) => words.orderOfEvents());
-export const holdsTime: Words['holdsTime'] = (...args) => worded((words) => words.holdsTime(...args));
-export const exactSum: Words['exactSum'] = (...args) => worded((words) => words.exactSum(...args));
+const WORDED = Object.fromEntries(
+  Object.keys(SQLITE).map((name) => [name, worded(name as keyof Words)]),
+) as unknown as Words;
+
+export const { unindexed, hasLongText, indexedBy, isFollowed, markOfCopy, bytesOf, textOf, isOneOf } = WORDED;
+export const { isAfterEvent, orderOfEvents, holdsTime, exactSum } = WORDED;
+
+/** Constant texts, such as those of `in (…)`, which need no parameters. */
+export const literals = (texts: readonly string[]) => sql.join(texts.map((text) => sql.lit(text)));
 
 /** Joins conditions by `and`; an undefined one excludes nothing. */
 export function allOf(...conditions: readonly (RawBuilder<SqlBool> | undefined)[]): RawBuilder<SqlBool> {
@@ -102,7 +100,6 @@ export function isInPeriod(column: RawBuilder<unknown>, from: string | undefined
 /** A text to compare a column with in a statement that runs often: SQLite may plan a statement anew at each run for a bare parameter. */
 export const textToFind = <Value extends string>(value: Value): RawBuilder<Value> => sql`cast(${value} as text)`;
 
-/** Builds queries without a database. */
 export const queries = new Kysely<Tables>({
   dialect: {
     createAdapter: () => new SqliteAdapter(),

@@ -1,11 +1,7 @@
-/**
- * The kinds of problems with the database; they decide the exit code. `denied` is said by a server that takes neither this user
- * nor this password, or that does not give it the rights: while the program runs a person may be changing them.
- */
+/** They decide the exit code. `denied` comes of a missing right or a wrong password, which a person may be changing meanwhile. */
 export const STORE_PROBLEMS = ['unusable', 'denied', 'disk', 'busy', 'refused'] as const;
 export type StoreProblem = (typeof STORE_PROBLEMS)[number];
 
-/** The message says what happened and what to do. */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
   readonly problem: StoreProblem;
@@ -13,6 +9,10 @@ export class StoreError extends Error {
     super(message, options);
     this.problem = problem;
   }
+}
+
+export function unusable(message: string, options?: ErrorOptions): StoreError {
+  return new StoreError('unusable', message, options);
 }
 
 /** The error of a file that is no longer at its path: what is written to it now is lost. */

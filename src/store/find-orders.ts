@@ -1,10 +1,9 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
-import { FOLLOWED_STATES, RECHECKED_STATES, WAITING_STATES, type OrderState } from '../orders/rules/states.ts';
+import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../orders/rules/states.ts';
 import { storable } from '../base/text.ts';
-import { otherAccounts } from './tables/accounts.ts';
 import type { OrderRow } from './orders/order-columns.ts';
 import type { Database } from './port.ts';
-import { indexedBy, isOneOf, type Query } from './dialect.ts';
+import { indexedBy, isOneOf } from './dialect.ts';
 import { queries, statement, type Statement, textToFind } from './statement.ts';
 
 /** A place in the list of due orders; a pass continues after it, so that it meets each row once. */
@@ -20,7 +19,6 @@ export function dueKeyOf(row: Pick<OrderRow, (typeof DUE_COLUMNS)[number]>): Due
   return { nextActionAt: row.next_action_at ?? '', externalOrderId: row.external_order_id };
 }
 
-/** Selects orders of one account: a condition that is left out excludes nothing. */
 export interface OrderFilter {
   readonly account: string;
   readonly state?: OrderState | undefined;
@@ -28,14 +26,11 @@ export interface OrderFilter {
   /** The exchange has refused the order with 403 this often. */
   readonly forbiddenIn?: number | undefined;
   readonly failOver?: number | undefined;
-  /** Due at `until` or before; due after `laterThan`. */
   readonly until?: Date | undefined;
   readonly laterThan?: Date | undefined;
-  /** After `after` in the list of due orders, up to `upTo` with it. */
   readonly after?: DueKey | undefined;
   readonly upTo?: DueKey | undefined;
   readonly afterId?: string | undefined;
-  /** The row was inserted at or after `from` and before `to`. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
   readonly by: 'due' | 'id';
@@ -82,10 +77,7 @@ function placeholdersOf(placeholders: FilterValues, values: FilterValues): Filte
   return { ...Object.fromEntries(defined.map((name) => [name, placeholders[name]])), by: values.by } as FilterValues;
 }
 
-function ordersBy<Column extends keyof OrderRow>(
-  v: FilterValues,
-  columns: readonly Column[],
-): Query<Pick<OrderRow, Column>> {
+function ordersBy<Column extends keyof OrderRow>(v: FilterValues, columns: readonly Column[]) {
   let orders = queries.selectFrom('merchant_orders').select(columns).where('account', '=', textToFind(v.account));
   if (v.ids !== undefined) orders = orders.where(isOneOf('external_order_id', v.ids));
   if (v.forbiddenIn !== undefined) orders = orders.where('forbidden_in', '=', v.forbiddenIn);
@@ -128,7 +120,6 @@ export interface IdFilter {
 /** Tells whether `external_order_id` is the id or begins with it, by a range of an index. */
 export function isLike({ id, isPrefix }: IdFilter): RawBuilder<SqlBool> {
   if (!isPrefix) return sql`external_order_id = ${id}`;
-  // No text that begins with the id comes after this one.
   return sql`external_order_id >= ${id} and external_order_id < ${`${id}\u{10ffff}`}`;
 }
 
@@ -140,29 +131,17 @@ export interface WaitingOrders {
   readonly lookupsDue: number;
 }
 
-type Waiting = { account: string; until: string; limit: number };
-
 /** One range of the index of due orders for each state. */
-const waitingStatement = statement<Waiting, { state: string; orders: number }>((v) => {
-  const pending = countOf('pending', v);
-  const due = [...FOLLOWED_STATES, ...RECHECKED_STATES].map((state) => countOf(state, v));
-  return due.reduce((all, one) => all.unionAll(one), pending);
+const waitingStatement = statement((v: { account: string; until: string; limit: number }) => {
+  const counts = ['pending', ...FOLLOWED_STATES, ...RECHECKED_STATES].map((state) => {
+    const isDue = state === 'pending' ? sql`` : sql`and next_action_at <= ${v.until}`;
+    // In the order of the index of due orders: a plan that is kept takes no other one.
+    return sql`select ${sql.lit(state)} as state, count(*) as orders from (select external_order_id from merchant_orders
+      where account = ${textToFind(v.account)} and state = ${sql.lit(state)} ${isDue}
+      order by next_action_at limit 0 + ${v.limit}) as due`;
+  });
+  return sql<{ state: string; orders: number }>`${sql.join(counts, sql` union all `)}`;
 });
-
-function countOf(state: string, v: Waiting) {
-  const orders = queries
-    .selectFrom('merchant_orders')
-    .select('external_order_id')
-    .where('account', '=', textToFind(v.account))
-    .where('state', '=', sql.lit(state))
-    // As the index of due orders has them: a plan that is kept takes no other one.
-    .orderBy('next_action_at')
-    .limit(v.limit);
-  const waiting = state === 'pending' ? orders : orders.where('next_action_at', '<=', v.until);
-  return queries
-    .selectFrom(waiting.as('due'))
-    .select([sql.lit(state).as('state'), (select) => select.fn.countAll<number>().as('orders')]);
-}
 
 export async function countWaiting(
   db: Database,
@@ -172,20 +151,6 @@ export async function countWaiting(
   const pending = rows.find(({ state }) => state === 'pending')?.orders ?? 0;
   const all = rows.reduce((sum, { orders }) => sum + orders, 0);
   return { pending, lookupsDue: Math.min(all - pending, limit) };
-}
-
-/** The rows of accounts that the settings do not name, and that wait to be sent or followed: counted up to `MOST_COUNTED`. */
-export async function countOfOthers(db: Database, accounts: readonly { readonly name: string }[]) {
-  const others = await otherAccounts(
-    db,
-    accounts.map(({ name }) => name),
-  );
-  if (others.length === 0) return [];
-  const { rows } = await sql<{ account: string; orders: number }>`select account, count(*) as orders
-    from (select account from merchant_orders ${indexedBy('merchant_orders_due')}
-      where account in (${sql.join(others)}) and state in (${sql.join(WAITING_STATES)}) limit ${MOST_COUNTED}) as waiting
-    group by account order by account`.execute(db);
-  return rows;
 }
 
 /** An invalid order is new for this long after its insertion. */

@@ -6,11 +6,7 @@ import type { EventHead, NewEvents, Transaction, Work, Writer } from './port.ts'
 import { together } from './statement.ts';
 
 export interface Transactions {
-  /**
-   * Runs the work in a transaction, and resolves once it is durable. A database that takes no work for a moment is waited for, until
-   * `signal` aborts at the latest; if that may take long, `onFailure` hears why. Throws `StoreError` if the database
-   * failed.
-   */
+  /** Resolves once the work is durable. Waits for a busy database until `signal` aborts; a long wait is told to `onFailure`. Throws `StoreError`. */
   run<Result>(work: Work<Result>, signal: AbortSignal, onFailure: (failure: StoreError) => void): Promise<Result>;
   /** False once waiting makes nothing better: what would be written is lost. */
   isInPlace(): boolean;
@@ -40,11 +36,7 @@ const MOST_TURNS = 5;
 const MOST_TRIES = 3;
 const FULL_DISK_WAIT_MS = 1_000;
 
-/**
- * Commits in groups: work that is asked for while the event loop is busy shares one transaction, and so one sync to the
- * disk. When work of a group fails, its group is run one by one, so that it fails alone. When the database is locked or the
- * disk is full, the group fails together.
- */
+/** Commits in groups, with one sync each. If work of a group fails, its group runs one by one; if the database takes nothing, all of it fails. */
 export class GroupWriter implements Writer {
   readonly #transactions: Transactions;
   readonly #clock: Clock;
@@ -129,7 +121,6 @@ export class GroupWriter implements Writer {
     }
   }
 
-  /** Returns the error, or undefined once the group is durable and its callers have their results. */
   async #commit(group: readonly Waiting[]): Promise<unknown> {
     const onFailure = (failure: StoreError) => {
       this.#failure = failure;
@@ -160,11 +151,7 @@ export class GroupWriter implements Writer {
   }
 }
 
-/**
- * Runs works that follow each other together as long as each is about something else. Their statements share the ways to a
- * server and back. On SQLite each step runs for all of them before the next one begins: its code and pages stay in the
- * processor's caches, and a look-up that brings a change costs a quarter less.
- */
+/** Works about different things run together: they share ways to a server, and on SQLite caches, which saves a quarter of a look-up. */
 async function runBeside(group: readonly Waiting[], tx: Transaction): Promise<unknown[]> {
   const done: unknown[] = [];
   for (let first = 0; first < group.length; first = done.length) {
@@ -175,7 +162,6 @@ async function runBeside(group: readonly Waiting[], tx: Transaction): Promise<un
   return done;
 }
 
-/** Counts the works from one on that are each about something else; 1 if that one names nothing. */
 function countDifferent(group: readonly Waiting[], first: number): number {
   const known = new Set<string>();
   const isKnown = (id: string) => known.has(id);

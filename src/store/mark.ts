@@ -32,7 +32,6 @@ const hashStatement = statement((v: { id: number }) =>
   queries.selectFrom('events').select('hash').where('id', '=', v.id),
 );
 
-/** Reads how far accounts have come; accounts that never had an owner are left out. */
 export async function readPositions(db: Database, accounts: readonly string[]): Promise<ReadonlyMap<string, Position>> {
   const { rows } = await accountPositions(accounts).execute(db);
   return new Map(rows.map(({ account, ...row }) => [account, positionOf(row)]));
@@ -69,11 +68,7 @@ export function readMark(text: string): MarkContent | undefined {
 }
 
 /** Reads the sign that a database, or an account in it, is an older copy or continued from one; undefined if there is none. */
-export async function readSignOfRestore(
-  db: Database,
-  mark: MarkContent | undefined,
-  account?: string,
-): Promise<string | undefined> {
+export async function readSignOfRestore(db: Database, mark: MarkContent | undefined, account?: string) {
   const position = account === undefined ? await readPosition(db) : await readPositionOf(db, account);
   // A standby was promoted since, and the next owner took up the commits that it lacks.
   if (mark?.timeLine !== undefined && mark.timeLine !== position.timeLine) return undefined;
@@ -105,10 +100,7 @@ export const GAP_MS = 100;
 const TRY_AGAIN_MS = 1_000;
 export const MOST_AT_ONCE = 500;
 
-/**
- * Has marks follow the commits, which do not wait for it: a mark names the newest one at most `gapMs` and the time of two writes
- * later. So it may be behind the database when a process ends, and is never ahead.
- */
+/** Has marks follow the commits, at most `gapMs` and the time of two writes later: a mark may be behind the database, and is never ahead. */
 export abstract class MarkFollower {
   protected readonly clock: Clock;
   readonly #gapMs: number;
@@ -125,7 +117,6 @@ export abstract class MarkFollower {
   /** Writes the newest commits of accounts into their marks. Returns false if the database cannot be read, which its users see too. */
   protected abstract name(accounts: readonly string[]): Promise<boolean>;
 
-  /** Takes note of a commit of an account, or of any if the mark is one of all. */
   committed(account = '*'): void {
     this.#behind.add(account);
     this.#writing ??= this.#follow();

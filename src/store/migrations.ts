@@ -1,19 +1,15 @@
 import { sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import type { Migrations } from '../../migrations/index.ts';
-import { StoreError } from './errors.ts';
+import { StoreError, unusable } from './errors.ts';
 import type { Database, MigrationStatus, Store } from './port.ts';
 
-/** A database, and the migrations of its kind that this version knows. */
 interface Migrated {
   readonly migrations: Migrations;
   readonly address: string;
 }
 
-/**
- * The state of a database that a command wants: `migrate` makes it or brings it up to date; `upgrade` only the latter;
- * `current` wants one that is up to date; `any` takes an older one too.
- */
+/** `migrate` makes a database or brings it up to date; `upgrade` only the latter; `current` wants one that is up to date; `any` takes an older one too. */
 export type Expectation = 'migrate' | 'upgrade' | 'current' | 'any';
 
 const MOST_NAMED = 5;
@@ -22,7 +18,6 @@ const EXPANDING = /^\d+_expand_/;
 
 export type AppliedMigrations = ReadonlyMap<string, string | null>;
 
-/** `newer` are those of another version that keep this one from working. */
 export function migrationStatus(migrations: Migrations, applied: AppliedMigrations): MigrationStatus {
   const known = Object.keys(migrations);
   const names = [...applied.keys()];
@@ -30,10 +25,7 @@ export function migrationStatus(migrations: Migrations, applied: AppliedMigratio
   return { applied: names, pending: known.filter((name) => !applied.has(name)), newer };
 }
 
-/**
- * Throws `StoreError` if the tables are not as a command wants them. `others` are tables of other programs in a database
- * without tables of order-sync; empty with `intoExisting`.
- */
+/** Throws `StoreError` if the tables are not as a command wants them. `others` are tables of other programs beside none of order-sync. */
 export function assertKnownVersion(
   { migrations, address }: Migrated,
   applied: AppliedMigrations,
@@ -91,12 +83,7 @@ export function foreignTables(address: string, names: readonly string[]): StoreE
   return unusable(`${address} holds tables of another program (${names.join(', ')}); name an empty database`);
 }
 
-/** Runs the migrations that wait. Throws `StoreError`; `explain` tells the error of the driver. */
-export async function migrate(
-  db: Database,
-  { migrations, address }: Migrated,
-  explain: (error: unknown) => unknown,
-): Promise<void> {
+export async function migrate(db: Database, { migrations, address }: Migrated, explain: (error: unknown) => unknown) {
   const named = Object.entries(migrations).map(([name, { up, hash }]): [string, Migration] => [
     name,
     {
@@ -114,8 +101,4 @@ export async function migrate(
   if (known instanceof StoreError) throw known;
   const detail = error instanceof Error ? error.message : 'no reason given';
   throw unusable(`${address} could not be migrated: ${detail}`, { cause: error });
-}
-
-function unusable(message: string, options?: ErrorOptions): StoreError {
-  return new StoreError('unusable', message, options);
 }

@@ -34,10 +34,8 @@ export interface OwnedStore extends AsyncDisposable {
   readonly ownership: Ownership;
 }
 
-/** The facts that processes which share a database learn of each other. */
 export interface WorkerOptions {
   readonly socket?: string | undefined;
-  /** The URL by which others reach its API. */
   readonly advertise?: string | undefined;
   /** A random id of a daemon: decisions of persons reach it by this id, also once it continues as another worker. */
   readonly instance?: string | undefined;
@@ -54,7 +52,6 @@ export interface OwnerOptions extends Partial<OpenOptions> {
   readonly hurry?: AbortSignal | undefined;
 }
 
-/** Throws a `StoreError` that says what is wrong with the database and what to do, or a `ConfigError` if its driver is missing. */
 export async function openStore(place: Place, clock: Clock, options: OpenOptions): Promise<Store> {
   if (place.kind === 'sqlite') return await openSqlite(place.path, clock, options);
   return await (await driverFor(place, options)).open(place, clock, options);
@@ -76,11 +73,7 @@ export async function openAsOwner(place: Place, clock: Clock, options: OwnerOpti
   return { store, ownership: ownershipOf(locked, store, clock), [Symbol.asyncDispose]: () => disposal.disposeAsync() };
 }
 
-/** Throws `ConfigError` if no extension has brought the driver. */
-export async function driverFor(
-  { kind }: OtherPlace,
-  { drivers = [] }: Pick<OpenOptions, 'drivers'>,
-): Promise<DatabaseDriver> {
+export async function driverFor({ kind }: OtherPlace, { drivers = [] }: Pick<OpenOptions, 'drivers'>) {
   for (const load of drivers) {
     const driver = await load();
     if (driver.kind === kind) return driver;

@@ -2,10 +2,7 @@ import type { Query } from './dialect.ts';
 import type { Snapshot, Store } from './port.ts';
 
 /** Yields pages of `limit` rows, each read after the last row of the page before, until one has fewer. */
-export async function* pagesAfter<Row>(
-  limit: number,
-  read: (last: Row | undefined) => Promise<readonly Row[]>,
-): AsyncGenerator<readonly Row[]> {
+export async function* pagesAfter<Row>(limit: number, read: (last: Row | undefined) => Promise<readonly Row[]>) {
   for (let [last, isLast]: [Row | undefined, boolean] = [undefined, false]; !isLast;) {
     const page = await read(last);
     yield page;
@@ -14,7 +11,6 @@ export async function* pagesAfter<Row>(
   }
 }
 
-/** Cuts a list into parts of `size` items. */
 export function* partsOf<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
   for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size);
 }
@@ -25,11 +21,7 @@ export async function allRows<Row>(snapshot: Snapshot, query: Query<Row>): Promi
   return rows;
 }
 
-export async function rowsAtOnce<Row>(
-  store: Pick<Store, 'snapshot'>,
-  query: Query<Row>,
-  of?: 'primary',
-): Promise<Row[]> {
+export async function rowsAtOnce<Row>(store: Pick<Store, 'snapshot'>, query: Query<Row>, of?: 'primary') {
   await using snapshot = await store.snapshot(of);
   return await allRows(snapshot, query);
 }

@@ -10,18 +10,12 @@ export type Answered<Result> = Result | Promise<Result>;
 
 /** The tables, for queries: outside of a transaction or within one. Queries are compiled in the dialect of the database. */
 export interface Database extends Kysely<Tables> {
-  /**
-   * Runs a statement that was compiled once on the driver itself, if it can: through Kysely each would wait for ten promises.
-   * On SQLite only within a transaction, which has the driver to itself.
-   */
+  /** Runs a compiled statement on the driver itself, without Kysely's ten promises; on SQLite within a transaction alone, which has the driver to itself. */
   readonly run?: <Row>(query: CompiledQuery<Row>) => Answered<QueryResult<Row>>;
-  /** In a transaction of a writer: the ends of the chains of events that it adds to, by account. It writes them once. */
+  /** In a transaction of a writer: the ends of chains that it moves, events to write, generations that it has read, and what is sent once it is durable. */
   readonly heads?: Map<string, Promise<EventHead>>;
-  /** In a transaction of a writer: the events that are chained and not written yet. */
   readonly events?: ChainedEvent[];
-  /** In a transaction of a writer: the newest generation of each account that it reads; nothing else writes it meanwhile. */
   readonly generations?: Map<string, Answered<QueryResult<{ generation: number }>>>;
-  /** In a transaction of a writer: the orders that are sent once it is durable. */
   readonly intents?: Intent[];
 }
 
@@ -35,7 +29,6 @@ export type NewEvent = Omit<EventsTable, 'id' | 'previous_hash' | 'hash'>;
 
 export type ChainedEvent = NewEvent & { previous_hash: string; hash: string };
 
-/** The orders by state and open findings by class of an account, as its events count them. Zeros are left out. */
 export interface Counts {
   readonly orders: Record<string, number>;
   readonly findings: Record<string, number>;
@@ -48,10 +41,7 @@ export interface EventHead {
   readonly counts: Counts;
 }
 
-/**
- * An open transaction that writes rows of one account. No other program of ours writes rows of that account in between;
- * a row that the merchant may write is read with its lock.
- */
+/** An open transaction on rows of one account, which no other program of ours writes meanwhile; the merchant's rows are read with their lock. */
 export type Transaction = Database;
 
 /** One unit of work inside a transaction: all of it happens or nothing. No network, no waiting for anything else. */
@@ -59,25 +49,16 @@ export type Work<Result> = (tx: Transaction) => Promise<Result>;
 
 /** Every write goes through here. Work that is asked for together may share a transaction. */
 export interface Writer {
-  /**
-   * Runs the work in a durable transaction. Work that says what it is `about`, as the ids of an order and its pre-order, decides on
-   * rows of those alone: it may run beside work about others. Rejects with `StoreError` when the database cannot take it.
-   */
+  /** Work that says what it is `about`, by ids, decides on rows of those alone: it may run beside work about others. Rejects with `StoreError`. */
   write<Result>(work: Work<Result>, about?: readonly string[]): Promise<Result>;
-  /**
-   * Writes the result of a request that was sent, which must not be lost: a full disk or a locked database is waited
-   * out, once a second, until `signal` says that there is no time left.
-   */
+  /** Writes the result of a request that was sent, which must not be lost: waits out a full disk or a lock until `signal` aborts. */
   writeUntilDurable<Result>(
     work: Work<Result>,
     signal: AbortSignal,
     onFailure: (error: StoreError) => void,
     about?: readonly string[],
   ): Promise<Result>;
-  /**
-   * True if all committed intents are known to be on `database.synchronousStandbys` synchronous standbys. Otherwise resolves
-   * to true once they are, to false if `signal` aborts first. Asked after each intent and before its request.
-   */
+  /** True once all committed intents are on `database.synchronousStandbys` standbys, false if `signal` aborts first. Asked before each request. */
   isReplicated(signal: AbortSignal): true | Promise<boolean>;
   /** Why the last group could not be committed: the database is locked or its disk is full. Undefined once one could. */
   readonly failure: StoreError | undefined;
@@ -87,7 +68,10 @@ export interface Writer {
 
 /** The database at one moment, on a connection that cannot write. */
 export interface Snapshot extends AsyncDisposable {
-  /** For queries of few rows. Queries of a snapshot may use the aggregate `exact_sum`: of decimal texts, as JSON `[sum, count of the values that are no decimal]`. */
+  /**
+   * For queries of few rows. Queries of a snapshot may use the aggregate `exact_sum`: of decimal texts, as JSON
+   * `[sum, count of the values that are no decimal]`.
+   */
   readonly db: Database;
   /** The rows of a query, some at a time; until they are read to the end no other query runs. */
   pages<Row>(query: Query<Row>): AsyncIterable<readonly Row[]>;
@@ -100,14 +84,9 @@ export interface AccountLease {
   readonly generation: number;
   /** True while no other process can own the account: no request leaves otherwise. It may become true again unless `ending` aborts. */
   isTrusted(): boolean;
-  /** Why it is not trusted, if the database failed; undefined if it did not. */
   readonly failure?: StoreError | undefined;
-  /** The time that all owners of the account go by: the clocks of their machines differ. */
   now(): Date;
-  /**
-   * The monotonic time by which the last owner had begun its last request, if its process did not end in order: it may be
-   * stopped, and its requests leave when it wakes. Undefined if it has ended.
-   */
+  /** The monotonic time by which a last owner that did not end in order had begun its last request: it may send it when it wakes. */
   readonly lastOwnerUntil: number | undefined;
   /** If there are other workers: the settings of the account that differed in its last owner. The ones of this process are in force now. */
   readonly differsIn: readonly string[];
@@ -119,7 +98,6 @@ export interface AccountLease {
   walked?: string;
   /** Aborts when the account must be released or was lost: nothing more is begun for it. */
   readonly ending: AbortSignal;
-  /** Frees the account, once its requests have ended. */
   release(): Promise<void>;
 }
 
@@ -137,7 +115,6 @@ export interface Ownership extends AsyncDisposable {
 export interface MigrationStatus {
   readonly applied: readonly string[];
   readonly pending: readonly string[];
-  /** The applied ones that this version does not know. */
   readonly newer: readonly string[];
 }
 
@@ -163,15 +140,10 @@ export interface MarkContent extends Position {
   readonly restoring?: MissingTime;
 }
 
-/**
- * Tells, outside of the database, how far it had come at least, so that an older copy in its place is noticed. A writer refuses
- * to write to one; the mark follows its commits by itself.
- */
+/** Tells, outside of the database, how far it had come, so that an older copy in its place is noticed: see mark.md. */
 export interface Mark {
   readonly path: string;
-  /** The account that it speaks of; undefined if it speaks of all. */
   readonly account: string | undefined;
-  /** Returns undefined if there is none, or none that can be understood. */
   read(): Promise<MarkContent | undefined>;
   position(): Promise<Position>;
   /** Returns the sign by which the database shows that it is an older copy, or continued from one; undefined if there is none. */
@@ -180,7 +152,6 @@ export interface Mark {
   isMissing(): Promise<boolean>;
   /** Stops every account that a mark of this machine shows to be in an older state. Throws `StoreError`. */
   compareAll(): Promise<void>;
-  /** Writes what a person has decided about a restored database. Throws `StoreError`. */
   write(content: MarkContent): Promise<void>;
   /** Throws `StoreError` while the mark cannot be written: what is sent then would not be missed in an older copy. */
   assertWritten(): void;
@@ -196,7 +167,6 @@ export class NewEvents {
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
   }
 
-  /** Events of an account were committed, here or by another process. */
   tell(account: string): void {
     for (const listener of this.#listeners) listener(account);
   }
@@ -210,16 +180,13 @@ export interface Weakness {
 
 /** A process that owns an account. A worker of PostgreSQL names its addresses. */
 export interface Driver {
-  /** For people. */
   readonly name: string;
   readonly host?: string;
   /** The path of its control socket, on its host. */
   readonly socket?: string | null;
-  /** The URL of its API. */
   readonly advertise?: string | null;
 }
 
-/** An open database, as one account uses it. Reads go through `db`, every write through `writer`. */
 export interface Store {
   /** The path or address of the database, for people: without a password. */
   readonly address: string;
@@ -228,22 +195,13 @@ export interface Store {
   readonly mark: Mark;
   /** Tells of the events of all accounts that this process has committed, and of others while `changes` is read. */
   readonly newEvents: NewEvents;
-  /**
-   * Opens a snapshot: later commits are not seen. It blocks no writer, but the database cannot clean up meanwhile: it is kept
-   * for the reading alone and never while output waits for a reader. A standby may be read that has all commits until now; a
-   * caller that writes by a snapshot names the primary.
-   */
+  /** A view without later commits, kept for the reading alone: the database cannot clean up meanwhile. Whoever writes by it names the primary. */
   snapshot(of?: 'primary'): Promise<Snapshot>;
-  /**
-   * Yields, whenever others may have written, the accounts in which a person or an import has decided something, until `signal`
-   * aborts; new rows may be anywhere. Throws `StoreError` when the database is no longer in its place, or a newer version of
-   * the program has changed its tables.
-   */
+  /** Yields the accounts in which a person or an import has decided something, whenever others may have written. Throws `StoreError`. */
   changes(signal: AbortSignal): AsyncIterable<readonly string[]>;
   migrations(): Promise<MigrationStatus>;
   /** Reads what a person may want to know of the server: the host in use, if there are several, and the standbys. */
   server(): Promise<readonly string[]>;
-  /** Reads what makes a fail-over of the server unsafe. */
   weaknesses(): Promise<readonly Weakness[]>;
   /** Finds the process that owns one of these accounts; undefined if none does. `isSilent`: also one that may have ended. */
   driverOf(accounts: readonly string[], isSilent?: boolean): Promise<Driver | undefined>;

@@ -16,7 +16,6 @@ export interface MerchantOrdersTable {
   bonus: string | null;
   state: Generated<string>;
   state_reason: string | null;
-  /** Raised by one with each change that order-sync makes. */
   revision: Generated<number>;
   pre_order_id: string | null;
   exchange_type: string | null;
@@ -63,14 +62,12 @@ export interface EventsTable {
   subject: string;
   /** The field that changed; the class of a finding, the level of photos. */
   field: string;
-  /** The value before; the request of photos. */
   old_value: string | null;
   new_value: string | null;
   observed_at: string;
   exchange_time: string | null;
   source: string;
   reason: string | null;
-  /** The person whose decision it was; null if the program decided. */
   actor: string | null;
   /** The look-up of the subject before this change; null if there was none. */
   looked_up_before: string | null;
@@ -83,7 +80,6 @@ export interface EventHeadsTable {
   account: string;
   id: number;
   hash: string;
-  /** JSON: see `Counts`. */
   counts: Generated<string>;
 }
 
@@ -129,14 +125,12 @@ export interface KeptAnswersTable {
   id: Generated<number>;
   account: string;
   operation: 'createPreOrder' | 'createLink';
-  /** The external order id, or the merchant's own name for a link. */
   subject: string | null;
   http_status: number;
   body: string;
   received_at: string;
 }
 
-/** `changed_by`, `reason` and `changed_at` are of the person who acknowledged it; a finding that comes back loses them. */
 export interface FindingsTable {
   id: Generated<number>;
   account: string;
@@ -154,7 +148,6 @@ export interface FindingsTable {
   resolved_at: string | null;
 }
 
-/** Facts that the first record of an account told, and the settings by which records were compared. */
 interface AccountFactsTable {
   account: string;
   name: string;
@@ -188,9 +181,8 @@ export interface Tables {
   findings: FindingsTable;
   seen_statuses: SeenStatusesTable;
   /**
-   * The requests that the owner may have sent: `requests` of them until `requests_until`, and earlier ones within the window
-   * of `interval_ms`, as a JSON array of pairs of time and number. At most `concurrency` of them are under way at a time,
-   * each for `timeout_ms`. `boot_ms` is `requests_until` in milliseconds since the start `boot` of the machine.
+   * `requests` may leave until `requests_until`, and `spent` (JSON pairs of time and number) left before. `boot_ms`
+   * counts from the start `boot` of the machine.
    */
   request_leases: {
     account: string;

@@ -2,7 +2,7 @@ import { createQueryId, type CompiledQuery, type DialectAdapter, type QueryResul
 import type { Query } from './dialect.ts';
 import type { Answered, Database } from './port.ts';
 
-export { queries, textToFind } from './dialect.ts';
+export { literals, queries, textToFind } from './dialect.ts';
 
 class Parameter {
   readonly name: string;
@@ -13,10 +13,7 @@ class Parameter {
 
 export type Statement<Values, Row> = (db: Database, values: Values) => Answered<QueryResult<Row>>;
 
-/**
- * Compiles a query once a database. The builder gets each value as a named placeholder that has the value's type; building
- * and compiling at each run would cost more than the database does. A date is stored as its text.
- */
+/** Compiles a query once a database, because that costs more than to run it. The builder gets each value as a placeholder of its type. */
 export function statement<Values extends object, Row = unknown>(
   build: (values: Values) => Query<Row>,
 ): Statement<Values, Row> {
@@ -38,10 +35,8 @@ export function statement<Values extends object, Row = unknown>(
   };
 }
 
-/** The most rows of one statement; few changes of an order at once need more. */
 const MOST_ROWS = 20;
 
-/** A statement that inserts rows, in their order, and returns a row for each that it has inserted. */
 type RowsStatement<Row, Result> = (db: Database, rows: readonly Row[]) => Promise<readonly Result[]>;
 
 /** As `statement`, for several rows of these columns at once: compiled once for each number of rows. */
@@ -71,10 +66,7 @@ export function rowsStatement<Row extends object, Result>(
   };
 }
 
-/**
- * Runs statements of one transaction that do not wait for each other, in this order; over a connection they take one way to the
- * database and back. Throws the first error once all have ended: none runs after the end of its transaction.
- */
+/** Runs statements of a transaction that do not wait for each other. Throws the first error once all have ended: none runs after the transaction. */
 export async function together<Results extends readonly unknown[]>(
   ...running: { readonly [Index in keyof Results]: Answered<Results[Index]> }
 ): Promise<Results> {

@@ -1,13 +1,15 @@
+import { endpointsOf } from '../../src/extensions/clients/endpoints/endpoints.ts';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import type { MerchantOrder } from '../../src/orders/rules/record.ts';
 import type { ExchangeClient } from '../../src/exchange/client.ts';
-import { type Reply, refusalReason } from '../../src/exchange/reply.ts';
-import type { Link } from '../../src/exchange/schemas.ts';
+import { type Reply } from '../../src/exchange/reply.ts';
+import type { Link } from '../../src/extensions/clients/endpoints/schemas.ts';
 import { seededRandom } from '../../src/extensions/sandbox/random.ts';
 import { startSandbox, type Sandbox } from '../../src/extensions/sandbox/server.ts';
 import { createPreOrder, loneClient } from '../support/exchange-client.ts';
+import { refusalReason } from '../../src/extensions/api/asking/refusal-reason.ts';
 
 /*
  * Tests the behaviour of an exchange on which the client relies, over a real connection: against the sandbox, or against another exchange:
@@ -82,13 +84,13 @@ const target = isExternal ? 'the exchange of the environment' : 'the sandbox';
 
 describe(`${target}, asked about an unused id`, () => {
   it.each<[string, () => Promise<Reply<unknown>>]>([
-    ['§4.3', () => client.showLink(nobody)],
-    ['§4.4', () => client.verificationToken(nobody, 'MAIN')],
-    ['§4.4', () => client.verificationToken(nobody, 'LIVENESS')],
-    ['§4.5', () => client.requestPhotos(nobody, { level: 'MAIN', token: nobody })],
-    ['§4.6', () => client.showCustomer(nobody)],
-    ['§4.7', () => client.listCards(nobody)],
-    ['§4.8', () => client.sdkToken(nobody)],
+    ['§4.3', () => endpointsOf(client).showLink(nobody)],
+    ['§4.4', () => endpointsOf(client).verificationToken(nobody, 'MAIN')],
+    ['§4.4', () => endpointsOf(client).verificationToken(nobody, 'LIVENESS')],
+    ['§4.5', () => endpointsOf(client).requestPhotos(nobody, { level: 'MAIN', token: nobody })],
+    ['§4.6', () => endpointsOf(client).showCustomer(nobody)],
+    ['§4.7', () => endpointsOf(client).listCards(nobody)],
+    ['§4.8', () => endpointsOf(client).sdkToken(nobody)],
   ])('says in %s that there is no such link', async (_section, ask) => {
     const answer = await ask();
     expect(answer).toMatchObject({ kind: 'refused', httpStatus: 404, error: { status: 'NOT_FOUND' } });
@@ -96,12 +98,12 @@ describe(`${target}, asked about an unused id`, () => {
   });
 
   it('says of an address whether it could be linked (§4.2)', async () => {
-    expect(valueOf(await client.validateEmail(`${nobody}@shop.example`))).toMatchObject({ status: 'OK' });
-    expect(reasonOf(await client.validateEmail(`${nobody}.shop.example`))).toBe('invalid-email');
+    expect(valueOf(await endpointsOf(client).validateEmail(`${nobody}@shop.example`))).toMatchObject({ status: 'OK' });
+    expect(reasonOf(await endpointsOf(client).validateEmail(`${nobody}.shop.example`))).toBe('invalid-email');
   });
 
   it('takes no address that is none (§4.1)', async () => {
-    expect(reasonOf(await client.createLink(`${nobody}.shop.example`))).toBe('invalid-email');
+    expect(reasonOf(await endpointsOf(client).createLink(`${nobody}.shop.example`))).toBe('invalid-email');
   });
 
   it('answers in the documented shape that there is no such order (§4.11) or pre-order (§4.10)', async () => {
@@ -112,28 +114,28 @@ describe(`${target}, asked about an unused id`, () => {
 
   it('refuses another key (§5)', async () => {
     const other = connect(`contract-${randomUUID()}`);
-    expect(await other.showLink(nobody)).toEqual({ kind: 'key-refused' });
+    expect(await endpointsOf(other).showLink(nobody)).toEqual({ kind: 'key-refused' });
   });
 });
 
 describe.runIf(mayCreate)(`${target}, asked to make things`, () => {
   let link: Link;
   beforeAll(async () => {
-    link = valueOf(await client.createLink(email));
+    link = valueOf(await endpointsOf(client).createLink(email));
   });
 
   it('makes a link with an id and a status (§4.1), and shows it again (§4.3)', async () => {
     expect(link).toMatchObject({ linkId: expect.stringMatching(/./), status: expect.stringMatching(/./) });
-    expect(valueOf(await client.showLink(link.linkId))).toMatchObject({ linkId: link.linkId });
+    expect(valueOf(await endpointsOf(client).showLink(link.linkId))).toMatchObject({ linkId: link.linkId });
   });
 
   it('makes no second link for the address, which validation says before (§4.1, §4.2)', async () => {
-    expect(reasonOf(await client.validateEmail(email))).toBe('link-already-exists');
-    expect(reasonOf(await client.createLink(email))).toBe('link-already-exists');
+    expect(reasonOf(await endpointsOf(client).validateEmail(email))).toBe('link-already-exists');
+    expect(reasonOf(await endpointsOf(client).createLink(email))).toBe('link-already-exists');
   });
 
   it.each(['MAIN', 'LIVENESS'] as const)('returns a verification token for the flow %s (§4.4)', async (level) => {
-    expect(valueOf(await client.verificationToken(link.linkId, level))).toMatchObject({
+    expect(valueOf(await endpointsOf(client).verificationToken(link.linkId, level))).toMatchObject({
       linkId: link.linkId,
       token: expect.stringMatching(/./),
       tokenValidTill: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
@@ -141,22 +143,26 @@ describe.runIf(mayCreate)(`${target}, asked to make things`, () => {
   });
 
   it('takes a request for photos, or says that no address is set (§4.5)', async () => {
-    const answer = await client.requestPhotos(link.linkId, { level: 'LIVENESS', actionId: ours, token: ours });
+    const answer = await endpointsOf(client).requestPhotos(link.linkId, {
+      level: 'LIVENESS',
+      actionId: ours,
+      token: ours,
+    });
     if (answer.kind === 'ok') expect(answer.value).toMatchObject({ status: 'ok' });
     else expect(reasonOf(answer)).toBe('upload-url-not-set');
   });
 
   it("shows the client's customer and cards, if the provider has them (§4.6, §4.7)", async () => {
-    const customer = await client.showCustomer(link.linkId);
+    const customer = await endpointsOf(client).showCustomer(link.linkId);
     if (customer.kind === 'ok') expect(customer.value).toMatchObject({ linkId: link.linkId });
     else expect(customer).toMatchObject({ kind: 'refused', httpStatus: 404 });
-    const cards = await client.listCards(link.linkId);
+    const cards = await endpointsOf(client).listCards(link.linkId);
     if (cards.kind === 'ok') expect(cards.value).toBeInstanceOf(Array);
     else expect(cards).toMatchObject({ kind: 'refused', httpStatus: 404 });
   });
 
   it('returns an SDK token with its expiry (§4.8)', async () => {
-    const { token, expiresAt } = valueOf(await client.sdkToken(link.linkId));
+    const { token, expiresAt } = valueOf(await endpointsOf(client).sdkToken(link.linkId));
     expect(token).not.toBe('');
     expect(Date.parse(expiresAt)).not.toBeNaN();
   });

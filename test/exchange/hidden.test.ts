@@ -1,6 +1,6 @@
 import { parse, stringify } from 'lossless-json';
 import { describe, expect, it } from 'vitest';
-import { withoutTokens } from '../../src/exchange/reply.ts';
+import { withoutTokens } from '../../src/extensions/documents/hidden-tokens.ts';
 
 describe('a body that is shown', () => {
   it('has no token and no payment link at any depth, and every digit of the rest', () => {

@@ -1,3 +1,4 @@
+import { endpointsOf } from '../../src/extensions/clients/endpoints/endpoints.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ExchangeClient } from '../../src/exchange/client.ts';
 import { createPreOrder } from '../support/exchange-client.ts';
@@ -19,37 +20,37 @@ interface Answered {
 const ANSWERS: readonly Answered[] = [
   {
     name: 'linkId of a new link (§4.1)',
-    ask: (client) => client.createLink('ada@shop.example'),
+    ask: (client) => endpointsOf(client).createLink('ada@shop.example'),
     body: '{"linkId":ID,"status":"NOT_VERIFIED"}',
     read: (linkId) => ({ value: { linkId } }),
   },
   {
     name: 'linkId of a link (§4.3)',
-    ask: (client, id) => client.showLink(id),
+    ask: (client, id) => endpointsOf(client).showLink(id),
     body: '{"linkId":ID,"status":"NOT_VERIFIED"}',
     read: (linkId) => ({ value: { linkId } }),
   },
   {
     name: 'linkId of a verification token (§4.4)',
-    ask: (client, id) => client.verificationToken(id, 'MAIN'),
+    ask: (client, id) => endpointsOf(client).verificationToken(id, 'MAIN'),
     body: '{"linkId":ID,"token":"t","tokenValidTill":"2026-01-05T12:00:00Z"}',
     read: (linkId) => ({ value: { linkId } }),
   },
   {
     name: 'customerNumber and linkId (§4.6)',
-    ask: (client, id) => client.showCustomer(id),
+    ask: (client, id) => endpointsOf(client).showCustomer(id),
     body: '{"customerNumber":ID,"firstName":"Ada","lastName":null,"linkId":ID}',
     read: (id) => ({ value: { customerNumber: id, linkId: id } }),
   },
   {
     name: 'id of a card (§4.7)',
-    ask: (client) => client.listCards('l1'),
+    ask: (client) => endpointsOf(client).listCards('l1'),
     body: '[{"id":ID,"bank":"B"}]',
     read: (id) => ({ value: [{ id }] }),
   },
   {
     name: 'linkId beside an SDK token (§4.8)',
-    ask: (client, id) => client.sdkToken(id),
+    ask: (client, id) => endpointsOf(client).sdkToken(id),
     body: '{"linkId":ID,"token":"t","expiresAt":"2026-01-05T12:00:00Z"}',
     read: () => ({ kind: 'ok' }),
   },

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { createPass } from '../../src/orders/create.ts';
 import { followPass } from '../../src/orders/follow.ts';
 import { sweep } from '../../src/findings/sweep.ts';
-import { acknowledge } from '../../src/store/tables/findings.ts';
 import { capturedLog } from '../support/captured-log.ts';
 import { acceptedOrders, scriptedProgram, type TestProgram, type TestProgramOptions } from '../support/test-program.ts';
 import { echo, NOT_FOUND, record, refusal, type ScriptedAnswer } from '../support/scripted-exchange.ts';
@@ -11,6 +10,7 @@ import { DAY, SECOND } from '../support/tracking.ts';
 import { unguarded } from '../support/unguarded.ts';
 import { storable } from '../../src/base/text.ts';
 import { ofSqlite } from '../support/database.ts';
+import { acknowledge } from '../../src/extensions/operate/tables/findings.ts';
 
 const NEVER = new AbortController().signal;
 const COMPLETED = { status: 'DONE', completionDate: '2026-01-05T12:00:00Z', serverDate: '2026-01-05T12:00:00Z' };

@@ -6,12 +6,12 @@ import { createPass } from '../../src/orders/create.ts';
 import { followPass } from '../../src/orders/follow.ts';
 import { decideOrders, listTargets } from '../../src/orders/operator-decisions.ts';
 import { syncOnce } from '../../src/orders/sync.ts';
-import { acknowledge } from '../../src/store/tables/findings.ts';
 import { listFindings } from '../../src/extensions/operate/tables/listed-findings.ts';
 import { echo, NOT_FOUND, record, refusal, type ScriptedAnswer } from '../support/scripted-exchange.ts';
 import { acceptedOrders, scriptedProgram, type TestProgram, type TestProgramOptions } from '../support/test-program.ts';
 import { testClock } from '../support/test-clock.ts';
 import { DAY, HOUR, SECOND } from '../support/tracking.ts';
+import { acknowledge } from '../../src/extensions/operate/tables/findings.ts';
 
 const NEVER = new AbortController().signal;
 const PAIR = { fromCurrency: 'BTC', toCurrency: 'EUR' };

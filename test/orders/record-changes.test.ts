@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { acknowledge } from '../../src/store/tables/findings.ts';
 import { listFindings } from '../../src/extensions/operate/tables/listed-findings.ts';
 import { CANARIES } from '../support/canary-exchange.ts';
 import type { ScriptedAnswer } from '../support/scripted-exchange.ts';
 import { acceptedOrders, type TestProgram } from '../support/test-program.ts';
 import { DAY } from '../support/tracking.ts';
+import { acknowledge } from '../../src/extensions/operate/tables/findings.ts';
 
 const DATE = '2026-01-05T11:00:00Z';
 type Fields = Readonly<Record<string, unknown>>;

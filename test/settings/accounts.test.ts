@@ -1,9 +1,10 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ConfigError, configOf, configSources, loadConfig, requireExchange } from '../../src/settings/config.ts';
+import { ConfigError, configOf, loadConfig, requireExchange } from '../../src/settings/config.ts';
 import { groupOf, groupsOf, settingsInForce } from '../../src/settings/rate-groups.ts';
 import { temporaryFolder } from '../support/folders.ts';
+import { configSources } from '../../src/extensions/setup/sources.ts';
 
 const KEY = 'k3y-that-must-stay-hidden';
 let cwd = '';

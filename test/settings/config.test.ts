@@ -1,10 +1,11 @@
 import { chmodSync, chownSync, mkdirSync, realpathSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ConfigError, configSources, loadConfig } from '../../src/settings/config.ts';
+import { ConfigError, loadConfig } from '../../src/settings/config.ts';
 import { packagePlaces } from '../../src/settings/layers.ts';
 import { isOpenToOthers, refuseOfStranger } from '../../src/settings/settings-file.ts';
 import { temporaryFolder } from '../support/folders.ts';
+import { configSources } from '../../src/extensions/setup/sources.ts';
 
 const KEY = 'k3y-that-must-stay-hidden';
 const EXCHANGE = { ORDER_SYNC_EXCHANGE_BASE_URL: 'https://exchange.example', ORDER_SYNC_EXCHANGE_API_KEY: KEY };

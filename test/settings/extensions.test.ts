@@ -2,10 +2,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { explainError } from '../../src/cli/shared/exit.ts';
-import { configSources, loadConfig } from '../../src/settings/config.ts';
+import { loadConfig } from '../../src/settings/config.ts';
 import { section, settingsPart } from '../../src/settings/settings.ts';
 import { duration, optional, plainText } from '../../src/settings/values.ts';
 import { temporaryFolder } from '../support/folders.ts';
+import { configSources } from '../../src/extensions/setup/sources.ts';
 
 const EXCHANGE = { ORDER_SYNC_EXCHANGE_BASE_URL: 'https://exchange.example', ORDER_SYNC_EXCHANGE_API_KEY: 'key' };
 const SECRET = 'a-secret-that-is-not-shown';

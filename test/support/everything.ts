@@ -20,7 +20,6 @@ import { accountsToSend, accountsToJudge, dueTimes } from '../../src/store/order
 import { accountsToPutRight } from '../../src/store/orders/wrong-due-times.ts';
 import { newestEventId } from '../../src/store/tables/chain.ts';
 import { feedHeads, newestOfOrder } from '../../src/extensions/feed/tables/events.ts';
-import { findingsOfOrder } from '../../src/store/tables/findings.ts';
 import { listFindings } from '../../src/extensions/operate/tables/listed-findings.ts';
 import { countWaiting } from '../../src/store/find-orders.ts';
 import { listOrders, ORDER_SORTS } from '../../src/extensions/operate/tables/listed-orders.ts';
@@ -35,6 +34,7 @@ import { scriptedProgram, type TestProgram } from './test-program.ts';
 import { DAY, HOUR, MINUTE } from './tracking.ts';
 import { unguarded } from './unguarded.ts';
 import { endpointAt, webhookReceiver } from './webhooks.ts';
+import { findingsOfOrder } from '../../src/extensions/operate/tables/findings.ts';
 
 const NEVER = new AbortController().signal;
 

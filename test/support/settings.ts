@@ -1,6 +1,7 @@
 import { EXTENSIONS } from '../../src/extensions.ts';
 import { settingsOf } from '../../src/cli/shared/extensions.ts';
 import * as core from '../../src/settings/config.ts';
+import * as sources from '../../src/extensions/setup/sources.ts';
 
 /** The settings of all extensions. */
 export const SETTINGS_PARTS = await settingsOf(EXTENSIONS);
@@ -9,8 +10,8 @@ export function loadConfig(options: Parameters<typeof core.loadConfig>[0]): core
   return core.loadConfig({ parts: SETTINGS_PARTS, ...options });
 }
 
-export function configSources(options: core.ConfigOptions): core.ConfigSource[] {
-  return core.configSources({ parts: SETTINGS_PARTS, ...options });
+export function configSources(options: core.ConfigOptions): sources.ConfigSource[] {
+  return sources.configSources({ parts: SETTINGS_PARTS, ...options });
 }
 
 /** Lays fields over sections of the settings, those of extensions too. */

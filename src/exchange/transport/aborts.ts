@@ -1,10 +1,6 @@
-/** For each signal the acts that wait for it, and its listener, which calls them. */
 const waiting = new WeakMap<AbortSignal, { readonly acts: Set<() => void>; readonly listener: () => void }>();
 
-/**
- * Calls `act` when the signal aborts, unless the returned function was called before. A signal walks through all its listeners
- * whenever one is added, and many requests wait for the same one: so it has a single listener, and that only while any waits.
- */
+/** Calls `act` when the signal aborts, by one listener for all acts: a signal walks through its listeners whenever one is added. */
 export function onAbort(signal: AbortSignal | undefined, act: () => void): () => void {
   if (signal === undefined) return () => {};
   const { acts, listener } = waiting.get(signal) ?? begin(signal);

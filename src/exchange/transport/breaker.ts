@@ -1,10 +1,6 @@
 import { OUTAGE_LOOKUP_MS, withJitter } from '../../orders/rules/schedule.ts';
 
-/**
- * The health of the exchange as one request shows it. It answered, whatever it said. It failed: no whole answer came, or
- * a 5xx. It was out of reach: no connection was made, so that nothing left. Nothing is shown by a request that was never
- * tried, and by a reply that speaks of the account (429, 401, 403): its restraints take care of that.
- */
+/** `failed`: no whole answer came, or a 5xx. `nothing`: the request was never tried, or its reply is about the account (429, 401, 403). */
 export type Health = 'answered' | 'failed' | 'unreachable' | 'nothing';
 
 export const BREAKER_LANES = ['create', 'lookup'] as const;
@@ -14,10 +10,7 @@ export type BreakerLane = (typeof BREAKER_LANES)[number];
 export const FAILURES_TO_OPEN = 3;
 const FIRST_OPEN_MS = 1_000;
 
-/**
- * A circuit breaker. It is closed while `openUntil` is 0, open until that moment of monotonic time, and half-open from
- * then until an answer shows how the exchange does.
- */
+/** Closed while `openUntil` is 0, open until that monotonic time, and half-open from then until an answer comes. */
 export interface BreakerState {
   /** The latest subjects that failed since a request was answered, each once; no more than it takes to open. */
   readonly failed: readonly string[];
@@ -35,7 +28,6 @@ export interface BreakerState {
   readonly width: number;
 }
 
-/** Requests flow; creates begin with one at a time. */
 export const CLOSED: BreakerState = {
   failed: [],
   openings: 0,
@@ -51,15 +43,12 @@ export interface EndedRequest {
   readonly lane: BreakerLane;
   readonly subject: string;
   readonly health: Health;
-  /** The monotonic time at which its turn began. */
   readonly startedAt: number;
 }
 
 /**
- * The state after one more request of the lane. An outage must not turn a backlog into unknown outcomes, nor fill the
- * history with attempts: the breaker opens after three different subjects have failed in a row (`failuresToOpen`), so that one
- * order that alone fails opens nothing; at once if the exchange is out of reach. It opens for 1 s, doubling to 10 s. `random` is
- * in [0, 1).
+ * Opens after three different subjects have failed in a row, so that one order alone opens nothing, or at once if the
+ * exchange is out of reach; for 1 s, doubling to 10 s.
  */
 export function nextBreaker(
   state: BreakerState,
@@ -93,17 +82,8 @@ export function nextBreaker(
 
 export type EndedProbe = Pick<EndedRequest, 'health' | 'startedAt'>;
 
-/**
- * The state of the creates' breaker after a probe. If the probe was answered, one create may go; when that create is
- * answered too, the breaker closes and forgets how often it opened. A failed look-up reached the exchange: this is enough if
- * creates failed only because they did not reach it.
- */
-export function afterProbe(
-  state: BreakerState,
-  { health, startedAt }: EndedProbe,
-  now: number,
-  random: number,
-): BreakerState {
+/** If a probe is answered, one create may go. A failed look-up is enough if creates failed only because they did not reach the exchange. */
+export function afterProbe(state: BreakerState, { health, startedAt }: EndedProbe, now: number, random: number) {
   if (!state.needsProbe || state.openUntil > now) return state;
   const isReached = health === 'answered' || (health === 'failed' && state.failed.length === 0);
   if (isReached) return { ...state, needsProbe: false, failedProbes: 0 };
@@ -116,10 +96,7 @@ export function afterProbe(
   };
 }
 
-/**
- * The most requests of a lane that may be in flight together: while the breaker is half-open, one. A failed create keeps its
- * place until a create is answered.
- */
+/** The most requests of a lane in flight: one while half-open. A failed create keeps its place until a create is answered. */
 export function mostInFlight(state: BreakerState, lane: BreakerLane, concurrency: number): number {
   if (state.openUntil > 0) return 1;
   return lane === 'create' ? Math.max(1, Math.min(state.width, concurrency) - state.failed.length) : concurrency;

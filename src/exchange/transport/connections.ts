@@ -9,7 +9,6 @@ import type { Clock } from '../../base/clock.ts';
 export const REUSE_WITHIN_MS = 100;
 const FREE_SOCKETS = 32;
 
-/** Connections that are kept between requests, and when each last brought an answer. */
 export class Connections {
   readonly #http = new http.Agent({ keepAlive: true, maxFreeSockets: FREE_SOCKETS });
   // Said, since NODE_TLS_REJECT_UNAUTHORIZED=0 would otherwise show the key to anybody in between.
@@ -24,10 +23,7 @@ export class Connections {
     this.#clock = clock;
   }
 
-  /**
-   * got's option for the function that sends. Of the forty options that got passes only these differ from Node's
-   * defaults, and Node copies all of them several times: that takes a sixth of the time of a request.
-   */
+  /** got's option for the function that sends. Node copies got's forty options several times, which takes a sixth of a request; only these differ. */
   readonly request = (
     { pathname, search }: URL,
     { method, headers }: http.RequestOptions,
@@ -74,9 +70,8 @@ export class Connections {
 export const endedBy = new WeakMap<ClientRequest, Error>();
 
 /**
- * Has a request that ends without an answer, as at its deadline, reset its connection. A connection that is closed in order would
- * still bring its bytes to the exchange, however much later the network lets them through: past the rate, and after look-ups have
- * shown that nothing was made.
+ * Has a request without an answer reset its connection: one that is closed in order would still bring its bytes to
+ * the exchange, after look-ups have shown that nothing was made.
  */
 function endingAtOnce(request: ClientRequest, isAnswered: () => boolean): ClientRequest {
   const destroy = request.destroy.bind(request);
@@ -117,7 +112,6 @@ class SecureAgent extends https.Agent {
   }
 }
 
-/** Returns the TCP socket below a connection of a `SecureAgent`; any other socket is its own. */
 function tcpOf(socket: Socket): Socket {
   return tcpSockets.get(socket) ?? socket;
 }

@@ -1,4 +1,3 @@
-import type { BreakerView, Turn } from '../for-orders.ts';
 import PQueue from 'p-queue';
 import type { Clock } from '../../base/clock.ts';
 import type { Lane } from '../../accounts/rules/restraints.ts';
@@ -14,17 +13,40 @@ import {
   type BreakerLane,
   type BreakerState,
   type EndedProbe,
+  type Health,
 } from './breaker.ts';
 import type { RateWindow } from './rate-window.ts';
 
 /** Share of the turns while all lanes are full: a lane with weight 4 gets four turns for one of weight 1. */
 const WEIGHT: Readonly<Record<Lane, number>> = { person: 16, create: 4, lookup: 1 };
 
+export interface TurnReport {
+  /** False if it is proved that nothing left: then the turn does not count against the rate. */
+  readonly wasSent: boolean;
+  readonly health: Health;
+  readonly isRateLimited?: boolean;
+}
+
+/** The right to send one request. It must be ended, or disposed of, which is the same. */
+export interface Turn extends Disposable {
+  readonly lane: Lane;
+  /** The sender sets it; a turn in which nothing was sent counts for nothing. */
+  report: TurnReport;
+  /** The request leaves now, and was sent unless a later report proves that it was not. */
+  leave(): void;
+  end(): void;
+}
+
+/** A lane's circuit breaker; it is open also while the account is restrained. */
+export interface BreakerView extends Pick<BreakerState, 'openings' | 'openingsEver' | 'needsProbe' | 'failedProbes'> {
+  readonly isOpen: boolean;
+  /** The time for which it is still open; 0 when it is closed or half-open. */
+  readonly openForMs: number;
+}
+
 export interface TurnRequest {
   readonly lane: Lane;
-  /** The order or link that the request is about: failures count once for each. */
   readonly subject?: string;
-  /** The look-up shows whether creates may go again. */
   readonly isProbe?: boolean;
 }
 
@@ -97,13 +119,7 @@ export class Gate {
     };
   }
 
-  /**
-   * The next turn of the lane, which waits while the lane has as many requests in flight as it may. Undefined when the
-   * breaker of the lane lets none go or `signal` aborts first. Whoever takes a turn ends it, or no other comes.
-   *
-   * Resolves as soon as `signal` aborts, however long the turn would take. The signal is not given to p-queue, which would
-   * free the place of a turn that is in use.
-   */
+  /** Undefined if the breaker lets none go or `signal` aborts first. p-queue is not given the signal: it would free the place of a turn in use. */
   turn(request: TurnRequest, signal?: AbortSignal): Promise<Turn | undefined> {
     const { lane } = request;
     const place = this.#nextPlace(lane);
@@ -129,7 +145,6 @@ export class Gate {
     });
   }
 
-  /** No further turn is given. */
   close(): void {
     this.#closing.abort();
     this.#watching[Symbol.dispose]();

@@ -14,23 +14,17 @@ export interface HttpRequest {
   readonly isExamined?: true;
 }
 
-/** One whole answer of the exchange. */
 export interface HttpResponse {
   readonly status: number;
-  /** Value of the Retry-After header, when there was one. */
   readonly retryAfter?: string;
   /** The body as received, without a byte order mark; if it is no UTF-8 each byte is a character. */
   readonly body: string;
   /** False if it is none, and so no JSON. */
   readonly isUtf8?: false;
-  /** Of a request that is examined. */
   readonly headers?: IncomingHttpHeaders;
 }
 
-/**
- * No whole answer came. `sent` is `never` only if it is proved that no byte of the request left (no connection was
- * made); everything else is `perhaps`. Carries no header, key or body.
- */
+/** No whole answer came. `sent` is `never` only if it is proved that no byte left. Carries no header, key or body. */
 export class TransportError extends Error {
   override readonly name = 'TransportError';
   readonly sent: 'never' | 'perhaps';

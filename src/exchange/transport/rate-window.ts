@@ -29,10 +29,8 @@ const PARTS = 1_000;
 const REMEMBERED_PARTS = 32;
 
 /**
- * Counts requests in a sliding window of monotonic time. A request counts from its start until `intervalMs` after its end:
- * the exchange saw it somewhere in between, so that no window the exchange can measure holds more than the limit. If the
- * limit is paced, a request counts only until it has left, and starts are spaced evenly: an answer that takes long then costs
- * no room, and the exchange may see requests closer together than they left.
+ * A request counts from its start until `intervalMs` after its end, because the exchange saw it in between; if paced,
+ * only until it has left, with starts evenly spaced.
  */
 export class RateWindow {
   readonly limit: RateLimit;

@@ -189,12 +189,7 @@ function decoded(bytes: Buffer): Pick<HttpResponse, 'body' | 'isUtf8'> {
   }
 }
 
-function transportError(
-  error: unknown,
-  stream: Request,
-  request: HttpRequest,
-  { baseUrl }: TransportOptions,
-): TransportError {
+function transportError(error: unknown, stream: Request, request: HttpRequest, { baseUrl }: TransportOptions) {
   if (error instanceof TransportError) return error;
   return new TransportError(describe(error, request), {
     sent: wasNeverSent(stream, baseUrl.startsWith('https:')) ? 'never' : 'perhaps',

@@ -1,6 +1,7 @@
 import { parse } from 'lossless-json';
 import { z } from 'zod';
-import { type FailedReply, refusalReason } from '../../exchange/reply.ts';
+import { type FailedReply } from '../../exchange/reply.ts';
+import { refusalReason } from './asking/refusal-reason.ts';
 
 const OWN_REASONS = [
   'not-found',

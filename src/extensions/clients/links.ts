@@ -1,3 +1,4 @@
+import { endpointsOf } from './endpoints/endpoints.ts';
 import type { OperationDeps } from '../../accounts/account.ts';
 import { REFUSALS } from '../../accounts/rules/restraints.ts';
 import { accountWords } from '../../accounts/rules/name.ts';
@@ -5,9 +6,9 @@ import { decideChecked, decideRemembered, type LinkAnswer, type LinkDecision, ty
 import { after } from '../../base/instant.ts';
 import { isPlainText, LONGEST_PLAIN_TEXT, messageOf } from '../../base/text.ts';
 import type { Answer } from '../../orders/rules/record.ts';
-import { linkIdsIn, UnusableIdError } from '../../exchange/ids.ts';
-import { type Reply, refusalReason } from '../../exchange/reply.ts';
-import type { Link } from '../../exchange/schemas.ts';
+import { UnusableIdError, idsIn } from '../../exchange/ids.ts';
+import { type Reply } from '../../exchange/reply.ts';
+import type { Link } from './endpoints/schemas.ts';
 import { StoreError } from '../../store/errors.ts';
 import { keepAnswer } from '../../store/tables/order-records.ts';
 import type { SweepMaker, FlowDeps } from '../../orders/pass/deps.ts';
@@ -28,6 +29,7 @@ import type { Transaction } from '../../store/port.ts';
 import { clientsSettings } from './settings.ts';
 import type { Failure } from '../../orders/pass/process-events.ts';
 import { forEachConcurrently } from '../../orders/pass/run.ts';
+import { refusalReason } from '../api/asking/refusal-reason.ts';
 
 type LinkDeps = Pick<
   OperationDeps,
@@ -60,7 +62,7 @@ export async function makeLink(
     );
   }
   let unread: Answer | undefined;
-  const answer = await deps.exchange.createLink(email, signal, (received) => {
+  const answer = await endpointsOf(deps.exchange).createLink(email, signal, (received) => {
     unread = received;
   });
   if (unread !== undefined) {
@@ -122,7 +124,7 @@ export async function adoptLink(
   signal?: AbortSignal,
 ): Promise<Reply<Link>> {
   checkReference(reference);
-  const answer = await deps.exchange.showLink(linkId, signal);
+  const answer = await endpointsOf(deps.exchange).showLink(linkId, signal);
   if (answer.kind !== 'ok') return answer;
   if (answer.value.linkId !== linkId) return { kind: 'unknown', why: 'the answer is about another link' };
   logSaved(deps, await deps.store.writer.write((tx) => remember(deps, tx, answer.value, reference, 'followed')));
@@ -170,14 +172,16 @@ async function* uncheckedLinks({ account, config, store, exchange }: FlowDeps, s
 
 async function check(deps: PassDeps, key: CheckKey, signal: AbortSignal): Promise<void> {
   const { link_id: linkId } = key;
-  const evidence = await deps.exchange.lookUpLink(linkId, signal).then(
-    (reply) => reply && evidenceOf(reply, linkId),
-    (error: unknown) => {
-      // The exchange made the id, which may not fit into a request.
-      if (!(error instanceof UnusableIdError)) throw error;
-      return { cause: error.message, subject: linkId };
-    },
-  );
+  const evidence = await endpointsOf(deps.exchange)
+    .lookUpLink(linkId, signal)
+    .then(
+      (reply) => reply && evidenceOf(reply, linkId),
+      (error: unknown) => {
+        // The exchange made the id, which may not fit into a request.
+        if (!(error instanceof UnusableIdError)) throw error;
+        return { cause: error.message, subject: linkId };
+      },
+    );
   if (evidence === undefined) return;
   if (!('cause' in evidence)) return await recordCheck(deps, key, evidence);
   const message = 'the check of a link was not answered and will be repeated';
@@ -252,4 +256,8 @@ function checkReference(reference: string | null): void {
   throw new UnusableIdError(
     `the reference is empty, contains control characters or has more than ${LONGEST_PLAIN_TEXT} characters; use another reference`,
   );
+}
+
+export function linkIdsIn(body: string): readonly string[] {
+  return idsIn(body, ['linkId', 'id']);
 }

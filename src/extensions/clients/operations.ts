@@ -1,13 +1,6 @@
+import { endpointsOf } from './endpoints/endpoints.ts';
 import { z } from 'zod';
-import {
-  cardsSchema,
-  customerSchema,
-  linkSchema,
-  sdkTokenSchema,
-  validationSchema,
-  VERIFICATION_LEVELS,
-  verificationTokenSchema,
-} from '../../exchange/schemas.ts';
+import * as schemas from './endpoints/schemas.ts';
 import { adoptLink, makeLink, whenUnknown } from './links.ts';
 import { requestPhotos } from './photos.ts';
 import { rememberedLink } from './tables/link-row.ts';
@@ -28,9 +21,11 @@ const tag = 'clients';
 const linkId = textParameter('Id of a link (§2.1).', 'link-1');
 const params = z.object({ linkId });
 const ofLink = { tag, params, errors: LOOKUP_ERRORS } as const;
-const level = z.enum(VERIFICATION_LEVELS).meta({ description: 'A verification flow (§4.4).', examples: ['MAIN'] });
+const level = z
+  .enum(schemas.VERIFICATION_LEVELS)
+  .meta({ description: 'A verification flow (§4.4).', examples: ['MAIN'] });
 const email = z.string().describe('Address of the client. It is passed to the exchange and kept nowhere.');
-const linkValue = named('Link', 'A client link (§2.1).', linkSchema, { linkId: 'link-1', status: 'NOT_VERIFIED' });
+const linkValue = named('Link', 'A client link (§2.1).', schemas.link, { linkId: 'link-1', status: 'NOT_VERIFIED' });
 const reference = z.string().nullish().describe('Your own name for the link; no e-mail address.');
 
 const at = '2026-01-05T12:00:00.000Z';
@@ -72,15 +67,15 @@ export const OPERATIONS = {
     tag,
     summary: 'Asks whether a link could be made for an e-mail address (§4.2).',
     body: z.strictObject({ email }).meta({ examples: [{ email: '<EMAIL>' }] }),
-    value: named('Validation', 'A link for the address could be made (§4.2).', validationSchema, { status: 'OK' }),
+    value: named('Validation', 'A link for the address could be made (§4.2).', schemas.validation, { status: 'OK' }),
     errors: [...EXCHANGE_ERRORS, '413'],
-    run: ({ exchange }, input, signal) => exchange.validateEmail(input.email, signal),
+    run: ({ exchange }, input, signal) => endpointsOf(exchange).validateEmail(input.email, signal),
   }),
   showLink: operation({
     ...ofLink,
     summary: 'The link and its verification status (§4.3).',
     value: linkValue,
-    run: ({ exchange }, input, signal) => exchange.showLink(input.linkId, signal),
+    run: ({ exchange }, input, signal) => endpointsOf(exchange).showLink(input.linkId, signal),
   }),
   followLink: operation({
     tag,
@@ -98,12 +93,12 @@ export const OPERATIONS = {
     ...ofLink,
     summary: 'A token for a verification flow (§4.4).',
     params: z.object({ linkId, level }),
-    value: named('VerificationToken', 'A token for a verification flow (§2.2). A secret.', verificationTokenSchema, {
+    value: named('VerificationToken', 'A token for a verification flow (§2.2). A secret.', schemas.verificationToken, {
       linkId: 'link-1',
       token: '<ACCESS_TOKEN>',
       tokenValidTill: '2026-01-05T12:00:00Z',
     }),
-    run: ({ exchange }, input, signal) => exchange.verificationToken(input.linkId, input.level, signal),
+    run: ({ exchange }, input, signal) => endpointsOf(exchange).verificationToken(input.linkId, input.level, signal),
   }),
   requestPhotos: operation({
     tag,
@@ -123,7 +118,7 @@ export const OPERATIONS = {
     value: named(
       'PhotoRequest',
       'The delivery is asked for (§4.5).',
-      validationSchema.extend({ requestId: z.string().describe('The id of the request, which its photos bear.') }),
+      schemas.validation.extend({ requestId: z.string().describe('The id of the request, which its photos bear.') }),
       { status: 'ok', requestId: '0f8e2c5a7b1d4e6f9a3c5b7d9e1f2a4c' },
     ),
     errors: [...LOOKUP_ERRORS, '413'],
@@ -132,30 +127,33 @@ export const OPERATIONS = {
   showCustomer: operation({
     ...ofLink,
     summary: "The client's record at the card-payment provider (§4.6).",
-    value: named('Customer', 'A customer of the card-payment provider (§2.4). Personal data.', customerSchema, {
+    value: named('Customer', 'A customer of the card-payment provider (§2.4). Personal data.', schemas.customer, {
       customerNumber: 'c-1',
       firstName: 'Ada',
       lastName: 'Example',
       linkId: 'link-1',
     }),
-    run: ({ exchange }, input, signal) => exchange.showCustomer(input.linkId, signal),
+    run: ({ exchange }, input, signal) => endpointsOf(exchange).showCustomer(input.linkId, signal),
   }),
   listCards: operation({
     ...ofLink,
     summary: "The client's saved cards (§4.7), numbers and tokens as the exchange sends them.",
-    value: named('Cards', 'Saved cards (§2.5). Numbers as the exchange sends them; tokens are secrets.', cardsSchema, [
-      { id: 'card-1', bank: 'A Bank', country: 'DE', number: '<CARD_NUMBER>', token: '<CARD_TOKEN>', type: 'VISA' },
-    ]),
-    run: ({ exchange }, input, signal) => exchange.listCards(input.linkId, signal),
+    value: named(
+      'Cards',
+      'Saved cards (§2.5). Numbers as the exchange sends them; tokens are secrets.',
+      schemas.cards,
+      [{ id: 'card-1', bank: 'A Bank', country: 'DE', number: '<CARD_NUMBER>', token: '<CARD_TOKEN>', type: 'VISA' }],
+    ),
+    run: ({ exchange }, input, signal) => endpointsOf(exchange).listCards(input.linkId, signal),
   }),
   sdkToken: operation({
     ...ofLink,
     summary: 'A short-lived SDK token (§4.8).',
-    value: named('SdkToken', 'An SDK token (§2.3). A secret.', sdkTokenSchema, {
+    value: named('SdkToken', 'An SDK token (§2.3). A secret.', schemas.sdkToken, {
       token: '<SDK_TOKEN>',
       expiresAt: '2026-01-05T12:00:00Z',
     }),
-    run: ({ exchange }, input, signal) => exchange.sdkToken(input.linkId, signal),
+    run: ({ exchange }, input, signal) => endpointsOf(exchange).sdkToken(input.linkId, signal),
   }),
   listLinks: operation({
     tag: 'links',

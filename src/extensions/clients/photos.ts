@@ -1,3 +1,4 @@
+import { endpointsOf } from './endpoints/endpoints.ts';
 import type { OperationDeps } from '../../accounts/account.ts';
 import type { PurgeQuery } from '../../daemon.ts';
 import { hash, randomBytes } from 'node:crypto';
@@ -6,8 +7,8 @@ import { decideDelivery } from './photo.ts';
 import { after } from '../../base/instant.ts';
 import { hasControlCharacter } from '../../base/text.ts';
 import type { Reply } from '../../exchange/reply.ts';
-import { storableLinkId, UnusableIdError } from '../../exchange/ids.ts';
-import type { VerificationLevel } from '../../exchange/schemas.ts';
+import { UnusableIdError, pathId, unusable } from '../../exchange/ids.ts';
+import type { VerificationLevel } from './endpoints/schemas.ts';
 import {
   deletePhotos,
   forgetPhotoToken,
@@ -100,7 +101,11 @@ export async function requestPhotos(
   if (photos.listen === undefined) {
     log.warn({}, 'photos were requested while photos.listen is off, so they cannot arrive here');
   }
-  const answer = await exchange.requestPhotos(linkId, { level, actionId: actionId ?? undefined, token }, signal);
+  const answer = await endpointsOf(exchange).requestPhotos(
+    linkId,
+    { level, actionId: actionId ?? undefined, token },
+    signal,
+  );
   // After an unknown outcome the delivery may still come.
   if (answer.kind !== 'ok' && answer.kind !== 'unknown') {
     await store.writer.write((tx) => forgetPhotoToken(tx, account, tokenHash));
@@ -229,4 +234,11 @@ function rowOf({ clock }: DeliveryDeps, delivery: string, token: PhotoToken, fil
   const stored_name = file.refusal === null ? `${placeOf(link_id, delivery)}/${name}` : null;
   const received_at = clock.now().toISOString();
   return { account, link_id, level, action_id, request_id, delivery, ...columns, stored_name, received_at };
+}
+
+/** Returns a link id to store. Throws `UnusableIdError` also if an e-mail address was given by mistake. */
+export function storableLinkId(id: string): string {
+  if (id.includes('@')) throw unusable(id, 'a link id');
+  pathId(id);
+  return id;
 }

@@ -1,6 +1,6 @@
 import { readDecimal } from '../../base/decimal.ts';
 import type { Column, ReportDocument, Row, Section } from './document.ts';
-import { noFormula } from '../../base/words.ts';
+import { noFormula } from './words.ts';
 
 /** Rows may be long: those of an export have the answers of the exchange. */
 const ROWS_A_CHUNK = 100;

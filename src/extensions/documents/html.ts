@@ -14,8 +14,9 @@ import {
   proseText,
 } from './html/cells.ts';
 import { STYLE } from './html/style.ts';
-import { counted, sumOf } from '../../base/words.ts';
+import { sumOf } from '../../base/words.ts';
 import { otherFacts, readSection, scopeFacts, type ReadSection } from './sections.ts';
+import { counted } from './words.ts';
 
 /** The page loads nothing and runs nothing. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";

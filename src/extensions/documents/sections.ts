@@ -1,7 +1,7 @@
 import { accountWords } from '../../accounts/rules/name.ts';
 import { saysNothing } from './document.ts';
 import type { Column, Fact, GroupHead, Groups, ReportDocument, Row, Section, Verdict } from './document.ts';
-import { emptyReason } from '../../base/words.ts';
+import { emptyReason } from './words.ts';
 
 /** A person does not read more rows, and widths of columns are known only when all rows are read. */
 const MOST_ROWS = 1_000;

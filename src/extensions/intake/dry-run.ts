@@ -7,13 +7,13 @@ import { after } from '../../base/instant.ts';
 import { sumOf } from '../../base/words.ts';
 import { checkOrder, describeProblems, NULL_ACCOUNT, WHOSE } from '../../orders/rules/check.ts';
 import type { MerchantOrder } from '../../orders/rules/record.ts';
-import { withoutTokens } from '../../exchange/reply.ts';
 import { preOrderBody } from '../../exchange/orders.ts';
 import { guardCountsFrom, readHolds } from '../../store/tables/account-holds.ts';
 import { countWaiting, dueKeyOf, findOrders, FIRST_DUE, readNewInvalid } from '../../store/find-orders.ts';
 import { ROW_COLUMNS, uncheckedOrderOf, type OrderRow } from '../../store/orders/order-columns.ts';
 import type { Store } from '../../store/port.ts';
 import { countSent } from '../../orders/pass/guard.ts';
+import { withoutTokens } from '../documents/hidden-tokens.ts';
 
 const PAGE = 500;
 /** Pairs that are summed by themselves; a shop has a few. */

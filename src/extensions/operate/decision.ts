@@ -16,7 +16,7 @@ import { flowSettings } from '../../orders/pass/deps.ts';
 import { accountWords } from '../../accounts/rules/name.ts';
 import { pasteable } from '../../base/invocation.ts';
 import { shellWord } from '../../base/text.ts';
-import { printable, counted } from '../../base/words.ts';
+import { printable } from '../../base/words.ts';
 import { actorOf, addReasonOptions, confirmShown, type DecisionOptions } from './decision-options.ts';
 import { EXIT } from '../../cli/shared/exit.ts';
 import { addPeriodOptions, type PeriodOptions } from '../documents/commands/options.ts';
@@ -24,6 +24,7 @@ import { extensionsOf, partsOf } from '../../cli/shared/extensions.ts';
 import { examples } from '../../cli/shared/help.ts';
 import { absentOrder, withAccount } from '../../cli/shared/store.ts';
 import type { ListColumn } from '../documents/commands/print.ts';
+import { counted } from '../documents/words.ts';
 
 const MOST_AT_ONCE = 10_000;
 const AS = ['exists', 'not-created', 'ours', 'abandoned'] as const;

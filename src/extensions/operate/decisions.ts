@@ -6,10 +6,10 @@ import { decideOrder } from '../../orders/operator-decisions.ts';
 import type { Judgement } from '../../orders/rules/operator-decisions.ts';
 import type { Transaction, Work } from '../../store/port.ts';
 import { endHolds, pause, readHolds } from '../../store/tables/account-holds.ts';
-import { acknowledge, findingsById } from '../../store/tables/findings.ts';
 import { conflict, done, notFound, type Result } from '../api/envelope.ts';
 import { decideOnce } from '../api/keyed/keyed-requests.ts';
 import { DECISION_ERRORS, named, operation, textParameter, type CalledDeps } from '../api/operation.ts';
+import { findingsById, acknowledge } from './tables/findings.ts';
 
 const REASON = 'the exchange confirmed it';
 const reason = z

@@ -20,8 +20,8 @@ import {
 } from '../documents/commands/print.ts';
 import { withAccounts, withAccount } from '../../cli/shared/store.ts';
 import { systemClock } from '../../base/clock.ts';
-import { printable, counted } from '../../base/words.ts';
-import { acknowledge, findingsById, type FindingRow } from '../../store/tables/findings.ts';
+import { printable } from '../../base/words.ts';
+import { type FindingRow } from '../../store/tables/findings.ts';
 import { partsOf } from '../../store/pages.ts';
 import type { Store } from '../../store/port.ts';
 import { actorOf, addReasonOptions, confirmShown, type DecisionOptions } from './decision-options.ts';
@@ -36,6 +36,8 @@ import {
 import { fieldsText, toned, wrapped, type Screen } from '../../cli/shared/terminal.ts';
 import { examples, screenOf } from '../../cli/shared/help.ts';
 import { pasteable } from '../../base/invocation.ts';
+import { findingsById, acknowledge } from './tables/findings.ts';
+import { counted } from '../documents/words.ts';
 
 export const define = { list: defineList, ack: defineAck, explain: defineExplain };
 

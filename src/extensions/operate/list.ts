@@ -5,7 +5,7 @@ import { ORDER_STATES, type OrderState } from '../../orders/rules/states.ts';
 import { printable } from '../../base/words.ts';
 import { readHolds } from '../../store/tables/account-holds.ts';
 import type { Database } from '../../store/port.ts';
-import { listOrders } from './tables/listed-orders.ts';
+import { listOrders, orderEvents } from './tables/listed-orders.ts';
 import type { OrderRow } from '../../store/orders/order-columns.ts';
 import {
   addOrderOptions,
@@ -28,7 +28,6 @@ import { withAccounts, withAccount, absentOrder } from '../../cli/shared/store.t
 import { styled } from '../../cli/shared/terminal.ts';
 import { readOrder } from '../../store/orders/orders.ts';
 import { readPreOrder, readRecord } from '../../store/tables/order-records.ts';
-import { orderEvents } from '../../store/tables/events.ts';
 import { answerText, rowWithHistory } from '../documents/commands/answer.ts';
 import { examples, screenOf } from '../../cli/shared/help.ts';
 import { pasteable } from '../../base/invocation.ts';
@@ -116,7 +115,7 @@ async function readAll(db: Database, account: string, externalOrderId: string) {
 type Everything = NonNullable<Awaited<ReturnType<typeof readAll>>>;
 
 async function hidden({ order, events, preOrder, record }: Everything): Promise<Everything> {
-  const { withoutTokens } = await import('../../exchange/reply.ts');
+  const { withoutTokens } = await import('../documents/hidden-tokens.ts');
   const shown = (body: string | null) => (body === null ? null : withoutTokens(body));
   return { order: withoutToken(order), events, preOrder: shown(preOrder), record: shown(record) };
 }

@@ -4,7 +4,6 @@ import { FINDING_CLASSES, SEVERITIES, type FindingClassName } from '../../findin
 import { ORDER_STATES } from '../../orders/rules/states.ts';
 import { ORDER_COLUMNS, type OrderRow } from '../../store/orders/order-columns.ts';
 import { readOrder } from '../../store/orders/orders.ts';
-import { findingsOfOrder } from '../../store/tables/findings.ts';
 import { done, invalid, notFound, type OwnRefusal } from '../api/envelope.ts';
 import { countParameter, named, READ_ERRORS, reading, textParameter } from '../api/operation.ts';
 import { feedEventOf } from '../feed/event.ts';
@@ -12,6 +11,7 @@ import { EVENT, EVENT_EXAMPLE } from '../feed/operations.ts';
 import { newestOfOrder } from '../feed/tables/events.ts';
 import { listFindings, STATUSES, weightOf } from './tables/listed-findings.ts';
 import { listOrders } from './tables/listed-orders.ts';
+import { findingsOfOrder } from './tables/findings.ts';
 
 const MOST_OF_ORDER = 200;
 const MOST_LISTED = 1_000;

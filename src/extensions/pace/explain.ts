@@ -1,9 +1,10 @@
-import { counted, inUnits, withCommas } from '../../base/words.ts';
+import { withCommas } from '../../base/words.ts';
 import type { ExplainedPace } from '../../orders/pass/pace.ts';
 import { statusName, type PacedOrder } from '../../orders/rules/lookup.ts';
 import type { LearnedPace } from './pace.ts';
 import { statusKey } from './status.ts';
 import { ageBy, LONGEST_MS } from './stay-times.ts';
+import { counted, inUnits } from '../documents/words.ts';
 
 const FEW_STAYS = 10;
 

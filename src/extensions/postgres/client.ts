@@ -5,14 +5,13 @@ import { deadline } from '../../base/clock.ts';
 import { storable } from '../../base/text.ts';
 import { rereadPassword, type PostgresDatabase } from '../../settings/database.ts';
 import type { DatabaseHost } from '../../settings/database-url.ts';
-import { StoreError } from '../../store/errors.ts';
+import { StoreError, unusable } from '../../store/errors.ts';
 
 /** How long a process without time left waits for an answer. */
 export const LAST_ANSWER_MS = 2_000;
 /** A connection that was unused for this time asks whether the other side is still there. */
 const KEEP_ALIVE_MS = 10_000;
 
-/** The server to which a new connection is made. */
 export interface Destination {
   readonly server: DatabaseHost;
   readonly connectTimeoutMs: number;
@@ -36,7 +35,6 @@ export class Client extends pg.Client {
   }
 }
 
-/** The open connections of a pool, from now on. */
 export function clientsOf(pool: pg.Pool): ReadonlySet<Client> {
   const clients = new Set<Client>();
   pool.on('connect', (client) => clients.add(client as unknown as Client));
@@ -58,7 +56,6 @@ export function storableValues(values: readonly unknown[]): unknown[] {
   return values.map((value) => (typeof value === 'string' && value.includes('\0') ? storable(value) : value));
 }
 
-/** A number, or its text if a number would lose digits. */
 function exactNumber(text: string): number | string {
   const number = Number(text);
   return Number.isSafeInteger(number) ? number : text;
@@ -115,9 +112,7 @@ function tlsOf({ tls, tlsCaFile }: PostgresDatabase) {
     get ca() {
       try {
         ca = readAuthorities(tlsCaFile);
-      } catch {
-        // The last that could be used stays.
-      }
+      } catch {}
       return ca;
     },
   };
@@ -134,6 +129,6 @@ function readAuthorities(file: string): string {
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     const advice = 'correct database.tlsCaFile';
-    throw new StoreError('unusable', `${file} cannot be used (${why}); ${advice}`, { cause });
+    throw unusable(`${file} cannot be used (${why}); ${advice}`, { cause });
   }
 }

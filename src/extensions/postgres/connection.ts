@@ -15,18 +15,14 @@ const IDLE_MS = 10_000;
 const LIFETIME_S = 60;
 /** Statements that have a name: they are parsed and planned once a connection. The program has fewer of them. */
 const KEPT_STATEMENTS = 500;
-/** How often a statement with a stale plan is tried on other connections. */
 export const MOST_STALE = 3;
 
 interface ConnectionOptions {
   readonly max: number;
   /** True (the default) if statements have names, under which sessions keep them. A snapshot cannot begin again when a pooler has lost one. */
   readonly areNamed?: boolean;
-  /** A server that is silent for this time is taken for lost, in milliseconds. */
   readonly answerTimeoutMs?: number;
-  /** Aborts when the process has no time left to wait for answers. */
   readonly hurry?: AbortSignal | undefined;
-  /** The server of all connections of the process to a database; one of its own unless given. */
   readonly primary?: Primary | undefined;
 }
 
@@ -268,7 +264,5 @@ class Adapter extends PostgresAdapter {
     await sql`select id from ${sql.table(lockTable)} where id = ${lockRowId} for update`.execute(db);
   }
 
-  override async releaseMigrationLock(): Promise<void> {
-    // The transaction's end does it.
-  }
+  override async releaseMigrationLock(): Promise<void> {}
 }

@@ -1,16 +1,12 @@
 import pg from 'pg';
 import { StoreError, UnlistedError, type StoreProblem } from '../../store/errors.ts';
 
-/** The advice about a server that takes no writes. */
 export const READ_ONLY = 'set database.url to the primary server, or default_transaction_read_only to off';
 const DENIED = 'refuses what the user may not do';
 
 type Meaning = readonly [said: RegExp, problem: StoreProblem, meaning: string, advice: string];
 
-/**
- * The codes of the server, with messages of PgBouncer, which has one code for all; their meanings, and what to do; `$1` stands for a
- * part of the message and `ROLE` for the user. The first that fits counts.
- */
+/** By the code and message: `$1` stands for a part of it and `ROLE` for the user. PgBouncer has one code for all. The first that fits counts. */
 const MEANINGS: readonly Meaning[] = [
   [
     /^08P01 .*statement pooling/,
@@ -70,10 +66,7 @@ const MEANINGS: readonly Meaning[] = [
   [/^(42P01|42703|42883|42P07)/, 'unusable', 'has other tables than this version', 'run: order-sync db status'],
 ];
 
-/**
- * The refusals of the database itself, because of the values: constraints, guards, text that it cannot hold. `P0` and the
- * classes that PostgreSQL leaves to others are those of a merchant's own triggers.
- */
+/** The refusals of a row's values. `P0` and the classes that PostgreSQL leaves to others are those of a merchant's own triggers. */
 const REFUSED = /^(2[23]|44|P0|(?!5[3-8]|72|XX)[5-9I-Z])/;
 
 /** Codes that speak of the server, the connection or a lock, even in a function, and not of the row. */
@@ -151,7 +144,6 @@ export function isAborted(error: unknown): boolean {
   return codeOf(error) === '25P02';
 }
 
-/** True if the server takes no writes, as a standby does. */
 export function isReadOnly(error: unknown): boolean {
   return codeOf(error) === '25006' && functionOf(error) === undefined;
 }
@@ -164,10 +156,7 @@ export function isTwice(error: unknown): boolean {
   return error instanceof StoreError && /^(23505|42P07|42710)/.test(codeOf(error.cause));
 }
 
-/**
- * The function, such as a merchant's trigger, in which a statement failed, if the failure is its own. Undefined in every
- * other case; the guards of order-sync have a code of their own.
- */
+/** The function, such as a merchant's trigger, in which a statement failed by itself. The guards of order-sync have a code of their own. */
 function functionOf(error: unknown): string | undefined {
   if (!isOfServer(error)) return undefined;
   const { where = '', routine, code = '' } = error;

@@ -1,6 +1,5 @@
 import type { Extension } from '../../cli/extension.ts';
 
-/** PostgreSQL as the database, with accounts shared by several workers. */
 export const postgres: Extension = {
   name: 'postgres',
   service: async () => (await import('./service.ts')).postgresService,

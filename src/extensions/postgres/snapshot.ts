@@ -4,7 +4,6 @@ import { compileFor } from '../../store/statement.ts';
 import type { Connections, Lent } from './connection.ts';
 import { isRolledBack } from './writer.ts';
 
-/** A connection that has a transaction open. */
 export type Session = Pick<Lent, 'db' | 'exec'>;
 
 const PAGE = 500;
@@ -31,7 +30,6 @@ export async function openSnapshot(connections: Pick<Connections, 'lend'>): Prom
   };
 }
 
-/** Reads the rows of a query by a cursor, `size` at a time. */
 export async function* cursorPages<Row>(session: Session, query: Query<Row>, size: number) {
   const compiled = compileFor(session.db, query);
   await session.db.executeQuery({ ...compiled, sql: `declare reading no scroll cursor for ${compiled.sql}` });

@@ -65,15 +65,10 @@ export class Standbys {
   }
 
   /**
-   * Resolves to true once enough standbys have flushed the commit, to false if `signal` aborts first. `isLast` tells whether
-   * a name is that of the owner's last commit: on another server or time-line that commit must be there.
+   * True once enough standbys have flushed the commit, false if `signal` aborts. `isLast` knows the owner's last
+   * commit, which must be on another server too.
    */
-  async prove(
-    commit: ReplicatedCommit,
-    account: string,
-    isLast: (name: string) => boolean,
-    signal: AbortSignal,
-  ): Promise<boolean> {
+  async prove(commit: ReplicatedCommit, account: string, isLast: (name: string) => boolean, signal: AbortSignal) {
     using _ = this.waiting();
     for (let waitMs = FIRST_LOOK_MS; !signal.aborted; waitMs = Math.min(waitMs * 2, LOOK_MS)) {
       if (await this.#look(commit, account, isLast)) return true;
@@ -83,12 +78,7 @@ export class Standbys {
   }
 
   /** Reads on the connection of a commit. True if the commit is proved. Throws `StoreError` if the connection is lost. */
-  async judge(
-    lent: Lent,
-    commit: ReplicatedCommit,
-    account: string,
-    isLast: (name: string) => boolean,
-  ): Promise<boolean> {
+  async judge(lent: Lent, commit: ReplicatedCommit, account: string, isLast: (name: string) => boolean) {
     const { position, timeLine, lastCommit, flushed } = await this.#read(lent, account);
     const isSameLine = timeLine !== null && timeLine === commit.timeLine;
     if (commit.position === undefined || !isSameLine) {
@@ -109,10 +99,7 @@ export class Standbys {
     }
   }
 
-  /**
-   * The position is the insert position of the log, which covers commits that are not flushed here yet. The same statement
-   * reads `sync_state`: the list of synchronous standbys may be emptied between any two statements.
-   */
+  /** The insert position covers commits that are not flushed yet. One statement, because the list of synchronous standbys may be emptied at any time. */
   async #read(lent: Lent, account: string): Promise<Reading> {
     const { rows } = await lent.exec(`select pg_current_wal_insert_lsn()::text as position,
       order_sync_time_line() as time_line,
@@ -136,7 +123,6 @@ function positionOf(text: string): bigint {
   return (BigInt(`0x${high}`) << 32n) | BigInt(`0x${low}`);
 }
 
-/** Reads the system identifier and the time-line of a server; null if it tells neither, or is a standby. */
 export async function readTimeLine(db: Database): Promise<string | null> {
   const { rows } = await sql<{ line: string | null }>`select order_sync_time_line() as line`.execute(db);
   return rows[0]?.line ?? null;
@@ -149,7 +135,6 @@ export const NO_TIME_LINE =
 export interface AttachedStandby {
   readonly name: string | null;
   readonly state: string | null;
-  /** `async`, `potential`, `sync` or `quorum`. */
   readonly kind: string | null;
 }
 
@@ -180,7 +165,6 @@ const UNPROVED_STANDBYS =
 const QUORUM_STANDBYS =
   'with ANY in synchronous_standby_names a standby that is promoted may lack the newest orders, which may be sent twice then: use FIRST, or promote only the standby that has received most (pg_last_wal_receive_lsn())';
 
-/** The weaknesses that a fail-over to one of the standbys meets if `required` of them must confirm each order. */
 export function weaknessesOfStandbys(standbys: readonly AttachedStandby[], required: number): readonly Weakness[] {
   const confirming = standbys.filter(({ kind }) => kind === 'sync' || kind === 'quorum').length;
   const few = `nothing is sent: ${confirming} of the standbys are synchronous, and database.synchronousStandbys is ${required}; see that they run and stand in synchronous_standby_names`;
@@ -191,11 +175,7 @@ export function weaknessesOfStandbys(standbys: readonly AttachedStandby[], requi
   ].flatMap((text) => (text === false ? [] : [{ name: 'standbys', text }]));
 }
 
-export async function weaknessesOf(
-  db: Database,
-  synchronousStandbys: number,
-  primary: Pick<Primary, 'weaknesses'>,
-): Promise<readonly Weakness[]> {
+export async function weaknessesOf(db: Database, synchronousStandbys: number, primary: Pick<Primary, 'weaknesses'>) {
   const isUnseen = (await readTimeLine(db)) === null;
   const ofStandbys = weaknessesOfStandbys(await readStandbys(db), synchronousStandbys);
   const ofServer = isUnseen ? [{ name: 'fail-overs', text: NO_TIME_LINE }] : [];

@@ -4,7 +4,7 @@ import { MIGRATIONS } from '../../../migrations/postgres/index.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { PostgresDatabase } from '../../settings/database.ts';
 import { ConfigError } from '../../settings/settings.ts';
-import { StoreError } from '../../store/errors.ts';
+import { StoreError, unusable } from '../../store/errors.ts';
 import { GroupWriter } from '../../store/group-writer.ts';
 import { assertNotMoved } from '../../store/tables/moves.ts';
 import {
@@ -42,11 +42,9 @@ type Fence = Pick<AccountLease, 'generation' | 'claim' | 'walked'>;
 export interface PostgresOptions extends Pick<OpenOptions, 'expect' | 'intoExisting' | 'warn'> {
   readonly instance?: string | undefined;
   readonly hurry?: AbortSignal | undefined;
-  /** For all connections that the process makes to the database; one of its own unless given. */
   readonly primary?: Primary | undefined;
 }
 
-/** Opens a database of PostgreSQL. Throws `StoreError` that says what is wrong with it and what to do. */
 export async function openStore(place: PostgresDatabase, clock: Clock, options: PostgresOptions): Promise<Store> {
   const { address } = place;
   const { expect, instance, hurry, warn, intoExisting = false, primary = new Primary(place) } = options;
@@ -108,11 +106,7 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
   return { ...forAccount('default'), close: () => disposal.disposeAsync() };
 }
 
-function listeningConnection(
-  place: PostgresDatabase,
-  { instance, hurry }: PostgresOptions,
-  primary: Primary,
-): Connections | undefined {
+function listeningConnection(place: PostgresDatabase, { instance, hurry }: PostgresOptions, primary: Primary) {
   if (!place.notify || instance === undefined) return undefined;
   return openConnections(place, { max: 1, hurry, primary, answerTimeoutMs: NOTICES_TIMEOUT_MS });
 }
@@ -153,7 +147,7 @@ async function assertSound(
   const found = rows[0] ?? {};
   clock.follow?.(new Date(Number(found['now'])), from, clock.monotonic());
   const fault = faultOf(found);
-  if (fault !== undefined) throw new StoreError('unusable', `${address} ${fault}`);
+  if (fault !== undefined) throw unusable(`${address} ${fault}`);
   const right = missingRight(found, { synchronousStandbys, writes: expect === 'upgrade' });
   if (right !== undefined) throw new ConfigError(right);
   if (found['reading'] === 'off' || expect === 'current' || expect === 'any') return;
@@ -189,7 +183,7 @@ async function bringUpToDate(
   const { address } = place;
   if (expect === 'upgrade' && applied.size === 0) {
     const hint = 'make them with: order-sync db migrate';
-    throw new StoreError('unusable', `${address} has no tables of order-sync; ${hint}`);
+    throw unusable(`${address} has no tables of order-sync; ${hint}`);
   }
   if (expect !== 'migrate' && expect !== 'upgrade') return;
   const names = applied.size > 0 ? [] : await takenNames(probed.db);

@@ -7,7 +7,6 @@ export const OWN_TABLES = [...TABLES, 'workers', 'ended_workers', 'account_wakes
 
 const MIGRATED = [...OWN_TABLES, 'kysely_migration', 'kysely_migration_lock'];
 
-/** The tables of other programs in this schema, in the order of their names; tables of an extension do not count. */
 export async function otherTables(db: Database): Promise<readonly string[]> {
   const names = sql.join(MIGRATED);
   const { rows } = await sql<{ name: string }>`select relname::text as name from pg_class

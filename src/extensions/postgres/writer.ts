@@ -19,18 +19,12 @@ const ASK_AGAIN_MS = 250;
 /** The first event on a new time-line gets a multiple of this as its id: no promoted standby lacks more events. */
 const EVENTS_OF_A_TIME_LINE = 1_000_000_000;
 
-/**
- * The limits of a transaction that writes. It waits for the row of the account while others write, and a process that stands
- * still in the middle loses the row before its heartbeat is over.
- */
+/** A writer waits for the row of the account, and loses it before its heartbeat is over if it stands still. */
 const BEGIN = `begin isolation level read committed;
   set local lock_timeout = '3s'; set local statement_timeout = '30s';
   set local idle_in_transaction_session_timeout = '2s'`;
 
-/**
- * Set once the account is locked: from then on all its orders wait while a merchant's transaction locks one of them. The
- * server, the database or the role may have a weaker `synchronous_commit` at any moment; a stronger one stays.
- */
+/** Once the account is locked, no merchant's lock makes all its orders wait, and a weaker `synchronous_commit` of the server is raised. */
 const ONCE_LOCKED = `set_config('lock_timeout', '200ms', true),
         case when current_setting('synchronous_commit') in ('off', 'local', 'remote_write')
           then set_config('synchronous_commit', 'on', true) end`;
@@ -58,15 +52,13 @@ type Attempt<Result> =
   | { readonly kind: 'unknown'; readonly name: string; readonly result: Result; readonly failure: StoreError };
 
 /**
- * The transactions of one account. Each locks the row of the account first, so that they come one after the other, whichever
- * process writes. Commits of an owner name themselves in it: when the connection is lost during a commit, the name tells if it was
- * done; and when the last one's name is gone, the database was put back to an older state. Commits of a person wake the owner.
+ * Each transaction locks the account's row first. Commits of an owner name themselves in it: the name tells whether a
+ * commit was done, and whether an older copy was put back.
  */
 export class AccountTransactions implements Transactions {
   readonly #deps: TransactionDeps;
   readonly #account: string;
   readonly #owner: OwnerWriting | undefined;
-  /** The server's time-line in the transaction that is under way, or in the last one. */
   #timeLine: string | null | undefined;
   /** The names of this owner's last commit and of later commits that may have been done; the claim is the first. */
   #last: string[];
@@ -99,11 +91,7 @@ export class AccountTransactions implements Transactions {
     await tx.run?.(CompiledQuery.raw('set constraints all immediate'));
   }
 
-  async run<Result>(
-    work: Work<Result>,
-    signal: AbortSignal,
-    onFailure: (failure: StoreError) => void,
-  ): Promise<Result> {
+  async run<Result>(work: Work<Result>, signal: AbortSignal, onFailure: (failure: StoreError) => void) {
     const { clock } = this.#deps;
     const deadline = clock.monotonic() + RETRY_FOR_MS;
     for (let stale = 0; ;) {
@@ -129,7 +117,6 @@ export class AccountTransactions implements Transactions {
     }
   }
 
-  /** Throws if the work was not committed, and trying again would not help. */
   async #attempt<Result>(work: Work<Result>): Promise<Attempt<Result>> {
     const name = randomUUID();
     let lent: Lent | undefined;
@@ -240,10 +227,7 @@ export class AccountTransactions implements Transactions {
     throw new OwnedError(`another process has taken over the account ${this.#account}`);
   }
 
-  /**
-   * Finds out whether a commit was done. The lost connection has the account's row locked until the server has ended its
-   * transaction in one way or the other, so the row then tells the truth.
-   */
+  /** The row tells the truth: the lost connection has it locked until the server has ended its transaction. */
   async #wasCommitted(
     { name, failure }: { readonly name: string; readonly failure: StoreError },
     signal: AbortSignal,

@@ -2,8 +2,9 @@ import { instantMs } from '../../base/instant.ts';
 import { ORDER_STATES, WAITING_STATES, type OrderState } from '../../orders/rules/states.ts';
 import type { Card, Chart, Column, Row, Section, Span, Verdict } from '../documents/document.ts';
 import { accountAdvice, accountColumns, accountFact, emptyVerdict, type ReportScope } from '../documents/sections.ts';
-import { compareTexts, counted, cut, inWords, sumOf } from '../../base/words.ts';
+import { sumOf } from '../../base/words.ts';
 import { waitingChart } from './reconciliation/charts.ts';
+import { counted, inWords, cut, compareTexts } from '../documents/words.ts';
 
 export interface AgeGroup extends Readonly<Record<keyof Span | 'p90' | 'longest', number | null>> {
   readonly state: string;

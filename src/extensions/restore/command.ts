@@ -9,7 +9,6 @@ import type { Store } from '../../store/port.ts';
 import { lockFile } from '../../store/sqlite/owner.ts';
 import { accountFilterOf, accountGiven, accountOf } from '../../cli/shared/account.ts';
 import { actorOf, addReasonOptions, confirm, type DecisionOptions } from '../operate/decision-options.ts';
-import { counted } from '../../base/words.ts';
 import { plainConfig } from '../../cli/shared/options.ts';
 import { rowId } from '../documents/commands/options.ts';
 import { readFailOvers } from '../../store/tables/fail-overs.ts';
@@ -20,6 +19,7 @@ import { print } from '../documents/commands/print.ts';
 import { withStore } from '../../cli/shared/store.ts';
 import { accountWords } from '../../accounts/rules/name.ts';
 import { pasteable } from '../../base/invocation.ts';
+import { counted } from '../documents/words.ts';
 
 const HELP = `
 For a database that was put back to an older state. It does not know which

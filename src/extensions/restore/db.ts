@@ -5,7 +5,6 @@ import { sqlitePath } from '../../settings/config.ts';
 import { backUp, checkIntegrity } from './tables/backup.ts';
 import { assertFile } from '../../store/sqlite/store.ts';
 import { plainConfig } from '../../cli/shared/options.ts';
-import { checkChains, type KnownHead } from '../../store/tables/chain.ts';
 import { RESTORE_ADVICE } from '../../store/mark.ts';
 import type { Mark, Store } from '../../store/port.ts';
 import { accountsIn } from '../../store/tables/accounts.ts';
@@ -15,6 +14,7 @@ import { terminalLine } from '../../cli/shared/progress.ts';
 import { fieldsText, type Field } from '../../cli/shared/terminal.ts';
 import { correctCounts } from './tables/counts.ts';
 import { pasteable } from '../../base/invocation.ts';
+import { type KnownHead, checkChains } from './tables/chain.ts';
 
 export const define = { check: defineCheck, backup: defineBackup };
 

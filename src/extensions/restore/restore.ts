@@ -2,8 +2,7 @@ import { type Assumption, freeOfDoubt } from '../../orders/rules/create.ts';
 import { accountsIn, nextGeneration } from '../../store/tables/accounts.ts';
 import { setHold } from '../../store/tables/account-holds.ts';
 import { recordStop } from '../../store/tables/account-stops.ts';
-import { insertHappenings, newestEventTime } from '../../store/tables/events.ts';
-import { forgetMove } from '../../store/tables/moves.ts';
+import { insertHappenings } from '../../store/tables/events.ts';
 import { orderIds, lockOrder, saveDecision } from '../../store/orders/orders.ts';
 import { findOrders } from '../../store/find-orders.ts';
 import { pagesAfter, partsOf } from '../../store/pages.ts';
@@ -14,6 +13,7 @@ import type { FailOver } from '../../accounts/rules/fail-over.ts';
 import { finding, type Decision, type Tracking } from '../../orders/rules/tracking.ts';
 import { countDoubtful, tellFailOver } from '../../store/tables/fail-overs.ts';
 import { trackingOf } from '../../store/orders/order-columns.ts';
+import { newestEventTime, forgetMove } from './tables/counts.ts';
 
 /** No process owns the accounts meanwhile, and the store is opened as a restored one. */
 type RestoreDeps = Assuming & Pick<FlowDeps, 'store'> & { readonly accounts: readonly string[] };

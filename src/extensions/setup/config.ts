@@ -1,10 +1,8 @@
 import type { Command } from 'commander';
 import {
-  configSources,
   ConfigError,
   loadConfig,
   requireExchange,
-  type ConfigSource,
   type AccountConfig,
   type Config,
   type ConfigOptions,
@@ -15,10 +13,11 @@ import { configOptions } from '../../cli/shared/options.ts';
 import { printLong } from '../documents/commands/print.ts';
 import { durationText } from '../../settings/values.ts';
 import { DEFAULT_ACCOUNT } from '../../accounts/rules/name.ts';
-import { counted } from '../../base/words.ts';
 import { longestCronGapMs } from './cron-gap.ts';
 import { settingsSchema } from './schema.ts';
 import { fieldsText } from '../../cli/shared/terminal.ts';
+import { type ConfigSource, configSources } from './sources.ts';
+import { counted } from '../documents/words.ts';
 
 export const define = { show: defineShow, check: defineCheck, schema: defineSchema };
 

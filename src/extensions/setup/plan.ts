@@ -3,12 +3,13 @@ import { extname, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { ACCOUNT_NAME, ACCOUNT_NAME_FORM } from '../../accounts/rules/name.ts';
 import { CommandError, EXIT } from '../../cli/shared/exit.ts';
-import { configSources, type ConfigOptions } from '../../settings/config.ts';
+import { type ConfigOptions } from '../../settings/config.ts';
 import { databaseUrl, withoutPassword } from '../../settings/database-url.ts';
 import { ownFile } from '../../settings/layers.ts';
 import { readValueFile } from '../../settings/settings-file.ts';
 import { headerText, reader, secureUrl } from '../../settings/values.ts';
 import type { Dialogue } from '../operate/decision-options.ts';
+import { configSources } from './sources.ts';
 
 export const DATABASE = 'data/order-sync.db';
 export const SANDBOX = { url: 'http://127.0.0.1:8089', key: 'sandbox-key' };

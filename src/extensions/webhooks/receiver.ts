@@ -1,5 +1,5 @@
-import { counted } from '../../base/words.ts';
 import type { WebhookState } from './tables/endpoints.ts';
+import { counted } from '../documents/words.ts';
 
 export const PRIVATE_ADDRESS = 'its address is not public';
 

@@ -5,7 +5,7 @@ import type { CreateSettings } from '../rules/create.ts';
 import type { FollowSettings } from '../rules/lookup.ts';
 import type { OverdueSettings } from '../../findings/rules/age.ts';
 import type { ReconcileSettings } from '../../findings/rules/finding.ts';
-import type { OrderExchange } from '../../exchange/for-orders.ts';
+import type { OrderExchange } from '../../exchange/client.ts';
 import type { Config } from '../../settings/config.ts';
 import type { Database, Store } from '../../store/port.ts';
 import type { CreateGuard } from './guard.ts';

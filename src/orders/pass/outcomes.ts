@@ -5,7 +5,7 @@ import type { CreateOutcome } from '../rules/create.ts';
 import { lateMsOf, type Tracking, type OrderEvent } from '../rules/tracking.ts';
 import type { FollowSettings, LookupDecision } from '../rules/lookup.ts';
 import type { SeenStatus } from '../../store/tables/accounts.ts';
-import type { OrderLookup } from '../../exchange/for-orders.ts';
+import type { OrderLookup } from '../../exchange/client.ts';
 import type { Health } from '../../exchange/transport/breaker.ts';
 import { REFUSALS } from '../../accounts/rules/restraints.ts';
 import { preOrderIdsIn } from '../../exchange/ids.ts';

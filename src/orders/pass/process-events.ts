@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Restraint, RestraintKind } from '../../accounts/rules/restraints.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { RequestEvent } from '../../exchange/account.ts';
-import type { OrderExchange } from '../../exchange/for-orders.ts';
+import type { OrderExchange } from '../../exchange/client.ts';
 import type { AccountLease, Store } from '../../store/port.ts';
 
 export interface Failure {

@@ -1,10 +1,10 @@
-import { sql, type Expression } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import { isNeverLookedUp, LOOKUP_SOURCES, type DueLookup, type LookupSource } from '../../orders/rules/schedule.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../../orders/rules/states.ts';
 import { isOneOf } from '../dialect.ts';
 import { FIRST_DUE, isDueAfter, type DueKey } from '../find-orders.ts';
 import type { Database } from '../port.ts';
-import { queries, statement, textToFind } from '../statement.ts';
+import { literals, statement, textToFind } from '../statement.ts';
 
 /** When orders of an account are due next, in ms of UTC, by the work that is due; undefined if none is. */
 interface AccountDue {
@@ -17,39 +17,27 @@ interface AccountDue {
   readonly follow: number | undefined;
 }
 
-/** Columns of the first due time of each state that waits for something. */
 const CREATED = ['pending', 'invalid', 'sending'] as const;
 const FOLLOWED = [...FOLLOWED_STATES, ...RECHECKED_STATES].filter((state) => state !== 'unknown');
 const STATES = [...CREATED, 'unknown' as const, ...FOLLOWED];
 
-/** The account of the row of `account_owners` that a query is about. */
-export const ofOwner = sql.ref<string>('account_owners.account');
-
 type DueRow = { readonly account: string } & { readonly [S in (typeof STATES)[number]]: string | null };
 
-/** One entry of the index of due orders for each state of an account. */
-const dueTimesStatement = statement<{ accounts: string }, DueRow>((v) =>
-  queries
-    .selectFrom('account_owners')
-    .select('account_owners.account')
-    .select(STATES.map((state) => firstDue(state).as(state)))
-    .where(isOneOf('account_owners.account', v.accounts)),
+const dueTimesStatement = statement<{ accounts: string }, DueRow>(
+  (v) => sql`select account, ${sql.join(STATES.map(firstDue))} from account_owners
+    where ${isOneOf('account_owners.account', v.accounts)}`,
 );
 
 function firstDue(state: OrderState) {
-  const orders = queries
-    .selectFrom('merchant_orders as due')
-    .where('due.account', '=', ofOwner)
-    .where('due.state', '=', sql.lit(state));
-  // One without a time is in flight, or was.
-  if (state === 'sending') return orders.select(sql<string>`min(coalesce(next_action_at, ''))`.as('at'));
-  // A range, so that the orders that are never due are not read.
-  return orders
-    .where('due.next_action_at', '>', sql.lit(''))
-    .select((due) => due.fn.min('due.next_action_at').as('at'));
+  // A sending order without a time is in flight, or was. The range leaves out the orders that are never due.
+  const [at, range] =
+    state === 'sending'
+      ? [sql`coalesce(next_action_at, '')`, sql``]
+      : [sql`next_action_at`, sql`and next_action_at > ''`];
+  return sql`(select min(${at}) from merchant_orders as due
+    where due.account = account_owners.account and due.state = ${sql.lit(state)} ${range}) as ${sql.ref(state)}`;
 }
 
-/** Reads when orders are due in each of these accounts that ever had an owner. */
 export async function dueTimes(db: Database, accounts: readonly string[]): Promise<readonly AccountDue[]> {
   const { rows } = await dueTimesStatement(db, { accounts: JSON.stringify(accounts) });
   return rows.map((row) => ({
@@ -72,58 +60,38 @@ function dueMs(time: string): number {
   return Number.isNaN(ms) ? (time < '2' ? 0 : Number.POSITIVE_INFINITY) : ms;
 }
 
-/** Findings that time alone brings or ends, and records that were not compared yet. */
-const judged = () => [
-  queries
-    .selectFrom('merchant_orders as followed')
-    .select('followed.account')
-    .where('followed.account', '=', ofOwner)
-    .where(
-      'followed.state',
-      'in',
-      FOLLOWED_STATES.map((state) => sql.lit(state)),
-    ),
-  queries
-    .selectFrom('findings')
-    .select('findings.account')
-    .where('findings.account', '=', ofOwner)
-    .where('findings.status', 'in', [sql.lit('open'), sql.lit('acknowledged')]),
-  queries
-    .selectFrom('order_records')
-    .select('order_records.account')
-    .where('order_records.account', '=', ofOwner)
-    .where('order_records.compared_at', 'is', null),
-];
-/** Makes the statement that reads in which of some accounts, a JSON array, one of the queries finds a row. */
-export const accountsWhere = (rowsOf: () => readonly Expression<unknown>[]) =>
-  statement<{ accounts: string }, { account: string }>((v) =>
-    queries
-      .selectFrom('account_owners')
-      .select('account')
-      .where(isOneOf('account_owners.account', v.accounts))
-      // As a value: SQLite makes a join of `exists`, and may begin it with the rows of all these accounts.
-      .where((where) =>
-        where.or(rowsOf().map((rows) => where(sql`(select 1 from ${rows} as found limit 1)`, 'is not', null))),
-      ),
-  );
-const judgedStatement = accountsWhere(judged);
-
-/** Reads in which of these accounts the sweep of findings has work. */
-export async function accountsToJudge(db: Database, accounts: readonly string[]): Promise<readonly string[]> {
-  return (await judgedStatement(db, { accounts: JSON.stringify(accounts) })).rows.map(({ account }) => account);
+/** Makes a function that reads in which of some accounts one of the queries, which name `account_owners.account`, finds a row. */
+export function accountsWhere<Given extends object = object>(
+  queriesOf: (values: Given) => readonly RawBuilder<unknown>[],
+) {
+  const find = statement<Given & { accounts: string }, { account: string }>((v) => {
+    // As a value: SQLite makes a join of `exists`, and may begin it with the rows of all these accounts.
+    const found = queriesOf(v).map((query) => sql`(${query} limit 1) is not null`);
+    return sql`select account from account_owners
+      where ${isOneOf('account_owners.account', v.accounts)} and (${sql.join(found, sql` or `)})`;
+  });
+  return async (db: Database, accounts: readonly string[], values = {} as Given): Promise<readonly string[]> => {
+    const { rows } = await find(db, { ...values, accounts: JSON.stringify(accounts) });
+    return rows.map(({ account }) => account);
+  };
 }
 
-/** True if an order of the account is due ever, or the account has work for a sweep. */
+/** Reads in which accounts the sweep of findings has work: time alone brings and ends some, and records may not be compared yet. */
+export const accountsToJudge = accountsWhere(() => [
+  sql`select 1 from merchant_orders as followed where followed.account = account_owners.account
+    and followed.state in (${literals(FOLLOWED_STATES)})`,
+  sql`select 1 from findings where findings.account = account_owners.account and status in ('open', 'acknowledged')`,
+  sql`select 1 from order_records where order_records.account = account_owners.account and compared_at is null`,
+]);
+
 export async function isAnythingAwaited(db: Database, account: string): Promise<boolean> {
   const [times] = await dueTimes(db, [account]);
   if (times !== undefined && [times.create, times.verify, times.follow].some((at) => at !== undefined)) return true;
   return (await accountsToJudge(db, [account])).length > 0;
 }
 
-/** The most accounts of one look; the next look continues after them. */
 const ACCOUNTS_OF_A_LOOK = 1_000;
 
-/** Accounts with rows to send, each with its first due time in ms of UTC, and the place after which there may be more. */
 interface AccountsToSend {
   readonly due: ReadonlyMap<string, number>;
   readonly next: string | undefined;
@@ -131,43 +99,25 @@ interface AccountsToSend {
 
 const SENT_STATES = ['pending', 'invalid'] as const;
 type SentState = (typeof SENT_STATES)[number];
+type SentRow = { account: string; at: string; state: SentState };
 type Place = { readonly after: string; readonly limit: number };
 
 /** From one account that has such rows to the next, in the indexes that have these rows alone. */
-const toSendStatement = statement<Place, { account: string; at: string; state: SentState }>((v) =>
-  waitingIn('pending', v).unionAll(waitingIn('invalid', v)),
+const toSendStatement = statement(
+  (v: Place) => sql<SentRow>`${waitingIn('pending', v)} union all ${waitingIn('invalid', v)}`,
 );
 
 /** By `limit 1`: with `min()` a plan that was made while there were few reads all rows that wait. */
 function waitingIn(state: SentState, v: Place) {
-  const rows = queries
-    .selectFrom('merchant_orders')
-    .where('state', '=', sql.lit(state))
-    .where('next_action_at', 'is not', null);
-  const firstAfter = (account: Expression<string>) =>
-    rows.where('account', '>', account).select('account').orderBy('account').limit(1);
-  const following = sql<string>`(${firstAfter(sql.ref<string>('waiting.account'))})`;
-  const accounts = queries
-    .withRecursive('waiting(account)', (db) =>
-      db
-        .selectFrom(firstAfter(sql`${v.after}`).as('first'))
-        .select('account')
-        .unionAll(db.selectFrom('waiting').where('account', 'is not', null).select(following.as('account'))),
-    )
-    .selectFrom('waiting')
-    .where('account', 'is not', null)
-    .select('account')
-    .select(
-      rows
-        .where('account', '=', sql.ref<string>('waiting.account'))
-        .select(sql<string>`next_action_at`.as('at'))
-        .orderBy('next_action_at')
-        .limit(1)
-        .as('at'),
-    )
-    .select(sql.lit(state).as('state'))
-    .limit(v.limit);
-  return queries.selectFrom(accounts.as(`of_${state}`)).selectAll();
+  const rows = sql`from merchant_orders where state = ${sql.lit(state)} and next_action_at is not null`;
+  return sql<SentRow>`select * from (
+    with recursive waiting(account) as (
+      select account from (select account ${rows} and account > ${v.after} order by account limit 1) as first
+      union all select (select account ${rows} and account > waiting.account order by account limit 1)
+        from waiting where account is not null)
+    select account, ${sql.lit(state)} as state,
+      (select next_action_at ${rows} and account = waiting.account order by next_action_at limit 1) as "at"
+    from waiting where account is not null limit 0 + ${v.limit}) as ${sql.ref(`of_${state}`)}`;
 }
 
 /** Reads which accounts after a place have rows to be sent, due or not: at most `ACCOUNTS_OF_A_LOOK` of each kind of rows. */
@@ -182,7 +132,6 @@ export async function accountsToSend(db: Database, after: string): Promise<Accou
   return { due, next: last.toSorted()[0] };
 }
 
-/** The time until which the orders of a source count as due, and the place after which it is read. */
 interface SourcePlace {
   readonly until: Date;
   readonly after: DueKey | undefined;
@@ -196,33 +145,26 @@ type Values = Readonly<Record<string, string | number>>;
 const name = (source: LookupSource, what: string) => `${source} ${what}`;
 
 /** One range of an index for each source, in one statement: a round costs little, however few orders are due. */
-const lookupsStatement = statement<Values, LookupRow>((v) => {
-  const [first, ...rest] = LOOKUP_SOURCES.map((source) => queries.selectFrom(dueOf(source, v).as('due')).selectAll());
-  if (first === undefined) throw new Error('there is a source');
-  return rest.reduce((all, one) => all.unionAll(one), first);
-});
+const lookupsStatement = statement(
+  (v: Values) =>
+    sql<LookupRow>`${sql.join(
+      LOOKUP_SOURCES.map((source) => dueOf(source, v)),
+      sql` union all `,
+    )}`,
+);
 
 function dueOf(source: LookupSource, v: Values) {
-  const direction = source === 'newest' ? 'desc' : 'asc';
-  const due = queries
-    .selectFrom('merchant_orders')
-    .select(['external_order_id as externalOrderId', sql<string>`next_action_at`.as('nextActionAt')])
-    .select(sql.lit<LookupSource>(source).as('source'))
-    .select(
-      source === 'accepted'
-        ? sql<number>`case when last_lookup_at is null then 1 else 0 end`.as('isNew')
-        : sql.lit<number>(0).as('isNew'),
-    )
-    .where('account', '=', textToFind(v['account'] as string))
-    .where('state', '=', sql.lit(isNeverLookedUp(source) ? 'accepted' : source))
-    .where('next_action_at', '<=', v[name(source, 'until')] as string)
-    .where(
-      isDueAfter({ nextActionAt: v[name(source, 'time')] as string, externalOrderId: v[name(source, 'id')] as string }),
-    )
-    .orderBy('next_action_at', direction)
-    .orderBy('external_order_id', direction)
-    .limit(v['limit'] as number);
-  return isNeverLookedUp(source) ? due.where('last_lookup_at', 'is', null) : due;
+  const isNew = isNeverLookedUp(source);
+  const direction = sql.raw(source === 'newest' ? 'desc' : 'asc');
+  const after = { nextActionAt: v[name(source, 'time')] as string, externalOrderId: v[name(source, 'id')] as string };
+  return sql`select * from (
+    select external_order_id as "externalOrderId", next_action_at as "nextActionAt", ${sql.lit(source)} as source,
+      ${source === 'accepted' ? sql`case when last_lookup_at is null then 1 else 0 end` : sql`0`} as "isNew"
+    from merchant_orders
+    where account = ${textToFind(v['account'] as string)} and state = ${sql.lit(isNew ? 'accepted' : source)}
+      and next_action_at <= ${v[name(source, 'until')]} and ${isDueAfter(after)}
+      ${isNew ? sql`and last_lookup_at is null` : sql``}
+    order by next_action_at ${direction}, external_order_id ${direction} limit 0 + ${v['limit']}) as due`;
 }
 
 /** Reads up to `limit` due orders of each source, the oldest first; of `newest` the newest first. */

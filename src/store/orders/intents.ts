@@ -17,11 +17,7 @@ const intentsStatement = statement((v: { account: string; ids: string }) =>
     .where(isOneOf('external_order_id', v.ids)),
 );
 
-/**
- * Reads the intents of a transaction again as its last statement, after the deferred triggers. If a trigger has undone or
- * changed an intent, which a count of changed rows does not show, throws `StoreError`: nothing is committed, so nothing is
- * sent.
- */
+/** The last statement of a transaction: throws `StoreError` if a trigger has undone or changed an intent, which no count of changed rows shows. */
 export async function assertIntents(tx: Transaction, runDeferred: () => Promise<void> | undefined): Promise<void> {
   const byAccount = [...Map.groupBy(tx.intents ?? [], ({ tracking }) => tracking.account)];
   if (byAccount.length === 0) return;

@@ -23,7 +23,6 @@ export class Looks {
     this.#wake?.();
   }
 
-  /** Waits for the next look, `longestMs` at most, or until `signal` aborts. */
   async next(longestMs: number, signal: AbortSignal): Promise<void> {
     const { promise: hinted, resolve } = Promise.withResolvers<void>();
     this.#wake = resolve;

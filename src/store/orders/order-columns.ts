@@ -6,6 +6,7 @@ import { COLUMN_OF, type MerchantOrder, type UncheckedOrder } from '../../orders
 import type { MerchantOrdersTable } from '../schema.ts';
 
 export type OrderRow = Selectable<MerchantOrdersTable>;
+export type OrderKey = Pick<Tracking, 'account' | 'externalOrderId'>;
 
 export type OrderColumn = (typeof COLUMN_OF)[keyof MerchantOrder];
 
@@ -21,7 +22,6 @@ export function columnsOf(order: MerchantOrder): OrderColumns {
 
 const OPTIONAL: readonly string[] = ['limit', 'paymentToken', 'providerType', 'cryptoAddress', 'bonus'];
 
-/** Reads the merchant's columns of a row or of a file; they are not checked yet. */
 export function uncheckedOrderOf(columns: Readonly<Partial<Record<OrderColumn, unknown>>>): UncheckedOrder {
   return orderFrom(columns, null);
 }
@@ -77,7 +77,6 @@ function count(value: unknown): number {
 
 export type TrackedField = keyof Omit<Tracking, 'account' | 'externalOrderId'>;
 
-/** The column of each field that order-sync tracks, beside the key: its name in snake case. */
 const TRACKED_COLUMNS = Object.keys(trackingOf({} as OrderRow))
   .filter((field): field is TrackedField => field !== 'account' && field !== 'externalOrderId')
   .map(
@@ -100,10 +99,7 @@ export function trackedColumnsOf(tracking: Tracking, fields: readonly TrackedFie
   return Object.fromEntries(tracked.map(([field, column]) => [column, tracking[field]]));
 }
 
-/**
- * Returns the fields that differ as a bit each, for `fieldsIn`. The due time always counts as one: an unreadable one is read as
- * none, and the row must not keep it.
- */
+/** Returns the fields that differ as a bit each. The due time always counts as one, because an unreadable one is read as none. */
 export function changedFields(before: Tracking, after: Tracking): number {
   let changed = 0;
   TRACKED_FIELDS.forEach((field, place) => {

@@ -4,22 +4,16 @@ import type { Clock } from '../../base/clock.ts';
 import { readTime } from '../../base/instant.ts';
 import type { OrderState } from '../../orders/rules/states.ts';
 import { MERCHANT_ID } from '../tables/accounts.ts';
-import { ROW_COLUMNS, type OrderRow } from './order-columns.ts';
+import { ROW_COLUMNS, type OrderKey, type OrderRow } from './order-columns.ts';
 import { FIRST_DUE, type DueKey } from '../find-orders.ts';
 import type { Database, Transaction } from '../port.ts';
 import { queries, statement } from '../statement.ts';
 
 export interface FollowedRow extends OrderRow {
   readonly earlier_body: string | null;
-  /** 1 if the order has findings that are not resolved. */
   readonly has_findings: number;
   /** merchant.id of the account's first record (§2.7). */
   readonly merchant_id: string | null;
-}
-
-interface OrderKey {
-  readonly account: string;
-  readonly externalOrderId: string;
 }
 
 const readStatement = statement((v: OrderKey) => followedRow(v));
@@ -30,46 +24,29 @@ function followedRow(v: OrderKey) {
   return queries
     .selectFrom('merchant_orders as o')
     .select(ROW_COLUMNS.map((column) => `o.${column}` as const))
-    .select((select) => [
-      select
-        .selectFrom('order_records as r')
-        .select('r.body')
-        .whereRef('r.account', '=', 'o.account')
-        .whereRef('r.external_order_id', '=', 'o.external_order_id')
-        .as('earlier_body'),
-      select
-        .exists(
-          select
-            .selectFrom('findings as f')
-            .select('f.id')
-            .whereRef('f.account', '=', 'o.account')
-            .whereRef('f.external_order_id', '=', 'o.external_order_id')
-            .where('f.status', '<>', 'resolved'),
-        )
-        .as('has_findings'),
-      select
-        .selectFrom('account_facts as m')
-        .select('m.value')
-        .whereRef('m.account', '=', 'o.account')
-        .where('m.name', '=', MERCHANT_ID)
-        .as('merchant_id'),
+    .select([
+      sql<string | null>`(select body from order_records as r
+        where r.account = o.account and r.external_order_id = o.external_order_id)`.as('earlier_body'),
+      sql<number>`exists (select 1 from findings as f
+        where f.account = o.account and f.external_order_id = o.external_order_id and f.status <> 'resolved')`.as(
+        'has_findings',
+      ),
+      sql<string | null>`(select value from account_facts as m
+        where m.account = o.account and m.name = ${sql.lit(MERCHANT_ID)})`.as('merchant_id'),
     ])
     .where('o.account', '=', v.account)
     .where('o.external_order_id', '=', v.externalOrderId);
 }
 
 export async function readFollowed(db: Database, account: string, externalOrderId: string) {
-  const { rows } = await readStatement(db, { account, externalOrderId });
-  return rows[0] as FollowedRow | undefined;
+  return (await readStatement(db, { account, externalOrderId })).rows[0];
 }
 
 /** Locks the row, as `lockOrder` does. */
 export async function lockFollowed(tx: Transaction, account: string, externalOrderId: string) {
-  const { rows } = await lockStatement(tx, { account, externalOrderId });
-  return rows[0] as FollowedRow | undefined;
+  return (await lockStatement(tx, { account, externalOrderId })).rows[0];
 }
 
-/** The facts that decide whether an order waits for too long, its statuses, and its place among the due orders. */
 export interface AgedOrder extends OrderAge, DueKey {
   readonly orderStatus: string | null;
   readonly cryptoStatus: string | null;
@@ -102,11 +79,7 @@ export async function* orderAges(
   }
 }
 
-export async function orderAgesById(
-  db: Database,
-  account: string,
-  externalOrderIds: readonly string[],
-): Promise<AgedOrder[]> {
+export async function orderAgesById(db: Database, account: string, externalOrderIds: readonly string[]) {
   const rows = await withAge(db)
     .where('o.account', '=', account)
     .where('o.external_order_id', 'in', externalOrderIds)

@@ -5,14 +5,8 @@ import { hasLongText, indexedBy, isFollowed } from '../dialect.ts';
 import { StoreError } from '../errors.ts';
 import { insertEvents } from '../tables/events.ts';
 import { headOf } from '../tables/chain.ts';
-import {
-  changedFields,
-  fieldsIn,
-  ROW_COLUMNS,
-  trackedColumnsOf,
-  type OrderRow,
-  type TrackedField,
-} from './order-columns.ts';
+import { changedFields, fieldsIn, ROW_COLUMNS, trackedColumnsOf } from './order-columns.ts';
+import type { OrderKey, TrackedField } from './order-columns.ts';
 import type { Database, Transaction } from '../port.ts';
 import { queries, statement, textToFind, together } from '../statement.ts';
 
@@ -22,7 +16,7 @@ type FollowedState = 'sending' | (typeof FOLLOWED_STATES)[number];
 export async function orderIds(
   db: Database,
   query: { account: string; states: readonly FollowedState[]; fromId: string; limit: number; notLookedUpSince?: Date },
-): Promise<string[]> {
+) {
   const { account, states, fromId, limit, notLookedUpSince } = query;
   const isToLookUp =
     notLookedUpSince === undefined
@@ -48,17 +42,9 @@ const sendingStatement = statement((v: { account: string; until: string; limit: 
     .limit(v.limit),
 );
 
-export async function sendingOrders(
-  db: Database,
-  query: { account: string; until: Date; limit: number },
-): Promise<string[]> {
+export async function sendingOrders(db: Database, query: { account: string; until: Date; limit: number }) {
   const { rows } = await sendingStatement(db, { ...query, until: query.until.toISOString() });
   return rows.map((row) => row.external_order_id);
-}
-
-interface OrderKey {
-  readonly account: string;
-  readonly externalOrderId: string;
 }
 
 const rowOf = (v: OrderKey) =>
@@ -71,16 +57,11 @@ const rowStatement = statement((v: OrderKey) => rowOf(v));
 const lockStatement = statement((v: OrderKey) => rowOf(v).forNoKeyUpdate());
 const lockFreeStatement = statement((v: OrderKey) => rowOf(v).forNoKeyUpdate().skipLocked());
 
-export async function readOrder(db: Database, account: string, externalOrderId: string): Promise<OrderRow | undefined> {
+export async function readOrder(db: Database, account: string, externalOrderId: string) {
   return (await rowStatement(db, { account, externalOrderId })).rows[0];
 }
 
-/** The first of these accounts that has an order with the id; undefined if none has. One search of the key for each. */
-export async function accountWithOrder(
-  db: Database,
-  accounts: readonly string[],
-  externalOrderId: string,
-): Promise<string | undefined> {
+export async function accountWithOrder(db: Database, accounts: readonly string[], externalOrderId: string) {
   if (accounts.length === 0) return undefined;
   const row = await db
     .selectFrom('merchant_orders')
@@ -93,34 +74,18 @@ export async function accountWithOrder(
   return row?.account;
 }
 
-/**
- * Reads one row to decide about, and locks it, because the merchant's own programs write it too. Returns undefined if
- * there is none. Throws `RowLockedError` if one of them has it locked for longer than a moment.
- */
-export async function lockOrder(
-  tx: Transaction,
-  account: string,
-  externalOrderId: string,
-): Promise<OrderRow | undefined> {
+/** Locks a row to decide about, because the merchant's programs write it too. Throws `RowLockedError` if one of them keeps it locked. */
+export async function lockOrder(tx: Transaction, account: string, externalOrderId: string) {
   return (await lockStatement(tx, { account, externalOrderId })).rows[0];
 }
 
 /** As `lockOrder`, for work that can wait: returns undefined also if another program has the row locked. */
-export async function lockFreeOrder(
-  tx: Transaction,
-  account: string,
-  externalOrderId: string,
-): Promise<OrderRow | undefined> {
+export async function lockFreeOrder(tx: Transaction, account: string, externalOrderId: string) {
   return (await lockFreeStatement(tx, { account, externalOrderId })).rows[0];
 }
 
 /** Counts the orders of each of these states, or those due at `until`; of states with millions of orders it takes as long as they are many. */
-export async function countByState(
-  db: Database,
-  account: string,
-  states: readonly OrderState[],
-  until?: Date,
-): Promise<Map<string, number>> {
+export async function countByState(db: Database, account: string, states: readonly OrderState[], until?: Date) {
   let orders = db.selectFrom('merchant_orders').where('account', '=', account).where('state', 'in', states);
   if (until !== undefined) orders = orders.where('next_action_at', '<=', until.toISOString());
   const rows = await orders
@@ -130,14 +95,11 @@ export async function countByState(
   return new Map(rows.map((row) => [row.state, Number(row.orders)]));
 }
 
-export async function postpone(
-  tx: Transaction,
-  query: { account: string; externalOrderId: string; until: Date },
-): Promise<void> {
+export async function postpone(tx: Transaction, { account, externalOrderId, until }: OrderKey & { until: Date }) {
   await tx
     .updateTable('merchant_orders')
-    .set((to) => ({ next_action_at: query.until.toISOString(), revision: to('revision', '+', 1) }))
-    .where((order) => order.and({ account: query.account, external_order_id: query.externalOrderId }))
+    .set((to) => ({ next_action_at: until.toISOString(), revision: to('revision', '+', 1) }))
+    .where((order) => order.and({ account, external_order_id: externalOrderId }))
     .execute();
 }
 
@@ -166,29 +128,15 @@ function savingOf(changed: number, isUpdated: boolean): ReturnType<typeof saving
   return saving;
 }
 
-/**
- * Writes a decision about an order: the row and its events, together. `before` is the row as this transaction read it: only the
- * columns that differ from it are written, and `updated_at` stays if nothing has changed. Returns the order as it is now. Throws
- * `StoreError` if the row has changed since it was read; then the transaction ends without any of it.
- */
-export async function saveDecision(
-  tx: Transaction,
-  before: Tracking,
-  decision: Decision,
-  now: Date,
-): Promise<Tracking> {
+/** Writes the columns of a row that differ from `before`, with its events. Throws `StoreError` if the row has changed since it was read. */
+export async function saveDecision(tx: Transaction, before: Tracking, decision: Decision, now: Date) {
   const saved = await saveIfUnchanged(tx, before, decision, now);
   if (saved === undefined) throw refused(before, 'was changed since it was read');
   return saved;
 }
 
 /** As `saveDecision`, for a row that an earlier transaction read: undefined if it has changed since; then nothing is written. */
-export async function saveIfUnchanged(
-  tx: Transaction,
-  before: Tracking,
-  decision: Decision,
-  now: Date,
-): Promise<Tracking | undefined> {
+export async function saveIfUnchanged(tx: Transaction, before: Tracking, decision: Decision, now: Date) {
   const tracking = { ...decision.tracking, revision: before.revision + 1 };
   const { account, externalOrderId } = tracking;
   const isMoved = before.state !== tracking.state || before.preOrderId !== tracking.preOrderId;
@@ -209,7 +157,7 @@ function refused({ externalOrderId }: Tracking, why: string): StoreError {
   return new StoreError('refused', `order ${JSON.stringify(externalOrderId)} ${why}`);
 }
 
-const preOrderStatement = statement((v: { account: string; externalOrderId: string; preOrderId: string }) =>
+const preOrderStatement = statement((v: OrderKey & { preOrderId: string }) =>
   queries
     .selectFrom('merchant_orders')
     .select('external_order_id')
@@ -219,10 +167,6 @@ const preOrderStatement = statement((v: { account: string; externalOrderId: stri
     .limit(1),
 );
 
-export async function orderWithPreOrder(
-  tx: Transaction,
-  order: { account: string; externalOrderId: string; preOrderId: string },
-): Promise<string | undefined> {
-  const { rows } = await preOrderStatement(tx, order);
-  return rows[0]?.external_order_id;
+export async function orderWithPreOrder(tx: Transaction, order: OrderKey & { preOrderId: string }) {
+  return (await preOrderStatement(tx, order)).rows[0]?.external_order_id;
 }

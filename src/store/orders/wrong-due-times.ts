@@ -2,26 +2,21 @@ import { sql } from 'kysely';
 import type { RestraintKind } from '../../accounts/rules/restraints.ts';
 import { FOLLOWED_STATES, type OrderState } from '../../orders/rules/states.ts';
 import { UNCORRECTED_TIMES } from '../tables/accounts.ts';
-import { isOneOf } from '../dialect.ts';
-import { ofOwner } from './due-times.ts';
+import { accountsWhere } from './due-times.ts';
 import type { Database, Transaction } from '../port.ts';
-import { queries, statement, textToFind } from '../statement.ts';
+import { literals, textToFind } from '../statement.ts';
 
-/** States whose due times are corrected if they are wrong. */
 export const CORRECTED_STATES = ['pending', ...FOLLOWED_STATES] as const;
 
 /** A disputed order may be due never: its record may be final. */
 const DUE_STATES: readonly OrderState[] = CORRECTED_STATES.filter((state) => state !== 'disputed');
 
-/** Orders of one state that are due only after `latest`, or never. */
 export interface WronglyDue {
   readonly account: string;
   readonly state: OrderState;
   readonly latest: Date;
   readonly limit: number;
-  /** The reason of their state begins so; then none that is due never. */
   readonly reason?: string;
-  /** Ids of orders that are left out, and of the only one that is meant. */
   readonly except?: readonly string[];
   readonly only?: string;
 }
@@ -66,56 +61,25 @@ export async function correctDueTimes(tx: Transaction, query: Correction): Promi
   return Number(result.numUpdatedRows);
 }
 
-/** No schedule plans a time after `due`, and no lease ends after `lease`. */
-const wrongTimesStatement = statement<Record<'accounts' | 'due' | 'lease', string>, { account: string }>((v) =>
-  queries
-    .selectFrom('account_owners')
-    .select('account')
-    .where(isOneOf('account_owners.account', v.accounts))
-    .where((where) => {
-      const orders = (states: readonly OrderState[]) =>
-        where
-          .selectFrom('merchant_orders as waiting')
-          .select('waiting.account')
-          .where('waiting.account', '=', ofOwner)
-          .where(
-            'waiting.state',
-            'in',
-            states.map((state) => sql.lit(state)),
-          );
-      const late = orders(CORRECTED_STATES).where('waiting.next_action_at', '>', v.due);
-      const never = orders(DUE_STATES).where('waiting.next_action_at', 'is', null);
-      const lease = where
-        .selectFrom('request_leases')
-        .select('request_leases.account')
-        .where('request_leases.account', '=', ofOwner)
-        .where('requests_until', '>', v.lease);
-      const uncorrected = where
-        .selectFrom('account_facts')
-        .select('account_facts.account')
-        .where('account_facts.account', '=', ofOwner)
-        .where('name', '=', sql.lit(UNCORRECTED_TIMES));
-      const refused = where
-        .selectFrom('account_holds')
-        .select('account_holds.account')
-        .where('account_holds.account', '=', ofOwner)
-        .where('kind', '=', sql.lit<RestraintKind>('key-refused'));
-      return where.or(
-        [lease, uncorrected, refused, late, never].map((rows) =>
-          where(sql`(select 1 from ${rows} as found limit 1)`, 'is not', null),
-        ),
-      );
-    }),
-);
+const wrong = accountsWhere((v: { due: string; lease: string }) => {
+  const orders = (states: readonly OrderState[]) =>
+    sql`select 1 from merchant_orders as waiting where waiting.account = account_owners.account
+      and waiting.state in (${literals(states)})`;
+  const of = (table: string) =>
+    sql`select 1 from ${sql.table(table)} where ${sql.ref(`${table}.account`)} = account_owners.account`;
+  return [
+    sql`${of('request_leases')} and requests_until > ${v.lease}`,
+    sql`${of('account_facts')} and name = ${sql.lit(UNCORRECTED_TIMES)}`,
+    sql`${of('account_holds')} and kind = ${sql.lit<RestraintKind>('key-refused')}`,
+    sql`${orders(CORRECTED_STATES)} and waiting.next_action_at > ${v.due}`,
+    sql`${orders(DUE_STATES)} and waiting.next_action_at is null`,
+  ];
+});
 
-/**
- * Reads which of these accounts a new owner puts right although nothing may be due in them: their due times or lease
- * were written under another clock, or their key was refused.
- */
+/** Reads in which accounts a new owner puts right a refused key, a due time after `due` or a lease after `lease`: no clock of ours wrote those. */
 export async function accountsToPutRight(
   db: Database,
   { accounts, due, lease }: { accounts: readonly string[]; due: Date; lease: Date },
-): Promise<readonly string[]> {
-  const latest = { accounts: JSON.stringify(accounts), due: due.toISOString(), lease: lease.toISOString() };
-  return (await wrongTimesStatement(db, latest)).rows.map(({ account }) => account);
+) {
+  return await wrong(db, accounts, { due: due.toISOString(), lease: lease.toISOString() });
 }

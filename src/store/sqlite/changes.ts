@@ -39,7 +39,6 @@ export async function* changesOf(
   }
 }
 
-/** Returns undefined if the system cannot watch files. */
 function watchFile(path: string, onWrite: () => void): FSWatcher | undefined {
   try {
     // The periodic look works without it.

@@ -16,7 +16,6 @@ import type { Tables } from '../schema.ts';
 
 /** A statement blocks the event loop no longer than this while another program writes; then the wait is asynchronous. */
 export const BUSY_TIMEOUT_MS = 50;
-/** The same limit while the database is opened, when there is nothing else to do. */
 const OPENING_TIMEOUT_MS = 250;
 const WAL_LIMIT_BYTES = 64 * 1024 * 1024;
 /** Less often than SQLite's own 1,000: a page that many commits change is then copied once, with one sync. */
@@ -35,10 +34,7 @@ export interface Connection {
 /** Wraps each statement, so that a simulated process can die at any commit. */
 export type WrapStatement = (sql: string, statement: SqliteStatement) => SqliteStatement;
 
-/**
- * Opens the file, made new with mode 0600 if `create` says so. `check` runs before anything of the file is changed; it throws if the
- * file cannot be used, and returns false if the file is not ours: then it stays as it is. Throws the driver's and the system's errors.
- */
+/** Runs `check` before anything of the file is changed; it returns false if the file is not ours and must stay as it is. Throws the driver's errors. */
 export function connect(
   path: string,
   options: { create: boolean; check?: (sqlite: Database.Database) => boolean; wrap?: WrapStatement },

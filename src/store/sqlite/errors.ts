@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { StoreError } from '../errors.ts';
+import { StoreError, unusable } from '../errors.ts';
 
 const MEANINGS = [
   [/^SQLITE_(CORRUPT|NOTADB)/, 'unusable', 'is not a sound SQLite database', 'restore a backup'],
@@ -49,7 +49,7 @@ export function missingDatabase(path: string): StoreError {
   const next = existsSync(dirname(path))
     ? '; make it with: order-sync db migrate'
     : ', nor its folder: correct database.url, or make both with: order-sync db migrate --create-folder';
-  return new StoreError('unusable', `there is no database at ${path}${next}`);
+  return unusable(`there is no database at ${path}${next}`);
 }
 
 export function isBusy(error: unknown): boolean {

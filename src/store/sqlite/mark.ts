@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
-import { StoreError } from '../errors.ts';
+import { StoreError, unusable } from '../errors.ts';
 import { GAP_MS, isBefore, MarkFollower, readMark, readPosition, readSignOfRestore, RESTORE_ADVICE } from '../mark.ts';
 import { assertNotMoved } from '../tables/moves.ts';
 import type { Mark, MarkContent, Position, Database as Tables } from '../port.ts';
@@ -75,16 +75,13 @@ export class FileMark extends MarkFollower implements Mark {
     // The file has no other mark than the one that its owner compares at the start.
   }
 
-  /**
-   * Throws `StoreError` if the database was moved elsewhere or may be an older copy. Asked at the beginning of the first transaction that writes:
-   * a new database has its mark before its first event, or a crash between the two would leave a history without a mark.
-   */
+  /** Throws `StoreError` if the database may be an older copy. Asked in the first transaction that writes: no history must be without a mark. */
   async assertNotOlder(tx: Tables): Promise<void> {
     if (this.#isChecked) return;
     await assertNotMoved(tx, this.#database);
     const mark = await this.read();
     const sign = await readSignOfRestore(tx, mark);
-    if (sign !== undefined) throw new StoreError('unusable', `${this.#database} ${sign}; ${RESTORE_ADVICE}`);
+    if (sign !== undefined) throw unusable(`${this.#database} ${sign}; ${RESTORE_ADVICE}`);
     if (mark === undefined) await this.#name(await readPosition(tx));
     this.#isChecked = true;
   }
@@ -97,7 +94,7 @@ export class FileMark extends MarkFollower implements Mark {
   protected override async name(): Promise<boolean> {
     const position = await readPosition(this.#db);
     if (isBefore(position, this.#named)) {
-      throw new StoreError('unusable', `${this.#database} was put back to an older state while it was open`);
+      throw unusable(`${this.#database} was put back to an older state while it was open`);
     }
     if (isBefore(this.#named, position)) {
       await this.#name(position);
@@ -116,24 +113,14 @@ function temporaryName(path: string): string {
 const replaceDurably: ReplaceFile = async (path, text) => {
   const temporary = temporaryName(path);
   try {
-    const file = await open(temporary, 'wx', 0o600);
-    try {
-      await file.writeFile(text);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    await writeFile(temporary, text, { flag: 'wx', mode: 0o600, flush: true });
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => undefined);
     throw error;
   }
-  const folder = await open(dirname(path));
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
+  await using folder = await open(dirname(path));
+  await folder.sync();
 };
 
 const replaceAtOnce: ReplaceFile = async (path, text) => {

@@ -15,16 +15,8 @@ interface FileLock {
   release(): void;
 }
 
-/**
- * Takes the lock of a database, or waits up to `patienceMs` for another owner to end. Throws `OwnedError` when it does
- * not end, `StoreError` when the lock cannot be made or there is no folder for it. The lock is an exclusive transaction on `<database>.lock`.
- */
-export async function lockFile(
-  databasePath: string,
-  clock: Clock,
-  patienceMs: number,
-  signal?: AbortSignal,
-): Promise<FileLock> {
+/** Throws `OwnedError` if another owner does not end within `patienceMs`. The lock is an exclusive transaction on `<database>.lock`. */
+export async function lockFile(databasePath: string, clock: Clock, patienceMs: number, signal?: AbortSignal) {
   // A path that is mistyped makes no folder.
   if (!existsSync(dirname(databasePath))) throw missingDatabase(databasePath);
   const deadline = clock.monotonic() + patienceMs;
@@ -40,7 +32,6 @@ export async function lockFile(
   }
 }
 
-/** The ownership of whoever has the lock of the file: it has every account, until it ends. */
 export function ownershipOf(lock: FileLock, store: Pick<Store, 'writer'>, clock: Clock): Ownership {
   const take = async (accounts: readonly string[]): Promise<readonly AccountLease[]> => {
     const generations = await store.writer.write((tx) => grantNext(tx, accounts));

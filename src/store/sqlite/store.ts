@@ -5,7 +5,7 @@ import { TABLES } from '../../../migrations/rules.ts';
 import type { Clock } from '../../base/clock.ts';
 import { changesOf } from './changes.ts';
 import { BUSY_TIMEOUT_MS, connect, dialectOf, type Connection, type WrapStatement } from './connection.ts';
-import { StoreError } from '../errors.ts';
+import { unusable } from '../errors.ts';
 import { GroupWriter } from '../group-writer.ts';
 import {
   assertKnownVersion,
@@ -37,9 +37,7 @@ export interface OpenOptions {
   readonly createFolder?: boolean;
   /** With `migrate`: makes the tables beside those of another program. */
   readonly intoExisting?: boolean;
-  /** Is told in a sentence what a person may want to mend. */
   readonly warn?: (text: string) => void;
-  /** Is told in a sentence what has changed, while nothing needs a person. */
   readonly inform?: (text: string) => void;
   readonly wrap?: WrapStatement;
   readonly synchronous?: 'off';
@@ -50,7 +48,6 @@ export interface OpenOptions {
   readonly replaceFile?: ReplaceFile;
 }
 
-/** Opens the database. Throws `StoreError` that says what is wrong with the file and what to do. */
 export async function openStore(path: string, clock: Clock, options: OpenOptions): Promise<Store> {
   assertFile(path, options);
   const connection = openConnection(path, options);
@@ -58,7 +55,8 @@ export async function openStore(path: string, clock: Clock, options: OpenOptions
     if (options.synchronous === 'off') connection.sqlite.pragma('synchronous = off');
     const mayMigrate = options.expect === 'migrate' || options.expect === 'upgrade';
     if (mayMigrate && !isUpToDate(MIGRATIONS, appliedMigrations(connection.sqlite))) {
-      await migrate(connection.kysely, describe(path), (error) => storeError(error, path));
+      const migrated = { migrations: MIGRATIONS, address: path };
+      await migrate(connection.kysely, migrated, (error) => storeError(error, path));
     }
     connection.sqlite.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
   } catch (error) {
@@ -110,10 +108,6 @@ function sharedWriter(writer: Writer): Writer {
   };
 }
 
-function unusable(message: string, options?: ErrorOptions): StoreError {
-  return new StoreError('unusable', message, options);
-}
-
 export function assertFile(path: string, options: Pick<OpenOptions, 'expect' | 'createFolder'>): void {
   if (!existsSync(path)) {
     assertNothingLeft(path);
@@ -138,10 +132,6 @@ function assertNothingLeft(path: string): void {
   );
 }
 
-function describe(path: string) {
-  return { migrations: MIGRATIONS, address: path };
-}
-
 function openConnection(path: string, options: OpenOptions): Connection {
   try {
     return connect(path, {
@@ -149,7 +139,8 @@ function openConnection(path: string, options: OpenOptions): Connection {
       check: (sqlite) => {
         const applied = appliedMigrations(sqlite);
         const { own, others } = applied.size > 0 ? { own: [], others: [] } : tablesOf(sqlite);
-        assertKnownVersion(describe(path), applied, options.expect, options.intoExisting === true ? [] : others);
+        const migrated = { migrations: MIGRATIONS, address: path };
+        assertKnownVersion(migrated, applied, options.expect, options.intoExisting === true ? [] : others);
         if (options.expect === 'any') return applied.size > 0;
         if (own.length > 0) throw foreignTables(path, own);
         return true;
@@ -167,10 +158,7 @@ async function closeConnection(connection: Connection): Promise<void> {
   connection.sqlite.close();
 }
 
-function tablesOf(sqlite: Connection['sqlite']): {
-  readonly own: readonly string[];
-  readonly others: readonly string[];
-} {
+function tablesOf(sqlite: Connection['sqlite']) {
   const tables = sqlite.prepare(`select name from sqlite_master where type = 'table' order by name`).pluck().all();
   const names = (tables as string[]).filter((name) => !/^(sqlite|kysely)_/.test(name));
   return {
@@ -225,11 +213,7 @@ export async function openSnapshot(path: string): Promise<Snapshot> {
   };
 }
 
-/**
- * Closes the snapshot and copies what others wrote meanwhile from the write-ahead log into the database. Otherwise a commit
- * of the daemon would do it, and wait for it. Writers need not wait for the copy. The rows that were read are valid even if
- * the copy fails, as on a full disk.
- */
+/** Copies what others wrote meanwhile from the log into the database, so that no commit of the daemon must do it. The rows are valid if it fails. */
 function closeAndCopyLog(path: string, sqlite: Database.Database): void {
   // Opened first, so that as few commits as can be come in between.
   const copier = new Database(path, { fileMustExist: true });

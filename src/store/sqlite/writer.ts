@@ -9,7 +9,6 @@ import { isBusy, rowError } from './errors.ts';
 const BUSY_TRIES = 40;
 const BUSY_WAIT_MS = 50;
 
-/** The transactions of a database file; each has the file to itself. */
 export class FileTransactions implements Transactions {
   readonly #connection: Connection;
   readonly #clock: Clock;
@@ -42,10 +41,7 @@ export class FileTransactions implements Transactions {
 function triggersOfOthers(sqlite: Connection['sqlite']): readonly string[] {
   const select = `select name from sqlite_master where type = 'trigger'
     and name not glob 'merchant_orders_*' and name not glob 'events_*' order by name`;
-  return sqlite
-    .prepare<[], { name: string }>(select)
-    .all()
-    .map(({ name }) => name);
+  return sqlite.prepare<[], string>(select).pluck().all();
 }
 
 /** Runs compiled queries on the driver, which a transaction has to itself until it ends. */

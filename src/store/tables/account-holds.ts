@@ -1,4 +1,4 @@
-import type { Restraint, RestraintKind, RestraintView } from '../../accounts/rules/restraints.ts';
+import type { Restraint, RestraintKind } from '../../accounts/rules/restraints.ts';
 import { readAccountFact, setAccountFact } from './accounts.ts';
 import { insertHappenings } from './events.ts';
 import type { Database, Transaction } from '../port.ts';
@@ -19,12 +19,6 @@ export async function readHolds(db: Database, account: string): Promise<readonly
   }));
 }
 
-export function storedHolds(account: string | undefined) {
-  const holds = queries.selectFrom('account_holds').select(['kind', 'since', 'until', 'reason', 'actor']);
-  const ofAccount = account === undefined ? holds : holds.where('account', '=', account);
-  return ofAccount.$castTo<RestraintView>();
-}
-
 /** Sets a hold of the account, in place of one of its kind. A hold that was not there is an event, unless it is of rate. */
 export async function setHold(tx: Transaction, account: string, hold: Restraint, now: Date): Promise<void> {
   const { kind, reason, actor } = hold;
@@ -38,7 +32,6 @@ export async function setHold(tx: Transaction, account: string, hold: Restraint,
   if (before === undefined || actor !== null) await recordChange(tx, account, { to: hold, reason, actor, now });
 }
 
-/** Pauses an account until a person resumes it. */
 export async function pause(
   tx: Transaction,
   account: string,
@@ -55,7 +48,6 @@ export async function guardCountsFrom(db: Database, account: string): Promise<st
   return await readAccountFact(db, { account, name: GUARD_COUNTS_FROM });
 }
 
-/** Ends the holds of these kinds, each with an event. Returns the ended ones. */
 export async function endHolds(
   tx: Transaction,
   account: string,

@@ -1,15 +1,11 @@
 import { sql } from 'kysely';
 import type { AccountStop, StopKind } from '../../accounts/rules/restraints.ts';
 import { insertHappenings, newestOfAccount, type AccountField } from './events.ts';
-import type { Database, Snapshot, Transaction } from '../port.ts';
-import { allRows } from '../pages.ts';
+import type { Database, Transaction } from '../port.ts';
 
 const OLDER_STATE: StopKind = 'older-state';
 
-/**
- * Records once, as an event that all processes read, that no worker can own an account, or with no kind that it is no
- * longer stopped. An older state stands until a person accepts it, whatever else fails.
- */
+/** Records once that no worker can own an account, or no longer so if `kind` is null. An older state stands until a person accepts it. */
 export async function recordStop(
   tx: Transaction,
   account: string,
@@ -23,27 +19,17 @@ export async function recordStop(
   await insertHappenings(tx, [{ ...event, source, old_value: known, new_value: kind }], now);
 }
 
-export async function readStop(snapshot: Snapshot, account: string): Promise<AccountStop | null> {
-  const [stop] = await allRows(snapshot, newestTroubles(account, 'stopped'));
-  return stop ?? null;
-}
-
 export async function stoppedAccounts(db: Database, account: string | undefined): Promise<readonly AccountStop[]> {
   return (await newestTroubles(account, 'stopped').execute(db)).rows;
 }
 
-/** Reads of which accounts the exchange is out of reach (`exchange`), or its records cannot be read (`answers`). */
-export async function lostReach(
-  db: Database,
-  account: string | undefined,
-  field: 'exchange' | 'answers',
-): Promise<readonly Omit<AccountStop, 'kind'>[]> {
+export async function lostReach(db: Database, account: string | undefined, field: 'exchange' | 'answers') {
   const { rows } = await newestTroubles(account, field).execute(db);
   return rows.map(({ account: name, since, reason }) => ({ account: name, since, reason }));
 }
 
 /** Selects the newest event of a field for each account that is not well, by one index search an account. */
-function newestTroubles(account: string | undefined, field: AccountField) {
+export function newestTroubles(account: string | undefined, field: AccountField) {
   const ofAccount = account === undefined ? sql`` : sql`where account = ${account}`;
   const newest = sql`select id from events where account = event_heads.account and type = 'account' and subject = event_heads.account
     and field = ${field} order by account desc, type desc, subject desc, id desc limit 1`;

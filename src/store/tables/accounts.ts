@@ -4,10 +4,7 @@ import type { Database, Transaction } from '../port.ts';
 import type { SeenStatusesTable } from '../schema.ts';
 import { queries, rowsStatement, statement } from '../statement.ts';
 
-/**
- * Makes a new owner, with the next generation of the account. The lock fails if its file was removed or the database has two
- * paths; then the last owner finds out by the generation that another has followed. It is later than `known`, too.
- */
+/** Makes a new owner: if the lock has failed, the last owner finds out by the generation. It is later than `known`, too. */
 export async function nextGeneration(tx: Transaction, account: string, known = 0): Promise<number> {
   const { rows } = await generationStatement(tx, { account });
   const generation = Math.max(rows[0]?.generation ?? 0, known) + 1;
@@ -26,7 +23,6 @@ export async function grantNext(tx: Transaction, accounts: readonly string[]): P
   return generations;
 }
 
-/** Throws `OwnedError` when the account has an owner of a later generation. */
 export async function assertNewestOwner(tx: Transaction, account: string, generation: number): Promise<void> {
   const answer = tx.generations?.get(account) ?? generationStatement(tx, { account });
   tx.generations?.set(account, answer);
@@ -48,7 +44,6 @@ export function accountNames(table: string) {
     select account from named where account is not null`;
 }
 
-/** The most accounts outside the settings that a search returns. */
 const MOST_OTHERS = 100;
 
 /** Accounts that have rows, that are none of `named` and that no worker owns: at most `MOST_OTHERS`, and no row of others is read. */
@@ -67,10 +62,6 @@ export async function otherAccounts(db: Database, named: readonly string[]): Pro
 export async function accountsIn(db: Database, table: string): Promise<string[]> {
   const { rows } = await accountNames(table).execute(db);
   return rows.map(({ account }) => account);
-}
-
-export async function reportedAccounts(db: Database, account: string | undefined): Promise<readonly string[]> {
-  return account === undefined ? await accountsIn(db, 'merchant_orders') : [account];
 }
 
 export async function isKnownAccount(db: Database, account: string): Promise<boolean> {
@@ -116,41 +107,29 @@ export async function setAccountFact(tx: Transaction, { account, name, value, no
     .execute();
 }
 
-export async function forgetAccountFact(
-  tx: Transaction,
-  { account, name }: Pick<AccountFact, 'account' | 'name'>,
-): Promise<void> {
+export async function forgetAccountFact(tx: Transaction, { account, name }: Pick<AccountFact, 'account' | 'name'>) {
   await tx.deleteFrom('account_facts').where('account', '=', account).where('name', '=', name).execute();
 }
 
 export type SeenStatus = SeenStatusesTable;
 
-const seenStatement = rowsStatement(['account', 'field', 'value', 'first_seen_at'], (seen: readonly SeenStatus[]) =>
-  queries
-    .insertInto('seen_statuses')
-    .values(seen)
-    .onConflict((conflict) => conflict.doNothing())
-    .returning(['field', 'value']),
+/** Returns the ones that were never seen before. */
+export const rememberStatuses = rowsStatement(
+  ['account', 'field', 'value', 'first_seen_at'],
+  (seen: readonly SeenStatus[]) =>
+    queries
+      .insertInto('seen_statuses')
+      .values(seen)
+      .onConflict((conflict) => conflict.doNothing())
+      .returning(['field', 'value']),
 );
 
 const seenBeforeStatement = statement((v: { account: string; limit: number }) =>
   queries.selectFrom('seen_statuses').select(['field', 'value']).where('account', '=', v.account).limit(v.limit),
 );
 
-/** Reads status values that were seen before, at most `limit`. */
-export async function seenStatuses(
-  db: Database,
-  query: { readonly account: string; readonly limit: number },
-): Promise<readonly Pick<SeenStatus, 'field' | 'value'>[]> {
+export async function seenStatuses(db: Database, query: { readonly account: string; readonly limit: number }) {
   return (await seenBeforeStatement(db, query)).rows;
-}
-
-/** Remembers status values. Returns the ones that were never seen before. */
-export async function rememberStatuses(
-  tx: Transaction,
-  seen: readonly SeenStatus[],
-): Promise<readonly Pick<SeenStatus, 'field' | 'value'>[]> {
-  return await seenStatement(tx, seen);
 }
 
 /** Requests that an owner may send until a time, and the ones that it has sent: they count for the next owner. */

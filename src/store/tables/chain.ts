@@ -1,8 +1,6 @@
 import { hash } from 'node:crypto';
 import { storable } from '../../base/text.ts';
-import { isAfterEvent, orderOfEvents } from '../dialect.ts';
 import type { ChainedEvent, Counts, Database, EventHead, NewEvent, Transaction } from '../port.ts';
-import type { EventsTable } from '../schema.ts';
 import { queries, rowsStatement, statement } from '../statement.ts';
 
 const COLUMNS = [
@@ -22,11 +20,7 @@ const COLUMNS = [
 
 const LONGEST_VALUE = 1_000;
 
-/**
- * The text whose SHA-256, in hexadecimal, is the hash of an event: a JSON array without spaces, in UTF-8, of the hash of
- * the account's event before it (empty for its first) and of the event's columns in the order of `COLUMNS`, null if
- * they are null. Whoever changes, removes or inserts an event breaks the chain of its account from there on.
- */
+/** The text whose SHA-256 is the hash of an event: JSON of the hash before it and the columns in the order of `COLUMNS`. A change breaks the chain. */
 export function hashedText(previousHash: string, event: NewEvent): string {
   const values: (string | null)[] = [previousHash];
   for (const column of COLUMNS) values.push(event[column]);
@@ -49,16 +43,12 @@ const moveHeadStatement = statement((v: { account: string; id: number; hash: str
     .onConflict((conflict) => conflict.column('account').doUpdateSet({ id: v.id, hash: v.hash, counts: v.counts })),
 );
 
-async function moveHead(tx: Transaction, account: string, head: EventHead): Promise<void> {
+export async function moveHead(tx: Transaction, account: string, head: EventHead): Promise<void> {
   await moveHeadStatement(tx, { ...head, account, counts: JSON.stringify(head.counts) });
 }
 
 /** Adds events to the end of their account's chain. In a transaction of a writer, `writeEvents` writes them. */
-export async function appendToChain(
-  tx: Transaction,
-  account: string,
-  events: readonly (NewEvent & Uncounted)[],
-): Promise<void> {
+export async function appendToChain(tx: Transaction, account: string, events: readonly (NewEvent & Uncounted)[]) {
   const head = await headOf(tx, account);
   // Nothing is awaited until the events have their places: events of others come after them.
   const chained = events.map((event) => {
@@ -88,17 +78,8 @@ export async function writeEvents(tx: Transaction): Promise<void> {
   }
 }
 
-/** Writes the ends of the chains that a transaction has added to. */
 export async function endChains(tx: Transaction): Promise<void> {
   for (const [account, head] of tx.heads ?? []) await moveHead(tx, account, await head);
-}
-
-/** Replaces the counts that are kept with the end of an account's chain. */
-export async function recount(tx: Transaction, account: string, counts: Counts): Promise<void> {
-  const head = await headOf(tx, account);
-  const corrected = { ...head, counts };
-  tx.heads?.set(account, Promise.resolve(corrected));
-  if (tx.heads === undefined) await moveHead(tx, account, corrected);
 }
 
 /** The end of the chain, as it is with what this transaction has added. */
@@ -140,7 +121,6 @@ export async function eventHash(db: Database, account: string, id: number): Prom
   return (await hashStatement(db, { account, id })).rows[0]?.hash;
 }
 
-/** Reads the id of the newest event of an account, or of all if none is named; 0 when there is none. */
 export async function newestEventId(db: Database, account: string | undefined): Promise<number> {
   if (account !== undefined) return (await headStatement(db, { account })).rows[0]?.id ?? 0;
   const newest = db.selectFrom('event_heads').select((head) => head.fn.max<number | null>('id').as('id'));
@@ -179,71 +159,4 @@ function add(counts: Record<string, number>, name: string, more: number): void {
   const count = (counts[name] ?? 0) + more;
   if (count === 0) delete counts[name];
   else counts[name] = count;
-}
-
-const PAGE = 1_000;
-
-interface ChainCheck {
-  readonly events: number;
-  /** The first event that does not follow from the one before it, and why; null if every chain is whole. */
-  readonly broken: { readonly id: number; readonly why: string } | null;
-}
-
-/** An event that was written down elsewhere. */
-export interface KnownHead {
-  readonly id: number;
-  readonly hash: string;
-}
-
-type StoredEvent = Omit<EventsTable, 'id'> & { readonly id: number };
-
-/** Checks that the events of each account form one chain that ends as its head says, and that the `known` events are in it. */
-export async function checkChains(
-  db: Database,
-  known: readonly KnownHead[] = [],
-  onProgress?: (events: number) => void,
-): Promise<ChainCheck> {
-  const unmet = new Map(known.map(({ id, hash: expected }) => [id, expected]));
-  // Read first: events that come meanwhile follow the head.
-  const heads = new Map((await db.selectFrom('event_heads').selectAll().execute()).map((head) => [head.account, head]));
-  const last = new Map<string, string>();
-  let events = 0;
-  for (let place = { account: '', id: 0 }; ;) {
-    const page: StoredEvent[] = await db
-      .selectFrom('events')
-      .selectAll()
-      .where(isAfterEvent(place))
-      .orderBy(orderOfEvents())
-      .limit(PAGE)
-      .execute();
-    for (const event of page) {
-      const why = problemOf(event, last.get(event.account) ?? '');
-      if (why !== undefined) return { events, broken: { id: event.id, why } };
-      if ((unmet.get(event.id) ?? event.hash) !== event.hash) {
-        return { events, broken: { id: event.id, why: 'it is another one than the one that was written down' } };
-      }
-      unmet.delete(event.id);
-      last.set(event.account, event.hash);
-      const head = heads.get(event.account);
-      if (head?.id === event.id && head.hash === event.hash) heads.delete(event.account);
-      events += 1;
-      place = event;
-    }
-    onProgress?.(events);
-    if (page.length < PAGE) break;
-  }
-  for (const { account, id } of heads.values()) {
-    return {
-      events,
-      broken: { id, why: `the newest event of the account ${JSON.stringify(account)} is not this one` },
-    };
-  }
-  for (const id of unmet.keys()) return { events, broken: { id, why: 'it was written down, and is not there' } };
-  return { events, broken: null };
-}
-
-function problemOf(event: StoredEvent, previousHash: string): string | undefined {
-  if (event.previous_hash !== previousHash) return 'an event before it was removed, or it was put in between';
-  const text = hashedText(previousHash, event satisfies NewEvent);
-  return hash('sha256', text) === event.hash ? undefined : 'it was changed';
 }

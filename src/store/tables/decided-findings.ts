@@ -1,13 +1,10 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
+import { literals } from '../statement.ts';
 import { DECIDABLE, OF_RECORD, statesToDecide } from '../../findings/rules/decided.ts';
 
-const listOf = (texts: readonly string[]) => sql.join(texts.map((text) => sql.lit(text)));
-const UNSETTLED = [statesToDecide('CREATE_UNKNOWN'), statesToDecide('ID_COLLISION')].map(listOf);
+const UNSETTLED = [statesToDecide('CREATE_UNKNOWN'), statesToDecide('ID_COLLISION')].map(literals);
 
-/**
- * The condition that a person has settled an open finding by a decision about its order, as `isDecided` of the rules judges it.
- * `finding` names the table of the statement; `until`, an ISO 8601 time, leaves out later decisions. Each finding costs one search.
- */
+/** The condition that a person has settled a finding by a decision about its order until then, as `isDecided` of the rules judges it. */
 export function hasDecision(finding: string, until?: string): RawBuilder<SqlBool> {
   const of = (column: string) => sql.ref(`${finding}.${column}`);
   const isIn = (column: string) => {
@@ -15,9 +12,9 @@ export function hasDecision(finding: string, until?: string): RawBuilder<SqlBool
     const state = sql.ref(`decision.${column}`);
     return sql`case when ${of('class')} = 'CREATE_UNKNOWN' then ${state} in (${unknown}) else ${state} in (${disputed}) end`;
   };
-  return sql<SqlBool>`(${of('class')} in (${listOf(DECIDABLE)}) and coalesce((
+  return sql<SqlBool>`(${of('class')} in (${literals(DECIDABLE)}) and coalesce((
     select source = 'operator' and not ${isIn('new_value')} and ${of('first_seen_at')} <= observed_at
-      and (new_value = 'abandoned' or ${of('class')} not in (${listOf(OF_RECORD)}))
+      and (new_value = 'abandoned' or ${of('class')} not in (${literals(OF_RECORD)}))
     from events as decision where decision.account = ${of('account')} and type = 'order'
       and subject = ${of('external_order_id')} and field = 'state' and (${isIn('old_value')} or ${isIn('new_value')})
       ${until === undefined ? sql`` : sql`and observed_at <= ${until}`}

@@ -2,9 +2,9 @@ import { sql } from 'kysely';
 import { ATTENTION_STATES } from '../../orders/rules/states.ts';
 import { appendToChain, type Uncounted } from './chain.ts';
 import { indexedBy } from '../dialect.ts';
-import type { OrderRow } from '../orders/order-columns.ts';
+import type { OrderKey, OrderRow } from '../orders/order-columns.ts';
 import type { Database, NewEvent, Transaction } from '../port.ts';
-import { queries, statement } from '../statement.ts';
+import { statement } from '../statement.ts';
 
 /** An event of an order, a link or an account that changed no column of theirs, or a finding. */
 export type Happening = Pick<NewEvent, 'account' | 'type' | 'subject' | 'field' | 'source'> &
@@ -14,20 +14,13 @@ export type Happening = Pick<NewEvent, 'account' | 'type' | 'subject' | 'field' 
 export async function insertHappenings(tx: Transaction, happenings: readonly Happening[], now: Date): Promise<void> {
   const [first] = happenings;
   if (first === undefined) return;
-  const unsaid = {
-    old_value: null,
-    new_value: null,
-    looked_up_before: null,
-    exchange_time: null,
-    reason: null,
-    actor: null,
-  };
+  const values = { old_value: null, new_value: null, reason: null, actor: null };
+  const unsaid = { ...values, looked_up_before: null, exchange_time: null };
   const observed_at = now.toISOString();
   const events = happenings.map((happening) => ({ ...unsaid, ...happening, observed_at }));
   await appendToChain(tx, first.account, events);
 }
 
-/** The order or link whose changes are recorded, when they were seen, and when it was looked up before. */
 interface EventSubject extends Pick<NewEvent, 'account' | 'type' | 'subject'> {
   readonly lookedUpBefore: Date | null;
   readonly now: Date;
@@ -50,55 +43,38 @@ export async function insertEvents(
   { lookedUpBefore, now, ...about }: EventSubject,
   events: readonly FieldChange[],
 ): Promise<void> {
-  const { account, type, subject } = about;
   const observed_at = now.toISOString();
   // Null also for a date that is none: another program may have written the time of the row.
   const looked_up_before = lookedUpBefore?.toJSON() ?? null;
-  const changes: NewEvent[] = events.map(({ field, oldValue, newValue, source, reason, exchangeTime, actor }) => ({
-    account,
-    type,
-    subject,
-    field,
-    old_value: oldValue,
-    new_value: newValue,
+  const changes = events.map((change): NewEvent => ({
+    ...about,
+    field: change.field,
+    old_value: change.oldValue,
+    new_value: change.newValue,
     observed_at,
     looked_up_before,
-    exchange_time: exchangeTime ?? null,
-    source,
-    reason,
-    actor: actor ?? null,
+    exchange_time: change.exchangeTime ?? null,
+    source: change.source,
+    reason: change.reason,
+    actor: change.actor ?? null,
   }));
   if (changes.length === 0) return;
   const asking = changes
     .filter(asksForAttention)
     .map((event) => ({ ...event, type: 'order.needs_attention' as const }));
-  await appendToChain(tx, account, asking.length === 0 ? changes : [...changes, ...asking]);
+  await appendToChain(tx, about.account, [...changes, ...asking]);
 }
 
 function asksForAttention({ type, field, new_value: to }: NewEvent): boolean {
   return type === 'order' && field === 'state' && (ATTENTION_STATES as readonly (string | null)[]).includes(to);
 }
 
-export async function orderEvents(db: Database, account: string, externalOrderId: string) {
-  return await db
-    .selectFrom('order_events')
-    .selectAll()
-    .where((event) => event.and({ account, external_order_id: externalOrderId }))
-    .orderBy('id')
-    .execute();
-}
-
-const firstSentStatement = statement((v: { account: string; externalOrderId: string }) =>
-  queries
-    .selectFrom('order_events')
-    .select('observed_at')
-    .where((event) => event.and({ account: v.account, external_order_id: v.externalOrderId }))
-    .where((event) => event.and({ field: 'state', new_value: 'sending' }))
-    .orderBy('id')
-    .limit(1),
+const firstSentStatement = statement(
+  (v: OrderKey) => sql<{ observed_at: string }>`select observed_at from order_events
+    where account = ${v.account} and external_order_id = ${v.externalOrderId} and field = 'state' and new_value = 'sending'
+    order by id limit 1`,
 );
 
-/** Reads when the intent of the order's first create was recorded; null if none was. */
 export async function firstSentAt(db: Database, account: string, externalOrderId: string): Promise<Date | null> {
   const { rows } = await firstSentStatement(db, { account, externalOrderId });
   return rows[0] === undefined ? null : new Date(rows[0].observed_at);
@@ -107,21 +83,13 @@ export async function firstSentAt(db: Database, account: string, externalOrderId
 /** Fields of account events: a hold, the exchange is out of reach, its answers cannot be read, no worker can own the account. */
 export type AccountField = 'hold' | 'exchange' | 'answers' | 'stopped';
 
-const newestStatement = statement((v: { account: string; field: AccountField }) =>
-  queries
-    .selectFrom('events')
-    .select(['old_value', 'new_value', 'reason', 'actor'])
-    .where('account', '=', v.account)
-    .where('type', '=', sql.lit('account'))
-    .where('subject', '=', v.account)
-    .where('field', '=', v.field)
-    .orderBy('type')
-    .orderBy('subject')
-    .orderBy('id', 'desc')
-    .limit(1),
+const newestStatement = statement(
+  (v: { account: string; field: AccountField }) => sql<Pick<NewEvent, 'old_value' | 'new_value' | 'reason' | 'actor'>>`
+    select old_value, new_value, reason, actor from events
+    where account = ${v.account} and type = 'account' and subject = ${v.account} and field = ${v.field}
+    order by type, subject, id desc limit 1`,
 );
 
-/** Reads the newest value of a field of an account; null if all is well. */
 export async function newestOfAccount(db: Database, account: string, field: AccountField): Promise<string | null> {
   return (await newestChange(db, account, field))?.new_value ?? null;
 }
@@ -130,36 +98,19 @@ export async function newestChange(db: Database, account: string, field: Account
   return (await newestStatement(db, { account, field })).rows[0];
 }
 
-const newestOfAllStatement = statement(() =>
-  queries.selectFrom('events').select((event) => event.fn.max<number | null>('id').as('id')),
-);
+const newestOfAllStatement = statement(() => sql<{ id: number | null }>`select max(id) as id from events`);
 
 export async function newestEventIdOfAll(db: Database): Promise<number> {
   return (await newestOfAllStatement(db, {})).rows[0]?.id ?? 0;
 }
 
-const decidedStatement = statement((v: { afterId: number; toId: number }) =>
-  queries
-    .selectFrom('events')
-    .select('account')
-    .distinct()
-    .where('id', '>', v.afterId)
-    .where('id', '<=', v.toId)
-    .where('source', 'in', [sql.lit('operator'), sql.lit('import')]),
+const decidedStatement = statement(
+  (v: { afterId: number; toId: number }) => sql<{ account: string }>`select distinct account from events
+    where id > ${v.afterId} and id <= ${v.toId} and source in ('operator', 'import')`,
 );
 
-/** Reads in which accounts a person or an import decided something in the events between two ids. */
 export async function decidedAccounts(db: Database, afterId: number, toId: number): Promise<readonly string[]> {
   return (await decidedStatement(db, { afterId, toId })).rows.map(({ account }) => account);
-}
-
-/** Reads when the newest event of all accounts was observed, stops of accounts left out; null when there is none. */
-export async function newestEventTime(db: Database): Promise<string | null> {
-  const { rows } = await sql<{ at: string }>`select event.observed_at as at from event_heads as head
-    join events as event on event.account = head.account and event.id = (select id from events
-      where account = head.account and not (type = 'account' and field = 'stopped') order by id desc limit 1)
-    order by event.id desc limit 1`.execute(db);
-  return rows[0]?.at ?? null;
 }
 
 type SentCreate = Pick<
@@ -167,7 +118,6 @@ type SentCreate = Pick<
   'external_order_id' | 'asset' | 'asset_position' | 'from_currency' | 'to_currency' | 'state' | 'sent_at'
 > & { readonly id: number; readonly observed_at: string };
 
-/** Reads creates whose intents were recorded after a place, the oldest first. */
 export async function sentCreates(
   db: Database,
   query: { account: string; after: { readonly observed_at: string; readonly id: number }; limit: number },

@@ -6,7 +6,6 @@ import { saveFindings } from './findings.ts';
 import { findOrders } from '../find-orders.ts';
 import type { Database, Store, Transaction } from '../port.ts';
 
-/** The names of facts that store fail-overs begin with this; the id follows. */
 export const FAIL_OVER_FACT = 'fail-over.';
 
 export async function readFailOvers(db: Database, account: string): Promise<readonly FailOver[]> {
@@ -21,11 +20,7 @@ export async function readFailOvers(db: Database, account: string): Promise<read
 }
 
 /** Reads which of these accounts have had a fail-over since a time, and no report of its lost owner. */
-export async function accountsOfFailOvers(
-  db: Database,
-  accounts: readonly string[],
-  since: Date,
-): Promise<readonly string[]> {
+export async function accountsOfFailOvers(db: Database, accounts: readonly string[], since: Date) {
   if (accounts.length === 0) return [];
   const rows = await db
     .selectFrom('account_facts')
@@ -54,13 +49,8 @@ export async function countDoubtful(db: Database, account: string, failOver: num
   return orders;
 }
 
-/** Reads when the newest known create of each of these orders was sent; orders that the database lacks are left out. */
-export async function sentTimes(
-  db: Database,
-  account: string,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, string | null>> {
-  if (ids.length === 0) return new Map();
+export async function sentTimes(db: Database, account: string, ids: readonly string[]) {
+  if (ids.length === 0) return new Map<string, string | null>();
   const rows = await findOrders(db, { account, ids, by: 'id', limit: ids.length }, ['external_order_id', 'sent_at']);
   return new Map(rows.map((row) => [row.external_order_id, row.sent_at]));
 }

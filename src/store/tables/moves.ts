@@ -1,4 +1,4 @@
-import { StoreError } from '../errors.ts';
+import { unusable } from '../errors.ts';
 import type { Database, Transaction } from '../port.ts';
 import type { DatabaseMovesTable } from '../schema.ts';
 
@@ -10,8 +10,7 @@ export async function assertNotMoved(db: Database, address: string): Promise<voi
   const move = await unfinished.executeTakeFirst();
   if (move === undefined) return;
   const { source, target, at, state } = move;
-  throw new StoreError(
-    'unusable',
+  throw unusable(
     state === 'moved'
       ? `${address} was moved to ${target} on ${at}; set database.url to that`
       : `a move to ${address} was broken off; run again: order-sync db copy sqlite:${source} ${target}`,
@@ -28,8 +27,4 @@ export async function recordMove(tx: Transaction, move: Move, state: DatabaseMov
     .values({ ...move, state })
     .onConflict((conflict) => conflict.column('id').doUpdateSet({ state }))
     .execute();
-}
-
-export async function forgetMove(tx: Transaction): Promise<void> {
-  await tx.deleteFrom('database_moves').where('state', '=', 'moved').execute();
 }

@@ -7,7 +7,6 @@ import type { Database, Transaction } from '../port.ts';
 import type { KeptAnswersTable, OrderRecordsTable, ReceivedBodiesTable } from '../schema.ts';
 import { queries, statement } from '../statement.ts';
 
-/** An answer of the exchange about an order, as received. */
 export interface ReceivedBody {
   readonly account: string;
   readonly externalOrderId: string;
@@ -61,10 +60,7 @@ const keepRecordStatement = statement((v: ComparedBody & RecordColumns & { compl
     );
 });
 
-/**
- * Stores a record that says something else, with the columns of the one before. A record that was not compared yet stays
- * so: its columns may be of one before it.
- */
+/** A record that was not compared yet stays so: the columns of the one before may be of one before that. */
 export const keepSameColumns = statement((v: ComparedBody) =>
   queries
     .updateTable('order_records')
@@ -122,7 +118,6 @@ export async function readRecord(db: Database, account: string, externalOrderId:
     .executeTakeFirst();
 }
 
-/** Orders with records, in the order of their ids, after `fromId`. */
 interface RecordPage {
   readonly account: string;
   readonly fromId: string;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Lane } from '../../../src/accounts/rules/restraints.ts';
 import type { RequestListener } from '../../../src/exchange/account.ts';
 import { Gate, type TurnRequest } from '../../../src/exchange/transport/gate.ts';
-import type { TurnReport } from '../../../src/exchange/for-orders.ts';
+import type { TurnReport } from '../../../src/exchange/transport/gate.ts';
 import { RateWindow } from '../../../src/exchange/transport/rate-window.ts';
 import { unheld } from '../../support/exchange-client.ts';
 import { testClock } from '../../support/test-clock.ts';

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import type { Lane } from '../../../src/accounts/rules/restraints.ts';
 import { Gate } from '../../../src/exchange/transport/gate.ts';
-import type { TurnReport } from '../../../src/exchange/for-orders.ts';
+import type { TurnReport } from '../../../src/exchange/transport/gate.ts';
 import { RateWindow } from '../../../src/exchange/transport/rate-window.ts';
 import type { Clock } from '../../../src/base/clock.ts';
 import { unheld } from '../../support/exchange-client.ts';

@@ -282,7 +282,7 @@ describe('an error of the control socket', () => {
 
   it('tells of a bug with 500, and keeps what it was for the log', async () => {
     const on = await controlSocket();
-    vi.spyOn(on.program.app.exchange, 'showLink').mockRejectedValue(new TypeError('x is not a function'));
+    vi.spyOn(on.program.app.exchange, 'ask').mockRejectedValue(new TypeError('x is not a function'));
     const said = await on.ask('GET', '/clients/link-1');
     const message = 'the daemon failed; its log says why';
     expect([said.status, failureIn(said)]).toEqual([500, { ...NOTHING, kind: 'failed', message }]);

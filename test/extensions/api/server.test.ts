@@ -416,10 +416,10 @@ describe('an owner that listens and does not answer to the end', () => {
 /** Resolves when the next look-up of a link is handed to the exchange client, with what is to come of it. */
 function handedOver({ program }: ServedSocket): Promise<{ answer: Promise<unknown> }> {
   const { exchange } = program.app;
-  const showLink = exchange.showLink.bind(exchange);
+  const send = exchange.sendForPerson.bind(exchange);
   return new Promise((resolve) => {
-    vi.spyOn(exchange, 'showLink').mockImplementationOnce((...args) => {
-      const answer = showLink(...args);
+    vi.spyOn(exchange, 'sendForPerson').mockImplementationOnce((...args) => {
+      const answer = send(...args);
       resolve({ answer });
       return answer;
     });

@@ -107,12 +107,12 @@ describe('a pass over the links', () => {
   it('looks at each of many links once, the longest waiting first, with few in flight', async () => {
     const ids = Array.from({ length: 450 }, (_, index) => `l${index}`);
     const { program, exchange, asked, toLookUp, pass } = await linked(ids);
-    const lookUpLink = program.app.exchange.lookUpLink.bind(program.app.exchange);
+    const askInTurn = program.app.exchange.askInTurn.bind(program.app.exchange);
     let inFlight = 0;
     let most = 0;
-    vi.spyOn(program.app.exchange, 'lookUpLink').mockImplementation(async (...args) => {
+    vi.spyOn(program.app.exchange, 'askInTurn').mockImplementation(async (...args) => {
       most = Math.max(most, ++inFlight);
-      return await lookUpLink(...args).finally(() => (inFlight -= 1));
+      return await askInTurn(...args).finally(() => (inFlight -= 1));
     });
     const full = Promise.withResolvers<void>();
     exchange.answer = async (request) => {

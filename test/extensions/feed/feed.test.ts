@@ -2,11 +2,11 @@ import { beforeEach, expect, it } from 'vitest';
 import { feedEventOf, type FeedEvent } from '../../../src/extensions/feed/event.ts';
 import { createPass } from '../../../src/orders/create.ts';
 import { followPass } from '../../../src/orders/follow.ts';
-import { checkChains } from '../../../src/store/tables/chain.ts';
 import { readFeed } from '../../../src/extensions/feed/tables/events.ts';
 import { echo, NOT_FOUND, record, type ScriptedAnswer } from '../../support/scripted-exchange.ts';
 import { scriptedProgram, type TestProgram } from '../../support/test-program.ts';
 import { DAY } from '../../support/tracking.ts';
+import { checkChains } from '../../../src/extensions/restore/tables/chain.ts';
 
 const NEVER = new AbortController().signal;
 const OUTAGE = { status: 503, body: '' };

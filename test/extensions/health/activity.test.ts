@@ -1,3 +1,4 @@
+import { endpointsOf } from '../../../src/extensions/clients/endpoints/endpoints.ts';
 import { describe, expect, it, vi } from 'vitest';
 import { createPass } from '../../../src/orders/create.ts';
 import { Activities, rateUse, type Activity } from '../../../src/extensions/health/activity.ts';
@@ -26,8 +27,8 @@ describe('what an account does', () => {
     await createPass(program.app, signal);
     exchange.answer = () => NOT_FOUND;
     await client.lookUpOrder('a');
-    await client.showLink('link-1');
-    await client.verificationToken('link-1', 'MAIN');
+    await endpointsOf(client).showLink('link-1');
+    await endpointsOf(client).verificationToken('link-1', 'MAIN');
     expect(ended().map(({ operation, outcome }) => [operation, outcome])).toEqual([
       ['create_pre_order', 'ok'],
       ['look_up_order', 'refused'],

@@ -192,7 +192,7 @@ describe('the log of an account that is held', () => {
 function driven({ app }: TestProgram, work: () => Promise<void>, stop: AbortSignal, failed: (error: unknown) => void) {
   return new OwnedAccount({ account: 'default', ending: NEVER } as never, {
     wire: async () => ({ ...app, [Symbol.asyncDispose]: async () => {} }),
-    passes: { create: work, lookup: work } as never,
+    passes: { create: work, lookup: work },
     stop,
     onPass: async () => {},
     onFailure: (_, error) => failed(error),

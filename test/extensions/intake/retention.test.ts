@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { createPass } from '../../../src/orders/create.ts';
 import { purgeAccount } from '../../../src/extensions/intake/retention.ts';
-import { checkChains } from '../../../src/store/tables/chain.ts';
 import { purgesOf } from '../../support/purges.ts';
 import { scriptedProgram, type TestProgram } from '../../support/test-program.ts';
 import { DAY } from '../../support/tracking.ts';
+import { checkChains } from '../../../src/extensions/restore/tables/chain.ts';
 
 const NEVER = new AbortController().signal;
 const subjects = ({ merchant }: TestProgram) =>

@@ -20,12 +20,12 @@ const FEW = /^(account_\w+|request_leases|event_heads|seen_statuses|workers|data
  * same. A scan that is new here wants an index, another condition, or its reason in this list.
  */
 const BOUNDED: readonly (readonly [scan: RegExp, why: string])[] = [
-  [/^merchant_orders merchant_orders_pending .* limit \$\d+\)/, 'the pending ones alone, counted up to a limit'],
   [
-    /^merchant_orders merchant_orders_corrected \(account = waiting\w*\.account.* limit \$\d+\) as "at"/,
-    'the first entry',
+    /^merchant_orders merchant_orders_pending .* limit (0 \+ )?\$\d+\)/,
+    'the pending ones alone, counted up to a limit',
   ],
-  [/ \(account = account_owners\.account\): .* as found limit 1\)/, 'one entry'],
+  [/^merchant_orders merchant_orders_corrected \(account = waiting\w*\.account.* limit 1\) as "at"/, 'the first entry'],
+  [/ \(account = account_owners\.account\): .* limit 1\) is not null/, 'one entry'],
   [/^events events_of_statuses .* limit \$\d+ offset \$\d+$/, 'the newest changes, as many as are learned from'],
   [/^events events_key .* order by "account" desc, "id" desc limit \$2$/, 'the newest events, as many as are shown'],
   [/^events events_key .* order by newest\.id desc limit 1\) as hash/, 'the newest event of an account'],

@@ -1,13 +1,15 @@
+import { endpointsOf } from '../../../src/extensions/clients/endpoints/endpoints.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import type { ExchangeClient } from '../../../src/exchange/client.ts';
-import { type Reply, refusalReason } from '../../../src/exchange/reply.ts';
+import { type Reply } from '../../../src/exchange/reply.ts';
 import { EMAIL_INPUTS } from '../../../src/extensions/sandbox/clients.ts';
 import { seededRandom } from '../../../src/extensions/sandbox/random.ts';
 import { REFUSALS, type RefusalName } from '../../../src/extensions/sandbox/api.ts';
 import type { RouteName } from '../../../src/extensions/sandbox/exchange.ts';
 import { startSandbox, type Sandbox } from '../../../src/extensions/sandbox/server.ts';
 import { createPreOrder, loneClient } from '../../support/exchange-client.ts';
+import { refusalReason } from '../../../src/extensions/api/asking/refusal-reason.ts';
 
 const KEY = 'sandbox-errors-key';
 
@@ -15,14 +17,14 @@ const KEY = 'sandbox-errors-key';
 type Ask = (client: ExchangeClient, about: { linkId: string; email: string }) => Promise<Reply<unknown>>;
 
 const ASKS: Readonly<Record<Exclude<RouteName, 'createPreOrder'>, Ask>> = {
-  createLink: (client, { email }) => client.createLink(email),
-  validateEmail: (client, { email }) => client.validateEmail(email),
-  showLink: (client, { linkId }) => client.showLink(linkId),
-  verificationToken: (client, { linkId }) => client.verificationToken(linkId, 'MAIN'),
-  requestPhotos: (client, { linkId }) => client.requestPhotos(linkId, { level: 'MAIN' }),
-  showCustomer: (client, { linkId }) => client.showCustomer(linkId),
-  listCards: (client, { linkId }) => client.listCards(linkId),
-  sdkToken: (client, { linkId }) => client.sdkToken(linkId),
+  createLink: (client, { email }) => endpointsOf(client).createLink(email),
+  validateEmail: (client, { email }) => endpointsOf(client).validateEmail(email),
+  showLink: (client, { linkId }) => endpointsOf(client).showLink(linkId),
+  verificationToken: (client, { linkId }) => endpointsOf(client).verificationToken(linkId, 'MAIN'),
+  requestPhotos: (client, { linkId }) => endpointsOf(client).requestPhotos(linkId, { level: 'MAIN' }),
+  showCustomer: (client, { linkId }) => endpointsOf(client).showCustomer(linkId),
+  listCards: (client, { linkId }) => endpointsOf(client).listCards(linkId),
+  sdkToken: (client, { linkId }) => endpointsOf(client).sdkToken(linkId),
   showPreOrder: (client) => client.showPreOrder('pre-1'),
   showOrder: (client) => client.showOrder('shop-1'),
 };
@@ -67,7 +69,7 @@ async function refusedFor(name: keyof typeof ASKS, refusal: RefusalName, count: 
   const client = connect(KEY);
   const ask = (about: { linkId?: string; email?: string }) => ASKS[name](client, { linkId: '', email: '', ...about });
   const made = async (email: string) => {
-    const link = await client.createLink(email);
+    const link = await endpointsOf(client).createLink(email);
     if (link.kind !== 'ok') throw new Error(`no link for ${email}`);
     return link.value.linkId;
   };

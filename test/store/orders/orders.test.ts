@@ -4,12 +4,12 @@ import { finding, move, type Decision, type Tracking } from '../../../src/orders
 import { DUE_COLUMNS, dueKeyOf, findOrders, FIRST_DUE } from '../../../src/store/find-orders.ts';
 import { trackingOf } from '../../../src/store/orders/order-columns.ts';
 import * as orders from '../../../src/store/orders/orders.ts';
-import { orderEvents } from '../../../src/store/tables/events.ts';
 import { intend } from '../../../src/store/orders/intents.ts';
 import type { Store, Transaction } from '../../../src/store/port.ts';
 import { newTestDatabase } from '../../support/database.ts';
 import type { Merchant } from '../../support/merchant.ts';
 import { PUT_AT, putOrders, row, type StoredColumns } from '../../support/stored-orders.ts';
+import { orderEvents } from '../../../src/extensions/operate/tables/listed-orders.ts';
 
 const account = 'default';
 const at = (second: number) => new Date(PUT_AT.getTime() + second * 1_000);

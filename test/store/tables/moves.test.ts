@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { assertNotMoved, forgetMove, readMove, recordMove, type Move } from '../../../src/store/tables/moves.ts';
+import { assertNotMoved, readMove, recordMove, type Move } from '../../../src/store/tables/moves.ts';
 import type { Store } from '../../../src/store/port.ts';
 import type { DatabaseMovesTable } from '../../../src/store/schema.ts';
 import { newTestDatabase } from '../../support/database.ts';
+import { forgetMove } from '../../../src/extensions/restore/tables/counts.ts';
 
 const MOVE: Move = { id: '1', source: '/shop.db', target: 'postgres://there/shop', at: '2026-01-05T12:00:00.000Z' };
 const LATER: Move = { ...MOVE, id: '2', source: '/later.db', at: '2026-01-06T12:00:00.000Z' };

@@ -3,7 +3,6 @@ import type { Command } from 'commander';
 import { systemClock } from '../../../base/clock.ts';
 import type { AccountSettings, Config } from '../../../settings/config.ts';
 import { after } from '../../../base/instant.ts';
-import { refusalReason, type RefusalReason } from '../../../exchange/reply.ts';
 import { EXCHANGE_OPERATIONS } from '../addresses.ts';
 import { Owner, OwnerGoneError, OwnerRefusalError } from './client.ts';
 import type { SyncLine } from '../sync.ts';
@@ -25,6 +24,7 @@ import { driversIn, extensionsOf } from '../../../cli/shared/extensions.ts';
 import { accountConfig, urlsOf } from '../../../cli/shared/options.ts';
 import { OwnedError, StoreError } from '../../../store/errors.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
+import { type RefusalReason, refusalReason } from './refusal-reason.ts';
 
 /** After its own limits, the owner needs up to this long to record the outcome of a request. */
 const OWNER_WRITES_MS = 10_000;

@@ -7,7 +7,7 @@ import type { Config } from '../../../settings/config.ts';
 import type { Tone } from '../../../cli/shared/terminal.ts';
 import { ask, printAnswer, printWord } from '../../api/asking/ask.ts';
 import { REVEAL } from '../../documents/commands/options.ts';
-import { VERIFICATION_LEVELS, type VerificationLevel } from '../../../exchange/schemas.ts';
+import { VERIFICATION_LEVELS, type VerificationLevel } from '../endpoints/schemas.ts';
 import { readJson, withDigits } from '../../../exchange/json.ts';
 import { clientsSettings } from '../settings.ts';
 import { tableOf, textColumns } from '../../documents/terminal.ts';
@@ -74,7 +74,8 @@ function defineOperation(command: Command): void {
       const answer = await ask(command, operation, input);
       if (operation === validateEmail) return printWord(answer.body, 'OK', json);
       // Loaded here: the client of the exchange takes longer to load than most commands beside a daemon take.
-      const hide = isRecord && reveal !== true ? (await import('../../../exchange/reply.ts')).withoutTokens : undefined;
+      const hide =
+        isRecord && reveal !== true ? (await import('../../documents/hidden-tokens.ts')).withoutTokens : undefined;
       const tones = { 'order.status': (status: string) => toneOfStatus(status, answer.config) };
       printAnswer(hide?.(answer.body) ?? answer.body, json, tones);
     });

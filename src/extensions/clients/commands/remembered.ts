@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { systemClock } from '../../../base/clock.ts';
 import { purgePhotos } from '../photos.ts';
-import { counted } from '../../../base/words.ts';
 import { linkEvents, listLinks, readLink } from '../tables/links.ts';
 import { listAwaited, listPhotos } from '../tables/photos.ts';
 import { rowWithHistory } from '../../documents/commands/answer.ts';
@@ -10,6 +9,7 @@ import { duration } from '../../../cli/shared/options.ts';
 import { addListOptions, print, printList, type ListColumn, type ListOptions } from '../../documents/commands/print.ts';
 import { withAccount, withAccounts } from '../../../cli/shared/store.ts';
 import { examples } from '../../../cli/shared/help.ts';
+import { counted } from '../../documents/words.ts';
 
 export const define = { links: defineLinks, list: definePhotos, purge: definePurge };
 

@@ -3,7 +3,7 @@ import type { LinkDecision } from '../link.ts';
 import type { LinkRow } from './link-row.ts';
 import { accountsIn } from '../../../store/tables/accounts.ts';
 import { listAccounts, newestFirst, type ListQuery, type OfAccount } from '../../operate/tables/listed.ts';
-import { accountsWhere, ofOwner } from '../../../store/orders/due-times.ts';
+import { accountsWhere } from '../../../store/orders/due-times.ts';
 import type { Database, Transaction } from '../../../store/port.ts';
 import { insertEvents } from '../../../store/tables/events.ts';
 
@@ -104,11 +104,9 @@ export async function saveLink(
   await insertEvents(tx, { account, type: 'link', subject: link_id, lookedUpBefore, now }, events);
 }
 
-const linkedStatement = accountsWhere(() => [sql`(select links.account from links where links.account = ${ofOwner})`]);
-
-export async function accountsWithLinks(db: Database, accounts: readonly string[]): Promise<readonly string[]> {
-  return (await linkedStatement(db, { accounts: JSON.stringify(accounts) })).rows.map(({ account }) => account);
-}
+export const accountsWithLinks = accountsWhere(() => [
+  sql`select 1 from links where links.account = account_owners.account`,
+]);
 
 export async function linkEvents(db: Database, account: string, linkId: string) {
   return await db

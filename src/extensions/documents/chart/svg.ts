@@ -1,7 +1,8 @@
 import type { Span, Steps } from '../document.ts';
 import { escapeText } from '../html/cells.ts';
 import { cut, widthOf } from '../../../cli/shared/terminal.ts';
-import { printable, inUnits } from '../../../base/words.ts';
+import { printable } from '../../../base/words.ts';
+import { inUnits } from '../words.ts';
 
 /** For programs that do not know the style of the page, which has these colours for dark pages too. */
 const INK = '#1a212d';

@@ -7,11 +7,12 @@ import { csvText, jsonText, ndjsonText } from '../data.ts';
 import { factSection, firstText } from '../sections.ts';
 import type { ReportDocument, Rows, Section } from '../document.ts';
 import { tableText } from '../table.ts';
-import { counted, printable, sumOf, withCommas } from '../../../base/words.ts';
+import { printable, sumOf, withCommas } from '../../../base/words.ts';
 import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
 import { show } from './print.ts';
 import { writeFolder, writePieces, type Pieces } from './files.ts';
+import { counted } from '../words.ts';
 
 /** Writers of a document, by format. The drawing and zipping ones take time to load, so they are loaded when they are needed. */
 const WRITERS = {

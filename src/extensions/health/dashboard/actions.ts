@@ -9,11 +9,11 @@ import { flowSettings } from '../../../orders/pass/deps.ts';
 import { LONGEST_TEXT } from './forms.ts';
 import { accountPath, orderPath } from './markup.ts';
 import { endHolds, pause } from '../../../store/tables/account-holds.ts';
-import { acknowledge, findingsById } from '../../../store/tables/findings.ts';
 import { trackingOf } from '../../../store/orders/order-columns.ts';
 import { readOrder } from '../../../store/orders/orders.ts';
 import { isEqual } from '../../http/secret.ts';
 import type { OpsSources } from '../ops/readings.ts';
+import { findingsById, acknowledge } from '../../operate/tables/findings.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
 const MOST_FINDINGS = 100;

@@ -3,7 +3,6 @@ import type { Clock } from '../../../base/clock.ts';
 import type { Config } from '../../../settings/config.ts';
 import { instantMs } from '../../../base/instant.ts';
 import { otherAccountsProblems } from '../../../accounts/problem.ts';
-import { countOfOthers } from '../../../store/find-orders.ts';
 import { accountsIn } from '../../../store/tables/accounts.ts';
 import { RESTORE_ADVICE } from '../../../store/mark.ts';
 import type { Store } from '../../../store/port.ts';
@@ -15,6 +14,7 @@ import { EXIT } from '../../../cli/shared/exit.ts';
 import { fault, ofProblem, ok, warning, type CheckResult } from './check.ts';
 import { olderStateOf } from '../status/command.ts';
 import type { Overview } from '../status/status.ts';
+import { countOfOthers } from '../../operate/tables/listed-orders.ts';
 
 /** A larger file takes too long to be checked here. */
 const MOST_CHECKED_BYTES = 256 * 1_024 ** 2;

@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { systemClock } from '../../../base/clock.ts';
-import { ConfigError, configOf, exchangeByAccount, configSources, type Config } from '../../../settings/config.ts';
+import { ConfigError, configOf, exchangeByAccount, type Config } from '../../../settings/config.ts';
 import type { Store } from '../../../store/port.ts';
 import { programVersion } from '../../../base/version.ts';
 import { type Tone, styled, toned, wrapped } from '../../../cli/shared/terminal.ts';
@@ -31,6 +31,7 @@ import { bundledDaemon, bundledEvent, bundledOverview, bundledSetting, type Pseu
 import { readOverview } from '../tables/overview.ts';
 import { withStore } from '../../../cli/shared/store.ts';
 import { newestEvents } from '../../feed/tables/events.ts';
+import { configSources } from '../../setup/sources.ts';
 
 const HELP = `
 Checks the runtime, the settings, the permissions of files, the database and its

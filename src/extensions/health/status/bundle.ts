@@ -1,8 +1,8 @@
-import type { ConfigSource } from '../../../settings/config.ts';
 import { RESTRAINT_KINDS } from '../../../accounts/rules/restraints.ts';
 import { ORDER_STATES } from '../../../orders/rules/states.ts';
 import type { EventRow } from '../../feed/event.ts';
 import type { NamedOrder, Overview, DaemonStatus } from './status.ts';
+import type { ConfigSource } from '../../setup/sources.ts';
 
 /** Replaces an id by another name: the same for the same id within a file, and one that means nothing elsewhere. */
 export type Pseudonym = (kind: 'account' | 'order' | 'link' | 'text', id: string) => string;

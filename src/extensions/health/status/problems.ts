@@ -4,7 +4,7 @@ import { accountWords } from '../../../accounts/rules/name.ts';
 import { findingClass } from '../../../findings/rules/classes.ts';
 import { WAITING_STATES } from '../../../orders/rules/states.ts';
 import { shellWord } from '../../../base/text.ts';
-import { counted, inUnits, withCommas } from '../../../base/words.ts';
+import { withCommas } from '../../../base/words.ts';
 import type { Overview, ReceiverState, LiveStatus, ProcessFacts, Reading } from './status.ts';
 import {
   countedProblems,
@@ -21,6 +21,7 @@ import {
 } from '../../../accounts/problem.ts';
 import { receiverRemedy } from '../../webhooks/receiver.ts';
 import { pasteable } from '../../../base/invocation.ts';
+import { counted, inUnits } from '../../documents/words.ts';
 
 /** A receiver that fails for longer than this wants a person, as does work that waits for longer: in ms. */
 const LONG_MS = 5 * 60_000;

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { systemClock } from '../../../base/clock.ts';
 import { pasteable } from '../../../base/invocation.ts';
-import { counted, inUnits, printable, withCommas } from '../../../base/words.ts';
+import { printable, withCommas } from '../../../base/words.ts';
 import { otherAccountsProblems } from '../../../accounts/problem.ts';
 import { accountWords } from '../../../accounts/rules/name.ts';
 import { describeRestraint } from '../../../accounts/rules/restraints.ts';
@@ -11,9 +11,10 @@ import { screenOf } from '../../../cli/shared/help.ts';
 import { withStore } from '../../../cli/shared/store.ts';
 import { fieldsText, type Field } from '../../../cli/shared/terminal.ts';
 import { configOf } from '../../../settings/config.ts';
-import { countOfOthers } from '../../../store/find-orders.ts';
 import { RESTORE_ADVICE } from '../../../store/mark.ts';
 import { dryRun, type DryRun } from '../dry-run.ts';
+import { countOfOthers } from '../../operate/tables/listed-orders.ts';
+import { counted, inUnits } from '../../documents/words.ts';
 
 /** `order-sync run --dry-run`. It owns nothing and writes nothing. */
 export async function showDryRun(command: Command, { rows, isJson }: DryRunOptions): Promise<void> {

@@ -5,10 +5,11 @@ import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
 import { withAccount } from '../../../cli/shared/store.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { importOrders, type ImportResult } from '../import.ts';
-import { counted, printable } from '../../../base/words.ts';
+import { printable } from '../../../base/words.ts';
 import { terminalLine } from '../../../cli/shared/progress.ts';
 import { print } from '../../documents/commands/print.ts';
 import { examples } from '../../../cli/shared/help.ts';
+import { counted } from '../../documents/words.ts';
 
 export const define = { add: defineAdd, import: defineImport };
 

@@ -5,7 +5,7 @@ import { stringify } from 'yaml';
 import { systemClock } from '../../../base/clock.ts';
 import { OWN_SETTINGS } from '../../../base/places.ts';
 import type { Config } from '../../../settings/config.ts';
-import type { Evidence } from '../../../exchange/examine.ts';
+import type { Evidence } from './evidence.ts';
 import { readLines } from '../import.ts';
 import type { InputOf } from '../../api/operation.ts';
 import { INTAKE_OPERATIONS } from '../addresses.ts';

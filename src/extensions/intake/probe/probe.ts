@@ -3,7 +3,7 @@ import { done, invalid, type Result } from '../../api/envelope.ts';
 import { describeProblems } from '../../../orders/rules/check.ts';
 import type { MerchantOrder, PreOrderView } from '../../../orders/rules/record.ts';
 import { quote } from '../../../base/text.ts';
-import { PROBE_REQUESTS, type Examined } from '../../../exchange/examine.ts';
+import { PROBE_REQUESTS } from './evidence.ts';
 import { UnusableIdError } from '../../../exchange/ids.ts';
 import { readLookup } from '../../../exchange/orders.ts';
 import { readPreOrderBody, readRecordView } from '../../../exchange/record-view.ts';
@@ -26,6 +26,7 @@ import {
   row,
   shown,
   type Asking,
+  type Examined,
   type Probed,
   type ProbeRow,
   type ProbeStep,

@@ -1,8 +1,9 @@
 import type { OperationDeps } from '../../../accounts/account.ts';
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { commonAbsenceShape, readLookup } from '../../../exchange/orders.ts';
-import { PROBE_REQUESTS, type Evidence, type Examined } from '../../../exchange/examine.ts';
+import { readLookup } from '../../../exchange/orders.ts';
+import { commonAbsenceShape } from './absence-shape.ts';
+import { evidenceOf, PROBE_REQUESTS, type Evidence } from './evidence.ts';
 import { answerOf, type FailedReply, type UnreadReply } from '../../../exchange/reply.ts';
 import type { HttpRequest } from '../../../exchange/transport/http.ts';
 import type { FailedResult } from '../../api/envelope.ts';
@@ -30,16 +31,18 @@ export function row(question: string, seen: string, follows: string, more: Parti
 }
 
 export type Asking = ReturnType<typeof askingOf>;
+export type Examined = Awaited<ReturnType<Asking['ask']>>;
 
 export function askingOf({ exchange }: Pick<OperationDeps, 'exchange'>, signal: AbortSignal | undefined) {
   const evidence: Evidence[] = [];
   return {
     evidence,
-    async ask(request: HttpRequest, enough?: AbortSignal): Promise<Examined> {
+    async ask(request: HttpRequest, enough?: AbortSignal) {
       const signals = [signal, enough].filter((one) => one !== undefined);
       const examined = await exchange.examine(request, AbortSignal.any(signals));
-      evidence.push(examined.evidence);
-      return examined;
+      const seen = evidenceOf(request, examined);
+      evidence.push(seen);
+      return { reply: examined.reply, evidence: seen };
     },
   };
 }

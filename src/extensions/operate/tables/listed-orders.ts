@@ -1,11 +1,11 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import type { FindingClassName } from '../../../findings/rules/classes.ts';
-import type { OrderState } from '../../../orders/rules/states.ts';
-import { accountNames, accountsIn } from '../../../store/tables/accounts.ts';
+import { type OrderState, WAITING_STATES } from '../../../orders/rules/states.ts';
+import { accountNames, accountsIn, otherAccounts } from '../../../store/tables/accounts.ts';
 import { listAccounts, newestFirst, type Listed, type OfAccount, type RowFilter } from './listed.ts';
 import type { OrderRow } from '../../../store/orders/order-columns.ts';
-import { allOf, isInPeriod, unindexed } from '../../../store/dialect.ts';
-import { isLike } from '../../../store/find-orders.ts';
+import { allOf, isInPeriod, unindexed, indexedBy } from '../../../store/dialect.ts';
+import { isLike, MOST_COUNTED } from '../../../store/find-orders.ts';
 import type { Database } from '../../../store/port.ts';
 
 const MOST_READ = 50_000;
@@ -172,4 +172,27 @@ function idsWhere(account: string, condition: Condition): RawBuilder<unknown> {
 function idsWithFinding(account: string, name: FindingClassName): RawBuilder<unknown> {
   return sql`select external_order_id from findings
     where account = ${account} and status in ('open', 'acknowledged') and class = ${name} and ${unindexed('external_order_id')} is not null`;
+}
+
+export async function orderEvents(db: Database, account: string, externalOrderId: string) {
+  return await db
+    .selectFrom('order_events')
+    .selectAll()
+    .where((event) => event.and({ account, external_order_id: externalOrderId }))
+    .orderBy('id')
+    .execute();
+}
+
+/** The rows of accounts that the settings do not name, and that wait to be sent or followed: counted up to `MOST_COUNTED`. */
+export async function countOfOthers(db: Database, accounts: readonly { readonly name: string }[]) {
+  const others = await otherAccounts(
+    db,
+    accounts.map(({ name }) => name),
+  );
+  if (others.length === 0) return [];
+  const { rows } = await sql<{ account: string; orders: number }>`select account, count(*) as orders
+    from (select account from merchant_orders ${indexedBy('merchant_orders_due')}
+      where account in (${sql.join(others)}) and state in (${sql.join(WAITING_STATES)}) limit ${MOST_COUNTED}) as waiting
+    group by account order by account`.execute(db);
+  return rows;
 }

@@ -2,7 +2,6 @@ import { deadline } from '../../../base/clock.ts';
 import type { DatabaseHost } from '../../../settings/database-url.ts';
 import { Client, type clientConfig } from '../client.ts';
 
-/** The longest wait for an answer of a server. */
 export const ASK_MS = 2_000;
 
 /** Why a server is not the primary: its `error`, if it did not tell, or else its role. */
@@ -25,7 +24,6 @@ export type Answer = Refusal | Writable;
 const ROLE = `select pg_is_in_recovery() as standby, current_setting('transaction_read_only') = 'on' as reading,
   case when not pg_is_in_recovery() then substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) end as line`;
 
-/** Asks over an open connection. Throws an error of the driver. */
 export async function readRole(client: Client): Promise<Answer> {
   const { server } = client;
   // The type of the driver does not name the limit.

@@ -15,9 +15,8 @@ const SLOWER_MS = 300;
 const AGAIN_MS = 250;
 
 /**
- * The server that takes writes, for all connections of a process to one database. With one host it is that host, and costs
- * nothing. With several hosts each new connection is checked, and all hosts are asked at the same time when none is known to
- * take writes. The one with the highest time-line is used, and never one with a lower time-line than was used before.
+ * The server that takes writes. Of several hosts all are asked, and the one with the highest time-line is used, never
+ * one with a lower time-line than before.
  */
 export class Primary implements Destination {
   readonly connectTimeoutMs: number;
@@ -40,12 +39,10 @@ export class Primary implements Destination {
     this.connectTimeoutMs = others.length === 0 ? CONNECT_TIMEOUT_MS : ASK_MS;
   }
 
-  /** The server to which connections are made now. */
   get server(): DatabaseHost {
     return this.#server;
   }
 
-  /** Says which of several hosts is used. */
   get inUse(): readonly string[] {
     return this.#hasOthers ? [`${hostsText([this.#server])} takes the writes`] : [];
   }
@@ -55,7 +52,6 @@ export class Primary implements Destination {
     return this.#term;
   }
 
-  /** Has new connections of a pool checked. */
   get poolOptions() {
     const check = async (client: unknown) => await this.#check(client as Client);
     return { destination: this, ...(this.#hasOthers && { onConnect: check }) };
@@ -130,7 +126,6 @@ export class Primary implements Destination {
     return await askServer(server, this.#config, stop);
   }
 
-  /** The newest answer of each server that has answered, in the order of the settings. */
   async #answers(): Promise<readonly Answer[]> {
     const { hosts } = this.#place;
     const answers = new Map<DatabaseHost, Answer>();

@@ -30,11 +30,7 @@ interface Position {
   readonly timeLine: string | null;
 }
 
-/**
- * Connections for snapshots. With `database.readFrom: standby` a snapshot is read from a standby that has all commits from before the
- * snapshot was asked for. The primary's position in the log proves it: a standby that is cut off from the primary does
- * not know that it is behind, and clocks may be set back.
- */
+/** Connections for snapshots, of the primary or of a standby that has all its commits: the position in its log proves that, which no clock does. */
 export class Readings implements AsyncDisposable {
   readonly #ofPrimary: Connections;
   readonly #deps: ReadingsDeps;
@@ -48,7 +44,6 @@ export class Readings implements AsyncDisposable {
     this.#ofPrimary = openConnections(place, { max: MOST_SNAPSHOTS, hurry, primary, areNamed: false });
   }
 
-  /** Throws `StoreError` if the primary does not answer. */
   async snapshot(of?: 'primary'): Promise<Snapshot> {
     const standby = of === 'primary' ? undefined : await this.#standby();
     return await openSnapshot(standby === undefined ? this.#ofPrimary : { lend: async () => standby });
@@ -58,7 +53,6 @@ export class Readings implements AsyncDisposable {
     for (const connections of [this.#ofPrimary, ...this.#standbys.values()]) await connections[Symbol.asyncDispose]();
   }
 
-  /** The first standby that has all commits; undefined if there is none within `database.readBehind`. */
   async #standby(): Promise<Lent | undefined> {
     const { place, primary, clock, warn } = this.#deps;
     if (place.readFrom === 'primary' || clock.monotonic() < this.#leftUntil) return undefined;

@@ -35,12 +35,10 @@ export class MarksFile {
     this.#with(() => {});
   }
 
-  /** Returns undefined if there is none, or none that can be understood. Throws `StoreError`. */
   read(account: string): MarkContent | undefined {
     return this.#marks('account = ?', account, 1)[0]?.[1];
   }
 
-  /** Returns the marks of accounts after `fromAccount`, in their order; undefined for a mark that cannot be understood. Throws `StoreError`. */
   page(fromAccount: string, limit: number): readonly AccountWithMark[] {
     return this.#marks('account > ?', fromAccount, limit);
   }

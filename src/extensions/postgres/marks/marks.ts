@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Clock } from '../../../base/clock.ts';
 import { recordStop } from '../../../store/tables/account-stops.ts';
 import { forgetAccountFact, readAccountFact, setAccountFact } from '../../../store/tables/accounts.ts';
-import { StoreError } from '../../../store/errors.ts';
+import { StoreError, unusable } from '../../../store/errors.ts';
 import type { FollowingMark } from '../../../store/group-writer.ts';
 import {
   GAP_MS,
@@ -29,10 +29,7 @@ export async function readIdentity(db: Database, address: string): Promise<strin
   if (rows[0] !== undefined) return rows[0].id;
   const advice =
     'restore all tables of a dump, or run in psql: insert into database_identity values (gen_random_uuid())';
-  throw new StoreError(
-    'unusable',
-    `${address} has no row in database_identity, by which its marks are found; ${advice}`,
-  );
+  throw unusable(`${address} has no row in database_identity, by which its marks are found; ${advice}`);
 }
 
 interface MarksDeps {
@@ -78,10 +75,7 @@ export class AccountMarks extends MarkFollower {
   }
 }
 
-/**
- * Reads which of these accounts may be in an older state than their marks name. After a promotion none is: the next owner
- * takes up the commits that the standby lacks.
- */
+/** Reads which accounts may be older than their marks. After a promotion none is: the next owner takes up what the standby lacks. */
 async function suspected(db: Database, marks: readonly AccountWithMark[]): Promise<readonly string[]> {
   if (marks.length === 0) return [];
   // A mark that cannot be understood is null in each column, so the statement finds nothing for it.
@@ -153,7 +147,6 @@ export class AccountMark implements Mark, FollowingMark {
     await this.#marks.compare();
   }
 
-  /** Asked at the beginning of the first transaction of an owner. */
   async assertNotOlder(tx: Transaction): Promise<void> {
     if (this.#isChecked) return;
     this.#deps.file.open();
@@ -167,7 +160,6 @@ export class AccountMark implements Mark, FollowingMark {
     this.#marks.committed(this.account);
   }
 
-  /** The error if the last commit of this process is not in the database. */
   async lostCommit(tx: Transaction): Promise<OlderStateError> {
     const { generation, eventId } = await readPositionOf(tx, this.account);
     // No event has this hash, so no later event is taken for the lost commit.

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { systemClock } from '../../../base/clock.ts';
-import { counted } from '../../../base/words.ts';
 import { moveDatabase } from './copy.ts';
 import { openConnections } from '../connection.ts';
 import { Primary } from '../hosts/primary.ts';
@@ -11,6 +10,7 @@ import type { Store } from '../../../store/port.ts';
 import { slowProgress } from '../../../cli/shared/progress.ts';
 import { placeOf } from '../../../cli/shared/store.ts';
 import { print } from '../../documents/commands/print.ts';
+import { counted } from '../../documents/words.ts';
 
 const HELP = `
 Moves all orders from a SQLite file to an empty database of PostgreSQL: every

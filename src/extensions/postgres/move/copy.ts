@@ -3,8 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Clock } from '../../../base/clock.ts';
 import { accountsIn } from '../../../store/tables/accounts.ts';
-import { checkChains } from '../../../store/tables/chain.ts';
-import { StoreError } from '../../../store/errors.ts';
+import { StoreError, unusable } from '../../../store/errors.ts';
 import { readSignOfRestore, RESTORE_ADVICE } from '../../../store/mark.ts';
 import { readMove, recordMove, type Move } from '../../../store/tables/moves.ts';
 import type { Database, Store } from '../../../store/port.ts';
@@ -26,6 +25,7 @@ import {
   type TableColumns,
   type TextRow,
 } from './tables.ts';
+import { checkChains } from '../../restore/tables/chain.ts';
 
 type ShowProgress = (text: string) => Promise<void>;
 
@@ -45,13 +45,9 @@ interface MoveDeps {
 }
 
 /**
- * Moves all orders, with all that belongs to them, from a SQLite file to an empty database of PostgreSQL. Throws `StoreError`
- * if that cannot be done; then the old database is as it was. The old one cannot be written to meanwhile.
- *
- * The copy is committed as one that is yet to arrive; then the old database is marked as moved; then the copy has arrived. A
- * crash leaves the old one in use before the second step, and the new one after it, once the same command has run again: never both.
- *
- * Returns undefined if the copy was complete and only its end was missing.
+ * The copy is committed as one that is arriving, then the old database is marked as moved, then the copy has arrived:
+ * after a crash one of the two is in use, never both. Returns undefined if only the end was missing. Throws
+ * `StoreError`; then the old one is as it was.
  */
 export async function moveDatabase(deps: MoveDeps, show: ShowProgress): Promise<Copied | undefined> {
   const { source, target, session, clock } = deps;
@@ -61,7 +57,7 @@ export async function moveDatabase(deps: MoveDeps, show: ShowProgress): Promise<
   const here = await source.db.startTransaction().execute();
   try {
     const sign = await readSignOfRestore(here, await source.mark.read());
-    if (sign !== undefined) throw new StoreError('unusable', `${source.address} ${sign}; ${RESTORE_ADVICE}`);
+    if (sign !== undefined) throw unusable(`${source.address} ${sign}; ${RESTORE_ADVICE}`);
     const copied = await copyTo(deps, move, (isBrokenOff) =>
       copyTables({ source: here, session, address: target.address, isBrokenOff }, show),
     );
@@ -75,7 +71,6 @@ export async function moveDatabase(deps: MoveDeps, show: ShowProgress): Promise<
   }
 }
 
-/** Commits the copy as one that must not be used yet. */
 async function copyTo(
   { source, target, session }: MoveDeps,
   move: Move,
@@ -104,7 +99,7 @@ async function copyTo(
 async function finish({ source, target, clock }: MoveDeps, move: Move): Promise<undefined> {
   const arrived = await readMove(target.db);
   if (arrived?.id !== move.id) {
-    throw new StoreError('unusable', `${source.address} was moved to ${move.target} on ${move.at}`);
+    throw unusable(`${source.address} was moved to ${move.target} on ${move.at}`);
   }
   for (const account of await accountsIn(target.db, 'account_owners')) {
     const { mark } = target.forAccount(account);
@@ -117,7 +112,6 @@ interface Sides {
   readonly source: Database;
   readonly session: Session;
   readonly address: string;
-  /** The target has a copy of the same source that was broken off: it begins anew. */
   readonly isBrokenOff: boolean;
 }
 
@@ -126,10 +120,7 @@ const PAGE = 1_000;
 const PAGE_CHARACTERS = 4_000_000;
 const SHOWN_EVERY = 5_000;
 
-/**
- * Copies every table, row by row as it is, and then compares each row of one side with the other's. Nothing is committed.
- * Throws `StoreError` if a row cannot be copied as it is, or a chain of events is broken.
- */
+/** Copies every row as it is, and compares both sides. Nothing is committed. Throws `StoreError` if a row or a chain of events is unfit. */
 async function copyTables(sides: Sides, show: ShowProgress): Promise<Copied> {
   const { source, session, address, isBrokenOff } = sides;
   const { db: target } = session;
@@ -153,7 +144,7 @@ async function assertWhole(db: Database, name: string): Promise<void> {
   const { broken } = await checkChains(db);
   if (broken === null) return;
   const message = `event ${broken.id} of ${name} breaks the chain: ${broken.why}; nothing was copied`;
-  throw new StoreError('unusable', message);
+  throw unusable(message);
 }
 
 async function copyTable({ source, session }: Sides, table: TableColumns, onRow: () => Promise<void>): Promise<void> {
@@ -168,12 +159,12 @@ async function compareTable(sides: Sides, table: TableColumns, onRow: () => Prom
   for await (const row of sourceRows(sides.source, table)) {
     const { value: other } = await others.next();
     const difference = differenceOf(table, row, other);
-    if (difference !== undefined) throw new StoreError('unusable', `${difference}; nothing was moved`);
+    if (difference !== undefined) throw unusable(`${difference}; nothing was moved`);
     await onRow();
   }
   const { value: extra } = await others.next();
   if (extra === undefined) return;
-  throw new StoreError('unusable', `${rowName(table.table, extra)} is in the copy alone; nothing was moved`);
+  throw unusable(`${rowName(table.table, extra)} is in the copy alone; nothing was moved`);
 }
 
 function differenceOf({ table, columns }: TableColumns, row: TextRow, other: TextRow | undefined): string | undefined {
@@ -216,7 +207,7 @@ async function describeTables(source: Database, target: Database) {
     ];
     const lacking = [...theirs.keys()].find((name) => !ours.has(name));
     if (theirs.size === 0 || lacking !== undefined) {
-      throw new StoreError('unusable', `the databases are of different versions (${table}); bring both up to date`);
+      throw unusable(`the databases are of different versions (${table}); bring both up to date`);
     }
     const isOurs = ([name]: readonly [string, string]) => theirs.has(name);
     others.push(...[...ours.keys()].filter((name) => !theirs.has(name)).map((name) => `${table}.${name}`));
@@ -240,10 +231,7 @@ const LONGEST: Readonly<Record<string, number>> = { account: 200, external_order
 
 type Row = Readonly<Record<string, unknown>>;
 
-/**
- * Reads a whole table of SQLite, which takes anything in any column, and counts its rows. Throws `StoreError` with the first
- * value that PostgreSQL would not take, or that is not of its column's type: its right value is not guessed.
- */
+/** SQLite takes anything in any column: throws `StoreError` with the first value that is not of its column's type, which is not guessed. */
 async function checkTable(db: Database, { table, columns }: TableColumns, onRow: () => Promise<void>): Promise<number> {
   const names = columns.map(({ name }) => sql.ref(name));
   // A driver reads text that is no valid Unicode as if it were: the bytes tell.

@@ -75,10 +75,7 @@ const WORKERS = ['workers', 'account_wakes'];
 /** The tables whose guards would change a row that is copied, or refuse it. */
 const GUARDED = ['merchant_orders', 'events'];
 
-export async function columnsOf(
-  db: Database,
-  schema?: string,
-): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>> {
+export async function columnsOf(db: Database, schema?: string) {
   const tables = await db.introspection.getTables();
   return new Map(
     tables
@@ -112,12 +109,7 @@ export async function takeTarget(tx: Transaction, address: string, isBrokenOff: 
   }
 }
 
-/** Puts rows into a table as they are. Throws `StoreError` if the database does not take them. */
-export async function insertRows(
-  tx: Transaction,
-  { table, columns }: TableColumns,
-  rows: readonly TextRow[],
-): Promise<void> {
+export async function insertRows(tx: Transaction, { table, columns }: TableColumns, rows: readonly TextRow[]) {
   const names = sql.join(columns.map(({ name }) => sql.ref(name)));
   const json = JSON.stringify(rows);
   try {

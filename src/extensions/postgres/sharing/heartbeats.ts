@@ -15,7 +15,6 @@ export interface SeenWorker {
   readonly holder: string;
   readonly host: string;
   readonly seenUntil: Date;
-  /** The number of its accounts at its last heartbeat. */
   readonly held: number;
   readonly isSharing: boolean;
 }
@@ -27,9 +26,8 @@ interface Seen {
 }
 
 /**
- * Tells which workers are over: the database's time has passed the end of the heartbeat, and that end was seen here for
- * as long as a worker trusts itself, however the clock was set. After a silence of the database each has as long again
- * to renew.
+ * A worker is over once its heartbeat has ended by the database's time, and was seen unchanged for as long as a
+ * worker trusts itself. After a silence of the database each has as long again.
  */
 export class WorkerView {
   #workers: readonly SeenWorker[] = [];

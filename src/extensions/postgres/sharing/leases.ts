@@ -22,7 +22,6 @@ export type WorkerFacts = Pick<NewWorker, 'host' | 'socket' | 'advertise' | 'ins
 /** This process as a worker, until it is declared over: then another one begins. */
 export class Worker {
   readonly holder: string;
-  /** Why the last renewal failed; undefined if it did not. */
   failure: StoreError | undefined;
   readonly #deps: WorkerDeps;
   #isOver = false;
@@ -62,8 +61,8 @@ export class Worker {
   }
 
   /**
-   * Renews the heartbeat, and declares over each other worker that did not renew its own. Returns false if this worker was declared
-   * over, or may have been on a server that was lost: a promoted standby may lack the claim of the next owner.
+   * Renews the heartbeat, and declares others over. Returns false if this worker was declared over, or may have been
+   * on a server that was lost: a promoted standby may lack the claim of the next owner.
    */
   async beat(held: number): Promise<boolean> {
     const { db, clock, view, primary, isReplicated } = this.#deps;
@@ -106,11 +105,9 @@ export interface LeasesDeps {
   readonly primary: Pick<Primary, 'term'>;
   /** True if no request leaves before a standby has its intent: a promoted server then has the claim of the sender. */
   readonly isReplicated: boolean;
-  /** The settings with which this process owns an account, as text without secrets. */
   readonly settingsOf: (account: string) => SettingsText;
 }
 
-/** The lease of an account that this process has claimed as one worker. */
 export interface WorkerLease extends AccountLease {
   readonly worker: Worker;
   /** Asks its user to release the account. */
@@ -142,11 +139,7 @@ export class Leases {
   }
 
   /** Claims groups of accounts that are free, as their owners were read. Returns the leases of each group that was claimed whole. */
-  async claim(
-    worker: Worker,
-    groups: readonly AccountGroup[],
-    owners: ReadonlyMap<string, AccountOwner>,
-  ): Promise<readonly WorkerLease[]> {
+  async claim(worker: Worker, groups: readonly AccountGroup[], owners: ReadonlyMap<string, AccountOwner>) {
     const { db, settingsOf } = this.#deps;
     const claims = groups.flat().map((account) => ({
       account,

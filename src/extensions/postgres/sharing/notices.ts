@@ -19,15 +19,11 @@ interface ChangesDeps {
   readonly instance: string | undefined;
   /** For notices alone; undefined if the process looks only now and then. */
   readonly notices: Connections | undefined;
-  /** Throws if a newer version of the program has changed the tables. */
   readonly notNewer: () => Promise<void>;
 }
 
 /** Yields when others may have written: after each notice, and from time to time without one; see `Store.changes`. */
-export async function* changesOf(
-  { db, clock, instance = '', notices, notNewer }: ChangesDeps,
-  signal: AbortSignal,
-): AsyncGenerator<readonly string[]> {
+export async function* changesOf({ db, clock, instance = '', notices, notNewer }: ChangesDeps, signal: AbortSignal) {
   const looks = new Looks(clock);
   const listener = notices === undefined ? undefined : new Listener(notices, db, () => looks.hint());
   using _ = { [Symbol.dispose]: () => listener?.close() };
@@ -58,10 +54,7 @@ export async function takeWoken(db: Database, instance: string) {
   return { accounts: rows.flatMap(({ account }) => account ?? []), migrations: rows[0]?.migrations };
 }
 
-/**
- * Has the owner of an account look at it at once, if there is one: another process has changed it. Call it in the transaction of
- * the change, which has the account's row locked: the owner passes over the row until the change is committed.
- */
+/** Has the owner of an account look at it at once. The caller's transaction has the account's row locked: the owner waits for its end. */
 export async function wakeOwner(tx: Database, account: string): Promise<void> {
   await sql`insert into account_wakes (account, holder)
     select account, holder from account_owners where account = ${account} and holder is not null
@@ -90,7 +83,6 @@ class Listener {
     this.#onNotice = onNotice;
   }
 
-  /** The connection that listens, while there is one. */
   get db(): Database | undefined {
     return this.#lent?.db;
   }
@@ -128,7 +120,6 @@ class Listener {
     this.#state = 'closed';
   }
 
-  /** Has the next call of `listen` begin on another connection. */
   end(): void {
     if (this.#state === 'closed') return;
     this.#state = 'idle';

@@ -12,10 +12,8 @@ import { Primary } from '../hosts/primary.ts';
 import { Leases, type WorkerLease, type LeasesDeps, Worker, type WorkerFacts } from './leases.ts';
 import { Sharing } from './sharing.ts';
 
-/** How often a heartbeat is renewed; sooner after a failure. */
 const BEAT_MS = 1_000;
 const FAILED_BEAT_MS = 200;
-/** How often a process that waits for an account, or for the end of a worker, looks again. */
 const LOOK_MS = 50;
 
 /** The time after which a server that does not answer is asked over another connection. */
@@ -35,7 +33,6 @@ export function openOwnership(
 }
 
 interface OwnershipDeps extends Omit<LeasesDeps, 'view'> {
-  /** For heartbeats alone: they wait for nothing else. Closed with the ownership. */
   readonly heartbeats: Connections;
   readonly facts: WorkerFacts;
   readonly mark: Pick<Store['mark'], 'compareAll'>;
@@ -76,11 +73,7 @@ export class PostgresOwnership implements Ownership {
     }
   }
 
-  async share(
-    groups: readonly AccountGroup[],
-    onTaken: (lease: AccountLease) => void,
-    stop: AbortSignal,
-  ): Promise<void> {
+  async share(groups: readonly AccountGroup[], onTaken: (lease: AccountLease) => void, stop: AbortSignal) {
     const { db, clock } = this.#deps;
     this.#sharing = new Sharing(groups, { db, clock, view: this.#view, leases: this.#leases, onTaken });
     if (this.#worker !== undefined) await setUnits(db, this.#worker.holder, this.#sharing.text);

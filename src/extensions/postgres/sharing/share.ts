@@ -26,10 +26,7 @@ interface Load {
   room: number;
 }
 
-/**
- * The worker with the fewest accounts takes a free unit that it knows; a worker hands a unit back if another
- * has fewer accounts even with it. Each worker decides for itself until no unit moves.
- */
+/** The worker with the fewest accounts takes a free unit; a worker hands one back if another has fewer even with it, until no unit moves. */
 export function nextShare<U extends Unit>(
   me: Sharer,
   others: readonly Sharer[],
@@ -83,7 +80,6 @@ function byPlace(one: Unit, other: Unit): number {
   return other.size - one.size || compare(one.key, other.key);
 }
 
-/** Of two different names. */
 function compare(one: string, other: string): number {
   return one < other ? -1 : 1;
 }

@@ -20,9 +20,7 @@ interface SharingDeps {
   readonly onTaken: (lease: AccountLease) => void;
 }
 
-/** The part of this process in the fair share of groups of accounts. */
 export class Sharing {
-  /** The groups as others read them. */
   readonly text: string;
   readonly #deps: SharingDeps;
   readonly #units: readonly SharedUnit[];
@@ -77,11 +75,7 @@ export class Sharing {
   }
 
   /** Releases accounts that this worker has without knowing: the answer to a claim was lost, or a part of a group stayed. */
-  async #releaseUnwanted(
-    worker: Worker,
-    owners: ReadonlyMap<string, AccountOwner>,
-    wanted: ReadonlySet<string>,
-  ): Promise<void> {
+  async #releaseUnwanted(worker: Worker, owners: ReadonlyMap<string, AccountOwner>, wanted: ReadonlySet<string>) {
     const { db, leases } = this.#deps;
     const unwanted = [...owners.values()].filter(
       ({ account, holder }) =>
@@ -90,10 +84,7 @@ export class Sharing {
     if (unwanted.length > 0) await releaseAccounts(db, worker.holder, unwanted);
   }
 
-  /**
-   * The worker that has a unit; empty if it is free, undefined if different workers have parts of it. One that this worker has
-   * without knowing is free: the answer to its claim was lost.
-   */
+  /** Empty if a unit is free, undefined if several workers have parts of it. One whose claim was not answered is free. */
   #ownerOf({ accounts }: SharedUnit, worker: Worker, owners: ReadonlyMap<string, AccountOwner>): string | undefined {
     const { view, leases } = this.#deps;
     const holders = accounts.map((account) => {

@@ -8,16 +8,13 @@ import type { Database } from '../../../store/port.ts';
 export interface NewWorker extends Pick<WorkerOptions, 'socket' | 'advertise' | 'instance'> {
   readonly holder: string;
   readonly host: string;
-  /** True if it listens for notices of new rows. */
   readonly listens: boolean;
-  /** The units that it shares, as text; undefined if it shares none. */
   readonly units: string | undefined;
 }
 
 /** How long the last heartbeat of an ended worker is kept, in milliseconds: its accounts are claimed within seconds. */
 const ENDED_KEPT_MS = 30 * 24 * 60 * 60_000;
 
-/** By the clock of the database. */
 function databaseTime(aheadMs = 0): RawBuilder<string> {
   return utcText(sql`clock_timestamp() + ${aheadMs}::float8 * interval '1 millisecond'`);
 }
@@ -37,10 +34,7 @@ export async function enterWorker(db: Database, worker: NewWorker): Promise<stri
   return rows[0]?.timeLine ?? null;
 }
 
-/**
- * Renews the heartbeat of a worker unless it was declared over or the server is on another time-line, and reads the heartbeats of
- * all. It is one statement, however many accounts there are.
- */
+/** Renews a heartbeat unless the worker is over or the server on another time-line, and reads those of all: one statement. */
 export async function renewHeartbeat(db: Database, holder: string, held: number, timeLine: string | null) {
   interface Row extends Pick<SeenWorker, 'host' | 'held'> {
     readonly seenUntil: string;
@@ -64,10 +58,7 @@ export async function renewHeartbeat(db: Database, holder: string, held: number,
 }
 
 /** Declares a worker over, unless it has renewed its heartbeat since it was seen. It does not come back. */
-export async function endWorker(
-  db: Database,
-  { holder, seenUntil }: Pick<SeenWorker, 'holder' | 'seenUntil'>,
-): Promise<boolean> {
+export async function endWorker(db: Database, { holder, seenUntil }: Pick<SeenWorker, 'holder' | 'seenUntil'>) {
   // The delete waits for a renewal under way, and then finds another time. The next owner counts from the heartbeat.
   const { numAffectedRows } = await sql`with over as (delete from workers
       where holder = ${holder} and seen_until = ${seenUntil.toISOString()} returning holder, seen_until),
@@ -102,12 +93,7 @@ export async function setUnits(db: Database, holder: string, units: string | nul
   await sql`update workers set units = ${units} where holder = ${holder}`.execute(db);
 }
 
-/** Reads the keys of the units of each of the workers that shares others than `units`. */
-export async function otherUnits(
-  db: Database,
-  holders: readonly string[],
-  units: string,
-): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+export async function otherUnits(db: Database, holders: readonly string[], units: string) {
   if (holders.length === 0) return new Map();
   const { rows } = await sql<{ holder: string; units: string }>`select holder, units from workers
     where holder = any (${holders}::text[]) and units <> ${units}`.execute(db);
@@ -125,19 +111,16 @@ export interface AccountOwner {
 
 interface Claim {
   readonly account: string;
-  /** That of the last owner; 0 if there was none. */
   readonly generation: number;
   readonly settings: string;
 }
 
 export interface Claimed {
-  /** That of the server. */
   readonly timeLine: string | null;
   /** The settings of the last owner; null if they are the same, or not known. */
   readonly otherSettings: string | null;
 }
 
-/** Reads the owners of accounts; one that never had any has no row. */
 export async function readOwners(db: Database, accounts: readonly string[]): Promise<Map<string, AccountOwner>> {
   const { rows } = await sql<AccountOwner>`select o.account, o.generation, o.holder
     from unnest(${accounts}::text[]) as k (account) join account_owners o on o.account = k.account`.execute(db);
@@ -163,15 +146,10 @@ const HEARD_AT = sql`case when o.holder is null then o.granted_at else coalesce(
     - ${HEARTBEAT_MS}::float8 * interval '1 millisecond'`)}, o.granted_at) end`;
 
 /**
- * Claims accounts whose last owner has released them or is over: each gets the next generation, unless another has claimed it since it was read. An
- * account whose row is locked is left out. Returns the claimed accounts. The claim records a fail-over if the server is on another time-line than at
- * the account's last commit, or than when the tables were made.
+ * Assigns free accounts the next generation, unless another has claimed them or their rows are locked. Records a fail-over
+ * if the server is on another time-line than at the last commit.
  */
-export async function claimAccounts(
-  db: Database,
-  holder: string,
-  claims: readonly Claim[],
-): Promise<Map<string, Claimed>> {
+export async function claimAccounts(db: Database, holder: string, claims: readonly Claim[]) {
   const claimed = new Map<string, Claimed>();
   for (const batch of partsOf(claims, BATCH)) {
     const accounts = batch.map(({ account }) => account);

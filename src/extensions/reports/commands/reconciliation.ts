@@ -6,7 +6,6 @@ import { reconcileOrders } from '../reconciliation/reconciliation.ts';
 import { askPreOrders, preOrderSupplement, recordPreOrderFindings } from '../reconciliation/pre-orders.ts';
 import type { PreOrderAnswer } from '../reconciliation/pre-orders.ts';
 import { ledgerSupplement, readLedger } from '../reconciliation/ledger.ts';
-import { counted } from '../../../base/words.ts';
 import type { Store } from '../../../store/port.ts';
 import type { OrderTime, ReportScope } from '../tables/reconciliation.ts';
 import { EXCHANGE_OPERATIONS } from '../../api/addresses.ts';
@@ -18,6 +17,7 @@ import { isOfAll } from '../../../cli/shared/account.ts';
 import { addReportOptions, writeReport, type OutputOptions } from '../../documents/commands/output.ts';
 import { addAsOfOption, addByOption, addPeriodOptions, type PeriodOptions } from '../../documents/commands/options.ts';
 import { slowProgress, type Progress } from '../../../cli/shared/progress.ts';
+import { counted } from '../../documents/words.ts';
 
 interface ReconciliationOptions extends PeriodOptions, OutputOptions {
   readonly by: OrderTime;

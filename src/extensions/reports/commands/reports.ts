@@ -2,7 +2,6 @@ import type { Command } from 'commander';
 import { systemClock } from '../../../base/clock.ts';
 import { exchangeByAccount } from '../../../settings/config.ts';
 import { summaryDocument } from '../summary.ts';
-import { reportedAccounts } from '../../../store/tables/accounts.ts';
 import type { Store } from '../../../store/port.ts';
 import type { OrderTime } from '../tables/reconciliation.ts';
 import { summaryParts, type RowFilter, readAges } from '../tables/summary.ts';
@@ -15,6 +14,7 @@ import { ageingDocument, Ages } from '../ageing.ts';
 import { changesDocument } from '../changes.ts';
 import { newestEventId } from '../../../store/tables/chain.ts';
 import { changesOf } from '../tables/changes.ts';
+import { reportedAccounts } from '../tables/report.ts';
 
 export const define = { summary: defineSummary, ageing: defineAgeing, changes: defineChanges };
 

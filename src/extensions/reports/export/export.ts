@@ -1,13 +1,13 @@
 import { HIDDEN } from '../../../base/text.ts';
 import { PRE_ORDER_NUMBERS, PRE_ORDER_PATHS, RECORD_NUMBERS, RECORD_PATHS } from '../../../orders/rules/record.ts';
-import { withoutTokens } from '../../../exchange/reply.ts';
 import { documentedBy, readFields, type Documented } from '../../../exchange/record-view.ts';
 import type { Column, Row, Section } from '../../documents/document.ts';
 import type { Cell } from '../../../cli/shared/terminal.ts';
-import { reportedAccounts } from '../../../store/tables/accounts.ts';
 import { ROW_COLUMNS } from '../../../store/orders/order-columns.ts';
 import type { Database } from '../../../store/port.ts';
 import { exportedOrders, type ExportedRow, type ExportFilter } from '../tables/exported-orders.ts';
+import { reportedAccounts } from '../tables/report.ts';
+import { withoutTokens } from '../../documents/hidden-tokens.ts';
 
 const NUMBERS: readonly string[] = [
   'asset',

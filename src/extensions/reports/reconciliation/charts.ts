@@ -4,11 +4,12 @@ import { WAITING_STATES } from '../../../orders/rules/states.ts';
 import { durationText } from '../../documents/chart/svg.ts';
 import { toneOf } from '../../documents/document.ts';
 import type { Chart, Look, SectionPart, Span, SpanChart } from '../../documents/document.ts';
-import { compareTexts, counted, cut, sumOf } from '../../../base/words.ts';
+import { sumOf } from '../../../base/words.ts';
 import { chartsByDay } from './charts/by-day.ts';
 import type { JudgedOrder } from './judge.ts';
 import { pairOf } from './rows.ts';
 import type { GroupTotals } from './totals.ts';
+import { counted, cut, compareTexts } from '../../documents/words.ts';
 
 const MOST_ROWS = 8;
 const LONGEST_NAME = 40;

@@ -5,10 +5,11 @@ import type { Finding } from '../../../findings/rules/finding.ts';
 import { instantMs } from '../../../base/instant.ts';
 import { accountAdvice, accountColumns } from '../../documents/sections.ts';
 import type { Column, GroupHead, Row, Section } from '../../documents/document.ts';
-import { capitalized, inWords } from '../../../base/words.ts';
+import { capitalized } from '../../../base/words.ts';
 import type { KnownFindingRow, ReconciledRow } from '../tables/reconciliation.ts';
 import { currencyOfRow, dayOf, pairOf } from './rows.ts';
 import { UNCHECKED, UNCHECKED_REASONS, type JudgedOrder, type UncheckedReason } from './judge.ts';
+import { inWords } from '../../documents/words.ts';
 
 /** A finding as the report lists it. `id` is the argument of `findings ack`; null if only the report found it. */
 export type ReportFinding = Readonly<{

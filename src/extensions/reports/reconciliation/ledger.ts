@@ -2,11 +2,11 @@ import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { quote } from '../../../base/text.ts';
 import type { Tolerance } from '../../../base/decimal.ts';
-import { counted } from '../../../base/words.ts';
 import type { Column, Row } from '../../documents/document.ts';
 import { LedgerTables, type LedgerOrder } from '../tables/ledger.ts';
 import type { JudgedOrder } from './judge.ts';
 import type { Supplement } from './verdict.ts';
+import { counted } from '../../documents/words.ts';
 
 interface Ledger {
   readonly files: readonly string[];

@@ -1,7 +1,8 @@
 import { decimalDifference, sumOfDecimals } from '../../../base/decimal.ts';
-import { compareTexts, sumOf as totalOf } from '../../../base/words.ts';
+import { sumOf as totalOf } from '../../../base/words.ts';
 import type { Column, Row, Section } from '../../documents/document.ts';
 import type { GroupTotals } from './totals.ts';
+import { compareTexts } from '../../documents/words.ts';
 
 export const OUTCOME_COLUMNS: readonly Column[] = [
   { key: 'succeeded', label: 'Succeeded', kind: 'decimal' },

@@ -1,14 +1,16 @@
 import type { FindingClassName } from '../../../findings/rules/classes.ts';
 import type { Finding } from '../../../findings/rules/finding.ts';
-import { counted } from '../../../base/words.ts';
 import type { Supplement } from './verdict.ts';
-import { readPreOrder } from '../../../exchange/orders.ts';
 import { nextPreOrders, ordersWithFinding, type PreOrderRow, type ReportScope } from '../tables/reconciliation.ts';
 import { pagesAfter, rowsAtOnce } from '../../../store/pages.ts';
 import type { Store } from '../../../store/port.ts';
 import { forEachConcurrently } from '../../../orders/pass/run.ts';
 import { sentOrderOf } from '../../../store/orders/order-columns.ts';
 import { recordFindings, type JudgedFindings } from '../../../findings/record-findings.ts';
+import type { EchoDifference, MerchantOrder } from '../../../orders/rules/record.ts';
+import { comparePreOrder } from '../../../findings/rules/compare.ts';
+import { readPreOrderBody } from '../../../exchange/record-view.ts';
+import { counted } from '../../documents/words.ts';
 
 export type PreOrderAnswer =
   | { readonly kind: 'known'; readonly body: string }
@@ -98,4 +100,15 @@ function judge(row: PreOrderRow, answer: PreOrderAnswer, { ignore = [] }: Report
 async function* preOrdersOf(store: Pick<Store, 'snapshot'>, scope: ReportScope): AsyncGenerator<PreOrderRow> {
   const next = (last?: PreOrderRow) => rowsAtOnce(store, nextPreOrders(scope, last, PAGE), 'primary');
   for await (const page of pagesAfter(PAGE, next)) yield* page;
+}
+
+/** The differences between a pre-order (§4.10) and its order; undefined if the body is not the pre-order asked for. */
+export function readPreOrder(
+  body: string,
+  preOrderId: string,
+  order: MerchantOrder,
+): readonly EchoDifference[] | undefined {
+  const preOrder = readPreOrderBody(body);
+  if (preOrder?.id !== preOrderId || preOrder.externalOrderId !== order.externalOrderId) return undefined;
+  return comparePreOrder(order, preOrder, preOrder.exchangeType);
 }

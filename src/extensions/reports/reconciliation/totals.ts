@@ -1,9 +1,10 @@
 import { decimalDifference, DecimalSum, readDecimal, type AmountSettings } from '../../../base/decimal.ts';
-import { compareTexts, cut, sumOf } from '../../../base/words.ts';
+import { sumOf } from '../../../base/words.ts';
 import type { Column, Row } from '../../documents/document.ts';
 import type { ReportFinding } from './findings.ts';
 import type { JudgedOrder } from './judge.ts';
 import { amountsText, OUTCOMES, outcomeOf, sumsByOutcome, currencyOfRow, dayOf, pairOf } from './rows.ts';
+import { cut, compareTexts } from '../../documents/words.ts';
 import type { Outcome, AmountRow } from './rows.ts';
 
 export const PAIR_COLUMNS = [

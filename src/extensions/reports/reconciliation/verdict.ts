@@ -1,6 +1,6 @@
 import type { Card, Fact, Section, Verdict } from '../../documents/document.ts';
 import type { Tone } from '../../../cli/shared/terminal.ts';
-import { counted, cut, emptyReason, sumOf } from '../../../base/words.ts';
+import { sumOf } from '../../../base/words.ts';
 import { ORDER_STATES } from '../../../orders/rules/states.ts';
 import type { ReportTables } from '../tables/report.ts';
 import type { ReconciliationCharts } from './charts.ts';
@@ -9,6 +9,7 @@ import { UNCHECKED, UNCHECKED_REASONS } from './judge.ts';
 import { byCurrency, sumOf as moneyOf } from './money.ts';
 import { amountsText } from './rows.ts';
 import type { ReconciliationTotals } from './totals.ts';
+import { counted, cut, emptyReason } from '../../documents/words.ts';
 
 export interface Problem {
   /** For programs; public, as scripts may look for it. */

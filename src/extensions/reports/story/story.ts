@@ -4,13 +4,14 @@ import { accountWords } from '../../../accounts/rules/name.ts';
 import { keyRemedy } from '../../../accounts/problem.ts';
 import { ASK_ABOUT_HELD, findingClass } from '../../../findings/rules/classes.ts';
 import { isDecided, statesToDecide } from '../../../findings/rules/decided.ts';
-import { capitalized, compareTexts } from '../../../base/words.ts';
+import { capitalized } from '../../../base/words.ts';
 import type { OrderState } from '../../../orders/rules/states.ts';
 import type { RecordView } from '../../../orders/rules/record.ts';
 import type { StoryEvent, StoryEvidence, StoryFinding } from '../tables/story.ts';
 import { headlineSentence, type HeadlineFacts } from '../../documents/headline.ts';
 import { eventSentence } from './sentences.ts';
 import { CAN_END, isNewest, nextLane, whatNext, type Moment, type StorySettings } from './next.ts';
+import { compareTexts } from '../../documents/words.ts';
 
 type StoryEntry = { readonly at: string; readonly text: string };
 

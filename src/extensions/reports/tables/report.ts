@@ -2,6 +2,8 @@ import type { Row } from '../../documents/document.ts';
 import { type ReportFinding, MOST_UNCHECKED, type UncheckedOrder } from '../reconciliation/findings.ts';
 import { UNCHECKED_REASONS, type UncheckedReason } from '../reconciliation/judge.ts';
 import { TemporaryTables } from '../../../store/temporary.ts';
+import type { Database } from '../../../store/port.ts';
+import { accountsIn } from '../../../store/tables/accounts.ts';
 
 const FINDING =
   'id, rank, severity, class, status, account, external_order_id, pair, day, expected, actual, currency, since, reason';
@@ -89,4 +91,8 @@ export class ReportTables extends TemporaryTables {
   ordersToLookAt(): number {
     return this.count('to_look_at');
   }
+}
+
+export async function reportedAccounts(db: Database, account: string | undefined): Promise<readonly string[]> {
+  return account === undefined ? await accountsIn(db, 'merchant_orders') : [account];
 }

@@ -1,10 +1,10 @@
 import { preOrderIdsIn } from '../../../exchange/ids.ts';
 import { readRecordView } from '../../../exchange/record-view.ts';
-import { storedHolds } from '../../../store/tables/account-holds.ts';
-import { readStop } from '../../../store/tables/account-stops.ts';
+import { newestTroubles } from '../../../store/tables/account-stops.ts';
 import { queries } from '../../../store/statement.ts';
 import type { Snapshot, Store } from '../../../store/port.ts';
 import { allRows } from '../../../store/pages.ts';
+import type { RestraintView, AccountStop } from '../../../accounts/rules/restraints.ts';
 
 /** Everything that the database knows of one order, at one moment. Times are UTC, ISO 8601. */
 export type StoryEvidence = NonNullable<Awaited<ReturnType<typeof readStory>>>;
@@ -59,4 +59,15 @@ export async function readEvidence(snapshot: Snapshot, account: string, external
     holds: await allRows(snapshot, storedHolds(account)),
     stop: await readStop(snapshot, account),
   };
+}
+
+export function storedHolds(account: string | undefined) {
+  const holds = queries.selectFrom('account_holds').select(['kind', 'since', 'until', 'reason', 'actor']);
+  const ofAccount = account === undefined ? holds : holds.where('account', '=', account);
+  return ofAccount.$castTo<RestraintView>();
+}
+
+export async function readStop(snapshot: Snapshot, account: string): Promise<AccountStop | null> {
+  const [stop] = await allRows(snapshot, newestTroubles(account, 'stopped'));
+  return stop ?? null;
 }

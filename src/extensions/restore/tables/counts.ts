@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
-import type { Counts, Store } from '../../../store/port.ts';
+import type { Counts, Store, Database, Transaction } from '../../../store/port.ts';
 import { rowsAtOnce } from '../../../store/pages.ts';
-import { countsOf, recount } from '../../../store/tables/chain.ts';
+import { countsOf, moveHead, headOf } from '../../../store/tables/chain.ts';
 
 /** A count of rows; in the kind `kept`, the name is the text of the kept counts. */
 type CountRow = Readonly<{ account: string; kind: 'kept' | 'orders' | 'findings'; name: string; rows: number }>;
@@ -51,4 +51,24 @@ function isWrong(rows: readonly CountRow[]): boolean {
 function isSame(kept: Counts['orders'], counted: Counts['orders']): boolean {
   const names = new Set([...Object.keys(kept), ...Object.keys(counted)].filter((name) => !UNKEPT.includes(name)));
   return [...names].every((name) => (kept[name] ?? 0) === (counted[name] ?? 0));
+}
+
+/** Reads when the newest event of all accounts was observed, stops of accounts left out; null when there is none. */
+export async function newestEventTime(db: Database): Promise<string | null> {
+  const { rows } = await sql<{ at: string }>`select event.observed_at as at from event_heads as head
+    join events as event on event.account = head.account and event.id = (select id from events
+      where account = head.account and not (type = 'account' and field = 'stopped') order by id desc limit 1)
+    order by event.id desc limit 1`.execute(db);
+  return rows[0]?.at ?? null;
+}
+
+export async function recount(tx: Transaction, account: string, counts: Counts): Promise<void> {
+  const head = await headOf(tx, account);
+  const corrected = { ...head, counts };
+  tx.heads?.set(account, Promise.resolve(corrected));
+  if (tx.heads === undefined) await moveHead(tx, account, corrected);
+}
+
+export async function forgetMove(tx: Transaction): Promise<void> {
+  await tx.deleteFrom('database_moves').where('state', '=', 'moved').execute();
 }

@@ -5,7 +5,6 @@ import { processEnvironment } from '../../../settings/config.ts';
 import type { OtherPlace as Place } from '../../../store/open.ts';
 import { DEFAULT_ACCOUNT } from '../../../accounts/rules/name.ts';
 import { shellWord } from '../../../base/text.ts';
-import { counted } from '../../../base/words.ts';
 import { placeOf } from '../../../cli/shared/store.ts';
 import { driversOf, extensionsOf, partsOf } from '../../../cli/shared/extensions.ts';
 import { CommandError, EXIT, stopSignal } from '../../../cli/shared/exit.ts';
@@ -28,6 +27,7 @@ import { badDay, liveThrough } from './bad-day.ts';
 import { doubtOf, failOver } from './fail-over.ts';
 import { firstShop } from './first-shop.ts';
 import { judge, keepInserting, print, say, sayHowTheyStand, untilSent, untilSettled, type Watched } from './verdict.ts';
+import { counted } from '../../documents/words.ts';
 
 const LONGEST_MS = 50_000;
 /** With PostgreSQL three daemons, one of which is killed, share the accounts of five shops. */

@@ -1,8 +1,8 @@
-import { counted, inUnits } from '../../../base/words.ts';
 import { readFeed } from '../../feed/tables/events.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Stage } from './stage.ts';
 import { say, untilSettled, type Watched } from './verdict.ts';
+import { counted, inUnits } from '../../documents/words.ts';
 
 const LOOK_MS = 10;
 const MOST_EVENTS = 10_000;

@@ -8,13 +8,14 @@ import { accountColumns } from '../../documents/sections.ts';
 import type { Row } from '../../documents/document.ts';
 import { tableOf } from '../../documents/terminal.ts';
 import { wrapped } from '../../../cli/shared/terminal.ts';
-import { counted, inUnits, sumOf, withCommas } from '../../../base/words.ts';
+import { sumOf, withCommas } from '../../../base/words.ts';
 import { SUMMARY_COLUMNS, summarize } from '../../reports/summary.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
 import { type Stage, insertOrders, laterOrder } from './stage.ts';
 import { terminalLine } from '../../../cli/shared/progress.ts';
 import { readParts } from '../../reports/commands/reports.ts';
 import { latenessOf } from '../../pace/status.ts';
+import { counted, inUnits } from '../../documents/words.ts';
 
 const REFRESH_MS = 500;
 const UNDER_WAY = ['pending', 'sending', 'unknown', 'accepted', 'open'] as const;

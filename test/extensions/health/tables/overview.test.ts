@@ -3,12 +3,13 @@ import { createPass } from '../../../../src/orders/create.ts';
 import { followPass } from '../../../../src/orders/follow.ts';
 import { decideOrders } from '../../../../src/orders/operator-decisions.ts';
 import { setHold } from '../../../../src/store/tables/account-holds.ts';
-import { acknowledge, type FindingRow } from '../../../../src/store/tables/findings.ts';
+import { type FindingRow } from '../../../../src/store/tables/findings.ts';
 import { readOverview } from '../../../../src/extensions/health/tables/overview.ts';
 import { correctCounts } from '../../../../src/extensions/restore/tables/counts.ts';
 import { echo, NOT_FOUND, record, refusal } from '../../../support/scripted-exchange.ts';
 import { scriptedProgram, type TestProgram } from '../../../support/test-program.ts';
 import { DAY, MINUTE } from '../../../support/tracking.ts';
+import { acknowledge } from '../../../../src/extensions/operate/tables/findings.ts';
 
 const NEVER = new AbortController().signal;
 

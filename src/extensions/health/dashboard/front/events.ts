@@ -1,9 +1,9 @@
 import { type FeedEvent } from '../../../feed/event.ts';
 import { toneOf } from '../../../documents/document.ts';
 import { cutText, escapeText, momentText, proseText } from '../../../documents/html/cells.ts';
-import { counted } from '../../../../base/words.ts';
 import type { DashboardFacts } from '../facts.ts';
 import { badge, empty, orderLink } from '../markup.ts';
+import { counted } from '../../../documents/words.ts';
 
 const MOST_SHOWN = 12;
 const MOST_VALUES = 6;

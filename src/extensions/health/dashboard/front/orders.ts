@@ -3,11 +3,12 @@ import { figureText } from '../../../documents/chart.ts';
 import { HALF_SIZES } from '../../../documents/chart/svg.ts';
 import type { Column, ColumnChart, Row } from '../../../documents/document.ts';
 import { commandText, ageOf, escapeText, proseText } from '../../../documents/html/cells.ts';
-import { counted, sumOf, withCommas } from '../../../../base/words.ts';
+import { sumOf, withCommas } from '../../../../base/words.ts';
 import { NOT_IN_SUMS, OUTCOME_COLUMNS, sumOf as sumsOf } from '../../../reports/reconciliation/money.ts';
 import type { Overview } from '../../status/status.ts';
 import { MOVES, RANGES, type ActivityFacts, type DashboardFacts, type RangeName } from '../facts.ts';
 import { count, empty, link, listPath, note, table } from '../markup.ts';
+import { counted } from '../../../documents/words.ts';
 
 const MEANINGS: Readonly<Record<OrderState, string>> = {
   pending: 'waiting to be sent',

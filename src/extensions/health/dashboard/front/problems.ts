@@ -1,12 +1,13 @@
 import { findingClass } from '../../../../findings/rules/classes.ts';
 import { pasteable } from '../../../../base/invocation.ts';
-import { capitalized, counted } from '../../../../base/words.ts';
+import { capitalized } from '../../../../base/words.ts';
 import { commandText, escapeText, figure, icon, momentText, proseText } from '../../../documents/html/cells.ts';
 import type { DashboardFacts, Stake, Trouble } from '../facts.ts';
 import type { Concerned } from '../../tables/at-stake.ts';
 import { HINTS, wellText } from '../../status/problems.ts';
 import { count, link, listPath, orderPath } from '../markup.ts';
 import { STATES } from './troubles.ts';
+import { counted } from '../../../documents/words.ts';
 
 const MOST_SHOWN = 5;
 const MOST_CURRENCIES = 6;

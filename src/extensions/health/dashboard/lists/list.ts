@@ -1,4 +1,5 @@
-import { capitalized, counted } from '../../../../base/words.ts';
+import { capitalized } from '../../../../base/words.ts';
+import { counted } from '../../../documents/words.ts';
 import { readPair, type Pair } from '../../../documents/commands/options.ts';
 import type { Column, Row } from '../../../documents/document.ts';
 import { shownId } from '../../../documents/headline.ts';

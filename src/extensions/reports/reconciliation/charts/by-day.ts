@@ -1,9 +1,10 @@
 import { DecimalSum } from '../../../../base/decimal.ts';
 import { toneOf, type Chart, type ColumnChart, type Look } from '../../../documents/document.ts';
-import { compareTexts, counted, cut, sumOf } from '../../../../base/words.ts';
+import { sumOf } from '../../../../base/words.ts';
 import { OUTCOME_COLUMNS } from '../money.ts';
 import type { GroupTotals } from '../totals.ts';
 import { timeSteps, type TimeSteps } from './steps.ts';
+import { counted, cut, compareTexts } from '../../../documents/words.ts';
 
 /** More panels cannot be compared; the tables have all currencies. */
 const MOST_CURRENCIES = 6;

@@ -1,10 +1,12 @@
+import { endpointsOf } from '../../../../src/extensions/clients/endpoints/endpoints.ts';
 import { LosslessNumber } from 'lossless-json';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { ExchangeClient } from '../../src/exchange/client.ts';
-import { UnusableIdError } from '../../src/exchange/ids.ts';
-import { refusalReason, type Reply } from '../../src/exchange/reply.ts';
-import { forgetAnswers, nockExchange } from '../support/nock-exchange.ts';
-import { testClock } from '../support/test-clock.ts';
+import type { ExchangeClient } from '../../../../src/exchange/client.ts';
+import { UnusableIdError } from '../../../../src/exchange/ids.ts';
+import { type Reply } from '../../../../src/exchange/reply.ts';
+import { forgetAnswers, nockExchange } from '../../../support/nock-exchange.ts';
+import { testClock } from '../../../support/test-clock.ts';
+import { refusalReason } from '../../../../src/extensions/api/asking/refusal-reason.ts';
 
 const EMAIL = 'ada@shop.example';
 const CLIENT = '/api/v1/merchant/client';
@@ -34,7 +36,7 @@ const badStatuses = ['{}', '{"status":null}', '{"status":1}', '"OK"'];
 const CALLS: Readonly<Record<string, Call>> = {
   createLink: {
     section: '4.1',
-    ask: (client) => client.createLink(EMAIL),
+    ask: (client) => endpointsOf(client).createLink(EMAIL),
     method: 'POST',
     path: CLIENT,
     body: `{"email":"${EMAIL}"}`,
@@ -44,7 +46,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   },
   validateEmail: {
     section: '4.2',
-    ask: (client) => client.validateEmail(EMAIL),
+    ask: (client) => endpointsOf(client).validateEmail(EMAIL),
     method: 'POST',
     path: `${CLIENT}/validate/email`,
     body: `{"email":"${EMAIL}"}`,
@@ -54,7 +56,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   },
   showLink: {
     section: '4.3',
-    ask: (client) => client.showLink('l1'),
+    ask: (client) => endpointsOf(client).showLink('l1'),
     method: 'GET',
     path: `${CLIENT}/l1`,
     answer: LINK,
@@ -63,7 +65,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   },
   'lookUpLink, of a pass': {
     section: '4.3',
-    ask: async (client) => (await client.lookUpLink('l1')) ?? expect.fail(),
+    ask: async (client) => (await endpointsOf(client).lookUpLink('l1')) ?? expect.fail(),
     method: 'GET',
     path: `${CLIENT}/l1`,
     answer: LINK,
@@ -72,7 +74,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   },
   verificationToken: {
     section: '4.4',
-    ask: (client) => client.verificationToken('l1', 'LIVENESS'),
+    ask: (client) => endpointsOf(client).verificationToken('l1', 'LIVENESS'),
     method: 'GET',
     path: `${CLIENT}/l1/idv/LIVENESS`,
     answer: '{"linkId":"l1","token":"t","tokenValidTill":"2026-01-05T12:00:00Z","unheard":{"of":1.10}}',
@@ -81,7 +83,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   },
   requestPhotos: {
     section: '4.5',
-    ask: (client) => client.requestPhotos('l1', { level: 'LIVENESS', actionId: 'a1', token: 'tkn-1' }),
+    ask: (client) => endpointsOf(client).requestPhotos('l1', { level: 'LIVENESS', actionId: 'a1', token: 'tkn-1' }),
     method: 'POST',
     path: PHOTOS,
     body: '{"kycLevelType":"LIVENESS","actionId":"a1","token":"tkn-1"}',
@@ -91,7 +93,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   },
   showCustomer: {
     section: '4.6',
-    ask: (client) => client.showCustomer('l1'),
+    ask: (client) => endpointsOf(client).showCustomer('l1'),
     method: 'GET',
     path: `${CLIENT}/l1/cardprov/customer`,
     answer: '{"customerNumber":"7","firstName":"Ada","lastName":null,"linkId":"l1","unheard":{"of":1.10}}',
@@ -100,7 +102,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   },
   listCards: {
     section: '4.7',
-    ask: (client) => client.listCards('l1'),
+    ask: (client) => endpointsOf(client).listCards('l1'),
     method: 'GET',
     path: `${CLIENT}/l1/cardprov/customer/card`,
     answer: `[ {${CARD},"unheard":{"of":1.10}} ]`,
@@ -109,7 +111,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   },
   sdkToken: {
     section: '4.8',
-    ask: (client) => client.sdkToken('l1'),
+    ask: (client) => endpointsOf(client).sdkToken('l1'),
     method: 'POST',
     path: '/api/v1/merchant/sdk/token?linkId=l1',
     headers: { linkid: 'l1' },
@@ -271,7 +273,7 @@ describe('a documented error (§7)', () => {
   it.each([200, 202, 400, 403, 409, 422, 500, 503])(
     'of requestPhotos is that no address is set, with whatever status: %i',
     async (status) => {
-      const call = { ask: (client: ExchangeClient) => client.requestPhotos('l1', { level: 'MAIN' }) };
+      const call = { ask: (client: ExchangeClient) => endpointsOf(client).requestPhotos('l1', { level: 'MAIN' }) };
       const answer = await read(call, status, errorBody('Upload url was not set', 'INVALID_VALUE'));
       expect(answer).toEqual({
         kind: 'refused',
@@ -309,24 +311,28 @@ describe('the photos of §4.5', () => {
   ] as const)('asked for with %j go with the action only if it is taken', async (request, body) => {
     const { answer, client, sent } = nockExchange();
     answer(200, '{"status":"ok"}');
-    await client.requestPhotos('l1', request);
+    await endpointsOf(client).requestPhotos('l1', request);
     expect(sent).toMatchObject([{ path: PHOTOS, body }]);
   });
 });
 
 describe('an id', () => {
   const withId: [string, (client: ExchangeClient, id: string) => Promise<unknown>, (encoded: string) => string][] = [
-    ['showLink', (client, id) => client.showLink(id), (id) => `${CLIENT}/${id}`],
-    ['lookUpLink', (client, id) => client.lookUpLink(id), (id) => `${CLIENT}/${id}`],
-    ['verificationToken', (client, id) => client.verificationToken(id, 'MAIN'), (id) => `${CLIENT}/${id}/idv/MAIN`],
+    ['showLink', (client, id) => endpointsOf(client).showLink(id), (id) => `${CLIENT}/${id}`],
+    ['lookUpLink', (client, id) => endpointsOf(client).lookUpLink(id), (id) => `${CLIENT}/${id}`],
+    [
+      'verificationToken',
+      (client, id) => endpointsOf(client).verificationToken(id, 'MAIN'),
+      (id) => `${CLIENT}/${id}/idv/MAIN`,
+    ],
     [
       'requestPhotos',
-      (client, id) => client.requestPhotos(id, { level: 'MAIN' }),
+      (client, id) => endpointsOf(client).requestPhotos(id, { level: 'MAIN' }),
       (id) => `${CLIENT}/${id}/idv/photos/external/upload`,
     ],
-    ['showCustomer', (client, id) => client.showCustomer(id), (id) => `${CLIENT}/${id}/cardprov/customer`],
-    ['listCards', (client, id) => client.listCards(id), (id) => `${CLIENT}/${id}/cardprov/customer/card`],
-    ['sdkToken', (client, id) => client.sdkToken(id), (id) => `/api/v1/merchant/sdk/token?linkId=${id}`],
+    ['showCustomer', (client, id) => endpointsOf(client).showCustomer(id), (id) => `${CLIENT}/${id}/cardprov/customer`],
+    ['listCards', (client, id) => endpointsOf(client).listCards(id), (id) => `${CLIENT}/${id}/cardprov/customer/card`],
+    ['sdkToken', (client, id) => endpointsOf(client).sdkToken(id), (id) => `/api/v1/merchant/sdk/token?linkId=${id}`],
     ['showPreOrder', (client, id) => client.showPreOrder(id), (id) => `${ORDERS}/request/${id}`],
   ];
   const unusable = ['', '.', '..', 'a\nb', '\r', 'a\u0000', '\u001f', 'a\u007f', '\ud800', 'x'.repeat(501)];
@@ -342,7 +348,7 @@ describe('an id', () => {
 
   it.each(withId)('of any other text is one encoded part of the path of %s', async (name, ask, path) => {
     const { answer, client, sent } = nockExchange();
-    const ids = ['...', 'a/b', '../l2', '%2e%2e', 'a?b#c', 'a&linkId=b', 'a;b', '~', 'x'.repeat(500)];
+    const ids = ['...', 'a/b', '../../../l2', '%2e%2e', 'a?b#c', 'a&linkId=b', 'a;b', '~', 'x'.repeat(500)];
     const wide = name === 'sdkToken' ? [] : ['a b', 'é', '\u{1f600}', '"'];
     for (const id of [...ids, ...wide]) {
       answer(404, NOT_FOUND);
@@ -356,7 +362,7 @@ describe('an id', () => {
     'that no header carries as it stands is refused for an SDK token: %j',
     async (id) => {
       const { client, sent } = nockExchange();
-      await expect(client.sdkToken(id)).rejects.toBeInstanceOf(UnusableIdError);
+      await expect(endpointsOf(client).sdkToken(id)).rejects.toBeInstanceOf(UnusableIdError);
       expect(sent).toEqual([]);
     },
   );
@@ -382,7 +388,8 @@ describe('an e-mail address', () => {
   it.each(withEmail)('that is none at all is refused by %s before any request, and is not quoted', async (name) => {
     const { client, sent } = nockExchange();
     for (const email of ['', 'canary@a\nb', 'canary\u0000@a', 'canary@\ud800', `canary@${'x'.repeat(248)}`]) {
-      const thrown: unknown = await client[name](email).catch((reason: unknown) => reason);
+      const asked = endpointsOf(client)[name](email);
+      const thrown: unknown = await asked.catch((reason: unknown) => reason);
       expect(thrown).toBeInstanceOf(UnusableIdError);
       expect(String(thrown)).not.toContain('canary');
     }
@@ -393,7 +400,7 @@ describe('an e-mail address', () => {
     const { answer, client, sent } = nockExchange();
     for (const email of ['ada', ' é"\\@x ', `canary@${'x'.repeat(247)}`]) {
       answer(400, errorBody('validation errors', '400', 'INVALID_EMAIL'));
-      await client[name](email);
+      await endpointsOf(client)[name](email);
       expect(sent.at(-1)?.body).toBe(JSON.stringify({ email }));
     }
   });
@@ -402,10 +409,22 @@ describe('an e-mail address', () => {
 describe('a secret of the request', () => {
   const token = 'canary-token';
   const asks: [string, (client: ExchangeClient) => Promise<Reply<unknown>>, string][] = [
-    ['the address of createLink', (client) => client.createLink('Canary"@shop.example'), 'canary"@SHOP.example'],
-    ['the address of validateEmail', (client) => client.validateEmail('canary@shop.example'), 'CANARY@shop.example'],
-    ['the token of requestPhotos', (client) => client.requestPhotos('l1', { level: 'MAIN', token }), token],
-    ['the key of any', (client) => client.showLink('l1'), 'wire-key'],
+    [
+      'the address of createLink',
+      (client) => endpointsOf(client).createLink('Canary"@shop.example'),
+      'canary"@SHOP.example',
+    ],
+    [
+      'the address of validateEmail',
+      (client) => endpointsOf(client).validateEmail('canary@shop.example'),
+      'CANARY@shop.example',
+    ],
+    [
+      'the token of requestPhotos',
+      (client) => endpointsOf(client).requestPhotos('l1', { level: 'MAIN', token }),
+      token,
+    ],
+    ['the key of any', (client) => endpointsOf(client).showLink('l1'), 'wire-key'],
   ];
 
   it.each(asks)('that an error quotes is hidden in it: %s', async (_name, ask, quoted) => {
@@ -416,7 +435,7 @@ describe('a secret of the request', () => {
   });
 
   it('that happens to be a word of the exchange leaves the error what it is', async () => {
-    const ask = (client: ExchangeClient) => client.createLink('email');
+    const ask = (client: ExchangeClient) => endpointsOf(client).createLink('email');
     const error = { message: 'no <hidden> is this', code: '400', status: 'INVALID_EMAIL' };
     const answer = await read({ ask }, 400, errorBody('no Email is this', '400', 'INVALID_EMAIL'));
     expect(answer).toEqual({ kind: 'refused', httpStatus: 400, error });
@@ -443,14 +462,14 @@ describe('what a reply says of the account', () => {
   ])('answered %i to a look-up: %s', async (status, body, headers, expected) => {
     const { answer, client, news } = nockExchange(testClock());
     answer(status, body, headers);
-    await client.lookUpLink('l1');
+    await endpointsOf(client).lookUpLink('l1');
     expect(news).toMatchObject(expected);
   });
 
   it('is not that the key is refused if a person asked, whose request may be wrong in itself', async () => {
     const { answer, client, news } = nockExchange(testClock());
     answer(401, KEY_REFUSED);
-    await client.showLink('l1');
+    await endpointsOf(client).showLink('l1');
     expect(news).toEqual([]);
   });
 });

@@ -1,19 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Clock } from '../base/clock.ts';
-import type { MerchantOrder } from '../orders/rules/record.ts';
-import { withoutAddresses } from '../base/text.ts';
-import { CLIENTS, ORDERS } from './addresses.ts';
-import { withoutTokens, ask, hide, type UnreadReply } from './reply.ts';
-import { pathId, queryId } from './ids.ts';
-import { readJson } from './json.ts';
-import { preOrderBody } from './orders.ts';
-import type { HttpRequest, HttpResponse, Transport } from './transport/http.ts';
-
-/** One request of a probe, how its answer is read, and the answer as evidence. */
-export interface Examined {
-  readonly reply: UnreadReply;
-  readonly evidence: Evidence;
-}
+import type { MerchantOrder } from '../../../orders/rules/record.ts';
+import { withoutAddresses } from '../../../base/text.ts';
+import { CLIENTS, ORDERS } from '../../../exchange/addresses.ts';
+import type { Examined } from '../../../exchange/client.ts';
+import { hide } from '../../../exchange/reply.ts';
+import { pathId, queryId } from '../../../exchange/ids.ts';
+import { readJson } from '../../../exchange/json.ts';
+import { createRequest } from '../../../exchange/orders.ts';
+import type { HttpRequest } from '../../../exchange/transport/http.ts';
+import { withoutTokens } from '../../documents/hidden-tokens.ts';
 
 /** An answer for people, without key and tokens; `status` is null if none came, and `why` then says why. */
 export interface Evidence {
@@ -37,45 +32,17 @@ export const PROBE_REQUESTS = {
   link: (linkId: string) => examined(`${CLIENTS}/${pathId(linkId)}`),
   /** An address that the document does not have. */
   nothing: (name: string) => examined(`${ORDERS}/${pathId(name)}/${pathId(name)}`),
-  /** §4.9. It makes a pre-order. */
-  create: (order: MerchantOrder): HttpRequest => ({
-    ...examined(`${ORDERS}/request`),
-    method: 'POST',
-    body: preOrderBody(order),
-    secrets: order.paymentToken === null ? [] : [order.paymentToken],
-  }),
+  create: (order: MerchantOrder): HttpRequest => ({ ...createRequest(order), isExamined: true }),
 };
 
 function examined(path: string): HttpRequest {
   return { method: 'GET', path, isExamined: true };
 }
 
-/** Sends one request, and keeps all that is seen of the answer. Never rejects with an answer of the exchange. */
-export async function examine(
-  transport: Transport,
-  clock: Pick<Clock, 'now' | 'monotonic'>,
-  request: HttpRequest,
-  signal?: AbortSignal,
-): Promise<Examined> {
-  const askedAt = clock.now();
-  const began = clock.monotonic();
-  let response: HttpResponse | undefined;
-  const send: Transport['send'] = async (...args) => (response = await transport.send(...args));
-  const reply = await ask({ send }, clock, request, signal);
-  const tookMs = Math.round(clock.monotonic() - began);
-  return { reply, evidence: evidenceOf(request, reply, { askedAt, tookMs, response }) };
-}
-
-export function notExamined(request: HttpRequest, reply: UnreadReply, clock: Pick<Clock, 'now'>): Examined {
-  return { reply, evidence: evidenceOf(request, reply, { askedAt: clock.now(), tookMs: 0, response: undefined }) };
-}
-
-function evidenceOf(
+export function evidenceOf(
   { method, path, secrets = [] }: HttpRequest,
-  reply: UnreadReply,
-  seen: { readonly askedAt: Date; readonly tookMs: number; readonly response: HttpResponse | undefined },
+  { reply, askedAt, tookMs, response }: Examined,
 ): Evidence {
-  const { askedAt, tookMs, response } = seen;
   const body = response?.body ?? '';
   // A body that is no JSON is evidence too; it has no fields to hide.
   const shown = readJson(body) === undefined ? body : withoutTokens(body);

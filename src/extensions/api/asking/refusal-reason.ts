@@ -1,0 +1,24 @@
+import type { FailedReply } from '../../../exchange/reply.ts';
+
+/** The refusals that the interface documents (§7), each by a name of ours; `other` is everything else, as received. */
+export type RefusalReason =
+  | 'not-found'
+  | 'invalid-email'
+  | 'link-already-exists'
+  | 'bad-request'
+  | 'upload-url-not-set'
+  | 'other';
+
+const BY_STATUS: Readonly<Record<string, RefusalReason>> = {
+  INVALID_EMAIL: 'invalid-email',
+  LINK_ALREADY_EXISTS: 'link-already-exists',
+  BAD_REQUEST: 'bad-request',
+};
+
+/** Says which documented refusal a reply is (§7). The message is for people and decides nothing. */
+export function refusalReason({ httpStatus, error }: Extract<FailedReply, { kind: 'refused' }>): RefusalReason {
+  // Documented for links. The exchange says the same of everything else that it does not have.
+  if (httpStatus === 404 && error.status === 'NOT_FOUND') return 'not-found';
+  if (error.status === undefined && error.code === 'INVALID_VALUE') return 'upload-url-not-set';
+  return (httpStatus === 400 ? BY_STATUS[error.status ?? ''] : undefined) ?? 'other';
+}

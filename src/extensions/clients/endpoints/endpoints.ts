@@ -1,0 +1,101 @@
+import type { z } from 'zod';
+import type { ExchangeClient, Question } from '../../../exchange/client.ts';
+import { CLIENTS, get, post } from '../../../exchange/addresses.ts';
+import { emailAddress, headerId, pathId } from '../../../exchange/ids.ts';
+import { readJson } from '../../../exchange/json.ts';
+import { answerOf, hide, hiding, keepable, readReply } from '../../../exchange/reply.ts';
+import type { UnreadReply } from '../../../exchange/reply.ts';
+import { error as errorSchema } from '../../../exchange/schemas.ts';
+import type { HttpRequest } from '../../../exchange/transport/http.ts';
+import { isSuccess, type Answer } from '../../../orders/rules/record.ts';
+import * as schemas from './schemas.ts';
+
+export interface PhotoRequest {
+  readonly level: schemas.VerificationLevel;
+  /** Taken by the exchange with the level `LIVENESS` only. */
+  readonly actionId?: string | undefined;
+  /** Comes back with the delivery (§6). */
+  readonly token?: string | undefined;
+}
+
+/** The endpoints of clients (§4.1–4.8). They reject with `UnusableIdError`, before any request, on an id that cannot be sent. */
+export const endpointsOf = (exchange: Asking) => new Endpoints(exchange);
+
+type Asking = Pick<ExchangeClient, 'ask' | 'askInTurn' | 'sendForPerson'>;
+
+class Endpoints {
+  readonly #exchange: Asking;
+
+  constructor(exchange: Asking) {
+    this.#exchange = exchange;
+  }
+
+  /** §4.1. `onUnread` is given a success from which no link can be read, because the exchange tells its id once. */
+  async createLink(email: string, signal?: AbortSignal, onUnread?: (answer: Answer) => void) {
+    const received = await this.#exchange.sendForPerson(post(CLIENTS, { email: emailAddress(email) }, [email]), signal);
+    const reply = readReply(received, schemas.link);
+    const answer = answerOf(received);
+    if (reply.kind !== 'ok' && answer !== undefined && isSuccess(answer))
+      onUnread?.(keepable({ ...answer, body: hide([email], answer.body) }));
+    return reply;
+  }
+
+  /** §4.2: whether a link for the e-mail could be made; the value's status is `OK`. */
+  async validateEmail(email: string, signal?: AbortSignal) {
+    const request = post(`${CLIENTS}/validate/email`, { email: emailAddress(email) }, [email]);
+    return await this.#exchange.ask({ request, schema: schemas.validation }, signal);
+  }
+
+  /** §4.3: the link and its verification status. */
+  async showLink(linkId: string, signal?: AbortSignal) {
+    return await this.#exchange.ask(aboutLink(linkId, '', schemas.link), signal);
+  }
+
+  /** §4.4: an access token for a verification flow. A secret. */
+  async verificationToken(linkId: string, level: schemas.VerificationLevel, signal?: AbortSignal) {
+    return await this.#exchange.ask(aboutLink(linkId, `/idv/${level}`, schemas.verificationToken), signal);
+  }
+
+  /** §4.5: asks for the delivery of verification photos (§6). */
+  async requestPhotos(linkId: string, { level, actionId, token }: PhotoRequest, signal?: AbortSignal) {
+    const body = { kycLevelType: level, ...(level === 'LIVENESS' && { actionId }), token };
+    const secrets = token === undefined ? [] : [token];
+    const request = post(`${CLIENTS}/${pathId(linkId)}/idv/photos/external/upload`, body, secrets);
+    return readReply(uploadRefusal(await this.#exchange.sendForPerson(request, signal), secrets), schemas.validation);
+  }
+
+  /** §4.6: the customer record of the card-payment provider. Personal data. */
+  async showCustomer(linkId: string, signal?: AbortSignal) {
+    return await this.#exchange.ask(aboutLink(linkId, '/cardprov/customer', schemas.customer), signal);
+  }
+
+  /** §4.7: the customer's saved cards. Personal data, and tokens that are secrets. */
+  async listCards(linkId: string, signal?: AbortSignal) {
+    const request = get(`${CLIENTS}/${pathId(linkId)}/cardprov/customer/card`);
+    return await this.#exchange.ask({ request, schema: schemas.cards }, signal);
+  }
+
+  /** §4.8: a short-lived SDK token. A secret. The document leaves open which of the two forms counts: both are sent. */
+  async sdkToken(linkId: string, signal?: AbortSignal) {
+    const path = `/api/v1/merchant/sdk/token?linkId=${pathId(linkId)}`;
+    const request: HttpRequest = { method: 'POST', path, headers: { linkId: headerId(linkId) } };
+    return await this.#exchange.ask({ ...aboutLink(linkId, '', schemas.sdkToken), request }, signal);
+  }
+
+  /** §4.3, once, in a turn of the look-ups. */
+  async lookUpLink(linkId: string, signal?: AbortSignal) {
+    return await this.#exchange.askInTurn(aboutLink(linkId, '', schemas.link), `link ${linkId}`, signal);
+  }
+}
+
+function aboutLink<Value>(id: string, path: string, schema: z.ZodType<Value>): Question<Value> {
+  return { request: get(`${CLIENTS}/${pathId(id)}${path}`), schema, asked: { what: 'link', field: 'linkId', id } };
+}
+
+/** Takes the error of §4.5 for a refusal with any HTTP status but 401 and 429: the document states none. */
+function uploadRefusal(reply: UnreadReply, secrets: readonly string[]): UnreadReply {
+  const answer = answerOf(reply);
+  const error = answer && errorSchema.safeParse(readJson(answer.body)).data;
+  if (answer === undefined || error?.code !== 'INVALID_VALUE' || error.status !== undefined) return reply;
+  return { kind: 'refused', httpStatus: answer.httpStatus, error: hiding(secrets, error), answer };
+}

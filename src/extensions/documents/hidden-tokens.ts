@@ -1,0 +1,29 @@
+import { HIDDEN } from '../../base/text.ts';
+import { isLosslessNumber, stringify } from 'lossless-json';
+import { readJson } from '../../exchange/json.ts';
+
+/** Names of fields whose values let their holder act for a client or a merchant. */
+const SECRET_NAME = /token|secret|password|api[-_]?key/i;
+
+/** `fiatTransaction.link` (§2.7) may let its holder pay or be paid; `linkId` does not. */
+const SECRET_NAMES: readonly string[] = ['link'];
+
+function isSecretName(name: string): boolean {
+  return SECRET_NAME.test(name) || SECRET_NAMES.includes(name.toLowerCase());
+}
+
+/** A JSON body with every token hidden, at any depth, and every digit kept; wholly hidden if it is no JSON. */
+export function withoutTokens(body: string): string {
+  const value = readJson(body);
+  return (value === undefined ? undefined : stringify(withoutSecrets(value))) ?? JSON.stringify(HIDDEN);
+}
+
+function withoutSecrets(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutSecrets);
+  if (typeof value !== 'object' || value === null || isLosslessNumber(value)) return value;
+  const fields = Object.entries(value).map(([name, field]): [string, unknown] => [
+    name,
+    field !== null && isSecretName(name) ? HIDDEN : withoutSecrets(field),
+  ]);
+  return Object.fromEntries(fields);
+}

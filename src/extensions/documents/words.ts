@@ -1,0 +1,50 @@
+/** Puts an apostrophe before what a spreadsheet would run as a formula, also within a text: any character may be its end of a cell. */
+export function noFormula(text: string): string {
+  if (/^-\d+(\.\d+)?$/.test(text)) return text;
+  return text.replaceAll(/^(?=[\t\r\n])|(?<=^|[;\t\r\n])(?=[=+\-@＝＋－＠])/g, "'");
+}
+
+const MINUTE_MS = 60_000;
+
+const HOUR_MS = 60 * MINUTE_MS;
+
+const DAY_MS = 24 * HOUR_MS;
+
+export function counted(count: number, noun: string, plural = `${noun}s`): string {
+  return `${count} ${count === 1 ? noun : plural}`;
+}
+
+/** A duration in whole days from two days on, below that in hours or minutes: `3 days`, `47 hours`, `1 minute`. */
+export function inWords(ms: number): string {
+  if (ms < MINUTE_MS) return 'less than a minute';
+  if (ms < HOUR_MS) return counted(Math.floor(ms / MINUTE_MS), 'minute');
+  return ms < 2 * DAY_MS ? counted(Math.floor(ms / HOUR_MS), 'hour') : counted(Math.floor(ms / DAY_MS), 'day');
+}
+
+const UNITS = [
+  [365 * DAY_MS, 'y'],
+  [DAY_MS, 'd'],
+  [HOUR_MS, 'h'],
+  [MINUTE_MS, 'min'],
+  [1_000, 's'],
+] as const;
+
+/** A duration in the unit that suits it, to two digits: `0.4 s`, `45 s`, `2.5 min`, `12 h`, `3 d`. */
+export function inUnits(ms: number): string {
+  const [unit, name] = UNITS.find(([one]) => ms >= one) ?? [1_000, 's'];
+  const count = ms / unit;
+  return `${count < 10 ? Math.round(count * 10) / 10 : Math.round(count)} ${name}`;
+}
+
+export function cut(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;
+}
+
+/** Why a person should look at a report of a period without any `noun`. */
+export function emptyReason(noun: string): string {
+  return `No ${noun} is in the period: look at --from and --to, or use --allow-empty if an empty period is correct.`;
+}
+
+export function compareTexts(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1;
+}

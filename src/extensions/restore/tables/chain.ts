@@ -1,0 +1,70 @@
+import { hash } from 'node:crypto';
+import { isAfterEvent, orderOfEvents } from '../../../store/dialect.ts';
+import type { Database, NewEvent } from '../../../store/port.ts';
+import type { EventsTable } from '../../../store/schema.ts';
+import { hashedText } from '../../../store/tables/chain.ts';
+
+const PAGE = 1_000;
+
+interface ChainCheck {
+  readonly events: number;
+  readonly broken: { readonly id: number; readonly why: string } | null;
+}
+
+export interface KnownHead {
+  readonly id: number;
+  readonly hash: string;
+}
+
+type StoredEvent = Omit<EventsTable, 'id'> & { readonly id: number };
+
+/** Checks that the events of each account form one chain that ends as its head says, and that the `known` events are in it. */
+export async function checkChains(
+  db: Database,
+  known: readonly KnownHead[] = [],
+  onProgress?: (events: number) => void,
+): Promise<ChainCheck> {
+  const unmet = new Map(known.map(({ id, hash: expected }) => [id, expected]));
+  // Read first: events that come meanwhile follow the head.
+  const heads = new Map((await db.selectFrom('event_heads').selectAll().execute()).map((head) => [head.account, head]));
+  const last = new Map<string, string>();
+  let events = 0;
+  for (let place = { account: '', id: 0 }; ;) {
+    const page: StoredEvent[] = await db
+      .selectFrom('events')
+      .selectAll()
+      .where(isAfterEvent(place))
+      .orderBy(orderOfEvents())
+      .limit(PAGE)
+      .execute();
+    for (const event of page) {
+      const why = problemOf(event, last.get(event.account) ?? '');
+      if (why !== undefined) return { events, broken: { id: event.id, why } };
+      if ((unmet.get(event.id) ?? event.hash) !== event.hash) {
+        return { events, broken: { id: event.id, why: 'it is another one than the one that was written down' } };
+      }
+      unmet.delete(event.id);
+      last.set(event.account, event.hash);
+      const head = heads.get(event.account);
+      if (head?.id === event.id && head.hash === event.hash) heads.delete(event.account);
+      events += 1;
+      place = event;
+    }
+    onProgress?.(events);
+    if (page.length < PAGE) break;
+  }
+  for (const { account, id } of heads.values()) {
+    return {
+      events,
+      broken: { id, why: `the newest event of the account ${JSON.stringify(account)} is not this one` },
+    };
+  }
+  for (const id of unmet.keys()) return { events, broken: { id, why: 'it was written down, and is not there' } };
+  return { events, broken: null };
+}
+
+function problemOf(event: StoredEvent, previousHash: string): string | undefined {
+  if (event.previous_hash !== previousHash) return 'an event before it was removed, or it was put in between';
+  const text = hashedText(previousHash, event satisfies NewEvent);
+  return hash('sha256', text) === event.hash ? undefined : 'it was changed';
+}
