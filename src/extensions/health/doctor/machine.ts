@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import { existsSync, readFileSync, statSync } from 'node:fs';
-import { statfs } from 'node:fs/promises';
+import { readFileSync, statSync } from 'node:fs';
 import { createConnection, isIP } from 'node:net';
 import { dirname } from 'node:path';
 import { lookup } from 'node:dns/promises';
@@ -12,6 +11,7 @@ import type { Config, AccountSettings, ListenAddress } from '../../../settings/c
 import { keyPlace } from '../../../settings/settings-file.ts';
 import { healthSettings } from '../settings.ts';
 import { EXIT } from '../../../cli/shared/exit.ts';
+import { freeSpace } from '../ops/readings.ts';
 import { fault, ofProblem, ok, warning, type CheckResult } from './check.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { tryKey } from '../../api/asking/ask.ts';
@@ -59,11 +59,7 @@ export function checkFiles({ accounts, database }: Config): readonly CheckResult
 }
 
 export async function checkDisk({ database }: Config): Promise<readonly CheckResult[]> {
-  let folder = dirname(database.kind === 'sqlite' ? database.path : database.marks);
-  // A machine on which no daemon has run yet has no folder of marks.
-  while (!existsSync(folder) && folder !== dirname(folder)) folder = dirname(folder);
-  const { bavail, bsize } = await statfs(folder);
-  const freeBytes = bavail * bsize;
+  const { folder, freeBytes } = await freeSpace(database);
   const found = `${(freeBytes / GIB).toFixed(1)} GiB free in ${folder}`;
   const facts = { freeBytes };
   if (freeBytes < NO_BYTES) return [fault('disk', EXIT.disk, found, 'free space: a full disk stops creates', facts)];

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Logger } from 'pino';
@@ -104,10 +104,17 @@ async function read<Value>(value: Promise<Value>): Promise<Reading<Value>> {
   }
 }
 
-async function readDisk(database: DatabaseConfig): Promise<Disk> {
-  const folder = database.kind === 'sqlite' ? dirname(database.path) : database.marks;
+/** Returns the free bytes of the disk with the database, or with its marks if the database is on another machine. */
+export async function freeSpace(database: DatabaseConfig): Promise<Disk> {
+  let folder = dirname(database.kind === 'sqlite' ? database.path : database.marks);
+  // A machine on which no daemon has run yet has no folder of marks.
+  while (!existsSync(folder) && folder !== dirname(folder)) folder = dirname(folder);
   const { bavail, bsize } = await statfs(folder);
-  const free = { folder, freeBytes: bavail * bsize };
+  return { folder, freeBytes: bavail * bsize };
+}
+
+async function readDisk(database: DatabaseConfig): Promise<Disk> {
+  const free = await freeSpace(database);
   if (database.kind === 'postgres') return free;
   const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   return { ...free, databaseBytes: sizeOf(database.path), walBytes: sizeOf(`${database.path}-wal`) };

@@ -118,8 +118,12 @@ export async function deliverDeadLetter(tx: Transaction, letter: Key & Readonly<
 
 /** Deletes dead letters of an account that were resent and taken before a time, some at a time. Returns how many. */
 export async function deleteDelivered(tx: Transaction, { account, before, limit }: PurgeQuery): Promise<number> {
-  const page = sql`select endpoint, event_id from webhook_deliveries
-    where account = ${account} and status = 'delivered' and since < ${before.toISOString()} order by since limit ${limit}`;
-  const deleted = sql`delete from webhook_deliveries where account = ${account} and (endpoint, event_id) in (${page})`;
-  return Number((await deleted.execute(tx)).numAffectedRows ?? 0);
+  const { rows } = await sql<Pick<Delivery, 'endpoint' | 'event_id'>>`select endpoint, event_id from webhook_deliveries
+    where account = ${account} and status = 'delivered' and since < ${before.toISOString()}
+    order by since limit ${limit}`.execute(tx);
+  // By key: PostgreSQL would read the table whole for a list of keys that it selects itself.
+  for (const { endpoint, event_id } of rows)
+    await sql`delete from webhook_deliveries
+      where endpoint = ${endpoint} and account = ${account} and event_id = ${event_id}`.execute(tx);
+  return rows.length;
 }
