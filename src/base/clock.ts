@@ -3,16 +3,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 /** Time and chance as an argument: nothing else reads a clock or a random number, so that tests decide both. */
 export interface Clock {
-  /** UTC. It follows the system's clock, set forward or back; within a second of it, it follows the monotonic clock. */
+  /** UTC. It follows the system's clock, except while that clock is behind by a second or less: then it follows the monotonic clock. */
   now(): Date;
   /** Has `now` follow the clock of the database, which showed `time` between two moments of the monotonic clock. */
   follow?(time: Date, from: number, to: number): void;
   /** How far the clock of the database is ahead of the machine's, in ms; undefined while no clock of a database is known. */
   readonly databaseAheadMs?: number | undefined;
   monotonic(): number;
-  /** The start of the machine, from which `monotonic` counts in all its processes; undefined if it is not known. */
+  /** An id of this start of the machine. All processes with the same id count `monotonic` from that start. Undefined if the id is not known. */
   readonly boot?: string | undefined;
-  /** Resolves after `ms`; rejects with the signal's reason when it aborts first. */
+  /** Resolves after `ms`. Rejects when the signal aborts first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** Resolves in the next turn of the event loop, after the input that is ready now. */
   turn(): Promise<void>;
@@ -21,7 +21,7 @@ export interface Clock {
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** A signal that aborts after `ms`, which ends a wait for something that has no clock of its own. */
+/** Returns a signal that aborts after `ms` of real time. It is for a wait that takes a signal but no `Clock`. */
 export function deadline(ms: number): AbortSignal {
   return AbortSignal.timeout(Math.min(ms, LONGEST_TIMER_MS));
 }
@@ -34,7 +34,7 @@ export function repeatedly(ms: number, work: () => void): Disposable {
 /** A clock that is behind by less was corrected by a little, as happens all the time: time then does not go back. */
 const SET_BACK_MS = 1_000;
 
-/** UTC that advances with `monotonic`, and begins anew at `wall` if that is ahead of it or was set back; both in ms. */
+/** Returns UTC that advances with `monotonic`. It jumps to `wall` if `wall` is ahead, or is behind by more than `SET_BACK_MS`. Both arguments return ms. */
 export function steadyTime(wall: () => number, monotonic: () => number): () => Date {
   let anchor = { wall: wall(), monotonic: monotonic() };
   return () => {
@@ -54,7 +54,7 @@ const followed: { aheadMs?: number } = {};
 
 /** The clock of the machine, or of the database once its time was read: due times are the database's. */
 export function systemClock(wall: () => number = () => Date.now()): Clock {
-  // The same clock for all processes of the machine. `performance` counts from the start of the process and is read faster.
+  // `hrtime` is the same clock in all processes of the machine. `performance` counts from the start of the process and is read faster.
   const startedAt = Number(process.hrtime.bigint()) / 1e6 - performance.now();
   const monotonic = () => startedAt + performance.now();
   return {

@@ -31,7 +31,7 @@ const COMMANDS: Commands = {
   },
 };
 
-/** The texts of a help stand beside their names unless they would have less room. */
+/** A help wraps its texts in a column beside the names, unless that column would be narrower than this. */
 const NARROWEST_TEXT = 20;
 
 /** Loads only the commands that `args` call. Parsing throws `CommanderError` when Commander would end the process. */
@@ -73,7 +73,7 @@ async function addCommands(
   lines: readonly (readonly string[])[],
   isOfClients = false,
 ): Promise<void> {
-  // `help sync` and `orders help list` are about the command that is named after it.
+  // In `help sync` and `orders help list`, the command that is called is the word after `help`.
   const called = lines.map((words) => (words[0] === 'help' ? words.slice(1) : words));
   for (const [name, entry] of Object.entries(entries)) {
     const command = parent.command(name);

@@ -30,7 +30,7 @@ const PAGE = 200;
 /** Orders in doubt whose rows another program locks, each with its fail-over: they must not be sent. */
 type Unmarked = FlowDeps['creates']['unmarked'];
 
-/** Makes each order unknown that a lost owner may have sent; returns those whose rows are locked, and when the newest fail-over was noticed, in ms. */
+/** Makes unknown each order that a lost owner may have sent. Returns the orders whose rows are locked, and the time of the newest fail-over, in ms. */
 export async function takeUpFailOvers(deps: FailOverDeps) {
   const { account, store } = deps;
   await reportSent(deps);
@@ -55,7 +55,7 @@ export async function markLeft(deps: MarkingDeps, unmarked: Unmarked): Promise<v
   await endMarking(deps, unmarked);
 }
 
-/** Makes each order unknown that this process sent as a lost owner. Does nothing if every fail-over is reported. */
+/** Makes unknown each order that this process sent and whose intent a fail-over lost. Does nothing if every fail-over is reported. */
 export async function reportSent(deps: FailOverDeps): Promise<void> {
   const { account, store, clock, intents, log } = deps;
   const owned = intents.ownedSince(account);
@@ -93,11 +93,11 @@ async function* walkedBy(deps: FailOverDeps, failOver: FailOver): AsyncGenerator
   const most = mostWalked(failOver);
   const ranges = most === undefined ? [due] : await walkedRanges(deps, failOver, due, most);
   for (const range of ranges) yield* pendingFrom(deps, failOver, range);
-  // A person, or the end of an outage, may have made these due in the lost time.
+  // The rows make these orders due later. A person, or the end of an outage, may have made them due in the lost time.
   yield* pendingFrom(deps, failOver, { laterThan: seenAt });
 }
 
-/** Ends are read before an order is marked: a marked order is not pending, and another would be counted. */
+/** Returns the ranges, each up to the last order that the lost owner may have walked to. It reads all ends before the orders of a range are marked: a marked order is not pending, and would not be counted. */
 async function walkedRanges(deps: FailOverDeps, failOver: FailOver, due: Range, most: number): Promise<Range[]> {
   const place = walkedTo(failOver);
   const fromPlace = place && { ...due, after: { nextActionAt: place[0], externalOrderId: place[1] } };
@@ -146,7 +146,7 @@ export function doubtOf(account: string, failOver: FailOver): Assumption {
   return { source: 'create', reason, failOver: failOver.id };
 }
 
-/** A locked order stays in doubt of the fail-over that found it first: the owner that a later one lost knows nothing of it. */
+/** A locked order stays in doubt of the fail-over that found it first. The owner that a later fail-over lost does not know if that order was sent. */
 async function mark(deps: MarkingDeps, failOver: FailOver, ids: readonly string[], locked: Unmarked): Promise<void> {
   const { account, store, clock } = deps;
   const markOne = async (tx: Transaction, id: string, first: FailOver) => {
@@ -159,7 +159,7 @@ async function mark(deps: MarkingDeps, failOver: FailOver, ids: readonly string[
     } else if (row !== undefined && ['pending', 'rejected', 'invalid'].includes(row.state))
       await assumeRowSent(tx, row, doubtOf(account, first), deps);
   };
-  // These writes share commits and round trips: nothing is sent until all orders are marked.
+  // The writes run together, to share commits and round trips: no order is sent until all orders are marked.
   const marking = ids.map(async (id) => {
     const first = locked.get(id) ?? failOver;
     await store.writer.write((tx) => markOne(tx, id, first), [id]);
@@ -167,7 +167,7 @@ async function mark(deps: MarkingDeps, failOver: FailOver, ids: readonly string[
   await Promise.all(marking);
 }
 
-/** Keeps unknown creates from a resend: they may have been resent in the lost time, and an absent order is no proof. */
+/** Keeps unknown creates from a resend. They may have been resent in the lost time, so a look-up that does not find the order proves nothing. */
 async function keepFromResending(deps: MarkingDeps, failOver: FailOver, locked: Unmarked): Promise<void> {
   const { account, store } = deps;
   const unknown = (fromId = '') => orderIds(store.db, { account, states: ['unknown'], fromId, limit: PAGE });

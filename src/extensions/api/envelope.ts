@@ -13,7 +13,7 @@ const OWN_REASONS = [
   'cursor-of-another',
 ] as const;
 
-/** A refusal by this program itself: nothing was sent to the exchange. */
+/** A refusal by this program itself. Nothing was sent to the exchange, unless its kind is `failed`. */
 export interface OwnRefusal {
   readonly kind: Exclude<keyof typeof KINDS, FailedReply['kind']>;
   readonly message: string;
@@ -28,7 +28,7 @@ export interface OwnRefusal {
   readonly owner?: string | undefined;
 }
 
-/** The result of an operation. `body` is JSON as the exchange wrote it, with every digit. */
+/** The result of an operation. `body` is JSON. An answer of the exchange stands in it as the exchange wrote it, with every digit. */
 export type Result =
   | { readonly kind: 'ok'; readonly body: string; readonly httpStatus?: number; readonly isReplay?: true }
   | FailedReply
@@ -174,7 +174,7 @@ export function readEnvelope({ httpStatus, retryAfterSeconds, body }: Envelope):
     return { kind: 'ok', body: body.slice(SUCCESS_HEAD.length, -SUCCESS_END.length), httpStatus };
   }
   const retryAfterMs = (retryAfterSeconds ?? 0) * 1_000;
-  const unreadable = 'its answer cannot be read, it may be of another version; start it again';
+  const unreadable = 'its answer cannot be read, and the daemon may be of another version; start it again';
   const { owner, error } = problemIn(body) ?? { error: { kind: 'failed', message: unreadable } };
   const { kind, message, code, status } = error;
   switch (kind) {

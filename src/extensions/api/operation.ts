@@ -39,7 +39,7 @@ export interface OperationAddress {
   readonly url: string;
   /** The part of the request that carries the other fields of the input. */
   readonly rest?: 'query' | 'body';
-  /** The beginning of the error of a command if the exchange has no such thing; `no link` unless given. */
+  /** The first words of a command's error if the exchange does not have the link; `no link` unless given. */
   readonly absent?: string;
 }
 
@@ -85,7 +85,7 @@ export interface Operation<Params = unknown, Query = unknown, Body = unknown> {
   readonly value: z.ZodType;
   /** The HTTP statuses of a success; 200 unless given. */
   readonly statuses?: readonly number[];
-  /** With 422 a request that bears an `Idempotency-Key` is done once. */
+  /** An operation that lists 422 does a request with an `Idempotency-Key` once. */
   readonly errors: readonly ErrorStatus[];
   /** `signal` aborts when the caller no longer waits for the answer. Throws `UnusableIdError`. */
   run(deps: CalledDeps, input: Params & Query & Body, signal?: AbortSignal): Promise<Result>;
@@ -104,7 +104,7 @@ export interface ReadOperation<Params = unknown, Query = unknown> extends Omit<
   'run' | 'body'
 > {
   run(deps: ReadDeps, input: Params & Query & { readonly account: string }): Promise<Result>;
-  /** Makes the streams that answer `accept: text/event-stream`, once a server. */
+  /** Makes the streams that answer `accept: text/event-stream`. Each server calls it once. */
   streams?(deps: ReadDeps): Streams<Params & Query & { readonly account: string }>;
 }
 
@@ -175,7 +175,7 @@ export const ERRORS = {
   }),
   '403': documented(
     'Forbidden',
-    'The API: the token has not the scope, or not the account, of this request. Or the exchange refused it so.',
+    'The API: the token has not the scope, or not the account, of this request. Or the exchange answered 403.',
     {
       forbidden: forbidden('this needs a token with the scope orders'),
       otherRefusal: refused(403, 'not for this merchant', '403', 'FORBIDDEN'),
@@ -194,8 +194,8 @@ export const ERRORS = {
   }),
   '409': documented(
     'Conflict',
-    'The table has an order of this id with other content, the decision cannot be made as things stand or stands already, a ' +
-      'request of this Idempotency-Key has no answer yet, or the cursor is not of this feed. Nothing was changed.',
+    'The table has an order of this id with other content, the decision cannot be made as things stand, the same decision ' +
+      'was made before, a request of this Idempotency-Key has no answer yet, or the cursor is not of this feed. Nothing was changed.',
     {
       conflict: conflict('it is final; a person has nothing to decide'),
       noAnswerYet: {
@@ -221,12 +221,12 @@ export const ERRORS = {
   '429': documented('Limited', 'The API: the token asks more often than its `rate`. Nothing was done.', {
     limited: limited(40),
   }),
-  '4xx': documented('Refused', 'Any other refusal of the exchange, with its own HTTP status, or of this request.', {
+  '4xx': documented('Refused', 'Any other refusal: by the exchange, with its HTTP status, or by this program.', {
     otherRefusal: refused(410, 'the link is gone', '410', 'GONE'),
   }),
   '500': documented(
     'Failed',
-    'The daemon failed; its log says why. The message names a link that was made and cannot be remembered.',
+    'The daemon failed; its log says why. If a link was made but cannot be remembered, the message names it.',
     { failed: { kind: 'failed', message: 'the daemon failed; its log says why', httpStatus: 500 } },
   ),
   '502': documented('KeyRefused', 'The exchange refuses the merchant key.', { keyRefused: { kind: 'key-refused' } }),

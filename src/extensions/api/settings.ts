@@ -75,7 +75,7 @@ const api = section({
   })
   .refine(({ listen, ...one }) => listen === undefined || one.tokens.length > 0, {
     path: ['tokens'],
-    error: 'has no token, and nothing could be asked: name one, or set api.listen to off',
+    error: 'names no token, so the API would refuse every request: name one, or set api.listen to off',
   })
   .refine(
     ({ listen, certFile, insecure }) =>
@@ -83,7 +83,7 @@ const api = section({
     {
       path: ['listen'],
       error:
-        'is not an address of this machine alone: set api.certFile and api.keyFile, or api.insecure: true if a proxy before it does TLS',
+        'is not an address of this machine alone: set api.certFile and api.keyFile, or set api.insecure: true behind a proxy that does TLS',
     },
   );
 

@@ -12,7 +12,7 @@ export interface IdempotentRequest {
 
 export type RequestKey = Pick<IdempotentRequest, 'account' | 'key_hash'>;
 
-/** Old rows that go with each new one: more than one, so that they become fewer. */
+/** The most old requests that are deleted for each new one. It is more than one, so that the old requests become fewer. */
 const MOST_FORGOTTEN = 5;
 
 function withRequests(db: Database) {
@@ -55,6 +55,6 @@ export async function forgetOldRequests(tx: Transaction, account: string, since:
     .orderBy('made_at')
     .limit(MOST_FORGOTTEN)
     .execute();
-  // One by one: for a list of keys a plan that is kept reads all requests of the account.
+  // One statement a request: for a list of keys, a query plan that the database keeps would read all requests of the account.
   for (const request of old) await forgetRequest(tx, request);
 }

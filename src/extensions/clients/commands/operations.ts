@@ -21,7 +21,7 @@ const { lookUpOrder, showPreOrder } = EXCHANGE_OPERATIONS;
 /** The tokens of their answers are hidden unless `--reveal`. */
 const RECORDS: readonly AskedOperation[] = [showPreOrder, lookUpOrder];
 
-/** The commands by the words that call them: the operation of each, the field of its input that the argument is, and an example. */
+/** The words of each command, with its operation, the input field that takes the argument, and an example. */
 const COMMANDS: Readonly<Record<string, readonly [operation: AskedOperation, field: string, example: string]>> = {
   'client create': [createLink, 'email', 'ada@shop.example --reference customer-7'],
   'client validate': [validateEmail, 'email', 'ada@shop.example'],
@@ -46,8 +46,8 @@ export function define(command: Command): void {
 }
 
 /**
- * Commands that have one operation done and print its answer: §4.1 to §4.4, §4.6, §4.8, §4.10 and §4.11. An e-mail address is
- * printed, stored and logged nowhere.
+ * Each of these commands asks for one operation and prints the answer: §4.1 to §4.4, §4.6, §4.8, §4.10 and §4.11. An e-mail
+ * address is printed, stored and logged nowhere.
  */
 function defineOperation(command: Command): void {
   const words = wordsOf(command)
@@ -73,7 +73,7 @@ function defineOperation(command: Command): void {
       const input = { [field]: given, reference, level } as never;
       const answer = await ask(command, operation, input);
       if (operation === validateEmail) return printWord(answer.body, 'OK', json);
-      // Loaded here: the client of the exchange takes longer to load than most commands beside a daemon take.
+      // Loaded here, because only the operations of `RECORDS` need it.
       const hide =
         isRecord && reveal !== true ? (await import('../../documents/hidden-tokens.ts')).withoutTokens : undefined;
       const tones = { 'order.status': (status: string) => toneOfStatus(status, answer.config) };
@@ -101,7 +101,7 @@ function definePhotos(command: Command): void {
     .option('--action-id <id>', 'with the level LIVENESS only')
     .option(
       '--token <text>',
-      'your own token that comes back with the delivery, of at least 16 characters if photos.listen is set; - reads it from standard input, because other users can see the command line',
+      'your own token that comes back with the delivery, of at least 16 characters if photos.listen is set; write - to have it read from standard input, because other users can see the command line',
     )
     .option('--json', 'print JSON')
     .addHelpText(
@@ -118,7 +118,7 @@ function definePhotos(command: Command): void {
       const answer = await ask(command, requestPhotos, { linkId, level, actionId, token });
       if (answer.isAlone && clientsSettings.of(answer.config).photos.listen !== undefined) {
         process.stderr.write(
-          pasteable('no daemon runs here: the photos are received only while order-sync run does\n'),
+          pasteable('no daemon runs here, and only a daemon receives the photos; start it with order-sync run\n'),
         );
       }
       printWord(answer.body, 'ok', json);

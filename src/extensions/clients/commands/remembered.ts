@@ -55,7 +55,9 @@ function defineLinksShow(command: Command): void {
 }
 
 function definePhotos(command: Command): void {
-  command.description('lists the newest photos; file is the path in photos.folder, refused is why there is none');
+  command.description(
+    'lists the newest photos; file is the path in photos.folder, refused is the reason if there is no file',
+  );
   addListOptions(command.argument('[linkId]', 'only those of this link'))
     .option('--awaited', 'the deliveries that were asked for and have not come')
     .addHelpText(...examples('exchange photos list 7f1c2a', 'exchange photos list --awaited'))

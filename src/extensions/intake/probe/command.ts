@@ -36,10 +36,10 @@ const EXPLAINED: Readonly<Record<ProbeStep, string>> = {
 
 const HELP = `
 Each step is explained, and on a terminal it waits for your consent. Without
---order nothing is made. The settings that follow are printed as YAML for
-${OWN_SETTINGS}. Set a shape of absence only once the exchange has
-confirmed it. The answers, without key and tokens, are kept in a file beside the
-database.
+--order nothing is made. The settings that result from the answers are printed
+as YAML for ${OWN_SETTINGS}. Add to exchange.absence only answers that the
+exchange has confirmed. The answers, without key and tokens, are kept in a file
+beside the database.
 
 Examples:
   order-sync probe
@@ -59,7 +59,7 @@ interface Seen {
 
 export function define(command: Command): void {
   addUrlOption(command)
-    .description('asks the exchange of your account what its document leaves open, and prints the settings that follow')
+    .description('asks the exchange of your account what its document leaves open, and prints the settings that result')
     .option('--order <file>', 'create the one order of this file (columns as for orders import)')
     .option('--repeat-id', 'with --order: send its create once more, which may make a second pre-order')
     .option('--yes', 'do not ask')
@@ -93,7 +93,7 @@ async function readOrder(file: string): Promise<Order> {
   throw new CommandError(EXIT.data, `${file}:${line.line}: ${order}`);
 }
 
-/** The steps that a person agrees to. Asked before the account is owned, so that nothing waits for the answers. */
+/** Returns the steps that a person agrees to. The person is asked before the account is owned, so that no work of the account waits for the person. */
 async function agreedSteps(order: Order | undefined, { repeatId, yes }: Options): Promise<readonly ProbeStep[]> {
   const steps: ProbeStep[] = ['absence', 'ids', 'key'];
   if (order !== undefined) steps.push('order');
@@ -130,7 +130,7 @@ async function take(ask: Ask, seen: Seen, order: Order | undefined, config: Conf
   }
 }
 
-/** Keeps the answers beside the file of the database, or else in the current folder, readable for this user alone. Returns undefined if there is none. */
+/** Keeps the answers in a file beside the database, or else in the current folder, readable for this user alone. Returns its path, or undefined if there are no answers. */
 function keep({ rows, evidence }: Seen, { database }: Config, isElsewhere: boolean): string | undefined {
   if (evidence.length === 0) return undefined;
   const stamp = systemClock().now().toISOString().replaceAll(/[:.]/g, '-');
@@ -155,7 +155,7 @@ function print({ rows }: Seen, evidence: string | undefined, settings: object, a
   if (evidence !== undefined) process.stderr.write(`the answers are in ${printable(evidence)}\n`);
 }
 
-/** The settings that follow from the answers; a list of absence begins with the list in force. */
+/** Returns the settings that result from the answers. A list for `exchange.absence` begins with the entries in force. */
 function settingsOf(rows: readonly ProbeRow[], { exchange: { absence } }: Config): object {
   const entries = rows
     .flatMap(({ setting }) => setting ?? [])
