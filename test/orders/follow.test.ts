@@ -464,7 +464,7 @@ describe('the follow pass', () => {
   it('does not read through what is due while nothing listens', async () => {
     let pages = 0;
     const wrap = (text: string, statement: SqliteStatement): SqliteStatement => {
-      if (!text.includes('"next_action_at" <= ?')) return statement;
+      if (!/next_action_at"? <= /.test(text)) return statement;
       const all = (parameters: readonly unknown[]) => {
         pages += 1;
         return statement.all(parameters);
@@ -479,6 +479,7 @@ describe('the follow pass', () => {
     await exchange[Symbol.asyncDispose]();
     pages = 0;
     await followPass(program.app, 'due', NEVER);
+    expect(pages).toBeGreaterThan(0);
     expect(pages).toBeLessThanOrEqual(3);
   });
 
