@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 
-/** A hint may come before its commit can be read, and may stand for later commits, so several looks follow it, from this wait on. */
+/** Several looks follow a hint, from this wait on, because its commit, and later ones, may be readable only later. */
 const FIRST_MS = 1;
 const FACTOR = 1.5;
 /** Looks that are closer together than this ignore hints, so that constant inserts do not cause constant looks. */
