@@ -45,7 +45,7 @@ export function httpTransport(options: TransportOptions, clock: Pick<Clock, 'mon
   const client = got.extend({
     prefixUrl: options.baseUrl,
     headers: { accept: 'application/json', 'accept-encoding': 'gzip, br', 'user-agent': 'order-sync' },
-    // got prepares each answer a second time for this, also one that is not compressed.
+    // With `true`, got prepares each answer a second time, even if it is not compressed.
     decompress: false,
     retry: { limit: 0 },
     followRedirect: false,
@@ -92,7 +92,7 @@ function begin(client: Got, { method, path, headers, body }: HttpRequest, apiKey
   if (method === 'POST') sent['content-length'] = String(Buffer.byteLength(body ?? ''));
   if (body !== undefined) sent['content-type'] = 'application/json';
   const stream = client.stream(path.replace(/^\//, ''), { headers: sent });
-  // As got's option the body would be ended a turn later, and an answer that is faster costs the connection.
+  // If the body were got's option, it would end a turn later, and a faster answer would cost the connection.
   if (method === 'POST') stream.end(body);
   return stream;
 }
@@ -109,9 +109,9 @@ const NOTHING = {
 };
 
 /**
- * Empties a stream whose request has ended. V8 keeps each stream that can be written, with all that it holds, until it collects
- * the whole memory: its constructor assigns a function that refers to it, and such functions are made among the old objects.
- * Emptied, a request costs a sixth less.
+ * Empties a stream whose request has ended, which makes a request a sixth cheaper. V8 keeps each writable stream, with
+ * all that it holds, until it collects the whole memory: the stream's constructor assigns a function that refers to the
+ * stream, and V8 makes such functions among the old objects.
  */
 function emptyOnceClosed(stream: Request, sent: ClientRequest | undefined): void {
   const empty = () => {
@@ -124,7 +124,7 @@ function emptyOnceClosed(stream: Request, sent: ClientRequest | undefined): void
   else sent?.once('close', empty);
 }
 
-/** Reads the bytes of an answer as they come. It uses events, because a wait for a stream's end costs a tenth of a request. */
+/** Reads the bytes of an answer by events, because a wait for a stream's end costs a tenth of a request. */
 function readAll(stream: Request, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -134,7 +134,7 @@ function readAll(stream: Request, maxBytes: number): Promise<Buffer> {
       chunks.push(chunk);
       if (size <= maxBytes) return;
       reject(tooLarge(maxBytes));
-      // At once, so that the connection is closed before the rest of the answer has come.
+      // Destroyed at once, so that the connection is closed before the rest of the answer has come.
       stream.destroy();
     });
     stream.once('end', () => {
@@ -197,7 +197,7 @@ function transportError(error: unknown, stream: Request, request: HttpRequest, {
   });
 }
 
-/** Nothing left when no connection was ever made on a socket of this request's own. */
+/** True if the request had a socket of its own, and that was never connected. */
 function wasNeverSent({ reusedSocket, response, timings }: Request, isSecure: boolean): boolean {
   if (reusedSocket === true || response !== undefined) return false;
   return (isSecure ? timings?.secureConnect : timings?.connect) === undefined;
