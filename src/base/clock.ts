@@ -7,7 +7,7 @@ export interface Clock {
   now(): Date;
   /** Makes `now` follow the database's clock, which showed `time` between the monotonic times `from` and `to`. */
   follow?(time: Date, from: number, to: number): void;
-  /** How far the clock of the database is ahead of the machine's, in ms; undefined while no clock of a database is known. */
+  /** How far the database's clock is ahead of the machine's, in ms; undefined while no database's clock is known. */
   readonly databaseAheadMs?: number | undefined;
   monotonic(): number;
   /** The id of this start of the machine, from which `monotonic` counts in all processes; undefined if unknown. */

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 
-/** The folder of the checkout or of the package. The build puts its JavaScript as deep into the package as this file is here. */
+/** The folder of the checkout or package. The build puts its files as deep into the package as this file is here. */
 export const ROOT = new URL('../../', import.meta.url);
 export const IS_PACKAGE = !import.meta.url.endsWith('.ts');
 export const PROGRAM_FILE = pathOf(IS_PACKAGE ? 'src/program/cli.js' : 'src/cli.ts');

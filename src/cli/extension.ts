@@ -48,6 +48,5 @@ export interface Extension {
   readonly dryRun?: () => Promise<(command: Command, shown: DryRunOptions) => Promise<void>>;
   /** Loaded when a daemon starts, with all extensions. */
   readonly service?: (extensions: readonly Extension[]) => Promise<ServiceMaker>;
-  /** A kind of database beside SQLite. */
   readonly database?: LoadDriver;
 }

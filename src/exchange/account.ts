@@ -33,7 +33,7 @@ export function evidenceOf(reply: UnreadReply, lane: Lane): { readonly health: H
     case 'rate-limited':
       return { health: 'nothing', news: reply };
     case 'key-refused':
-      // A request of a person may be refused for reasons of its own.
+      // A person's request may be refused for a reason that concerns only that request.
       return lane === 'person' ? { health: 'nothing' } : { health: 'nothing', news: reply };
     case 'not-sent':
       return { health: 'unreachable', ...noAnswer };
@@ -67,7 +67,7 @@ export interface RequestEnded {
   readonly isAnswered: boolean;
 }
 
-/** An event of a request. Before `turn.came` it waits for the rate limit, for others that go first, and for room. */
+/** An event of a request. `turn.came` follows a wait for the rate limit, for others that go first, and for room. */
 export type RequestEvent =
   | { readonly kind: 'turn.came'; readonly lane: Lane; readonly waitedMs: number }
   | { readonly kind: 'request.left' }

@@ -32,7 +32,7 @@ export interface OrderLookup {
   readonly health: Health;
 }
 
-/** One request, and how its answer is read. */
+/** A request, and how its answer is read. */
 export interface Question<Value> {
   readonly request: HttpRequest;
   readonly schema: z.ZodType<Value>;

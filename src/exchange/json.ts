@@ -58,7 +58,7 @@ export function withDigits(value: unknown): unknown {
   return typeof value === 'object' && isLosslessNumber(value) ? value.value : value;
 }
 
-/** Returns the value at a JSON pointer (RFC 6901), or undefined if there is none. The empty pointer is the whole value. */
+/** Returns the value at a JSON pointer (RFC 6901); undefined if there is none. An empty pointer is the whole value. */
 export function valueAt(value: unknown, pointer: string): unknown {
   const names = pointer.split('/').slice(1);
   return names.reduce<unknown>((within, name) => {

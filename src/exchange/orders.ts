@@ -10,7 +10,7 @@ import { ORDERS } from './addresses.ts';
 import type { HttpRequest } from './transport/http.ts';
 import { readJson, valueAt, withDigits } from './json.ts';
 
-/** A create was not taken if it has such a status, documented or confirmed by the merchant. 408 and 409: unknown. */
+/** A create with such a status, documented or by `refusedBy: status`, was not taken. 408 and 409 leave it unknown. */
 const CREATE_REFUSALS: readonly number[] = [400, 404, 422];
 
 /** Settings that say how to read answers that the document leaves open. */

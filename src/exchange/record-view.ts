@@ -15,7 +15,7 @@ const LONGEST_STATUS = 1_000;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Reads an order record (§2.7); undefined if a field that decides has a wrong type. Others then count as missing. */
+/** Reads an order record (§2.7). A field of a wrong type counts as missing; undefined if that field decides something. */
 export function readRecordView(body: string): RecordView | undefined {
   const record = fields(readJson(body));
   const order = fields(record['order']);
@@ -90,7 +90,6 @@ function isStatus(value: unknown): value is string {
 interface ReadPreOrder extends PreOrderView {
   readonly id: string;
   readonly externalOrderId: string;
-  /** As received: any type. */
   readonly exchangeType: unknown;
 }
 

@@ -81,7 +81,7 @@ export interface AskedFor {
   readonly id: string;
 }
 
-/** Finds the ids in a field of a value, in any letter case of its name; if it has none, the ids in its parts. */
+/** Finds the ids in a field of a value, in any letter case of its name; without the field, the ids in the parts. */
 function idsIn(value: unknown, field: string): readonly unknown[] {
   if (typeof value !== 'object' || value === null || isLosslessNumber(value)) return [];
   const named = Object.entries(value).filter(([name, id]) => name.toLowerCase() === field && id !== null);
@@ -94,7 +94,7 @@ export function answerOf(reply: UnreadReply): Answer | undefined {
   return reply.kind === 'ok' ? { httpStatus: reply.httpStatus, body: reply.body } : reply.answer;
 }
 
-/** Returns an answer without e-mail addresses, which it may contain and which are stored nowhere. */
+/** Returns an answer without e-mail addresses, because addresses are stored nowhere. */
 export function keepable({ httpStatus, body }: Answer): Answer {
   return { httpStatus, body: withoutAddresses(body) };
 }

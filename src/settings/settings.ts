@@ -123,7 +123,7 @@ const reconcile = section({
   cron: type.optional(cron),
 });
 
-/** The sections of the core. Durations in milliseconds, sizes in bytes. Defaults and texts stand in `config/default.yaml`. */
+/** The core's sections: durations in milliseconds, sizes in bytes. `config/default.yaml` has the defaults and texts. */
 export const SECTIONS = {
   exchange,
   database,

@@ -34,7 +34,7 @@ export class SqliteCompiler extends SqliteQueryCompiler {
 
 /** SQL that differs between databases, here for SQLite. Another driver replaces each of these functions. */
 const SQLITE = {
-  /** A column that SQLite looks up in no index: by a wrong index it would read all rows of the account. */
+  /** A column that SQLite looks up in no index: by a wrong index SQLite would read all rows of the account. */
   unindexed: <Value = string>(column: string): RawBuilder<Value> => sql`+${sql.ref<Value>(column)}`,
   /** True if an indexed column equals a text of any length. An index may hold only the beginning of a long text. */
   hasLongText: (column: string, value: string): RawBuilder<SqlBool> => sql`${sql.ref(column)} = ${value}`,
@@ -49,7 +49,7 @@ const SQLITE = {
   /** The condition that a column is one of the texts of a JSON array: one statement serves lists of every length. */
   isOneOf: (column: string, texts: string): RawBuilder<SqlBool> =>
     sql`${sql.ref(column)} in (select value from json_each(${texts}))`,
-  /** The condition that an event comes after the last one that was read, in the order of all events by their key. */
+  /** The condition that an event comes after the last event that was read, in the order of all events by their key. */
   isAfterEvent: (last: { readonly account: string; readonly id: number }): RawBuilder<SqlBool> => sql`id > ${last.id}`,
   orderOfEvents: (): RawBuilder<unknown> => sql`id`,
   holdsTime: (column: string): RawBuilder<SqlBool> =>

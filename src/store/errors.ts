@@ -21,7 +21,7 @@ export function lostFile(path: string): StoreError {
   return new StoreError('disk', `${path} was moved or deleted while it was open; ${advice}`);
 }
 
-/** An open transaction of the merchant's programs locks the row of an order. Other orders do not wait for it. */
+/** An open transaction of a merchant's program locks the row of an order. Other orders do not wait for that row. */
 export class RowLockedError extends StoreError {
   constructor(options?: ErrorOptions) {
     super('busy', 'its row is locked by an open transaction of another program; end that', options);

@@ -36,7 +36,7 @@ const MOST_TURNS = 5;
 const MOST_TRIES = 3;
 const FULL_DISK_WAIT_MS = 1_000;
 
-/** Commits work in groups, one sync each. If a group fails, its work runs one by one, unless the database is busy. */
+/** Commits work in groups, one sync each. If a group fails, its work runs one by one, if the database takes any. */
 export class GroupWriter implements Writer {
   readonly #transactions: Transactions;
   readonly #clock: Clock;

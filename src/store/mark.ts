@@ -95,7 +95,7 @@ function signOfRestore(mark: MarkContent | undefined, position: Position): strin
   return `is older than its mark: it has come to event ${position.eventId} and owner ${position.generation}, and the mark of ${mark.at} names event ${mark.eventId} and owner ${mark.generation}`;
 }
 
-/** Under load a mark is written at most this often, because each write costs two more syncs. */
+/** Under load a mark is written at most once in this time, because each write costs two more syncs. */
 export const GAP_MS = 100;
 const TRY_AGAIN_MS = 1_000;
 export const MOST_AT_ONCE = 500;

@@ -9,7 +9,7 @@ interface Migrated {
   readonly address: string;
 }
 
-/** `migrate` makes or updates the tables; `upgrade` updates them; `current` wants no older ones; `any` takes all. */
+/** `migrate` makes or updates the tables; `upgrade` updates them; `current` refuses older ones; `any` takes them. */
 export type Expectation = 'migrate' | 'upgrade' | 'current' | 'any';
 
 const MOST_NAMED = 5;

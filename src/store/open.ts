@@ -8,13 +8,13 @@ import { openStore as openSqlite, type OpenOptions as SqliteOptions } from './sq
 export type Place = Config['database'];
 export type OtherPlace = Exclude<Place, { readonly kind: 'sqlite' }>;
 
-/** A kind of database besides SQLite. An extension adds it, and `OpenOptions.drivers` passes it on. */
+/** A kind of database besides SQLite. An extension adds the driver, and `OpenOptions.drivers` passes it on. */
 export interface DatabaseDriver {
   readonly kind: OtherPlace['kind'];
   open(place: OtherPlace, clock: Clock, options: OpenOptions): Promise<Store>;
   /** As `openAsOwner` of this file, beside other processes that share the accounts. */
   openAsOwner(place: OtherPlace, clock: Clock, options: OwnerOptions): Promise<OwnedStore>;
-  /** Opens a database for a trial, whose tables go at the end. Throws `StoreError` if order-sync has tables there. */
+  /** Opens a database for a trial, which drops its tables. Throws `StoreError` if order-sync has tables there. */
   openTrial(place: OtherPlace, clock: Clock): Promise<Trial>;
 }
 
@@ -37,7 +37,7 @@ export interface OwnedStore extends AsyncDisposable {
 export interface WorkerOptions {
   readonly socket?: string | undefined;
   readonly advertise?: string | undefined;
-  /** A random id of the daemon, by which decisions of persons reach it even after it became another worker. */
+  /** A random id of the daemon, by which decisions of persons reach the daemon even as another worker. */
   readonly instance?: string | undefined;
   /** Returns an account's settings by path, secrets as hashes: the next owner warns if its own differ. */
   readonly settingsOf?: ((account: string) => Readonly<Record<string, string>>) | undefined;
@@ -57,7 +57,7 @@ export async function openStore(place: Place, clock: Clock, options: OpenOptions
   return await (await driverFor(place, options)).open(place, clock, options);
 }
 
-/** Opens a database as the owner of its accounts. Throws as `openStore` does, and `OwnedError` if another process owns them. */
+/** Opens a database as the owner of its accounts. Also throws `OwnedError` if another process owns the accounts. */
 export async function openAsOwner(place: Place, clock: Clock, options: OwnerOptions): Promise<OwnedStore> {
   if (place.kind !== 'sqlite') return await (await driverFor(place, options)).openAsOwner(place, clock, options);
   const { patienceMs = 0, lockFile: lock = lockFile, hurry } = options;

@@ -8,9 +8,9 @@ import type { EventsTable, Tables } from './schema.ts';
 /** SQLite answers at once, a connection to a server later. */
 export type Answered<Result> = Result | Promise<Result>;
 
-/** The tables, for queries: outside of a transaction or within one. Queries are compiled in the dialect of the database. */
+/** The tables, for queries in or outside of a transaction. Queries are compiled in the dialect of the database. */
 export interface Database extends Kysely<Tables> {
-  /** Runs a compiled statement without Kysely's promises; on SQLite only in a transaction, which has the driver. */
+  /** Runs a compiled statement without Kysely's promises; on SQLite only in a transaction. */
   readonly run?: <Row>(query: CompiledQuery<Row>) => Answered<QueryResult<Row>>;
   /** In a writer's transaction: ends of chains, events to write, generations read, and orders to send afterwards. */
   readonly heads?: Map<string, Promise<EventHead>>;
@@ -19,7 +19,7 @@ export interface Database extends Kysely<Tables> {
   readonly intents?: Intent[];
 }
 
-/** An order that is sent once its transaction is durable: `row` is what the transaction read, `tracking` what it wrote. */
+/** An order that is sent once its transaction is durable. The transaction read `row` and wrote `tracking`. */
 export interface Intent {
   readonly row: OrderRow;
   readonly tracking: Tracking;
@@ -44,12 +44,12 @@ export interface EventHead {
 /** An open transaction on one account, whose rows no other process of ours writes. Rows of the merchant are locked. */
 export type Transaction = Database;
 
-/** One unit of work inside a transaction: all of it happens or nothing. Work must not use the network or wait. */
+/** A unit of work in a transaction: all of it happens or nothing. Work uses no network and waits for nothing else. */
 export type Work<Result> = (tx: Transaction) => Promise<Result>;
 
 /** Every write goes through a writer. Work that is asked for together may share a transaction. */
 export interface Writer {
-  /** Work with `about`, ids, decides on rows of these ids alone, beside other work. Rejects with `StoreError`. */
+  /** `about` has the ids of all rows that work decides on: other work may run beside. Rejects with `StoreError`. */
   write<Result>(work: Work<Result>, about?: readonly string[]): Promise<Result>;
   /** Writes a sent request's result, which must not be lost: waits out a full disk or lock until `signal` aborts. */
   writeUntilDurable<Result>(
@@ -70,7 +70,7 @@ export interface Writer {
 export interface Snapshot extends AsyncDisposable {
   /** For queries of few rows. `exact_sum` of decimal texts is JSON: `[sum, count of values that are no decimal]`. */
   readonly db: Database;
-  /** Yields the rows of a query in parts. No other query may run until they are read to the end. */
+  /** Yields the rows of a query in parts. No other query may run until the rows are read to the end. */
   pages<Row>(query: Query<Row>): AsyncIterable<readonly Row[]>;
 }
 
@@ -79,11 +79,11 @@ export interface AccountLease {
   readonly account: string;
   /** The number of owners that the account has had, this owner included: a fencing token. */
   readonly generation: number;
-  /** True while no other process can own the account; else no request leaves. May turn true until `ending` aborts. */
+  /** False while another process might own the account: no request leaves. Only once `ending` aborts, that is final. */
   isTrusted(): boolean;
   readonly failure?: StoreError | undefined;
   now(): Date;
-  /** Set if the last owner crashed: its last request began by this monotonic time, and may leave when it wakes up. */
+  /** Set if the last owner crashed: its last request began by this monotonic time, and may leave later. */
   readonly lastOwnerUntil: number | undefined;
   /** The settings of the account in which its last owner differed, if there are other workers. Ours are in force. */
   readonly differsIn: readonly string[];
@@ -145,7 +145,7 @@ export interface Mark {
   position(): Promise<Position>;
   /** Returns the sign that the database is an older copy or continued from one; undefined if there is none. */
   sign(): Promise<string | undefined>;
-  /** True if the database has a history and no mark tells how far any of its accounts had come. */
+  /** True if the database has a history, and no mark says how far any account had come. */
   isMissing(): Promise<boolean>;
   /** Stops every account that a mark of this machine shows to be in an older state. Throws `StoreError`. */
   compareAll(): Promise<void>;
@@ -179,7 +179,7 @@ export interface Weakness {
 export interface Driver {
   readonly name: string;
   readonly host?: string;
-  /** The path of its control socket, on its host. */
+  /** The path of the process's control socket, on `host`. */
   readonly socket?: string | null;
   readonly advertise?: string | null;
 }

@@ -40,7 +40,7 @@ export interface MerchantOrdersTable {
   adopted_at: string | null;
   forbidden_in: Generated<number>;
   outcome: string | null;
-  /** The contradictions in spite of which a person said that the order is ours: JSON. */
+  /** JSON of the contradictions in spite of which a person said that the order is ours. */
   ours_despite: string | null;
   /** The id of the fail-over that left the order in doubt. */
   fail_over: number | null;
@@ -71,7 +71,7 @@ export interface EventsTable {
   actor: string | null;
   /** The time of the subject's last look-up before this change; null if there was none. */
   looked_up_before: string | null;
-  /** The hash of the account's event before this one; empty for its first. */
+  /** The hash of the account's previous event; empty for the account's first event. */
   previous_hash: string;
   hash: string;
 }

@@ -66,7 +66,7 @@ export function rowsStatement<Row extends object, Result>(
   };
 }
 
-/** Runs independent statements of a transaction. Throws the first error once all have ended: none runs after it. */
+/** Runs independent statements of a transaction. Throws the first error once all have ended: none runs after that. */
 export async function together<Results extends readonly unknown[]>(
   ...running: { readonly [Index in keyof Results]: Answered<Results[Index]> }
 ): Promise<Results> {

@@ -63,7 +63,7 @@ export async function withAccounts<Result>(
   return await withStore(command, 'current', ofAccount, config);
 }
 
-/** For a decision about an account, or each of the settings. Warns on stderr if this machine's settings lack it. */
+/** For a decision about an account, or each of the settings. Warns on stderr if the settings lack the account. */
 export async function withEachAccount<Result>(
   command: Command,
   work: (store: Store, account: string) => Promise<Result>,
@@ -110,7 +110,7 @@ export async function placeOf<Kind extends keyof typeof FORMS>(
   throw new CommandError(EXIT.usage, `${name} ${problem}`);
 }
 
-/** Values that fit any database, because the number of workers, or the standbys, of this one may not fit another. */
+/** Values that fit any database, because the settings of workers and standbys may not fit another database. */
 const FITTING_ANY = { ORDER_SYNC_WORKERS_INSTANCES: '1', ORDER_SYNC_DATABASE_READ_FROM: 'primary' };
 
 async function configuredPlace(command: Command, url: string): Promise<Config['database']> {

@@ -83,7 +83,7 @@ function within(graphemes: Iterable<{ readonly segment: string }>, width: number
   return taken;
 }
 
-/** Breaks a text into lines at its spaces, and a word only if it is wider than a line. Lines after the first are indented. */
+/** Breaks a text into lines at spaces, and a word only if it is wider than a line. Indents lines after the first. */
 export function wrapped(text: string, width: number, indent = 0): string {
   if (width === Infinity) return text;
   const room = Math.max(width - indent, indent === 0 ? 1 : NARROWEST);

@@ -96,7 +96,7 @@ export function afterProbe(state: BreakerState, { health, startedAt }: EndedProb
   };
 }
 
-/** The most requests of a lane in flight: one while half-open. A failed create keeps its place until a create is answered. */
+/** The most requests of a lane in flight; 1 if half-open. A failed create keeps its place until one is answered. */
 export function mostInFlight(state: BreakerState, lane: BreakerLane, concurrency: number): number {
   if (state.openUntil > 0) return 1;
   return lane === 'create' ? Math.max(1, Math.min(state.width, concurrency) - state.failed.length) : concurrency;

@@ -70,8 +70,8 @@ export class Connections {
 export const endedBy = new WeakMap<ClientRequest, Error>();
 
 /**
- * Makes a request that ends without an answer reset its connection. If it were closed in order, its bytes would still
- * come to the exchange, after look-ups have shown that nothing was made.
+ * Makes a request that ends without an answer reset its connection. A connection that is closed in order would still
+ * bring bytes to the exchange, after look-ups have shown that nothing was made.
  */
 function endingAtOnce(request: ClientRequest, isAnswered: () => boolean): ClientRequest {
   const destroy = request.destroy.bind(request);

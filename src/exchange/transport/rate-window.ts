@@ -18,7 +18,7 @@ export interface SpentRequests {
 const USED = 0.95;
 /** Later starts make up for a start that is late by at most this, because timers and commits delay single starts. */
 const MOST_LATE_MS = 50;
-/** The same limit as a part of the interval. It is below the unused part, so that no window exceeds the rate limit. */
+/** The same limit as a part of the interval. The unused part is larger, so no window exceeds the rate limit. */
 const MOST_LATE = 1 / 25;
 const SLOW_MS = 60_000;
 const SLOWER = 2;

@@ -13,7 +13,7 @@ export type Connect = (account: string, apiKey: () => string) => Transport;
 
 interface TransportOptions {
   readonly baseUrl: string;
-  /** The merchant key in force, asked for each request: it may change. */
+  /** Returns the merchant key in force. It is called for each request, because the key may change. */
   readonly apiKey: () => string;
   /** Deadline of a whole call, in milliseconds. */
   readonly timeoutMs: number;
@@ -31,13 +31,13 @@ const DECOMPRESS: ReadonlyMap<string | undefined, Decompress> = new Map([
 const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * The exchange over HTTP. It retries nothing and follows no redirect: a retry would slip past the rate limit and could
+ * The exchange over HTTP. Retries nothing and follows no redirect: a retry would slip past the rate limit and could
  * create twice, a redirect would carry the key elsewhere.
  *
- * Look-ups use any kept connection. On one that the exchange has just closed, nothing could tell whether a create was
- * taken, and servers close connections that have been idle for a while (after 1 s at the earliest, mostly after 5 s to
- * 75 s). So a create takes a kept connection only when an answer came over it a moment ago, as happens when many go out;
- * a lone one takes a fresh connection. Should the exchange close even that, the outcome is unknown, as with any reset.
+ * Look-ups use any kept connection. If the exchange has just closed a connection, nothing can tell whether a create on
+ * it was taken, and servers close idle connections (after 1 s at the earliest, mostly after 5 s to 75 s). So a create
+ * takes a kept connection only if an answer came over it a moment ago, as happens if many creates go out. A lone create
+ * takes a fresh connection. If the exchange closes even that, the outcome is unknown, as after any reset.
  */
 export function httpTransport(options: TransportOptions, clock: Pick<Clock, 'monotonic'> = systemClock()): Transport {
   const creates = new Connections(options.baseUrl, clock);
@@ -65,7 +65,7 @@ export function httpTransport(options: TransportOptions, clock: Pick<Clock, 'mon
       let sent: ClientRequest | undefined;
       stream.once('request', (made: ClientRequest) => (sent = made));
       stream.once('response', ({ socket }: { socket?: Socket }) => (isPost ? creates : lookups).noteAnswer(socket));
-      // got would add a listener of its own to the signal three times a request.
+      // got would add three listeners of its own to the signal for each request.
       const abort = () => stream.destroy(Object.assign(new Error('aborted'), { code: 'ERR_ABORTED' }));
       const forget = onAbort(signal, abort);
       try {
@@ -99,7 +99,7 @@ function begin(client: Got, { method, path, headers, body }: HttpRequest, apiKey
 
 /** An error of a stream without a listener would end the process. */
 const ignore = () => {};
-/** The properties of a stream of got that hold others. */
+/** The properties by which a stream of got refers to other objects. */
 const NOTHING = {
   options: undefined,
   response: undefined,
@@ -166,7 +166,7 @@ function responseOf(
   };
 }
 
-/** Decompresses an answer. Throws `TransportError` if it is too large, zlib's error if it is broken. */
+/** Decompresses an answer. Throws `TransportError` if the answer is too large, zlib's error if it is broken. */
 function decompressed(bytes: Buffer, encoding: string | undefined, maxBytes: number): Buffer {
   const decompress = bytes.length === 0 ? undefined : DECOMPRESS.get(encoding?.trim().toLowerCase());
   try {

@@ -42,7 +42,7 @@ export function clientsOf(pool: pg.Pool): ReadonlySet<Client> {
   return clients;
 }
 
-/** Closes connections `LAST_ANSWER_MS` after `hurry` aborts, so that statements which ran then end. */
+/** Closes connections `LAST_ANSWER_MS` after `hurry` aborts, so that their statements end. */
 export function breakOffLate(clients: ReadonlySet<Client>, hurry: AbortSignal): void {
   const begin = () => {
     const late = [...clients];

@@ -77,7 +77,7 @@ export class Standbys {
     return false;
   }
 
-  /** Reads on the connection of a commit. True if the commit is proved. Throws `StoreError` if the connection is lost. */
+  /** Reads on a commit's connection. Returns true if the commit is proved. Throws `StoreError` if that is lost. */
   async judge(lent: Lent, commit: ReplicatedCommit, account: string, isLast: (name: string) => boolean) {
     const { position, timeLine, lastCommit, flushed } = await this.#read(lent, account);
     const isSameLine = timeLine !== null && timeLine === commit.timeLine;

@@ -175,7 +175,7 @@ export class AccountTransactions implements Transactions {
     }
     const { lease, mark } = this.#owner;
     const { generation, walked, timeLine } = lease;
-    // If the server does not tell its time-line, it is not compared.
+    // If the server does not tell its time-line, time-lines are not compared.
     const onLine = timeLine ? `and order_sync_time_line() = ${pg.escapeLiteral(timeLine)}` : '';
     const names = this.#last.map((one) => pg.escapeLiteral(one)).join(', ');
     const isLast = names === '' ? '' : `and last_commit in (${names})`;

@@ -6,7 +6,7 @@ const FACTOR = 1.5;
 /** Looks that are closer together than this ignore hints, so that constant inserts do not cause constant looks. */
 const CLOSE_MS = 50;
 
-/** Times the looks at a database: close together after a hint that another program wrote to it, and rare without one. */
+/** Times the looks at a database: close together after a hint that another program wrote, and rare without hints. */
 export class Looks {
   readonly #clock: Pick<Clock, 'sleep'>;
   #waitMs = Infinity;

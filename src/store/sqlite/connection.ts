@@ -34,7 +34,7 @@ export interface Connection {
 /** Wraps each statement, so that a simulated process can die at any commit. */
 export type WrapStatement = (sql: string, statement: SqliteStatement) => SqliteStatement;
 
-/** Opens a file, after `check`. If `check` returns false, the file stays as it is. Throws the driver's errors. */
+/** Opens a file. Changes nothing before `check`, nor if `check` returns false. Throws the driver's errors. */
 export function connect(
   path: string,
   options: { create: boolean; check?: (sqlite: Database.Database) => boolean; wrap?: WrapStatement },

@@ -72,7 +72,7 @@ export class FileMark extends MarkFollower implements Mark {
   }
 
   async compareAll(): Promise<void> {
-    // The file has no other mark than the one that its owner compares at the start.
+    // The file has one mark, which its owner compares at the start.
   }
 
   /** Throws `StoreError` if the database may be an older copy. Writes the first mark, so that no history lacks one. */

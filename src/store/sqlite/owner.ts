@@ -10,12 +10,12 @@ import { isBusy, missingDatabase, openError } from './errors.ts';
 
 const TRY_AGAIN_MS = 100;
 
-/** The lock of a database file. Its holder owns every account of the file. It ends with the process at the latest. */
+/** The lock of a database file. Its holder owns every account of the file. The lock ends with the process. */
 interface FileLock {
   release(): void;
 }
 
-/** Throws `OwnedError` if another owner does not end within `patienceMs`. A transaction on `<database>.lock` locks. */
+/** Throws `OwnedError` if another owner does not end in `patienceMs`. Locks by a transaction on `<database>.lock`. */
 export async function lockFile(databasePath: string, clock: Clock, patienceMs: number, signal?: AbortSignal) {
   // A mistyped path must not make a folder.
   if (!existsSync(dirname(databasePath))) throw missingDatabase(databasePath);

@@ -95,7 +95,7 @@ export async function openStore(path: string, clock: Clock, options: OpenOptions
   return store;
 }
 
-/** The file's writer as one account uses it. The end of its grace period does not end that of other accounts. */
+/** The file's writer as one account uses it. The end of its grace period is not the end of that of other accounts. */
 function sharedWriter(writer: Writer): Writer {
   return {
     write: (...args) => writer.write(...args),

@@ -19,7 +19,7 @@ export async function readHolds(db: Database, account: string): Promise<readonly
   }));
 }
 
-/** Sets a hold in place of one of its kind. A new hold, or a person's, is an event, except for waits of the rate. */
+/** Sets a hold in place of a hold of that kind. A new hold, or a person's, is an event, but no wait of the rate is. */
 export async function setHold(tx: Transaction, account: string, hold: Restraint, now: Date): Promise<void> {
   const { kind, reason, actor } = hold;
   const values = { since: hold.since.toISOString(), until: hold.until?.toISOString() ?? null, reason, actor };

@@ -4,7 +4,7 @@ import type { Database, Transaction } from '../port.ts';
 import type { SeenStatusesTable } from '../schema.ts';
 import { queries, rowsStatement, statement } from '../statement.ts';
 
-/** Grants the next generation, above `known` too. If the lock has failed, the generation refuses the last owner. */
+/** Grants the next generation, above `known`. If the lock has failed, the last owner finds out by the generation. */
 export async function nextGeneration(tx: Transaction, account: string, known = 0): Promise<number> {
   const { rows } = await generationStatement(tx, { account });
   const generation = Math.max(rows[0]?.generation ?? 0, known) + 1;
@@ -36,7 +36,7 @@ const generationStatement = statement((v: { account: string }) =>
   queries.selectFrom('account_owners').select('generation').where('account', '=', v.account),
 );
 
-/** Selects the names of the accounts that have rows in a table, in their order, by one search of an index each. */
+/** Selects the names of accounts that have rows in a table, sorted, by one search of an index for each name. */
 export function accountNames(table: string) {
   const rows = sql.table(table);
   return sql<{ account: string }>`with recursive named as (select min(account) as account from ${rows}
@@ -46,7 +46,7 @@ export function accountNames(table: string) {
 
 const MOST_OTHERS = 100;
 
-/** Returns accounts with rows that are not `named` and have no owner. Reads `MOST_OTHERS` more names than are named. */
+/** Returns accounts with rows, not `named` and without an owner. Reads at most `MOST_OTHERS` names beyond `named`. */
 export async function otherAccounts(db: Database, named: readonly string[]): Promise<readonly string[]> {
   const most = sql.lit(named.length + MOST_OTHERS);
   const { rows } = await sql<{

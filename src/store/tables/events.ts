@@ -80,7 +80,7 @@ export async function firstSentAt(db: Database, account: string, externalOrderId
   return rows[0] === undefined ? null : new Date(rows[0].observed_at);
 }
 
-/** Fields of account events: a hold, an exchange out of reach, unreadable answers, or no worker that can own it. */
+/** Fields of account events: a hold, exchange out of reach, unreadable answers, an account that no worker can own. */
 export type AccountField = 'hold' | 'exchange' | 'answers' | 'stopped';
 
 const newestStatement = statement(

@@ -18,7 +18,7 @@ import { pagesAfter } from '../../../store/pages.ts';
 import type { Database, Mark, MarkContent, Position, Transaction, Work } from '../../../store/port.ts';
 import type { AccountWithMark, MarksFile } from './file.ts';
 
-/** The fact that stops an account for all workers. Its value is the mark, which only one of them may have. */
+/** The fact that stops an account for all workers. Its value is the mark, which other workers may lack. */
 const FOUND_OLDER = 'restore.found';
 /** The fact that holds the mark known to the person who accepted an older state: machines may still have that mark. */
 const ACCEPTED = 'restore.accepted';
@@ -167,7 +167,7 @@ export class AccountMark implements Mark, FollowingMark {
     return this.#older('was put back to an older state while it was driven', lost);
   }
 
-  /** Stops the account for all workers if the database is in an older state. The account's owner loses it. */
+  /** Stops the account for all workers, and takes it from its owner, if the database is in an older state. */
   async stopIfOlder(): Promise<void> {
     const { account } = this;
     if ((await this.#readFact(this.#deps.db, FOUND_OLDER)) !== undefined) return;

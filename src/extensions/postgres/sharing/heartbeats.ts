@@ -4,7 +4,7 @@ export const HEARTBEAT_MS = 3_000;
 export const TRUSTED_MS = 2_500;
 /** A heartbeat unchanged for this time is over, because the clock of the database may have been set back. */
 const SILENT_MS = 6_000;
-/** If the database was silent for this time, so may a worker have been: it may have had no answer either. */
+/** After this time without an answer of the database, a silent worker proves nothing: it may have had no answer. */
 const UNANSWERED_MS = 2_000;
 /** A larger change of the database's clock is a jump. Drift and slow answers cause less. */
 const JUMP_MS = 400;

@@ -7,7 +7,7 @@ import type { Connections, Lent } from '../connection.ts';
 
 /** How often the database is looked at if no notice arrives, as behind a pooler that passes none on. */
 const LOOK_MS = 1_000;
-/** How often, while notices arrive: an insert sends no notice while the transaction of another insert is open. */
+/** How often the database is looked at while notices arrive. An insert beside another open insert sends none. */
 const LOOK_HEARING_MS = 5_000;
 /** The channel of the trigger of migration 0003 and of `wakeOwner`. A notice bears the schema that it is about. */
 const CHANNEL = 'order_sync';

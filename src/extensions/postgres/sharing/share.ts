@@ -26,7 +26,7 @@ interface Load {
   room: number;
 }
 
-/** The worker with the fewest accounts takes a free unit. A worker hands a unit to one that has fewer even with it. */
+/** The worker with the fewest accounts takes a free unit. A worker hands one over if the other then still has fewer. */
 export function nextShare<U extends Unit>(
   me: Sharer,
   others: readonly Sharer[],
