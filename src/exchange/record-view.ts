@@ -15,7 +15,7 @@ const LONGEST_STATUS = 1_000;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Reads an order record (§2.7). A field of a wrong type counts as missing; undefined if that field decides something. */
+/** Reads an order record (§2.7). A field of a wrong type counts as missing; undefined if it decides something. */
 export function readRecordView(body: string): RecordView | undefined {
   const record = fields(readJson(body));
   const order = fields(record['order']);
