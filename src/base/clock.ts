@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Time and chance as an argument: nothing else reads a clock or a random number, so that tests decide both. */
+/** Time and chance. No other code reads a clock or a random number, so that tests decide both. */
 export interface Clock {
-  /** UTC. It follows the system's clock, except while that clock is behind by a second or less: then it follows the monotonic clock. */
+  /** UTC by the system's clock; while that clock is behind by up to 1 s, `now` advances with the monotonic clock. */
   now(): Date;
-  /** Has `now` follow the clock of the database, which showed `time` between two moments of the monotonic clock. */
+  /** Makes `now` follow the database's clock, which showed `time` between the monotonic times `from` and `to`. */
   follow?(time: Date, from: number, to: number): void;
-  /** How far the clock of the database is ahead of the machine's, in ms; undefined while no clock of a database is known. */
+  /** How far the database's clock is ahead of the machine's, in ms; undefined while no database's clock is known. */
   readonly databaseAheadMs?: number | undefined;
   monotonic(): number;
-  /** An id of this start of the machine. All processes with the same id count `monotonic` from that start. Undefined if the id is not known. */
+  /** The id of this start of the machine, from which `monotonic` counts in all processes; undefined if unknown. */
   readonly boot?: string | undefined;
   /** Resolves after `ms`. Rejects when the signal aborts first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
@@ -31,10 +31,10 @@ export function repeatedly(ms: number, work: () => void): Disposable {
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
-/** A clock that is behind by less was corrected by a little, as happens all the time: time then does not go back. */
+/** Time synchronization often sets a clock back by up to this much. `now` then does not go back. */
 const SET_BACK_MS = 1_000;
 
-/** Returns UTC that advances with `monotonic`. It jumps to `wall` if `wall` is ahead, or is behind by more than `SET_BACK_MS`. Both arguments return ms. */
+/** Returns a clock of UTC. `monotonic` advances it; `wall` sets it if ahead, or behind by over `SET_BACK_MS`. In ms. */
 export function steadyTime(wall: () => number, monotonic: () => number): () => Date {
   let anchor = { wall: wall(), monotonic: monotonic() };
   return () => {
@@ -52,16 +52,16 @@ export const CLOCKS_APART_MS = 2_000;
 /** A process uses one database, so all its clocks follow that database's clock. */
 const followed: { aheadMs?: number } = {};
 
-/** The clock of the machine, or of the database once its time was read: due times are the database's. */
+/** Returns the machine's clock. After `follow`, `now` is the database's time, by which due times are written. */
 export function systemClock(wall: () => number = () => Date.now()): Clock {
-  // `hrtime` is the same clock in all processes of the machine. `performance` counts from the start of the process and is read faster.
+  // All processes of the machine share `hrtime`. `performance` is faster, but counts from the process's start.
   const startedAt = Number(process.hrtime.bigint()) / 1e6 - performance.now();
   const monotonic = () => startedAt + performance.now();
   return {
     now: steadyTime(() => wall() + Math.round(followed.aheadMs ?? 0), monotonic),
     follow(time, from, to) {
       const aheadMs = time.getTime() - (wall() - (monotonic() - (from + to) / 2));
-      // A difference within half the time of the answer, and 1 ms of rounding, proves nothing.
+      // A difference of up to half the time of the answer, plus 1 ms of rounding, proves nothing.
       const isOff = Math.abs(aheadMs - (followed.aheadMs ?? 0)) > (to - from) / 2 + 1;
       followed.aheadMs = isOff ? aheadMs : (followed.aheadMs ?? 0);
     },

@@ -1,14 +1,14 @@
 import Big from 'big.js';
 import { quote } from './text.ts';
 
-/** The most digits that are read: more than any amount has, few enough that a hostile exponent cannot fill memory. */
+/** The most digits that are read. No amount has more, and a hostile exponent cannot fill the memory. */
 export const MAX_DIGITS = 64;
 
 const DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d{1,4})?$/;
 
 export type DecimalReading = { ok: true; text: string; value: Big } | { ok: false; reason: string };
 
-/** Reads a decimal as JSON writes it, digit by digit. An exponent, as SQLite writes some reals, is written out. */
+/** Reads a decimal as JSON writes it, digit by digit. An exponent, which SQLite writes for some reals, is expanded. */
 export function readDecimal(input: unknown): DecimalReading {
   if (typeof input !== 'string') return { ok: false, reason: 'is not a decimal number' };
   if (input.length > MAX_DIGITS * 2 || !DECIMAL.test(input)) {
@@ -34,11 +34,11 @@ export function sameDecimal(left: unknown, right: unknown): boolean {
   return a.ok && b.ok && a.value.eq(b.value);
 }
 
-/** Most amounts: the digits of a plain number, few enough that they need no other check. */
+/** Matches most amounts: plain numbers with so few digits that `MAX_DIGITS` needs no check. */
 const PLAIN = /^-?(?:0|[1-9]\d{0,30})(?:\.\d{1,30})?$/;
 
 export class DecimalSum {
-  /** Plain numbers are summed without their points, by the number of decimals: that takes a tenth of the time. */
+  /** The sums of plain numbers without their points, by the number of decimals. That takes a tenth of the time. */
   readonly #digits: bigint[] = [];
   #rest = new Big(0);
 
@@ -81,7 +81,7 @@ export function decimalDifference(minuend: string, subtrahend: string): string {
   return new Big(minuend).minus(subtrahend).toFixed();
 }
 
-/** The largest difference of amounts that counts as none: for all currencies, or by code with a `default`. */
+/** The largest difference of amounts that counts as none: for all currencies, or by currency code with a `default`. */
 export type Tolerance = string | Readonly<Record<string, string>>;
 
 /** The two amounts of an order record (§2.7). */
@@ -94,7 +94,7 @@ export interface AmountSettings {
   readonly outputPosition?: AmountField | undefined;
 }
 
-/** The amount that the asset is compared with; undefined if unknown. INPUT as input is our reading of §2.6. */
+/** Returns the amount to compare the asset with; undefined if unknown. §2.6 does not say that INPUT is `inputAsset`. */
 export function amountField(assetPosition: string | null, { outputPosition }: Pick<AmountSettings, 'outputPosition'>) {
   if (assetPosition === 'INPUT') return 'inputAsset';
   return assetPosition === 'OUTPUT' ? outputPosition : undefined;

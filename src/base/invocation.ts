@@ -6,7 +6,7 @@ interface Invocation {
 
 let invocation: Invocation | undefined;
 
-/** `call` is asked when the first command is printed, because it looks at the disk. A person pastes commands in `folder`. */
+/** `call` runs when the first command is printed, because it reads the disk. A person pastes commands in `folder`. */
 export function noteInvocation(call: () => string, commands: Iterable<string>, folder: string | null = null): void {
   let known: string | undefined;
   invocation = { call: () => (known ??= call()), commands: new Set(commands), folder };
@@ -17,7 +17,7 @@ export function pasteFolder(): string | null {
   return invocation?.call().startsWith('npx ') === true ? invocation.folder : null;
 }
 
-/** Puts the call and the settings of this process into each command, so that a person can paste it. Never for the data of orders. */
+/** Makes each command of a text pasteable by the call of this process. The text must not hold data of orders. */
 export function pasteable(text: string): string {
   if (invocation === undefined || !text.includes('order-sync ')) return text;
   const { call, commands } = invocation;

@@ -29,7 +29,7 @@ type Style = Parameters<typeof styleText>[0];
 
 const STYLE_OF: Readonly<Record<string, Style>> = { warn: 'yellow', error: 'red', fatal: ['bold', 'red'] };
 
-/** A line of the log for people: the time of day (UTC), the level, the message, and the facts, the cause last. */
+/** Returns a line for people: the time of day (UTC), the level, the message, and the facts, with the cause last. */
 export function lineForPeople(line: string, paint: (style: Style, text: string) => string): string {
   const { level, time, msg, cause, ...facts } = JSON.parse(line) as Readonly<Record<string, unknown>>;
   const name = String(level);
@@ -42,7 +42,7 @@ export function lineForPeople(line: string, paint: (style: Style, text: string) 
   return `${String(time).slice(11, 19)}Z ${[word, printable(String(msg)), ...shown].join(' ')}\n`;
 }
 
-/** A time in milliseconds as people write it: `250ms`, `5s`, `10m1s`, `3h20m`, `2d4h`. */
+/** Returns milliseconds as people write a duration: `250ms`, `5s`, `10m1s`, `3h20m`, `2d4h`. */
 function shownTime(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)}ms`;
   const seconds = Math.floor(ms / 1_000);
@@ -62,10 +62,10 @@ function shownFact(value: unknown): string {
   return printable(isWord ? value : JSON.stringify(value));
 }
 
-/** Under load a turn brings a line or two, and to write takes longer than to make them. */
+/** Lines of this many turns are written at once: under load a turn brings a line or two, and a write costs more. */
 const TURNS = 8;
 
-/** Lines that cannot be written (a full disk, a reader that is gone) are counted, and the count is written later: no log is worth an order. */
+/** Writes the lines of several turns at once. Lines that cannot be written are counted; the count is logged later. */
 export function linesOfTurns(open: () => Output, form: LineForm = (line) => line): DestinationStream {
   const clock = systemClock();
   let output = open();
@@ -77,7 +77,7 @@ export function linesOfTurns(open: () => Output, form: LineForm = (line) => line
     output.on('error', onError);
     output.write(text);
     output.off('error', onError);
-    // An output that has failed would keep what it could not write, without a limit.
+    // A failed output would keep all unwritten lines in memory.
     if (hasFailed) output = open();
     return !hasFailed;
   };
@@ -90,7 +90,7 @@ export function linesOfTurns(open: () => Output, form: LineForm = (line) => line
   const lossOf = (count: number) => {
     const msg = 'lines of the log could not be written';
     const loss = JSON.stringify({ level: 'warn', time: clock.now().toISOString(), lines: count, msg });
-    // Part of a line may have been written.
+    // Part of a line may have been written, so the loss begins on a new line.
     return `\n${form(`${loss}\n`)}`;
   };
   const flushSoon = async () => {

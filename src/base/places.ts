@@ -1,12 +1,12 @@
 import { fileURLToPath } from 'node:url';
 
-/** The folder of the checkout or of the package. The build puts its JavaScript as deep into the package as this file is here. */
+/** The folder of the checkout or package. The build puts its files as deep into the package as this file is here. */
 export const ROOT = new URL('../../', import.meta.url);
 export const IS_PACKAGE = !import.meta.url.endsWith('.ts');
 export const PROGRAM_FILE = pathOf(IS_PACKAGE ? 'src/program/cli.js' : 'src/cli.ts');
 export const DEFAULTS_FILE = pathOf('config/default.yaml');
 export const SCHEMA_FILE = pathOf('config/schema.json');
-/** Files of settings, as messages name them. */
+/** The files of settings, as messages name them. */
 export const DEFAULTS = IS_PACKAGE ? DEFAULTS_FILE : 'config/default.yaml';
 export const OWN_SETTINGS = IS_PACKAGE ? 'order-sync.yaml' : 'config/local.yaml';
 

@@ -8,7 +8,7 @@ const AT_SIGN = /@|%40|\\u0040/gi;
 const AFTER_AT = /[^\s"'<>@]{1,256}/y;
 const LONGEST_BEFORE_AT = 256;
 
-/** A text without what looks like an e-mail address. It takes time with the text's length alone, whatever its content. */
+/** Hides what looks like an e-mail address. The time grows with the text's length alone, whatever its content. */
 export function withoutAddresses(text: string): string {
   let shown = '';
   let from = 0;
@@ -46,14 +46,14 @@ export function isUnicode(text: string): boolean {
   return text.isWellFormed() && !text.includes('\uFFFD');
 }
 
-/** Returns the text that every database stores: U+FFFD replaces half a character, and NUL, which PostgreSQL does not take. */
+/** Returns text that every database stores: U+FFFD replaces half a character, and NUL, which PostgreSQL refuses. */
 export function storable(text: string): string {
   const wellFormed = text.toWellFormed();
   // A search is much faster than a replacement that finds nothing, and each value of each event passes here.
   return wellFormed.includes('\0') ? wellFormed.replaceAll('\0', '\uFFFD') : wellFormed;
 }
 
-/** Tells whether two texts are the same but for upper and lower case, blanks around them, and forms of Unicode. */
+/** Tells whether two texts differ at most in letter case, blanks around them, and forms of Unicode. */
 export function isSameSpelling(one: string, other: string): boolean {
   return folded(one) === folded(other);
 }
@@ -67,7 +67,7 @@ export function isPlainText(text: string): boolean {
   return text !== '' && text.length <= LONGEST_PLAIN_TEXT && text.isWellFormed() && !hasControlCharacter(text);
 }
 
-/** A text with the sign of NUL in place of that character, which PostgreSQL stores in no text. */
+/** Replaces NUL, which PostgreSQL stores in no text, by its visible sign (U+2400). */
 export function withoutNul(text: string): string {
   return text.replaceAll('\0', '\u2400');
 }
@@ -76,12 +76,12 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Names that differ in more letters, or in more than this part of them, are not taken for one another. */
+/** A suggestion differs from the given name in at most this many letters, and in at most this part of its letters. */
 const MOST_SLIPS = 3;
 const MOST_SLIPS_OF_A_LETTER = 0.4;
 const LONGEST_NAME = 100;
 
-/** The known name that was probably meant: by case, beginning, end after a dot, or fewest slips. */
+/** Returns the known name that was probably meant, by letter case, beginning, end after a dot, or fewest slips. */
 export function suggestion(given: string, known: readonly string[]): string | undefined {
   if (given === '' || given.length > LONGEST_NAME) return undefined;
   const text = given.toLowerCase();

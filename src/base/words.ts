@@ -1,4 +1,4 @@
-/** Controls, and what is not seen or reorders what is; not what joins letters and emoji, or chooses between their forms. */
+/** Control, invisible and reordering characters, except for joiners and for selectors of a character's form. */
 const UNPRINTABLE =
   /[[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u2800\ufff9-\ufffb]--[\p{Join_Control}\p{Variation_Selector}]]/gv;
 
@@ -14,7 +14,7 @@ export function printableLines(text: string): string {
   return text.split('\n').map(printable).join('\n');
 }
 
-/** The same for lines of JSON, which stay the same JSON: only within its texts can there be such characters, but for line ends. */
+/** As `printable`, for lines of JSON. The JSON stays equal, because only its texts hold such characters. */
 export function printableJson(lines: string): string {
   return lines.replace(UNPRINTABLE, (character) => {
     if (character === '\n') return character;
@@ -37,7 +37,7 @@ export function sumOf<Item>(items: readonly Item[], numberOf: (item: Item) => nu
   return items.reduce((sum, item) => sum + numberOf(item), 0);
 }
 
-/** The greatest number of the items; 0 if there is none above. */
+/** Returns the greatest number of the items, at least 0. */
 export function mostOf<Item>(items: readonly Item[], numberOf: (item: Item) => number): number {
   return items.reduce((most, item) => Math.max(most, numberOf(item)), 0);
 }

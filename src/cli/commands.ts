@@ -5,23 +5,23 @@ type Define = (command: Command) => void;
 
 type Load = () => Promise<{ readonly define: Define | Readonly<Record<string, Define>> }>;
 
-/** A module is loaded when one of its commands is called: to load all of them takes longer than most commands take. */
+/** A module is loaded only when one of its commands is called, because loading all takes longer than most commands. */
 type Entry = readonly [text: string, load: Load, scope?: AccountScope];
 
-/** A group of commands. Extensions that add commands to the group of another leave out its text. */
+/** A group of commands. An extension that adds commands to another's group leaves out `text`. */
 interface Group {
   readonly text?: string;
   readonly example?: string;
   readonly commands: Entries;
-  /** The errors of its commands quote no e-mail address. The commands also have old names, without that of the group. */
+  /** Errors of these commands quote no e-mail address. The commands also have old names, without the group's name. */
   readonly isOfClients?: true;
 }
 
 export type Entries = Readonly<Record<string, Entry | Group>>;
 
-/** The commands that are listed by `help --all` only. */
+/** The heading of commands that only `help --all` lists. */
 export const MORE = 'More commands:';
-/** These are listed nowhere. */
+/** The heading of commands that are listed nowhere. */
 export const OLD = 'Old names:';
 /** In the order of the help. */
 const HEADINGS = ['First steps:', 'Every day:', MORE] as const;

@@ -16,19 +16,19 @@ export interface DryRunOptions {
 
 /** Asks the process that drives an account to do work, instead of driving it here. */
 export interface Beside<Value> extends AsyncDisposable {
-  /** Undefined if no process answers. Nothing was done then. Throws `OwnedError` if this process must not own the account. */
+  /** Undefined if no process answers; nothing is done. Throws `OwnedError` if this process may not own the account. */
   ask(): Promise<{ readonly value: Value } | undefined>;
-  /** Why it may not answer. */
+  /** Says why the process may not answer. */
   readonly unreachable: string;
 }
 
-/** A pass that another process is asked for. */
+/** A pass for which another process is asked. */
 export interface AskedPass {
   readonly scope: FollowScope;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly progress: ProgressLine;
-  /** Of APIs of processes: one of them is asked, and the database of the settings is not opened. */
+  /** Addresses of APIs. A process behind one of them is asked, and the database of the settings is not opened. */
   readonly urls: readonly string[] | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface AskedPass {
 export interface Extension {
   readonly name: string;
   readonly commands?: Commands;
-  /** A paragraph at the head of the help, for who is new here. */
+  /** A paragraph at the head of the help, for new users. */
   readonly welcome?: string;
   readonly settings?: () => Promise<SettingsPart>;
   readonly parts?: () => Promise<AppParts>;
@@ -48,6 +48,5 @@ export interface Extension {
   readonly dryRun?: () => Promise<(command: Command, shown: DryRunOptions) => Promise<void>>;
   /** Loaded when a daemon starts, with all extensions. */
   readonly service?: (extensions: readonly Extension[]) => Promise<ServiceMaker>;
-  /** A kind of database beside SQLite. */
   readonly database?: LoadDriver;
 }

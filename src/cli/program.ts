@@ -13,7 +13,6 @@ const DESCRIPTION = "keeps a merchant's order table and a crypto/fiat exchange i
 
 const migrations = () => import('./migrations.ts');
 
-/** The commands of the core. */
 const COMMANDS: Commands = {
   'Every day:': {
     run: ['runs the daemon: sends pending orders, follows them to the end', () => import('./run.ts')],

@@ -81,7 +81,7 @@ function isSameFile(one: number, other: number): boolean {
   return dev === second.dev && ino === second.ino;
 }
 
-/** Loading modules makes V8's memory for young objects grow by 30 MB, which V8 never frees. It may grow once the daemon is ready. */
+/** Loading modules grows V8's memory for young objects by 30 MB for good, so growth waits until the daemon is ready. */
 function growYoungGeneration(factor: 1 | 2): void {
   setFlagsFromString(`--semi-space-growth-factor=${factor}`);
 }

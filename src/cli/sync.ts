@@ -67,7 +67,7 @@ async function alone(app: App, scope: FollowScope, signal: AbortSignal, progress
   const { withGracePeriod } = await import('../orders/pass/run.ts');
   const { syncOnce } = await import('../orders/sync.ts');
   const over = new AbortController();
-  // A pause binds from the moment in which it is set. The pass itself finds out that the database is gone.
+  // A pause must bind at once. A failure is ignored, because the pass itself finds out that the database is gone.
   const watching = heedDecisions(app, over.signal).catch(() => undefined);
   try {
     return await withGracePeriod(app, signal, () =>
@@ -97,7 +97,7 @@ function printResult({ summary, end, holds }: SyncResult, account: string, text:
   for (const hold of holds) process.stderr.write(`${printable(pasteable(describeRestraint(hold, account)))}\n`);
 }
 
-/** Counts of the pass alone, that are no problem of the account: their names, and the command that shows them. */
+/** Counts of the pass that are no problem of the account: their words, and the command that shows them. */
 const OF_PASS: readonly (readonly [keyof SyncSummary, singular: string, plural: string, command: string])[] = [
   ['findings', 'open finding', 'open findings', 'order-sync findings list'],
   ['rejected', 'order was rejected', 'orders were rejected', 'order-sync orders list --state rejected'],

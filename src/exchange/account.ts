@@ -8,11 +8,11 @@ import type { HttpRequest } from './transport/http.ts';
 
 /** The restraints of an account, as the gate asks for them and replies change them. */
 export interface AccountState {
-  /** The time for which requests of the lane are held, in milliseconds; infinite until a person ends the restraint. */
+  /** For how long requests of the lane are held, in milliseconds; infinite if a person must end the restraint. */
   heldForMs(lane: Lane): number;
-  /** Requests of the lane go one at a time: a restraint may be over, or the key is not proved yet. */
+  /** True while requests of the lane go one at a time: a restraint may be over, or the key is not proved yet. */
   isProbed(lane: BreakerLane): boolean;
-  /** A look-up must show, before the next create, whether creates alone are lost. */
+  /** True while a look-up must show, before the next create, whether creates alone are lost. */
   readonly isInDoubt: boolean;
   now(): Date;
   note(news: AccountNews, askedAt: Date): void;
@@ -20,7 +20,7 @@ export interface AccountState {
 
 /** Reads from a reply the health of the exchange, for the circuit breaker of the lane, and the news of the account. */
 export function evidenceOf(reply: UnreadReply, lane: Lane): { readonly health: Health; readonly news?: AccountNews } {
-  // A create says nothing of the account if it gets no answer.
+  // Without an answer, only a look-up says something of the account.
   const noAnswer = lane === 'lookup' ? { news: { kind: 'no-answer' } as const } : {};
   const served = { kind: 'served' } as const;
   switch (reply.kind) {
@@ -28,12 +28,12 @@ export function evidenceOf(reply: UnreadReply, lane: Lane): { readonly health: H
       return { health: 'answered', news: served };
     case 'refused':
       if (reply.httpStatus !== 403) return { health: 'answered', news: served };
-      // The account's restraint takes care of creates.
+      // For creates, the account's restraint counts answers of 403.
       return { health: lane === 'create' ? 'nothing' : 'failed', news: served };
     case 'rate-limited':
       return { health: 'nothing', news: reply };
     case 'key-refused':
-      // A request of a person may be refused for reasons of its own.
+      // A person's request may be refused for a reason that concerns only that request.
       return lane === 'person' ? { health: 'nothing' } : { health: 'nothing', news: reply };
     case 'not-sent':
       return { health: 'unreachable', ...noAnswer };
@@ -54,7 +54,7 @@ export function newsOfCreate(outcome: CreateOutcome): AccountNews | undefined {
   if (kind === 'accepted' || kind === 'rejected') return { kind: `create-${kind}` };
   if (kind === 'forbidden') return { kind };
   if (kind !== 'unknown') return undefined;
-  // An odd refusal speaks of its order.
+  // An odd refusal speaks of its order, not of the account.
   const status = outcome.answer?.httpStatus ?? 0;
   return status >= 400 && status < 500 ? undefined : { kind: 'create-unknown' };
 }
@@ -67,16 +67,16 @@ export interface RequestEnded {
   readonly isAnswered: boolean;
 }
 
-/** An event of a request; `turn.came` after a wait for the rate limit, for others that go first, for room in flight. */
+/** An event of a request. `turn.came` follows a wait for the rate limit, for others that go first, and for room. */
 export type RequestEvent =
   | { readonly kind: 'turn.came'; readonly lane: Lane; readonly waitedMs: number }
   | { readonly kind: 'request.left' }
   | RequestEnded;
 
-/** Hears of the requests of an account. It must be quick: requests wait for it. */
+/** Hears of the requests of an account. It must be quick, because requests wait for it. */
 export type RequestListener = (event: RequestEvent) => void;
 
-/** Tells that a request leaves now and, when the result is disposed of, that it has ended with the `reply` that was set. */
+/** Tells that a request leaves and, when the result is disposed of, that it has ended with the `reply` that was set. */
 export function leaving(
   { tell, clock }: { readonly tell?: RequestListener; readonly clock: Pick<Clock, 'monotonic'> },
   request: HttpRequest,

@@ -7,15 +7,15 @@ export function get(path: string): HttpRequest {
   return { method: 'GET', path };
 }
 
-/** A request with a JSON body; the secrets in it stand in no error. */
+/** A request with a JSON body. No error quotes the secrets in it. */
 export function post(path: string, body: Record<string, string | undefined>, secrets: readonly string[]): HttpRequest {
   return { method: 'POST', path, body: JSON.stringify(body), secrets };
 }
 
-/** The operations of §4, and what else a probe asks; each has the name that metrics give it. */
+/** The operations of §4 by the names that metrics use; `other` is any other request of a probe. */
 export type Operation = (typeof OPERATIONS)[number][0] | 'other';
 
-/** The first that matches counts. The ids in paths are encoded. */
+/** The first pattern that matches counts. Ids in paths are encoded. */
 const OPERATIONS = [
   ['look_up_order', 'GET', /^\/orders\?/],
   ['create_pre_order', 'POST', /^\/orders\/request$/],

@@ -32,7 +32,7 @@ export interface OrderLookup {
   readonly health: Health;
 }
 
-/** One request, and how its answer is read. */
+/** A request, and how its answer is read. */
 export interface Question<Value> {
   readonly request: HttpRequest;
   readonly schema: z.ZodType<Value>;
@@ -52,9 +52,9 @@ export type OrderExchange = Pick<
 >;
 
 /**
- * Each method waits for its turn, ensures the lease and sends one request. Creates and look-ups return undefined if
- * their breaker is open; all others are asked by a person, and throw `UnusableIdError` on an id that cannot be sent.
- * None rejects with an answer.
+ * Each method waits for its turn, ensures the request lease and sends one request. A turn to create and a look-up are
+ * undefined if their breaker is open. `showPreOrder` and `showOrder` throw `UnusableIdError` on an id that cannot be
+ * sent. No answer makes a method reject.
  */
 export class ExchangeClient {
   readonly #options: ClientOptions;
@@ -66,12 +66,12 @@ export class ExchangeClient {
     this.#gate = new Gate(options, options.clock);
   }
 
-  /** The order whose look-up was answered last, with any answer. Undefined if that order has failed since. */
+  /** The order whose look-up was the last to be answered; undefined if a look-up of that order has failed since. */
   get lastAnswered(): string | undefined {
     return this.#lastAnswered;
   }
 
-  /** A circuit breaker has opened, and no request was answered since. */
+  /** True if a circuit breaker has opened and no request was answered since. */
   get isSilent(): boolean {
     return this.#gate.isSilent;
   }
@@ -80,12 +80,12 @@ export class ExchangeClient {
     return this.#gate.breaker(lane);
   }
 
-  /** The turn of a create: its intent is recorded after its turn has come and before the request leaves. */
+  /** Waits for the turn of a create. The intent is recorded after that, before the request leaves. */
   async turnToCreate(externalOrderId: string, signal: AbortSignal): Promise<Turn | undefined> {
     return await this.#gate.turn({ lane: 'create', subject: externalOrderId }, signal);
   }
 
-  /** §4.9, once; ends the turn. A 403 that is known to speak of the order alone refuses it. Never rejects. */
+  /** Sends §4.9 once; ends the turn. With `isForbiddenAlone`, a 403 counts as a refusal of the order. Never rejects. */
   async createPreOrder(order: MerchantOrder, given: Turn, isForbiddenAlone = false): Promise<CreateOutcome> {
     using turn = given;
     try {
@@ -105,7 +105,7 @@ export class ExchangeClient {
     return { ...outcome, answer: keepable(outcome.answer) };
   }
 
-  /** §4.11, once, in a turn of the look-ups; as a probe it also shows whether creates may go again. */
+  /** Sends §4.11 once, in a turn of the look-ups. A probe also shows whether creates may go again. */
   async lookUpOrder(externalOrderId: string, signal?: AbortSignal, isProbe = false): Promise<OrderLookup | undefined> {
     using turn = await this.#gate.turn({ lane: 'lookup', subject: externalOrderId, isProbe }, signal);
     if (turn === undefined) return undefined;
@@ -120,13 +120,13 @@ export class ExchangeClient {
     return { answer: readLookup(reply, externalOrderId, this.#options.reading), askedAt, health };
   }
 
-  /** Asks in a turn of the look-ups; undefined if none came. */
+  /** Asks in a turn of the look-ups; undefined if no turn came. */
   async askInTurn<Value>({ request, schema, asked }: Question<Value>, subject: string, signal?: AbortSignal) {
     using turn = await this.#gate.turn({ lane: 'lookup', subject }, signal);
     return turn && readReply(await this.#sendInTime(request, turn), schema, asked);
   }
 
-  /** Asks for a person. */
+  /** Asks on behalf of a person. */
   async ask<Value>({ request, schema, asked }: Question<Value>, signal?: AbortSignal): Promise<Reply<Value>> {
     return readReply(await this.sendForPerson(request, signal), schema, asked);
   }
@@ -177,7 +177,7 @@ export class ExchangeClient {
     return (await this.#heldAtLast()) ?? (await this.#send(request, turn, transport));
   }
 
-  /** Ensures the lease. Returns a reply instead if the exchange has asked to wait since the turn came. */
+  /** Ensures the request lease. Returns a reply if the exchange has asked to wait since the turn came. */
   async #heldAtLast(): Promise<FailedReply | undefined> {
     await this.#options.lease.ensure();
     return this.#refusedFor(0);
@@ -193,10 +193,10 @@ export class ExchangeClient {
     const askedAt = account.now();
     using sent = leaving(this.#options, request, turn.lane);
     const reply = (sent.reply = await ask(transport, clock, request, gracePeriodOver));
-    // Answers of one turn are read together too. A reply that restrains the account counts at once.
+    // Answers that come in one turn of the event loop are read together. Any other reply counts at once.
     if (reply.kind === 'ok') await clock.turn();
     const isKeyTried = request.headers?.['x-api-key'] !== undefined;
-    // Of a wrong key, which a probe tries, nothing but a 429 speaks of the account.
+    // If a probe tries another key, only a 429 speaks of the account.
     if (isKeyTried && reply.kind !== 'rate-limited') turn.report = { wasSent: true, health: 'answered' };
     else this.#note(reply, turn, askedAt);
     return reply;
@@ -211,7 +211,7 @@ export class ExchangeClient {
     this.#options.account.note(hadRoom ? { ...reply, hadRoom } : news, askedAt);
   }
 
-  /** The reply to a person while the exchange asks to wait, or the rate limit has no room for long. */
+  /** Returns the reply to a person while the exchange asks to wait, or the rate limit has no room for over 10 s. */
   #refusedFor(windowMs: number): FailedReply | undefined {
     const retryAfterMs = Math.max(this.#options.account.heldForMs('person'), windowMs > LONGEST_WAIT_MS ? windowMs : 0);
     return retryAfterMs > 0 ? { kind: 'rate-limited', retryAfterMs } : undefined;

@@ -10,26 +10,26 @@ export class UnusableIdError extends Error {
   override readonly name = 'UnusableIdError';
 }
 
-/** An id as one segment of a path. Throws `UnusableIdError` on one that would change the address it is put into. */
+/** Encodes an id as one segment of a path. Throws `UnusableIdError` if the id would change the address. */
 export function pathId(id: string): string {
   if (id === '.' || id === '..' || !isPlainText(id)) throw unusable(id, 'an id');
   return encodeURIComponent(id);
 }
 
-/** A merchant's own order id as the value of a query (§4.11), which carries any text but a broken or an endless one. */
+/** Encodes a merchant's order id for a query (§4.11). Throws `UnusableIdError` if it is empty, broken or too long. */
 export function queryId(id: string): string {
   const encoded = id.isWellFormed() ? encodeURIComponent(id) : '';
   if (encoded === '' || encoded.length > MAX_ID_BYTES_ENCODED) throw unusable(id, 'an id');
   return encoded;
 }
 
-/** An id as the value of a header (§4.8). Throws `UnusableIdError` on one that a header cannot carry as it stands. */
+/** Returns an id as the value of a header (§4.8). Throws `UnusableIdError` if a header cannot carry it as it stands. */
 export function headerId(id: string): string {
   if (id === '.' || id === '..' || !isPlainText(id) || !/^[\u0021-\u007e]+$/.test(id)) throw unusable(id, 'an id');
   return id;
 }
 
-/** An e-mail address for the exchange to judge (§4.1). Throws `UnusableIdError` on text that cannot be one at all. */
+/** Returns an e-mail address for the exchange to judge (§4.1). Throws `UnusableIdError` if the text cannot be one. */
 export function emailAddress(email: string): string {
   // The address stays out of the message: it is a person's.
   if (!isPlainText(email) || email.length > MAX_EMAIL_LENGTH) {
@@ -42,7 +42,7 @@ export function preOrderIdsIn(body: string): readonly string[] {
   return idsIn(body, ['id', 'preOrderId']);
 }
 
-/** The values of these fields, wherever they stand in a text that may be no JSON. A value with blanks is no id, and may be anything. */
+/** Returns the values of these fields, wherever they stand in a text that may be no JSON. No id has a blank. */
 export function idsIn(body: string, fields: readonly string[]): readonly string[] {
   const field = new RegExp(
     `"(?:${fields.join('|')})"\\s*:\\s*(?:"([^"\\\\\\s@]{1,100})"|(-?\\d[\\d.eE+-]{0,200}))`,

@@ -1,12 +1,12 @@
 import { isLosslessNumber, parse, type ParseOptions } from 'lossless-json';
 import type { z } from 'zod';
 
-/** No answer of the interface is as deep, and what reads or writes a value goes down by recursion. */
+/** No answer of the interface is as deep. The limit protects the stack, because values are read by recursion. */
 const MAX_DEPTH = 50;
 
 /**
- * Reads a body with numbers as `LosslessNumber`; undefined if it is no JSON or too deep. Of a name that is given twice the last value counts,
- * because one odd name must not hide the rest.
+ * Reads a body with numbers as `LosslessNumber`; undefined if it is no JSON or too deep. If a name is given twice, the
+ * last value counts, because one odd name must not hide the rest.
  */
 export function readJson(body: string): unknown {
   const known = recentlyRead.get(body);
@@ -19,7 +19,7 @@ export function readJson(body: string): unknown {
   return value;
 }
 
-/** A record is read several times: for the fields that decide, for those on show, and as the one before. */
+/** The bodies that were read last. A record is read several times: to decide, to show, and as the record before. */
 const recentlyRead = new Map<string, unknown>();
 /** Two for each order of a large commit: its answer and the record before it. */
 const MOST_KEPT = 256;
@@ -30,12 +30,12 @@ function isDeeper(value: unknown, most: number): boolean {
   return most === 0 || Object.values(value).some((part) => isDeeper(part, most - 1));
 }
 
-/** A body that is read as `readUnambiguous` does and against its schema; undefined if it does not hold to it. */
+/** Reads a body as `readUnambiguous` does and by a schema; undefined if the body does not fit the schema. */
 export function readBody<Schema extends z.ZodType>(schema: Schema, body: string): z.output<Schema> | undefined {
   return schema.safeParse(readUnambiguous(body)).data;
 }
 
-/** A body with a name that has two values cannot be read: which of two pre-orders was made must not be guessed. */
+/** Returns undefined if a name has two values, because which of two pre-orders was made must not be guessed. */
 export const readUnambiguous = (body: string): unknown => read(body);
 
 function read(body: string, options?: ParseOptions): unknown {
@@ -43,22 +43,22 @@ function read(body: string, options?: ParseOptions): unknown {
     const value = parse(withoutNul(body), null, options);
     return isDeeper(value, MAX_DEPTH) ? undefined : value;
   } catch {
-    // The error's text quotes the body, so it is not passed on. Of a hostile body it may be that the stack is full.
+    // The error's text quotes the body, so it is not passed on. A hostile body may also have filled the stack.
     return undefined;
   }
 }
 
-/** PostgreSQL stores no text with the character NUL, which JSON writes so. A backslash before it is escaped itself, or none. */
+/** Replaces NUL, which PostgreSQL does not store and JSON writes as `\u0000`, even after escaped backslashes. */
 function withoutNul(body: string): string {
   return body.includes('\\u0000') ? body.replaceAll(/(?<!\\)((?:\\\\)*)\\u0000/g, '$1\u2400') : body;
 }
 
-/** A value that was read, of a number its digits as text: an exchange may write ids and statuses as numbers. */
+/** Returns the digits of a number as text, other values unchanged: an exchange may write ids as numbers. */
 export function withDigits(value: unknown): unknown {
   return typeof value === 'object' && isLosslessNumber(value) ? value.value : value;
 }
 
-/** Returns the value at a JSON pointer (RFC 6901), or undefined if there is none. The empty pointer is the whole value. */
+/** Returns the value at a JSON pointer (RFC 6901); undefined if there is none. An empty pointer is the whole value. */
 export function valueAt(value: unknown, pointer: string): unknown {
   const names = pointer.split('/').slice(1);
   return names.reduce<unknown>((within, name) => {

@@ -10,10 +10,10 @@ import { ORDERS } from './addresses.ts';
 import type { HttpRequest } from './transport/http.ts';
 import { readJson, valueAt, withDigits } from './json.ts';
 
-/** The statuses that say "not taken", with the documented body or if the merchant has confirmed it. 408 and 409 may come after it was taken. */
+/** A create with such a status, documented or by `refusedBy: status`, was not taken. 408 and 409 leave it unknown. */
 const CREATE_REFUSALS: readonly number[] = [400, 404, 422];
 
-/** The settings of the same names. They say how answers are read that the document leaves open. */
+/** Settings that say how to read answers that the document leaves open. */
 export interface ReadingSettings {
   readonly absence: readonly AbsenceShape[];
   readonly refusedBy: 'documented' | 'status';
@@ -76,7 +76,7 @@ export function readCreate(
   };
 }
 
-/** Reads a look-up (§4.11). A record for another spelling of the id may be the order's: that is decided with the order. */
+/** Reads a look-up (§4.11). A record with another spelling of the id counts as found: the pass decides on it. */
 export function readLookup(
   reply: UnreadReply,
   externalOrderId: string,
@@ -93,7 +93,7 @@ export function readLookup(
   const evidence = readAbsence(reply, externalOrderId, absence);
   if (evidence !== undefined) return { kind: 'absent', evidence };
   if (reply.kind === 'ok') return { kind: 'unanswered', why: 'the order record cannot be read', isUnreadable: true };
-  // Its message may quote what the order holds, such as a payment token, and this request does not know that.
+  // The message may quote the order, such as its payment token, which this request does not know and cannot hide.
   if (reply.kind === 'refused') return { kind: 'unanswered', why: refusedAs(reply) };
   return { kind: 'unanswered', why: 'why' in reply ? reply.why : reply.kind };
 }
@@ -110,8 +110,8 @@ function refusedAs({ httpStatus, error }: Extract<UnreadReply, { kind: 'refused'
 const RECORD_FIELDS: readonly string[] = ['externalOrderId', 'merchant', 'percent', 'percentEnabled', 'reward'];
 
 /**
- * Absence is documented by the 404 of §7 or a confirmed shape, likely by an answer that says nothing of an order. An
- * answer that bears an order, or another order's id, never shows it.
+ * Absence is documented by the 404 of §7 or a confirmed shape, and likely if an answer says nothing of an order. An
+ * answer that bears an order, or another order's id, never shows absence.
  */
 export function readAbsence(
   reply: UnreadReply,
@@ -133,7 +133,7 @@ function isLikely(answer: Answer, value: unknown): boolean {
   return status === 404 || status === 204 || (isSuccess(answer) && saysNothing(body, value));
 }
 
-/** Tells whether an answer has a shape. A success is named by its mere status only if it says nothing of an order. */
+/** Tells whether an answer has a shape. A 2xx shape without a pointer fits only answers that name no order. */
 export function hasShape(answer: Answer, shape: AbsenceShape): boolean {
   if (shape.status !== answer.httpStatus) return false;
   const value = readJson(answer.body);

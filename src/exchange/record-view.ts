@@ -10,12 +10,12 @@ import {
 import { readJson, readUnambiguous, withDigits } from './json.ts';
 import { storable } from '../base/text.ts';
 
-/** Every status is recorded, so a longer one makes the record unreadable. */
+/** A longer status makes the record unreadable, because every status is recorded. */
 const LONGEST_STATUS = 1_000;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Reads an order record (§2.7). A field of another type that decides nothing counts as not given. Texts are as the database stores them. */
+/** Reads an order record (§2.7). A field of a wrong type counts as missing; undefined if it decides something. */
 export function readRecordView(body: string): RecordView | undefined {
   const record = fields(readJson(body));
   const order = fields(record['order']);
@@ -90,11 +90,10 @@ function isStatus(value: unknown): value is string {
 interface ReadPreOrder extends PreOrderView {
   readonly id: string;
   readonly externalOrderId: string;
-  /** As received: any type. */
   readonly exchangeType: unknown;
 }
 
-/** Reads a pre-order (§2.6) if its two ids can be read. A field of another type becomes the name of its type, which equals nothing that was sent. */
+/** Reads a pre-order (§2.6) if it has both ids. A field of another type becomes its type's name, which was not sent. */
 export function readPreOrderBody(body: string): ReadPreOrder | undefined {
   const preOrder = fields(readUnambiguous(body));
   const [id, externalOrderId] = [preOrder['id'], preOrder['externalOrderId']].map(withDigits);
@@ -184,7 +183,7 @@ export function readFields<Path extends string>(body: string, documents: Documen
       const shown = names?.get(name);
       const scalar = typeof shown === 'string' ? scalarText(value) : undefined;
       if (typeof shown === 'string' && scalar !== undefined) documented.set(shown, scalar);
-      // A name with a point in it is no path.
+      // A name that contains a point is quoted, because it is no path.
       else readOther(value, above + (name.includes('.') ? JSON.stringify(name) : name), shown);
     }
   };

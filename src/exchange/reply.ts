@@ -15,13 +15,13 @@ export type FailedReply =
   | { readonly kind: 'key-refused' }
   /** It is proved that the exchange got nothing. */
   | { readonly kind: 'not-sent'; readonly why: string }
-  /** Nothing proves whether the exchange did it. */
+  /** Nothing proves whether the exchange did what was asked. */
   | { readonly kind: 'unknown'; readonly why: string };
 
 /** `body` is as received, byte for byte, and `value` is read from it. */
 export type Reply<Value> = { readonly kind: 'ok'; readonly value: Value; readonly body: string } | FailedReply;
 
-/** A reply that was not read for its endpoint. `answer` is not for people, since it may quote the request. `retryAfterMs` is of a 503. */
+/** A reply whose body is not read yet. `answer` may quote the request: not for people. A 503 has `retryAfterMs`. */
 export type UnreadReply =
   | ({ readonly kind: 'ok' } & Answer)
   | (FailedReply & { readonly answer?: Answer; readonly retryAfterMs?: number });
@@ -59,7 +59,7 @@ export async function ask(
   }
 }
 
-/** Reads the body of a reply for its endpoint. An answer that bears another id than the one that was `asked` for is about another person. */
+/** Reads the body of a reply by its schema. If an id in it is not the one `asked`, the result is `unknown`. */
 export function readReply<Value>(reply: UnreadReply, schema: z.ZodType<Value>, asked?: AskedFor): Reply<Value> {
   if (reply.kind === 'unknown') return { kind: 'unknown', why: reply.why };
   if (reply.kind !== 'ok') {
@@ -81,7 +81,7 @@ export interface AskedFor {
   readonly id: string;
 }
 
-/** Finds the ids in a field of a value, in any letter case of its name; if it has none, the ids in its parts. */
+/** Finds the ids in a field of a value, in any letter case of its name; without the field, the ids in the parts. */
 function idsIn(value: unknown, field: string): readonly unknown[] {
   if (typeof value !== 'object' || value === null || isLosslessNumber(value)) return [];
   const named = Object.entries(value).filter(([name, id]) => name.toLowerCase() === field && id !== null);
@@ -89,22 +89,22 @@ function idsIn(value: unknown, field: string): readonly unknown[] {
   return Object.values(value).flatMap((part) => idsIn(part, field));
 }
 
-/** The answer that a reply was read from; undefined if none came, or one that speaks of the account. */
+/** Returns the answer behind a reply; undefined if none came, or if the answer speaks of the account. */
 export function answerOf(reply: UnreadReply): Answer | undefined {
   return reply.kind === 'ok' ? { httpStatus: reply.httpStatus, body: reply.body } : reply.answer;
 }
 
-/** An answer as it may be kept: it may spill anything, and e-mail addresses are stored nowhere. */
+/** Returns an answer without e-mail addresses, because addresses are stored nowhere. */
 export function keepable({ httpStatus, body }: Answer): Answer {
   return { httpStatus, body: withoutAddresses(body) };
 }
 
 const LONGEST_MESSAGE = 500;
 const LONGEST_CODE = 100;
-/** Shorter ones are part of words that mean something, as `INVALID_EMAIL`. */
+/** Shorter secrets may be part of words with a meaning, such as `INVALID_EMAIL`. */
 const SHORTEST_IN_WORD = 8;
 
-/** An error as it may be kept and shown: without what it quotes of the request, and without addresses. Words such as `INVALID_EMAIL` stay. */
+/** Returns an error without quoted secrets and without e-mail addresses. Words such as `INVALID_EMAIL` stay. */
 export function hiding(secrets: readonly string[] = [], { message, code, status }: ErrorBody): ErrorBody {
   const inWords = secrets.filter(({ length }) => length >= SHORTEST_IN_WORD);
   const hidden = (text: string) => hide(/^[A-Z0-9_]+$/.test(text) ? inWords : secrets, text);
@@ -116,7 +116,7 @@ export function hiding(secrets: readonly string[] = [], { message, code, status 
   };
 }
 
-/** A text without the secrets in it, in whatever case, and as JSON or an address may write their characters. */
+/** Hides the secrets in a text, in any letter case, also if JSON or an address encodes their characters. */
 export function hide(secrets: readonly string[], text: string): string {
   if (secrets.length === 0) return text;
   const quoted = secrets.map((secret) =>
@@ -131,10 +131,10 @@ export function hide(secrets: readonly string[], text: string): string {
   return text.replace(new RegExp(quoted.join('|'), 'gi'), HIDDEN);
 }
 
-/** As servers write a date in a header (RFC 9110): `Tue, 06 Jan 2026 12:00:00 GMT`, and two older forms. */
+/** Matches a date in a header (RFC 9110), `Tue, 06 Jan 2026 12:00:00 GMT`, and two older forms. */
 const HTTP_DATE = /^[A-Z][a-z]{2,8},? [\w -]+ \d\d:\d\d:\d\d( GMT| \d{4})$/;
 
-/** Retry-After as seconds or as an HTTP date; a missing or unreadable one is 5 s, the longest taken is a day. */
+/** Reads Retry-After, as seconds or an HTTP date, in ms: 5 s if it is missing or unreadable, and at most a day. */
 export function retryAfterMs(header: string | undefined, now: Date): number {
   const text = header?.trim() ?? '';
   const date = HTTP_DATE.test(text) ? Date.parse(text) - now.getTime() : Number.NaN;
@@ -142,7 +142,7 @@ export function retryAfterMs(header: string | undefined, now: Date): number {
   return Number.isNaN(ms) ? DEFAULT_RETRY_AFTER_MS : Math.min(Math.max(ms, 0), LONGEST_RETRY_AFTER_MS);
 }
 
-/** The exchange has never taken a key with this database: a wrong setting, not a passing fault. */
+/** The exchange has never accepted a key with this database, so a setting is wrong. */
 export class KeyRefusedError extends Error {
   override readonly name = 'KeyRefusedError';
 }

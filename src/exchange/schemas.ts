@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { withDigits } from './json.ts';
 
-/** Text; a number is taken by its digits: an exchange may write its ids so. */
+/** Text, or a number whose digits become text, because an exchange may write ids as numbers. */
 export const worded = z.preprocess(withDigits, z.string());
 
-/** The error body (§7). §4.5 shows one without `status`; null is taken for that, and a number for the text of a code. */
+/** The error body (§7). `status` may be missing, as in §4.5, or null. A `code` that is a number becomes text. */
 export const error = z.object({
   message: z.string(),
   code: worded,

@@ -22,23 +22,23 @@ import { suggestion } from '../base/text.ts';
 export { ConfigError, type AccountConfig, type ListenAddress, type ConfigOptions };
 export { sqlitePath, type DatabaseConfig, type SqliteDatabase } from './database.ts';
 
-/** The settings in force, frozen: durations in milliseconds, sizes in bytes, paths absolute. The settings of extensions are included. */
+/** The settings in force, of extensions too, frozen: durations in milliseconds, sizes in bytes, paths absolute. */
 export type Config = Readonly<Omit<Settings, 'database'>> & {
   readonly database: DatabaseConfig;
   /** The accounts in the order of the file; `default` alone if none is named. */
   readonly accounts: readonly AccountConfig[];
-  /** The file that these settings were read from, as it was then. */
+  /** The settings file as it was when these settings were read; null if there is none. */
   readonly file: SettingsFile | null;
 };
 
 export type WithExchange<C> = C & { readonly exchange: { readonly baseUrl: string; readonly apiKey: string } };
 
-/** The environment of this process. Nothing else reads it. */
+/** Nothing else reads the environment of this process. */
 export function processEnvironment(): NodeJS.ProcessEnv {
   return process.env;
 }
 
-/** Throws ConfigError with all that is wrong; with `requireExchange` also if an account has no exchange or no key. */
+/** Throws ConfigError with every problem; with `requireExchange`, an account without exchange or key is one. */
 export function loadConfig(options: ConfigOptions & { readonly requireExchange: boolean }): Config {
   const path = ownFile(options);
   const file = path === null ? null : settingsFile(path);
@@ -66,7 +66,7 @@ function withPaths(settings: Settings, files: readonly string[], cwd: string): S
 
 export type AccountSettings = Config & { readonly account: string };
 
-/** The settings as an account has them. Throws ConfigError if there is no such account. */
+/** Returns the settings of one account. Throws ConfigError if there is no such account. */
 export function configOf(config: Config, name: string): AccountSettings {
   const account = config.accounts.find((one) => one.name === name);
   if (account === undefined) throw new ConfigError(unknownAccount(name, config.accounts));
@@ -86,7 +86,7 @@ export function keyPlaceByAccount(config: Exchanges): (name: string) => string {
   return (name) => keyPlace(exchangeOf(name));
 }
 
-/** Reads the file of the key if that is not done yet. Throws ConfigError if there is no exchange or no key. */
+/** Reads the key from its file if that was not done. Throws ConfigError if there is no exchange or no key. */
 export function requireExchange<C extends Pick<Config, 'exchange'>>(config: C): WithExchange<C> {
   const { apiKey = readMerchantKey(config.exchange.apiKeyFile) } = config.exchange;
   const exchange = { ...config.exchange, ...(apiKey !== undefined && { apiKey }) };
@@ -126,7 +126,7 @@ function textOf({ setting, problem }: ConfigProblem): string {
   return `${setting} ${problem}`;
 }
 
-/** The settings that are required, and for some accounts neither set nor wrong; named once if each account lacks them. */
+/** Returns the required settings that accounts lack: once if all accounts lack the setting, else once an account. */
 function missingExchange(layers: Layers, problems: readonly ConfigProblem[]): ConfigProblem[] {
   const { entries } = layers;
   const accounts = [...accountsIn(layers)];
@@ -149,7 +149,7 @@ function accountsIn({ accounts }: Pick<Layers, 'accounts'>): Layers['accounts'] 
   return accounts.size === 0 ? new Map([[DEFAULT_ACCOUNT, new Map()]]) : accounts;
 }
 
-/** Freezes a value with all that is in it. A frozen value has only frozen parts. */
+/** Freezes a value and its parts. The parts of a frozen value are frozen already. */
 function freeze<T extends object>(value: T): T {
   for (const part of Object.values(value)) {
     if (typeof part === 'object' && part !== null && !Object.isFrozen(part)) freeze(part);

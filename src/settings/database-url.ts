@@ -27,7 +27,7 @@ const POSTGRES = new RegExp(
 );
 const FORMS = 'sqlite:PATH, such as sqlite:data/order-sync.db, or postgres://USER@HOST:PORT,HOST:PORT/DATABASE';
 
-/** `sqlite:PATH`, or the address of a database of a PostgreSQL server. It may hold a password, and no reason quotes it. */
+/** Reads `sqlite:PATH` or the address of a PostgreSQL database, which may hold a password: no error quotes it. */
 export const databaseUrl = text(
   (value): DatabaseUrl => {
     const [, file] = SQLITE.exec(value) ?? [];
@@ -73,7 +73,7 @@ function hostsOf(listed: string, folder: string | undefined): readonly DatabaseH
   return hosts;
 }
 
-/** The folder that `?host=` names, in the form that PostgreSQL's own programs take. */
+/** Returns the folder of the socket, which `?host=` names as for PostgreSQL's own programs. */
 function folderOf(query: string): string | undefined {
   const parameters = new URLSearchParams(query);
   const other = [...parameters.keys()].find((name) => name !== 'host');

@@ -6,21 +6,21 @@ import { ConfigError, type Settings } from './settings.ts';
 import { readValueFile } from './settings-file.ts';
 import { isLoopback, plainText, reader } from './values.ts';
 
-/** A SQLite file. Its path is absolute, and the same one by whatever symbolic links it is named. */
+/** A SQLite file. `path` is absolute and without symbolic links, so that a file has only one path. */
 export interface SqliteDatabase {
   readonly kind: 'sqlite';
   readonly path: string;
   readonly address: string;
 }
 
-/** Paths of files are absolute. `passwordFile` holds the password, which may change there while the program runs. */
+/** Paths of files are absolute. The password in `passwordFile` may change while the program runs. */
 export interface PostgresDatabase extends Omit<Settings['database'], 'url' | 'notify' | 'tls'> {
   readonly kind: 'postgres';
   readonly address: string;
   readonly hosts: readonly DatabaseHost[];
   readonly user: string;
   readonly name: string;
-  /** A password should stand in a file instead. */
+  /** True if `database.url` holds the password, which should stand in a file instead. */
   readonly isPasswordInUrl: boolean;
   readonly notify: boolean;
   /** `require` encrypts and does not check who answers. */
@@ -56,7 +56,7 @@ export function databaseOf({ url: place, ...settings }: Settings['database'], cw
   };
 }
 
-/** Reads the password of a database again from its file; undefined if there is none, or it cannot be read now. */
+/** Reads the password again from its file; undefined if there is no file or it cannot be read now. */
 export function rereadPassword({ passwordFile }: Pick<PostgresDatabase, 'passwordFile'>): string | undefined {
   if (passwordFile === undefined) return undefined;
   try {
@@ -69,7 +69,7 @@ export function rereadPassword({ passwordFile }: Pick<PostgresDatabase, 'passwor
   }
 }
 
-/** Returns the path of the SQLite file. If the database is PostgreSQL, throws `ConfigError`, which names the command for it. */
+/** Returns the file's path. Throws `ConfigError` with the advice `instead` if the database is PostgreSQL. */
 export function sqlitePath({ database }: { readonly database: DatabaseConfig }, instead: string): string {
   if (database.kind === 'sqlite') return database.path;
   throw new ConfigError(`this is for SQLite, and database.url names ${database.address}: ${instead}`);
@@ -83,7 +83,7 @@ function systemUser(): string {
   }
 }
 
-/** The path without symbolic links; of a file that does not exist yet, its folder's without them. */
+/** Resolves the symbolic links of a path, or of its folder if the file does not exist yet. */
 function realPath(path: string): string {
   try {
     return realpathSync(path);

@@ -8,7 +8,7 @@ import { collect, readSettingsFile, readValueFile, refuseOfStranger, type Writte
 import { DEFAULTS, IS_PACKAGE, OWN_SETTINGS, ROOT } from '../base/places.ts';
 import { suggestion } from '../base/text.ts';
 
-/** A value, or the file that holds a secret; both when the file was read. */
+/** A value, or the file that holds a secret; both once the file was read. */
 export interface Entry {
   readonly value?: WrittenSetting['value'];
   readonly file?: string;
@@ -37,7 +37,7 @@ export interface Layers extends Layer {
 }
 
 const PREFIX = 'ORDER_SYNC_';
-/** A variable of an account begins with it: ORDER_SYNC_ACCOUNTS_SHOP_1_EXCHANGE_TIMEOUT. */
+/** A variable of an account has this after `PREFIX`: ORDER_SYNC_ACCOUNTS_SHOP_1_EXCHANGE_TIMEOUT. */
 const ACCOUNTS = 'ACCOUNTS_';
 
 export function readLayers(options: ConfigOptions): Layers {
@@ -51,7 +51,7 @@ export function readLayers(options: ConfigOptions): Layers {
   const variables = layerOf(readVariables(options.env, [...accounts.keys()], context), context);
   const entries: Entries = new Map([...defaults, ...(own?.entries ?? []), ...variables.entries]);
   for (const secret of schema.secrets) {
-    // The keys of accounts are read when these are started: one that is missing stops no other account.
+    // An account's own key is read when the account starts, so that a missing key stops no other account.
     const { file, source = '' } = entries.get(secret) ?? {};
     if (file === undefined) continue;
     const value = collect(problems, { setting: secret, source }, () => readValueFile(file, secret));
@@ -61,7 +61,7 @@ export function readLayers(options: ConfigOptions): Layers {
   return { schema, entries, accounts, problems, isWhole: own !== undefined };
 }
 
-/** The path of the file that goes over config/default.yaml, whether it is there or not; null if there is none. */
+/** Returns the path of the file that overrides config/default.yaml, even if no such file exists; null if none may. */
 export function ownFile({ env, cwd, file }: ConfigOptions): string | null {
   const named = file === undefined ? env['ORDER_SYNC_CONFIG'] || undefined : file;
   if (named !== undefined) return named === null ? null : resolve(cwd, named);
@@ -72,7 +72,7 @@ export function ownFile({ env, cwd, file }: ConfigOptions): string | null {
 
 export interface SettingsFile {
   readonly path: string;
-  /** In ms; undefined if it cannot be seen, or is a device, which changes whenever a program writes to it. */
+  /** In ms; undefined if the file cannot be seen, or is a device, whose time changes with each write. */
   readonly changedAt: number | undefined;
 }
 
@@ -85,14 +85,14 @@ export function settingsFile(path: string): SettingsFile {
   }
 }
 
-/** The files in which a package looks for its settings, in this order. The next version of the package replaces those in its folder. */
+/** Returns the files in which a package looks for settings, in order. An update replaces files in its own folder. */
 export function packagePlaces({ XDG_CONFIG_HOME: named = '', HOME: home }: NodeJS.ProcessEnv, cwd: string) {
   const folder = isAbsolute(named) ? named : home && join(home, '.config');
   const ofUser = folder ? [join(folder, 'order-sync', 'config.yaml')] : [];
   return [resolve(cwd, 'order-sync.yaml'), ...ofUser, '/etc/order-sync/config.yaml'] as const;
 }
 
-/** A file that cannot be looked at is there: whoever reads it says why it cannot be read. */
+/** Returns true also if the file cannot be looked at: reading the file then says why. */
 function isThere(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false }) !== undefined;
@@ -116,7 +116,7 @@ function readOwnFile(options: ConfigOptions, context: Context): Layer | undefine
   return file && layerOf(file.settings, context, file.accounts);
 }
 
-/** An empty value, and an empty name of a file, leave a setting as it is set beside it. */
+/** An empty value, or an empty file name, changes nothing if the same layer sets the setting otherwise. */
 function layerOf(
   written: readonly WrittenSetting[],
   { schema, cwd, problems }: Context,
@@ -176,7 +176,7 @@ function readVariables(
   });
 }
 
-/** The setting that EXCHANGE_TIMEOUT, or ACCOUNTS_SHOP_1_EXCHANGE_TIMEOUT, means. Throws ConfigError if there is none. */
+/** Returns the setting of EXCHANGE_TIMEOUT or ACCOUNTS_SHOP_1_EXCHANGE_TIMEOUT. Throws ConfigError if there is none. */
 function settingMeant(
   name: string,
   accounts: readonly string[],
@@ -209,7 +209,7 @@ function unknownVariable(name: string, known: readonly string[], gone: Schema['g
   return new ConfigError(`is not a variable of a setting; ${instead}`);
 }
 
-/** Settings by sections: that of `exchange.timeout` is the `timeout` of `exchange`. */
+/** Nests settings in sections: `exchange.timeout` becomes the field `timeout` of `exchange`. */
 export function nested(
   entries: ReadonlyMap<string, { readonly value?: unknown; readonly file?: string }>,
 ): Record<string, unknown> {

@@ -6,7 +6,7 @@ import { ConfigError } from './settings.ts';
 
 type Accounts = Pick<Config, 'accounts'>;
 
-/** Groups of accounts for one process: accounts that share a rate limit form a group, each other account is alone. */
+/** Groups the accounts that share a rate limit, which one process must own together. Each other account is alone. */
 export function groupsOf({ accounts }: Accounts): readonly (readonly string[])[] {
   const groups = Map.groupBy(accounts, ({ name, rateGroup }) =>
     JSON.stringify(rateGroup === undefined ? { name } : { rateGroup }),
@@ -20,7 +20,7 @@ export function groupOf({ accounts }: Accounts, account: string): readonly strin
   return accounts.filter((one) => one.rateGroup === rateGroup).map(({ name }) => name);
 }
 
-/** The settings, as text, in which two workers that own an account in turn should not differ; of its key a hash. */
+/** Returns, as text, the settings of an account that should be equal in all workers; the key as a hash. */
 export function settingsInForce({
   accounts,
   database,
@@ -65,7 +65,7 @@ function settingsOf(
   );
 }
 
-/** Tells whether two keys are equal, and nothing else of them; undefined if the key cannot be read. */
+/** Returns a hash that shows only if two keys are equal; undefined if there is no key or it cannot be read. */
 function hashOfKey(account: string, { apiKey, apiKeyFile }: AccountConfig['exchange']): string | undefined {
   try {
     const key = apiKey ?? readMerchantKey(apiKeyFile);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { DEFAULTS_FILE } from '../base/places.ts';
 import { accountOf, generalOf, SECRETS, SECTIONS, type Sections, type SettingsPart } from './settings.ts';
 
-/** Relative paths of files start at `cwd`. With no parts there are the settings of the core alone. */
+/** Relative paths of files start at `cwd`. Without `parts` the schema has the settings of the core alone. */
 export interface SchemaOptions {
   readonly cwd: string;
   readonly parts?: readonly SettingsPart[] | undefined;
@@ -15,7 +15,7 @@ export type Schema = ReturnType<typeof makeSchema>;
 const NO_PARTS: readonly SettingsPart[] = [];
 const made = new WeakMap<readonly SettingsPart[], Schema>();
 
-/** Harnesses read the settings many times in one process, and zod compiles a schema at its first use. */
+/** Schemas are kept: harnesses read the settings many times, and zod compiles a schema at its first use. */
 export function schemaOf({ parts = NO_PARTS }: SchemaOptions): Schema {
   const schema = made.get(parts) ?? makeSchema(parts);
   made.set(parts, schema);
@@ -36,7 +36,7 @@ function makeSchema(parts: readonly SettingsPart[]) {
     secrets,
     files: parts.flatMap((part) => part.files ?? []),
     gone: new Map(parts.flatMap((part) => Object.entries(part.gone ?? {}))),
-    /** A field of the core that an extension replaces has its own default in the core. */
+    /** A field that an extension replaces has a default in the core's schema, for when the extension is not there. */
     defaults: written.flatMap((setting) => {
       const field = known.get(setting.path);
       if (field === undefined) return [];
@@ -45,7 +45,7 @@ function makeSchema(parts: readonly SettingsPart[]) {
   };
 }
 
-/** Reads the few forms of YAML that the file has: the package that knows all takes longer than the rest of the settings. */
+/** Reads the few forms of YAML in the file, because loading the package takes longer than all other settings. */
 function readDefaults() {
   const lines = readFileSync(DEFAULTS_FILE, 'utf8').split('\n');
   const above: string[] = [];

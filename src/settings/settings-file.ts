@@ -9,7 +9,7 @@ import { headerText, reader } from './values.ts';
 
 const require = createRequire(import.meta.url);
 let loaded: typeof Yaml | undefined;
-/** The package is loaded once there is a file to read: that takes as long as all other settings. */
+/** Loads the package only if there is a file to read, because that takes as long as all other settings. */
 const yaml = () => (loaded ??= require('yaml') as typeof Yaml);
 
 /** A value as it is written: text, or lists and fields of texts. */
@@ -30,7 +30,7 @@ interface KnownSettings {
   readonly account: { readonly sections: ReadonlySet<string> };
 }
 
-/** Undefined if the file is no readable YAML. Scalars stay text, as in the environment, so that a key of digits loses none. */
+/** Returns undefined if the file cannot be read as YAML. Scalars stay text, so that a key of digits loses no digit. */
 export function readSettingsFile(path: string, cwd: string, problems: ConfigProblem[], known: KnownSettings) {
   const shown = shownPath(path, cwd);
   const text = collect(problems, {}, () => readText(path, shown));
@@ -112,7 +112,7 @@ function partsIn(node: unknown, above = ''): (readonly [path: string, offset: nu
   ]);
 }
 
-/** The texts of a value. An alias stands for one without aliases, so that few lines cannot become a value without end. */
+/** Returns the texts of a value. An alias must not lead to another alias, so that few lines cannot become endless. */
 function valueOf(node: unknown, document: Yaml.Document, isAliased = false): Written {
   const { isAlias, isMap, isScalar, isSeq } = yaml();
   if (isAlias(node)) {
@@ -126,13 +126,13 @@ function valueOf(node: unknown, document: Yaml.Document, isAliased = false): Wri
 
 function isSecret(path: string, value: Written, secrets: readonly string[]): boolean {
   if (path === 'database.url') return typeof value === 'string' && withoutPassword(value) !== value;
-  // An empty list holds none.
+  // An empty list holds no secret.
   return value !== '' && value !== '[]' && JSON.stringify(value) !== '[]' && secrets.includes(path);
 }
 
-/** A copy of config/default.yaml is two documents. */
+/** Reads all documents of a file, because a copy of config/default.yaml has two. */
 function readDocuments(text: string, shown: string, lineCounter: Yaml.LineCounter): readonly Yaml.Document[] {
-  // The parser looks for a key that stands twice by comparing each with each, which takes seconds for thousands of accounts.
+  // The parser would compare each key with each other to find a double key: seconds for thousands of accounts.
   const options = { schema: 'failsafe', lineCounter, prettyErrors: false, uniqueKeys: false } as const;
   const documents: readonly Yaml.Document[] = yaml().parseAllDocuments(text, options);
   const faultOf = ({ errors, warnings, contents }: Yaml.Document) => [...errors, ...warnings][0] ?? keyTwice(contents);
@@ -158,7 +158,7 @@ function keyTwice(node: unknown): { readonly pos: readonly [number]; readonly me
   return undefined;
 }
 
-/** Returns what `read` returns; undefined, with the problems added, if it throws a `ConfigError`. */
+/** Returns what `read` returns. If `read` throws a `ConfigError`, adds its problems and returns undefined. */
 export function collect<T>(problems: ConfigProblem[], known: Omit<ConfigProblem, 'problem'>, read: () => T) {
   try {
     return read();
@@ -195,21 +195,21 @@ function refuseReadableByOthers(path: string, shown: string, setting: string): v
   throw new ConfigError(`${shown} holds ${setting} and others can read it: run \`chmod 600 ${shown}\``);
 }
 
-/** Who can write the settings can have the key sent to another address. */
+/** A user who can write the settings can have the key sent to another address. */
 function refuseWritableByAll(path: string, shown: string): void {
   const found = statSync(path);
   if (process.platform === 'win32' || !found.isFile() || (found.mode & 0o002) === 0) return;
   throw new ConfigError(`everybody on this machine can write to ${shown}: run \`chmod o-w ${shown}\``);
 }
 
-/** An unnamed file may belong to another user, who could have the key sent to another address. */
+/** A file that no option names may belong to another user, who could have the key sent to another address. */
 export function refuseOfStranger(path: string, user = process.geteuid?.()): void {
   const owner = statSync(path, { throwIfNoEntry: false })?.uid;
   if (user === undefined || owner === undefined || [0, user].includes(owner)) return;
   throw new ConfigError(`${path} belongs to another user: name it with --config if it is yours to use`);
 }
 
-/** Root may give its own file to a reader through a group or an access list: a credential of systemd is such a file, of mode 0440. */
+/** A group may read a file of root's: credentials of systemd are such files, of mode 0440. */
 export function isOpenToOthers({ uid, mode }: { uid: number; mode: number }, user: number | undefined): boolean {
   const isGivenByRoot = uid === 0 && user !== 0;
   return (mode & (isGivenByRoot ? 0o037 : 0o077)) !== 0;
@@ -231,7 +231,7 @@ export function keyPlace({ apiKeyFile = KEY_SETTING }: { readonly apiKeyFile?: s
   return apiKeyFile;
 }
 
-/** The merchant key in force. One that stands in a file is read again, so that it can be changed while the program runs. */
+/** The merchant key in force. A key that stands in a file can be changed while the program runs. */
 export class MerchantKey {
   readonly #file: string | undefined;
   #current: string | undefined;
@@ -246,7 +246,7 @@ export class MerchantKey {
     return this.#current;
   }
 
-  /** Reads the file again; returns true if there is another key in it. A file without a key that can be used changes nothing. */
+  /** Reads the file again. Returns true if the key has changed; an unusable file leaves the key as it was. */
   reread(onUnreadable: (error: ConfigError) => void = () => {}): boolean {
     // A pipe can be read only once.
     if (this.#file === undefined || statSync(this.#file, { throwIfNoEntry: false })?.isFile() === false) return false;

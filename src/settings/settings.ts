@@ -15,7 +15,7 @@ export interface ConfigProblem {
   readonly source?: string;
 }
 
-/** The settings cannot be used. The message has a line a problem that a person can act on, and never holds a secret. */
+/** The settings cannot be used. The message has a line for each problem, and never holds a secret. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly ConfigProblem[];
@@ -26,14 +26,14 @@ export class ConfigError extends Error {
   }
 }
 
-/** The most problems that a message names; it counts the others, because thousands of accounts may have the same one. */
+/** A message names this many problems and counts the rest, because thousands of accounts may have the same one. */
 const MOST_PROBLEMS = 50;
 
 function textOf(problems: readonly ConfigProblem[]): string {
   const lines = problems
     .slice(0, MOST_PROBLEMS)
     .map(({ problem, source }) => (source === undefined ? problem : `${source}: ${problem}`))
-    // It may quote a name or a value of several lines.
+    // A problem may quote a name or a value of several lines.
     .map((line) => line.replaceAll(/\s*[\r\n]\s*/g, ' '));
   const more = problems.length - lines.length;
   if (more > 0) lines.push(`and ${more} more`);
@@ -92,7 +92,7 @@ const guard = section({
   assetPerHour: assetLimits,
 });
 
-/** The extension that has another pace brings its own field. */
+/** An extension that adds another pace replaces this field. */
 const pace = type
   .text((given) => {
     if (given === 'every-tick') return given;
@@ -123,7 +123,7 @@ const reconcile = section({
   cron: type.optional(cron),
 });
 
-/** The sections of the core. Durations in milliseconds, sizes in bytes. Defaults and texts stand in `config/default.yaml`. */
+/** The core's sections: durations in milliseconds, sizes in bytes. `config/default.yaml` has the defaults and texts. */
 export const SECTIONS = {
   exchange,
   database,
@@ -165,14 +165,14 @@ const rateGroup = type.text(
   { type: ['string', 'number'], pattern: ACCOUNT_NAME.source },
 );
 
-/** Settings that an account may have of its own; those of one rateGroup share the limits of their rate. */
+/** The settings that an account may have of its own. Accounts of one rateGroup share one rate limit. */
 export function accountOf(all: Sections) {
   const own = { exchange: all.exchange, create: all.create, guard: all.guard, follow: all.follow };
   return section({ rateGroup: type.optional(rateGroup), ...own });
 }
 
 export type Settings = Frozen<z.output<ReturnType<typeof generalOf>>>;
-/** Complete: its own settings, then the general ones, then the defaults. A key in a file of its own is read by `requireExchange`. */
+/** All settings of an account: its own, else the general ones. `requireExchange` reads a key that stands in a file. */
 export type AccountConfig = Frozen<z.output<ReturnType<typeof accountOf>>> & { readonly name: string };
 
 type Frozen<T> = T extends readonly (infer Item)[]
@@ -181,7 +181,7 @@ type Frozen<T> = T extends readonly (infer Item)[]
     ? { readonly [Name in keyof T]: Frozen<T[Name]> }
     : T;
 
-/** Their values are never shown. The name with `File` at its end names a file with the value, which may change while the program runs. */
+/** Settings whose values are never shown. The setting with `File` at its end names a file that holds the value. */
 export const SECRETS: readonly string[] = ['exchange.apiKey', 'database.password'];
 
 type Named<T> = Readonly<Record<string, T>>;
@@ -189,12 +189,12 @@ type Named<T> = Readonly<Record<string, T>>;
 /** The settings of an extension. `config/default.yaml` has the defaults and the texts. */
 export interface SettingsPart {
   readonly sections?: Named<z.ZodObject>;
-  /** Fields of sections of the core or of another extension, which an account has if it has the section. */
+  /** Fields added to sections of the core or of another extension. An account has them if it has the section. */
   readonly fields?: Named<z.core.$ZodShape>;
   readonly secrets?: readonly string[];
-  /** Settings that are paths. They begin at the folder in which the program is started. */
+  /** Settings that are paths, relative to the folder in which the program is started. */
   readonly files?: readonly string[];
-  /** Settings that are gone, with the advice that follows the name of the setting in a sentence. */
+  /** Removed settings, each with advice that continues a sentence after the setting's name. */
   readonly gone?: Named<string>;
 }
 
@@ -205,7 +205,7 @@ type FieldsOf<Part> = Part extends { readonly fields: infer F extends Named<z.co
   ? { [Name in keyof F]: z.output<z.ZodObject<F[Name]>> }
   : unknown;
 
-/** The settings of an extension. `of` picks them from loaded settings, or from the settings of an account. */
+/** Adds `of`, which picks the part's settings from loaded settings or from the settings of an account. */
 export function settingsPart<Part extends SettingsPart>(part: Part) {
   return { ...part, of: (config: object) => config as Frozen<SectionsOf<Part> & FieldsOf<Part>> };
 }

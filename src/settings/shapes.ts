@@ -5,7 +5,7 @@ import { readDecimal, type Tolerance } from '../base/decimal.ts';
 import type { AbsenceShape } from '../orders/rules/lookup.ts';
 import { text } from './values.ts';
 
-/** Has a variable hold as JSON what a file holds as lists and fields. Numbers stay text, so that they are exact. */
+/** Parses the JSON in which a variable writes lists and fields. Numbers stay text, so that they are exact. */
 function fromJson(given: unknown): unknown {
   if (typeof given !== 'string') return given;
   try {
@@ -25,7 +25,7 @@ export function fields<S extends z.core.$ZodShape>(shape: S, form: string) {
   });
 }
 
-/** A file has text for every value. */
+/** A settings file has only texts, so `true` and `false` may be text too. */
 export const flag = z
   .union([z.boolean(), z.enum(['true', 'false'])], 'must be true or false')
   .transform((given) => given === true || given === 'true')

@@ -12,10 +12,10 @@ const SIZE = /^(\d{1,10}) ?([a-z]*)$/i;
 /** Digits without quotes are a number to an editor. */
 export const TEXT_OR_NUMBER = { type: ['string', 'number'] };
 
-/** Made once: each of the schemas of a value would otherwise be made four times over, by the methods that refine it. */
+/** Made once, because zod makes a schema anew for each method that refines it. */
 const written = z.string({ error: ({ input }) => (input === undefined ? 'is missing' : 'takes one value') }).trim();
 
-/** The message of an error of `read` follows the name of the setting in a sentence, and quotes no text that may be a secret. */
+/** An error of `read` continues a sentence after the setting's name. It must not quote a secret. */
 export function text<T>(read: (text: string) => T, json: JsonSchema = { type: 'string' }) {
   const transformed = written.transform((given, context) => {
     try {
@@ -67,7 +67,7 @@ export function parseDuration(given: string, maxMs: number = LONGEST_DURATION_MS
   return ms;
 }
 
-/** A duration as it is written, in the largest unit that leaves no rest: `366d`. */
+/** Returns a duration in the largest unit that leaves no rest: `366d`. */
 export function durationText(ms: number): string {
   const [unit, unitMs] = Object.entries(MS_PER_UNIT).findLast(([, length]) => ms % length === 0) ?? ['ms', 1];
   return `${ms / unitMs}${unit}`;
@@ -115,7 +115,7 @@ export const ADDRESS = { type: 'string', pattern: '^https?://[^/\\s]' };
 
 export const secureUrl = urlOf(secureAddress);
 
-/** The address of an API, which may be http anywhere: who sends a token there judges that. */
+/** The address of an API. It may be http on any host, so the code that sends a token there must check that. */
 export const apiUrl = urlOf(serverAddress);
 
 function urlOf(read: (given: string) => URL) {
@@ -126,7 +126,7 @@ function urlOf(read: (given: string) => URL) {
   }, ADDRESS);
 }
 
-/** The address of a server that is given as text: https, or http on loopback. Throws what is wrong with it. */
+/** Reads the address of a server: https, or http on loopback. Throws an error that says what is wrong. */
 export function secureAddress(given: string): URL {
   const url = serverAddress(given);
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
@@ -140,7 +140,7 @@ function serverAddress(given: string): URL {
   if (url === undefined || /\s/.test(given) || !/^https?:\/\/[^/]/i.test(given)) {
     throw new Error('must be an address such as https://exchange.example');
   }
-  // Checked on the text: an empty `?`, `#` or `@` is gone from the parsed address.
+  // The text is checked, because an empty `?`, `#` or `@` is gone from the parsed address.
   if (url.username || url.password || /^[^/]*\/\/[^/?#]*@/.test(given))
     throw new Error('must not carry a user name or password');
   return url;

@@ -18,13 +18,13 @@ import type { Tables } from './schema.ts';
 
 export type Query<Row> = (Compilable<Row> | RawBuilder<Row>) & OperationNodeSource;
 
-/** Compiles for SQLite. A transaction there has the database to itself, so no row is locked. */
+/** Compiles for SQLite. It locks no row, because a transaction of SQLite has the database to itself. */
 export class SqliteCompiler extends SqliteQueryCompiler {
   protected override visitSelectModifier(node: SelectModifierNode): void {
     if (node.modifier !== 'ForNoKeyUpdate' && node.modifier !== 'SkipLocked') super.visitSelectModifier(node);
   }
 
-  /** SQLite plans a statement anew at each run whose limit is a bare parameter: a constant is written into the text, and 0 is added to others. */
+  /** SQLite plans again at each run if the limit is a bare parameter. Constants are inlined, others become a sum. */
   protected override visitLimit({ limit }: LimitNode): void {
     const isConstant = ValueNode.is(limit) && typeof limit.value === 'number';
     this.append(isConstant ? `limit ${limit.value}` : ValueNode.is(limit) ? 'limit 0 + ' : 'limit ');
@@ -32,24 +32,24 @@ export class SqliteCompiler extends SqliteQueryCompiler {
   }
 }
 
-/** SQL that differs between databases, here for SQLite. Another driver brings its own for each. */
+/** SQL that differs between databases, here for SQLite. Another driver replaces each of these functions. */
 const SQLITE = {
-  /** A column for which SQLite uses no index: with a wrong one it would read all rows of the account. */
+  /** A column that SQLite looks up in no index: by a wrong index SQLite would read all rows of the account. */
   unindexed: <Value = string>(column: string): RawBuilder<Value> => sql`+${sql.ref<Value>(column)}`,
-  /** Tells whether an indexed column has a value of any length: an index may hold the beginning of each text alone. */
+  /** True if an indexed column equals a text of any length. An index may hold only the beginning of a long text. */
   hasLongText: (column: string, value: string): RawBuilder<SqlBool> => sql`${sql.ref(column)} = ${value}`,
-  /** Names the index of a table that SQLite must use; it stands behind the table. */
+  /** Names the index that SQLite must use. Stands after the name of the table. */
   indexedBy: (index: string): RawBuilder<unknown> => sql`indexed by ${sql.ref(index)}`,
   isFollowed: (): RawBuilder<SqlBool> => sql.raw(IS_FOLLOWED),
-  /** The number that `db backup` writes into a copy, which marks it as one: 0 in any other database. */
+  /** The number by which `db backup` marks a copy; 0 in any other database. */
   markOfCopy: (): RawBuilder<number> => sql`(select user_version from pragma_user_version)`,
-  /** A text as its bytes: in SQLite an id need not be text that can be read. */
+  /** The bytes of a text: in SQLite an id may be bytes that are no readable text. */
   bytesOf: (text: RawBuilder<string>): RawBuilder<Uint8Array> => sql`cast(${text} as blob)`,
   textOf: (bytes: Uint8Array): RawBuilder<string> => sql`cast(${bytes} as text)`,
   /** The condition that a column is one of the texts of a JSON array: one statement serves lists of every length. */
   isOneOf: (column: string, texts: string): RawBuilder<SqlBool> =>
     sql`${sql.ref(column)} in (select value from json_each(${texts}))`,
-  /** The condition that an event comes after the last one that was read, in the order of all events by their key. */
+  /** The condition that an event comes after the last event that was read, in the order of all events by their key. */
   isAfterEvent: (last: { readonly account: string; readonly id: number }): RawBuilder<SqlBool> => sql`id > ${last.id}`,
   orderOfEvents: (): RawBuilder<unknown> => sql`id`,
   holdsTime: (column: string): RawBuilder<SqlBool> =>
@@ -60,7 +60,7 @@ const SQLITE = {
 
 export type Words = typeof SQLITE;
 
-/** A part of a statement that the compiler of another database asks for in the words of that. */
+/** A part of a statement that the compiler of another database replaces by its own SQL, made by `in`. */
 export interface WordedNode extends RawNode {
   readonly in: (words: Words) => RawNode;
 }
@@ -88,7 +88,7 @@ export function allOf(...conditions: readonly (RawBuilder<SqlBool> | undefined)[
   return sql<SqlBool>`${sql.join([sql`true`, ...conditions.filter((one) => one !== undefined)], sql` and `)}`;
 }
 
-/** The condition that a column is at or after `from` and before `to`; undefined if it has no end. */
+/** The condition that a column is at or after `from` and before `to`; undefined if neither is given. */
 export function isInPeriod(column: RawBuilder<unknown>, from: string | undefined, to: string | undefined) {
   if (from === undefined && to === undefined) return undefined;
   return allOf(
@@ -97,7 +97,7 @@ export function isInPeriod(column: RawBuilder<unknown>, from: string | undefined
   );
 }
 
-/** A text to compare a column with in a statement that runs often: SQLite may plan a statement anew at each run for a bare parameter. */
+/** A text in a statement that runs often. For a bare parameter, SQLite may plan the statement again at each run. */
 export const textToFind = <Value extends string>(value: Value): RawBuilder<Value> => sql`cast(${value} as text)`;
 
 export const queries = new Kysely<Tables>({

@@ -1,4 +1,4 @@
-/** They decide the exit code. `denied` comes of a missing right or a wrong password, which a person may be changing meanwhile. */
+/** The exit code depends on the problem. `denied` is a missing right or wrong password, which a person may correct. */
 export const STORE_PROBLEMS = ['unusable', 'denied', 'disk', 'busy', 'refused'] as const;
 export type StoreProblem = (typeof STORE_PROBLEMS)[number];
 
@@ -15,13 +15,13 @@ export function unusable(message: string, options?: ErrorOptions): StoreError {
   return new StoreError('unusable', message, options);
 }
 
-/** The error of a file that is no longer at its path: what is written to it now is lost. */
+/** Returns the error of a file that is no longer at its path, so that writes to it are lost. */
 export function lostFile(path: string): StoreError {
   const advice = 'if you still need it, put it back and start again';
   return new StoreError('disk', `${path} was moved or deleted while it was open; ${advice}`);
 }
 
-/** An order's row is locked by a transaction of the merchant's that is still open: no other order waits for it. */
+/** An open transaction of a merchant's program locks the row of an order. Other orders do not wait for that row. */
 export class RowLockedError extends StoreError {
   constructor(options?: ErrorOptions) {
     super('busy', 'its row is locked by an open transaction of another program; end that', options);
@@ -34,18 +34,18 @@ export class OwnedError extends Error {
   override readonly name = 'OwnedError';
 }
 
-/** True if the database failed with an unknown code: the same work may pass, or fail because of one row. */
+/** True if the database failed with an unknown code: the same work may pass later, or fail because of one row. */
 export function isUnlisted(error: unknown): error is Error {
   if (error instanceof StoreError || !(error instanceof Error)) return error instanceof UnlistedError;
   return 'code' in error && String(error.code).startsWith('SQLITE_');
 }
 
-/** True if the database takes nothing for now, which passes by itself or when a person mends it. */
+/** Returns true if the database takes no writes for now, until the cause passes or a person removes it. */
 export function isPassing(error: unknown): error is StoreError {
   return error instanceof StoreError && ['denied', 'disk', 'busy'].includes(error.problem);
 }
 
-/** True when the database failed, not the program: unlike the errors of our own code, those of a driver bear a code. */
+/** Returns true if the database failed, not the program: errors of a driver have a code, and our own have none. */
 export function isOfDatabase(error: unknown): boolean {
   if (error instanceof StoreError) return true;
   const code = error instanceof Error && 'code' in error ? error.code : undefined;

@@ -23,7 +23,7 @@ export interface OrderFilter {
   readonly account: string;
   readonly state?: OrderState | undefined;
   readonly ids?: readonly string[] | undefined;
-  /** The exchange has refused the order with 403 this often. */
+  /** The number of the account's hold in which the create was last refused with 403; 0 if never. */
   readonly forbiddenIn?: number | undefined;
   readonly failOver?: number | undefined;
   readonly until?: Date | undefined;
@@ -70,7 +70,7 @@ function valuesOf({ ids, until, laterThan, after, upTo, ...rest }: OrderFilter) 
 
 const statements = new Map<string, Statement<FilterValues, unknown>>();
 
-/** The placeholders of the values that a filter has: a placeholder stands for any name that is asked for. */
+/** Returns placeholders only for the values that the filter has, because `placeholders` has one for any name. */
 function placeholdersOf(placeholders: FilterValues, values: FilterValues): FilterValues {
   const names = Object.keys(values) as (keyof FilterValues)[];
   const defined = names.filter((name) => values[name] !== undefined);
@@ -96,7 +96,7 @@ function ordersBy<Column extends keyof OrderRow>(v: FilterValues, columns: reado
   if (v.state !== undefined && v.by === 'due') orders = orders.where('state', '=', textToFind(v.state));
   if (v.state !== undefined && v.by === 'id') {
     const { account, state } = v;
-    // By the index of states, which has the ids: for whole rows SQLite goes through the table.
+    // The inner query finds ids in the index of states; for whole rows SQLite would read through the table.
     const inState = queries.selectFrom('merchant_orders').select('external_order_id');
     orders = orders.where(
       'external_order_id',
@@ -123,7 +123,7 @@ export function isLike({ id, isPrefix }: IdFilter): RawBuilder<SqlBool> {
   return sql`external_order_id >= ${id} and external_order_id < ${`${id}\u{10ffff}`}`;
 }
 
-/** The most that is counted: a backlog of millions is not read to say that it is large. */
+/** Orders are counted up to this number, because reading a backlog of millions only to call it large takes long. */
 export const MOST_COUNTED = 10_000;
 
 export interface WaitingOrders {
@@ -131,11 +131,11 @@ export interface WaitingOrders {
   readonly lookupsDue: number;
 }
 
-/** One range of the index of due orders for each state. */
+/** Reads one range of the index of due orders for each state. */
 const waitingStatement = statement((v: { account: string; until: string; limit: number }) => {
   const counts = ['pending', ...FOLLOWED_STATES, ...RECHECKED_STATES].map((state) => {
     const isDue = state === 'pending' ? sql`` : sql`and next_action_at <= ${v.until}`;
-    // In the order of the index of due orders: a plan that is kept takes no other one.
+    // The order of the index of due orders keeps a prepared plan from using another index.
     return sql`select ${sql.lit(state)} as state, count(*) as orders from (select external_order_id from merchant_orders
       where account = ${textToFind(v.account)} and state = ${sql.lit(state)} ${isDue}
       order by next_action_at limit 0 + ${v.limit}) as due`;
@@ -156,7 +156,7 @@ export async function countWaiting(
 /** An invalid order is new for this long after its insertion. */
 const NEW_MS = 24 * 60 * 60_000;
 
-/** Counts new invalid orders, and says when the first of them was inserted. An order that was corrected has a time at which it is checked again. */
+/** Counts new invalid orders without corrected ones, which have a due time; reads when the first was inserted. */
 export async function readNewInvalid(db: Database, accounts: readonly string[], now: Date) {
   if (accounts.length === 0) return null;
   const { rows } = await sql<{ orders: number; since: string }>`select count(*) as orders, min(created_at) as since

@@ -6,9 +6,9 @@ import type { EventHead, NewEvents, Transaction, Work, Writer } from './port.ts'
 import { together } from './statement.ts';
 
 export interface Transactions {
-  /** Resolves once the work is durable. Waits for a busy database until `signal` aborts; a long wait is told to `onFailure`. Throws `StoreError`. */
+  /** Resolves once durable. Waits for a busy database until `signal` aborts; tells `onFailure`. Throws `StoreError`. */
   run<Result>(work: Work<Result>, signal: AbortSignal, onFailure: (failure: StoreError) => void): Promise<Result>;
-  /** False once waiting makes nothing better: what would be written is lost. */
+  /** Returns false once writes would be lost, so that waiting makes nothing better. */
   isInPlace(): boolean;
   /** Runs the deferred triggers of an open transaction; absent if the database has none. */
   runDeferred?(tx: Transaction): Promise<void>;
@@ -18,7 +18,7 @@ export interface Transactions {
 }
 
 export interface FollowingMark {
-  /** Throws `StoreError` if the database may be an older copy. Asked in each transaction. */
+  /** Runs in each transaction. Throws `StoreError` if the database may be an older copy. */
   assertNotOlder(tx: Transaction): Promise<void>;
   committed(): void;
 }
@@ -32,11 +32,11 @@ interface Waiting {
 
 const MAX_GROUP = 200;
 const MOST_TURNS = 5;
-/** How often work is tried that fails with an unknown code. */
+/** How often work that fails with an unknown code is tried. */
 const MOST_TRIES = 3;
 const FULL_DISK_WAIT_MS = 1_000;
 
-/** Commits in groups, with one sync each. If work of a group fails, its group runs one by one; if the database takes nothing, all of it fails. */
+/** Commits work in groups, one sync each. If a group fails, its work runs one by one, if the database takes any. */
 export class GroupWriter implements Writer {
   readonly #transactions: Transactions;
   readonly #clock: Clock;
@@ -47,7 +47,7 @@ export class GroupWriter implements Writer {
   #failure: StoreError | undefined;
   readonly #gracePeriodOver = new AbortController();
 
-  /** Without a mark it writes also to a database that was put back to an older state. */
+  /** Without a mark, the writer does not notice that the database was put back to an older state. */
   constructor(transactions: Transactions, clock: Clock, mark?: FollowingMark, newEvents?: NewEvents) {
     this.#transactions = transactions;
     this.#clock = clock;
@@ -104,7 +104,7 @@ export class GroupWriter implements Writer {
     this.#isRunning = false;
   }
 
-  /** Waits while each turn of the event loop brings more work: a large commit costs one sync to the disk, as a small one. */
+  /** Waits while each turn of the event loop brings more work: a large commit costs one sync, like a small one. */
   async #gather(): Promise<void> {
     for (let turns = 0, before = 0; turns < MOST_TURNS && before < this.#waiting.length; turns += 1) {
       before = this.#waiting.length;
@@ -125,7 +125,7 @@ export class GroupWriter implements Writer {
     const onFailure = (failure: StoreError) => {
       this.#failure = failure;
     };
-    // A transaction may be tried several times; the last one counts.
+    // A transaction may be tried several times; the heads of the last try count.
     let heads = new Map<string, Promise<EventHead>>();
     try {
       const work = async (tx: Transaction) => {
@@ -151,7 +151,7 @@ export class GroupWriter implements Writer {
   }
 }
 
-/** Works about different things run together: they share ways to a server, and on SQLite caches, which saves a quarter of a look-up. */
+/** Runs works about different rows together: they share round trips to a server and, on SQLite, caches. */
 async function runBeside(group: readonly Waiting[], tx: Transaction): Promise<unknown[]> {
   const done: unknown[] = [];
   for (let first = 0; first < group.length; first = done.length) {
@@ -174,7 +174,7 @@ function countDifferent(group: readonly Waiting[], first: number): number {
   return Math.max(1, next - first);
 }
 
-/** True when the database takes no work at all for now: it is locked, out of reach, or the disk is full. */
+/** Returns true if the database takes no work at all for now: it is locked, out of reach, or the disk is full. */
 function isTransient(error: unknown): error is StoreError {
   return isPassing(error) && !(error instanceof RowLockedError);
 }

@@ -67,12 +67,12 @@ export function readMark(text: string): MarkContent | undefined {
   }
 }
 
-/** Reads the sign that a database, or an account in it, is an older copy or continued from one; undefined if there is none. */
+/** Reads the sign that the database, or an account, is or continued from an older copy; undefined if there is none. */
 export async function readSignOfRestore(db: Database, mark: MarkContent | undefined, account?: string) {
   const position = account === undefined ? await readPosition(db) : await readPositionOf(db, account);
-  // A standby was promoted since, and the next owner took up the commits that it lacks.
+  // A standby was promoted since, and the next owner has taken up the commits that the standby lacks.
   if (mark?.timeLine !== undefined && mark.timeLine !== position.timeLine) return undefined;
-  // A copy from before the first event looks like a new database, but what waits in it may have been sent since.
+  // A copy from before the first event looks like a new database, but its pending orders may have been sent since.
   if (mark === undefined && position.eventId === 0 && (await copyStatement(db, {})).rows[0]?.copy === 1) {
     return 'is a copy that db backup made, and no mark beside it says what was sent since';
   }
@@ -95,12 +95,12 @@ function signOfRestore(mark: MarkContent | undefined, position: Position): strin
   return `is older than its mark: it has come to event ${position.eventId} and owner ${position.generation}, and the mark of ${mark.at} names event ${mark.eventId} and owner ${mark.generation}`;
 }
 
-/** Under load marks are written no more often: it costs two syncs, beside those of the commits. */
+/** Under load a mark is written at most once in this time, because each write costs two more syncs. */
 export const GAP_MS = 100;
 const TRY_AGAIN_MS = 1_000;
 export const MOST_AT_ONCE = 500;
 
-/** Has marks follow the commits, at most `gapMs` and the time of two writes later: a mark may be behind the database, and is never ahead. */
+/** Writes marks after commits, at most `gapMs` and two writes later. A mark may be behind the database, never ahead. */
 export abstract class MarkFollower {
   protected readonly clock: Clock;
   readonly #gapMs: number;
@@ -114,7 +114,7 @@ export abstract class MarkFollower {
     this.#gapMs = gapMs;
   }
 
-  /** Writes the newest commits of accounts into their marks. Returns false if the database cannot be read, which its users see too. */
+  /** Writes the newest commits of accounts into their marks. Returns false if the database cannot be read. */
   protected abstract name(accounts: readonly string[]): Promise<boolean>;
 
   committed(account = '*'): void {
@@ -148,7 +148,7 @@ export abstract class MarkFollower {
       const waitMs = isWritten ? this.#gapMs : TRY_AGAIN_MS;
       if (waitMs > 0) await this.clock.sleep(waitMs, signal).catch(() => undefined);
     }
-    // Cleared at once, so that no commit is missed in between.
+    // Nothing is awaited after the last look at `#behind`, so no commit is missed.
     this.#writing = undefined;
   }
 }

@@ -9,11 +9,11 @@ interface Migrated {
   readonly address: string;
 }
 
-/** `migrate` makes a database or brings it up to date; `upgrade` only the latter; `current` wants one that is up to date; `any` takes an older one too. */
+/** `migrate` makes or updates the tables; `upgrade` updates them; `current` refuses older ones; `any` takes them. */
 export type Expectation = 'migrate' | 'upgrade' | 'current' | 'any';
 
 const MOST_NAMED = 5;
-/** A migration that only adds, so that the version before works on: 0006_expand_notes. */
+/** A migration that only adds, such as 0006_expand_notes, so that the version before still works. */
 const EXPANDING = /^\d+_expand_/;
 
 export type AppliedMigrations = ReadonlyMap<string, string | null>;
@@ -25,7 +25,7 @@ export function migrationStatus(migrations: Migrations, applied: AppliedMigratio
   return { applied: names, pending: known.filter((name) => !applied.has(name)), newer };
 }
 
-/** Throws `StoreError` if the tables are not as a command wants them. `others` are tables of other programs beside none of order-sync. */
+/** Throws `StoreError` if the tables are not as expected. `others` are foreign tables, if order-sync has none there. */
 export function assertKnownVersion(
   { migrations, address }: Migrated,
   applied: AppliedMigrations,
@@ -61,7 +61,7 @@ export function assertKnownVersion(
   }
 }
 
-/** Throws `StoreError` if a newer version has changed the tables meanwhile. A database that does not answer is asked again. */
+/** Throws `StoreError` if a newer version has changed the tables. A database that does not answer passes for now. */
 export async function assertNotNewer({ address, migrations }: Pick<Store, 'address' | 'migrations'>): Promise<void> {
   const { newer } = await migrations().catch((error: unknown) => {
     if (error instanceof StoreError) return { newer: [] };
@@ -74,7 +74,7 @@ export async function assertNotNewer({ address, migrations }: Pick<Store, 'addre
   );
 }
 
-/** Asked before the migrator, which describes every table to itself to find that there is nothing to do. */
+/** Saves the migrator, which reads the description of every table, if there is nothing to do. */
 export function isUpToDate(migrations: Migrations, applied: AppliedMigrations): boolean {
   return migrationStatus(migrations, applied).pending.length === 0;
 }

@@ -8,13 +8,13 @@ import { openStore as openSqlite, type OpenOptions as SqliteOptions } from './sq
 export type Place = Config['database'];
 export type OtherPlace = Exclude<Place, { readonly kind: 'sqlite' }>;
 
-/** A kind of database beside SQLite. An extension brings it, and a program hands it to whoever opens a database. */
+/** A kind of database besides SQLite. An extension adds the driver, and `OpenOptions.drivers` passes it on. */
 export interface DatabaseDriver {
   readonly kind: OtherPlace['kind'];
   open(place: OtherPlace, clock: Clock, options: OpenOptions): Promise<Store>;
-  /** Opens as `openAsOwner`, beside other processes that share the accounts. */
+  /** As `openAsOwner` of this file, beside other processes that share the accounts. */
   openAsOwner(place: OtherPlace, clock: Clock, options: OwnerOptions): Promise<OwnedStore>;
-  /** Opens a database for a trial, which drops its tables at the end. Throws `StoreError` if it has one of order-sync. */
+  /** Opens a database for a trial, which drops its tables. Throws `StoreError` if order-sync has tables there. */
   openTrial(place: OtherPlace, clock: Clock): Promise<Trial>;
 }
 
@@ -22,7 +22,7 @@ export interface Trial extends AsyncDisposable {
   dropTables(): Promise<void>;
 }
 
-/** Loads a driver when it is used: that takes a part of the start of a command. */
+/** Loads a driver only when it is used, because loading slows the start of a command. */
 export type LoadDriver = () => Promise<DatabaseDriver>;
 
 export interface OpenOptions extends SqliteOptions {
@@ -37,9 +37,9 @@ export interface OwnedStore extends AsyncDisposable {
 export interface WorkerOptions {
   readonly socket?: string | undefined;
   readonly advertise?: string | undefined;
-  /** A random id of a daemon: decisions of persons reach it by this id, also once it continues as another worker. */
+  /** A random id of the daemon, by which decisions of persons reach the daemon even as another worker. */
   readonly instance?: string | undefined;
-  /** The settings of an account by path, of secrets a hash: its next owner is warned if its own differ. */
+  /** Returns an account's settings by path, secrets as hashes: the next owner warns if its own differ. */
   readonly settingsOf?: ((account: string) => Readonly<Record<string, string>>) | undefined;
 }
 
@@ -48,7 +48,7 @@ export interface OwnerOptions extends Partial<OpenOptions> {
   /** For simulated processes: the operating system's lock would outlive them. */
   readonly lockFile?: typeof lockFile | undefined;
   readonly worker?: WorkerOptions | undefined;
-  /** Aborts when the process has no time left: no other owner and no answer of a server is waited for. */
+  /** Aborts when the process has no time left to wait for another owner or for an answer of a server. */
   readonly hurry?: AbortSignal | undefined;
 }
 
@@ -57,13 +57,13 @@ export async function openStore(place: Place, clock: Clock, options: OpenOptions
   return await (await driverFor(place, options)).open(place, clock, options);
 }
 
-/** Opens a database as the owner of its accounts. Throws as `openStore` does, and `OwnedError` if another process owns them. */
+/** Opens a database as the owner of its accounts. Also throws `OwnedError` if another process owns the accounts. */
 export async function openAsOwner(place: Place, clock: Clock, options: OwnerOptions): Promise<OwnedStore> {
   if (place.kind !== 'sqlite') return await (await driverFor(place, options)).openAsOwner(place, clock, options);
   const { patienceMs = 0, lockFile: lock = lockFile, hurry } = options;
   const { path } = place;
   await using undo = new AsyncDisposableStack();
-  // First: a database that another process owns is not brought up to date.
+  // The lock comes first, because a database that another process owns must not be migrated.
   const locked = await lock(path, clock, patienceMs, hurry);
   undo.defer(() => locked.release());
   const store = undo.adopt(await openSqlite(path, clock, { expect: 'upgrade', ...options }), (opened) =>

@@ -8,18 +8,18 @@ import type { EventsTable, Tables } from './schema.ts';
 /** SQLite answers at once, a connection to a server later. */
 export type Answered<Result> = Result | Promise<Result>;
 
-/** The tables, for queries: outside of a transaction or within one. Queries are compiled in the dialect of the database. */
+/** The tables, for queries in or outside of a transaction. Queries are compiled in the dialect of the database. */
 export interface Database extends Kysely<Tables> {
-  /** Runs a compiled statement on the driver itself, without Kysely's ten promises; on SQLite within a transaction alone, which has the driver to itself. */
+  /** Runs a compiled statement without Kysely's promises; on SQLite only in a transaction. */
   readonly run?: <Row>(query: CompiledQuery<Row>) => Answered<QueryResult<Row>>;
-  /** In a transaction of a writer: the ends of chains that it moves, events to write, generations that it has read, and what is sent once it is durable. */
+  /** In a writer's transaction: ends of chains, events to write, generations read, and orders to send afterwards. */
   readonly heads?: Map<string, Promise<EventHead>>;
   readonly events?: ChainedEvent[];
   readonly generations?: Map<string, Answered<QueryResult<{ generation: number }>>>;
   readonly intents?: Intent[];
 }
 
-/** An order that is sent once its transaction is durable: `row` is what the transaction read, `tracking` what it wrote. */
+/** An order that is sent once its transaction is durable. The transaction read `row` and wrote `tracking`. */
 export interface Intent {
   readonly row: OrderRow;
   readonly tracking: Tracking;
@@ -41,62 +41,59 @@ export interface EventHead {
   readonly counts: Counts;
 }
 
-/** An open transaction on rows of one account, which no other program of ours writes meanwhile; the merchant's rows are read with their lock. */
+/** An open transaction on one account, whose rows no other process of ours writes. Rows of the merchant are locked. */
 export type Transaction = Database;
 
-/** One unit of work inside a transaction: all of it happens or nothing. No network, no waiting for anything else. */
+/** A unit of work in a transaction: all of it happens or nothing. Work uses no network and waits for nothing else. */
 export type Work<Result> = (tx: Transaction) => Promise<Result>;
 
-/** Every write goes through here. Work that is asked for together may share a transaction. */
+/** Every write goes through a writer. Work that is asked for together may share a transaction. */
 export interface Writer {
-  /** Work that says what it is `about`, by ids, decides on rows of those alone: it may run beside work about others. Rejects with `StoreError`. */
+  /** `about` has the ids of all rows that work decides on: other work may run beside. Rejects with `StoreError`. */
   write<Result>(work: Work<Result>, about?: readonly string[]): Promise<Result>;
-  /** Writes the result of a request that was sent, which must not be lost: waits out a full disk or a lock until `signal` aborts. */
+  /** Writes a sent request's result, which must not be lost: waits out a full disk or lock until `signal` aborts. */
   writeUntilDurable<Result>(
     work: Work<Result>,
     signal: AbortSignal,
     onFailure: (error: StoreError) => void,
     about?: readonly string[],
   ): Promise<Result>;
-  /** True once all committed intents are on `database.synchronousStandbys` standbys, false if `signal` aborts first. Asked before each request. */
+  /** Asked before each request: true once all intents are on the required standbys, false if `signal` aborts first. */
   isReplicated(signal: AbortSignal): true | Promise<boolean>;
-  /** Why the last group could not be committed: the database is locked or its disk is full. Undefined once one could. */
+  /** Why the last group could not be committed: a locked database or a full disk. Undefined after a commit. */
   readonly failure: StoreError | undefined;
-  /** From now on a locked database is not waited for: the process has no time left. */
+  /** From now on the writer does not wait for a locked database: the process has no time left. */
   endGracePeriod(): void;
 }
 
 /** The database at one moment, on a connection that cannot write. */
 export interface Snapshot extends AsyncDisposable {
-  /**
-   * For queries of few rows. Queries of a snapshot may use the aggregate `exact_sum`: of decimal texts, as JSON
-   * `[sum, count of the values that are no decimal]`.
-   */
+  /** For queries of few rows. `exact_sum` of decimal texts is JSON: `[sum, count of values that are no decimal]`. */
   readonly db: Database;
-  /** The rows of a query, some at a time; until they are read to the end no other query runs. */
+  /** Yields the rows of a query in parts. No other query may run until the rows are read to the end. */
   pages<Row>(query: Query<Row>): AsyncIterable<readonly Row[]>;
 }
 
 /** The lease of an account: the right of this process to write and to send its requests. */
 export interface AccountLease {
   readonly account: string;
-  /** The number of owners that the account has had, this one counted: a fencing token. */
+  /** The number of owners that the account has had, this owner included: a fencing token. */
   readonly generation: number;
-  /** True while no other process can own the account: no request leaves otherwise. It may become true again unless `ending` aborts. */
+  /** False while another process might own the account: no request leaves. Only once `ending` aborts, that is final. */
   isTrusted(): boolean;
   readonly failure?: StoreError | undefined;
   now(): Date;
-  /** The monotonic time by which a last owner that did not end in order had begun its last request: it may send it when it wakes. */
+  /** Set if the last owner crashed: its last request began by this monotonic time, and may leave later. */
   readonly lastOwnerUntil: number | undefined;
-  /** If there are other workers: the settings of the account that differed in its last owner. The ones of this process are in force now. */
+  /** The settings of the account in which its last owner differed, if there are other workers. Ours are in force. */
   readonly differsIn: readonly string[];
-  /** The first commit of this owner; absent if commits bear no names. Its `timeLine` is null if the server does not tell it. */
+  /** The first commit of this owner; absent if commits bear no names. `timeLine` is null if the server tells none. */
   readonly claim?: { readonly name: string; readonly timeLine: string | null };
-  /** The time-line on which this owner may write: on another one, a next owner may have been lost. Absent if servers are not promoted. */
+  /** The time-line on which this owner may write, because another may lack a later owner. Absent for SQLite. */
   readonly timeLine?: string | null;
-  /** The place in the due orders that the create pass has reached, as JSON: the next owner reads it after a fail-over. */
+  /** The place in the due orders that the create pass has reached, as JSON, for the next owner after a fail-over. */
   walked?: string;
-  /** Aborts when the account must be released or was lost: nothing more is begun for it. */
+  /** Aborts when the account must be released or was lost: no new work may begin for it. */
   readonly ending: AbortSignal;
   release(): Promise<void>;
 }
@@ -104,11 +101,11 @@ export interface AccountLease {
 /** A unit of ownership: accounts that share a rate limit are owned by one process. */
 export type AccountGroup = readonly string[];
 
-/** Decides which accounts this process owns. When it is disposed of, it frees them all. */
+/** Decides which accounts this process owns. Disposing of it releases them all. */
 export interface Ownership extends AsyncDisposable {
-  /** Becomes the owner of the accounts of a group, once another has ended. Throws `OwnedError` after `patienceMs`. */
+  /** Becomes the owner of a group's accounts, once another owner has ended. Throws `OwnedError` after `patienceMs`. */
   take(group: AccountGroup, patienceMs: number, signal?: AbortSignal): Promise<readonly AccountLease[]>;
-  /** Takes this process's share of the groups, whenever they are free, until `stop` aborts. Each account comes to `onTaken`. */
+  /** Takes this process's share of the groups when they are free, until `stop` aborts. Each lease goes to `onTaken`. */
   share(groups: readonly AccountGroup[], onTaken: (lease: AccountLease) => void, stop: AbortSignal): Promise<void>;
 }
 
@@ -122,13 +119,13 @@ export interface MigrationStatus {
 export interface Position {
   readonly generation: number;
   readonly eventId: number;
-  /** That of the newest event; undefined if there is none, and in a mark that an earlier version wrote. */
+  /** The hash of the newest event; undefined if there is none, and in a mark that an earlier version wrote. */
   readonly hash?: string | undefined;
   /** The server's system identifier and time-line; undefined for SQLite, null if the server tells neither. */
   readonly timeLine?: string | null | undefined;
 }
 
-/** The time of which a restored database lacks the changes; null if nothing tells its beginning or end. */
+/** The time whose changes a restored database lacks; null if nothing tells its beginning or end. */
 export interface MissingTime {
   readonly from: string | null;
   readonly to: string | null;
@@ -136,32 +133,32 @@ export interface MissingTime {
 
 export interface MarkContent extends Position {
   readonly at: string;
-  /** Present while a restored database is being accepted: the time of which it lacks the changes. */
+  /** Present while a restored database is being accepted: the time whose changes it lacks. */
   readonly restoring?: MissingTime;
 }
 
-/** Tells, outside of the database, how far it had come, so that an older copy in its place is noticed: see mark.md. */
+/** Records outside of the database how far it has come, so that an older copy in its place is noticed: see mark.md. */
 export interface Mark {
   readonly path: string;
   readonly account: string | undefined;
   read(): Promise<MarkContent | undefined>;
   position(): Promise<Position>;
-  /** Returns the sign by which the database shows that it is an older copy, or continued from one; undefined if there is none. */
+  /** Returns the sign that the database is an older copy or continued from one; undefined if there is none. */
   sign(): Promise<string | undefined>;
-  /** True if the database has a history and no mark tells how far any of its accounts had come. */
+  /** True if the database has a history, and no mark says how far any account had come. */
   isMissing(): Promise<boolean>;
   /** Stops every account that a mark of this machine shows to be in an older state. Throws `StoreError`. */
   compareAll(): Promise<void>;
   write(content: MarkContent): Promise<void>;
-  /** Throws `StoreError` while the mark cannot be written: what is sent then would not be missed in an older copy. */
+  /** Throws `StoreError` while the mark cannot be written, because an older copy would then not be noticed. */
   assertWritten(): void;
 }
 
-/** Tells who waits for new events that there may be some. Whoever is told reads them from the database by its own cursor. */
+/** Tells listeners that there may be new events. Each listener reads them from the database by its own cursor. */
 export class NewEvents {
   readonly #listeners = new Set<(account: string) => void>();
 
-  /** Is called with the account after each commit of this process that added events to it; it must not throw. */
+  /** Calls the listener, which must not throw, with the account after each commit of this process that adds events. */
   listen(listener: (account: string) => void): Disposable {
     this.#listeners.add(listener);
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
@@ -172,7 +169,7 @@ export class NewEvents {
   }
 }
 
-/** A property that a server lacks for a fail-over that loses nothing, in words that say what to do. */
+/** A property without which a fail-over may lose commits. `text` says what to do. */
 export interface Weakness {
   readonly name: string;
   readonly text: string;
@@ -182,7 +179,7 @@ export interface Weakness {
 export interface Driver {
   readonly name: string;
   readonly host?: string;
-  /** The path of its control socket, on its host. */
+  /** The path of the process's control socket, on `host`. */
   readonly socket?: string | null;
   readonly advertise?: string | null;
 }
@@ -193,22 +190,22 @@ export interface Store {
   readonly db: Database;
   readonly writer: Writer;
   readonly mark: Mark;
-  /** Tells of the events of all accounts that this process has committed, and of others while `changes` is read. */
+  /** Tells of events that this process commits, and of events of others while `changes` is read. */
   readonly newEvents: NewEvents;
-  /** A view without later commits, kept for the reading alone: the database cannot clean up meanwhile. Whoever writes by it names the primary. */
+  /** A view without later commits. While it is open the database cannot clean up. To write by it, name the primary. */
   snapshot(of?: 'primary'): Promise<Snapshot>;
-  /** Yields the accounts in which a person or an import has decided something, whenever others may have written. Throws `StoreError`. */
+  /** Yields accounts in which a person or an import decided, whenever others may have written. Throws `StoreError`. */
   changes(signal: AbortSignal): AsyncIterable<readonly string[]>;
   migrations(): Promise<MigrationStatus>;
   /** Reads what a person may want to know of the server: the host in use, if there are several, and the standbys. */
   server(): Promise<readonly string[]>;
   weaknesses(): Promise<readonly Weakness[]>;
-  /** Finds the process that owns one of these accounts; undefined if none does. `isSilent`: also one that may have ended. */
+  /** Finds the process that owns one of these accounts; undefined if none. `isSilent`: even if it may have ended. */
   driverOf(accounts: readonly string[], isSilent?: boolean): Promise<Driver | undefined>;
   /** False once the file was moved, deleted or replaced: later writes would be lost. */
   isInPlace(): boolean;
-  /** The same database for another account; with a lease its owner writes, who is refused once another has followed. */
+  /** The same database for another account. A write with a lease is refused once another owner has followed. */
   forAccount(account: string, lease?: Pick<AccountLease, 'generation' | 'walked'>): Store;
-  /** Closes what opening it has opened; one of `forAccount` closes nothing of the database. */
+  /** Closes what was opened with the store. A store of `forAccount` leaves the database open. */
   close(): Promise<void>;
 }

@@ -40,7 +40,7 @@ export interface MerchantOrdersTable {
   adopted_at: string | null;
   forbidden_in: Generated<number>;
   outcome: string | null;
-  /** The contradictions in spite of which a person said that the order is ours: JSON. */
+  /** JSON of the contradictions in spite of which a person said that the order is ours. */
   ours_despite: string | null;
   /** The id of the fail-over that left the order in doubt. */
   fail_over: number | null;
@@ -69,9 +69,9 @@ export interface EventsTable {
   source: string;
   reason: string | null;
   actor: string | null;
-  /** The look-up of the subject before this change; null if there was none. */
+  /** The time of the subject's last look-up before this change; null if there was none. */
   looked_up_before: string | null;
-  /** The hash of the account's event before this one; empty for its first. */
+  /** The hash of the account's previous event; empty for the account's first event. */
   previous_hash: string;
   hash: string;
 }
@@ -111,16 +111,16 @@ export interface OrderRecordsTable extends ReceivedBodiesTable {
   transaction_hash: string | null;
   /** `completion_date` in UTC with milliseconds; null if it cannot be read. */
   completed_at: string | null;
-  /** When the record was held against the order; null until then, and in rows older than these columns. */
+  /** When the record was compared with the order; null before that, and in rows older than this column. */
   compared_at: string | null;
-  /** The hash of the record before, and how often the exchange went back and forth between the two. */
+  /** The hash of the previous record; `turns` counts how often the exchange went back and forth between the two. */
   earlier_hash: string | null;
   turns: Generated<number>;
   repeats: Generated<number>;
   quiet_changes: Generated<number>;
 }
 
-/** A 2xx answer to a request that makes something, which could not be read: as received, without the e-mail address of a client. */
+/** A 2xx answer to a create, which could not be read: as received, without the e-mail address of a client. */
 export interface KeptAnswersTable {
   id: Generated<number>;
   account: string;
@@ -159,7 +159,7 @@ export interface SeenStatusesTable extends Omit<AccountFactsTable, 'name'> {
   field: string;
 }
 
-/** A move of the orders: `moved` stands in the database that was left; the new one is `arriving`, and then `arrived`. */
+/** A move to another database: the old database has `moved`, the new one `arriving` and then `arrived`. */
 export interface DatabaseMovesTable {
   id: string;
   source: string;
@@ -168,7 +168,7 @@ export interface DatabaseMovesTable {
   state: 'moved' | 'arriving' | 'arrived';
 }
 
-/** The tables of the core. An extension has those of its own beside its queries, for `withTables`. */
+/** The tables of the core. An extension declares its tables beside its queries, for `withTables`. */
 export interface Tables {
   merchant_orders: MerchantOrdersTable;
   events: EventsTable;
@@ -205,7 +205,7 @@ export interface Tables {
     time_line: string | null;
     walked: string | null;
   };
-  /** Why an account sends nothing of a kind; `until` is null if a person ends it. */
+  /** Why an account sends no requests of a kind; `until` is null if only a person ends that. */
   account_holds: {
     account: string;
     kind: string;

@@ -13,7 +13,7 @@ class Parameter {
 
 export type Statement<Values, Row> = (db: Database, values: Values) => Answered<QueryResult<Row>>;
 
-/** Compiles a query once a database, because that costs more than to run it. The builder gets each value as a placeholder of its type. */
+/** Compiles a query once a database, because that costs more than a run. `build` gets placeholders for the values. */
 export function statement<Values extends object, Row = unknown>(
   build: (values: Values) => Query<Row>,
 ): Statement<Values, Row> {
@@ -66,7 +66,7 @@ export function rowsStatement<Row extends object, Result>(
   };
 }
 
-/** Runs statements of a transaction that do not wait for each other. Throws the first error once all have ended: none runs after the transaction. */
+/** Runs independent statements of a transaction. Throws the first error once all have ended: none runs after that. */
 export async function together<Results extends readonly unknown[]>(
   ...running: { readonly [Index in keyof Results]: Answered<Results[Index]> }
 ): Promise<Results> {

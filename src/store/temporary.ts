@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 
-/** Tables for rows that are too many for memory: SQLite keeps large ones in a file without a name, which is gone with the command. */
+/** Tables for rows too many for memory. SQLite keeps large ones in an unnamed file, which is gone with the command. */
 export abstract class TemporaryTables implements Disposable {
   protected readonly sqlite = new Database('');
 
@@ -17,7 +17,7 @@ export abstract class TemporaryTables implements Disposable {
     return (row) => void insert.run(row);
   }
 
-  /** Begins the query when it is read: a statement that is not read to its end keeps the database from being closed. */
+  /** Begins the query at the first read, because an unfinished statement keeps the database from being closed. */
   protected *rows<Row>(query: string, ...values: readonly unknown[]): Generator<Row, void> {
     yield* this.sqlite.prepare<unknown[], Row>(query).iterate(...values);
   }

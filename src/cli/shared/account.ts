@@ -7,7 +7,7 @@ export type AccountScope = 'one' | 'one-or-all';
 
 type Accounts = Pick<Config, 'accounts'>;
 
-/** Stands for all accounts: of lists and reports, the accounts that have orders; of `pause` and `resume`, the accounts of the settings. */
+/** Stands for all accounts with orders (lists, reports) or all accounts of the settings (`pause`, `resume`). */
 const ALL = 'all';
 
 class AccountOption extends Option {
@@ -34,7 +34,7 @@ export function accountGiven(command: Command): string | undefined {
   return command.optsWithGlobals<{ readonly account?: string }>().account;
 }
 
-/** Throws `CommandError` if `--account` is not given and no account of the settings is the default one: no process drives that one. */
+/** Throws `CommandError` if `--account` is not given and no account of the settings is the default account. */
 export function accountOf(command: Command, { accounts }: Accounts): string {
   const given = accountGiven(command);
   if (given !== undefined || hasDefault({ accounts })) return given ?? DEFAULT_ACCOUNT;
@@ -53,7 +53,7 @@ export function accountFilterOf(command: Command, config: Accounts): string | un
   return account === ALL ? undefined : account;
 }
 
-/** The same for a command that covers all accounts if none is named and none is the default. */
+/** As `accountFilterOf`, but undefined if no account is named and no account is the default one. */
 export function accountOrAll(command: Command, config: Accounts): string | undefined {
   const isDecided = accountGiven(command) !== undefined || hasDefault(config);
   return isDecided ? accountFilterOf(command, config) : undefined;

@@ -41,7 +41,7 @@ const STORE_EXIT: Readonly<Record<StoreProblem, number>> = {
   busy: EXIT.owned,
 };
 
-/** Errors of lower floors by name, so that no command loads all that could throw one. */
+/** Errors are known by name, so that no command loads all modules that could throw one. */
 const EXIT_OF_ERROR: Readonly<Record<string, number>> = {
   ConfigError: EXIT.config,
   OwnedError: EXIT.owned,
@@ -63,7 +63,7 @@ export class CommandError extends Error {
 
 export function explainError(thrown: unknown): { code: number; message: string } {
   const { code, message } = explained(thrown);
-  // It may quote the text of another program.
+  // The message may quote the text of another program.
   return { code, message: printableLines(pasteable(message)) };
 }
 
@@ -77,7 +77,7 @@ function explained(thrown: unknown): { code: number; message: string } {
   if (error instanceof StoreError) return { code: STORE_EXIT[error.problem], message };
   const code = EXIT_OF_ERROR[error.name];
   if (code !== undefined) return { code, message };
-  // An error of a path or a stream, and not one of a connection.
+  // The error is of a path or a stream, not of a connection.
   const isOfFile = 'errno' in error && ('path' in error || ('syscall' in error && error.syscall === 'write'));
   if (!isOfFile) return bug(message);
   const { path = '', syscall } = error as NodeJS.ErrnoException;
@@ -90,7 +90,7 @@ function bug(message: string): { code: number; message: string } {
   return { code: EXIT.bug, message: `this is a bug, please report it: ${message}` };
 }
 
-/** A signal to the whole process group comes twice through the launcher: within this time it is the first. */
+/** A signal to the process group comes twice through the launcher. Within this time both count as one. */
 const SAME_SIGNAL_MS = 2_000;
 
 /** Aborts at the first SIGINT or SIGTERM; a second one, 2 s later or more, ends the process at once. */

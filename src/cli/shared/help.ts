@@ -34,7 +34,7 @@ export function itemList(items: readonly (readonly [name: string, text: string])
   return items.map(([name, text]) => help.formatItem(name, widest, text, help)).join('\n');
 }
 
-/** Has an option or an argument with choices take them in any letter case, and name the one that was probably meant. */
+/** Makes an option or argument take its choices in any letter case, and name the choice that was probably meant. */
 export function takeNearChoices(taker: Option | Argument): void {
   const { argChoices: choices, parseArg: parse } = taker;
   if (choices === undefined || parse === undefined) return;
@@ -58,7 +58,7 @@ export function withSuggestion(command: Command, text: string): string {
   const [line = '', kind, given = ''] = /^error: unknown (command|option) '(.*)'/s.exec(text) ?? [];
   const meant = kind === 'command' ? nearCommand(command, given) : kind && suggestion(given, optionsOf(command));
   if (meant !== undefined && meant !== '') return `${line}; did you mean ${meant}?\n`;
-  // A placeholder that was pasted is named by the advice alone.
+  // Only the advice names a placeholder that was pasted.
   return text.replace(/^error: .* is invalid.*\. W(?=rite .* in place of )/s, 'error: w');
 }
 
@@ -90,7 +90,7 @@ function optionsOf(command: Command): readonly string[] {
   return [...own, '--help', ...(command.parent === null ? [] : optionsOf(command.parent))];
 }
 
-/** The terminal that a stream leads to, or lines of any length. Colour is as Node has it: NO_COLOR and FORCE_COLOR decide first. */
+/** The terminal of a stream, or lines of any length. Colour is as Node decides, by NO_COLOR and FORCE_COLOR first. */
 export function screenOf(stream: NodeJS.WriteStream = process.stdout): Screen {
   const width = stream.isTTY && stream.columns > 0 ? stream.columns : Infinity;
   const hasColour = styleText('bold', ' ', { stream }) !== ' ';

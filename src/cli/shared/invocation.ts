@@ -14,13 +14,13 @@ const LAUNCHER = join(FOLDER, 'src', 'bin.mjs');
 /** The ways in which npm runs this program itself, and not a process manager that runs it later. */
 const BY_NPM = /^'?order-sync\b|^node src\/bin\.mjs\b/;
 
-/** Returns the folder in which a person started this process by npx or npm; null if it was started otherwise, as by pm2 or systemd. */
+/** Returns the folder in which a person started this process by npx or npm; null if pm2, systemd or others did. */
 function folderOfStart(): string | null {
   const { npm_lifecycle_script: script = '', INIT_CWD: folder = null } = processEnvironment();
   return BY_NPM.test(script) ? folder : null;
 }
 
-/** Returns the words that call this program, in a folder or, if it is null, in any, on the settings of a file, the usual one unless given. */
+/** Returns the words that call this program in a folder (in any, if it is null), on a settings file if one is given. */
 export function callOn(settingsFile: string | null | undefined, folder: string | null = process.cwd()): string {
   const name = programName(folder);
   return typeof settingsFile === 'string' ? `${name} --config ${shellWord(settingsFile)}` : name;
@@ -40,7 +40,7 @@ function isSame(path: string, other: string): boolean {
   return existsSync(path) && realpathSync(path) === realpathSync(other);
 }
 
-/** Notes how the process was called. The texts of a daemon are read in other folders, so they name its settings by the whole path. */
+/** Notes how the process was called. Texts of a daemon are read in other folders, so they name its settings in full. */
 export function noteCall(program: Command, command: Command): void {
   const env = processEnvironment();
   const { config } = program.opts<{ config?: string }>();

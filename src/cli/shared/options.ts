@@ -17,7 +17,7 @@ import * as type from '../../settings/values.ts';
 export const DAEMON_SHOWN =
   'its log and its ops endpoint (ops.listen, by default http://127.0.0.1:9464) show how it is';
 
-/** Throws `CommandError` if the settings are wrong: then neither the database nor the daemon is known. Its cause has the problems. */
+/** Throws `CommandError` if the settings are wrong, because then no daemon is known. `cause` has the problems. */
 export async function plainConfig(command: Command): Promise<Config> {
   try {
     return loadConfig({ ...(await configOptions(command)), requireExchange: false });
@@ -28,7 +28,7 @@ export async function plainConfig(command: Command): Promise<Config> {
   }
 }
 
-/** Loads the settings of the account that a command is about. Throws `ConfigError`, also if it is not in the settings, unless `--url` is given. */
+/** Loads the settings of the command's account. Throws `ConfigError` if it is not in them, unless `--url` is given. */
 export async function accountConfig(command: Command): Promise<AccountSettings> {
   const config = await plainConfig(command);
   const account = accountOf(command, config);
@@ -36,7 +36,7 @@ export async function accountConfig(command: Command): Promise<AccountSettings> 
   return isElsewhere ? { ...config, account } : configOf(config, account);
 }
 
-/** Has the command ask the API of a process, without a database, an exchange or a key in the settings. */
+/** Makes the command ask the API of a process, without a database, an exchange or a key in the settings. */
 export function addUrlOption(command: Command): Command {
   const read = optionOf(type.reader(type.apiUrl));
   return command.option(

@@ -9,8 +9,8 @@ const TRIES = 20;
 const TRY_AGAIN_MS = 200;
 
 /**
- * Asks the owner of the account, or becomes the owner for as long as `alone` takes: only that needs an exchange and its key.
- * An owner that is starting or stopping is waited for, for a few seconds, until `signal` aborts. `onLog` writes each log line.
+ * Asks the account's owner, or becomes the owner while `alone` runs: only that needs an exchange and its key. Waits for
+ * an owner that starts or stops, a few seconds or until `signal` aborts. `onLog` writes each log line.
  */
 export async function throughOwner<Value>(
   config: AccountSettings,
@@ -35,7 +35,7 @@ export async function throughOwner<Value>(
   }
 }
 
-/** Makes the app, with warnings on stderr. It is loaded here: it takes longer to load than most commands beside a daemon take. */
+/** Makes the app, with warnings on stderr. Loaded here, because loading takes longer than most commands take. */
 async function becomeOwner(
   config: WithExchange<AccountSettings>,
   extensions: readonly Extension[],

@@ -3,7 +3,7 @@ import type { Counters } from '../../orders/pass/outcomes.ts';
 import { cut } from './terminal.ts';
 import { withCommas } from '../../base/words.ts';
 
-/** Makes a line on a terminal that is drawn anew; undefined if the stream leads elsewhere. Loaded here: few commands draw one. */
+/** Makes a line that a terminal redraws; undefined for other streams. Loaded here, because few commands draw one. */
 export async function terminalLine(stream: NodeJS.WriteStream = process.stderr) {
   return stream.isTTY ? (await import('log-update')).createLogUpdate(stream) : undefined;
 }
@@ -18,7 +18,7 @@ export async function slowProgress(clock: Clock) {
   let nextAt = clock.monotonic() + SILENT_FOR_MS;
   const clear = () => line?.clear();
   return {
-    /** Signals, such as Ctrl-C, are handled meanwhile. */
+    /** Waits for a turn of the event loop, so that signals, such as Ctrl-C, are handled. */
     async show(text: string) {
       const now = clock.monotonic();
       if (line !== undefined && now >= nextAt) {
@@ -33,12 +33,12 @@ export async function slowProgress(clock: Clock) {
 }
 
 const REFRESH_MS = 250;
-/** Before that there is no rate to speak of. */
+/** No rate is shown before this time. */
 const FIRST_RATE_MS = 1_000;
 
 interface SyncProgress {
   readonly counts: Readonly<Counters>;
-  /** The approximate number of requests before this one; undefined if the daemon does not say. */
+  /** About how many requests the pass has to make; undefined if the daemon does not say. */
   readonly requests: number | undefined;
 }
 

@@ -16,7 +16,7 @@ import { OTHER_ACCOUNTS_REMEDY } from '../../accounts/problem.ts';
 import { quote, shellWord } from '../../base/text.ts';
 import { accountWithOrder } from '../../store/orders/orders.ts';
 
-/** Opens the database of the settings for as long as `work` takes. Says so on stderr when it has made a new one. */
+/** Opens the database of the settings while `work` runs. Says on stderr if it has made a new database. */
 export async function withStore<Result>(
   command: Command,
   options: OpenOptions['expect'] | OpenOptions,
@@ -37,7 +37,7 @@ export async function withStore<Result>(
   }
 }
 
-/** An account that stands in the database alone has the general settings, and nothing is inserted for it (`migrate`). Throws `ConfigError` if it is in neither. */
+/** An account only in the database has the general settings. Throws `ConfigError` if it is unknown, or to `migrate`. */
 export async function withAccount<Result>(
   command: Command,
   expect: 'current' | 'migrate',
@@ -63,7 +63,7 @@ export async function withAccounts<Result>(
   return await withStore(command, 'current', ofAccount, config);
 }
 
-/** For a decision about an account, or about each of the settings. Says on stderr if the account stands in no settings of this machine. */
+/** For a decision about an account, or each of the settings. Warns on stderr if the settings lack the account. */
 export async function withEachAccount<Result>(
   command: Command,
   work: (store: Store, account: string) => Promise<Result>,
@@ -92,7 +92,7 @@ async function settingsOf({ db }: Store, config: Config, account: string): Promi
 
 const FORMS = { sqlite: 'sqlite:PATH', postgres: 'postgres://USER@HOST/DATABASE' } as const;
 
-/** The place that an argument names, with the settings of how it is reached. An error does not quote it: it may hold a password. */
+/** The place that an argument names, reached by the settings. No error quotes the argument: it may hold a password. */
 export async function placeOf<Kind extends keyof typeof FORMS>(
   command: Command,
   kind: Kind,
@@ -110,7 +110,7 @@ export async function placeOf<Kind extends keyof typeof FORMS>(
   throw new CommandError(EXIT.usage, `${name} ${problem}`);
 }
 
-/** As many workers as one database may have, or its standbys, would contradict another one. */
+/** Values that fit any database, because the settings of workers and standbys may not fit another database. */
 const FITTING_ANY = { ORDER_SYNC_WORKERS_INSTANCES: '1', ORDER_SYNC_DATABASE_READ_FROM: 'primary' };
 
 async function configuredPlace(command: Command, url: string): Promise<Config['database']> {
@@ -143,7 +143,7 @@ export async function absentOrder(
   return new CommandError(EXIT.absent, `there is no order ${id} in the ${place}${advice}`);
 }
 
-/** Printed commands have these words in place of an id. An order may have such an id, so only one that is absent is explained. */
+/** Printed commands have these words in place of an id. An id may be such a word, so only absent ids are explained. */
 function placeholderAdvice(externalOrderId: string): string {
   const isPlaceholder = ['ORDER', 'ID', 'EXTERNAL_ORDER_ID'].includes(externalOrderId);
   return isPlaceholder ? `; write an external order id in place of ${externalOrderId}` : '';

@@ -14,7 +14,7 @@ export interface Screen {
   /** In cells of a terminal; infinite if lines may have any length. */
   readonly width: number;
   readonly hasColour: boolean;
-  /** The time at which a person looks at it; undefined if the text is for later. */
+  /** The time at which a person reads the text; undefined if it is for later. */
   readonly now?: Date;
 }
 
@@ -32,7 +32,7 @@ const STYLES: Readonly<Record<Tone, Style | undefined>> = {
 const NARROW = /^[ -~…─]*$/;
 const require = createRequire(import.meta.url);
 let segmenter: Intl.Segmenter | undefined;
-/** A text that has more UTF-16 units for each cell is taken for too wide without measuring it. */
+/** A text with more UTF-16 units for each cell counts as too wide without being measured. */
 const LONGEST_CELL = 16;
 const NARROWEST = 10;
 
@@ -55,7 +55,7 @@ export function cut(text: string, width: number): string {
   segmenter ??= new Intl.Segmenter();
   const endWidth = text.includes(' ') ? 0 : Math.floor((width - 1) / 2);
   const start = within(segmenter.segment(text), width - 1 - endWidth);
-  // The first grapheme of the slice may be half a one.
+  // The slice may begin within a grapheme, so the first one is left out.
   const last = [...segmenter.segment(text.slice(-(endWidth + 1) * LONGEST_CELL))].slice(1).toReversed();
   return `${start.join('')}…${within(last, endWidth).toReversed().join('')}`;
 }
@@ -63,7 +63,7 @@ export function cut(text: string, width: number): string {
 const TIME = /^(\d{4})-(\d\d)-(\d\d)T((\d\d:\d\d):\d\d)(?:\.\d+)?Z$/;
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** A time of today as `12:00:59`, one of this year as `31 Jan 12:00`, and an older one as `31 Jan 2025`; UTC. Other texts stay. */
+/** Shortens a time, in UTC: of today to `12:00:59`, of this year to `31 Jan 12:00`, older to `31 Jan 2025`. */
 export function shortTime(text: string, now: Date): string {
   const [, year = '', month, day, time, minute] = TIME.exec(text) ?? [];
   if (time === undefined) return text;
@@ -83,7 +83,7 @@ function within(graphemes: Iterable<{ readonly segment: string }>, width: number
   return taken;
 }
 
-/** Breaks a text into lines at its spaces, and a word only if it is wider than a line. Lines after the first are indented. */
+/** Breaks a text into lines at spaces, and a word only if it is wider than a line. Indents lines after the first. */
 export function wrapped(text: string, width: number, indent = 0): string {
   if (width === Infinity) return text;
   const room = Math.max(width - indent, indent === 0 ? 1 : NARROWEST);
@@ -98,7 +98,7 @@ export interface Field {
   readonly tone?: Tone | undefined;
 }
 
-/** Shows one field a line, whole: a value that is longer than the line continues below. Values begin after `least` cells or more. */
+/** Shows one field a line, whole: a longer value continues below. Values begin after `least` cells or more. */
 export function fieldsText(fields: readonly Field[], screen: Screen, least = 0): string {
   const widest = Math.max(
     least,

@@ -1,12 +1,12 @@
 import { OUTAGE_LOOKUP_MS, withJitter } from '../../orders/rules/schedule.ts';
 
-/** `failed`: no whole answer came, or a 5xx. `nothing`: the request was never tried, or its reply is about the account (429, 401, 403). */
+/** `failed`: no whole answer, or a 5xx. `nothing`: never tried, or a reply about the account (429, 401, 403). */
 export type Health = 'answered' | 'failed' | 'unreachable' | 'nothing';
 
 export const BREAKER_LANES = ['create', 'lookup'] as const;
 export type BreakerLane = (typeof BREAKER_LANES)[number];
 
-/** Different subjects that fail in a row before the breaker opens. */
+/** How many different subjects must fail in a row before the breaker opens. */
 export const FAILURES_TO_OPEN = 3;
 const FIRST_OPEN_MS = 1_000;
 
@@ -14,17 +14,17 @@ const FIRST_OPEN_MS = 1_000;
 export interface BreakerState {
   /** The latest subjects that failed since a request was answered, each once; no more than it takes to open. */
   readonly failed: readonly string[];
-  /** Since it was last closed, without those after failed probes. */
+  /** Openings since the breaker was last closed, without those after failed probes. */
   readonly openings: number;
   readonly openingsEver: number;
   readonly openUntil: number;
-  /** When it last opened. Requests that began by then fail for the same reason: they decide nothing more. */
+  /** When the breaker last opened. Requests that began by then fail for the same reason and decide nothing more. */
   readonly openedAt: number;
-  /** A look-up, which creates nothing, must be answered before the next create: a failed create may be taken. */
+  /** True while a look-up must be answered before the next create, because a failed create may have been taken. */
   readonly needsProbe: boolean;
-  /** Look-ups in a row that were to show whether creates may go again, and failed. */
+  /** How many look-ups in a row failed that were to show whether creates may go again. */
   readonly failedProbes: number;
-  /** Creates that may be in flight together while it is closed; grows by one with each that is answered. */
+  /** How many creates may be in flight while the breaker is closed. Grows by one with each answered create. */
   readonly width: number;
 }
 
@@ -47,8 +47,8 @@ export interface EndedRequest {
 }
 
 /**
- * Opens after three different subjects have failed in a row, so that one order alone opens nothing, or at once if the
- * exchange is out of reach; for 1 s, doubling to 10 s.
+ * Opens the breaker if three different subjects fail in a row, so that one order alone opens nothing, and at once if
+ * the exchange is out of reach. The breaker is open for 1 s, then twice as long each time, up to 10 s.
  */
 export function nextBreaker(
   state: BreakerState,
@@ -82,7 +82,7 @@ export function nextBreaker(
 
 export type EndedProbe = Pick<EndedRequest, 'health' | 'startedAt'>;
 
-/** If a probe is answered, one create may go. A failed look-up is enough if creates failed only because they did not reach the exchange. */
+/** After an answered probe one create may go. If creates only failed to arrive, a failed look-up is enough, too. */
 export function afterProbe(state: BreakerState, { health, startedAt }: EndedProbe, now: number, random: number) {
   if (!state.needsProbe || state.openUntil > now) return state;
   const isReached = health === 'answered' || (health === 'failed' && state.failed.length === 0);
@@ -96,13 +96,13 @@ export function afterProbe(state: BreakerState, { health, startedAt }: EndedProb
   };
 }
 
-/** The most requests of a lane in flight: one while half-open. A failed create keeps its place until a create is answered. */
+/** The most requests of a lane in flight; 1 if half-open. A failed create keeps its place until one is answered. */
 export function mostInFlight(state: BreakerState, lane: BreakerLane, concurrency: number): number {
   if (state.openUntil > 0) return 1;
   return lane === 'create' ? Math.max(1, Math.min(state.width, concurrency) - state.failed.length) : concurrency;
 }
 
-/** The time that the request took counts: the breaker is open for the rest, and for a moment at the least. */
+/** Returns for how many ms the breaker opens: the full time less the time of the request, but at least about 1 s. */
 function openingMs(openingsBefore: number, tookMs: number, random: number): number {
   const fullMs = Math.min(withJitter(FIRST_OPEN_MS * 2 ** Math.min(openingsBefore, 12), random), OUTAGE_LOOKUP_MS);
   return Math.max(withJitter(FIRST_OPEN_MS, random), fullMs - tookMs);

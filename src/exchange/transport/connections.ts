@@ -11,7 +11,7 @@ const FREE_SOCKETS = 32;
 
 export class Connections {
   readonly #http = new http.Agent({ keepAlive: true, maxFreeSockets: FREE_SOCKETS });
-  // Said, since NODE_TLS_REJECT_UNAUTHORIZED=0 would otherwise show the key to anybody in between.
+  // Set explicitly, because NODE_TLS_REJECT_UNAUTHORIZED=0 would otherwise show the key to anybody in between.
   readonly #https = new SecureAgent({ keepAlive: true, maxFreeSockets: FREE_SOCKETS, rejectUnauthorized: true });
   readonly #server: Pick<http.RequestOptions, 'protocol' | 'hostname' | 'port'>;
   readonly #clock: Pick<Clock, 'monotonic'>;
@@ -23,7 +23,7 @@ export class Connections {
     this.#clock = clock;
   }
 
-  /** got's option for the function that sends. Node copies got's forty options several times, which takes a sixth of a request; only these differ. */
+  /** got's option for the function that sends. Only a few options pass: copying all takes a sixth of a request. */
   readonly request = (
     { pathname, search }: URL,
     { method, headers }: http.RequestOptions,
@@ -46,7 +46,7 @@ export class Connections {
     if (socket !== undefined) this.#answeredAt.set(socket, this.#clock.monotonic());
   }
 
-  /** Closes connections that were idle for too long. Each create calls it, because a timer is late if the process stood still. */
+  /** Closes connections that were idle for too long. Creates call this, because a stalled process's timers are late. */
   closeIdle(): void {
     const latest = this.#clock.monotonic() - REUSE_WITHIN_MS;
     for (const { freeSockets } of [this.#http, this.#https]) {
@@ -66,12 +66,12 @@ export class Connections {
   }
 }
 
-/** The errors that ended requests whose connections were reset: the reset itself is reported in their place. */
+/** The errors that ended requests by a reset, because got reports the reset instead. */
 export const endedBy = new WeakMap<ClientRequest, Error>();
 
 /**
- * Has a request without an answer reset its connection: one that is closed in order would still bring its bytes to
- * the exchange, after look-ups have shown that nothing was made.
+ * Makes a request that ends without an answer reset its connection. A connection that is closed in order would still
+ * bring bytes to the exchange, after look-ups have shown that nothing was made.
  */
 function endingAtOnce(request: ClientRequest, isAnswered: () => boolean): ClientRequest {
   const destroy = request.destroy.bind(request);
@@ -88,18 +88,18 @@ function endingAtOnce(request: ClientRequest, isAnswered: () => boolean): Client
   return request;
 }
 
-/** Fails a request whose answer is 101 (switching protocols): nothing would close its socket, which would keep the process from ending. */
+/** Fails a request whose answer is 101 (switching protocols): its open socket would keep the process from ending. */
 function withoutUpgrade(request: ClientRequest): ClientRequest {
   return request.once('upgrade', (_response, socket) => {
     socket.destroy();
-    // Node takes such a request for done: it emits nothing more by itself.
+    // Node takes such a request for done, and emits nothing more by itself.
     request.emit('error', Object.assign(new Error('101'), { code: 'SWITCHED_PROTOCOLS' }));
   });
 }
 
 const tcpSockets = new WeakMap<Duplex, Socket>();
 
-/** An agent whose connections are made over TCP sockets of its own, because Node resets TCP sockets alone. */
+/** An agent that makes connections over TCP sockets of its own, because Node resets only TCP sockets. */
 class SecureAgent extends https.Agent {
   override createConnection(options: https.RequestOptions, callback?: (error: Error | null, stream: Duplex) => void) {
     const { host, port } = options as { host: string; port: number };

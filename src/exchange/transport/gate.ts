@@ -27,20 +27,20 @@ export interface TurnReport {
   readonly isRateLimited?: boolean;
 }
 
-/** The right to send one request. It must be ended, or disposed of, which is the same. */
+/** The right to send one request. Its user must end it; disposing of it ends it too. */
 export interface Turn extends Disposable {
   readonly lane: Lane;
-  /** The sender sets it; a turn in which nothing was sent counts for nothing. */
+  /** The sender sets the report. A turn in which nothing was sent does not count. */
   report: TurnReport;
-  /** The request leaves now, and was sent unless a later report proves that it was not. */
+  /** Notes that the request leaves now. It counts as sent unless a later report proves that it was not. */
   leave(): void;
   end(): void;
 }
 
-/** A lane's circuit breaker; it is open also while the account is restrained. */
+/** A lane's circuit breaker, which is open while the account is restrained, too. */
 export interface BreakerView extends Pick<BreakerState, 'openings' | 'openingsEver' | 'needsProbe' | 'failedProbes'> {
   readonly isOpen: boolean;
-  /** The time for which it is still open; 0 when it is closed or half-open. */
+  /** How long the breaker stays open, in ms; 0 if it is closed or half-open. */
   readonly openForMs: number;
 }
 
@@ -72,7 +72,7 @@ export class Gate {
   readonly #breakers: Record<BreakerLane, BreakerState> = { create: CLOSED, lookup: CLOSED };
   readonly #inFlight: Record<Lane, number> = { person: 0, create: 0, lookup: 0 };
   readonly #places: Record<Lane, number> = { person: 0, create: 0, lookup: 0 };
-  /** Requests that go back into the queue when one has ended: their lanes are full. */
+  /** Requests whose lanes are full. They go back into the queue when a turn ends. */
   readonly #behind: (() => void)[] = [];
   readonly #closing = new AbortController();
   readonly #account: GateOptions['account'];
@@ -92,7 +92,7 @@ export class Gate {
     this.#pauseWhileFull();
   }
 
-  /** No request was answered since a breaker opened. */
+  /** True if no request was answered since a breaker opened. */
   get isSilent(): boolean {
     return this.#isSilent;
   }
@@ -119,7 +119,7 @@ export class Gate {
     };
   }
 
-  /** Undefined if the breaker lets none go or `signal` aborts first. p-queue is not given the signal: it would free the place of a turn in use. */
+  /** Undefined if the breaker is open or `signal` aborts. p-queue gets no signal: it would free the place of a turn. */
   turn(request: TurnRequest, signal?: AbortSignal): Promise<Turn | undefined> {
     const { lane } = request;
     const place = this.#nextPlace(lane);
@@ -216,7 +216,7 @@ export class Gate {
     const [now, random] = [this.#clock.monotonic(), health === 'answered' ? 0 : this.#clock.random()];
     const everBefore = this.#openingsEver;
     if (lane !== 'person') {
-      // At most `exchange.concurrency` + 1 creates are lost before a look-up shows how the exchange does.
+      // At most `exchange.concurrency` + 1 creates are lost before a look-up shows the state of the exchange.
       const failures = lane === 'create' ? Math.min(FAILURES_TO_OPEN, this.#queue.concurrency + 1) : FAILURES_TO_OPEN;
       this.#breakers[lane] = nextBreaker(this.#breakers[lane], { ...ended, lane, subject }, now, random, failures);
     }

@@ -10,7 +10,7 @@ export interface HttpRequest {
   readonly body?: string;
   /** Texts of the request that must stand in no error, even if the exchange quotes them. */
   readonly secrets?: readonly string[];
-  /** The whole answer goes to a person: with its headers, and without the key, whatever its status. */
+  /** The whole answer is for a person: with its headers, and without the key, whatever the status. */
   readonly isExamined?: true;
 }
 
@@ -19,7 +19,7 @@ export interface HttpResponse {
   readonly retryAfter?: string;
   /** The body as received, without a byte order mark; if it is no UTF-8 each byte is a character. */
   readonly body: string;
-  /** False if it is none, and so no JSON. */
+  /** False if the body is no UTF-8, and so no JSON. */
   readonly isUtf8?: false;
   readonly headers?: IncomingHttpHeaders;
 }

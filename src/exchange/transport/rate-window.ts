@@ -4,11 +4,11 @@ import type { Clock } from '../../base/clock.ts';
 export interface RateLimit {
   readonly requests: number;
   readonly intervalMs: number;
-  /** How long a request counts: until an interval after its end (`proved`), or after it left, with starts evenly spaced (`paced`). */
+  /** A request counts until an interval after its end (`proved`) or after it left, with even spacing (`paced`). */
   readonly mode?: 'proved' | 'paced';
 }
 
-/** Requests that ended at `at` or shortly before, on the monotonic clock; if `at` is in the future, they may leave until then. */
+/** Requests that ended by `at`, on the monotonic clock. If `at` is in the future, they may still leave until then. */
 export interface SpentRequests {
   readonly at: number;
   readonly requests: number;
@@ -16,9 +16,9 @@ export interface SpentRequests {
 
 /** The part of a paced limit that is used; the rest is for requests that the network brings closer together. */
 const USED = 0.95;
-/** A start that comes late by less is made up for by the next ones: timers and commits delay single starts. */
+/** Later starts make up for a start that is late by at most this, because timers and commits delay single starts. */
 const MOST_LATE_MS = 50;
-/** The same as a part of the interval. It is less than the unused part, so that no window has more starts than the limit. */
+/** The same limit as a part of the interval. The unused part is larger, so no window exceeds the rate limit. */
 const MOST_LATE = 1 / 25;
 const SLOW_MS = 60_000;
 const SLOWER = 2;
@@ -30,7 +30,7 @@ const REMEMBERED_PARTS = 32;
 
 /**
  * A request counts from its start until `intervalMs` after its end, because the exchange saw it in between; if paced,
- * only until it has left, with starts evenly spaced.
+ * until `intervalMs` after it left, with starts evenly spaced.
  */
 export class RateWindow {
   readonly limit: RateLimit;
@@ -51,14 +51,14 @@ export class RateWindow {
     }
   }
 
-  /** `onChange` is called when the room changes by requests of others. */
+  /** `onChange` is called if requests of other accounts change the room. */
   watch(_onChange: () => void): Disposable {
     return { [Symbol.dispose]: () => {} };
   }
 
   roomCame(): void {}
 
-  /** Milliseconds until one more request may start: 0 for now, undefined until one that is running has ended. */
+  /** Milliseconds until one more request may start: 0 for now, undefined until a running request has ended. */
   waitMs(now: number): number | undefined {
     this.#forget(now);
     const spacedMs = this.#spacing?.waitMs(now) ?? 0;
@@ -77,7 +77,7 @@ export class RateWindow {
     this.#spacing?.slowDown(now);
   }
 
-  /** It has ended at `now`, or left if the limit is paced; a request that was proved not to have left does not count. */
+  /** A request ended at `now`, or left if the limit is paced. It does not count if it was proved not to have left. */
   end(now: number, wasSent: boolean): void {
     this.#running -= 1;
     if (!wasSent) return;
@@ -85,7 +85,7 @@ export class RateWindow {
     addTo(this.#ended, { from: now, at: now, requests: 1 }, this.limit.intervalMs / PARTS);
   }
 
-  /** The ended requests that still count are in some 33 groups. */
+  /** Returns the number of running requests, and the ended ones that still count, in some 33 groups. */
   spent(now: number): { readonly running: number; readonly ended: readonly SpentRequests[] } {
     this.#forget(now);
     const ended: Group[] = [];
@@ -137,7 +137,7 @@ export class Spacing {
     return Math.max(0, this.#nextAt - now);
   }
 
-  /** One request starts. After a time without any the next one waits for a whole gap: nothing is saved up. */
+  /** Notes a start. After a time without starts the next one still waits for a whole gap: no start is saved up. */
   start(now: number): void {
     const isLate = now - this.#nextAt <= this.#mostLateMs;
     const gapMs = now < this.#slowUntil ? this.#gapMs * SLOWER : this.#gapMs;
@@ -151,14 +151,14 @@ export class Spacing {
 }
 
 /**
- * The sliding window of accounts that share one limit: the requests of each count for all. Room is dealt out in turn, one
+ * The sliding window of accounts that share one limit: each request counts for all. Room is dealt out in turn, one
  * request each, so that no account waits for the backlog of another.
  */
 export class SharedWindow {
-  /** Of all accounts. */
+  /** The window of all accounts together. */
   readonly window: RateWindow;
   readonly #clock: Clock;
-  /** The members that watch; the one whose request started last comes last. */
+  /** The members that watch. A member whose request starts goes to the end. */
   #members: Member[] = [];
   /** While room is dealt out: the only member that may start a request. */
   #turnOf: Member | undefined;
@@ -170,7 +170,7 @@ export class SharedWindow {
     this.#clock = clock;
   }
 
-  /** The window as one account uses it; `spent` are requests of its own, which the shared one knows already. */
+  /** The window as one account uses it. `spent` are the account's own requests, which the shared window has already. */
   member(spent: readonly SpentRequests[]): RateWindow {
     return new Member(this, spent);
   }
@@ -189,7 +189,7 @@ export class SharedWindow {
     if (this.#turnOf === member) this.#turnOf = undefined;
     const others = this.#members.filter((one) => one !== member);
     if (others.length < this.#members.length) this.#members = [...others, member];
-    // The queues of members without room would continue.
+    // Members without room must know, because their queues would continue.
     if (!this.#isDealing) for (const other of others) other.changed();
   }
 

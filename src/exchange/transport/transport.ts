@@ -13,7 +13,7 @@ export type Connect = (account: string, apiKey: () => string) => Transport;
 
 interface TransportOptions {
   readonly baseUrl: string;
-  /** The merchant key in force, asked for each request: it may change. */
+  /** Returns the merchant key in force. It is called for each request, because the key may change. */
   readonly apiKey: () => string;
   /** Deadline of a whole call, in milliseconds. */
   readonly timeoutMs: number;
@@ -31,13 +31,13 @@ const DECOMPRESS: ReadonlyMap<string | undefined, Decompress> = new Map([
 const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * The exchange over HTTP. It retries nothing and follows no redirect: a retry would slip past the rate limit and could
+ * The exchange over HTTP. Retries nothing and follows no redirect: a retry would slip past the rate limit and could
  * create twice, a redirect would carry the key elsewhere.
  *
- * Look-ups use any kept connection. On one that the exchange has just closed, nothing could tell whether a create was
- * taken, and servers close connections that have been idle for a while (after 1 s at the earliest, mostly after 5 s to
- * 75 s). So a create takes a kept connection only when an answer came over it a moment ago, as happens when many go out;
- * a lone one takes a fresh connection. Should the exchange close even that, the outcome is unknown, as with any reset.
+ * Look-ups use any kept connection. If the exchange has just closed a connection, nothing can tell whether a create on
+ * it was taken, and servers close idle connections (after 1 s at the earliest, mostly after 5 s to 75 s). So a create
+ * takes a kept connection only if an answer came over it a moment ago, as happens if many creates go out. A lone create
+ * takes a fresh connection. If the exchange closes even that, the outcome is unknown, as after any reset.
  */
 export function httpTransport(options: TransportOptions, clock: Pick<Clock, 'monotonic'> = systemClock()): Transport {
   const creates = new Connections(options.baseUrl, clock);
@@ -45,7 +45,7 @@ export function httpTransport(options: TransportOptions, clock: Pick<Clock, 'mon
   const client = got.extend({
     prefixUrl: options.baseUrl,
     headers: { accept: 'application/json', 'accept-encoding': 'gzip, br', 'user-agent': 'order-sync' },
-    // got prepares each answer a second time for this, also one that is not compressed.
+    // With `true`, got prepares each answer a second time, even if it is not compressed.
     decompress: false,
     retry: { limit: 0 },
     followRedirect: false,
@@ -65,7 +65,7 @@ export function httpTransport(options: TransportOptions, clock: Pick<Clock, 'mon
       let sent: ClientRequest | undefined;
       stream.once('request', (made: ClientRequest) => (sent = made));
       stream.once('response', ({ socket }: { socket?: Socket }) => (isPost ? creates : lookups).noteAnswer(socket));
-      // got would add a listener of its own to the signal three times a request.
+      // got would add three listeners of its own to the signal for each request.
       const abort = () => stream.destroy(Object.assign(new Error('aborted'), { code: 'ERR_ABORTED' }));
       const forget = onAbort(signal, abort);
       try {
@@ -92,14 +92,14 @@ function begin(client: Got, { method, path, headers, body }: HttpRequest, apiKey
   if (method === 'POST') sent['content-length'] = String(Buffer.byteLength(body ?? ''));
   if (body !== undefined) sent['content-type'] = 'application/json';
   const stream = client.stream(path.replace(/^\//, ''), { headers: sent });
-  // As got's option the body would be ended a turn later, and an answer that is faster costs the connection.
+  // If the body were got's option, it would end a turn later, and a faster answer would cost the connection.
   if (method === 'POST') stream.end(body);
   return stream;
 }
 
 /** An error of a stream without a listener would end the process. */
 const ignore = () => {};
-/** The properties of a stream of got that hold others. */
+/** The properties by which a stream of got refers to other objects. */
 const NOTHING = {
   options: undefined,
   response: undefined,
@@ -109,9 +109,9 @@ const NOTHING = {
 };
 
 /**
- * Empties a stream whose request has ended. V8 keeps each stream that can be written, with all that it holds, until it collects
- * the whole memory: its constructor assigns a function that refers to it, and such functions are made among the old objects.
- * Emptied, a request costs a sixth less.
+ * Empties a stream whose request has ended, which makes a request a sixth cheaper. V8 keeps each writable stream, with
+ * all that it holds, until it collects the whole memory: the stream's constructor assigns a function that refers to the
+ * stream, and V8 makes such functions among the old objects.
  */
 function emptyOnceClosed(stream: Request, sent: ClientRequest | undefined): void {
   const empty = () => {
@@ -124,7 +124,7 @@ function emptyOnceClosed(stream: Request, sent: ClientRequest | undefined): void
   else sent?.once('close', empty);
 }
 
-/** Reads the bytes of an answer as they come. It uses events, because a wait for a stream's end costs a tenth of a request. */
+/** Reads the bytes of an answer by events, because a wait for a stream's end costs a tenth of a request. */
 function readAll(stream: Request, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -134,7 +134,7 @@ function readAll(stream: Request, maxBytes: number): Promise<Buffer> {
       chunks.push(chunk);
       if (size <= maxBytes) return;
       reject(tooLarge(maxBytes));
-      // At once, so that the connection is closed before the rest of the answer has come.
+      // Destroyed at once, so that the connection is closed before the rest of the answer has come.
       stream.destroy();
     });
     stream.once('end', () => {
@@ -166,7 +166,7 @@ function responseOf(
   };
 }
 
-/** Decompresses an answer. Throws `TransportError` if it is too large, zlib's error if it is broken. */
+/** Decompresses an answer. Throws `TransportError` if the answer is too large, zlib's error if it is broken. */
 function decompressed(bytes: Buffer, encoding: string | undefined, maxBytes: number): Buffer {
   const decompress = bytes.length === 0 ? undefined : DECOMPRESS.get(encoding?.trim().toLowerCase());
   try {
@@ -197,7 +197,7 @@ function transportError(error: unknown, stream: Request, request: HttpRequest, {
   });
 }
 
-/** Nothing left when no connection was ever made on a socket of this request's own. */
+/** True if the request had a socket of its own, and that was never connected. */
 function wasNeverSent({ reusedSocket, response, timings }: Request, isSecure: boolean): boolean {
   if (reusedSocket === true || response !== undefined) return false;
   return (isSecure ? timings?.secureConnect : timings?.connect) === undefined;

@@ -17,16 +17,16 @@ export interface Destination {
   readonly connectTimeoutMs: number;
 }
 
-/** One connection. Waiting for one of the pool has no limit, making one has. */
+/** One connection. Making a connection has a time limit; waiting for one of the pool has none. */
 export class Client extends pg.Client {
   readonly server: DatabaseHost;
 
   constructor(config: pg.ClientConfig & { readonly destination: Destination }) {
     const { server, connectTimeoutMs } = config.destination;
-    // The pool hides the password from code that lists its options.
+    // The pool hides the password from enumeration, so the spread does not copy it.
     super({ ...config, ...server, password: config.password, connectionTimeoutMillis: connectTimeoutMs });
     this.server = server;
-    // A server that waits for an answer which never comes would keep the connection, and that this process, for a minute.
+    // A server that waits in vain for an answer would keep the connection, and so this process, for a minute.
     this.connection.on('error', () => this.breakOff());
   }
 
@@ -42,7 +42,7 @@ export function clientsOf(pool: pg.Pool): ReadonlySet<Client> {
   return clients;
 }
 
-/** Ends the statements that run when `hurry` aborts soon after: the connections are closed then. */
+/** Closes connections `LAST_ANSWER_MS` after `hurry` aborts, so that their statements end. */
 export function breakOffLate(clients: ReadonlySet<Client>, hurry: AbortSignal): void {
   const begin = () => {
     const late = [...clients];
@@ -51,7 +51,7 @@ export function breakOffLate(clients: ReadonlySet<Client>, hurry: AbortSignal): 
   hurry.addEventListener('abort', begin, { once: true });
 }
 
-/** Texts of the exchange or other programs may contain NUL. */
+/** Replaces NUL, which texts of the exchange or of other programs may contain. */
 export function storableValues(values: readonly unknown[]): unknown[] {
   return values.map((value) => (typeof value === 'string' && value.includes('\0') ? storable(value) : value));
 }
@@ -78,7 +78,7 @@ export function clientConfig(place: PostgresDatabase): pg.ClientConfig {
   return {
     user: place.user,
     database: place.name,
-    // A function, or the driver would look for a password in the environment and in a file of the user's.
+    // A function, because the driver would otherwise look for a password in the environment and in a user's file.
     password: passwordsOf(place),
     ssl: tlsOf(place),
     keepAlive: true,
@@ -89,18 +89,18 @@ export function clientConfig(place: PostgresDatabase): pg.ClientConfig {
   };
 }
 
-/** Returns a function that reads the password for each new connection: a password changed in its file holds for the next one. */
+/** Returns a function that reads the password for each new connection, so that a change in its file counts. */
 function passwordsOf(place: PostgresDatabase): () => string {
   let { password = '' } = place;
   return () => {
     password = rereadPassword(place) ?? password;
-    // The driver sends no empty one.
+    // The driver sends no empty password.
     if (password !== '') return password;
     throw new StoreError('denied', `${place.address} asks for a password and none is set; set database.passwordFile`);
   };
 }
 
-/** How connections are encrypted, as the driver takes it. Throws `StoreError` if the file of the authorities is of no use. */
+/** Returns how connections are encrypted, as the driver takes it. Throws `StoreError` if `tlsCaFile` is unusable. */
 function tlsOf({ tls, tlsCaFile }: PostgresDatabase) {
   if (tls === 'off') return false;
   if (tls === 'require') return { rejectUnauthorized: false };
@@ -108,7 +108,7 @@ function tlsOf({ tls, tlsCaFile }: PostgresDatabase) {
   let ca = readAuthorities(tlsCaFile);
   return {
     rejectUnauthorized: true,
-    /** Read by the driver for each new connection: a file that was replaced holds for the next. */
+    /** The driver reads this for each new connection, so that a replaced file counts. */
     get ca() {
       try {
         ca = readAuthorities(tlsCaFile);

@@ -11,15 +11,15 @@ import { isAborted, isConnectionLost, isNameLost, isReadOnly, isStale, postgresE
 import { Primary } from './hosts/primary.ts';
 
 const IDLE_MS = 10_000;
-/** Connections keep plans, and one that was made for a small table is slow on a large one. One in use is closed after its use. */
+/** Connections keep plans, and a plan made for a small table is slow on a large one. A busy connection closes later. */
 const LIFETIME_S = 60;
-/** Statements that have a name: they are parsed and planned once a connection. The program has fewer of them. */
+/** The most statements with a name, which are parsed and planned once a connection. The program has fewer. */
 const KEPT_STATEMENTS = 500;
 export const MOST_STALE = 3;
 
 interface ConnectionOptions {
   readonly max: number;
-  /** True (the default) if statements have names, under which sessions keep them. A snapshot cannot begin again when a pooler has lost one. */
+  /** True (the default) if statements have names, which sessions keep. A snapshot cannot restart if a name is lost. */
   readonly areNamed?: boolean;
   readonly answerTimeoutMs?: number;
   readonly hurry?: AbortSignal | undefined;
@@ -33,7 +33,7 @@ export interface Lent extends Disposable {
   exec(text: string): Promise<{ readonly rows: readonly Record<string, unknown>[]; readonly command: string }>;
   /** Calls `onNotice` for each notice of a channel with its payload, until the connection ends. */
   listen(channel: string, to: { onNotice(payload: string): void; onEnd(): void }): Promise<void>;
-  /** Returns the connection to the pool; it is closed if it was lost, or may be in the middle of something. */
+  /** Returns the connection to the pool, or closes it if it was lost or `isUseless`. */
   release(isUseless?: boolean): void;
 }
 
@@ -42,7 +42,7 @@ export interface Connections extends AsyncDisposable {
   lend(): Promise<Lent>;
 }
 
-/** Prepares connections to a database; the first is made when one is needed. Throws `StoreError` if the certificates cannot be read. */
+/** Prepares connections; the first is made when needed. Throws `StoreError` if the certificates cannot be read. */
 export function openConnections(place: PostgresDatabase, options: ConnectionOptions): Connections {
   const { primary = new Primary(place), max } = options;
   const pool = new pg.Pool({
@@ -51,7 +51,7 @@ export function openConnections(place: PostgresDatabase, options: ConnectionOpti
     Client: Client as never,
     idleTimeoutMillis: IDLE_MS,
     maxLifetimeSeconds: LIFETIME_S,
-    // Statements that do not wait for each other share a way to the server and back.
+    // Statements that do not wait for each other share a round trip.
     pipeline: true,
     ...primary.poolOptions,
   });
@@ -73,7 +73,7 @@ class Pool implements Connections {
   readonly #links = new WeakMap<pg.PoolClient, Link>();
   readonly #primary: Primary;
   readonly #following: Disposable;
-  /** Raised when prepared statements are stale, or another server takes writes: connections of an earlier epoch are replaced. */
+  /** Raised when prepared statements are stale, or another server takes writes. Older connections are then replaced. */
   #epoch = 0;
   /** A pooler that changes sessions between transactions loses the names. */
   #keepsNames: boolean;
@@ -153,7 +153,7 @@ class Pool implements Connections {
     if (!this.#keepsNames) return undefined;
     const known = this.#names.get(text);
     if (known !== undefined || this.#names.size >= KEPT_STATEMENTS) return known;
-    // By its text: a pooler may give the connection a session with prepared statements of another process.
+    // Named by a hash of the text, because a pooler may give the connection a session of another process.
     const name = `order_sync_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
     this.#names.set(text, name);
     return name;
@@ -198,7 +198,7 @@ class Link implements Lent {
     return { rows, numAffectedRows: BigInt(rowCount ?? 0) };
   }
 
-  /** As Kysely asks: with a statement that was built for this once. */
+  /** Runs a statement that Kysely built for one use, without a name. */
   async query<Row>(text: string, values: readonly unknown[]) {
     return await this.#send<Row>({ text, values: storableValues(values) });
   }
@@ -228,7 +228,7 @@ class Link implements Lent {
     const { client, address, hurry } = this.#options;
     const answerTimeoutMs = hurry?.aborted === true ? LAST_ANSWER_MS : this.#options.answerTimeoutMs;
     try {
-      // The type of the driver does not name the limit.
+      // The driver's type lacks `query_timeout`.
       const limited = answerTimeoutMs === undefined ? query : { ...query, query_timeout: answerTimeoutMs };
       const result = (await client.query(limited)) as unknown as pg.QueryResult & { rows: Row[]; command: Command };
       this.#failure = undefined;
@@ -237,7 +237,7 @@ class Link implements Lent {
       if (isStale(error)) this.#options.onStale(error);
       if (isConnectionLost(error) || isReadOnly(error)) this.#options.onLost(isReadOnly(error));
       this.#isLost ||= isConnectionLost(error) || isStale(error);
-      // Errors of statements behind the one that failed say nothing.
+      // After a failed statement, later ones only fail because the transaction is aborted, so the first failure counts.
       if (!isAborted(error) || this.#failure === undefined) this.#failure = postgresError(error, address);
       throw this.#failure;
     }

@@ -6,7 +6,7 @@ const DENIED = 'refuses what the user may not do';
 
 type Meaning = readonly [said: RegExp, problem: StoreProblem, meaning: string, advice: string];
 
-/** By the code and message: `$1` stands for a part of it and `ROLE` for the user. PgBouncer has one code for all. The first that fits counts. */
+/** By code and message; the first that fits counts. `$1` is a part of the text, `ROLE` the user; 08P01 is PgBouncer. */
 const MEANINGS: readonly Meaning[] = [
   [
     /^08P01 .*statement pooling/,
@@ -66,19 +66,19 @@ const MEANINGS: readonly Meaning[] = [
   [/^(42P01|42703|42883|42P07)/, 'unusable', 'has other tables than this version', 'run: order-sync db status'],
 ];
 
-/** The refusals of a row's values. `P0` and the classes that PostgreSQL leaves to others are those of a merchant's own triggers. */
+/** Refusals of a row's values. `P0` and the classes that PostgreSQL leaves free come from a merchant's own triggers. */
 const REFUSED = /^(2[23]|44|P0|(?!5[3-8]|72|XX)[5-9I-Z])/;
 
 /** Codes that speak of the server, the connection or a lock, even in a function, and not of the row. */
 const NOT_OF_FUNCTIONS = /^(08|25006|28|40|53|55P03|57P|58|XX00[12])/;
 
-/** The codes of a connection that cannot be encrypted in the way that is set. */
+/** Codes of a connection that cannot be encrypted in the way that is set. */
 const TLS = /^(CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|ERR_TLS|ERR_SSL|EPROTO)/;
 
-/** After these the same work may be done at once: nothing of it was written. */
+/** Codes after which the same work may be done again at once, because nothing was written. */
 const RETRIED = /^(40001|40P01|57P0|08|25P03|53300)/;
 
-/** Says what an error of the driver means. The program's own errors are returned as they are: ask only about errors of the driver. */
+/** Says what an error of the driver means. Returns a `StoreError` as it is. Other errors must not come here. */
 export function postgresError(error: unknown, address: string): StoreError {
   if (error instanceof StoreError) return error;
   const cause = { cause: error };
@@ -111,18 +111,18 @@ export function postgresError(error: unknown, address: string): StoreError {
   return new StoreError('disk', `${address} is out of reach (${message}); check database.url and its server`, cause);
 }
 
-/** True when the connection is of no further use: it was lost, or the server ends it. */
+/** Returns true if the connection is of no further use: it was lost, or the server ends it. */
 export function isConnectionLost(error: unknown): boolean {
   const cause = error instanceof StoreError ? error.cause : error;
   return !isOfServer(cause) || cause.severity === 'FATAL' || cause.severity === 'PANIC';
 }
 
-/** The server ends the session for a reason of its own: a server with a full disk lets no session in. */
+/** True if the server ends the session for a reason of its own, as a server with a full disk does. */
 function isSessionEnded(error: pg.DatabaseError): boolean {
   return codeOf(error).startsWith('XX') && (error.severity === 'FATAL' || error.severity === 'PANIC');
 }
 
-/** True when the transaction was not committed and may succeed if it is run again: never an error of the store itself. */
+/** Returns true if the transaction was not committed and may succeed if run again; false for the store's own errors. */
 export function isWorthRetry({ problem, cause }: StoreError): boolean {
   if (problem === 'refused' || cause === undefined || cause instanceof StoreError) return false;
   if (isStale(cause)) return true;
@@ -135,7 +135,7 @@ export function isStale(error: unknown): boolean {
   return isNameLost(cause) || (codeOf(cause).startsWith('0A000') && functionOf(cause) === undefined);
 }
 
-/** True if the session has not the prepared statement of that name, or has it already: a pooler gave another session. */
+/** True if the session lacks the prepared statement of a name, or has one already: a pooler gave another session. */
 export function isNameLost(error: unknown): boolean {
   return /^(26000|42P05)/.test(codeOf(error)) && functionOf(error) === undefined;
 }
@@ -156,7 +156,7 @@ export function isTwice(error: unknown): boolean {
   return error instanceof StoreError && /^(23505|42P07|42710)/.test(codeOf(error.cause));
 }
 
-/** The function, such as a merchant's trigger, in which a statement failed by itself. The guards of order-sync have a code of their own. */
+/** Returns the function in which a statement failed, such as a merchant's trigger, unless it is one of order-sync. */
 function functionOf(error: unknown): string | undefined {
   if (!isOfServer(error)) return undefined;
   const { where = '', routine, code = '' } = error;
@@ -173,7 +173,7 @@ function isOfServer(error: unknown): error is pg.DatabaseError {
   return error instanceof pg.DatabaseError;
 }
 
-/** The driver's own words. Of a host with several addresses each has an error of its own. */
+/** Returns the driver's own words. If a host has several addresses, the error of the first address counts. */
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return messageOf(error.errors[0]);
   return error instanceof Error ? error.message : String(error);

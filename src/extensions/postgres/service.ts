@@ -8,7 +8,7 @@ export const postgresService: ServiceMaker = {
     const { address: database, mark } = store;
     for (const text of await store.server()) log.info({ database }, text);
     for (const { text } of await store.weaknesses()) log.warn({ database }, text);
-    // Marks of accounts are of this machine: one without marks treats a database that was put back as any other.
+    // Marks are kept on this machine. Without any, it does not notice a database that was put back.
     if (mark.account === undefined || !(await mark.isMissing())) return {};
     const advice = 'after a restore stop all workers and run: order-sync db accept-restore --account all';
     log.warn({ marks: mark.path, advice }, 'no mark here of any account: an older state is noticed from now on');

@@ -8,7 +8,7 @@ export type Session = Pick<Lent, 'db' | 'exec'>;
 
 const PAGE = 500;
 
-/** The limits of a server or a role are for short work. The planner looks for the way to all rows, not to the first ones. */
+/** The limits of a server or a role are for short work. The planner must plan for all rows, not for the first ones. */
 const BEGIN = `begin isolation level repeatable read read only;
   set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0;
   set local cursor_tuple_fraction = 1`;
@@ -17,7 +17,7 @@ export async function openSnapshot(connections: Pick<Connections, 'lend'>): Prom
   const lent = await connections.lend();
   try {
     await lent.exec(BEGIN);
-    // The moment is that of the first read.
+    // The first read fixes the moment that the snapshot shows.
     await lent.exec('select 1 from kysely_migration limit 1');
   } catch (error) {
     lent.release(true);

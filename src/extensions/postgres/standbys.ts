@@ -21,7 +21,7 @@ interface Reading {
   readonly position: bigint;
   readonly timeLine: string | null;
   readonly lastCommit: string | null;
-  /** The required number of standbys has flushed all up to here; undefined if there are fewer. */
+  /** The position up to which the required number of standbys has flushed; undefined if there are fewer. */
   readonly flushed: bigint | undefined;
 }
 
@@ -44,7 +44,7 @@ export class Standbys {
     return this.#required > 0;
   }
 
-  /** The reason why nothing leaves; kept in memory, because a commit may wait for a standby as well. */
+  /** Why nothing is sent. It is known from memory, because a commit may wait for a standby as well. */
   get failure(): StoreError | undefined {
     const since = Math.min(...[...this.#waits].flat());
     const waitedMs = this.#clock.monotonic() - since;
@@ -77,7 +77,7 @@ export class Standbys {
     return false;
   }
 
-  /** Reads on the connection of a commit. True if the commit is proved. Throws `StoreError` if the connection is lost. */
+  /** Reads on a commit's connection. Returns true if the commit is proved. Throws `StoreError` if that is lost. */
   async judge(lent: Lent, commit: ReplicatedCommit, account: string, isLast: (name: string) => boolean) {
     const { position, timeLine, lastCommit, flushed } = await this.#read(lent, account);
     const isSameLine = timeLine !== null && timeLine === commit.timeLine;
@@ -99,7 +99,7 @@ export class Standbys {
     }
   }
 
-  /** The insert position covers commits that are not flushed yet. One statement, because the list of synchronous standbys may be emptied at any time. */
+  /** The insert position covers unflushed commits. One statement, because the list of standbys may change anytime. */
   async #read(lent: Lent, account: string): Promise<Reading> {
     const { rows } = await lent.exec(`select pg_current_wal_insert_lsn()::text as position,
       order_sync_time_line() as time_line,

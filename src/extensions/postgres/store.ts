@@ -30,7 +30,7 @@ import { Standbys, standbysText, weaknessesOf } from './standbys.ts';
 import { otherTables, takenNames } from './tables.ts';
 import { AccountTransactions } from './writer.ts';
 
-/** A server that is silent for this time is taken for lost; it ends its own work after less. */
+/** A server that is silent for this time counts as lost. It ends its own work sooner. */
 const ANSWER_TIMEOUT_MS = 35_000;
 /** The connection that listens answers one small statement at a time. */
 const NOTICES_TIMEOUT_MS = 5_000;
@@ -59,7 +59,7 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
     await bringUpToDate(place, { applied, expect, hurry, primary, probed: connections });
   // A process that makes the tables may be about to end a move.
   if (expect === 'current' || expect === 'upgrade') await assertNotMoved(connections.db, address);
-  // Only a command that takes any database is here without tables, and it asks for no marks.
+  // Only a command that takes any database comes here without tables, and it reads no marks.
   const hasTables = applied.size > 0 || expect !== 'any';
   const identity = hasTables ? await readIdentity(connections.db, address) : '';
   const readings = undo.use(new Readings({ place, primary, clock, hurry, warn }));
@@ -67,7 +67,7 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
   const standbys = new Standbys(connections, clock, address, place.synchronousStandbys);
   const deps = { address, connections, clock, numbering: {}, standbys };
   const newEvents = new NewEvents();
-  /** One writer for each lease: it knows the last commit. */
+  /** One writer for each lease, because a writer knows the last commit. */
   const writers = new WeakMap<Fence, Writer>();
   const writerOf = (account: string, lease?: Fence): Writer => {
     const known = lease && writers.get(lease);
@@ -187,9 +187,9 @@ async function bringUpToDate(
   }
   if (expect !== 'migrate' && expect !== 'upgrade') return;
   const names = applied.size > 0 ? [] : await takenNames(probed.db);
-  // Nothing is made beside tables with names of ours; but another process may have made them meanwhile.
+  // Tables are not made beside foreign ones of the same names, unless another process has just made ours.
   if (names.length > 0 && (await appliedMigrations(probed)).size === 0) throw foreignTables(address, names);
-  // A change of a large table takes its time.
+  // These connections have no time limit, because a change of a large table takes long.
   await using connections = openConnections(place, { max: 2, hurry, primary });
   for (let tries = 1; ; tries += 1) {
     try {

@@ -23,7 +23,7 @@ export async function takenNames(db: Database): Promise<readonly string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** Throws `StoreError` if a database has a table with the name of one of order-sync: a trial would use and drop it. */
+/** Throws `StoreError` if a table of the database has a name of ours: a trial would use and drop that table. */
 export async function assertNoTables(db: Database, address: string): Promise<void> {
   for (const table of MIGRATED) {
     const { rows } = await sql<{

@@ -11,20 +11,20 @@ import { OlderStateError, type AccountMark } from './marks/marks.ts';
 import { wakeOwner } from './sharing/notices.ts';
 import type { ReplicatedCommit, Standbys } from './standbys.ts';
 
-/** A lost connection or a full server is tried again for this time. */
+/** For how long work is tried again after a lost connection or on a full server. */
 const RETRY_FOR_MS = 2_000;
 const RETRY_WAIT_MS = 50;
 const ASK_AGAIN_MS = 250;
 
-/** The first event on a new time-line gets a multiple of this as its id: no promoted standby lacks more events. */
+/** The first event on a new time-line has a multiple of this as its id. No promoted standby lacks more events. */
 const EVENTS_OF_A_TIME_LINE = 1_000_000_000;
 
-/** A writer waits for the row of the account, and loses it before its heartbeat is over if it stands still. */
+/** A writer waits for the account's row. If the writer stalls, it loses the row before its heartbeat is over. */
 const BEGIN = `begin isolation level read committed;
   set local lock_timeout = '3s'; set local statement_timeout = '30s';
   set local idle_in_transaction_session_timeout = '2s'`;
 
-/** Once the account is locked, no merchant's lock makes all its orders wait, and a weaker `synchronous_commit` of the server is raised. */
+/** Once the account is locked, a merchant's lock must not delay all orders; a weak `synchronous_commit` is raised. */
 const ONCE_LOCKED = `set_config('lock_timeout', '200ms', true),
         case when current_setting('synchronous_commit') in ('off', 'local', 'remote_write')
           then set_config('synchronous_commit', 'on', true) end`;
@@ -107,7 +107,7 @@ export class AccountTransactions implements Transactions {
     }
   }
 
-  /** Records an older state for all that may own the account; if that fails, it is found again. */
+  /** Records an older state for all that may own the account. If that fails, the older state is found again. */
   async #attemptAndTell<Result>(work: Work<Result>): Promise<Attempt<Result>> {
     try {
       return await this.#attempt(work);
@@ -144,7 +144,7 @@ export class AccountTransactions implements Transactions {
     }
   }
 
-  /** Returns the failure if it is not known whether the commit was done; throws if it was not. */
+  /** Returns the failure if the commit may have been done; throws if it was not. */
   async #commit(lent: Lent): Promise<StoreError | undefined> {
     using _ = this.#deps.standbys.waiting();
     try {
@@ -175,7 +175,7 @@ export class AccountTransactions implements Transactions {
     }
     const { lease, mark } = this.#owner;
     const { generation, walked, timeLine } = lease;
-    // A server that does not tell its time-line cannot be held against it.
+    // If the server does not tell its time-line, time-lines are not compared.
     const onLine = timeLine ? `and order_sync_time_line() = ${pg.escapeLiteral(timeLine)}` : '';
     const names = this.#last.map((one) => pg.escapeLiteral(one)).join(', ');
     const isLast = names === '' ? '' : `and last_commit in (${names})`;
@@ -196,7 +196,7 @@ export class AccountTransactions implements Transactions {
     throw await mark.lostCommit(lent.db);
   }
 
-  /** Event ids never come twice: others may have read the events that a promoted standby lacks. */
+  /** Numbers events so that no id comes twice: others may have read events that a promoted standby lacks. */
   async #numberEvents(lent: Lent, server: unknown): Promise<void> {
     const { numbering } = this.#deps;
     const timeLine = typeof server === 'string' ? server : null;
@@ -221,13 +221,13 @@ export class AccountTransactions implements Transactions {
     return rows[0];
   }
 
-  /** A generation before ours is none that followed: the database was put back to before the account was claimed. */
+  /** Throws `OwnedError` if another owner followed. A generation below ours means that the database was put back. */
   #assertNotFollowed(owner: Readonly<Record<string, unknown>> | undefined, generation: number): void {
     if (Number(owner?.['generation'] ?? 0) <= generation) return;
     throw new OwnedError(`another process has taken over the account ${this.#account}`);
   }
 
-  /** The row tells the truth: the lost connection has it locked until the server has ended its transaction. */
+  /** Asks the account's row, which the lost connection keeps locked until the server has ended its transaction. */
   async #wasCommitted(
     { name, failure }: { readonly name: string; readonly failure: StoreError },
     signal: AbortSignal,
@@ -253,7 +253,7 @@ export class AccountTransactions implements Transactions {
         onFailure(error);
       }
       if (signal.aborted) {
-        // Either of the two is the newest now.
+        // Either the last known commit or this one is the newest now.
         if (this.#last.length > 0) this.#last.push(name);
         throw unknown(failure);
       }

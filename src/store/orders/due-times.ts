@@ -6,14 +6,14 @@ import { FIRST_DUE, isDueAfter, type DueKey } from '../find-orders.ts';
 import type { Database } from '../port.ts';
 import { literals, statement, textToFind } from '../statement.ts';
 
-/** When orders of an account are due next, in ms of UTC, by the work that is due; undefined if none is. */
+/** When orders of an account are next due, in ms of UTC, for each kind of work; undefined if none is. */
 interface AccountDue {
   readonly account: string;
-  /** The first create. An order whose create was not recorded is due at once: at 0. */
+  /** The first create. A `sending` order whose outcome was not recorded is due at 0, which is at once. */
   readonly create: number | undefined;
   /** The first verification of an unknown outcome. */
   readonly verify: number | undefined;
-  /** The first look-up of the others. */
+  /** The first look-up of all other orders. */
   readonly follow: number | undefined;
 }
 
@@ -29,7 +29,7 @@ const dueTimesStatement = statement<{ accounts: string }, DueRow>(
 );
 
 function firstDue(state: OrderState) {
-  // A sending order without a time is in flight, or was. The range leaves out the orders that are never due.
+  // A sending order without a time is in flight, or was when its process ended. The range leaves out orders never due.
   const [at, range] =
     state === 'sending'
       ? [sql`coalesce(next_action_at, '')`, sql``]
@@ -54,18 +54,18 @@ function firstOf(row: DueRow, states: readonly (keyof DueRow)[]): number | undef
   return Math.min(...times.map(dueMs));
 }
 
-/** The time of a column in ms of UTC. A text that is no time is due if it sorts before the times of this millennium, as in statements. */
+/** Returns ms of UTC. Text that is no time is due if it sorts before the times of this millennium, as in statements. */
 function dueMs(time: string): number {
   const ms = Date.parse(time);
   return Number.isNaN(ms) ? (time < '2' ? 0 : Number.POSITIVE_INFINITY) : ms;
 }
 
-/** Makes a function that reads in which of some accounts one of the queries, which name `account_owners.account`, finds a row. */
+/** Makes a function that reads in which accounts a query finds a row. The queries name `account_owners.account`. */
 export function accountsWhere<Given extends object = object>(
   queriesOf: (values: Given) => readonly RawBuilder<unknown>[],
 ) {
   const find = statement<Given & { accounts: string }, { account: string }>((v) => {
-    // As a value: SQLite makes a join of `exists`, and may begin it with the rows of all these accounts.
+    // Not `exists`, because SQLite makes a join of that, and may begin with the rows of all these accounts.
     const found = queriesOf(v).map((query) => sql`(${query} limit 1) is not null`);
     return sql`select account from account_owners
       where ${isOneOf('account_owners.account', v.accounts)} and (${sql.join(found, sql` or `)})`;
@@ -76,7 +76,7 @@ export function accountsWhere<Given extends object = object>(
   };
 }
 
-/** Reads in which accounts the sweep of findings has work: time alone brings and ends some, and records may not be compared yet. */
+/** Reads which accounts the sweep must visit: they have followed orders, unresolved findings or uncompared records. */
 export const accountsToJudge = accountsWhere(() => [
   sql`select 1 from merchant_orders as followed where followed.account = account_owners.account
     and followed.state in (${literals(FOLLOWED_STATES)})`,
@@ -102,12 +102,12 @@ type SentState = (typeof SENT_STATES)[number];
 type SentRow = { account: string; at: string; state: SentState };
 type Place = { readonly after: string; readonly limit: number };
 
-/** From one account that has such rows to the next, in the indexes that have these rows alone. */
+/** Goes from account to account in the indexes that hold only waiting rows. */
 const toSendStatement = statement(
   (v: Place) => sql<SentRow>`${waitingIn('pending', v)} union all ${waitingIn('invalid', v)}`,
 );
 
-/** By `limit 1`: with `min()` a plan that was made while there were few reads all rows that wait. */
+/** `limit 1` stands for `min()`, with which a plan made for few rows would read all rows that wait. */
 function waitingIn(state: SentState, v: Place) {
   const rows = sql`from merchant_orders where state = ${sql.lit(state)} and next_action_at is not null`;
   return sql<SentRow>`select * from (
@@ -120,7 +120,7 @@ function waitingIn(state: SentState, v: Place) {
     from waiting where account is not null limit 0 + ${v.limit}) as ${sql.ref(`of_${state}`)}`;
 }
 
-/** Reads which accounts after a place have rows to be sent, due or not: at most `ACCOUNTS_OF_A_LOOK` of each kind of rows. */
+/** Reads which accounts after a place have rows to send, due or not: at most `ACCOUNTS_OF_A_LOOK` of each state. */
 export async function accountsToSend(db: Database, after: string): Promise<AccountsToSend> {
   const { rows } = await toSendStatement(db, { after, limit: ACCOUNTS_OF_A_LOOK });
   const due = new Map<string, number>();
@@ -137,14 +137,14 @@ interface SourcePlace {
   readonly after: DueKey | undefined;
 }
 
-/** An order that is due; `isNew` is 1 for an accepted one that was never looked up, which has sources of its own. */
+/** A due order. `isNew` is 1 for an accepted order that was never looked up; sources of its own serve such orders. */
 type LookupRow = DueLookup & { readonly isNew: number };
 
 type Values = Readonly<Record<string, string | number>>;
 
 const name = (source: LookupSource, what: string) => `${source} ${what}`;
 
-/** One range of an index for each source, in one statement: a round costs little, however few orders are due. */
+/** One statement reads a range of an index for each source, so a round costs little if few orders are due. */
 const lookupsStatement = statement(
   (v: Values) =>
     sql<LookupRow>`${sql.join(
@@ -167,7 +167,7 @@ function dueOf(source: LookupSource, v: Values) {
     order by next_action_at ${direction}, external_order_id ${direction} limit 0 + ${v['limit']}) as due`;
 }
 
-/** Reads up to `limit` due orders of each source, the oldest first; of `newest` the newest first. */
+/** Reads up to `limit` due orders of each source: the oldest first, of the source `newest` the newest first. */
 export async function dueLookups(
   db: Database,
   query: { account: string; limit: number; placeOf: (source: LookupSource) => SourcePlace },

@@ -17,7 +17,7 @@ const intentsStatement = statement((v: { account: string; ids: string }) =>
     .where(isOneOf('external_order_id', v.ids)),
 );
 
-/** The last statement of a transaction: throws `StoreError` if a trigger has undone or changed an intent, which no count of changed rows shows. */
+/** The last statement of a transaction. Throws `StoreError` if a trigger has undone or changed an intent. */
 export async function assertIntents(tx: Transaction, runDeferred: () => Promise<void> | undefined): Promise<void> {
   const byAccount = [...Map.groupBy(tx.intents ?? [], ({ tracking }) => tracking.account)];
   if (byAccount.length === 0) return;

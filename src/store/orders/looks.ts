@@ -1,12 +1,12 @@
 import type { Clock } from '../../base/clock.ts';
 
-/** A hint may come before its commit can be read, and may stand for later commits, so several looks follow it, from this wait on. */
+/** Several looks follow a hint, from this wait on, because its commit, and later ones, may be readable only later. */
 const FIRST_MS = 1;
 const FACTOR = 1.5;
 /** Looks that are closer together than this ignore hints, so that constant inserts do not cause constant looks. */
 const CLOSE_MS = 50;
 
-/** Times the looks at a database: close together after a hint that another program wrote to it, and rare without one. */
+/** Times the looks at a database: close together after a hint that another program wrote, and rare without hints. */
 export class Looks {
   readonly #clock: Pick<Clock, 'sleep'>;
   #waitMs = Infinity;

@@ -26,7 +26,7 @@ export function uncheckedOrderOf(columns: Readonly<Partial<Record<OrderColumn, u
   return orderFrom(columns, null);
 }
 
-/** Reads a row as it was sent; one that never was may lack anything, and has empty text there. */
+/** Reads a row as it was sent. A row that was never sent has empty text for what it lacks. */
 export function sentOrderOf(row: OrderColumns): MerchantOrder {
   return orderFrom(row, '') as MerchantOrder;
 }
@@ -37,7 +37,7 @@ function orderFrom(columns: Readonly<Partial<Record<OrderColumn, unknown>>>, mis
   return order as UncheckedOrder;
 }
 
-/** Reads the columns of a row that order-sync writes; a time or a number that cannot be read must not stop other rows. */
+/** Reads the columns that order-sync writes. An unreadable time or number becomes null or 0, and stops no other row. */
 export function trackingOf(row: OrderRow): Tracking {
   return {
     account: row.account,
@@ -93,13 +93,13 @@ export const ROW_COLUMNS: readonly (keyof OrderRow)[] = [
   'updated_at',
 ];
 
-/** Returns the columns of these fields, as `statement` stores them; it builds with placeholders, so by name. */
+/** Returns the columns of these fields, with their values or, while `statement` builds, their placeholders. */
 export function trackedColumnsOf(tracking: Tracking, fields: readonly TrackedField[]): Updateable<MerchantOrdersTable> {
   const tracked = TRACKED_COLUMNS.filter(([field]) => fields.includes(field));
   return Object.fromEntries(tracked.map(([field, column]) => [column, tracking[field]]));
 }
 
-/** Returns the fields that differ as a bit each. The due time always counts as one, because an unreadable one is read as none. */
+/** Returns a bit for each field that differs. The due time always counts, because an unreadable one reads as null. */
 export function changedFields(before: Tracking, after: Tracking): number {
   let changed = 0;
   TRACKED_FIELDS.forEach((field, place) => {

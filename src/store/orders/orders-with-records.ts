@@ -19,7 +19,7 @@ export interface FollowedRow extends OrderRow {
 const readStatement = statement((v: OrderKey) => followedRow(v));
 const lockStatement = statement((v: OrderKey) => followedRow(v).forNoKeyUpdate());
 
-// Subqueries: a join of the same rows takes eight times as long.
+// A join of the same rows takes eight times as long as these subqueries.
 function followedRow(v: OrderKey) {
   return queries
     .selectFrom('merchant_orders as o')

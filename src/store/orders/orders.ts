@@ -12,7 +12,7 @@ import { queries, statement, textToFind, together } from '../statement.ts';
 
 type FollowedState = 'sending' | (typeof FOLLOWED_STATES)[number];
 
-/** Reads ids of orders in these states, due or not, in their order after `fromId`. Without the index SQLite reads all final orders. */
+/** Reads ids of orders in these states after `fromId`, due or not. Without the index SQLite reads all final orders. */
 export async function orderIds(
   db: Database,
   query: { account: string; states: readonly FollowedState[]; fromId: string; limit: number; notLookedUpSince?: Date },
@@ -37,7 +37,7 @@ const sendingStatement = statement((v: { account: string; until: string; limit: 
     .where('account', '=', textToFind(v.account))
     .where('state', '=', sql.lit('sending'))
     .where((where) => where.or([where('next_action_at', 'is', null), where('next_action_at', '<=', v.until)]))
-    // The index of due orders has them so; the key, which a plan that is kept would read all orders by, does not.
+    // The index of due orders has this order. If ordered by the key, a prepared plan would read all orders.
     .orderBy('next_action_at')
     .limit(v.limit),
 );
@@ -50,7 +50,7 @@ export async function sendingOrders(db: Database, query: { account: string; unti
 const rowOf = (v: OrderKey) =>
   queries
     .selectFrom('merchant_orders')
-    // By name: a kept `select *` fails once the merchant adds a column.
+    // Columns are named, because a prepared `select *` fails once the merchant adds a column.
     .select(ROW_COLUMNS)
     .where((order) => order.and({ account: v.account, external_order_id: v.externalOrderId }));
 const rowStatement = statement((v: OrderKey) => rowOf(v));
@@ -74,7 +74,7 @@ export async function accountWithOrder(db: Database, accounts: readonly string[]
   return row?.account;
 }
 
-/** Locks a row to decide about, because the merchant's programs write it too. Throws `RowLockedError` if one of them keeps it locked. */
+/** Locks a row, because the merchant's programs write it too. Throws `RowLockedError` if one of them keeps a lock. */
 export async function lockOrder(tx: Transaction, account: string, externalOrderId: string) {
   return (await lockStatement(tx, { account, externalOrderId })).rows[0];
 }
@@ -84,7 +84,7 @@ export async function lockFreeOrder(tx: Transaction, account: string, externalOr
   return (await lockFreeStatement(tx, { account, externalOrderId })).rows[0];
 }
 
-/** Counts the orders of each of these states, or those due at `until`; of states with millions of orders it takes as long as they are many. */
+/** Counts the orders of each state, with `until` only due ones. Takes long for states with millions of orders. */
 export async function countByState(db: Database, account: string, states: readonly OrderState[], until?: Date) {
   let orders = db.selectFrom('merchant_orders').where('account', '=', account).where('state', 'in', states);
   if (until !== undefined) orders = orders.where('next_action_at', '<=', until.toISOString());
@@ -110,15 +110,15 @@ const savingStatement = (fields: readonly TrackedField[], isUpdated: boolean) =>
       .set({ ...trackedColumnsOf(v, fields), ...(isUpdated && { updated_at: v.updatedAt }) })
       .where((order) => order.and({ account: v.account, external_order_id: v.externalOrderId }))
       .where('revision', '=', v.previousRevision)
-      // Two owners may have given it the same revision.
+      // Two owners may have written the same revision, with different states.
       .where('state', '=', v.previousState)
       .returning('revision'),
   );
-/** Decisions change few sets of fields; the bound holds if an exchange makes them change others. */
+/** Decisions change few sets of fields. `MOST_STATEMENTS` bounds the statements if an exchange causes many sets. */
 const savingStatements = new Map<number, ReturnType<typeof savingStatement>>();
 const MOST_STATEMENTS = 300;
 
-/** Returns the statement that writes these fields alone: a database writes the indexes of each column that is set, even if its value stays. */
+/** Returns the statement that writes only these fields: a database writes the indexes of each column that is set. */
 function savingOf(changed: number, isUpdated: boolean): ReturnType<typeof savingStatement> {
   const key = isUpdated ? changed : -changed;
   const known = savingStatements.get(key);
@@ -128,14 +128,14 @@ function savingOf(changed: number, isUpdated: boolean): ReturnType<typeof saving
   return saving;
 }
 
-/** Writes the columns of a row that differ from `before`, with its events. Throws `StoreError` if the row has changed since it was read. */
+/** Writes the columns that differ from `before`, and the events. Throws `StoreError` if the row has changed since. */
 export async function saveDecision(tx: Transaction, before: Tracking, decision: Decision, now: Date) {
   const saved = await saveIfUnchanged(tx, before, decision, now);
   if (saved === undefined) throw refused(before, 'was changed since it was read');
   return saved;
 }
 
-/** As `saveDecision`, for a row that an earlier transaction read: undefined if it has changed since; then nothing is written. */
+/** As `saveDecision`, but returns undefined and writes nothing if the row has changed since it was read. */
 export async function saveIfUnchanged(tx: Transaction, before: Tracking, decision: Decision, now: Date) {
   const tracking = { ...decision.tracking, revision: before.revision + 1 };
   const { account, externalOrderId } = tracking;
@@ -146,7 +146,7 @@ export async function saveIfUnchanged(tx: Transaction, before: Tracking, decisio
   const [{ rows }] = await together(save(tx, values), decision.events.length > 0 ? headOf(tx, account) : undefined);
   const [written] = rows;
   if (written === undefined) return undefined;
-  // A trigger that restores the old row counts as a change.
+  // A trigger may restore the old row, which the database counts as a change.
   if (written.revision !== tracking.revision) throw refused(before, 'is left as it was by a trigger; correct that');
   const about = { account, type: 'order', subject: externalOrderId, lookedUpBefore: before.lastLookupAt, now } as const;
   await insertEvents(tx, about, decision.events);

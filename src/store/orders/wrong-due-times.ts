@@ -8,7 +8,7 @@ import { literals, textToFind } from '../statement.ts';
 
 export const CORRECTED_STATES = ['pending', ...FOLLOWED_STATES] as const;
 
-/** A disputed order may be due never: its record may be final. */
+/** A disputed order may never be due, because its record may be final. */
 const DUE_STATES: readonly OrderState[] = CORRECTED_STATES.filter((state) => state !== 'disputed');
 
 export interface WronglyDue {
@@ -50,7 +50,7 @@ export async function wronglyDueOrders(tx: Transaction, query: WronglyDue): Prom
   return (await wronglyDue(tx, query, false).execute()).map((row) => row.external_order_id);
 }
 
-/** Makes `limit` wrongly due orders, or more, due at `to`, except locked ones. Returns their number. */
+/** Makes up to `limit` late and `limit` never due orders due at `to`, except locked ones. Returns their number. */
 export async function correctDueTimes(tx: Transaction, query: Correction): Promise<number> {
   const result = await tx
     .updateTable('merchant_orders')
@@ -76,7 +76,7 @@ const wrong = accountsWhere((v: { due: string; lease: string }) => {
   ];
 });
 
-/** Reads in which accounts a new owner puts right a refused key, a due time after `due` or a lease after `lease`: no clock of ours wrote those. */
+/** Reads in which accounts a new owner has to correct something: due times after `due`, a lease after `lease`. */
 export async function accountsToPutRight(
   db: Database,
   { accounts, due, lease }: { accounts: readonly string[]; due: Date; lease: Date },

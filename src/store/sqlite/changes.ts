@@ -7,7 +7,7 @@ import type { Connection } from './connection.ts';
 
 /** How often the database is looked at if nothing tells of a write. */
 const LOOK_MS = 1_000;
-/** How often it is looked at if the system cannot watch files, as on some network drives. */
+/** How often the database is looked at if the system cannot watch files, as on some network drives. */
 const LOOK_UNWATCHED_MS = 100;
 
 export async function* changesOf(
@@ -28,7 +28,7 @@ export async function* changesOf(
     await looks.next(log !== undefined ? LOOK_MS : LOOK_UNWATCHED_MS, signal);
     if (signal.aborted) return;
     if (!connection.isInPlace()) throw lostFile(path);
-    // Only commits of other connections change it.
+    // Only commits of other connections change `data_version`.
     const newest = version();
     if (newest === seen.version) continue;
     await assertNotNewer();
@@ -41,7 +41,7 @@ export async function* changesOf(
 
 function watchFile(path: string, onWrite: () => void): FSWatcher | undefined {
   try {
-    // The periodic look works without it.
+    // The periodic look finds writes without a watch, too.
     return watch(path, { persistent: false }, onWrite).on('error', () => undefined);
   } catch {
     return undefined;

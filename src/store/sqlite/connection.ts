@@ -14,11 +14,11 @@ import {
 import { SqliteCompiler } from '../dialect.ts';
 import type { Tables } from '../schema.ts';
 
-/** A statement blocks the event loop no longer than this while another program writes; then the wait is asynchronous. */
+/** How long a statement may block the event loop while another program writes. After that the wait is asynchronous. */
 export const BUSY_TIMEOUT_MS = 50;
 const OPENING_TIMEOUT_MS = 250;
 const WAL_LIMIT_BYTES = 64 * 1024 * 1024;
-/** Less often than SQLite's own 1,000: a page that many commits change is then copied once, with one sync. */
+/** SQLite's own number is 1,000. With more, a page that many commits change is copied once, with one sync. */
 const CHECKPOINT_PAGES = 4_000;
 const KEPT_STATEMENTS = 200;
 
@@ -34,7 +34,7 @@ export interface Connection {
 /** Wraps each statement, so that a simulated process can die at any commit. */
 export type WrapStatement = (sql: string, statement: SqliteStatement) => SqliteStatement;
 
-/** Runs `check` before anything of the file is changed; it returns false if the file is not ours and must stay as it is. Throws the driver's errors. */
+/** Opens a file. Changes nothing before `check`, nor if `check` returns false. Throws the driver's errors. */
 export function connect(
   path: string,
   options: { create: boolean; check?: (sqlite: Database.Database) => boolean; wrap?: WrapStatement },
@@ -73,7 +73,7 @@ export function connect(
   };
 }
 
-/** Statements that are compiled once a database are compiled once for all files. */
+/** All files share one adapter, because statements are compiled once for each adapter. */
 const ADAPTER = new SqliteAdapter();
 
 export function dialectOf(database: SqliteDatabase): SqliteDialect {
@@ -83,7 +83,7 @@ export function dialectOf(database: SqliteDatabase): SqliteDialect {
   return dialect;
 }
 
-/** A backup is often put back with a wider mode; a file of another user's is left as it is. */
+/** A backup is often put back with a mode that lets others read it. A file of another user's stays as it is. */
 function closeToOthers(path: string): void {
   const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
   if ((mode & 0o077) === 0) return;
@@ -113,7 +113,7 @@ class ImmediateSqliteDriver extends SqliteDriver {
   }
 }
 
-/** Prepares each SQL text once: preparing costs more than running. The oldest goes when too many are kept. */
+/** Prepares each SQL text once, because preparing costs more than running. Drops the oldest if too many are kept. */
 function keepStatements(database: Database.Database, wrap?: WrapStatement): SqliteDatabase {
   const kept = new Map<string, SqliteStatement>();
   return {

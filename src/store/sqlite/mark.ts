@@ -8,14 +8,14 @@ import { GAP_MS, isBefore, MarkFollower, readMark, readPosition, readSignOfResto
 import { assertNotMoved } from '../tables/moves.ts';
 import type { Mark, MarkContent, Position, Database as Tables } from '../port.ts';
 
-/** Puts a text into the place of a file, so that a crash leaves the old one or the new one, whole. */
+/** Replaces a file by a text, so that a crash leaves either the old file or the new one, whole. */
 export type ReplaceFile = (path: string, text: string) => Promise<void>;
 
 interface MarkOptions {
   readonly path: string;
   readonly db: Tables;
   readonly clock: Clock;
-  /** Made for a loss of power, or, if no test takes the power away, for nothing to wait for. */
+  /** False in tests without a loss of power: marks are then written without a sync and without a gap. */
   readonly isDurable: boolean;
   readonly replaceFile?: ReplaceFile | undefined;
 }
@@ -72,10 +72,10 @@ export class FileMark extends MarkFollower implements Mark {
   }
 
   async compareAll(): Promise<void> {
-    // The file has no other mark than the one that its owner compares at the start.
+    // The file has one mark, which its owner compares at the start.
   }
 
-  /** Throws `StoreError` if the database may be an older copy. Asked in the first transaction that writes: no history must be without a mark. */
+  /** Throws `StoreError` if the database may be an older copy. Writes the first mark, so that no history lacks one. */
   async assertNotOlder(tx: Tables): Promise<void> {
     if (this.#isChecked) return;
     await assertNotMoved(tx, this.#database);
@@ -98,14 +98,14 @@ export class FileMark extends MarkFollower implements Mark {
     }
     if (isBefore(this.#named, position)) {
       await this.#name(position);
-      // Another process may have named an earlier or a later commit meanwhile: the last to write names the newest.
+      // Another process may have written an older position meanwhile, so the last to write must write the newest.
       if (isBefore(position, await readPosition(this.#db))) this.committed();
     }
     return true;
   }
 }
 
-/** A name that no other writer has: a process may open the database twice, and containers that share it number processes alike. */
+/** A name that no other writer has. A process id would not do, because containers that share the folder repeat ids. */
 function temporaryName(path: string): string {
   return `${path}.${randomUUID()}`;
 }

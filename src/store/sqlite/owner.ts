@@ -10,14 +10,14 @@ import { isBusy, missingDatabase, openError } from './errors.ts';
 
 const TRY_AGAIN_MS = 100;
 
-/** The lock of a database file: who has it owns every account of the file. It ends with the process at the latest. */
+/** The lock of a database file. Its holder owns every account of the file. The lock ends with the process. */
 interface FileLock {
   release(): void;
 }
 
-/** Throws `OwnedError` if another owner does not end within `patienceMs`. The lock is an exclusive transaction on `<database>.lock`. */
+/** Throws `OwnedError` if another owner does not end in `patienceMs`. Locks by a transaction on `<database>.lock`. */
 export async function lockFile(databasePath: string, clock: Clock, patienceMs: number, signal?: AbortSignal) {
-  // A path that is mistyped makes no folder.
+  // A mistyped path must not make a folder.
   if (!existsSync(dirname(databasePath))) throw missingDatabase(databasePath);
   const deadline = clock.monotonic() + patienceMs;
   for (;;) {
@@ -72,7 +72,7 @@ export function lockHolder(databasePath: string): Driver | undefined {
   }
 }
 
-/** The process that has locked a file, if Linux tells it: it lists process, device and inode of each lock. */
+/** Returns the process that has locked a file; undefined if Linux does not list the file's device and inode. */
 function pidOfLock(path: string): string | undefined {
   try {
     const { dev, ino } = statSync(path);

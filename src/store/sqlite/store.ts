@@ -41,7 +41,7 @@ export interface OpenOptions {
   readonly inform?: (text: string) => void;
   readonly wrap?: WrapStatement;
   readonly synchronous?: 'off';
-  /** `off` looks for commits of others now and then: no watch outlives a process that dies in a simulated world. */
+  /** `off` only looks now and then for commits of others: a watch would outlive a simulated process that dies. */
   readonly watch?: 'off';
   /** Opens a database that was put back to an older state, for a person to accept: the mark is left as it is. */
   readonly isRestored?: boolean;
@@ -95,7 +95,7 @@ export async function openStore(path: string, clock: Clock, options: OpenOptions
   return store;
 }
 
-/** The writer of the file as one account uses it: its end keeps no other account from waiting for a locked database. */
+/** The file's writer as one account uses it. The end of its grace period is not the end of that of other accounts. */
 function sharedWriter(writer: Writer): Writer {
   return {
     write: (...args) => writer.write(...args),
@@ -123,7 +123,7 @@ export function assertFile(path: string, options: Pick<OpenOptions, 'expect' | '
   }
 }
 
-/** SQLite empties a write-ahead log beside a new database: it may hold the newest commits of one that was moved away. */
+/** Throws if a write-ahead log is left. SQLite would empty it, and it may hold commits of a database moved away. */
 function assertNothingLeft(path: string): void {
   const left = `${path}-wal`;
   if ((statSync(left, { throwIfNoEntry: false })?.size ?? 0) === 0) return;
@@ -181,7 +181,7 @@ const PAGE = 500;
 export async function openSnapshot(path: string): Promise<Snapshot> {
   const sqlite = new Database(path, { readonly: true, fileMustExist: true });
   try {
-    // SQLite's own sum is a binary one.
+    // SQLite's own sum is a binary number, which is not exact.
     sqlite.aggregate('exact_sum', {
       start: () => ({ sum: new DecimalSum(), unreadable: 0 }),
       step(total, value: unknown) {
@@ -190,7 +190,7 @@ export async function openSnapshot(path: string): Promise<Snapshot> {
       result: ({ sum, unreadable }) => JSON.stringify([sum.toString(), unreadable]),
     });
     sqlite.exec('begin');
-    // The moment is that of the first read.
+    // The first read fixes the moment that the snapshot shows.
     sqlite.prepare('select count(*) from sqlite_master').get();
   } catch (error) {
     sqlite.close();
@@ -213,9 +213,9 @@ export async function openSnapshot(path: string): Promise<Snapshot> {
   };
 }
 
-/** Copies what others wrote meanwhile from the log into the database, so that no commit of the daemon must do it. The rows are valid if it fails. */
+/** Copies the log into the database, so that no commit of the daemon has to. The rows are valid if that fails. */
 function closeAndCopyLog(path: string, sqlite: Database.Database): void {
-  // Opened first, so that as few commits as can be come in between.
+  // The copier is opened first, so that few commits come in between.
   const copier = new Database(path, { fileMustExist: true });
   try {
     sqlite.close();

@@ -19,7 +19,7 @@ export async function readHolds(db: Database, account: string): Promise<readonly
   }));
 }
 
-/** Sets a hold of the account, in place of one of its kind. A hold that was not there is an event, unless it is of rate. */
+/** Sets a hold in place of a hold of that kind. A new hold, or a person's, is an event, but no wait of the rate is. */
 export async function setHold(tx: Transaction, account: string, hold: Restraint, now: Date): Promise<void> {
   const { kind, reason, actor } = hold;
   const values = { since: hold.since.toISOString(), until: hold.until?.toISOString() ?? null, reason, actor };
@@ -41,7 +41,7 @@ export async function pause(
   await setHold(tx, account, { kind, since: now, until: null, ...by }, now);
 }
 
-/** The fact that tells from when on creates count for `guard.*`: a person allowed them then. */
+/** The fact that holds the time from which creates count for `guard.*`: a person allowed creates then. */
 const GUARD_COUNTS_FROM = 'guard.countsFrom';
 
 export async function guardCountsFrom(db: Database, account: string): Promise<string | undefined> {
@@ -78,7 +78,7 @@ interface Change {
 }
 
 async function recordChange(tx: Transaction, account: string, { from, to, reason, actor, now }: Change): Promise<void> {
-  // Waits of the rate are left out: they may be many, and no person looks back at them.
+  // Waits of the rate are no events, because they may be many and no person looks back at them.
   const { kind } = from ?? to ?? {};
   if (kind === 'rate-limited') return;
   const event = { account, type: 'account', subject: account, field: 'hold' } as const;

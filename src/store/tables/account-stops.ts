@@ -5,7 +5,7 @@ import type { Database, Transaction } from '../port.ts';
 
 const OLDER_STATE: StopKind = 'older-state';
 
-/** Records once that no worker can own an account, or no longer so if `kind` is null. An older state stands until a person accepts it. */
+/** Records once that no worker can own an account, or, if `kind` is null, that one can. A person ends `older-state`. */
 export async function recordStop(
   tx: Transaction,
   account: string,

@@ -4,7 +4,7 @@ import type { Database, Transaction } from '../port.ts';
 import type { SeenStatusesTable } from '../schema.ts';
 import { queries, rowsStatement, statement } from '../statement.ts';
 
-/** Makes a new owner: if the lock has failed, the last owner finds out by the generation. It is later than `known`, too. */
+/** Grants the next generation, above `known`. If the lock has failed, the last owner finds out by the generation. */
 export async function nextGeneration(tx: Transaction, account: string, known = 0): Promise<number> {
   const { rows } = await generationStatement(tx, { account });
   const generation = Math.max(rows[0]?.generation ?? 0, known) + 1;
@@ -36,7 +36,7 @@ const generationStatement = statement((v: { account: string }) =>
   queries.selectFrom('account_owners').select('generation').where('account', '=', v.account),
 );
 
-/** Selects the names of the accounts that have rows in a table, in their order, by one search of an index each. */
+/** Selects the names of accounts that have rows in a table, sorted, by one search of an index for each name. */
 export function accountNames(table: string) {
   const rows = sql.table(table);
   return sql<{ account: string }>`with recursive named as (select min(account) as account from ${rows}
@@ -46,7 +46,7 @@ export function accountNames(table: string) {
 
 const MOST_OTHERS = 100;
 
-/** Accounts that have rows, that are none of `named` and that no worker owns: at most `MOST_OTHERS`, and no row of others is read. */
+/** Returns accounts with rows, not `named` and without an owner. Reads at most `MOST_OTHERS` names beyond `named`. */
 export async function otherAccounts(db: Database, named: readonly string[]): Promise<readonly string[]> {
   const most = sql.lit(named.length + MOST_OTHERS);
   const { rows } = await sql<{
@@ -73,7 +73,7 @@ export async function isKnownAccount(db: Database, account: string): Promise<boo
 /** The fact that tells to which merchant the orders of the account belong (merchant.id, §2.7). */
 export const MERCHANT_ID = 'merchant.id';
 
-/** The fact that tells which due times were written under another clock and could not be corrected. */
+/** The fact that says which due times were written under another clock and could not be corrected. */
 export const UNCORRECTED_TIMES = 'times.uncorrected';
 
 const factStatement = statement((v: { account: string; name: string }) =>
@@ -87,7 +87,7 @@ interface AccountFact {
   readonly now: Date;
 }
 
-/** Reads a fact of the account; if it is not known, remembers the value. */
+/** Reads a fact of the account; stores the given value if the fact is not known. */
 export async function accountFact(tx: Transaction, fact: AccountFact): Promise<string> {
   const known = await readAccountFact(tx, fact);
   if (known === undefined) await setAccountFact(tx, fact);
@@ -113,7 +113,7 @@ export async function forgetAccountFact(tx: Transaction, { account, name }: Pick
 
 export type SeenStatus = SeenStatusesTable;
 
-/** Returns the ones that were never seen before. */
+/** Returns the statuses that were never seen before. */
 export const rememberStatuses = rowsStatement(
   ['account', 'field', 'value', 'first_seen_at'],
   (seen: readonly SeenStatus[]) =>
@@ -132,18 +132,18 @@ export async function seenStatuses(db: Database, query: { readonly account: stri
   return (await seenBeforeStatement(db, query)).rows;
 }
 
-/** Requests that an owner may send until a time, and the ones that it has sent: they count for the next owner. */
+/** Requests that an owner may send until a time, or has sent. They count against the rate of the next owner. */
 export interface Lease {
   readonly until: Date;
-  /** The same time by the monotonic clock of the machine, in milliseconds since its start `boot`; null if that is not known. */
+  /** `until` by the machine's monotonic clock, in milliseconds since its start `boot`; null if that is not known. */
   readonly boot: string | null;
   readonly bootMs: number | null;
-  /** Granted, or in flight when they were. */
+  /** Requests that were granted, or in flight at that time. */
   readonly requests: number;
   /** The rate limit's window, in milliseconds; `spent` are the requests that ended in it. */
   readonly intervalMs: number;
   readonly spent: readonly { readonly at: Date; readonly requests: number }[];
-  /** Most requests under way at a time, and the longest that each takes, in milliseconds. */
+  /** The most requests in flight, and the longest time that each takes, in milliseconds. */
   readonly concurrency: number;
   readonly timeoutMs: number;
 }

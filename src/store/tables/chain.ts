@@ -20,7 +20,7 @@ const COLUMNS = [
 
 const LONGEST_VALUE = 1_000;
 
-/** The text whose SHA-256 is the hash of an event: JSON of the hash before it and the columns in the order of `COLUMNS`. A change breaks the chain. */
+/** The hash of an event is the SHA-256 of this text: JSON of the hash before and the columns in order of `COLUMNS`. */
 export function hashedText(previousHash: string, event: NewEvent): string {
   const values: (string | null)[] = [previousHash];
   for (const column of COLUMNS) values.push(event[column]);
@@ -50,7 +50,7 @@ export async function moveHead(tx: Transaction, account: string, head: EventHead
 /** Adds events to the end of their account's chain. In a transaction of a writer, `writeEvents` writes them. */
 export async function appendToChain(tx: Transaction, account: string, events: readonly (NewEvent & Uncounted)[]) {
   const head = await headOf(tx, account);
-  // Nothing is awaited until the events have their places: events of others come after them.
+  // Nothing is awaited before the events have their places, so that events of other work come after them.
   const chained = events.map((event) => {
     const stored = storedColumns(event);
     stored.previous_hash = head.hash;
@@ -67,7 +67,7 @@ export async function appendToChain(tx: Transaction, account: string, events: re
   await moveHead(tx, account, head);
 }
 
-/** Writes the events that a transaction of a writer has chained since the last call. One statement for many orders costs less than one for each. */
+/** Writes the events that a writer's transaction has chained since the last call, because one statement costs less. */
 export async function writeEvents(tx: Transaction): Promise<void> {
   const events = tx.events?.splice(0) ?? [];
   if (events.length === 0) return;
@@ -82,7 +82,7 @@ export async function endChains(tx: Transaction): Promise<void> {
   for (const [account, head] of tx.heads ?? []) await moveHead(tx, account, await head);
 }
 
-/** The end of the chain, as it is with what this transaction has added. */
+/** Returns the end of the account's chain, with the events that this transaction has added. */
 export function headOf(tx: Transaction, account: string): Promise<EventHead> {
   const head = tx.heads?.get(account) ?? readHead(tx, account);
   tx.heads?.set(account, head);
@@ -96,7 +96,7 @@ async function readHead(tx: Transaction, account: string): Promise<EventHead> {
   return { ...head, counts: countsOf(head.counts) };
 }
 
-/** The columns of an event alone, as the database stores them, because text of the exchange may hold half a character. */
+/** Returns an event's columns as databases store them, because text of the exchange may hold half a character. */
 function storedColumns(event: NewEvent): ChainedEvent {
   const columns: Record<string, string | null> = {};
   for (const column of COLUMNS) {
@@ -107,7 +107,7 @@ function storedColumns(event: NewEvent): ChainedEvent {
   return columns as unknown as ChainedEvent;
 }
 
-/** The exchange decides how long its values are. Two long ones that begin alike stay different by their hash. */
+/** Shortens a long value of the exchange. The hash keeps two long values that begin alike different. */
 function bounded(value: string): string {
   if (value.length <= LONGEST_VALUE) return value;
   return `${value.slice(0, LONGEST_VALUE)}… (SHA-256 ${hash('sha256', value)})`;

@@ -4,7 +4,7 @@ import { DECIDABLE, OF_RECORD, statesToDecide } from '../../findings/rules/decid
 
 const UNSETTLED = [statesToDecide('CREATE_UNKNOWN'), statesToDecide('ID_COLLISION')].map(literals);
 
-/** The condition that a person has settled a finding by a decision about its order until then, as `isDecided` of the rules judges it. */
+/** True if a person's decision about the order, made by `until`, has settled a finding, as `isDecided` judges. */
 export function hasDecision(finding: string, until?: string): RawBuilder<SqlBool> {
   const of = (column: string) => sql.ref(`${finding}.${column}`);
   const isIn = (column: string) => {

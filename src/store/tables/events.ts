@@ -6,7 +6,7 @@ import type { OrderKey, OrderRow } from '../orders/order-columns.ts';
 import type { Database, NewEvent, Transaction } from '../port.ts';
 import { statement } from '../statement.ts';
 
-/** An event of an order, a link or an account that changed no column of theirs, or a finding. */
+/** An event that changed no column of an order, a link or an account, or that is about a finding. */
 export type Happening = Pick<NewEvent, 'account' | 'type' | 'subject' | 'field' | 'source'> &
   Partial<Pick<NewEvent, 'old_value' | 'new_value' | 'reason' | 'actor'>> &
   Uncounted;
@@ -37,14 +37,14 @@ interface FieldChange {
   readonly actor?: string;
 }
 
-/** Records the changes of an order or a link, in their order. A state that waits for a person is an event of its own. */
+/** Records the changes of an order or a link, in their order. A state that needs a person adds an event of its own. */
 export async function insertEvents(
   tx: Transaction,
   { lookedUpBefore, now, ...about }: EventSubject,
   events: readonly FieldChange[],
 ): Promise<void> {
   const observed_at = now.toISOString();
-  // Null also for a date that is none: another program may have written the time of the row.
+  // `toJSON` of an invalid date is null: another program may have written a time that cannot be read.
   const looked_up_before = lookedUpBefore?.toJSON() ?? null;
   const changes = events.map((change): NewEvent => ({
     ...about,
@@ -80,7 +80,7 @@ export async function firstSentAt(db: Database, account: string, externalOrderId
   return rows[0] === undefined ? null : new Date(rows[0].observed_at);
 }
 
-/** Fields of account events: a hold, the exchange is out of reach, its answers cannot be read, no worker can own the account. */
+/** Fields of account events: a hold, exchange out of reach, unreadable answers, an account that no worker can own. */
 export type AccountField = 'hold' | 'exchange' | 'answers' | 'stopped';
 
 const newestStatement = statement(

@@ -19,7 +19,7 @@ export async function readFailOvers(db: Database, account: string): Promise<read
   return rows.map(({ value }) => JSON.parse(value) as FailOver).toSorted((one, other) => one.id - other.id);
 }
 
-/** Reads which of these accounts have had a fail-over since a time, and no report of its lost owner. */
+/** Reads which of these accounts had a fail-over since a time whose lost owner has not reported. */
 export async function accountsOfFailOvers(db: Database, accounts: readonly string[], since: Date) {
   if (accounts.length === 0) return [];
   const rows = await db
@@ -57,7 +57,7 @@ export async function sentTimes(db: Database, account: string, ids: readonly str
 
 const FINDING = 'FAIL_OVER';
 
-/** Writes a fail-over, and its one finding with the number of orders left in doubt: it is open while there are any. */
+/** Writes a fail-over, and its finding, which counts the orders in doubt and is open while there are any. */
 export async function tellFailOver(tx: Transaction, account: string, failOver: FailOver, now: Date): Promise<void> {
   await saveFailOver(tx, account, failOver, now);
   await tellDoubts(tx, account, failOver, now);

@@ -12,13 +12,13 @@ const knownStatement = statement((v: { account: string; externalOrderId: string 
     .select(['id', 'class', 'expected', 'actual', 'status'])
     .where('account', '=', v.account)
     .where('external_order_id', '=', v.externalOrderId)
-    // As the index of orders has them. By `id` a plan that was made while there were few reads all findings of the account.
+    // The index of orders has this order. Ordered by `id`, a prepared plan may read all findings of the account.
     .orderBy('class'),
 );
 
 export async function findingsOf(db: Database, account: string, externalOrderId: string) {
   const { rows } = await knownStatement(db, { account, externalOrderId });
-  // This version does not judge the classes of another one.
+  // This version does not judge classes that only another version has.
   const known = rows.filter((row) => Object.hasOwn(FINDING_CLASSES, row.class)) as readonly KnownFinding[];
   return known.toSorted((one, other) => one.id - other.id);
 }
@@ -102,7 +102,7 @@ const EXPLAINING = (Object.keys(FINDING_CLASSES) as FindingClassName[]).filter(
   (name) => FINDING_CLASSES[name].severity === 'info',
 );
 
-/** Counts the open findings, without explanations. By class: the index has no severity. */
+/** Counts the open findings. Explanations are left out by class, because the index has no severity. */
 export async function countOpenFindings(db: Database, account: string): Promise<number> {
   const { findings } = await db
     .selectFrom('findings')

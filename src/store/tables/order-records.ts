@@ -60,7 +60,7 @@ const keepRecordStatement = statement((v: ComparedBody & RecordColumns & { compl
     );
 });
 
-/** A record that was not compared yet stays so: the columns of the one before may be of one before that. */
+/** A record that was not compared stays so, because its columns may be those of an earlier record. */
 export const keepSameColumns = statement((v: ComparedBody) =>
   queries
     .updateTable('order_records')
@@ -103,7 +103,7 @@ export async function readTurns(tx: Transaction, account: string, externalOrderI
   return rows[0] ?? NO_TURNS;
 }
 
-/** Stores the newest order record (§2.7) of an order, as received, while it is compared; with `view` if it can be read as one. */
+/** Stores an order's newest record (§2.7), as received, while it is compared; with its columns if `view` is given. */
 export async function keepOrderRecord(tx: Transaction, received: ComparedBody, view?: RecordView): Promise<void> {
   const columns = COLUMNS.map((column) => [column, view?.[RECORD_FIELD_OF[column]] ?? null]);
   const completedAt = readTime(view?.completionDate)?.toISOString() ?? null;
@@ -139,7 +139,7 @@ export async function uncomparedIds(db: Database, page: RecordPage): Promise<str
   return rows.map((row) => row.external_order_id);
 }
 
-/** Marks records as never compared. Returns the id of the last of them, undefined when there are no more. */
+/** Marks records as never compared. Returns the id of the last record; undefined if there are no more. */
 export async function forgetCompared(tx: Transaction, page: RecordPage): Promise<string | undefined> {
   const ids = (await idsOf(tx, page).execute()).map((row) => row.external_order_id);
   if (ids.length === 0) return undefined;
@@ -170,14 +170,14 @@ function otherOrder(column: 'transaction_hash' | 'order_id') {
   };
 }
 
-/** Finds another order whose newest record has the same value in a field of its own; null if there is none. */
+/** Finds another order whose newest record has the same value in this field; null if there is none. */
 export const orderWithField = { transactionHash: otherOrder('transaction_hash'), orderId: otherOrder('order_id') };
 
 function turnColumnsOf({ earlierHash, turns, repeats, quietChanges }: Turns) {
   return { earlier_hash: earlierHash, turns, repeats, quiet_changes: quietChanges };
 }
 
-/** Reads the columns by name: the builder of a statement returns a placeholder for each name that it is asked for. */
+/** Reads the columns by name, because the builder of a statement has a placeholder for any name. */
 function columnsOf(v: RecordColumns): RecordColumns {
   return Object.fromEntries(COLUMNS.map((column) => [column, v[column]])) as unknown as RecordColumns;
 }

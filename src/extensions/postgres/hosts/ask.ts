@@ -15,7 +15,7 @@ export interface Refusal {
 export interface Writable {
   readonly kind: 'writable';
   readonly server: DatabaseHost;
-  /** The number of its time-line, as text of eight digits. It goes up with each promotion. */
+  /** The number of the server's time-line, as eight hexadecimal digits. It goes up with each promotion. */
   readonly timeLine: string;
 }
 
@@ -26,7 +26,7 @@ const ROLE = `select pg_is_in_recovery() as standby, current_setting('transactio
 
 export async function readRole(client: Client): Promise<Answer> {
   const { server } = client;
-  // The type of the driver does not name the limit.
+  // The driver's type lacks `query_timeout`.
   const { rows } = await client.query<Record<'standby' | 'reading' | 'line', unknown>>({
     text: ROLE,
     query_timeout: ASK_MS,

@@ -7,9 +7,9 @@ import { clientConfig, type Client, type Destination } from '../client.ts';
 import { messageOf, postgresError } from '../errors.ts';
 import { ASK_MS, askServer, readRole, type Answer, type Refusal, type Writable } from './ask.ts';
 
-/** The longest time in which the only host of a database may let a connection in. */
+/** How long the only host of a database may take to let a connection in. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Once a server that takes writes has answered, others have this time to answer: an old primary may live on beside the new one. */
+/** Once a server that takes writes has answered, others have this time: an old primary may live on beside a new one. */
 const SLOWER_MS = 300;
 /** How often a server is asked again while others are silent, and all servers after none took writes. */
 const AGAIN_MS = 250;
@@ -47,7 +47,7 @@ export class Primary implements Destination {
     return this.#hasOthers ? [`${hostsText([this.#server])} takes the writes`] : [];
   }
 
-  /** Goes up when another server takes writes, or this one takes none. */
+  /** Goes up when another server takes writes, or this one takes no more. */
   get term(): number {
     return this.#term;
   }
@@ -63,7 +63,7 @@ export class Primary implements Destination {
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
   }
 
-  /** Connects to the primary. If the known one has failed, asks all hosts once. Throws the errors of `connect` and of the driver. */
+  /** Connects to the primary. If the known one fails, asks all hosts once. Throws errors of `connect` and of `pg`. */
   async connect<Connection>(connect: () => Promise<Connection>): Promise<Connection> {
     if (!this.#hasOthers) return await connect();
     for (let isAgain = false; ; isAgain = true) {
@@ -78,7 +78,7 @@ export class Primary implements Destination {
     }
   }
 
-  /** A connection was lost, or its server takes no writes any more: the next one asks all hosts. */
+  /** Notes that a connection was lost, or that its server takes no writes: the next connection asks all hosts. */
   doubt(takesNoWrites: boolean): void {
     if (!this.#hasOthers) return;
     this.#isKnown = false;
@@ -136,7 +136,7 @@ export class Primary implements Destination {
         answers.set(server, await this.#ask(server, stop.signal));
         if (answers.size === hosts.length) all.resolve();
         if (answers.get(server)?.kind === 'writable') return found.resolve();
-        // While others are silent this one may be promoted.
+        // While other servers are silent, this one may be promoted.
         await this.#clock.sleep(AGAIN_MS, stop.signal).catch(() => undefined);
       }
     };
@@ -161,7 +161,7 @@ export class Primary implements Destination {
   }
 }
 
-/** Picks the server with the highest time-line, the first of several; undefined if none takes writes on the time-line `newest` or a later one. */
+/** Picks the highest time-line, the first of several; undefined if no server takes writes on `newest` or later. */
 export function primaryOf(answers: readonly Answer[], newest: string): Writable | undefined {
   const writable = answers.filter((one): one is Writable => refusalOf(one, newest) === undefined);
   return writable.reduce<Writable | undefined>(
@@ -197,7 +197,7 @@ function reasonOf({ server, why, error }: Refusal): string {
   return `${hostsText([server])} ${why}${error === undefined ? '' : ` (${messageOf(error)})`}`;
 }
 
-/** Names each host and why it is not used. If all that did not answer failed in one way, it is a failure of that kind. */
+/** Names each host and why it is not used. If all failures are of one kind, the error is of that kind. */
 function noPrimary(address: string, answers: readonly Answer[], newest: string): StoreError {
   const refusals = answers.flatMap((answer) => refusalOf(answer, newest) ?? []);
   const message = `${address} has no server that takes writes: ${refusals.map(reasonOf).join('; ')}`;

@@ -9,7 +9,7 @@ import { openConnections, type Connections, type Lent } from '../connection.ts';
 import { openSnapshot } from '../snapshot.ts';
 import type { Primary } from './primary.ts';
 
-/** Beside the pool of the writers: a caller that reads a snapshot also writes, and would wait for itself. */
+/** Snapshots have a pool of their own, because a caller that reads one and writes would wait for itself. */
 const MOST_SNAPSHOTS = 4;
 const LOOK_MS = 20;
 /** If no standby can be read, the primary is read for this time. */
@@ -30,7 +30,7 @@ interface Position {
   readonly timeLine: string | null;
 }
 
-/** Connections for snapshots, of the primary or of a standby that has all its commits: the position in its log proves that, which no clock does. */
+/** Connections for snapshots: of the primary, or of a standby whose log position proves that it has all commits. */
 export class Readings implements AsyncDisposable {
   readonly #ofPrimary: Connections;
   readonly #deps: ReadingsDeps;
@@ -86,7 +86,7 @@ export class Readings implements AsyncDisposable {
     return { log: String(log), timeLine: typeof timeLine === 'string' ? timeLine : null };
   }
 
-  /** Looks until the standby has all commits, or `stop` aborts. It takes the connection back unless `end` has it. */
+  /** Looks until the standby has all commits, or `stop` aborts. Releases the connection unless `end` gets it. */
   async #ask(
     server: DatabaseHost,
     position: Position,
@@ -122,7 +122,7 @@ export class Readings implements AsyncDisposable {
 
 const BEHIND = 'is behind';
 
-/** Reads before the snapshot begins: the snapshot has at least the commits that are proved here. */
+/** Runs before the snapshot begins, so that the snapshot has at least the commits that are proved here. */
 async function stateOf(lent: Lent, { log, timeLine }: Position): Promise<string> {
   if (timeLine === null) return 'cannot be held against the primary, whose time-line the role cannot read';
   const { rows } = await lent.exec(`select pg_is_in_recovery() as standby,

@@ -5,14 +5,14 @@ import { StoreError } from '../../../store/errors.ts';
 import { readMark } from '../../../store/mark.ts';
 import type { MarkContent, Position } from '../../../store/port.ts';
 
-/** Another process of this machine writes the marks of its accounts for a moment only. */
+/** Other processes of this machine write marks of their accounts, each for a moment only. */
 const BUSY_TIMEOUT_MS = 1_000;
 
 const TABLE = `create table if not exists marks (database text not null, account text not null,
   generation integer not null, event_id integer not null, content text not null,
   primary key (database, account)) without rowid`;
 
-/** A mark never goes back, because a former owner may write last; only after the promotion of a standby it does. */
+/** A mark never goes back, because a former owner may write last, except after the promotion of a standby. */
 const NAME = `insert into marks values (:database, :account, :generation, :eventId, :content)
   on conflict do update set generation = excluded.generation, event_id = excluded.event_id, content = excluded.content
   where (excluded.generation, excluded.event_id) >= (generation, event_id)
@@ -20,7 +20,7 @@ const NAME = `insert into marks values (:database, :account, :generation, :event
 
 export type AccountWithMark = readonly [account: string, mark: MarkContent | undefined];
 
-/** The marks of the accounts that this machine owns in a database elsewhere, which is known by its id: a SQLite file. */
+/** The marks of the accounts that this machine owns in a database elsewhere, known by its id, in a SQLite file. */
 export class MarksFile {
   readonly path: string;
   readonly #database: string;
@@ -100,7 +100,7 @@ function openMarks(path: string): Database.Database {
   const file = new Database(path, { timeout: BUSY_TIMEOUT_MS });
   try {
     file.pragma('journal_mode = wal');
-    // The orders are on another machine: a mark that this one loses with its power is a little behind, no more.
+    // If this machine loses its power, a mark is a little behind, no more, because the orders are on another machine.
     file.pragma('synchronous = normal');
     file.exec(TABLE);
     return file;

@@ -18,12 +18,12 @@ import { pagesAfter } from '../../../store/pages.ts';
 import type { Database, Mark, MarkContent, Position, Transaction, Work } from '../../../store/port.ts';
 import type { AccountWithMark, MarksFile } from './file.ts';
 
-/** The fact, whose value is the mark, that stops an account for all workers: only one of them may have the mark. */
+/** The fact that stops an account for all workers. Its value is the mark, which other workers may lack. */
 const FOUND_OLDER = 'restore.found';
-/** The fact that lists the marks which were known to the person who accepted an older state: machines may still have them. */
+/** The fact that holds the mark known to the person who accepted an older state: machines may still have that mark. */
 const ACCEPTED = 'restore.accepted';
 
-/** Reads the id by which marks know the database: another name or server is no other database. Throws `StoreError`. */
+/** Reads the id by which marks know the database, under any name and on any server. Throws `StoreError`. */
 export async function readIdentity(db: Database, address: string): Promise<string> {
   const { rows } = await sql<{ id: string }>`select id from database_identity`.execute(db);
   if (rows[0] !== undefined) return rows[0].id;
@@ -75,7 +75,7 @@ export class AccountMarks extends MarkFollower {
   }
 }
 
-/** Reads which accounts may be older than their marks. After a promotion none is: the next owner takes up what the standby lacks. */
+/** Reads which accounts may be older than their marks; none after a promotion, whose losses the next owner takes up. */
 async function suspected(db: Database, marks: readonly AccountWithMark[]): Promise<readonly string[]> {
   if (marks.length === 0) return [];
   // A mark that cannot be understood is null in each column, so the statement finds nothing for it.
@@ -167,7 +167,7 @@ export class AccountMark implements Mark, FollowingMark {
     return this.#older('was put back to an older state while it was driven', lost);
   }
 
-  /** Stops the account for every worker if the database is in an older state; its owner, which lacks the mark, loses it. */
+  /** Stops the account for all workers, and takes it from its owner, if the database is in an older state. */
   async stopIfOlder(): Promise<void> {
     const { account } = this;
     if ((await this.#readFact(this.#deps.db, FOUND_OLDER)) !== undefined) return;

@@ -36,7 +36,7 @@ export interface Copied {
   readonly others: readonly string[];
 }
 
-/** No process owns the old database meanwhile. */
+/** No process may own the old database meanwhile. */
 interface MoveDeps {
   readonly source: Store;
   readonly target: Store;
@@ -45,9 +45,9 @@ interface MoveDeps {
 }
 
 /**
- * The copy is committed as one that is arriving, then the old database is marked as moved, then the copy has arrived:
- * after a crash one of the two is in use, never both. Returns undefined if only the end was missing. Throws
- * `StoreError`; then the old one is as it was.
+ * The copy is committed as arriving, the old database is marked as moved, and then the copy has arrived: after a crash
+ * only one of the two is in use. Returns undefined if only the end was missing. Throws `StoreError`, and then the old
+ * database is as it was.
  */
 export async function moveDatabase(deps: MoveDeps, show: ShowProgress): Promise<Copied | undefined> {
   const { source, target, session, clock } = deps;
@@ -90,7 +90,7 @@ async function copyTo(
     await session.exec('commit');
     return copied;
   } catch (error) {
-    // A connection that was lost has undone it by itself.
+    // A lost connection has undone the transaction by itself.
     await session.exec('rollback').catch(() => undefined);
     throw error;
   }
@@ -120,7 +120,7 @@ const PAGE = 1_000;
 const PAGE_CHARACTERS = 4_000_000;
 const SHOWN_EVERY = 5_000;
 
-/** Copies every row as it is, and compares both sides. Nothing is committed. Throws `StoreError` if a row or a chain of events is unfit. */
+/** Copies all rows as they are, and compares both sides. Throws `StoreError` if a row or a chain of events is unfit. */
 async function copyTables(sides: Sides, show: ShowProgress): Promise<Copied> {
   const { source, session, address, isBrokenOff } = sides;
   const { db: target } = session;
@@ -218,7 +218,7 @@ async function describeTables(source: Database, target: Database) {
   return { copied, others };
 }
 
-/** The highest id that each table has ever used: a row that is gone leaves its id to no other. */
+/** The highest id that each table has ever used: the id of a deleted row is not used again. */
 async function readLastIds(source: Database): Promise<ReadonlyMap<CopiedTable, number>> {
   const { rows } = await sql<{ name: string; seq: number }>`select name, seq from sqlite_sequence`.execute(source);
   const numbered = rows.filter(({ name }) => NUMBERED_TABLES.includes(name as CopiedTable));
@@ -231,10 +231,10 @@ const LONGEST: Readonly<Record<string, number>> = { account: 200, external_order
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** SQLite takes anything in any column: throws `StoreError` with the first value that is not of its column's type, which is not guessed. */
+/** Counts the rows. Throws `StoreError` at a value that is not of its column's type, because SQLite takes any value. */
 async function checkTable(db: Database, { table, columns }: TableColumns, onRow: () => Promise<void>): Promise<number> {
   const names = columns.map(({ name }) => sql.ref(name));
-  // A driver reads text that is no valid Unicode as if it were: the bytes tell.
+  // A driver reads invalid Unicode as if it were valid, so the bytes are checked.
   const rows = anyTable(db)
     .selectFrom(table)
     .select(names.map((name, index) => sql<unknown>`${name}`.as(columns[index]?.name ?? '')))

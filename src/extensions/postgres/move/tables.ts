@@ -44,7 +44,7 @@ export function rowName(table: CopiedTable, row: Readonly<Record<string, unknown
   return `${table} (${key.join(', ')})`;
 }
 
-/** Rows that are read at a time: an answer of the exchange in each may be large. */
+/** How many rows are read at a time. Each may hold a large answer of the exchange. */
 const AHEAD = 200;
 
 type AnyDatabase = Kysely<Record<string, Record<string, unknown>>>;
@@ -70,7 +70,7 @@ function selected(db: Database, { table, columns }: TableColumns) {
   return rows;
 }
 
-/** Tables that only PostgreSQL has: no worker is in an empty database. */
+/** Tables that only PostgreSQL has. They are empty until a worker uses the database. */
 const WORKERS = ['workers', 'account_wakes'];
 /** The tables whose guards would change a row that is copied, or refuse it. */
 const GUARDED = ['merchant_orders', 'events'];
@@ -87,14 +87,14 @@ export async function columnsOf(db: Database, schema?: string) {
   );
 }
 
-/** Takes the new database for this transaction alone, without a copy that was broken off. Throws `StoreError` if it has rows. */
+/** Takes the new database for this transaction, and empties it if `isBrokenOff`. Throws `StoreError` if it has rows. */
 export async function takeTarget(tx: Transaction, address: string, isBrokenOff: boolean): Promise<void> {
   await sql`set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0`.execute(tx);
   const tables = [...COPIED_TABLES, ...WORKERS];
   const names = sql.join(tables.map((name) => sql.table(name)));
-  // A merchant who inserts meanwhile, or a worker, waits: and then finds out that this database must not be used yet.
+  // A worker, or a merchant who inserts, waits meanwhile, and then finds that this database must not be used yet.
   await sql`lock table ${names} in access exclusive mode`.execute(tx);
-  // Only the tables' owner can do that, and it is over with this transaction.
+  // Only the owner of the tables can disable triggers. They are enabled again before this transaction is committed.
   for (const table of GUARDED) await sql`alter table ${sql.table(table)} disable trigger user`.execute(tx);
   if (isBrokenOff) await sql`truncate ${sql.join(COPIED_TABLES.map((name) => sql.table(name)))}`.execute(tx);
   for (const table of tables) {
@@ -123,12 +123,12 @@ export async function insertRows(tx: Transaction, { table, columns }: TableColum
   }
 }
 
-/** As the database does by itself now and then: without statistics it would read whole tables. */
+/** Collects statistics, without which the database would read whole tables until it collects them by itself. */
 export async function analyzeTarget(tx: Transaction): Promise<void> {
   await sql`analyze ${sql.join(COPIED_TABLES.map((name) => sql.table(name)))}`.execute(tx);
 }
 
-/** Enables the guards again, and has new ids follow the newest ones of the old database. */
+/** Enables the guards again, and makes new ids follow the newest ids of the old database. */
 export async function completeTarget(tx: Transaction, lastIds: ReadonlyMap<CopiedTable, number>): Promise<void> {
   for (const table of GUARDED) await sql`alter table ${sql.table(table)} enable trigger user`.execute(tx);
   for (const table of NUMBERED_TABLES) {

@@ -1,12 +1,12 @@
-/** A heartbeat lasts for this time of the database, unless it is renewed. */
+/** A heartbeat lasts for this time by the database's clock, unless it is renewed. */
 export const HEARTBEAT_MS = 3_000;
-/** A worker trusts itself for less, from the beginning of a renewal, by its monotonic clock. */
+/** A worker trusts itself for this shorter time, from the beginning of a renewal, by its monotonic clock. */
 export const TRUSTED_MS = 2_500;
-/** A heartbeat that is unchanged for this time is over whatever the clock of the database says: it was set back. */
+/** A heartbeat unchanged for this time is over, because the clock of the database may have been set back. */
 const SILENT_MS = 6_000;
-/** After this time without an answer of the database, the silence of a worker means nothing: it may have had none either. */
+/** After this time without an answer of the database, a silent worker proves nothing: it may have had no answer. */
 const UNANSWERED_MS = 2_000;
-/** The drift of clocks, and slow answers, move the clock of the database by less. */
+/** A larger change of the database's clock is a jump. Drift and slow answers cause less. */
 const JUMP_MS = 400;
 /** A worker that is over is remembered for this time: its accounts are claimed soon. */
 const REMEMBERED_MS = 60_000;
@@ -27,7 +27,7 @@ interface Seen {
 
 /**
  * A worker is over once its heartbeat has ended by the database's time, and was seen unchanged for as long as a
- * worker trusts itself. After a silence of the database each has as long again.
+ * worker trusts itself. After a silence of the database each worker has that time again.
  */
 export class WorkerView {
   #workers: readonly SeenWorker[] = [];

@@ -19,15 +19,15 @@ import {
 type WorkerDeps = Pick<LeasesDeps, 'db' | 'clock' | 'view' | 'primary' | 'isReplicated'>;
 export type WorkerFacts = Pick<NewWorker, 'host' | 'socket' | 'advertise' | 'instance' | 'listens'>;
 
-/** This process as a worker, until it is declared over: then another one begins. */
+/** This process as a worker, until the worker is declared over. Then another worker begins. */
 export class Worker {
   readonly holder: string;
   failure: StoreError | undefined;
   readonly #deps: WorkerDeps;
   #isOver = false;
-  /** The beginning of the last renewal, by both clocks: the monotonic one stands while the machine sleeps. */
+  /** When the last renewal began, by both clocks, because the monotonic clock stands while the machine sleeps. */
   #renewed: Moment;
-  /** That of the server at the last renewal: others read heartbeats on the server that takes writes. */
+  /** `Primary.term` at the last renewal: other workers read heartbeats on the server that takes writes. */
   #term: number;
   #timeLine: string | null = null;
 
@@ -44,7 +44,7 @@ export class Worker {
     return worker;
   }
 
-  /** The time-line of the server at the last renewal: the worker writes on no other. Null if the server does not tell it. */
+  /** The server's time-line at the last renewal: the worker writes on no other. Null if the server does not tell it. */
   get timeLine(): string | null {
     return this.#timeLine;
   }
@@ -54,7 +54,7 @@ export class Worker {
     return !this.#isOver && this.#term === this.#deps.primary.term && this.#isSteady();
   }
 
-  /** No other worker can have declared this one over on the server of its last renewal. */
+  /** True while no other worker can have declared this one over on the server of its last renewal. */
   #isSteady(): boolean {
     const { monotonic, utc } = momentOf(this.#deps.clock);
     return monotonic - this.#renewed.monotonic < TRUSTED_MS && utc - this.#renewed.utc < TRUSTED_MS;
@@ -110,9 +110,9 @@ export interface LeasesDeps {
 
 export interface WorkerLease extends AccountLease {
   readonly worker: Worker;
-  /** Asks its user to release the account. */
+  /** Asks the lease's user to release the account. */
   end(): void;
-  /** Another worker may have the account from now on. */
+  /** Notes that another worker may have the account from now on. */
   lose(): void;
 }
 
@@ -138,7 +138,7 @@ export class Leases {
     return this.#held.get(account);
   }
 
-  /** Claims groups of accounts that are free, as their owners were read. Returns the leases of each group that was claimed whole. */
+  /** Claims groups of accounts that are free, by `owners`. Returns the leases of each group that was claimed whole. */
   async claim(worker: Worker, groups: readonly AccountGroup[], owners: ReadonlyMap<string, AccountOwner>) {
     const { db, settingsOf } = this.#deps;
     const claims = groups.flat().map((account) => ({
@@ -223,7 +223,7 @@ export class Leases {
     return held;
   }
 
-  /** Accounts released in the same turn share a statement. Failures and locked rows are tried again with the next heartbeat. */
+  /** Accounts released in one turn share a statement. Failures and locked rows are tried again at the next beat. */
   async #writeReleased(): Promise<void> {
     const { clock, db } = this.#deps;
     while (this.#released.length > 0) {

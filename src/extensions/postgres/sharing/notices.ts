@@ -7,7 +7,7 @@ import type { Connections, Lent } from '../connection.ts';
 
 /** How often the database is looked at if no notice arrives, as behind a pooler that passes none on. */
 const LOOK_MS = 1_000;
-/** How often it is looked at while notices arrive. A shop that inserts while another's transaction is open sends none. */
+/** How often the database is looked at while notices arrive. An insert beside another open insert sends none. */
 const LOOK_HEARING_MS = 5_000;
 /** The channel of the trigger of migration 0003 and of `wakeOwner`. A notice bears the schema that it is about. */
 const CHANNEL = 'order_sync';
@@ -15,9 +15,9 @@ const CHANNEL = 'order_sync';
 interface ChangesDeps {
   readonly db: Database;
   readonly clock: Pick<Clock, 'sleep'>;
-  /** By it persons' decisions reach this process. */
+  /** The id by which decisions of persons reach this process. */
   readonly instance: string | undefined;
-  /** For notices alone; undefined if the process looks only now and then. */
+  /** Connections for notices alone; undefined if the process looks only now and then. */
   readonly notices: Connections | undefined;
   readonly notNewer: () => Promise<void>;
 }
@@ -32,7 +32,7 @@ export async function* changesOf({ db, clock, instance = '', notices, notNewer }
     void listener?.listen();
     await looks.next(listener?.isHearing === true ? LOOK_HEARING_MS : LOOK_MS, signal);
     if (signal.aborted) return;
-    // On the connection that listens: one that was lost unnoticed brings no notices.
+    // Asks on the connection that listens, because a connection that was lost unnoticed brings no notices.
     const woken = await takeWoken(listener?.db ?? db, instance).catch(undefinedIfOfDatabase);
     if (woken === undefined) listener?.end();
     else if (woken.migrations !== known) {
@@ -43,7 +43,7 @@ export async function* changesOf({ db, clock, instance = '', notices, notNewer }
   }
 }
 
-/** Takes the accounts of a process that others have changed since it last asked, and counts the migrations of the database. */
+/** Takes the process's accounts that others changed since its last call, and counts the database's migrations. */
 export async function takeWoken(db: Database, instance: string) {
   const { rows } = await sql<{ account: string | null; migrations: number }>`with woken as (delete from account_wakes w
     using (select account from account_wakes
@@ -54,7 +54,7 @@ export async function takeWoken(db: Database, instance: string) {
   return { accounts: rows.flatMap(({ account }) => account ?? []), migrations: rows[0]?.migrations };
 }
 
-/** Has the owner of an account look at it at once. The caller's transaction has the account's row locked: the owner waits for its end. */
+/** Wakes the owner of an account. The transaction has the account's row locked, so that the owner waits for its end. */
 export async function wakeOwner(tx: Database, account: string): Promise<void> {
   await sql`insert into account_wakes (account, holder)
     select account, holder from account_owners where account = ${account} and holder is not null
@@ -62,7 +62,7 @@ export async function wakeOwner(tx: Database, account: string): Promise<void> {
   await sql`select pg_notify('order_sync', current_schema())`.execute(tx);
 }
 
-/** The caller's next statement reports a failure of the database. */
+/** Ignores a failure of the database, which the caller's next statement reports. */
 function undefinedIfOfDatabase(error: unknown): undefined {
   if (!(error instanceof StoreError)) throw error;
 }
@@ -76,7 +76,7 @@ class Listener {
   #state: 'idle' | 'listening' | 'closed' = 'idle';
   #lent: Lent | undefined;
 
-  /** `others` are other connections, on which it sends itself a notice. */
+  /** `others` are other connections, by which the listener sends itself a notice. */
   constructor(connections: Connections, others: Database, onNotice: () => void) {
     this.#connections = connections;
     this.#others = others;
@@ -87,7 +87,7 @@ class Listener {
     return this.#lent?.db;
   }
 
-  /** Begins to listen unless it does already. A failure costs speed alone: the periodic look works, and the next call tries again. */
+  /** Begins to listen unless it does already. A failure costs only speed: looks continue, and the next call retries. */
   async listen(): Promise<void> {
     if (this.#state !== 'idle') return;
     this.#state = 'listening';
@@ -108,7 +108,7 @@ class Listener {
         },
       });
       await sql`select pg_notify(${CHANNEL}, ${schema})`.execute(this.#others);
-      // Rows may have been written before it listened.
+      // Rows may have been written before the listening began.
       this.#onNotice();
     } catch {
       this.end();

@@ -66,7 +66,7 @@ export class PostgresOwnership implements Ownership {
       const taken = await this.#tryTake(worker, group);
       if ('held' in taken) return taken.held;
       const { owner } = taken;
-      // One whose heartbeat has ended is over in a moment: that is waited for in any case.
+      // An owner whose heartbeat has ended is over in a moment, so that is waited for in any case.
       const isAlive = owner === undefined || owner.seenUntil.getTime() > this.#view.databaseTime(clock.monotonic());
       if (isAlive && clock.monotonic() >= deadline) throw ownedBy(owner, group);
       await clock.sleep(LOOK_MS, signal);
@@ -81,7 +81,7 @@ export class PostgresOwnership implements Ownership {
     const running = this.#run();
     if (!stop.aborted) await Promise.race([once(stop, 'abort'), running]);
     this.#sharing = undefined;
-    // Accounts that it releases from now on are for others.
+    // Accounts that this worker releases from now on are for others.
     await setUnits(db, this.#worker?.holder ?? '', null).catch(unlessOfDatabase);
   }
 
@@ -98,7 +98,7 @@ export class PostgresOwnership implements Ownership {
       await releaseAll(db, holder);
       await leaveWorkers(db, holder);
     } catch (error) {
-      // Its heartbeat ends by itself.
+      // The worker's heartbeat ends by itself.
       unlessOfDatabase(error);
     } finally {
       await heartbeats[Symbol.asyncDispose]();
@@ -119,7 +119,7 @@ export class PostgresOwnership implements Ownership {
         async (worker) => {
           worker.failure = undefined;
           this.#balance(worker);
-          // Another server takes writes since then.
+          // Another server has begun to take writes since the heartbeat.
           if (!worker.isTrusted()) return 0;
           return Math.min(next - clock.monotonic(), this.#view.nextOverMs(clock.monotonic()));
         },
@@ -151,7 +151,7 @@ export class PostgresOwnership implements Ownership {
     }
   }
 
-  /** Heartbeats do not wait for it: many accounts take their time. */
+  /** Balances beside the heartbeats, which must not wait, because many accounts take long. */
   #balance(worker: Worker): void {
     const work = async () => {
       await this.#leases.giveBack();

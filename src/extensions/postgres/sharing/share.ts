@@ -1,4 +1,4 @@
-/** Accounts that move together, because they share a rate limit: one account, as a rule. */
+/** Accounts that move together, because they share a rate limit; usually one account. */
 export interface Unit {
   /** Workers whose settings form other units of the same accounts have other keys. */
   readonly key: string;
@@ -7,12 +7,12 @@ export interface Unit {
 
 export interface Sharer {
   readonly holder: string;
-  /** The number of accounts that it has, units that the others do not know included. */
+  /** The number of the worker's accounts, including units that the others do not know. */
   readonly accounts: number;
   knows(key: string): boolean;
 }
 
-/** The units that one worker knows: those without an owner, its own, and of these the ones that it is about to release. */
+/** The units that one worker knows: units without an owner, its own, and of these the units that it will release. */
 interface KnownUnits<U extends Unit> {
   readonly free: readonly U[];
   readonly own: readonly U[];
@@ -22,11 +22,11 @@ interface KnownUnits<U extends Unit> {
 interface Load {
   readonly sharer: Sharer;
   accounts: number;
-  /** The accounts that `me` may still give to it now. */
+  /** How many accounts `me` may still give to this worker now. */
   room: number;
 }
 
-/** The worker with the fewest accounts takes a free unit; a worker hands one back if another has fewer even with it, until no unit moves. */
+/** The worker with the fewest accounts takes a free unit. A worker hands one over if the other then still has fewer. */
 export function nextShare<U extends Unit>(
   me: Sharer,
   others: readonly Sharer[],
@@ -40,7 +40,7 @@ export function nextShare<U extends Unit>(
     taker.accounts += unit.size;
     return taker === mine && !leaving.has(unit);
   });
-  // All with more give to the ones with fewer at the same time: this part of the difference evens them out.
+  // All workers with more accounts release at the same time, so each releases only this part of the difference.
   for (const load of theirs) load.room = Math.ceil((mine.accounts - load.accounts) / all.length);
   const most = mostGivenBack(own.length) - leaving.size;
   const givenBack: U[] = [];

@@ -9,7 +9,7 @@ interface SharedUnit extends Unit {
   readonly accounts: AccountGroup;
 }
 
-/** If nothing changes here, the owners are read again after this time: a database that was put back has other ones. */
+/** How long owners are not read again if nothing changes here. A database that was put back has other owners. */
 const SETTLED_MS = 60_000;
 
 interface SharingDeps {
@@ -24,7 +24,7 @@ export class Sharing {
   readonly text: string;
   readonly #deps: SharingDeps;
   readonly #units: readonly SharedUnit[];
-  /** The workers, and how many accounts each has, while nothing must move, and until when that is believed. */
+  /** Set while nothing must move: the workers with the number of their accounts, and until when that is believed. */
   #settled: { readonly seen: string; readonly until: number } | undefined;
 
   constructor(groups: readonly AccountGroup[], deps: SharingDeps) {
@@ -33,7 +33,7 @@ export class Sharing {
     this.text = JSON.stringify(this.#units.map(({ key }) => key).toSorted());
   }
 
-  /** Claims accounts while others have more, and releases some while others have fewer. Costs nothing while nothing must move. */
+  /** Claims accounts while others have more, and releases some while others have fewer. Cheap if nothing must move. */
   async balance(worker: Worker, signal: AbortSignal): Promise<void> {
     const { db, clock, view, leases } = this.#deps;
     const others = view.workers.filter(({ holder }) => holder !== worker.holder);
@@ -60,7 +60,7 @@ export class Sharing {
     const leaving = new Set(own.filter((unit) => this.#leasesOf(unit).some(({ ending }) => ending.aborted)));
     const sharers = sharing.map(({ holder, held }): Sharer => {
       const units = different.get(holder);
-      // Its last heartbeat may be older than its newest claims.
+      // The worker's last heartbeat may be older than its newest claims.
       const accounts = Math.max(held, sizeOf(byOwner.get(holder) ?? []));
       return { holder, accounts, knows: (key) => units?.has(key) ?? true };
     });
@@ -74,7 +74,7 @@ export class Sharing {
     this.#settled = isSettled ? { seen, until: clock.monotonic() + SETTLED_MS } : undefined;
   }
 
-  /** Releases accounts that this worker has without knowing: the answer to a claim was lost, or a part of a group stayed. */
+  /** Releases accounts that this worker has without a lease: a claim's answer was lost, or a part of a group stayed. */
   async #releaseUnwanted(worker: Worker, owners: ReadonlyMap<string, AccountOwner>, wanted: ReadonlySet<string>) {
     const { db, leases } = this.#deps;
     const unwanted = [...owners.values()].filter(
@@ -84,7 +84,7 @@ export class Sharing {
     if (unwanted.length > 0) await releaseAccounts(db, worker.holder, unwanted);
   }
 
-  /** Empty if a unit is free, undefined if several workers have parts of it. One whose claim was not answered is free. */
+  /** Returns the owner; empty if the unit is free or its claim was not answered, undefined if it has several owners. */
   #ownerOf({ accounts }: SharedUnit, worker: Worker, owners: ReadonlyMap<string, AccountOwner>): string | undefined {
     const { view, leases } = this.#deps;
     const holders = accounts.map((account) => {

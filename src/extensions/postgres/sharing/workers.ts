@@ -12,7 +12,7 @@ export interface NewWorker extends Pick<WorkerOptions, 'socket' | 'advertise' | 
   readonly units: string | undefined;
 }
 
-/** How long the last heartbeat of an ended worker is kept, in milliseconds: its accounts are claimed within seconds. */
+/** How long an ended worker's last heartbeat is kept, in milliseconds. Its accounts are claimed within seconds. */
 const ENDED_KEPT_MS = 30 * 24 * 60 * 60_000;
 
 function databaseTime(aheadMs = 0): RawBuilder<string> {
@@ -34,7 +34,7 @@ export async function enterWorker(db: Database, worker: NewWorker): Promise<stri
   return rows[0]?.timeLine ?? null;
 }
 
-/** Renews a heartbeat unless the worker is over or the server on another time-line, and reads those of all: one statement. */
+/** Renews a heartbeat, unless the worker is over or the server on another time-line, and reads all heartbeats. */
 export async function renewHeartbeat(db: Database, holder: string, held: number, timeLine: string | null) {
   interface Row extends Pick<SeenWorker, 'host' | 'held'> {
     readonly seenUntil: string;
@@ -57,9 +57,9 @@ export async function renewHeartbeat(db: Database, holder: string, held: number,
   return { isRenewed: renewed === 1, now: new Date(now), timeLine: line, workers };
 }
 
-/** Declares a worker over, unless it has renewed its heartbeat since it was seen. It does not come back. */
+/** Declares a worker over, for good, unless it has renewed its heartbeat since it was seen. */
 export async function endWorker(db: Database, { holder, seenUntil }: Pick<SeenWorker, 'holder' | 'seenUntil'>) {
-  // The delete waits for a renewal under way, and then finds another time. The next owner counts from the heartbeat.
+  // The delete waits for a renewal under way, which changes the time. The next owner counts from the kept heartbeat.
   const { numAffectedRows } = await sql`with over as (delete from workers
       where holder = ${holder} and seen_until = ${seenUntil.toISOString()} returning holder, seen_until),
     old as (delete from ended_workers where seen_until < ${databaseTime(-ENDED_KEPT_MS)})
@@ -88,7 +88,7 @@ export async function leaveWorkers(db: Database, holder: string): Promise<void> 
   await sql`delete from workers where holder = ${holder}`.execute(db);
 }
 
-/** Null if the worker shares none any more. */
+/** `units` is null if the worker shares no accounts any more. */
 export async function setUnits(db: Database, holder: string, units: string | null): Promise<void> {
   await sql`update workers set units = ${units} where holder = ${holder}`.execute(db);
 }
@@ -105,7 +105,7 @@ const BATCH = 1_000;
 export interface AccountOwner {
   readonly account: string;
   readonly generation: number;
-  /** Null if its last owner has given it back. */
+  /** Null if the last owner has released the account. */
   readonly holder: string | null;
 }
 
@@ -127,7 +127,7 @@ export async function readOwners(db: Database, accounts: readonly string[]): Pro
   return new Map(rows.map((row) => [row.account, row]));
 }
 
-/** Reads the owners of all accounts. A row an owner: every worker reads them with each change, and rows cost ten times as much. */
+/** Reads the owners of all accounts, in one row for each owner, because a row for each account costs ten times more. */
 export async function readAllOwners(db: Database): Promise<Map<string, AccountOwner>> {
   const { rows } = await sql<{ holder: string | null; owned: string }>`select holder,
     json_agg(json_build_array(account, generation)) as owned from account_owners group by holder`.execute(db);
@@ -146,8 +146,8 @@ const HEARD_AT = sql`case when o.holder is null then o.granted_at else coalesce(
     - ${HEARTBEAT_MS}::float8 * interval '1 millisecond'`)}, o.granted_at) end`;
 
 /**
- * Assigns free accounts the next generation, unless another has claimed them or their rows are locked. Records a fail-over
- * if the server is on another time-line than at the last commit.
+ * Assigns free accounts the next generation, unless another worker has claimed them or their rows are locked. Records a
+ * fail-over if the server is on another time-line than at the last commit.
  */
 export async function claimAccounts(db: Database, holder: string, claims: readonly Claim[]) {
   const claimed = new Map<string, Claimed>();
@@ -183,7 +183,7 @@ export async function claimAccounts(db: Database, holder: string, claims: readon
   return claimed;
 }
 
-/** Releases accounts that the worker still has by that generation. Returns the ones whose rows are locked, for another try. */
+/** Releases accounts that the worker has by that generation. Returns accounts with locked rows, for another try. */
 export async function releaseAccounts(
   db: Database,
   holder: string,
@@ -207,7 +207,7 @@ export async function releaseAccounts(
   return left;
 }
 
-/** Releases all accounts of a worker. One whose row is locked stays: it is free once the worker has left. */
+/** Releases all accounts of a worker. An account whose row is locked stays, and is free once the worker has left. */
 export async function releaseAll(db: Database, holder: string): Promise<void> {
   await sql`update account_owners o set holder = null, granted_at = ${databaseTime()}
     from (select account from account_owners where holder = ${holder} order by account for update skip locked) given
