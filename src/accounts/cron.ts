@@ -23,7 +23,7 @@ export class Cron implements AsyncDisposable {
     this.#expectNext();
   }
 
-  /** The time of the last tick; long ago before the first one. It is not ahead of a clock that was set back since. */
+  /** The time of the last tick; 1970 before the first tick; no later than now, even if the clock was set back. */
   get tickedAt(): Date {
     const now = this.#clock.now();
     if (this.#tickedAt > now) this.#tickedAt = now;

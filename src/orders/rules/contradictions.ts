@@ -91,8 +91,8 @@ export function contradictionsOf(compared: ComparedRecord, settings: AmountSetti
 }
 
 /**
- * True if an order is older than the request by our clock, and by the exchange's clock if that is known, because an error
- * of our clock must not look like a collision. Undefined if a date cannot be read, or our clock was set back since.
+ * True if an order is older than the request by our clock, and by the exchange's clock if known, because an error of
+ * our clock must not look like a collision. Undefined if a date cannot be read, or our clock was set back since.
  */
 export function isCreatedBefore(sentAt: Date, record: RecordView, receivedAt: Date): boolean | undefined {
   const createdMs = instantMs(record.creationDate);

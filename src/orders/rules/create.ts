@@ -164,7 +164,7 @@ export interface Assumption extends Pick<OrderEvent, 'source' | 'reason' | 'acto
 }
 
 /**
- * Makes an order unknown, as if it were sent: the order is looked up, then held, and only a person has it sent again. The
+ * Makes an order unknown, as if it were sent: it is looked up, then held, and only a person has it sent again. The
  * request counts as repeated and as made now, so that only a later look-up proves that there is no order.
  */
 export function assumeSent(tracking: Tracking, { failOver, ...how }: Assumption, now: Date, settings: VerifySettings) {

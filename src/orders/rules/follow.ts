@@ -25,8 +25,8 @@ export function isLookedUp({ state }: Tracking, answer: LookupAnswer): boolean {
 }
 
 /**
- * True if a later request was answered first, unless this answer has a newer date or the first record. A known time that
- * is ahead of this clock does not count, because another clock wrote it.
+ * True if a later request was answered first, unless this answer has a newer date or the first record. A look-up time
+ * ahead of this clock does not count, because another clock wrote it.
  */
 export function isOvertaken(known: Tracking, answer: LookupAnswer, askedAt: Date, now: Date): boolean {
   const { lastLookupAt, orderId, modificationDate } = known;

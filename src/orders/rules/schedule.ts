@@ -21,7 +21,7 @@ export function spreadMs(ms: number, random: number): number {
   return Math.round(ms * (0.75 + random / 2));
 }
 
-/** Backoff before attempt `attempt + 1` of an order that was certainly not taken: 1 s doubling to 5 min, with jitter. */
+/** Backoff in ms after `attempt` creates of an order that were not taken: 1 s doubling to 5 min, with jitter. */
 export function createBackoffMs(attempt: number, random: number): number {
   return Math.max(SECOND, withJitter(Math.min(2 ** Math.min(attempt, 12) * SECOND, 5 * MINUTE), random));
 }
@@ -44,7 +44,7 @@ export const HELD_LOOKUP_MS = DAY;
 /** How long after a rejection an order is looked up, in case the exchange took the order after all. */
 export const REJECTED_LOOKUPS_MS = [HOUR, DAY] as const;
 
-/** Returns the gap before the next moment in ms, so that an outage moves later moments too; undefined after the last. */
+/** Returns the gap to the next moment in ms, so that an outage moves later moments too; undefined after the last. */
 export function plannedGapMs(done: number, moments: readonly number[]): number | undefined {
   const at = moments[done];
   if (at === undefined) return undefined;
@@ -113,7 +113,7 @@ export function unchanged(tracking: Tracking, changes: Partial<Tracking>): Decis
   return { tracking: { ...tracking, ...changes }, events: [] };
 }
 
-/** A state whose orders are looked up. `new` and `newest`: accepted orders without a look-up, oldest or newest first. */
+/** A state whose orders are looked up. `new`, `newest`: accepted orders without a look-up, oldest or newest first. */
 export type LookupSource = 'new' | 'newest' | Exclude<OrderState, 'pending' | 'sending' | 'invalid'>;
 
 /** Groups take turns by weight, so that an open order waits for one round behind 500,000 due accepted orders. */

@@ -28,7 +28,7 @@ export const WAITING_STATES = states('pending', 'sending', 'unknown', 'held', 'a
 /** States whose orders are looked up until they are final; `sync` looks up all of these orders, due or not. */
 export const FOLLOWED_STATES = states('unknown', 'accepted', 'open', 'disputed', 'held');
 
-/** States whose orders are looked up at the pace of the account. Orders of other states have look-up times of their own. */
+/** States whose orders are looked up at the pace of the account. Orders of other states have their own schedules. */
 export const PACED_STATES = states('accepted', 'open', 'disputed');
 
 /** States that an order leaves only when a person decides, or when the exchange shows something new. */

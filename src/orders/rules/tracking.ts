@@ -26,13 +26,13 @@ export interface Tracking {
   readonly changedAt: Date | null;
   /** `modificationDate` of the newest record (§2.7), as received. */
   readonly modificationDate: string | null;
-  /** `modificationDate` of the newest answer if its record was not taken, as older than ours or alternating with ours. */
+  /** `modificationDate` of the newest answer if it was not taken, as older than our record or alternating with it. */
   readonly staleDate: string | null;
   /** Look-ups of an unknown outcome that found no order. */
   readonly verifications: number;
-  /** Creates that a person, a fail-over or `create.onUnknown: resend` (once) may have repeated after an unknown outcome. */
+  /** Creates that a person, a fail-over or `create.onUnknown: resend` may have repeated after an unknown outcome. */
   readonly resends: number;
-  /** The number of the `forbidden` restraint in which the create was last refused with 403, from 1; 0 if it never was. */
+  /** The number, from 1, of the `forbidden` restraint in which the create was last refused; 0 if it never was. */
   readonly forbiddenIn: number;
   readonly rechecks: number;
   /** Planned look-ups since the newest create with a documented answer that there is no order. */
