@@ -62,7 +62,7 @@ interface AccountDeps extends AppParts {
   readonly connect?: Connect | undefined;
   readonly rateGroup?: RateGroup | undefined;
   readonly intents?: SentIntents | undefined;
-  /** The pace of an earlier wiring in this process, which has already settled what the last owner left. */
+  /** The pace of an earlier wiring in this process. That wiring has settled what the last owner left. */
   readonly pace?: FollowPace | undefined;
 }
 

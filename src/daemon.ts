@@ -63,7 +63,7 @@ export interface ServiceDeps extends Shared {
 
 /** Work of an extension in a daemon, beside the accounts. */
 export interface Service {
-  /** Hear of each account before anything happens in it. */
+  /** Opened for each account before any work in that account. */
   readonly listeners?: readonly Listen[];
   /** Called for each account that this process takes. */
   readonly take?: (lease: AccountLease) => void;

@@ -66,7 +66,7 @@ export class OwnedAccount {
   hasFailed = false;
   /** The last failure, until the account has worked for a while. */
   failure: Failure | undefined;
-  /** The pace that the account last had; undefined before it is wired first, which settles the last owner's work. */
+  /** The pace of the last wiring. If there was a wiring, the work of the last owner is settled already. */
   pace: FollowPace | undefined;
   readonly #deps: AccountDeps;
   readonly #woken = new Set<string>();
@@ -87,7 +87,7 @@ export class OwnedAccount {
     return this.#wired?.isStopping === false ? this.#wired : undefined;
   }
 
-  /** Runs a pass, or runs it once more after it has ended. Does nothing if the account has failed. */
+  /** Runs a pass; a running pass runs once more at its end. Does nothing if the account has failed. */
   wake(pass: string): void {
     if (this.#isOver || this.hasFailed) return;
     this.#woken.add(pass);

@@ -123,7 +123,7 @@ export class Accounts {
     if (account.wired !== undefined) for (const pass of ['create', 'lookup'] as const) account.wake(pass);
   }
 
-  /** Only wired accounts, and the next few others, cost a statement. */
+  /** Costs statements only for the wired accounts and the next few others. */
   async eachSecond(): Promise<void> {
     for (const account of this.#owned.values()) retryFailed(this.#deps, account);
     await this.#deps.patience.with(async () => {

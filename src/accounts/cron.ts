@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts';
 
 const OVERDUE_MS = 10_000;
 
-/** Ticks at the times of a cron expression in UTC, or never without one, until it is disposed of. */
+/** Ticks at the times of a cron expression in UTC, until disposed of. Never ticks without an expression. */
 export class Cron implements AsyncDisposable {
   missed = 0;
   readonly #clock: Pick<Clock, 'now' | 'monotonic'>;

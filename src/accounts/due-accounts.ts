@@ -12,7 +12,7 @@ const REST_AFTER_MS = 60_000;
 const LONGEST_SLEEP_MS = 1_000;
 /** All accounts are read again within this time, so that a missed change is seen. */
 const READ_IN_S = 60;
-/** The least accounts of one statement, or as many as `LONGEST_READ_S` bring: a statement costs a transaction. */
+/** The least accounts of one statement, because each costs a transaction; after `LONGEST_READ_S` fewer will do. */
 const READ_TOGETHER = 300;
 const LONGEST_READ_S = 20;
 const MOST_NAMED = 20;

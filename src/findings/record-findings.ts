@@ -21,7 +21,7 @@ type OrderKey = Pick<Tracking, 'account' | 'externalOrderId'>;
 
 const LONGEST_VALUE = 300;
 
-/** Writes the findings of an order, and resolves states of `classes` that were not found. Returns the new ones. */
+/** Writes the findings of an order, and resolves states of `classes` that were not found. Returns new findings. */
 export async function recordFindings(tx: Transaction, order: OrderKey, judged: JudgedFindings): Promise<NewFindings> {
   const { account, externalOrderId } = order;
   const { found, foundAgain = [], classes, now } = judged;

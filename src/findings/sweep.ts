@@ -31,7 +31,7 @@ const WORTH_TELLING_MS = 10 * 60_000;
 type Unresolved = Awaited<ReturnType<typeof unresolvedPage>>[number];
 type SweepDeps = Omit<FlowDeps, 'creates' | 'gracePeriodOver'>;
 
-/** Compares new records, learns the pace, and judges by time, in short transactions, so that other writers need not wait. */
+/** Compares new records, learns the pace, and judges by time. Transactions are short, so that other writers can run. */
 export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<void> {
   await compareNewRecords(deps, signal);
   if (!(await isAnythingAwaited(deps.store.db, deps.account))) {
@@ -76,7 +76,7 @@ function logOverdue({ clock, exchange, restraints, log, settings }: SweepDeps, o
   log.warn({ overdue: orders, since }, 'more look-ups are due than were made in time');
 }
 
-/** Yields the orders with unresolved findings of these classes, whatever state they are in now, a page of a class at a time. */
+/** Yields the orders with unresolved findings of these classes, in any state, a page of a class at a time. */
 async function* unresolvedOrders(
   { account, store, clock }: Pick<FlowDeps, 'account' | 'store' | 'clock'>,
   classes: readonly FindingClassName[],
@@ -134,7 +134,6 @@ async function judge(deps: SweepDeps, orders: readonly AgedOrder[], settings: Ov
   });
 }
 
-/** Writes findings in one transaction; counts and logs the new ones. */
 async function recordTogether(
   { store, observers, log }: CompareDeps,
   message: string,

@@ -146,7 +146,7 @@ export function doubtOf(account: string, failOver: FailOver): Assumption {
   return { source: 'create', reason, failOver: failOver.id };
 }
 
-/** Makes orders unknown. A locked order stays in doubt of the fail-over that found the order first. */
+/** Marks orders as in doubt. A locked order stays in doubt of the fail-over that found the order first. */
 async function mark(deps: MarkingDeps, failOver: FailOver, ids: readonly string[], locked: Unmarked): Promise<void> {
   const { account, store, clock } = deps;
   const markOne = async (tx: Transaction, id: string, first: FailOver) => {

@@ -3,7 +3,7 @@ export type DueKind = 'create' | 'verify' | 'follow';
 /** The first due time of each kind, in ms of UTC; undefined if none is due ever. */
 type FirstDue = Readonly<Partial<Record<DueKind, number | undefined>>>;
 
-/** The first due times of an account. Each time wakes its pass once, because work that stays due is restrained. */
+/** The first due times of an account. Each time wakes its pass once: work that stays due waits for a restraint. */
 export class DueTimes {
   #first: FirstDue = {};
   #wokenFor: FirstDue = {};
@@ -30,7 +30,7 @@ export class DueTimes {
     return at === undefined || at === this.#wokenFor[kind] ? Number.POSITIVE_INFINITY : at;
   }
 
-  /** Returns true once for each time of the kind that has come by `until`, because a pass must be woken. */
+  /** Returns true once for each time of the kind that has come by `until`. */
   take(kind: DueKind, until: number): boolean {
     if (this.next(kind) > until) return false;
     this.#wokenFor = { ...this.#wokenFor, [kind]: this.#first[kind] };

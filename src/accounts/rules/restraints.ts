@@ -8,7 +8,7 @@ export type Lane = 'create' | 'lookup' | 'person';
 /**
  * The kinds of restraints, the lanes that each stops, and whether `order-sync resume` ends it. `restored`: an older
  * database was accepted. `rate-limited`: 429, or 503 with Retry-After. `forbidden`: documented 403. `slowed`: only
- * creates get no answer, so one create goes at a time, after a growing wait.
+ * creates have unknown outcomes, so one create goes at a time, after a growing wait.
  */
 const KINDS = {
   'creates-paused': { stops: ['create'], isResumed: true },

@@ -79,7 +79,7 @@ export function withoutKnownChanges(known: readonly KnownFinding[], findings: re
   return findings.filter((finding) => isState(finding) || !isKnown(finding));
 }
 
-/** True if a resolved finding is true again, or an acknowledged one, no `info`, changes values or happens again. */
+/** True if a resolved finding is true again, or an acknowledged one (but `info`) changes values or happens again. */
 function comesBack(known: KnownFinding, finding: Finding): boolean {
   if (known.status !== 'acknowledged') return known.status === 'resolved';
   if (FINDING_CLASSES[finding.class].severity === 'info') return false;

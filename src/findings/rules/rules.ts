@@ -206,7 +206,6 @@ export function replaced({ record, earlier }: Pick<RecordContext, 'record' | 'ea
   return differing(name(earlier), name(record));
 }
 
-/** Returns the difference for a value that only one order may have, but two orders have. */
 export function shared(value: string, other: string): Difference {
   return { expected: `${value} for this order only`, actual: `${value} for ${other} too` };
 }
@@ -221,7 +220,6 @@ function differingWhereGiven(expected: string | null, actual: string | null): re
   return expected === null || actual === null ? [] : differing(expected, actual);
 }
 
-/** Finds that a value changed or disappeared after it was given. */
 function differingOnceGiven(before: string | null | undefined, actual: string | null): readonly Difference[] {
   return before === null || before === undefined ? [] : differing(before, actual);
 }

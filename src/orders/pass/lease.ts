@@ -143,7 +143,7 @@ export class RequestLease {
   }
 }
 
-/** Returns the number of requests of a lease: few, because all of them count as spent if the process is killed. */
+/** Returns the requests of a lease, a low number, because all of them count as spent if the process is killed. */
 function requestsOfLease({ requests, intervalMs }: RateLimit): number {
   const inTime = Math.ceil((requests * 2 * LEASE_MS) / intervalMs);
   return Math.max(inTime, Math.min(MOST_GRANTED, Math.ceil(requests / MOST_GRANTED)));
@@ -153,7 +153,7 @@ type LastOwnerDeps = Pick<LeaseDeps, 'store' | 'account' | 'clock'> & {
   readonly accountLease: Pick<AccountLease, 'now' | 'lastOwnerUntil'>;
 };
 
-/** Returns what the last owner may have spent. UTC dates the end of its lease only if the boot is another one. */
+/** Returns the requests that the last owner may have spent. If it ran on another boot, UTC dates the lease's end. */
 export async function spentByLastOwner(
   { store, account, clock, accountLease }: LastOwnerDeps,
   limit: RateLimit,

@@ -48,7 +48,7 @@ interface Telling {
   readonly observers: Observers;
 }
 
-/** The outcome of a create, and the order before and after. `isLate` if the order had left this create's `sending`. */
+/** The outcome of a create, and the order before and after. `isLate` if the order was not `sending` any more. */
 export interface RecordedCreate {
   readonly outcome: CreateOutcome;
   readonly before: Tracking;

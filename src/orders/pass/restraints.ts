@@ -53,7 +53,7 @@ export class AccountRestraints implements AccountState {
   #isKeyTaken = false;
   #isKeyRefused = false;
   #writing = 0;
-  /** Restraints that could not be written. If the database lacks one of these, no person has ended that one. */
+  /** Restraints that could not be written. If the database lacks one, that does not show that a person ended it. */
   readonly #unwritten = new Set<RestraintKind>();
   #timesHeld = 0;
 

@@ -40,6 +40,7 @@ function givenUp(tracking: Tracking, now: Date, settings: FollowSettings): Decis
   return move(tracking, 'abandoned', { source: 'lookup', reason }, changes);
 }
 
+/** True for the first absent answer about an accepted order after 10 min: then absence proves nothing elsewhere. */
 export function isAcceptedAndAbsent({ state, sentAt, changedAt, lastLookupAt }: Tracking, now: Date): boolean {
   if (state !== 'accepted' || sentAt === null) return false;
   const knowableAt = after(sentAt, RESEND_NOT_BEFORE_MS);
@@ -47,12 +48,11 @@ export function isAcceptedAndAbsent({ state, sentAt, changedAt, lastLookupAt }: 
   return now >= since && (lastLookupAt === null || lastLookupAt < since);
 }
 
-/** True for a look-up before its time, as by `sync`. Three of these in a minute do not prove absence. */
+/** True for a look-up before its time, as by `sync`. Early look-ups do not count, or minutes would prove absence. */
 function isEarly({ nextActionAt }: Tracking, now: Date): boolean {
   return nextActionAt !== null && nextActionAt > now;
 }
 
-/** Counts a verification, unless the look-up is early, because verifications must be spread over a day. */
 function verified(tracking: Tracking, evidence: Evidence, now: Date, settings: FollowSettings): Decision {
   if (isEarly(tracking, now)) return unchanged(tracking, {});
   const verifications = tracking.verifications + 1;

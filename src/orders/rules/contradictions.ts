@@ -12,7 +12,7 @@ import type { Difference, MerchantOrder, RecordView } from './record.ts';
 
 /** The most that the clocks of the exchange and of this machine may differ without a finding. */
 export const SKEW_LIMIT_MS = 5 * 60_000;
-/** A larger difference of the clocks is not compensated, because no two time zones in use differ by more. */
+/** A larger difference of the clocks is not compensated, because no time zone is further from UTC. */
 const MOST_COMPENSATED_MS = 14 * 60 * 60_000;
 
 export interface Evidence {

@@ -19,7 +19,7 @@ import { quote } from '../../base/text.ts';
 
 const LOOKED_UP_STATES: readonly OrderState[] = [...FOLLOWED_STATES, ...RECHECKED_STATES];
 
-/** True if the answer counts for an order in this state. For a pending order, only a found order counts. */
+/** True if the answer counts. For a pending order, which is looked up as a probe, only a found order counts. */
 export function isLookedUp({ state }: Tracking, answer: LookupAnswer): boolean {
   return LOOKED_UP_STATES.includes(state) || (state === 'pending' && answer.kind === 'found');
 }
@@ -34,7 +34,7 @@ export function isOvertaken(known: Tracking, answer: LookupAnswer, askedAt: Date
   return answer.kind !== 'found' || (orderId !== null && laterBy(answer.record, modificationDate, now) <= 0n);
 }
 
-/** Decides by an answer for which `isLookedUp` is true. `contradictions` are those of the found record. */
+/** Decides what an answer changes, if `isLookedUp` is true. `contradictions` are those of the found record. */
 export function decideLookup(
   known: Tracking,
   answer: LookupAnswer,
@@ -124,7 +124,7 @@ function disputedState({ state, orderId }: Tracking, record: RecordView): OrderS
   return state === 'abandoned' && orderId === record.orderId ? 'abandoned' : 'disputed';
 }
 
-/** Adds a finding to a move that a person should look at. */
+/** Moves an order, and adds a finding if a person should look at the move. */
 function movedTo(tracking: Tracking, target: OrderState, record: RecordView, reason: string | undefined): Decision {
   const exchangeTime = record.modificationDate;
   const decision = move(tracking, target, { source: 'lookup', exchangeTime, reason: reason ?? null });

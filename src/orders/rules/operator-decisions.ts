@@ -128,7 +128,7 @@ interface Obstacle {
 
 type Sent = Pick<Tracking, 'externalOrderId' | 'state' | 'sentAt' | 'absentAt'>;
 
-/** Returns why the order must not be sent again: the exchange does not prevent a second pre-order (§4.9). */
+/** Returns why sending the order may make a second pre-order, which the exchange does not prevent (§4.9). */
 export function obstacleTo(kind: Judgement['kind'], sent: Sent, now: Date, evidence: DecisionEvidence) {
   const { doubt, acceptedAndAbsent } = evidence;
   if (kind !== 'not-created' && kind !== 'retry') return undefined;

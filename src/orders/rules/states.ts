@@ -31,7 +31,7 @@ export const FOLLOWED_STATES = states('unknown', 'accepted', 'open', 'disputed',
 /** States whose orders are looked up at the pace of the account. Orders of other states have their own schedules. */
 export const PACED_STATES = states('accepted', 'open', 'disputed');
 
-/** States that an order leaves only when a person decides, or when the exchange shows something new. */
+/** States that an order leaves only if a person decides, or if the exchange shows something new. */
 export const ATTENTION_STATES = states('held', 'disputed');
 
 /** States of orders that have ended and are looked up a few times more, as `nextRecheckAt` says. */

@@ -15,7 +15,7 @@ export interface Tracking {
   readonly orderStatus: string | null;
   readonly cryptoStatus: string | null;
   readonly fiatStatus: string | null;
-  /** The creates whose intents were written, also the ones that were proved not taken. */
+  /** The creates that were begun or assumed, also the ones that were proved not taken. */
   readonly attempts: number;
   readonly nextActionAt: Date | null;
   /** When a look-up last brought evidence: a record, or that there is no order. */
@@ -26,7 +26,7 @@ export interface Tracking {
   readonly changedAt: Date | null;
   /** `modificationDate` of the newest record (§2.7), as received. */
   readonly modificationDate: string | null;
-  /** `modificationDate` of the newest answer if it was not taken, as older than our record or alternating with it. */
+  /** `modificationDate` of a newest answer that was not taken, because it is older than our record or alternates. */
   readonly staleDate: string | null;
   /** Look-ups of an unknown outcome that found no order. */
   readonly verifications: number;
