@@ -148,6 +148,7 @@ type CompareDeps = JudgeDeps & Pick<FlowDeps, 'store' | 'clock' | 'log'>;
 
 const SETTINGS_FACT = 'reconcile.settings';
 
+/** Compares the records that were not compared yet; if settings of the comparison changed, all records. */
 export async function compareNewRecords(deps: CompareDeps, signal: AbortSignal): Promise<void> {
   await forgetOtherSettings(deps, signal);
   const { account, store, clock } = deps;

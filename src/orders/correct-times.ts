@@ -87,7 +87,7 @@ export class WrongTimes {
     return this.isAny ? this.#retryAt - this.#deps.clock.monotonic() : Number.POSITIVE_INFINITY;
   }
 
-  /** Makes orders due that would wait longer than any schedule; if the clock went back, all orders that wait. */
+  /** Makes orders due whose due time is missing or too far ahead; if the clock went back, all orders that wait. */
   async correct(clockWentBack: boolean): Promise<void> {
     const { account, store, clock, log, settings } = this.#deps;
     const now = clock.now();

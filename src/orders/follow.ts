@@ -158,6 +158,7 @@ function inOutage(exchange: FollowDeps['exchange'], answer: LookupAnswer): Looku
   return { ...answer, isOutage: exchange.breaker('lookup').openings >= OPENINGS_OF_OUTAGE };
 }
 
+/** Decides by an answer, and writes the order, its events, its record and its findings in the transaction. */
 export async function recordAnswer(
   tx: Transaction,
   deps: FollowDeps,
@@ -190,10 +191,7 @@ async function unseenStatuses(
   return news.length === 0 ? [] : await rememberStatuses(tx, news);
 }
 
-/**
- * Yields the due orders, round after round, until no order is due. Each round reads anew, so that an order that comes
- * due waits for one round. An order is yielded again only if it is due again. `onRound` gets the due sources.
- */
+/** Yields the due orders, round after round, each once until it is due again. `onRound` gets the due sources. */
 async function* ordersToLookUp(
   { account, store }: Pick<FlowDeps, 'account' | 'store'>,
   until: (source: LookupSource) => Date,
@@ -208,6 +206,7 @@ async function* ordersToLookUp(
       until: until(source),
       after: places.get(source === 'newest' ? 'new' : source),
     });
+    // Each round reads anew, so that an order that comes due waits for one round.
     const read = await dueLookups(store.db, { account, limit: LOOKUPS_A_ROUND, placeOf });
     const newest = read.filter(({ source }) => source === 'newest').map(({ externalOrderId }) => externalOrderId);
     taken = taken.intersection(new Set(newest));

@@ -105,7 +105,7 @@ export function isKnownTo({ insertedUntil }: Pick<FailOver, 'insertedUntil'>, cr
   return insertedUntil === null || createdAt <= after(new Date(insertedUntil), CLOCKS_MS).toISOString();
 }
 
-/** Finds the fail-over that may have lost a create of the order, such as one that a person allowed just before. */
+/** Finds the fail-over that may have lost a create, as a person may have had the order sent in the lost time. */
 export function doubtedBy(
   failOvers: readonly FailOver[],
   { state, failOver }: Pick<Tracking, 'state' | 'failOver'>,

@@ -1,6 +1,6 @@
 import { FINDING_CLASSES, type FindingClassName } from './classes.ts';
 
-/** The classes that question whose order the exchange shows. */
+/** The classes that doubt the owner of the order at the exchange. */
 const WHOSE: readonly string[] = ['ID_COLLISION', 'IDENTITY_MISMATCH', 'MERCHANT_MISMATCH'];
 /** The classes about the order at the exchange, whoever owns that order: only abandoning our order settles them. */
 export const OF_RECORD: readonly string[] = [

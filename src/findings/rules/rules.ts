@@ -38,6 +38,7 @@ const CLASS_OF = {
   type: 'TYPE_MISMATCH',
 } as const satisfies Record<ContradictionKind, FindingClassName>;
 
+/** Returns what contradicts in a record; undefined if a value is missing, so that older findings stay. */
 export type Rule = (context: RecordContext, settings: ReconcileSettings) => Compared;
 
 /** The rules in the order of the findings. A contradiction is a finding whether it makes the order disputed or not. */

@@ -59,7 +59,7 @@ export function flowSettings(config: Config, pace: FollowPace = EVERY_TICK) {
   return { ...create, ...follow, ...reconcile, outputPosition, ...passes };
 }
 
-/** A pass that runs in each account from time to time, even if no order of the account is due. */
+/** A pass that looks at each account from time to time, even if no order of the account is due. */
 export interface Sweep {
   readonly name: string;
   readonly cron: string | undefined;

@@ -70,7 +70,7 @@ export function shownText({ documented }: RecordFields): string {
   return JSON.stringify(SHOWN.map((path) => documented.get(path) ?? null));
 }
 
-/** Decides about a record that is not older. `wasContrary`: the last one was not taken; `isTaken`: this one must be. */
+/** Decides about a record that is not older. `wasContrary`: the last was not taken; `isTaken`: this one must be. */
 export function decideChange(
   comparison: RecordComparison,
   { wasContrary, isTaken }: { readonly wasContrary: boolean; readonly isTaken: boolean },

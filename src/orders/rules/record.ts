@@ -24,7 +24,7 @@ export type UncheckedOrder = { readonly [Field in keyof MerchantOrder]: unknown 
 /** The fields of a pre-order (§2.6) that are compared. Amounts are decimal text. */
 export type PreOrderView = { readonly [Field in keyof MerchantOrder]: string | null };
 
-/** The fields of an order record (§2.7) that are compared. Amounts are decimal text; null if the exchange gave none. */
+/** The fields of an order record (§2.7) that are compared. Amounts are decimal text; null if missing. */
 export type RecordView = Readonly<
   Record<'externalOrderId' | 'orderId' | 'orderStatus', string> &
     Record<OrderField | DateField | OperationField | CryptoField | FiatField | TermField, string | null>
