@@ -26,7 +26,7 @@ import { OwnedError } from './store/errors.ts';
 import { openAsOwner, type OwnerOptions } from './store/open.ts';
 import type { AccountLease, Store } from './store/port.ts';
 
-/** The parts that extensions add to an account. Each may be missing; the core does its work without them. */
+/** The parts that extensions add to an account. The core works without any of them. */
 export interface AppParts {
   readonly makePaces?: PaceMaker | undefined;
   readonly listeners?: readonly Listen[] | undefined;
@@ -43,7 +43,7 @@ export interface Overrides extends AppParts {
   readonly account?: string;
 }
 
-/** The program, wired for one account: it works for the account until it is disposed of. */
+/** The program, wired for one account until this object is disposed of. */
 export interface App extends FlowDeps, AsyncDisposable {
   readonly config: Config;
   readonly exchange: ExchangeClient;
@@ -62,11 +62,11 @@ interface AccountDeps extends AppParts {
   readonly connect?: Connect | undefined;
   readonly rateGroup?: RateGroup | undefined;
   readonly intents?: SentIntents | undefined;
-  /** The pace that this process learned when it owned the account before, with what the last owner left put right. */
+  /** The pace of an earlier wiring in this process. That wiring has settled what the last owner left. */
   readonly pace?: FollowPace | undefined;
 }
 
-/** Owns one account until the app is disposed of. Throws `OwnedError` if another process does, and `StoreError`. */
+/** Owns an account until the app is disposed of. Throws `StoreError`, or `OwnedError` if another process owns it. */
 export async function createApp(config: Config, overrides: Overrides = {}): Promise<App> {
   const { clock = systemClock(), ownerPatienceMs: patienceMs = 0, account = DEFAULT_ACCOUNT } = overrides;
   const log = overrides.log ?? createLog(config.log.level);
@@ -81,7 +81,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const owned = store.forAccount(account, accountLease);
   const app = undo.use(await startApp(config, { ...overrides, store: owned, accountLease, clock, log, rateGroup }));
   const endWaiting = () => [store, owned].forEach(({ writer }) => writer.endGracePeriod());
-  // At once or not at all: the next owner waits two seconds for a lease that is left, a locked database lasts longer.
+  // The lease is released at once or not at all, because a locked database may last longer than the lease (2 s).
   undo.defer(endWaiting);
   const disposal = undo.move();
   return {
@@ -151,7 +151,7 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
   };
 }
 
-/** Follows the last owner: puts right what it left, and counts the requests that it sent against the rate limit. */
+/** Settles what the last owner left, and counts the requests of that owner against the rate limit. */
 async function takeOver(
   deps: Parameters<typeof recover>[0] & Pick<AccountDeps, 'accountLease' | 'rateGroup' | 'pace' | 'intents'>,
   rate: RateLimit,
@@ -168,7 +168,7 @@ async function takeOver(
   if (!isTakenUp) await recover(deps, last.clockWentBack);
   const { newestAt, unmarked } = await takeUpFailOvers({ ...deps, intents });
   intents.begin(accountLease.account, { generation: accountLease.generation, at: accountLease.now() });
-  // A fail-over may have lost the requests that count in the rate limit's window.
+  // A fail-over may have lost the record of requests that count against the rate limit.
   const at = clock.monotonic() - Math.max(0, accountLease.now().getTime() - (newestAt ?? 0));
   const spent = newestAt === undefined ? last.spent : [...last.spent, { at, requests: rate.requests }];
   const window = (await rateGroup?.windowOf(deps, rate, spent)) ?? new RateWindow(rate, spent);

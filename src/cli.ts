@@ -4,7 +4,7 @@ import { EXTENSIONS } from './extensions.ts';
 
 // Database, socket and report files hold people's orders: no other user may read them.
 process.umask(0o077);
-// A reader that has seen enough (`| head`) is no error.
+// A reader that ends early (`| head`) is no error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') end(error);
 });
@@ -18,7 +18,7 @@ try {
 } catch (error) {
   end(error);
 }
-// A supervisor's listener in this process (pm2 puts one there) would keep it open after its end.
+// The listener that a supervisor such as pm2 adds would keep this process alive after the command has ended.
 if (process.connected) process.stdout.write('', () => process.exit());
 
 function end(error: unknown): void {

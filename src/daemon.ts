@@ -21,10 +21,10 @@ import { openAsOwner, type OwnedStore, type OwnerOptions, type WorkerOptions } f
 import type { AccountLease, Store } from './store/port.ts';
 import { countWaiting } from './store/find-orders.ts';
 
-/** A second daemon waits this long for the first to go, as when pm2 restarts it. */
+/** How long a second daemon waits for the first to end, as when pm2 restarts the daemon. */
 const OWNER_PATIENCE_MS = 3_000;
 const SECOND_MS = 1_000;
-/** A key that was changed in its file is in force after this time, or when the exchange refuses the old one. */
+/** How often the files of keys are read again; a file is also read when the exchange refuses its key. */
 const READ_KEY_MS = 60_000;
 const LONGEST_BEGIN_MS = 5_000;
 const MOST_NAMED = 20;
@@ -43,7 +43,7 @@ export interface PurgeQuery {
   readonly limit: number;
 }
 
-/** The functions that the extensions of a daemon offer to each other, by name; each declares its own. */
+/** The functions that the extensions of a daemon offer to each other, by name. An extension declares its part. */
 export interface Services {
   readonly purges: Purge[];
 }
@@ -57,15 +57,15 @@ interface Shared extends Pick<App, 'store' | 'clock' | 'log' | 'gracePeriodOver'
 export interface ServiceDeps extends Shared {
   readonly accounts: Accounts;
   readonly parts: AppParts;
-  /** A service finds here what those before it have put in. */
+  /** The functions that earlier services have added. */
   readonly services: Services;
 }
 
 /** Work of an extension in a daemon, beside the accounts. */
 export interface Service {
-  /** Hear of each account before anything happens in it. */
+  /** Opened for each account before any work in that account. */
   readonly listeners?: readonly Listen[];
-  /** Is told of each account that this process takes. */
+  /** Called for each account that this process takes. */
   readonly take?: (lease: AccountLease) => void;
   /** Runs until `stop` aborts. The daemon ends if this rejects. */
   readonly work?: Promise<void>;
@@ -76,7 +76,7 @@ export interface Service {
 export interface ServiceMaker {
   /** Returns how this process is reached, before the database is opened. */
   prepare?(config: Config, clock: Clock): Promise<WorkerOptions>;
-  /** Throws if the daemon cannot work without it. */
+  /** Throws if the service cannot start and the daemon must not work without it. */
   start(deps: ServiceDeps): Promise<Service>;
 }
 
@@ -102,7 +102,7 @@ export async function runDaemon(
   const ending = { stop, gracePeriodOver: gracePeriodOver.signal };
   const shared: Shared = { config, store, clock, log, patience, ...ending };
   const listeners = [...(overrides.listeners ?? [])];
-  // Nothing else of the overrides: who spreads the parts has a store of its own.
+  // Only these overrides, because code that spreads `parts` has its own store, clock and log.
   const parts: AppParts = { makePaces: overrides.makePaces, sweeps: overrides.sweeps, listeners };
   const sweeps = [findingsSweep, ...(overrides.sweeps ?? [])].map((make) => make(config));
   const accounts = new Accounts({
@@ -141,7 +141,7 @@ export async function runDaemon(
   log.info({}, 'stopped');
 }
 
-/** Undefined if the process is asked to stop while another program keeps the database from opening. */
+/** Returns undefined if the process must stop while another program keeps the database from opening. */
 async function openUnlessStopped(
   { config, clock, log }: Pick<Shared, 'config' | 'clock' | 'log'>,
   options: OwnerOptions,
@@ -172,7 +172,7 @@ async function unlessStopped(stop: AbortSignal, work: () => Promise<void>): Prom
   }
 }
 
-/** Starts services in their order. If one cannot start, those before it are closed: they would keep the process alive. */
+/** Starts services in their order. If a service cannot start, closes the earlier ones, so that the process can end. */
 async function startServices(makers: readonly ServiceMaker[], deps: ServiceDeps, failed: AbortController) {
   const services: Service[] = [];
   try {

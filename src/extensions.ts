@@ -13,7 +13,7 @@ import { sandbox } from './extensions/sandbox/index.ts';
 import { setup } from './extensions/setup/index.ts';
 import { webhooks } from './extensions/webhooks/index.ts';
 
-/** Every extension, in the order of the help. The launcher hands them to the program: nothing else imports one. */
+/** Every extension, in the order of the help. Only the launcher imports this list. */
 export const EXTENSIONS: readonly Extension[] = [
   sandbox,
   setup,

@@ -32,41 +32,41 @@ export interface AccountsDeps {
 
 export interface OperationDeps extends FlowDeps {
   readonly exchange: ExchangeClient;
-  /** Wakes the create pass: orders were put in, and need not wait for the next tick. */
+  /** Wakes the create pass, so that new orders do not wait until they are noticed. */
   readonly wakeCreates: () => void;
 }
 
-/** An account that is in use, until this is disposed of: it is not stopped meanwhile, unless the process stops. */
+/** Keeps an account wired until this object is disposed of, unless the process stops. */
 export interface AccountInUse extends Disposable {
   readonly app: OperationDeps;
 }
 
 interface AccountDeps extends Pick<AccountsDeps, 'passes' | 'stop'> {
-  /** Wires the account, once it is its turn; undefined if it must end by then. */
+  /** Wires the account when its turn comes. Returns undefined if the account must end by then. */
   readonly wire: (account: OwnedAccount) => Promise<App | undefined>;
   readonly onPass: (account: OwnedAccount) => Promise<void>;
   readonly onFailure: (account: OwnedAccount, error: unknown) => void;
 }
 
 interface Failure {
-  /** The key that was refused: the account is tried again with another one. */
+  /** The key, if it was refused: the account is tried again only with another key. */
   readonly key: MerchantKey | undefined;
-  /** When the account is tried again or, if it has worked since, is no longer stopped. */
+  /** The monotonic time, in ms, of the next try, or, if the account has worked since, of the end of its stop. */
   nextAt: number;
 }
 
-/** An account that this process owns. It is wired while a pass or a caller needs it; otherwise this object is all of it. */
+/** An account that this process owns. The account is wired only while a pass or a caller needs it. */
 export class OwnedAccount {
   readonly accountLease: AccountLease;
   readonly due = new DueTimes();
-  /** The passes of a sweep that is under way for which the account is still to be looked at. */
+  /** The names of sweeps under way that have not looked at the account yet. */
   unswept: readonly string[] = [];
-  /** Resolves when the account is not wired any more; undefined if it is not. */
+  /** Resolves when the account is not wired any more; undefined while the account is not wired. */
   life: Promise<void> | undefined;
   hasFailed = false;
   /** The last failure, until the account has worked for a while. */
   failure: Failure | undefined;
-  /** The pace of the time before, if the account was wired before: then the work of the last owner is put right already. */
+  /** The pace of the last wiring. If there was a wiring, the work of the last owner is settled already. */
   pace: FollowPace | undefined;
   readonly #deps: AccountDeps;
   readonly #woken = new Set<string>();
@@ -87,7 +87,7 @@ export class OwnedAccount {
     return this.#wired?.isStopping === false ? this.#wired : undefined;
   }
 
-  /** Runs a pass, or, if it is running, once more when it has ended; not if the account has failed. */
+  /** Runs a pass; a running pass runs once more at its end. Does nothing if the account has failed. */
   wake(pass: string): void {
     if (this.#isOver || this.hasFailed) return;
     this.#woken.add(pass);
@@ -124,7 +124,7 @@ export class OwnedAccount {
   #begin(): void {
     this.life ??= this.#live().finally(() => {
       this.life = undefined;
-      // Woken since.
+      // A pass may have been woken after the last one ended.
       if (this.#isWanted) this.#begin();
     });
   }
@@ -203,7 +203,7 @@ class WiredAccount {
   get isRecovering(): boolean {
     const { exchange, wrongTimes, creates, restraints } = this.app;
     if (creates.inFlight.unwrittenSize > 0) return true;
-    // Only a wired account reads the file of its key again.
+    // The account stays wired, because only a wired account reads the file of its key again.
     if (restraints.all.some(({ kind }) => kind === 'key-refused')) return true;
     return wrongTimes.isAny || exchange.breaker('create').openings > 0 || exchange.breaker('lookup').openings > 0;
   }
@@ -230,14 +230,14 @@ class WiredAccount {
     this.#stopping.abort();
   }
 
-  /** Resolves when it was stopped and the work under way has ended. Rejects with the first failure of its passes. */
+  /** Resolves when the account was stopped and its work has ended. Rejects with the first failure of a pass. */
   async ended(): Promise<void> {
     if (!this.#stop.aborted) await once(this.#stop, 'abort');
     await withGracePeriod(this.app, this.#stop, () => Promise.all([...this.#running.values(), this.#unused()]));
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 
-  /** A full disk or a locked database is waited out; any other error ends the account, as a key does that never worked. */
+  /** Waits out a full disk or a locked database. Any other error, or a key that never worked, ends the account. */
   async #repeat(pass: string): Promise<void> {
     try {
       while (!this.#stop.aborted && this.#woken.delete(pass)) {
@@ -276,7 +276,7 @@ class WiredAccount {
     if (!isPassing(error) || !store.isInPlace()) throw error;
     const message = 'a pass was broken off by the database';
     observers.tell({ kind: 'failed', failure: { level: 'error', message, cause: error.message, kind: 'database' } });
-    // One timer at a time: the other wakes of the pass must not add to them.
+    // A pass has one timer at a time: other wakes of the pass must not add timers.
     if (this.#triedAgain.has(pass)) return;
     this.#triedAgain.add(pass);
     const again = () => {

@@ -19,7 +19,7 @@ import { partsOf } from '../store/pages.ts';
 import type { AccountLease } from '../store/port.ts';
 import { accountsToPutRight } from '../store/orders/wrong-due-times.ts';
 
-/** How long after a fail-over a worker reports the intents that it lost. */
+/** How long after a fail-over a worker reports the intents that the database lost. */
 const REPORTED_FOR_MS = 60 * 60_000;
 /** If more accounts than this are wired, idle ones are let go at once, because each takes memory. */
 const MOST_WIRED = 300;
@@ -30,13 +30,13 @@ const MOST_NAMED = 20;
 interface Deps extends AccountsDeps {
   readonly patience: Patience;
   readonly connect?: Connect | undefined;
-  /** They are read when an account is wired. */
+  /** Read each time that an account is wired, because listeners are added after the start. */
   readonly parts: AppParts;
   readonly sweeps: readonly Sweep[];
   readonly onFailure: (error: unknown) => void;
 }
 
-/** The accounts that this process owns. Each is wired while something is due in it; one that fails stops no other. */
+/** The accounts that this process owns. An account is wired while work is due in it, and its failure stops no other. */
 export class Accounts {
   readonly due: DueAccounts;
   readonly #deps: Deps;
@@ -62,7 +62,7 @@ export class Accounts {
     return this.#deps.config.accounts.length === 1;
   }
 
-  /** Resolves when the first accounts and their due times are known; if there is one account alone, when it is wired. */
+  /** Resolves when the due times of the first accounts are known, or when a single account is wired. */
   get begun(): Promise<void> {
     return this.#begun.promise;
   }
@@ -90,7 +90,7 @@ export class Accounts {
     accountLease.ending.addEventListener('abort', () => void this.#giveBack(account), { once: true });
     if (accountLease.ending.aborted) void this.#giveBack(account);
     if (this.#taken.push(account.name) > 1) return;
-    // Accounts mostly come together.
+    // Accounts mostly come together, so the accounts of one turn begin together.
     void clock
       .turn()
       .then(() => patience.with(() => this.#begin(this.#taken.splice(0).toSorted())))
@@ -123,7 +123,7 @@ export class Accounts {
     if (account.wired !== undefined) for (const pass of ['create', 'lookup'] as const) account.wake(pass);
   }
 
-  /** Only wired accounts, and the next few others, cost a statement. */
+  /** Costs statements only for the wired accounts and the next few others. */
   async eachSecond(): Promise<void> {
     for (const account of this.#owned.values()) retryFailed(this.#deps, account);
     await this.#deps.patience.with(async () => {
@@ -151,7 +151,7 @@ export class Accounts {
   endGracePeriod(): void {
     const { store } = this.#deps;
     store.writer.endGracePeriod();
-    // Also of accounts that are about to be wired: on PostgreSQL each has a writer of its own.
+    // On PostgreSQL each account has a writer of its own, even while the account is being wired.
     for (const { name, accountLease } of this.#owned.values())
       store.forAccount(name, accountLease).writer.endGracePeriod();
   }
@@ -177,13 +177,13 @@ export class Accounts {
     });
   }
 
-  /** The accounts with which an account shares a rate limit; undefined if it has its own. */
+  /** Returns the rate group of an account; undefined if the account shares its rate limit with no other. */
   #rateGroupOf(account: string): RateGroup | undefined {
     const names = groupOf(this.#deps.config, account);
     const leases = names.flatMap((name) => this.#owned.get(name)?.accountLease ?? []);
     const [first] = leases;
     if (names.length === 1 || first === undefined) return undefined;
-    // Its accounts come and go together: an earlier group counts no more, as another owner may have sent since.
+    // Accounts of a group come and go together. An earlier group is not reused: another owner may have sent since.
     const group = this.#rateGroups.get(first) ?? new RateGroup(leases, this.#deps.parts.makePaces);
     this.#rateGroups.set(first, group);
     return group;
@@ -225,7 +225,7 @@ export class Accounts {
 
   #fail(account: OwnedAccount, error: unknown): void {
     const { onFailure, stop } = this.#deps;
-    // An account that is free is claimed again.
+    // Once the account is free, a process claims it again.
     if (isOvertaken(this.#deps, error)) return void this.#giveBack(account);
     if (this.isOnly || isOfAll(this.#deps, error)) return onFailure(error);
     if (!stop.aborted && !account.accountLease.ending.aborted) stopFailed(this.#deps, account, error);

@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts';
 
 const OVERDUE_MS = 10_000;
 
-/** Ticks at the times of a cron expression in UTC, or never without one, until it is disposed of. */
+/** Ticks at the times of a cron expression in UTC, until disposed of. Never ticks without an expression. */
 export class Cron implements AsyncDisposable {
   missed = 0;
   readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
@@ -23,7 +23,7 @@ export class Cron implements AsyncDisposable {
     this.#expectNext();
   }
 
-  /** The time of the last tick; long ago before the first one. It is not ahead of a clock that was set back since. */
+  /** The time of the last tick; 1970 before the first tick; no later than now, even if the clock was set back. */
   get tickedAt(): Date {
     const now = this.#clock.now();
     if (this.#tickedAt > now) this.#tickedAt = now;

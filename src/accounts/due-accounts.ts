@@ -8,11 +8,11 @@ const KINDS = Object.keys(PASS_OF) as DueKind[];
 const BY_TIME = ['create', 'verify'] as const;
 
 const REST_AFTER_MS = 60_000;
-/** The clock may be set, so that a time comes sooner than its timer. */
+/** The longest sleep, because the clock may be set so that a time comes sooner than its timer. */
 const LONGEST_SLEEP_MS = 1_000;
-/** All accounts are read again in this time: a missed change is seen then. */
+/** All accounts are read again within this time, so that a missed change is seen. */
 const READ_IN_S = 60;
-/** Accounts of one statement at least, unless they were waited for that long: each costs a transaction of the server. */
+/** The least accounts of one statement, because each costs a transaction; after `LONGEST_READ_S` fewer will do. */
 const READ_TOGETHER = 300;
 const LONGEST_READ_S = 20;
 const MOST_NAMED = 20;
@@ -37,7 +37,7 @@ export class DueAccounts {
     this.#known = new Set(deps.config.accounts.map(({ name }) => name));
   }
 
-  /** Wakes accounts each time when something comes due in them, until `stop` aborts. */
+  /** Wakes each account when work comes due in it, until `stop` aborts. */
   async wakeInTime(stop: AbortSignal): Promise<void> {
     while (!stop.aborted) {
       const sooner = Promise.withResolvers<void>();
@@ -59,7 +59,7 @@ export class DueAccounts {
     for (const account of accounts) this.#expect(account);
   }
 
-  /** `schedule.cron` has ticked: orders that are followed are looked up if they are due. */
+  /** Wakes accounts with due look-ups of followed orders. Must be called at each tick of `schedule.cron`. */
   tick(): void {
     this.#wake('follow', [...this.#deps.owned.values()]);
   }
@@ -68,7 +68,7 @@ export class DueAccounts {
     for (const { account, ...times } of await dueTimes(this.#deps.store.db, names)) this.#take(account, times);
   }
 
-  /** Looks for new and corrected rows in all accounts. Logs the accounts with such rows that are not configured, once. */
+  /** Looks for new and corrected rows in all accounts. Logs once which accounts of such rows are not configured. */
   async look(): Promise<void> {
     const { store, log } = this.#deps;
     const unknown: string[] = [];
@@ -94,7 +94,7 @@ export class DueAccounts {
     }
   }
 
-  /** Is called each second. Reads the next few of the accounts: all of them in a minute. During a sweep it waits for no more. */
+  /** Must be called each second. Reads the next few accounts, all in a minute; during a sweep, at each call. */
   async readNext(all: readonly string[]): Promise<void> {
     const { store, owned } = this.#deps;
     this.#unreadS += 1;
@@ -121,19 +121,19 @@ export class DueAccounts {
     this.#place += slice.length;
   }
 
-  /** Wakes a wired account for due work. It stops after a minute without any, unless it is the only one. */
+  /** Wakes a wired account for due work. Stops the account after a minute without work, unless it is the only one. */
   async attend(account: OwnedAccount, isCrowded: boolean): Promise<void> {
     const { wired, due } = account;
     if (wired === undefined) return;
     await wired.app.eachSecond();
     if (wired.app.wrongTimes.dueInMs <= 0) account.wake('uncorrected');
     if (wired.app.restraints.isKeyOther) account.wake('create');
-    // Long passes, and others that use the account, bring new times.
+    // A long pass, or a caller that uses the account, may bring new due times.
     if (wired.isBusy) return await this.read([account.name]);
     const kinds = KINDS.filter((kind) => due.isDue(kind, this.#until(kind)));
     for (const pass of new Set(kinds.map((kind) => PASS_OF[kind]))) if (wired.mayRun(pass)) account.wake(pass);
     const soon = isCrowded ? 0 : this.#deps.clock.now().getTime() + REST_AFTER_MS;
-    // Followed orders wait for a tick, which may be far away.
+    // A due time of followed orders keeps no account wired, because the next tick may be far away.
     const isAwaited = kinds.length > 0 || BY_TIME.some((kind) => due.isDue(kind, soon));
     const isIdle = isCrowded || wired.idleMs >= REST_AFTER_MS;
     if (!this.#isOnly && !isAwaited && isIdle && !wired.isBusy && !wired.isRecovering) wired.stop();

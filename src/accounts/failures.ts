@@ -16,8 +16,8 @@ const TRIED_AGAIN = 'an account is stopped and tried again in a minute; the othe
 const DATABASE_AGAIN = 'an account could not begin because of the database; it is tried again in 5 s';
 
 /**
- * Stops an account that cannot continue: it is tried again once a minute until it works for a minute. An account that
- * the database alone keeps from beginning is tried again sooner, and not recorded as stopped.
+ * Stops an account that cannot continue, and has it tried again once a minute until it works for a minute. If only the
+ * database keeps the account from beginning, it is tried again sooner, and not recorded as stopped.
  */
 export function stopFailed(deps: AccountsDeps, account: OwnedAccount, error: unknown): void {
   const { log, clock, config } = deps;
@@ -26,13 +26,13 @@ export function stopFailed(deps: AccountsDeps, account: OwnedAccount, error: unk
   const isKeyRefused = error instanceof KeyRefusedError;
   const cause = messageOf(error);
   const key = isKeyRefused ? new MerchantKey(exchange) : undefined;
-  // The key in the file is the one that was refused.
+  // Remembers the refused key of the file, so that a later `reread` notices another key.
   key?.reread();
   const newKey = exchange.apiKeyFile === undefined ? NEW_KEY : NEW_KEY_IN_FILE;
   const isPassed = isPassing(error) && error.problem !== 'denied';
   log.error({ account: name, cause }, isKeyRefused ? newKey : isPassed ? DATABASE_AGAIN : TRIED_AGAIN);
   account.failure = { key, nextAt: clock.monotonic() + (isPassed ? DATABASE_AGAIN_MS : TRY_AGAIN_MS) };
-  // A refused key has a hold instead.
+  // A refused key is recorded as a hold, and a lost database cannot be written.
   if (isKeyRefused || isPassed) return;
   const kind = error instanceof ConfigError ? 'wrong-settings' : 'has-failed';
   record(deps, name, (tx) => recordStop(tx, name, { kind, reason: cause, actor: null, now: clock.now() }));
@@ -52,7 +52,7 @@ export async function takeUpStopped(
   }
 }
 
-/** Tries an account again once a minute; if it has worked since, it is no longer stopped. */
+/** Tries a failed account again once a minute. If the account has worked since, records the end of its stop. */
 export function retryFailed(deps: AccountsDeps, account: OwnedAccount): void {
   const { clock } = deps;
   const { name, failure } = account;
@@ -66,7 +66,7 @@ export function retryFailed(deps: AccountsDeps, account: OwnedAccount): void {
   } else if (failure.key === undefined || failure.key.reread()) account.tryAgain();
 }
 
-/** Writes without ownership: an owner cannot write to a database in an older state. */
+/** Writes without ownership, because an owner cannot write to a database in an older state. */
 function record({ store, log }: AccountsDeps, account: string, work: (tx: Transaction) => Promise<void>): void {
   store
     .forAccount(account)
@@ -76,12 +76,12 @@ function record({ store, log }: AccountsDeps, account: string, work: (tx: Transa
     );
 }
 
-/** True if another worker has followed, as after this process stood still: that ends the account here, and nothing else. */
+/** True if another worker took the account, as after a standstill of this process. Only that account ends here. */
 export function isOvertaken({ config }: Pick<AccountsDeps, 'config'>, error: unknown): boolean {
   return config.database.kind === 'postgres' && error instanceof OwnedError;
 }
 
-/** True if all accounts fail by this: a SQLite file has one owner and one mark for all of them. */
+/** True if the error fails all accounts, because a SQLite file has one owner and one mark for all accounts. */
 export function isOfAll({ config, store }: Pick<AccountsDeps, 'config' | 'store'>, error: unknown): boolean {
   if (!store.isInPlace()) return true;
   const isOfFile = error instanceof OwnedError || (error instanceof StoreError && error.problem === 'unusable');

@@ -18,7 +18,7 @@ const RESUME = 'order-sync resume{words} --reason TEXT';
 export const OTHER_ACCOUNTS_REMEDY =
   'add the account to the settings, or correct the column account of rows that were not sent';
 
-/** The worst first by the money that it concerns; `{words}` stand for the words that name its account. */
+/** The problems, the worst by money first. `{words}` stands for the words that name the account. */
 const PROBLEMS = {
   disputed: ['error', 'order-sync orders list --state disputed{words}'],
   held: ['error', 'order-sync orders list --state held{words}'],
@@ -28,7 +28,7 @@ const PROBLEMS = {
   'database-unreadable': ['error', 'check the disk of the database, or its server'],
   'database-unwritten': ['error', 'order-sync doctor'],
   'other-migrations': ['error', 'start the version that migrated the database'],
-  // Without a daemon the database tells of outages and refused keys as they last were.
+  // This comes before outages and refused keys, which the database keeps as a daemon last saw them.
   'no-daemon': ['error', 'order-sync run'],
   'key-refused': ['error', keyRemedy()],
   'out-of-reach': ['error', 'order-sync doctor{words}'],
@@ -63,7 +63,7 @@ const PROBLEMS = {
   decided: ['warning', 'order-sync findings list --status open{words}'],
 } as const satisfies Record<string, readonly [Weight, string]>;
 
-/** A daemon that runs reads a file again; a setting needs another start. `places` may be several. */
+/** A running daemon reads a key file again, but a key setting only at its start. `places` may name several places. */
 export function keyRemedy(places?: string, isRunning = true): string {
   const put = `put the right key into ${places ?? 'the place that config show names'}`;
   if (!isRunning) return `${put}: the daemon tries it when it starts`;
@@ -79,7 +79,7 @@ export type ProblemCode = keyof typeof PROBLEMS;
 export interface Problem {
   readonly code: ProblemCode;
   readonly severity: Weight;
-  /** An account is named if the problem is of one alone; `class` is that of findings. */
+  /** `account` is set if the problem concerns a single account. `class` is a class of findings. */
   readonly about: {
     readonly account?: string;
     readonly externalOrderId?: string;
@@ -92,7 +92,7 @@ export interface Problem {
   readonly remedy: string;
 }
 
-/** The parts of a problem that its code does not decide; `group`: its accounts, all of them unless given. */
+/** The parts of a problem that its code does not decide. `group` has its accounts; without a group, all accounts. */
 type Parts = Partial<Omit<Problem, 'code' | 'text'>> & { readonly group?: readonly OfAccount[] };
 
 interface OfAccount {
@@ -115,7 +115,7 @@ export function problem(code: ProblemCode, text: string, { group = [], ...parts 
   };
 }
 
-/** A daemon does not see that its settings change. `changed`: their file, if it has changed since the daemon read it. */
+/** `changed` is the file of the settings if it changed after the daemon had read it. */
 export function settingsProblems(changed: string | undefined): readonly Problem[] {
   return changed === undefined ? [] : [problem('settings-changed', `${changed} changed after the daemon started`)];
 }
@@ -136,7 +136,7 @@ export function wordsOf(group: readonly OfAccount[]): string {
 
 const MOST_NAMED = 3;
 
-/** Names accounts in a text; the one that was asked for is named by nothing. */
+/** Names accounts in a text. Returns an empty text if a single account was asked for. */
 export function forAccounts(group: readonly OfAccount[], asked: string | null): string {
   return asked === null ? ` for ${firstOf(group.map(({ account }) => account))}` : '';
 }
@@ -164,7 +164,7 @@ export function countedProblems(
   return [problem(state, text, { group })];
 }
 
-/** A hold of the rate ends by itself within minutes. */
+/** A `rate-limited` hold is no problem, because it ends by itself. */
 const HOLDS: Readonly<Record<Exclude<RestraintKind, 'rate-limited'>, string>> = {
   'creates-paused': 'creating orders is paused',
   'all-paused': 'creating orders and looking them up is paused',
@@ -177,7 +177,7 @@ const HOLDS: Readonly<Record<Exclude<RestraintKind, 'rate-limited'>, string>> = 
 
 export type KeyPlaceOf = (account: string) => string;
 
-/** Groups holds of the same kind, reason and person. `asked`: the account of the reading; null if it is of all. */
+/** Groups holds of the same kind, reason and person. `asked` is the account that was asked for; null for all. */
 export function holdProblems(
   holds: readonly (RestraintView & OfAccount)[],
   asked: string | null,
@@ -206,7 +206,7 @@ export function otherAccountsProblems(others: readonly { readonly account: strin
   return [problem('other-accounts', text)];
 }
 
-/** Orders that the database, such as a trigger of the merchant's, does not let the daemon write. */
+/** Orders that the daemon cannot write, because the database or a merchant's trigger refuses. */
 export function keptBackProblems(of: {
   readonly account: string;
   readonly keptBack: readonly { readonly externalOrderId: string; readonly since: string; readonly cause: string }[];

@@ -23,10 +23,10 @@ import { accountFact, readAccountFact } from '../store/tables/accounts.ts';
 
 type CompareDeps = { readonly settings: Pick<FlowDeps['settings'], 'tolerance' | 'outputPosition'> };
 
-/** A person may have given up an order that is disputed. */
+/** The states of an order that was disputed, because a person may have abandoned it. */
 const MAY_BE_DISPUTED: readonly string[] = ['disputed', 'abandoned'];
 
-/** The history and the pre-order are read only if the row looks like a contradiction, or may have been one before. */
+/** Reads the history and the pre-order only if the row may contradict the record, or contradicted one before. */
 export async function readEvidence(db: Database, row: FollowedRow, record: RecordView, receivedAt: Date) {
   return {
     order: sentOrderOf(row),
@@ -41,7 +41,7 @@ export interface ComparedWithRow {
   readonly contradictions: readonly Contradiction[];
 }
 
-/** Compares a record with its row. A disputed one stays contradicted by what the record cannot judge. */
+/** Compares a record with its row. Adds the earlier contradictions that this record cannot judge. */
 export async function compareWithRow(
   db: Database,
   { settings }: CompareDeps,
@@ -66,7 +66,7 @@ export async function readNewest(db: Database, deps: CompareDeps, { account, ext
   return { record, ...(await compareWithRow(db, deps, row, record, new Date(stored.receivedAt))) };
 }
 
-/** True if the same order was not older than its first request at an earlier look-up: only the clock was set since. */
+/** True if the same order was no collision at an earlier look-up, so that only our clock has changed since. */
 async function wasOurs(db: Database, row: FollowedRow, record: RecordView): Promise<boolean> {
   const earlier = row.earlier_body === null ? undefined : readRecordView(row.earlier_body);
   const isSame = earlier?.orderId === record.orderId && earlier.creationDate === record.creationDate;
@@ -75,7 +75,7 @@ async function wasOurs(db: Database, row: FollowedRow, record: RecordView): Prom
   return !known.some(({ class: name, status }) => name === 'ID_COLLISION' && status !== 'resolved');
 }
 
-/** The time of a row that was found again in an older database is of no request; the history has requests alone. */
+/** Returns when the first create was sent; null if unknown. The `sent_at` of an adopted row is of no request. */
 async function firstRequest(
   db: Database,
   row: FollowedRow,
@@ -87,11 +87,11 @@ async function firstRequest(
   const newest = new Date(sentAt);
   if (isCreatedBefore(newest, record, receivedAt) !== true) return newest;
   const first = await firstSentAt(db, account, externalOrderId);
-  // A clock that was ahead at the first request was set right since.
+  // If the first request seems later than the newest, the clock was ahead at the first request.
   return first === null || first < newest ? first : newest;
 }
 
-/** The row has the type of the pre-order until the first record; then it has that of the newest one. */
+/** Returns the type of the pre-order, which the row has only until the first record; null if compared already. */
 async function preOrderExchangeType(db: Database, row: FollowedRow, record: RecordView): Promise<string | null> {
   if (row.earlier_body === null) return row.exchange_type;
   const wasCompared = row.state !== 'disputed' && row.has_findings === 0 && row.exchange_type === record.exchangeType;
@@ -121,7 +121,7 @@ export async function readAcceptedAndAbsent(db: Database, account: string): Prom
   return await readAccountFact(db, { account, name: ACCEPTED_AND_ABSENT });
 }
 
-/** Remembers an accepted order that is absent. Once there is one, absence resends nothing, by any setting. */
+/** Remembers an accepted order that is absent. After the first such order, the settings resend nothing. */
 export async function settingsOnAbsence(
   tx: Transaction,
   { account, settings }: Pick<FlowDeps, 'account' | 'settings'>,

@@ -36,7 +36,7 @@ export interface LookedUp {
   readonly now: Date;
 }
 
-/** Stores and judges a record in one transaction, and stores one that cannot be judged. Throws database errors. */
+/** Stores and judges an answer. Only stores and logs a record that cannot be judged. Throws errors of the database. */
 export async function reconcileAnswer(tx: Transaction, deps: JudgeDeps, looked: LookedUp): Promise<NewFindings> {
   try {
     return await judgeAnswer(tx, deps, looked);
@@ -83,7 +83,7 @@ async function judgeNewest(
   const isSame = earlierBody !== null && decision.events.length === 0 && comparison === undefined;
   if (isSame) {
     const known = row.has_findings === 0 ? [] : await findingsOf(tx, account, externalOrderId);
-    // An open order may bear the date of its completion, which can pass without a new record.
+    // An open order may have a completion date, which can pass without a new record.
     const isToComplete = view.completionDate !== null && decision.tracking.state === 'open';
     const isJudgedByTime = known.some((one) => one.status !== 'resolved' && JUDGED_BY_TIME.includes(one.class));
     if (!isToComplete && !isJudgedByTime) return [];
@@ -102,7 +102,7 @@ async function judgeNewest(
   return await recordFindings(tx, before, { found, classes: all, now });
 }
 
-/** A record that was not taken changes nothing, but it may be of another order. */
+/** Judges a record that was not taken, because it may be of another order. */
 async function judgeNotTaken(
   tx: Transaction,
   deps: JudgeDeps,
@@ -122,7 +122,7 @@ async function judgeNotTaken(
   return await recordFindings(tx, before, judged);
 }
 
-/** Likely absence of an order that was found before is no answer about it, but a person should know of it. */
+/** Judges absence. If a found order is only likely absent, a person should know, but other classes are not judged. */
 async function judgeNotFound(
   tx: Transaction,
   deps: JudgeDeps,
@@ -130,7 +130,7 @@ async function judgeNotFound(
   evidence: 'documented' | 'likely',
 ): Promise<NewFindings> {
   const { orderId, state } = before;
-  // An order that a person has given up is not missed.
+  // An order that a person has abandoned is not missed.
   const isMissed = orderId !== null && state !== 'abandoned';
   const vanished: Finding = { class: 'ORDER_VANISHED', expected: `order ${orderId}`, actual: 'not found' };
   const overdue = overdueFindings(deps, row, decision.tracking, earlierView(row), now);
@@ -148,7 +148,7 @@ function earlierView(row: FollowedRow): RecordView | null {
 
 export type JudgeDeps = Pick<FlowDeps, 'account' | 'settings' | 'observers'>;
 
-/** A record cannot judge these: pre-orders are asked for separately, and only the sweep knows what is STUCK. */
+/** Classes that a record cannot judge: pre-orders have look-ups of their own, and only the sweep finds STUCK. */
 const NOT_OF_RECORD: readonly FindingClassName[] = [
   'PREORDER_MISSING',
   'PREORDER_ECHO_MISMATCH',
@@ -163,7 +163,7 @@ const JUDGED_BY_ANSWER: readonly FindingClassName[] = [
   'ORDER_VANISHED',
   ...OVERDUE_CLASSES.filter((name) => name !== 'STUCK'),
 ];
-/** The classes whose findings time may change while the record says the same. */
+/** The classes whose findings may change with time while the record stays the same. */
 const JUDGED_BY_TIME: readonly FindingClassName[] = [
   ...JUDGED_BY_ANSWER,
   'COMPLETION_INCONSISTENT',
@@ -183,7 +183,7 @@ interface Judged {
   readonly now: Date;
 }
 
-/** Logs that an order cannot be judged. Throws the error again when it is the database's. */
+/** Logs that an order cannot be judged. Throws the error again if it is an error of the database. */
 export function logUnjudged({ observers }: JudgeDeps, externalOrderId: string, error: unknown): void {
   if (isOfDatabase(error)) throw error;
   const message = 'a look-up cannot be compared with its order';
@@ -198,7 +198,7 @@ export async function judgeRecord(tx: Transaction, deps: JudgeDeps, judged: Judg
   if (record === undefined || evidence === undefined) {
     return { found: overdue, classes: judgedIn(after.state, JUDGED_BY_ANSWER) };
   }
-  // An order that may be of another merchant does not tell whose the orders of the account are.
+  // A disputed order may be of another merchant, so only an order that is ours sets the merchant of the account.
   const isOurs = after.state === 'open' || after.state === 'final';
   if (evidence.merchantId === null && record.merchantId !== null && isOurs) {
     await setAccountFact(tx, { account: after.account, name: MERCHANT_ID, value: record.merchantId, now });
@@ -219,7 +219,7 @@ function overdueFindings(deps: JudgeDeps, row: FollowedRow, tracking: Tracking, 
   return findOverdue({ ...tracking, assetPosition: row.asset_position, record }, now, settings);
 }
 
-/** Finds orders that share a hash or an order id. Unchanged values of orders without findings are skipped. */
+/** Finds other orders with the same hash or order id. Skips an unchanged value of an order without findings. */
 async function readOthers(tx: Transaction, { row, earlier }: Judged, record: RecordView) {
   const { account, external_order_id: externalOrderId } = row;
   const other = async (field: 'transactionHash' | 'orderId') => {

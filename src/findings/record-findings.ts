@@ -11,7 +11,7 @@ export type NewFindings = readonly Finding[];
 
 export interface JudgedFindings {
   readonly found: readonly Finding[];
-  /** Found in evidence that was judged before: a change that is known already did not happen once more. */
+  /** Findings in evidence that was judged before: a known change among them has not happened again. */
   readonly foundAgain?: readonly Finding[];
   readonly classes: readonly FindingClassName[];
   readonly now: Date;
@@ -21,7 +21,7 @@ type OrderKey = Pick<Tracking, 'account' | 'externalOrderId'>;
 
 const LONGEST_VALUE = 300;
 
-/** Writes the findings of an order. Findings of the judged classes that are no longer true resolve themselves. */
+/** Writes the findings of an order, and resolves states of `classes` that were not found. Returns new findings. */
 export async function recordFindings(tx: Transaction, order: OrderKey, judged: JudgedFindings): Promise<NewFindings> {
   const { account, externalOrderId } = order;
   const { found, foundAgain = [], classes, now } = judged;
@@ -37,7 +37,7 @@ export async function recordUnknownOutcome(tx: Transaction, tracking: Tracking, 
   return await recordFindings(tx, tracking, { found, classes: ['CREATE_UNKNOWN'], now });
 }
 
-/** The exchange decides how long its values are. Two long ones that begin alike stay different by their hash. */
+/** Shortens values, because the exchange decides their length. A hash keeps values different that begin alike. */
 function shortened(finding: Finding): Finding {
   return { ...finding, expected: shortenedText(finding.expected), actual: shortenedText(finding.actual) };
 }

@@ -20,18 +20,18 @@ import { readEvidence } from './evidence.ts';
 import { judgeRecord, keepRecord, logUnjudged, type JudgeDeps } from './judge-answer.ts';
 
 const PAGE = 200;
-/** Orders that one transaction compares or judges: other writers wait for it. */
+/** How many orders one transaction compares or judges, because other writers wait for the transaction. */
 const GROUP = 50;
-/** A finding that stays true is written again no more often than this: there may be 100,000 of them. */
+/** A finding that stays true is written again no more often than this, because there may be 100,000 findings. */
 const SEEN_AGAIN_AFTER_MS = 24 * 60 * 60_000;
 
-/** Look-ups that wait for less after they were due are not logged. */
+/** Overdue look-ups are logged if the oldest has waited for longer than this and `overdueAfterMs` together. */
 const WORTH_TELLING_MS = 10 * 60_000;
 
 type Unresolved = Awaited<ReturnType<typeof unresolvedPage>>[number];
 type SweepDeps = Omit<FlowDeps, 'creates' | 'gracePeriodOver'>;
 
-/** Compares new records, learns the pace, and judges by time, in short transactions, so that other writers need not wait. */
+/** Compares new records, learns the pace, and judges by time. Transactions are short, so that other writers can run. */
 export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<void> {
   await compareNewRecords(deps, signal);
   if (!(await isAnythingAwaited(deps.store.db, deps.account))) {
@@ -54,7 +54,7 @@ export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<void>
   }
 }
 
-/** Sweeps by `reconcile.cron`. Records that an earlier version stored are compared at the start also without it. */
+/** Sweeps at the start and by `reconcile.cron`. Without a cron, only compares records and learns the pace, once. */
 export const findingsSweep: SweepMaker = ({ reconcile: { cron } }) => ({
   name: 'findings',
   cron,
@@ -63,7 +63,7 @@ export const findingsSweep: SweepMaker = ({ reconcile: { cron } }) => ({
   run: cron === undefined ? sweepWithoutFindings : sweep,
 });
 
-/** Compares the records that were not compared yet, and learns the pace of look-ups. Time alone brings no finding. */
+/** Compares the records that were not compared yet, and learns the pace of look-ups. Judges nothing by time. */
 export async function sweepWithoutFindings(deps: SweepDeps, signal: AbortSignal): Promise<void> {
   await compareNewRecords(deps, signal);
   await deps.settings.pace.learn(deps, signal);
@@ -76,7 +76,7 @@ function logOverdue({ clock, exchange, restraints, log, settings }: SweepDeps, o
   log.warn({ overdue: orders, since }, 'more look-ups are due than were made in time');
 }
 
-/** Yields the orders with unresolved findings of these classes, whatever state they are in now, a page of a class at a time. */
+/** Yields the orders with unresolved findings of these classes, in any state, a page of a class at a time. */
 async function* unresolvedOrders(
   { account, store, clock }: Pick<FlowDeps, 'account' | 'store' | 'clock'>,
   classes: readonly FindingClassName[],
@@ -134,7 +134,6 @@ async function judge(deps: SweepDeps, orders: readonly AgedOrder[], settings: Ov
   });
 }
 
-/** Writes findings in one transaction; counts and logs the new ones. */
 async function recordTogether(
   { store, observers, log }: CompareDeps,
   message: string,
@@ -149,6 +148,7 @@ type CompareDeps = JudgeDeps & Pick<FlowDeps, 'store' | 'clock' | 'log'>;
 
 const SETTINGS_FACT = 'reconcile.settings';
 
+/** Compares the records that were not compared yet; if settings of the comparison changed, all records. */
 export async function compareNewRecords(deps: CompareDeps, signal: AbortSignal): Promise<void> {
   await forgetOtherSettings(deps, signal);
   const { account, store, clock } = deps;
@@ -164,7 +164,7 @@ export async function compareNewRecords(deps: CompareDeps, signal: AbortSignal):
   }
 }
 
-/** Compares the stored record with its order, as if it had just come and were the first. */
+/** Compares a stored record with its order, as if the record were new and the first. */
 async function compareStored(tx: Transaction, deps: JudgeDeps, externalOrderId: string, now: Date) {
   const { account } = deps;
   const row = await readFollowed(tx, account, externalOrderId);
@@ -177,7 +177,7 @@ async function compareStored(tx: Transaction, deps: JudgeDeps, externalOrderId: 
     await keepRecord(tx, compared, view, null);
     const order = trackingOf(row);
     const received = new Date(receivedAt);
-    // Nothing of the record counts as compared before.
+    // With `has_findings`, no part of the record counts as compared before.
     const evidence = view && (await readEvidence(tx, { ...row, has_findings: 1 }, view, received));
     const judged = { row, view, evidence, earlier: null, before: order, after: order, receivedAt: received, now };
     const { found: foundAgain, classes } = await judgeRecord(tx, deps, judged);

@@ -15,14 +15,14 @@ import type { FlowDeps } from './pass/deps.ts';
 import { isolateFailure, isRefusal, POSTPONE_MS, type IsolateDeps } from './pass/isolate.ts';
 
 const PAGE = 200;
-/** UTC that lags behind by more than this was set back; due times are off by no more in any case. */
+/** If UTC lags by more than this, the clock was set back. A smaller step hardly moves due times. */
 const SET_BACK_MS = 500;
 
 type ClockWatchDeps = Pick<FlowDeps, 'log'> & {
   readonly clock: Pick<Clock, 'now' | 'monotonic' | 'databaseAheadMs'>;
 };
 
-/** Makes waiting orders due if the clock was set back: they would wait until that time comes again. */
+/** Calls `onSetBack` after the clock was set back, because orders would wait until that time comes again. */
 export class ClockWatch {
   readonly #deps: ClockWatchDeps;
   readonly #onSetBack: () => Promise<void> | void;
@@ -61,7 +61,7 @@ function aheadOfMonotonic(clock: Pick<Clock, 'now' | 'monotonic'>): number {
 type CorrectDeps = IsolateDeps &
   Pick<FlowDeps, 'log'> & { readonly settings: Pick<FlowDeps['settings'], 'verifyAfter'> };
 
-/** Due times that were written under another clock. The database keeps the ids that are left: nothing else tells the next owner. */
+/** Corrects due times of another clock. The database keeps the ids that are left, for the next owner. */
 export class WrongTimes {
   readonly #deps: CorrectDeps;
   #left: readonly string[] = [];
@@ -71,7 +71,7 @@ export class WrongTimes {
     this.#deps = deps;
   }
 
-  /** Takes over what the last owner left: it is tried again at once. */
+  /** Takes over the orders that the last owner could not correct; they are tried again at once. */
   static async open(deps: CorrectDeps): Promise<WrongTimes> {
     const wrong = new WrongTimes(deps);
     const text = await readAccountFact(deps.store.db, { account: deps.account, name: UNCORRECTED_TIMES });
@@ -87,22 +87,22 @@ export class WrongTimes {
     return this.isAny ? this.#retryAt - this.#deps.clock.monotonic() : Number.POSITIVE_INFINITY;
   }
 
-  /** Makes orders due whose due times no schedule plans; if the clock went back, all orders that wait. It works in pages. */
+  /** Makes orders due whose due time is missing or too far ahead; if the clock went back, all orders that wait. */
   async correct(clockWentBack: boolean): Promise<void> {
     const { account, store, clock, log, settings } = this.#deps;
     const now = clock.now();
     const latest = clockWentBack ? now : after(now, Math.max(LONGEST_WAIT_MS, ...settings.verifyAfter));
-    // A transaction for each state costs a new owner most of its time, and hardly ever is any time wrong.
+    // Wrong times are rare, and a transaction for each state would cost a new owner most of its time.
     const wrong = await accountsToPutRight(store.db, { accounts: [account], due: latest, lease: latest });
     if (wrong.length === 0) return;
     const left: string[] = [];
     let orders = 0;
     for (const state of CORRECTED_STATES) {
-      // Due at a time that is not wrong again for the next page, however long this takes.
+      // The new due time is not later than `latest`, so that the next page does not correct it again.
       orders += await this.#correctState({ account, state, latest, to: now, limit: PAGE }, left);
     }
     if (orders > 0) log.warn({ orders }, 'due times written under another clock were corrected');
-    // If all that wait were looked at, these are all that are left.
+    // If the clock went back, every waiting order was checked, so `left` is complete.
     if (clockWentBack) await this.#leave(left);
     else if (left.length > 0) await this.#leave([...this.#left, ...left]);
   }
@@ -115,7 +115,7 @@ export class WrongTimes {
       const now = this.#deps.clock.now();
       if (!(await this.#correctOne(id, { latest: now, to: now }))) left.push(id);
     }
-    // The cause of all these refusals may have ended.
+    // The list is full, and the cause of the refusals may have ended, so orders beyond the list are tried too.
     if (ids.length >= PAGE && left.length < ids.length) return await this.correct(true);
     await this.#leave(left);
   }
@@ -136,7 +136,7 @@ export class WrongTimes {
         return { corrected: 0, ids: await writer.write((tx) => wronglyDueOrders(tx, page)) };
       });
       orders += corrected;
-      // One by one: of a page one order may be refused, or locked.
+      // A single order may be refused or locked, so the orders of a page are corrected one by one.
       for (const id of ids) {
         if (await this.#correctOne(id, query)) orders += 1;
         else refused.push(id);
@@ -147,7 +147,7 @@ export class WrongTimes {
     return orders;
   }
 
-  /** False if the database refuses the order, or another program has it locked; true also if it does not wait any more. */
+  /** Returns whether the order has no wrong time any more: false if the row is refused or locked. */
   async #correctOne(only: string, times: Pick<Correction, 'latest' | 'to'>): Promise<boolean> {
     const { account, store } = this.#deps;
     let isCorrect = false;
@@ -164,7 +164,7 @@ export class WrongTimes {
     return isCorrect;
   }
 
-  /** Keeps the ids of what is left; that is tried again after a while. Rejects if the database does not take it. */
+  /** Keeps the ids of orders to try again in 5 min. Rejects if the database refuses the write. */
   async #leave(ids: readonly string[]): Promise<void> {
     const { store, account, clock } = this.#deps;
     const left = [...new Set(ids)].slice(0, PAGE);

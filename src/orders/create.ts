@@ -26,7 +26,7 @@ const UNREPLICATED: CreateOutcome = {
   why: 'nothing left after the intent had waited for a standby',
 };
 
-/** Sends every pending order that is due. Intents are durable before requests leave; outcomes before the pass ends. */
+/** Sends the pending orders that are due. An intent is durable before its request leaves. */
 export async function createPass(deps: FlowDeps, signal: AbortSignal): Promise<void> {
   await recoverUnrecorded(deps);
   await markLeft(deps, deps.creates.unmarked);
@@ -41,7 +41,7 @@ export async function createPass(deps: FlowDeps, signal: AbortSignal): Promise<v
   );
 }
 
-/** Sends an order that was not refused with 403 while the account may not create: it shows of what the 403 spoke. */
+/** During a `forbidden` restraint, sends an order that had no 403, to show if the 403 concerns one order alone. */
 async function sendUnforbidden(deps: FlowDeps, signal: AbortSignal): Promise<void> {
   const { account, store, clock, exchange, restraints } = deps;
   if (!restraints.all.some(({ kind }) => kind === 'forbidden') || isStopped(exchange)) return;
@@ -103,7 +103,7 @@ export async function sendOrder(deps: FlowDeps, externalOrderId: string, signal:
   }
 }
 
-/** Returns the wait that comes first, if the outcome of a create in flight decides whether one more passes a limit. */
+/** Returns a wait if the outcome of a create in flight decides whether this create would pass a limit. */
 async function trySending(deps: FlowDeps, externalOrderId: string, signal: AbortSignal) {
   const { exchange, creates } = deps;
   using turn = await exchange.turnToCreate(externalOrderId, signal);
@@ -123,7 +123,7 @@ async function trySending(deps: FlowDeps, externalOrderId: string, signal: Abort
   create.isSent = guarded.mayBeTaken = true;
   creates.intents.add({ account: deps.account, externalOrderId, sentAt: claimed.tracking.sentAt?.toISOString() ?? '' });
   const { forbiddenIn } = claimed.tracking;
-  // Others were taken since its 403.
+  // Creates of other orders were taken after the 403 of this order.
   const isForbiddenAlone = forbiddenIn > 0 && forbiddenIn < deps.restraints.forbiddenHold;
   const outcome = await exchange.createPreOrder(claimed.order, turnToSend, isForbiddenAlone);
   create.isSent = outcome.kind !== 'not-sent';
@@ -132,7 +132,7 @@ async function trySending(deps: FlowDeps, externalOrderId: string, signal: Abort
   return undefined;
 }
 
-/** If the intent waits for a standby, another request may have the turn meanwhile. Undefined if nothing may leave. */
+/** Gives up the turn while the intent waits for a standby. Returns undefined if no request may leave. */
 async function turnOnceReplicated({ store, exchange }: FlowDeps, turn: Turn, id: string, signal: AbortSignal) {
   const isReplicated = store.writer.isReplicated(signal);
   if (isReplicated === true) return turn;
@@ -140,7 +140,7 @@ async function turnOnceReplicated({ store, exchange }: FlowDeps, turn: Turn, id:
   return (await isReplicated) ? await exchange.turnToCreate(id, signal) : undefined;
 }
 
-/** Makes the intent durable, for the row as it stands now. Undefined when there is nothing to send. */
+/** Makes the intent durable, for the row as it stands now. Returns undefined if there is nothing to send. */
 async function claim(
   { account, store, clock, settings, log, restraints, creates, observers }: FlowDeps,
   externalOrderId: string,
@@ -164,7 +164,7 @@ async function claim(
         return { kind: 'guarded', onDurable: [await restraints.guardWithin(tx, guard.reason)] } as const;
       }
       create.isSent = decided.kind === 'send' ? false : undefined;
-      // Together with the intent: once that is durable nothing but the request may come in between.
+      // The same transaction renews the lease, so that the request can leave as soon as the intent is durable.
       const [saved, onLeased] = await together(
         saveDecision(tx, before, decided.decision, now),
         creates.lease.renewWithin(tx),
@@ -175,7 +175,7 @@ async function claim(
     [externalOrderId],
   );
   if (claimed === undefined) {
-    // SQLite also takes bytes that are no text; the id that is read is then not the id that is there.
+    // SQLite also takes bytes that are no text, and then the id that was read is not the id of the row.
     if (externalOrderId.includes('\uFFFD')) {
       countFailure(observers, {
         level: 'error',

@@ -27,10 +27,10 @@ type FailOverDeps = MarkingDeps & { readonly intents: SentIntents };
 
 const PAGE = 200;
 
-/** Orders in doubt whose rows another program locks, each with its fail-over: they must not be sent. */
+/** Orders in doubt whose rows other programs lock, each with its fail-over. These orders must not be sent. */
 type Unmarked = FlowDeps['creates']['unmarked'];
 
-/** Makes unknown each order that a lost owner may have sent. Returns the orders whose rows are locked, and the time of the newest fail-over, in ms. */
+/** Makes unknown each order that a lost owner may have sent. `newestAt` is the time of the newest fail-over, in ms. */
 export async function takeUpFailOvers(deps: FailOverDeps) {
   const { account, store } = deps;
   await reportSent(deps);
@@ -55,7 +55,7 @@ export async function markLeft(deps: MarkingDeps, unmarked: Unmarked): Promise<v
   await endMarking(deps, unmarked);
 }
 
-/** Makes unknown each order that this process sent and whose intent a fail-over lost. Does nothing if every fail-over is reported. */
+/** Makes unknown each order that this process sent and whose intent an unreported fail-over lost. */
 export async function reportSent(deps: FailOverDeps): Promise<void> {
   const { account, store, clock, intents, log } = deps;
   const owned = intents.ownedSince(account);
@@ -66,7 +66,7 @@ export async function reportSent(deps: FailOverDeps): Promise<void> {
     const locked: Unmarked = new Map();
     const sent = await lostIntents(deps);
     for (const ids of partsOf(sent, PAGE)) await mark(deps, failOver, ids, locked);
-    // The next owner is still marking, or another program locks rows: a later call does the rest.
+    // If the next owner is still marking, or other programs lock rows, a later call does the rest.
     if (failOver.markedAt === undefined || locked.size > 0) continue;
     const reported = { ...failOver, reportedAt: clock.now().toISOString() };
     await store.writer.write((tx) => tellFailOver(tx, account, reported, clock.now()));
@@ -93,15 +93,15 @@ async function* walkedBy(deps: FailOverDeps, failOver: FailOver): AsyncGenerator
   const most = mostWalked(failOver);
   const ranges = most === undefined ? [due] : await walkedRanges(deps, failOver, due, most);
   for (const range of ranges) yield* pendingFrom(deps, failOver, range);
-  // The rows make these orders due later. A person, or the end of an outage, may have made them due in the lost time.
+  // A person, or the end of an outage, may in the lost time have made orders due that are due later by their rows.
   yield* pendingFrom(deps, failOver, { laterThan: seenAt });
 }
 
-/** Returns the ranges, each up to the last order that the lost owner may have walked to. It reads all ends before the orders of a range are marked: a marked order is not pending, and would not be counted. */
+/** Returns the ranges that the lost owner may have walked by. Reads all ends first, because marking changes them. */
 async function walkedRanges(deps: FailOverDeps, failOver: FailOver, due: Range, most: number): Promise<Range[]> {
   const place = walkedTo(failOver);
   const fromPlace = place && { ...due, after: { nextActionAt: place[0], externalOrderId: place[1] } };
-  // While the account is forbidden to create, a pass skips refused orders and sends the next one.
+  // While the account may not create (403), a pass also sends the first order that had no 403.
   const ranges = [due, ...(fromPlace === undefined ? [] : [fromPlace]), { ...due, forbiddenIn: 0 }];
   const ends: Range[] = [];
   for (const range of ranges) {
@@ -146,7 +146,7 @@ export function doubtOf(account: string, failOver: FailOver): Assumption {
   return { source: 'create', reason, failOver: failOver.id };
 }
 
-/** A locked order stays in doubt of the fail-over that found it first. The owner that a later fail-over lost does not know if that order was sent. */
+/** Marks orders as in doubt. A locked order stays in doubt of the fail-over that found the order first. */
 async function mark(deps: MarkingDeps, failOver: FailOver, ids: readonly string[], locked: Unmarked): Promise<void> {
   const { account, store, clock } = deps;
   const markOne = async (tx: Transaction, id: string, first: FailOver) => {
@@ -159,7 +159,7 @@ async function mark(deps: MarkingDeps, failOver: FailOver, ids: readonly string[
     } else if (row !== undefined && ['pending', 'rejected', 'invalid'].includes(row.state))
       await assumeRowSent(tx, row, doubtOf(account, first), deps);
   };
-  // The writes run together, to share commits and round trips: no order is sent until all orders are marked.
+  // The writes run together, to share commits and round trips, because no order is sent before all are marked.
   const marking = ids.map(async (id) => {
     const first = locked.get(id) ?? failOver;
     await store.writer.write((tx) => markOne(tx, id, first), [id]);
@@ -167,7 +167,7 @@ async function mark(deps: MarkingDeps, failOver: FailOver, ids: readonly string[
   await Promise.all(marking);
 }
 
-/** Keeps unknown creates from a resend. They may have been resent in the lost time, so a look-up that does not find the order proves nothing. */
+/** Keeps unknown creates from a resend, because the lost owner may have resent them already. */
 async function keepFromResending(deps: MarkingDeps, failOver: FailOver, locked: Unmarked): Promise<void> {
   const { account, store } = deps;
   const unknown = (fromId = '') => orderIds(store.db, { account, states: ['unknown'], fromId, limit: PAGE });
@@ -203,7 +203,7 @@ interface Assumed {
   readonly how: Assumption;
 }
 
-/** Takes an order for sent. Returns how many it took: none if the merchant has deleted it meanwhile. */
+/** Makes an order unknown, as if it were sent. Returns 1, or 0 if the merchant has deleted the row. */
 export async function assumeOrderSent(tx: Transaction, { account, id, how }: Assumed, deps: Assuming): Promise<number> {
   const row = await lockOrder(tx, account, id);
   if (row === undefined) return 0;

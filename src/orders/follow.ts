@@ -21,9 +21,9 @@ import type { DueKey } from '../store/find-orders.ts';
 type FollowDeps = Omit<FlowDeps, 'creates' | 'gracePeriodOver'>;
 
 const PAGE = 200;
-/** An exchange may invent any number of statuses. */
+/** The most known statuses that are read, because an exchange may invent any number. */
 const MOST_STATUSES = 1_000;
-/** The breaker opened, and once more after a wait: a few orders that alone fail are no outage. */
+/** An outage begins with the second opening of the breaker, because a few failing orders open the breaker once. */
 const OPENINGS_OF_OUTAGE = 2;
 
 /** The orders that a follow pass looks up: the due ones, or every followed order, due or not. */
@@ -31,15 +31,15 @@ export type FollowScope = 'due' | 'all';
 
 const NEVER_DUE = new Date(0);
 
-/** Looks each order up once, an unknown outcome each time it comes due. With the scope `all`, orders that were looked up after `since` count as done. */
+/** Looks up the orders of the scope. With `all`, an order that was looked up after `since` counts as done. */
 export async function followPass(deps: FollowDeps, scope: FollowScope, signal: AbortSignal, since = deps.clock.now()) {
   if (scope === 'all') await lookUpEach(deps, allFollowed(deps, signal, since), signal);
   else await lookUpDue(deps, () => since, signal);
 }
 
 /**
- * `until` is asked anew at each round: the daemon moves it on by its cron. With the pace `every-tick` the next tick begins
- * for followed orders once all that were due at the last one were looked up.
+ * Calls `until` at each round, because the cron of the daemon moves that time on. With the pace `every-tick`, followed
+ * orders begin the next tick when all orders that were due at the last tick were looked up.
  */
 export async function lookUpDue(deps: FollowDeps, until: () => Date, signal: AbortSignal): Promise<void> {
   const { isEveryTick } = deps.settings.pace;
@@ -67,14 +67,14 @@ async function lookUpEach(deps: FollowDeps, orders: AsyncIterable<string>, signa
   let known: Promise<KnownOfAccount> | undefined;
   await forEachConcurrently(orders, settings.concurrency, async (id) => {
     known ??= readKnown(store.db, account);
-    // If this cannot be read the pass ends: no order is at fault.
+    // If this read fails, the pass ends, because no single order is at fault.
     const accountKnown = await known;
     await isolateFailure(deps, id, () => lookUp(deps, id, signal, false, accountKnown));
   });
 }
 
 interface KnownOfAccount {
-  /** The first record says whose the account's orders are, and the next ones are compared with that. */
+  /** True after the first record of the account, whose merchant the next records are compared with. */
   readonly hasMerchant: boolean;
   readonly statuses: ReadonlySet<string>;
 }
@@ -106,7 +106,7 @@ function isStopped({ exchange }: FollowDeps, signal: AbortSignal): boolean {
   return signal.aborted || exchange.breaker('lookup').isOpen;
 }
 
-/** Looks one order up and records what the answer decides. The answer to a probe also shows whether creates may go again. */
+/** Looks one order up and records the answer. The answer to a probe also shows whether creates may go again. */
 export async function lookUp(
   deps: FollowDeps,
   externalOrderId: string,
@@ -132,12 +132,12 @@ export async function lookUp(
   const about = known?.hasMerchant === true ? [externalOrderId, ...sharedBy(answer)] : undefined;
   const recorded = await store.writer.write(record, about);
   if (recorded === undefined) {
-    // A probe for creates is about an order that waits, for which no answer is nothing to record.
+    // A probe may be about a pending order, for which a missing answer is not recorded.
     if (answer.kind === 'unanswered' && isOutage) deps.observers.tell({ kind: 'exchange.failed', cause: answer.why });
     return;
   }
   const { before, decision } = recorded;
-  // The create was taken, so creates are not lost.
+  // A found order shows that its create was taken, so creates are not lost.
   const isUncertain = before.state === 'unknown' || before.state === 'held';
   if (isUncertain && answer.kind === 'found' && decision.tracking.state !== 'disputed') {
     deps.restraints.note({ kind: 'create-accepted' }, before.sentAt ?? askedAt);
@@ -145,7 +145,7 @@ export async function lookUp(
   tellLookup(deps, { answer, health }, recorded);
 }
 
-/** Names what answers about several orders share: of two orders with the same hash, the second must find the first. */
+/** Names what answers share, so that their writes run in turn: the second order with a hash must find the first. */
 function sharedBy(answer: LookupAnswer): readonly string[] {
   if (answer.kind === 'absent') return ['absence'];
   if (answer.kind !== 'found') return [];
@@ -158,6 +158,7 @@ function inOutage(exchange: FollowDeps['exchange'], answer: LookupAnswer): Looku
   return { ...answer, isOutage: exchange.breaker('lookup').openings >= OPENINGS_OF_OUTAGE };
 }
 
+/** Decides by an answer, and writes the order, its events, its record and its findings in the transaction. */
 export async function recordAnswer(
   tx: Transaction,
   deps: FollowDeps,
@@ -190,10 +191,7 @@ async function unseenStatuses(
   return news.length === 0 ? [] : await rememberStatuses(tx, news);
 }
 
-/**
- * Yields the orders that are due, round after round, until none is. Each round reads anew, so that what comes due meanwhile
- * waits for one round. No order is yielded twice unless it comes due again. `onRound` gets the sources of which some are due.
- */
+/** Yields the due orders, round after round, each once until it is due again. `onRound` gets the due sources. */
 async function* ordersToLookUp(
   { account, store }: Pick<FlowDeps, 'account' | 'store'>,
   until: (source: LookupSource) => Date,
@@ -201,20 +199,21 @@ async function* ordersToLookUp(
   onRound: (sources: ReadonlySet<LookupSource>) => void = () => {},
 ): AsyncGenerator<string> {
   const places = new Map<LookupSource, DueKey>();
-  // Orders of the last rounds that are still among the newest: they are in flight, or could not be written.
+  // Orders of the last rounds that are read as `newest` again, because they are in flight or could not be written.
   let taken = new Set<string>();
   while (!isOver()) {
     const placeOf = (source: LookupSource) => ({
       until: until(source),
       after: places.get(source === 'newest' ? 'new' : source),
     });
+    // Each round reads anew, so that an order that comes due waits for one round.
     const read = await dueLookups(store.db, { account, limit: LOOKUPS_A_ROUND, placeOf });
     const newest = read.filter(({ source }) => source === 'newest').map(({ externalOrderId }) => externalOrderId);
     taken = taken.intersection(new Set(newest));
     const due = read.filter(({ source, externalOrderId }) => !isNeverLookedUp(source) || !taken.has(externalOrderId));
     if (due.length === 0) return;
     onRound(new Set(due.map(({ source }) => source)));
-    // An accepted order that was never looked up is given as a new one.
+    // An accepted order that was never looked up comes from the source `new` or `newest` instead.
     const round = nextRound(due.filter(({ isNew }) => isNew === 0));
     for (const { externalOrderId } of round) {
       if (isOver()) return;
@@ -229,7 +228,7 @@ async function* ordersToLookUp(
   }
 }
 
-/** SQLite reads ids that are no text otherwise than it compares them: a page of them would come again and again. */
+/** Moves past ids that are no text: SQLite reads and compares them differently, so their page would come forever. */
 export function placeAfter(last: DueKey, before: DueKey | undefined): DueKey {
   const isStuck = last.nextActionAt === before?.nextActionAt && last.externalOrderId === before.externalOrderId;
   return isStuck ? { nextActionAt: `${last.nextActionAt}~`, externalOrderId: '' } : last;

@@ -20,7 +20,7 @@ const TOGETHER = 50;
 
 export type OperatorDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'settings'>;
 
-/** An order that a person decides about; `listed` is the order as the person was shown it. */
+/** An order that a person decides about. `listed` is the order as the person saw it. */
 export interface OperatorTarget {
   readonly externalOrderId: string;
   readonly listed?: Tracking;
@@ -66,7 +66,7 @@ export async function evidenceAgainstSending(db: Database, row: OrderRow): Promi
   };
 }
 
-/** Decides each order in its own transaction; yields results in order. Skips orders that changed since listed. */
+/** Decides each order in its own transaction, and yields the results in order. Passes over orders that have changed. */
 export async function* decideOrders(deps: OperatorDeps, targets: readonly OperatorTarget[], action: OperatorAction) {
   for (const part of partsOf(targets, TOGETHER)) {
     yield* await Promise.all(
@@ -105,7 +105,7 @@ export async function decideOrder(
   return { kind: 'done', externalOrderId, from: state, to };
 }
 
-/** Describes how an order differs from what the person was shown; a create may have been sent and failed in between. */
+/** Describes how an order differs from what the person saw. The state may be the same after a create in between. */
 function changeSince(listed: Tracking, now: Tracking): string | undefined {
   if (listed.state !== now.state) return `it was ${listed.state} when it was listed and is ${now.state} now`;
   if (listed.state === 'disputed' && listed.stateReason !== now.stateReason) {

@@ -18,7 +18,7 @@ import { isRefusal, POSTPONE_MS } from './pass/isolate.ts';
 
 type OutcomeDeps = Omit<FlowDeps, 'exchange' | 'creates'>;
 
-/** Records and tells the outcome of a create. One that the database refuses is kept in memory until it can be written. */
+/** Records and tells the outcome of a create. Keeps an outcome in memory if the database refuses it, and rejects. */
 export async function recordOrKeep(
   deps: OutcomeDeps & { readonly creates: Pick<FlowDeps['creates'], 'inFlight'> },
   claimed: Tracking,
@@ -45,7 +45,7 @@ async function recordOutcome(deps: OutcomeDeps, claimed: Tracking, received: Cre
     decideCreated(before, outcome, now, random, settings, restraints.forbiddenHold);
   const writing = (isWhole: boolean) => async (tx: Transaction) => {
     const now = clock.now();
-    // Mostly nothing has written the row since its intent, and it need not be read.
+    // The row has mostly not changed since its intent, and then need not be read.
     const [decision] = decide(claimed, now);
     const saved = decision && (await saveIfUnchanged(tx, claimed, decision, now));
     const recorded =
@@ -72,7 +72,7 @@ async function recordLate(
 ): Promise<Pick<RecordedCreate, 'before' | 'after' | 'isLate'>> {
   const row = await lockOrder(tx, claimed.account, claimed.externalOrderId);
   const before = row === undefined ? claimed : trackingOf(row);
-  // Another owner's request may be in flight: only that the exchange has the order says something of that one too.
+  // Another request for the order may be in flight, so only an accepted pre-order still changes the order.
   const isLate = before.state !== 'sending' || before.attempts !== claimed.attempts;
   let after = before;
   if (!isLate || outcome.kind === 'accepted') {
@@ -86,7 +86,7 @@ function withoutIgnored(outcome: CreateOutcome, { ignore }: Pick<OutcomeDeps['se
   return { ...outcome, differences: outcome.differences.filter(({ class: name }) => !ignore.includes(name)) };
 }
 
-/** Writes the state alone if the database refuses more. An outcome that cannot be written is logged: the exchange does not tell it again. */
+/** Writes only the state if the database refuses the rest. Logs an outcome that is lost, and rejects. */
 async function writeOutcome(
   { store, log, gracePeriodOver, observers }: OutcomeDeps,
   externalOrderId: string,
@@ -100,7 +100,7 @@ async function writeOutcome(
     const facts = { externalOrderId };
     observers.tell({ kind: 'failed', failure: { level: 'error', message, cause, kind: 'database', facts } });
   };
-  // If two orders have the same pre-order, the second finds the first.
+  // Writes about the same pre-order wait for each other, so that the second order finds the first.
   const about = [externalOrderId, ...(outcome.kind === 'accepted' ? [`pre-order ${outcome.preOrder.id}`] : [])];
   const write = async (isWhole: boolean) =>
     await store.writer.writeUntilDurable(writing(isWhole), gracePeriodOver, tell, about);
@@ -130,7 +130,7 @@ async function writeOutcome(
   }
 }
 
-/** Everything of an outcome but the bodies of answers, which may hold secrets. */
+/** Returns an outcome for the log, without the bodies of answers, because they may contain secrets. */
 function loggedOutcome(outcome: CreateOutcome): Readonly<Record<string, unknown>> {
   if (outcome.kind === 'unknown') {
     const { kind, why: cause, answer } = outcome;
@@ -141,7 +141,7 @@ function loggedOutcome(outcome: CreateOutcome): Readonly<Record<string, unknown>
   return { kind, preOrderId: preOrder.id, exchangeType: preOrder.exchangeType, differences };
 }
 
-/** Keeps the pre-order as received; also an answer that made one and cannot be read, for the id that it may bear. */
+/** Keeps the pre-order as received. Keeps an unreadable success too, because the id may stand in it. */
 async function keepAnswers(tx: Transaction, after: Tracking, outcome: CreateOutcome, now: Date): Promise<void> {
   const { account, externalOrderId } = after;
   const receivedAt = now.toISOString();
@@ -155,7 +155,7 @@ async function keepAnswers(tx: Transaction, after: Tracking, outcome: CreateOutc
 
 async function noteCreated(tx: Transaction, outcome: CreateOutcome, before: Tracking, after: Tracking, now: Date) {
   const { account, externalOrderId } = after;
-  // A disputed order leaves the outcome as unknown as it was, unless this is the answer.
+  // A disputed order says nothing of the outcome of our create; an accepted pre-order does.
   const isSaid = after.state !== 'disputed' || outcome.kind === 'accepted';
   const isOfOutcome = isSaid && (before.state !== 'sending' || after.state === 'unknown' || after.resends > 0);
   const outcomes = isOfOutcome ? await recordUnknownOutcome(tx, after, now) : [];

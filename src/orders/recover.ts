@@ -18,7 +18,7 @@ const PAGE = 200;
 type RecoverDeps = Omit<FlowDeps, 'exchange' | 'restraints' | 'creates' | 'gracePeriodOver'>;
 type UnrecordedDeps = Omit<FlowDeps, 'exchange'>;
 
-/** Puts right what the last owner left, before anything is sent: orders that are `sending` may have been taken. */
+/** Settles, before the first create, the orders that the last owner left `sending`, and corrects due times. */
 export async function recover(deps: RecoverDeps & { readonly wrongTimes: WrongTimes }, clockWentBack: boolean) {
   const { account, store, log } = deps;
   let found = 0;
@@ -27,7 +27,7 @@ export async function recover(deps: RecoverDeps & { readonly wrongTimes: WrongTi
   for await (const ids of pagesAfter(PAGE, sending)) {
     const settle = async (id: string) =>
       void (await store.writer.write((tx) => settleSending(tx, deps, id, () => outcome)));
-    // Together, so that they share a commit.
+    // The writes run together, so that they share a commit.
     await Promise.all(ids.map((id) => isolateFailure(deps, id, () => settle(id))));
     found += ids.length;
   }
@@ -36,7 +36,7 @@ export async function recover(deps: RecoverDeps & { readonly wrongTimes: WrongTi
   await makeDue(deps, NEVER_LEFT);
 }
 
-/** Puts right, while the program runs, the orders that are `sending` although none of its creates is under way. */
+/** Settles, while the program runs, each order that is `sending` without a create in flight. */
 export async function recoverUnrecorded(deps: UnrecordedDeps): Promise<void> {
   const { account, store, clock, log } = deps;
   const { inFlight, lease } = deps.creates;
@@ -60,7 +60,7 @@ export async function recoverUnrecorded(deps: UnrecordedDeps): Promise<void> {
 
 async function recoverOne(tx: Transaction, deps: UnrecordedDeps, externalOrderId: string) {
   const { lease, inFlight } = deps.creates;
-  // Another owner may be sending it.
+  // Another owner may be sending the order.
   await lease.assertOwned(tx);
   const why = 'the outcome of the create could not be recorded';
   return await settleSending(tx, deps, externalOrderId, () => {
@@ -69,7 +69,7 @@ async function recoverOne(tx: Transaction, deps: UnrecordedDeps, externalOrderId
   });
 }
 
-/** Decides the outcome of an order that is still `sending`. Returns its next state. */
+/** Decides the outcome of an order that is still `sending`. Returns the next state; undefined if none was decided. */
 async function settleSending(
   tx: Transaction,
   deps: RecoverDeps,
@@ -91,10 +91,10 @@ async function settleSending(
 
 type ProbeDeps = Parameters<typeof lookUp>[0];
 
-/** Pending orders that take turns: one whose look-ups alone fail must not keep the others unsent. */
+/** How many pending orders take turns as probes, because the look-ups of a single order may always fail. */
 const CANDIDATES = 10;
 
-/** Looks one order up if that must be answered before the next create. A look-up creates nothing, whatever becomes of it. */
+/** Looks one order up if an answer is required before the next create. Unlike a create, a look-up can do no harm. */
 export async function probeForCreates(deps: ProbeDeps, signal: AbortSignal): Promise<void> {
   const { exchange } = deps;
   const { isOpen, needsProbe, failedProbes } = exchange.breaker('create');
@@ -109,14 +109,14 @@ export async function probeForCreates(deps: ProbeDeps, signal: AbortSignal): Pro
   if (failedProbes > 0) await makeDue(deps, NEVER_LEFT);
 }
 
-/** If another key may be in force than the refused one, orders that wait for that alone are due. The restraint lets one probe go. */
+/** Makes orders due that wait for a new key if a new key may be in force. The restraint lets one request go. */
 export async function makeRefusedDue(deps: FlowDeps): Promise<void> {
   if (!deps.restraints.isKeyOther) return;
   await makeDue(deps, KEY_REFUSED);
   deps.restraints.isKeyOther = false;
 }
 
-/** Makes pending orders due now that wait only for the end of this reason, such as an outage. */
+/** Makes pending orders due whose `state_reason` begins with `reason`, because that reason has ended. */
 async function makeDue({ account, store, clock }: Pick<FlowDeps, 'account' | 'store' | 'clock'>, reason: string) {
   try {
     for (let made = PAGE; made >= PAGE;) {
@@ -131,14 +131,14 @@ async function makeDue({ account, store, clock }: Pick<FlowDeps, 'account' | 'st
   }
 }
 
-/** The order that last answered, if it is still followed, or else one of the next orders to send. */
+/** Returns the order of the last answered look-up if it is still followed, or else one of the orders to send. */
 async function orderToProbe({ account, store, clock, exchange }: ProbeDeps, turn: number): Promise<string | undefined> {
   const filter = { account, state: 'pending', until: clock.now(), by: 'due', limit: CANDIDATES } as const;
   const due = await findOrders(store.db, filter, ['external_order_id']);
   if (due.length === 0) return undefined;
   const { lastAnswered } = exchange;
   const row = lastAnswered === undefined ? undefined : await readOrder(store.db, account, lastAnswered);
-  // A look-up before its time would use up one of the few of an order that has ended.
+  // An order that has ended is not probed, because that would use up one of its few look-ups.
   if (row !== undefined && (FOLLOWED_STATES as readonly string[]).includes(row.state)) return lastAnswered;
   return due[turn % due.length]?.external_order_id;
 }

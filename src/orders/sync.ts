@@ -9,7 +9,7 @@ import { followPass, type FollowScope } from './follow.ts';
 import { sweep } from '../findings/sweep.ts';
 import { newCounters, type Counters } from './pass/outcomes.ts';
 
-/** `unknown`, `held` and `disputed` are states after the pass, as is `newInvalid`; `findings` are open; explanations are left out. */
+/** `unknown`, `held`, `disputed`, `newInvalid`, `remaining` and open `findings` are counted after the pass. */
 export type SyncSummary = Readonly<Counters & Record<'newInvalid' | 'remaining' | 'durationMs', number>>;
 
 export type SyncEnd = 'done' | 'look' | 'out-of-reach' | 'out-of-time' | 'key-refused';
@@ -20,12 +20,12 @@ export interface SyncResult {
   readonly holds: readonly RestraintView[];
 }
 
-/** The breaker may open so often in a row; with the next time the exchange counts as out of reach. */
+/** If the breaker opens more often than this in a row, the exchange counts as out of reach. */
 const MOST_OPENINGS = 2;
 /** A breaker that is open for longer than this is not waited for. */
 const LONGEST_WAIT_MS = 10_000;
 
-/** `onProgress` gets the live counters of the pass, and about how many requests it has to make. */
+/** Runs each pass once. `onProgress` gets the live counters, and an estimate of the number of requests. */
 export async function syncOnce(
   deps: FlowDeps & { readonly sweeps?: readonly Sweep[] },
   scope: FollowScope,
@@ -36,7 +36,7 @@ export async function syncOnce(
   const counters = newCounters();
   const pass: FlowDeps = { ...deps, observers: { ...deps.observers, counters } };
   const since = deps.clock.now();
-  // Whoever asks for a pass may have paused the account just before.
+  // A person may have paused the account just before this pass.
   await deps.restraints.read();
   await deps.settings.pace.learnFirst(deps, signal);
   if (onProgress !== undefined) onProgress(counters, await requestsToMake(deps, scope, since));
@@ -70,7 +70,7 @@ async function requestsToMake({ account, store }: FlowDeps, scope: FollowScope, 
   return 2 * sends + rechecks + sum(await countByState(store.db, account, FOLLOWED_STATES));
 }
 
-/** Both passes resume at the place of the breaker: finished orders are not due any more, or were looked up since the pass began. */
+/** Repeats a pass that was stopped. Finished orders are not due any more, or were looked up after `since`. */
 async function repeatWhileOpen(
   deps: FlowDeps,
   lane: 'create' | 'lookup',
@@ -82,7 +82,7 @@ async function repeatWhileOpen(
     const before = { ...exchange.breaker(lane), timesHeld: restraints.timesHeld };
     await pass();
     const { openForMs, openings, openingsEver, needsProbe } = exchange.breaker(lane);
-    // A breaker or a hold stops the pass even if it is over once the work in flight is done.
+    // A breaker or a hold stops the pass, even if it ends before the work in flight is done.
     const isNew = openingsEver > before.openingsEver || restraints.timesHeld > before.timesHeld;
     const mustProbe = needsProbe && !before.needsProbe;
     const wasStopped = before.isOpen || isNew || mustProbe;

@@ -3,7 +3,7 @@ export type DueKind = 'create' | 'verify' | 'follow';
 /** The first due time of each kind, in ms of UTC; undefined if none is due ever. */
 type FirstDue = Readonly<Partial<Record<DueKind, number | undefined>>>;
 
-/** The first due times of an account. A pass is woken once for each: work still due then waits for a restraint. */
+/** The first due times of an account. Each time wakes its pass once: work that stays due waits for a restraint. */
 export class DueTimes {
   #first: FirstDue = {};
   #wokenFor: FirstDue = {};
@@ -24,13 +24,13 @@ export class DueTimes {
     return at !== undefined && at <= until;
   }
 
-  /** The time for which a pass of the kind is still to be woken. */
+  /** The next time at which a pass of the kind must be woken; infinite if there is none. */
   next(kind: DueKind): number {
     const at = this.#first[kind];
     return at === undefined || at === this.#wokenFor[kind] ? Number.POSITIVE_INFINITY : at;
   }
 
-  /** Returns true once for each time of the kind that has come at `until`: a pass must be woken then. */
+  /** Returns true once for each time of the kind that has come by `until`. */
   take(kind: DueKind, until: number): boolean {
     if (this.next(kind) > until) return false;
     this.#wokenFor = { ...this.#wokenFor, [kind]: this.#first[kind] };

@@ -10,9 +10,9 @@ export interface FailOver {
   readonly seenAt: string;
   readonly heardAt: string | null;
   readonly generation: number;
-  /** As JSON by path; null if the server does not have them. */
+  /** The lost owner's settings by path, as JSON; null if the server lacks them. */
   readonly settings: string | null;
-  /** The next owner's settings: the lost owner may have had newer settings than the server knows. */
+  /** The next owner's settings, because the lost owner may have had newer settings than the server knows. */
   readonly nextSettings: string | null;
   /** The place of the lost owner's create pass in the due orders, as JSON; null for the beginning. */
   readonly walked: string | null;
@@ -29,7 +29,7 @@ type FailOverDecision = 'sent' | 'not-sent';
 /** The most rows, sent or not, that a pass walks by for each request that the rate allows. */
 export const MOST_WALKED_PER_REQUEST = 10;
 
-/** Another version may have another limit. */
+/** The name of this limit among the settings, because another version may have another limit. */
 export const WALKED = 'rows walked by per request';
 
 /** The most that clocks of two servers differ. */
@@ -61,12 +61,12 @@ function readLimits(settings: string | null) {
   return Object.values(limits).every((limit) => Number.isSafeInteger(limit) && limit > 0) ? limits : undefined;
 }
 
-/** True if intents were on a standby first by both settings: the lost owner's may have been 0 in the lost time. */
+/** True if by both settings each intent was on a standby before its request, so that none can be lost. */
 export function isCovered({ settings, nextSettings }: FailOver): boolean {
   return [settings, nextSettings].every((text) => Number(readSettings(text)['database.synchronousStandbys'] ?? 0) > 0);
 }
 
-/** Settings of an account by their paths, as text; of a secret a hash. */
+/** Settings of an account by their paths, as text; a secret as a hash. */
 export type SettingsText = Readonly<Record<string, string>>;
 
 export function differences(kept: string, settings: SettingsText): readonly string[] {
@@ -105,7 +105,7 @@ export function isKnownTo({ insertedUntil }: Pick<FailOver, 'insertedUntil'>, cr
   return insertedUntil === null || createdAt <= after(new Date(insertedUntil), CLOCKS_MS).toISOString();
 }
 
-/** Finds the fail-over that may have lost a create of an order: a person may have released it in the lost time. */
+/** Finds the fail-over that may have lost a create, as a person may have had the order sent in the lost time. */
 export function doubtedBy(
   failOvers: readonly FailOver[],
   { state, failOver }: Pick<Tracking, 'state' | 'failOver'>,
@@ -117,7 +117,7 @@ export function doubtedBy(
   return failOvers.find((one) => isOpen(one) && updatedAt <= one.seenAt);
 }
 
-/** The advice about the orders in doubt. The part that sends nothing is first: an order that is followed by mistake is not lost. */
+/** The advice about the orders in doubt: `--sent` first, because an order that is followed by mistake is not lost. */
 export function decidingAdvice(account: string, { id }: Pick<FailOver, 'id'>): string {
   const command = `order-sync db accept-restore${accountWords(account)} --failover ${id} --sent --file IDS --reason TEXT`;
   return `ask the exchange about each order, then run ${command}, with the ids of the orders that it has in the file IDS; then the same with --not-sent for the orders that it lacks`;

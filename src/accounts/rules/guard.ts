@@ -21,14 +21,14 @@ export type GuardedOrder = Pick<
   'externalOrderId' | 'asset' | 'assetPosition' | 'fromCurrency' | 'toCurrency'
 >;
 
-/** A create waits if it fits once one in flight is not taken; `guarded` stops creates until a person resumes. */
+/** `wait` if the create may fit once creates in flight end untaken. `guarded` stops creates until a person resumes. */
 export type GuardDecision =
   | { readonly kind: 'free' }
   | { readonly kind: 'wait' }
   | { readonly kind: 'guarded'; readonly reason: string };
 
 export const GUARD_WINDOW_MS = 60 * 60_000;
-/** Creates of so long are counted together, until the last of them is out of the window. */
+/** Creates within this time are counted together, until the last of them is out of the window. */
 const BUCKET_MS = 10_000;
 
 interface Amount {
@@ -47,7 +47,7 @@ export interface CountedCreate {
   readonly amount: Amount | undefined;
 }
 
-/** The creates of the last hour that were taken or may have been; those in flight among them. Memory does not grow with their number. */
+/** The creates of the last hour that may have been taken, also those in flight. The buckets bound the memory. */
 export class CreateWindow {
   readonly #settings: GuardSettings;
   readonly #limits: ReadonlyMap<string, readonly AssetLimit[]>;
@@ -111,7 +111,7 @@ export class CreateWindow {
   #bucketAt(at: Date): Bucket {
     const start = Math.floor(at.getTime() / BUCKET_MS) * BUCKET_MS;
     const last = this.#buckets.at(-1);
-    // If a clock went back, it counts for longer.
+    // If the clock went back, the create counts for longer, in the last bucket.
     if (last !== undefined && last.start >= start) return last;
     const bucket = { start, creates: 0, assets: new Map<AssetLimit, Big>() };
     this.#buckets.push(bucket);
@@ -146,7 +146,7 @@ function sumOfAmounts(amounts: readonly (Big | undefined)[]): Big {
   return amounts.reduce<Big>((sum, amount) => (amount === undefined ? sum : sum.plus(amount)), new Big(0));
 }
 
-/** The exchange may take a code in any case. */
+/** The exchange may take a code in upper or lower case. */
 function codeOf(currency: string): string {
   return currency.trim().toUpperCase();
 }

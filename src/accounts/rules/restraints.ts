@@ -2,13 +2,13 @@ import { after } from '../../base/instant.ts';
 import { capitalized } from '../../base/words.ts';
 import { accountWords } from './name.ts';
 
-/** The purpose of a request: a create, the look-up of an order or link, or a request of a person, which goes ahead of both. */
+/** The purpose of a request: a create, a look-up of an order or link, or a request of a person, which goes first. */
 export type Lane = 'create' | 'lookup' | 'person';
 
 /**
  * The kinds of restraints, the lanes that each stops, and whether `order-sync resume` ends it. `restored`: an older
- * database was accepted. `rate-limited`: 429, or 503 with Retry-After. `forbidden`: documented 403. `slowed`: creates
- * alone have no outcome, so single ones go, each after a longer wait.
+ * database was accepted. `rate-limited`: 429, or 503 with Retry-After. `forbidden`: documented 403. `slowed`: only
+ * creates have unknown outcomes, so one create goes at a time, after a growing wait.
  */
 const KINDS = {
   'creates-paused': { stops: ['create'], isResumed: true },
@@ -31,7 +31,7 @@ export const RESUMED_RESTRAINTS = RESTRAINT_KINDS.filter((kind) => KINDS[kind].i
 export interface Restraint {
   readonly kind: RestraintKind;
   readonly since: Date;
-  /** From then on one request at a time goes, to see whether the restraint is over; null: until a person ends it. */
+  /** When single requests begin to show whether the restraint is over; null if a person must end the restraint. */
   readonly until: Date | null;
   readonly reason: string;
   readonly actor: string | null;
@@ -59,14 +59,14 @@ function endOf(restraints: readonly Restraint[], lane: Lane): number | undefined
 }
 
 export type AccountNews =
-  /** The key was taken, and nothing asked to wait. */
+  /** The exchange took the key, and did not ask to wait. */
   | { readonly kind: 'served' }
   /** A look-up got no answer: the exchange does not serve, or cannot be reached. */
   | { readonly kind: 'no-answer' }
-  /** `hadRoom` if it came (429) although our own rate limit had room. */
+  /** `hadRoom` if the 429 came although our own rate limit had room. */
   | { readonly kind: 'rate-limited'; readonly retryAfterMs: number; readonly hadRoom?: boolean }
   | { readonly kind: 'key-refused' }
-  /** A create was refused as the account may not create: documented 403. */
+  /** A create was refused because the account may not create: documented 403. */
   | { readonly kind: 'forbidden' }
   | { readonly kind: 'create-accepted' }
   | { readonly kind: 'create-rejected' }
@@ -78,10 +78,10 @@ export interface Restraints {
   readonly evidence?: LostCreates | undefined;
 }
 
-/** Creates of unknown outcome are one piece of evidence if they left before `knownAt`, or before any answer since. */
+/** One piece of evidence: creates of unknown outcome that left before `knownAt`, or before the first answer since. */
 interface LostCreates {
   readonly knownAt: Date;
-  /** No request was answered since `knownAt`: everything may be out of reach. */
+  /** True until a request is answered after `knownAt`, because the whole exchange may be out of reach. */
   readonly isDoubted: boolean;
 }
 
@@ -152,7 +152,7 @@ function slowed(restraints: readonly Restraint[], unknownInARow: number, knownAt
   return slowedAgain(restraint, unknownInARow, knownAt, settings);
 }
 
-/** The same restraint after a create: the next create may go 1, 2, 4 … min later, at most an hour. */
+/** Returns the restraint after a create: the next create may go 1, 2, 4 … min later, at most an hour. */
 export function slowedAgain(restraint: Restraint, unknownInARow: number, since: Date, settings: RestraintSettings) {
   const ms = FIRST_SLOWED_MS * 2 ** Math.min(Math.max(0, unknownInARow - SLOWED_FROM), 12);
   const isHourly = unknownInARow >= settings.pauseAfterUnknown;
@@ -175,7 +175,7 @@ function isEndedBy({ kind, since, until }: Restraint, news: AccountNews, askedAt
 
 type Refusal = Extract<AccountNews, { kind: keyof typeof REFUSALS }>;
 
-/** A refusal after the wait doubles it, from 1 s to 5 min; one that was in flight meanwhile must not. */
+/** A refusal after the wait doubles the wait, from 1 s to 5 min. A refusal during the wait does not. */
 function refused(restraints: readonly Restraint[], news: Refusal, askedAt: Date, now: Date): Restraint | undefined {
   const { kind } = news;
   const known = restraints.find((restraint) => restraint.kind === kind);
@@ -188,10 +188,10 @@ function refused(restraints: readonly Restraint[], news: Refusal, askedAt: Date,
   return { kind, since, until: next, reason: REFUSALS[kind], actor: null };
 }
 
-/** The longest time from now that a restraint of the program's own may last; one that lasts longer was written under another clock. */
+/** The longest that a restraint may last from now. A restraint with a later end was written under another clock. */
 const LONGEST_HOLD_MS = 24 * 60 * 60_000;
 
-/** A restraint as a new owner takes it over: its key may be another one, and its clock too. */
+/** Returns a restraint for a new owner, which may have another key and another clock. */
 export function takenOver(restraint: Restraint, now: Date): Restraint {
   if (restraint.until === null) return restraint;
   const isTriedNow = restraint.kind === 'key-refused' || restraint.until.getTime() - now.getTime() > LONGEST_HOLD_MS;
@@ -214,7 +214,7 @@ export function describeRestraint({ kind, since, until, reason, actor }: Restrai
       ? `requests of the account have waited since ${since} because ${reason}`
       : `the account has been paused (${kind}) since ${since} by ${actor}: ${reason}`;
   const resume = `to end: order-sync resume${accountWords(account)} --reason TEXT`;
-  // The key is tried again and again, so no time is that of the end.
+  // The key is tried again and again, so `until` is not the end of this restraint.
   const end =
     kind === 'key-refused'
       ? 'the wait ends when the exchange takes the key'
@@ -253,7 +253,7 @@ export function describeStop({ account, since, reason }: Omit<AccountStop, 'kind
 
 export const KEPT_BACK_REMEDY = 'check the row of the order and the triggers of merchant_orders';
 
-/** Says of an order why its owner cannot write it: the database, such as a trigger of the merchant's, does not let it. */
+/** Says why an owner cannot write an order: the database or a merchant's trigger refuses. */
 export function describeKeptBack({ externalOrderId, cause }: Readonly<Record<'externalOrderId' | 'cause', string>>) {
   const why = `the row of order ${externalOrderId} cannot be written, so nothing is done for it: ${cause}`;
   return { why, remedy: `${capitalized(KEPT_BACK_REMEDY)}.` };

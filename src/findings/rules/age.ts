@@ -46,14 +46,14 @@ export function isUnchecked(order: OrderAge, now: Date, settings: FreshSettings)
   if (!CHECKED_STATES.includes(state)) return false;
   if (!isReadable(lastLookupAt) || order.staleDate !== null || beyondCompare(order, settings) !== undefined)
     return true;
-  // A final order is no longer looked up: its last look-up stays valid.
+  // The last look-up of a final order stays valid, because its planned look-ups end.
   return state !== 'final' && now.getTime() - lastLookupAt.getTime() > settings.freshFor;
 }
 
-/** After so long without a change an order is stuck, unless changes are known to take longer. */
+/** An open order is stuck after this time without a change, unless the pace has learned a longer time. */
 export const STUCK_AFTER_MS = 24 * 60 * 60_000;
 
-/** Finds a create without a known outcome. Sending it again does not tell the outcome of the one before. */
+/** Finds a create without a known outcome. A second create does not show the outcome of the first. */
 export function findUnknownOutcome(
   order: Pick<OrderAge, 'state' | 'sentAt' | 'resends' | 'failOver'>,
 ): readonly Finding[] {

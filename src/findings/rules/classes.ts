@@ -27,8 +27,8 @@ export const ASK_ABOUT_HELD =
   'ask the exchange about the external order id, then record its answer with a command that order-sync orders explain ORDER shows.';
 
 /**
- * Every class of findings, the gravest first: money may go to the wrong place or twice, then the two sides contradict each
- * other. Lists have this order. The manual, the reports and `report explain` show this table.
+ * Every class of findings, the gravest first: first classes by which money may go to the wrong place or twice, then
+ * contradictions. Lists have this order. The manual, the reports and `report explain` show this table.
  */
 export const FINDING_CLASSES = {
   FAIL_OVER: stateError(
@@ -171,7 +171,7 @@ export const FINDING_CLASSES = {
 
 export type FindingClassName = keyof typeof FINDING_CLASSES;
 
-/** The classes that `reconcile.ignore` may name: the interface does not say that the two values must be the same. */
+/** The classes that `reconcile.ignore` may name, because the interface does not require the two values to be equal. */
 export const GUESSED_CLASSES: readonly FindingClassName[] = [
   'PREORDER_TOKEN_MISMATCH',
   'LEG_CURRENCY_MISMATCH',
@@ -186,7 +186,7 @@ export function findingClass(name: string): FindingClass | undefined {
 
 const CLASS_NAMES = Object.keys(FINDING_CLASSES);
 
-/** The place of a finding in every list, the gravest first. A severity or a class of another version comes first: it may be of an error. */
+/** The place of a finding in every list. An unknown severity or class comes first, because it may be of an error. */
 export function placeOfFinding(severity: string, name: string): number {
   const weight = Math.max(0, (SEVERITIES as readonly string[]).indexOf(severity));
   return weight * (CLASS_NAMES.length + 1) + CLASS_NAMES.indexOf(name);

@@ -10,7 +10,7 @@ export interface Comparison {
   readonly unjudged: readonly FindingClassName[];
 }
 
-/** Finds everything that a new order record (§2.7) shows, but nothing of ignored classes, so that their findings resolve. */
+/** Finds what an order record (§2.7) shows. Ignored classes find nothing, so that their old findings resolve. */
 export function compareRecord(context: RecordContext, settings: ReconcileSettings): Comparison {
   const judged = (Object.entries(RULES) as [FindingClassName, Rule][]).map(([name, rule]) => ({
     name,

@@ -1,8 +1,8 @@
 import { FINDING_CLASSES, type FindingClassName } from './classes.ts';
 
-/** The classes that say whose order it is. */
+/** The classes that doubt the owner of the order at the exchange. */
 const WHOSE: readonly string[] = ['ID_COLLISION', 'IDENTITY_MISMATCH', 'MERCHANT_MISMATCH'];
-/** The classes about the order at the exchange, whoever owns it, or of which two of ours claim one: only abandoning settles them. */
+/** The classes about the order at the exchange, whoever owns that order: only abandoning our order settles them. */
 export const OF_RECORD: readonly string[] = [
   'AMOUNT_MISMATCH',
   'PAIR_MISMATCH',
@@ -35,7 +35,7 @@ interface Move {
   readonly source: string | null;
 }
 
-/** Tells whether a person has settled the finding since by a decision about the order. `hasDecision` says it in SQL. */
+/** Tells whether a later decision of a person about the order settles the finding, like `hasDecision` in SQL. */
 export function isDecided(
   { class: name, first_seen_at }: { readonly class: string; readonly first_seen_at: string },
   events: readonly Move[],

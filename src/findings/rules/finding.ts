@@ -10,7 +10,7 @@ export interface Finding extends Difference {
 }
 
 export interface RecordContext extends ComparedRecord {
-  /** The state of the order before the record, and with it. */
+  /** The state of the order before the record; `state` is the one after the record. */
   readonly stateBefore: OrderState;
   readonly state: OrderState;
   /** False if no create was ever sent, and no existing order was taken over. */
@@ -25,7 +25,7 @@ export interface ReconcileSettings extends AmountSettings, Pick<FollowSettings, 
   readonly ignore: readonly FindingClassName[];
 }
 
-/** The status of a finding. Only a person acknowledges a finding; everything else happens by itself. */
+/** The status of a finding. Only a person acknowledges findings; the program opens and resolves them. */
 export type FindingStatus = 'open' | 'acknowledged' | 'resolved';
 
 export interface KnownFinding extends Finding {
@@ -35,9 +35,9 @@ export interface KnownFinding extends Finding {
 
 export interface FindingChanges {
   readonly opened: readonly Finding[];
-  /** Were resolved and are true again, were acknowledged with other values, or happened again. */
+  /** Findings that were resolved and are true again, or were acknowledged and change values or happen again. */
   readonly reopened: readonly KnownFinding[];
-  /** Are still open or acknowledged, perhaps with other values. */
+  /** Findings that are still open or acknowledged, perhaps with other values. */
   readonly seenAgain: readonly KnownFinding[];
   readonly resolved: readonly KnownFinding[];
 }
@@ -47,7 +47,7 @@ const MOST_CHANGES = 50;
 const COUNTED_FROM_THE_FIRST: readonly FindingClassName[] = ['REPLICAS_DISAGREE'];
 const COUNTED = / \(change (\d+)\)$/;
 
-/** Decides the changes of findings. Known ones of kind `state` and a judged class that are not found are resolved. */
+/** Decides the changes of findings. Resolves known findings of kind `state` in judged classes if not found again. */
 export function decideFindings(
   known: readonly KnownFinding[],
   findings: readonly Finding[],
@@ -73,20 +73,20 @@ export function decideFindings(
   };
 }
 
-/** Leaves out changes that are stored already: their evidence was judged once more, nothing happened. */
+/** Leaves out changes that are stored already, because only their evidence was judged once more. */
 export function withoutKnownChanges(known: readonly KnownFinding[], findings: readonly Finding[]): readonly Finding[] {
   const isKnown = (finding: Finding) => known.some((one) => isSame(one, finding));
   return findings.filter((finding) => isState(finding) || !isKnown(finding));
 }
 
-/** An acknowledged finding opens again with other values, and a change if it happens again, unless it only explains. */
+/** True if a resolved finding is true again, or an acknowledged one (but `info`) changes values or happens again. */
 function comesBack(known: KnownFinding, finding: Finding): boolean {
   if (known.status !== 'acknowledged') return known.status === 'resolved';
   if (FINDING_CLASSES[finding.class].severity === 'info') return false;
   return !isState(finding) || known.expected !== finding.expected || known.actual !== finding.actual;
 }
 
-/** The finding that counts all further changes of a class; undefined while there are few, as there always are of a state. */
+/** Returns the finding that counts all further changes of a class; undefined while the class has few findings. */
 function counterFor(known: readonly KnownFinding[], finding: Finding): KnownFinding | undefined {
   const before = known.filter((one) => one.class === finding.class);
   return before.length < mostOf(finding) ? undefined : before.at(-1);

@@ -38,6 +38,7 @@ const CLASS_OF = {
   type: 'TYPE_MISMATCH',
 } as const satisfies Record<ContradictionKind, FindingClassName>;
 
+/** Returns what contradicts in a record; undefined if a value is missing, so that older findings stay. */
 export type Rule = (context: RecordContext, settings: ReconcileSettings) => Compared;
 
 /** The rules in the order of the findings. A contradiction is a finding whether it makes the order disputed or not. */
@@ -96,7 +97,7 @@ export const RULES = {
     return differingWhereGiven(order.cryptoAddress, record.externalCryptoAddress);
   },
 
-  /** Finds each change of an address once, because it may change again. A change back to our address is no finding. */
+  /** Finds each change of an address when it happens. A change of the external address to ours is no finding. */
   ADDRESS_CHANGED({ order, record, earlier }) {
     const { externalCryptoAddress: external, internalCryptoAddress: internal } = record;
     const isOurs = external === order.cryptoAddress;
@@ -127,7 +128,7 @@ export const RULES = {
   },
 
   STATUS_UNMAPPED({ record: { orderStatus } }, { finalStatuses, openStatuses }) {
-    // While no status is mapped, every status would be a finding.
+    // If no final status is configured, every status would be a finding.
     const isKnown = finalStatuses.length === 0 || [DOCUMENTED, ...finalStatuses, ...openStatuses].includes(orderStatus);
     return isKnown ? [] : [{ expected: 'a status of the settings', actual: orderStatus }];
   },
@@ -184,7 +185,7 @@ export const RULES = {
   },
 } as const satisfies Partial<Record<FindingClassName, Rule>>;
 
-/** Earlier contradictions that this record cannot judge: a lacking field does not show that the order is ours. */
+/** Returns earlier contradictions that this record cannot judge, because a missing field does not end them. */
 export function contradictionsBefore(
   compared: ComparedRecord,
   known: readonly KnownFinding[],
@@ -199,19 +200,18 @@ export function contradictionsBefore(
   );
 }
 
-/** Finds that another order answers now. Applies to a record that is older than ours, too. */
+/** Finds that a record, even one older than ours, is of another order than the earlier record. */
 export function replaced({ record, earlier }: Pick<RecordContext, 'record' | 'earlier'>): readonly Difference[] {
   if (earlier === null) return [];
   const name = ({ orderId, orderNumber }: RecordView) => `id ${orderId}, number ${orderNumber ?? 'none'}`;
   return differing(name(earlier), name(record));
 }
 
-/** A value that only one order may have, and that another one has too. */
 export function shared(value: string, other: string): Difference {
   return { expected: `${value} for this order only`, actual: `${value} for ${other} too` };
 }
 
-/** Rounded, so that an acknowledged finding keeps its values while the clocks stay as they are. */
+/** Rounds, so that an acknowledged finding keeps its values while the clocks stay as they are. */
 function describeSkew(skewMs: number): string {
   const hours = Math.round(Math.abs(skewMs) / (60 * 60_000));
   return `${hours === 0 ? 'less than an hour' : `about ${hours} h`} ${skewMs < 0 ? 'behind' : 'ahead'}`;
@@ -221,17 +221,16 @@ function differingWhereGiven(expected: string | null, actual: string | null): re
   return expected === null || actual === null ? [] : differing(expected, actual);
 }
 
-/** A value that was there may not change, and may not go. */
 function differingOnceGiven(before: string | null | undefined, actual: string | null): readonly Difference[] {
   return before === null || before === undefined ? [] : differing(before, actual);
 }
 
-/** Findings of a rule that could not see all it needs are valid, but no findings do not mean that all is well. */
+/** Returns undefined if a value is missing and nothing was found, because then nothing shows that all is well. */
 function unlessLacking(isGiven: boolean, found: readonly Difference[]): Compared {
   return isGiven || found.length > 0 ? found : undefined;
 }
 
-/** Two dates are the same when they are the same moment, or the same text if they are no dates. */
+/** Two dates are the same if they are the same moment, or the same text if they cannot be read. */
 function isSameDate(left: string | null, right: string | null): boolean {
   if (left === null) return false;
   return left === right || (instant(left) !== undefined && instant(left) === instant(right));

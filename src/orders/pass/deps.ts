@@ -16,7 +16,7 @@ import { EVERY_TICK, type FollowPace } from './pace.ts';
 import type { SentIntents, Walk } from './sent-intents.ts';
 import type { Observers } from './outcomes.ts';
 
-/** The settings of findings; the time after which an order is stuck is learned. */
+/** The settings of findings without `stuckAfter`, because the pace learns that time. */
 type FindingSettings = ReconcileSettings & Omit<OverdueSettings, 'stuckAfter'>;
 
 interface PassSettings {
@@ -31,13 +31,13 @@ interface Creates {
   readonly inFlight: CreatesInFlight;
   readonly walk: Walk;
   readonly intents: SentIntents;
-  /** Orders that a fail-over left in doubt and that are not marked yet, each with that fail-over. */
+  /** Orders in doubt after a fail-over whose rows could not be marked yet, each with that fail-over. */
   readonly unmarked: Map<string, FailOver>;
 }
 
 export interface FlowDeps {
   readonly account: string;
-  /** The settings of the account. An extension picks its own from them with `settingsPart.of`. */
+  /** The settings of the account. An extension picks its part with `settingsPart.of`. */
   readonly config: object;
   readonly store: Store;
   readonly exchange: OrderExchange;
@@ -54,12 +54,12 @@ export interface FlowDeps {
 export function flowSettings(config: Config, pace: FollowPace = EVERY_TICK) {
   const { create, follow, reconcile, exchange, accounts } = config;
   const { outputPosition } = exchange;
-  // While half of the orders wait for their answers, the others are claimed and recorded.
+  // While half of the orders wait for answers, the program claims and records the other half.
   const passes = { pace, isOnlyAccount: accounts.length === 1, concurrency: exchange.concurrency * 2 };
   return { ...create, ...follow, ...reconcile, outputPosition, ...passes };
 }
 
-/** A pass for which each account is visited from time to time, even when nothing in it is due. */
+/** A pass that looks at each account from time to time, even if no order of the account is due. */
 export interface Sweep {
   readonly name: string;
   readonly cron: string | undefined;
@@ -68,7 +68,7 @@ export interface Sweep {
   run(deps: FlowDeps, stop: AbortSignal, since?: Date): Promise<void>;
 }
 
-/** The settings of sweeps; an extension reads its own. */
+/** The settings that the sweep of the core reads. The sweep of an extension reads its own part. */
 export interface SweepSettings {
   readonly reconcile: { readonly cron?: string | undefined };
 }

@@ -27,9 +27,9 @@ export interface GuardWait {
 }
 
 export interface GuardedCreate extends Disposable {
-  /** Decides in the transaction of the intent; may be asked once more if the transaction runs again. */
+  /** Decides in the transaction of the intent, and again if that transaction runs again. */
   decide(tx: Transaction, order: GuardedOrder): Promise<Exclude<GuardDecision, { kind: 'wait' }> | GuardWait>;
-  /** False while the exchange has not taken it, for sure. */
+  /** False while it is certain that the exchange has not taken the create. */
   mayBeTaken: boolean;
 }
 
@@ -37,7 +37,7 @@ export class CreateGuard {
   readonly #deps: GuardDeps;
   readonly #window: CreateWindow;
   readonly #isOff: boolean;
-  /** A limit would have been passed, and no person is known to have allowed creates since. */
+  /** True from the create that would pass a limit until a person is known to have allowed creates. */
   #hasStopped = false;
   #isStopping = false;
   #countsFrom: string | undefined;
@@ -50,7 +50,7 @@ export class CreateGuard {
     this.#isOff = createsPerHour === undefined && assetPerHour.length === 0;
   }
 
-  /** Counts the creates of the last hour, whichever process owned the account then. */
+  /** Counts the creates of the last hour, also those of earlier owners of the account. */
   async open(db: Database): Promise<void> {
     if (this.#isOff) return;
     const { account, restraints } = this.#deps;
@@ -79,7 +79,7 @@ export class CreateGuard {
         const now = this.#deps.restraints.now();
         const decision = this.#window.decide(order, now);
         if (decision.kind === 'free') counted = this.#window.add(order, now);
-        // One alone records that creates stop.
+        // Only one create records that creates stop. Every other create waits for that record.
         if (decision.kind === 'wait' || (decision.kind === 'guarded' && this.#isStopping)) {
           return { kind: 'wait', outcome: this.#outcome.promise };
         }
@@ -91,10 +91,10 @@ export class CreateGuard {
     return create;
   }
 
-  /** If a person has allowed creates again, earlier creates count no more. */
+  /** Clears the count of creates if a person has allowed creates since the stop. */
   async #beginAnew(tx: Transaction): Promise<void> {
     const countsFrom = await guardCountsFrom(tx, this.#deps.account);
-    // Another create may have seen it meanwhile.
+    // Another create may have cleared the count during this read.
     if (!this.#hasStopped || countsFrom === this.#countsFrom) return;
     this.#countsFrom = countsFrom;
     this.#hasStopped = false;
@@ -102,7 +102,7 @@ export class CreateGuard {
   }
 }
 
-/** Counts the creates of the last hour that were taken or may have been, since a person last allowed creates. */
+/** Counts creates that may have been taken: of the last hour, and since a person last allowed creates. */
 export async function countSent(
   db: Database,
   { account, now, countsFrom = '' }: { account: string; now: Date; countsFrom: string | undefined },
@@ -113,7 +113,7 @@ export async function countSent(
   for (;;) {
     const page = await sentCreates(db, { account, after: place, limit: PAGE });
     for (const row of page) {
-      // Counts only the newest create of an order: earlier ones were not taken.
+      // Only the newest create of an order counts, because the earlier creates were not taken.
       if (row.sent_at !== row.observed_at || NOT_TAKEN.includes(row.state)) continue;
       const order = {
         externalOrderId: row.external_order_id,

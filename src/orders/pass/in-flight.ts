@@ -7,27 +7,27 @@ interface UnwrittenOutcome {
   readonly tryAt: Date;
 }
 
-/** The most outcomes kept; orders of others are looked up. */
+/** The most outcomes that are kept. An order whose outcome is not kept is looked up. */
 const MOST_UNWRITTEN = 1_000;
 
 export interface CreateInFlight extends Disposable {
   readonly externalOrderId: string;
   /**
-   * False while this create has written the intent and nothing has left, for sure: only then is the order `sending` because
-   * of it. True once nothing proves that. Undefined before the intent and after the outcome.
+   * False while the intent is written and certainly no request has left. True once a request may have left. Undefined
+   * before the intent and after the outcome.
    */
   isSent: boolean | undefined;
   isHeldUp: boolean;
 }
 
-/** The creates of this process. An order that is `sending` and not among them has an outcome that could not be written. */
+/** The creates in flight in this process. Any other `sending` order has an outcome that was not recorded. */
 export class CreatesInFlight {
   readonly #most: number;
   readonly #running = new Set<CreateInFlight>();
   readonly #unsent = new Set<string>();
   readonly #unwritten = new Map<string, UnwrittenOutcome>();
 
-  /** `most` requests go at a time. A process that is killed leaves as many orders unknown at the most. */
+  /** `most` is the number of requests at a time. A killed process leaves at most that number of orders unknown. */
   constructor(most: number) {
     this.#most = most;
   }
@@ -36,12 +36,12 @@ export class CreatesInFlight {
     return new Set([...this.#running].map(({ externalOrderId }) => externalOrderId)).size;
   }
 
-  /** Outcomes cannot be written, so that with one more create more orders than that would be without an outcome. */
+  /** True if outcomes cannot be written and one more create would leave too many orders without an outcome. */
   get isFull(): boolean {
     return this.#isHeldUp && this.size >= this.#most;
   }
 
-  /** The same as one of these creates sees it, before its intent is written. */
+  /** Like `isFull`, for a create that is counted already and has not written its intent. */
   get isOverfull(): boolean {
     return this.#isHeldUp && this.size > this.#most;
   }
@@ -54,7 +54,7 @@ export class CreatesInFlight {
     return this.#running.values().some((create) => create.externalOrderId === externalOrderId);
   }
 
-  /** Two passes may begin with one order; the database decides which of them sends it. */
+  /** Two passes may begin the same order; the database decides which pass sends the order. */
   begin(externalOrderId: string): CreateInFlight {
     const create: CreateInFlight = {
       externalOrderId,
@@ -90,7 +90,7 @@ export class CreatesInFlight {
     return this.#unsent.has(externalOrderId);
   }
 
-  /** The outcome of an order that is not in flight any more is durable. */
+  /** Must be called when the outcome of the order is durable and the order is not in flight any more. */
   forget(externalOrderId: string): void {
     this.#unsent.delete(externalOrderId);
     this.#unwritten.delete(externalOrderId);

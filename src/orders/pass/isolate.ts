@@ -8,7 +8,7 @@ export type IsolateDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'observ
 
 export const POSTPONE_MS = 5 * 60_000;
 
-/** Works on one order. If the database refuses it, that is logged and counted, and the order is postponed. */
+/** Works on one order. If the database refuses the write, the failure is told and the order is postponed. */
 export async function isolateFailure(deps: IsolateDeps, externalOrderId: string, work: () => Promise<void>) {
   const { account, store, clock, observers } = deps;
   try {
@@ -23,7 +23,7 @@ export async function isolateFailure(deps: IsolateDeps, externalOrderId: string,
       subject: externalOrderId,
       facts: { externalOrderId },
     });
-    // That would wait for the same lock.
+    // A write that postpones the order would wait for the same lock.
     if (error instanceof RowLockedError) return;
     observers.tell({ kind: 'order.unwritten', externalOrderId, cause: error.message });
     const until = after(clock.now(), POSTPONE_MS);
@@ -35,7 +35,7 @@ export async function isolateFailure(deps: IsolateDeps, externalOrderId: string,
   }
 }
 
-/** True if the database refuses an order, fails at it again and again, or has its row locked: others may be written. */
+/** True if the error may concern a single order, so that other orders can be written. */
 export function isRefusal(error: unknown): error is Error {
   const isRefused = error instanceof StoreError && error.problem === 'refused';
   return isRefused || error instanceof RowLockedError || isUnlisted(error);

@@ -11,17 +11,17 @@ import { OwnedError, StoreError } from '../../store/errors.ts';
 import type { AccountLease, Store, Transaction } from '../../store/port.ts';
 import type { PaceMaker } from './pace.ts';
 
-/** A lease lasts this long: one small write in this time while requests go out. */
+/** How long a lease lasts. While requests leave, each lease costs one small write. */
 export const LEASE_MS = 2_000;
-/** Nothing leaves in the last part of a lease, which is renewed before. */
+/** No request leaves in this last part of a lease. */
 const UNUSED_MS = 500;
 const RENEW_BEFORE_MS = 1_000;
-/** Most requests of one lease, unless the limit lets more go in its time. */
+/** The most requests of one lease, unless the rate limit allows more in the time of two leases. */
 const MOST_GRANTED = 32;
 /** How long a request waits for this process to know again that it owns the account. */
 const TRUST_WAIT_MS = 3_000;
 const TRUST_LOOK_MS = 100;
-/** How often a request has a lease written that is over before it is durable. */
+/** How often a request writes the lease again if the lease ends before the write is durable. */
 const MOST_WRITES = 5;
 
 interface LeaseDeps {
@@ -30,13 +30,13 @@ interface LeaseDeps {
   readonly clock: Clock;
   readonly accountLease: Pick<AccountLease, 'generation' | 'isTrusted' | 'ending' | 'now'>;
   readonly window: RateWindow;
-  /** Most requests under way at a time, and the longest that each takes, in milliseconds. */
+  /** The most requests under way at a time; `timeoutMs` is the longest that a request takes. */
   readonly concurrency: number;
   readonly timeoutMs: number;
   readonly gracePeriodOver: AbortSignal;
 }
 
-/** The durable trace of requests: a number granted for a time, which counts as spent for the next owner. */
+/** The durable trace of requests: a number granted for a time, which the next owner counts as spent. */
 export class RequestLease {
   readonly #deps: LeaseDeps;
   readonly #granted: number;
@@ -50,19 +50,19 @@ export class RequestLease {
     this.#granted = requestsOfLease(deps.window.limit);
   }
 
-  /** Resolves once a request may go out; each one asks for itself. Rejects if that takes too long, or with `OwnedError`. */
+  /** Resolves when a single request may leave. Rejects with `StoreError` after too long, or with `OwnedError`. */
   async ensure(): Promise<void> {
-    // Others may have waited for the same, so the remaining grant is looked at last.
+    // Other requests may have used the grant during these waits, so the grant is checked last.
     do {
       await this.#trust();
       await this.#untilItLasts();
     } while (!this.#deps.accountLease.isTrusted() || !this.#lasts(UNUSED_MS, 1));
     this.#started += 1;
-    // Renews ahead of need, so that no request waits. A failure comes again when the lease is needed.
+    // Renews early, so that no request waits. If this write fails, the next request writes the lease again.
     if (this.#isRunningOut()) this.#renew().catch(() => undefined);
   }
 
-  /** Renews the lease in the transaction of an intent. Call the result once that is durable, and then `ensure`. */
+  /** Renews the lease in the transaction of an intent. When that is durable, call the result, then `ensure`. */
   async renewWithin(tx: Transaction): Promise<() => void> {
     if (this.#isRunningOut()) return await this.#writeWithin(tx, LEASE_MS, this.#granted);
     await this.assertOwned(tx);
@@ -77,7 +77,7 @@ export class RequestLease {
     if (this.#until !== Number.NEGATIVE_INFINITY) await this.#write(0, 0);
   }
 
-  /** A write that waits for the database may be durable only when the time that it asked for is over. */
+  /** A write that waits for the database may become durable only after the lease that it writes has ended. */
   async #untilItLasts(): Promise<void> {
     for (let writes = 0; !this.#lasts(UNUSED_MS, 1); writes += 1) {
       if (writes === MOST_WRITES || this.#deps.gracePeriodOver.aborted) {
@@ -143,7 +143,7 @@ export class RequestLease {
   }
 }
 
-/** The requests that the limit allows in two leases; of a low limit a part, as all count if the process is killed. */
+/** Returns the requests of a lease, a low number, because all of them count as spent if the process is killed. */
 function requestsOfLease({ requests, intervalMs }: RateLimit): number {
   const inTime = Math.ceil((requests * 2 * LEASE_MS) / intervalMs);
   return Math.max(inTime, Math.min(MOST_GRANTED, Math.ceil(requests / MOST_GRANTED)));
@@ -153,7 +153,7 @@ type LastOwnerDeps = Pick<LeaseDeps, 'store' | 'account' | 'clock'> & {
   readonly accountLease: Pick<AccountLease, 'now' | 'lastOwnerUntil'>;
 };
 
-/** The time since the start of the machine tells when the lease ended; on another machine or boot UTC tells, at most as late as a lease can end. */
+/** Returns the requests that the last owner may have spent. If it ran on another boot, UTC dates the lease's end. */
 export async function spentByLastOwner(
   { store, account, clock, accountLease }: LastOwnerDeps,
   limit: RateLimit,
@@ -170,9 +170,9 @@ export async function spentByLastOwner(
   return { spent: [...spent, ...granted(lease, latest, accountLease.lastOwnerUntil, limit)], clockWentBack };
 }
 
-/** If the last process may have been stopped and wake, its requests in flight count for as long as a request takes, too. */
+/** If the last owner may wake after a stop, its requests in flight also count for as long as a request takes. */
 function granted(lease: Lease, until: number, lastOwnerUntil: number | undefined, limit: RateLimit): SpentRequests[] {
-  // The spent requests are known for the interval of that owner: if it was shorter, the whole limit may be spent.
+  // The last owner kept spent requests for its interval. If ours is longer, the whole limit may be spent.
   const requests = lease.intervalMs < limit.intervalMs ? limit.requests : lease.requests;
   if (lastOwnerUntil === undefined) return [{ at: until, requests }];
   const begun = Math.min(lease.concurrency, lease.requests);
@@ -184,7 +184,7 @@ function granted(lease: Lease, until: number, lastOwnerUntil: number | undefined
   ];
 }
 
-/** Accounts that share a rate limit while this process owns them: the requests of each count for all. */
+/** Accounts of this process that share a rate limit: a request of one account counts for all of them. */
 export class RateGroup {
   readonly paceOf: ReturnType<PaceMaker> | undefined;
   readonly #leases: readonly AccountLease[];

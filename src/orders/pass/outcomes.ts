@@ -37,7 +37,7 @@ export function countFindings(counters: Counters, findings: readonly Finding[]):
 /** Status values that the interface document shows (§3). */
 const DOCUMENTED_STATUSES: readonly string[] = ['REQUEST', 'NEW'];
 
-/** The counts of an account, and its listeners. Nothing is decided by them. */
+/** The counts and the listeners of an account. No decision depends on them. */
 export interface Observers {
   readonly counters: Counters;
   readonly tell: (event: ProcessEvent) => void;
@@ -48,7 +48,7 @@ interface Telling {
   readonly observers: Observers;
 }
 
-/** The outcome of a create and what it changed. `isLate` if its order had been moved on. */
+/** The outcome of a create, and the order before and after. `isLate` if the order was not `sending` any more. */
 export interface RecordedCreate {
   readonly outcome: CreateOutcome;
   readonly before: Tracking;
@@ -79,7 +79,7 @@ export function tellCreate({ log, observers }: Telling, { outcome, before, after
   }
   if (outcome.kind !== 'not-sent') counters.sent += 1;
   countFindings(counters, findings);
-  // Nothing was decided, so that nothing below is true of the order.
+  // A late outcome without a pre-order decided nothing, so the order is neither counted nor logged below.
   if (isLate && outcome.kind !== 'accepted') {
     counters.failed += 1;
     return;
@@ -96,7 +96,7 @@ export function tellCreate({ log, observers }: Telling, { outcome, before, after
       }
       return;
     case 'rejected':
-      // A second create that is refused leaves the first unknown.
+      // If a second create is refused, the outcome of the first create is still unknown.
       counters[state === 'unknown' ? 'unknown' : 'rejected'] += 1;
       log.warn({ externalOrderId, cause }, 'order was rejected');
       return;

@@ -6,18 +6,18 @@ import type { HeardAccount, OverdueLookups } from './process-events.ts';
 export type PaceDeps = Pick<HeardAccount, 'account' | 'store' | 'clock'>;
 
 export interface FollowPace extends Pace {
-  /** Every order is due at each tick of `schedule.cron`; the next tick begins once all were looked up that were due. */
+  /** True if every order is due at each tick of `schedule.cron`. A tick ends when all its due orders were looked up. */
   readonly isEveryTick: boolean;
-  /** An order whose look-up was due for longer waits for its turn, in milliseconds. */
+  /** An order waits for its turn if its look-up has been due for longer than this. */
   readonly overdueAfterMs: number;
-  /** Learns before the first look-ups, unless it has learned already. */
+  /** Learns before the first look-ups, unless this pace has learned already. */
   learnFirst(deps: PaceDeps, signal: AbortSignal): Promise<void>;
   learn(deps: PaceDeps, signal: AbortSignal): Promise<void>;
   beginLesson(deps: PaceDeps, signal: AbortSignal): Promise<Lesson>;
   explain(deps: PaceDeps, order: PacedOrder, forMs: number, signal: AbortSignal): Promise<ExplainedPace>;
 }
 
-/** When an order is looked up, in a sentence; and what was learned of orders like it, for programs. */
+/** `text` says to people when an order is looked up. `learned` has the facts behind that, for programs. */
 export interface ExplainedPace {
   readonly kind: 'every-tick' | 'learned';
   readonly text: string;
@@ -25,14 +25,14 @@ export interface ExplainedPace {
 }
 
 export interface Lesson {
-  /** An order that has not changed for longer is stuck; in milliseconds. */
+  /** An open order is stuck if it has not changed for longer than this, in milliseconds. */
   readonly stuckAfter: number;
   see(page: readonly AgedOrder[], now: Date): void;
   /** Returns the orders that wait for their turn; undefined if no order does. */
   end(): OverdueLookups | undefined;
 }
 
-/** The settings by which look-ups are spaced; an extension reads its own out of `follow`. */
+/** The settings that space look-ups. An extension reads its own settings from `follow`. */
 export interface PaceSettings {
   readonly follow: object;
   readonly reconcile: { readonly freshFor: number };
@@ -40,10 +40,10 @@ export interface PaceSettings {
   readonly schedule: { readonly cron: string };
 }
 
-/** Makes the paces of accounts that share a rate limit; `accounts` is their number, whether they look orders up or not. */
+/** Makes the paces of accounts that share a rate limit. `accounts` is the number of all these accounts. */
 export type PaceMaker = (accounts: number) => (settings: PaceSettings) => FollowPace;
 
-/** The pace of the core: of the orders that are due, the one that was looked up least recently goes first. */
+/** The pace of the core. The order that was looked up least recently goes first. */
 export const EVERY_TICK: FollowPace = {
   isEveryTick: true,
   overdueAfterMs: Number.POSITIVE_INFINITY,

@@ -10,9 +10,9 @@ export interface Failure {
   readonly cause: string;
   readonly level?: 'warn' | 'error';
   readonly facts?: Readonly<Record<string, unknown>>;
-  /** The order or link of which alone the failure speaks. */
+  /** The order or link, if the failure concerns no other. */
   readonly subject?: string | undefined;
-  /** The cause that stops all orders of the account, if the failure comes of it. */
+  /** The cause of the failure, if that cause stops all orders of the account. */
   readonly kind?: 'exchange' | 'database' | RestraintKind | undefined;
 }
 
@@ -22,25 +22,25 @@ export interface LiveAccount {
   readonly accountLease: Pick<AccountLease, 'isTrusted' | 'failure'>;
 }
 
-/** Look-ups that were due before the last tick. */
+/** Look-ups that have been due for longer than `overdueAfterMs` of the pace; `since` is the first due time. */
 export interface OverdueLookups {
   readonly orders: number;
   readonly since: Date;
 }
 
-/** An event in a process that owns an account. Nothing is decided by it. */
+/** An event in a process that owns an account. No decision depends on these events. */
 export type ProcessEvent =
   | RequestEvent
   | { readonly kind: 'account.wired'; readonly live: LiveAccount }
   | { readonly kind: 'pass.wanted' | 'pass.began'; readonly pass: string }
   | { readonly kind: 'pass.ended'; readonly pass: string; readonly tookMs: number; readonly isGood: boolean }
   | { readonly kind: 'failed'; readonly failure: Failure }
-  /** A request failed at the exchange and has a line of its own. */
+  /** A request failed at the exchange. Unlike `failed`, this event is not logged. */
   | { readonly kind: 'exchange.failed'; readonly cause: string }
   | { readonly kind: 'exchange.served' }
-  /** `place` has the key. */
+  /** `place` is the file or setting that has the key. */
   | { readonly kind: 'key.refused'; readonly place: string }
-  /** A look-up saw a change so long after it was made. */
+  /** A look-up saw a change `lateMs` after the exchange had made the change. */
   | { readonly kind: 'change.seen'; readonly lateMs: number }
   | { readonly kind: 'followed.read'; readonly overdue: OverdueLookups | undefined }
   | { readonly kind: 'record.read' }
@@ -58,7 +58,7 @@ export interface HeardAccount {
 }
 
 export interface Listener {
-  /** It must be quick: the account waits for it. */
+  /** Must return quickly, because the account waits for each listener. */
   hear(event: ProcessEvent): void;
   eachSecond?(): Promise<void>;
   close?(): void;
@@ -71,7 +71,7 @@ interface Listeners extends Disposable {
   readonly eachSecond: () => Promise<void>;
 }
 
-/** Makes the listeners of an account. Without any, each failure is logged by itself. */
+/** Opens the listeners of an account. If there are none, each failure is logged. */
 export async function openListeners(account: HeardAccount, given: readonly Listen[] = []): Promise<Listeners> {
   using undo = new DisposableStack();
   const all: Listener[] = [];

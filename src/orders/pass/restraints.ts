@@ -42,9 +42,9 @@ const FACTS = {
 } as const;
 
 export class AccountRestraints implements AccountState {
-  /** Another key may be in force than the one that was refused, and no create pass has begun with it. */
+  /** True if a key other than the refused one may be in force, until a create pass begins with that key. */
   isKeyOther = false;
-  /** When another key was read that no answer has tried yet. */
+  /** When the newest key was read, until the exchange answers a request with that key. */
   keyUntriedSince: Date | undefined;
   readonly #deps: RestraintDeps;
   readonly #began: { readonly at: number; readonly monotonic: number };
@@ -53,7 +53,7 @@ export class AccountRestraints implements AccountState {
   #isKeyTaken = false;
   #isKeyRefused = false;
   #writing = 0;
-  /** Restraints that the database did not take: that they are not there does not mean that a person has ended them. */
+  /** Restraints that could not be written. If the database lacks one, that does not show that a person ended it. */
   readonly #unwritten = new Set<RestraintKind>();
   #timesHeld = 0;
 
@@ -76,7 +76,7 @@ export class AccountRestraints implements AccountState {
     this.#forbiddenEnded = Number(forbiddenEnded ?? 0);
     this.isKeyOther = stored.some(({ kind }) => kind === 'key-refused');
     const restraints = stored.map((restraint) => takenOver(restraint, this.now()));
-    // Without the restraint, the last evidence may be an outage, or a person ended the restraint.
+    // If creates are not slowed, the last evidence may have been an outage, so the count stays below the limit.
     const most = isSlowed(restraints) ? unknownInARow : slowedFrom(this.#deps.settings) - 1;
     this.#state = { restraints, unknownInARow: Math.min(unknownInARow, most) };
   }
@@ -85,14 +85,14 @@ export class AccountRestraints implements AccountState {
     const { store, account } = this.#deps;
     const before = { timesHeld: this.#timesHeld, isWriting: this.#writing > 0 };
     const stored = await readHolds(store.db, account);
-    // One that was written meanwhile may not have been read.
+    // `stored` may lack a restraint that was written during the read.
     const isWritten = before.isWriting || this.#writing > 0 || this.#timesHeld > before.timesHeld;
     const isStored = ({ kind }: Restraint) =>
       isWritten || this.#unwritten.has(kind) || stored.some((one) => one.kind === kind);
     const isResumed = (restraint: Restraint) => RESUMED_RESTRAINTS.includes(restraint.kind) && !isStored(restraint);
     const own = this.all.filter((restraint) => restraint.until !== null && !isResumed(restraint));
     const restraints = [...stored.filter(({ until }) => until === null), ...own];
-    // A person ended the restraint: the count begins anew.
+    // If a person ended the restraint, the count begins anew.
     const isEnded = isSlowed(this.all) && !isSlowed(restraints);
     this.#state = isEnded ? { restraints, unknownInARow: 0 } : { ...this.#state, restraints };
   }
@@ -109,12 +109,12 @@ export class AccountRestraints implements AccountState {
     return this.#timesHeld;
   }
 
-  /** The exchange refuses the key, and has never taken one with this database: a wrong setting, not a passing fault. */
+  /** True if the exchange refuses the key and never took a key with this database, so the setting is wrong. */
   get isKeyWrong(): boolean {
     return this.#isKeyRefused && !this.#isKeyTaken;
   }
 
-  /** The number of the restraint in which a create is refused now (403). */
+  /** The number, from 1, of the `forbidden` restraint that is in force or would begin now. */
   get forbiddenHold(): number {
     return this.#forbiddenEnded + 1;
   }
@@ -216,14 +216,14 @@ export class AccountRestraints implements AccountState {
       if (set !== undefined) this.#unwritten.delete(set.kind);
     } catch (error) {
       if (set !== undefined) this.#unwritten.add(set.kind);
-      // It binds this process all the same.
+      // The restraint still binds this process.
       log.error({ cause: messageOf(error) }, 'a hold of the account cannot be written');
     } finally {
       this.#writing -= 1;
     }
   }
 
-  /** The same restraint by the clock on the wall, which other processes read. */
+  /** Returns the restraint in times of the wall clock, because other processes read those times. */
   #asStored(restraint: Restraint): Restraint {
     const aheadMs = this.#deps.clock.now().getTime() - this.now().getTime();
     const until = restraint.until === null ? null : after(restraint.until, aheadMs);

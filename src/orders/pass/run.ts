@@ -24,7 +24,7 @@ interface PatienceDeps {
   readonly log: Logger;
 }
 
-/** Waits out a database that cannot be read, for readers that read again anyway. All readers of a process share one, so each outage is logged once. */
+/** Waits out an unreadable database. All readers of a process share one `Patience`, so each outage is logged once. */
 export class Patience {
   readonly #deps: PatienceDeps;
   #outage: Outage | undefined;
@@ -33,7 +33,7 @@ export class Patience {
     this.#deps = deps;
   }
 
-  /** Does the work. Rejects with an error that is not waited out. */
+  /** Does the work once. Logs an error of the database that may pass, and rejects with any other error. */
   async with(work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -80,7 +80,7 @@ export async function repeatEvery(clock: Sleeper, ms: number, stop: AbortSignal,
   }
 }
 
-/** Does the work. When `signal` aborts, the work in flight has 16 s to finish; after that `endGracePeriod` breaks it off. */
+/** Does the work. If the work has not ended 16 s after `signal` aborts, `endGracePeriod` breaks it off. */
 export async function withGracePeriod<Result>(
   { clock, endGracePeriod }: { readonly clock: Pick<Clock, 'sleep'>; readonly endGracePeriod: () => void },
   signal: AbortSignal,

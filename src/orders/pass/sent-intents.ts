@@ -20,9 +20,9 @@ interface OwnedSince {
 /** The most intents that are kept: about 20 minutes at 8 a second. */
 const MOST_KEPT = 10_000;
 
-/** The newest intents that this process committed, in all accounts: after a fail-over they show creates that the promoted server lacks. */
+/** The newest intents of this process, in all accounts. After a fail-over they name creates that the database lost. */
 export class SentIntents {
-  /** By the order's key; the oldest first. */
+  /** By account and order; the oldest first. */
   readonly #kept = new Map<string, SentIntent>();
   readonly #owned = new Map<string, OwnedSince>();
 
@@ -31,7 +31,7 @@ export class SentIntents {
   }
 
   add(intent: SentIntent): void {
-    // The name of an account holds no space.
+    // The name of an account has no space, so the key is unique.
     const key = `${intent.account} ${intent.externalOrderId}`;
     this.#kept.delete(key);
     this.#kept.set(key, intent);
@@ -53,7 +53,7 @@ export class SentIntents {
   }
 }
 
-/** Bounds how fast create passes walk by due rows: the next owner computes from it which orders this owner may have sent. */
+/** Bounds how fast create passes walk by due rows: after a fail-over, this bounds which orders may have been sent. */
 export class Walk {
   readonly #accountLease: Pick<AccountLease, 'walked'>;
   readonly #clock: Clock;
@@ -67,7 +67,7 @@ export class Walk {
     this.#window = new RateWindow({ requests: requests * MOST_WALKED_PER_REQUEST, intervalMs });
   }
 
-  /** A pass comes to an order. The next commit writes the place before the oldest order that is not done. */
+  /** Call when a pass comes to an order. The next commit writes the place before the oldest order under way. */
   begin(externalOrderId: string, { nextActionAt, externalOrderId: before }: DueKey): void {
     this.#under.set(externalOrderId, JSON.stringify([nextActionAt, before]));
     const [oldest] = this.#under.values();

@@ -9,13 +9,13 @@ const RESEND_AFTER_ABSENCES = 3;
 
 type Evidence = Extract<LookupAnswer, { kind: 'absent' }>['evidence'];
 
-/** Likely absence is enough to wait longer and to be fresh; only documented absence counts for sending again. */
+/** Only documented absence counts for sending again. Likely absence is evidence only if no order was ever found. */
 export function absent(tracking: Tracking, evidence: Evidence, now: Date, settings: FollowSettings): Decision {
   const isFresh = evidence === 'documented' || tracking.orderId === null;
   const documentedAbsences = tracking.documentedAbsences + (isEarly(tracking, now) ? 0 : 1);
   const checked: Tracking = {
     ...tracking,
-    // A clock that was ahead at the request was set right since.
+    // The clock was ahead at the request, and was set back since.
     ...(tracking.sentAt !== null && tracking.sentAt > now && { sentAt: now }),
     ...(isFresh && { lastLookupAt: now }),
     ...(evidence === 'documented' && { documentedAbsences, absentAt: now }),
@@ -26,7 +26,7 @@ export function absent(tracking: Tracking, evidence: Evidence, now: Date, settin
   return unchanged(next, { nextActionAt: nextLookupAt(next, now, settings) });
 }
 
-/** Tells whether no customer has taken up an accepted pre-order for as long as the merchant waits (`follow.giveUpAfter`). */
+/** Tells whether no customer has taken up an accepted pre-order within `follow.giveUpAfter`. */
 function isGivenUp({ state, changedAt, sentAt }: Tracking, now: Date, { giveUpAfter }: FollowSettings): boolean {
   const since = changedAt ?? sentAt;
   if (state !== 'accepted' || giveUpAfter === undefined || since === null) return false;
@@ -40,6 +40,7 @@ function givenUp(tracking: Tracking, now: Date, settings: FollowSettings): Decis
   return move(tracking, 'abandoned', { source: 'lookup', reason }, changes);
 }
 
+/** True for the first absent answer about an accepted order after 10 min: then absence proves nothing elsewhere. */
 export function isAcceptedAndAbsent({ state, sentAt, changedAt, lastLookupAt }: Tracking, now: Date): boolean {
   if (state !== 'accepted' || sentAt === null) return false;
   const knowableAt = after(sentAt, RESEND_NOT_BEFORE_MS);
@@ -47,12 +48,11 @@ export function isAcceptedAndAbsent({ state, sentAt, changedAt, lastLookupAt }: 
   return now >= since && (lastLookupAt === null || lastLookupAt < since);
 }
 
-/** A look-up before its time: `sync` looks up every order. Three in a minute are not three proofs. */
+/** True for a look-up before its time, as by `sync`. Early look-ups do not count, or minutes would prove absence. */
 function isEarly({ nextActionAt }: Tracking, now: Date): boolean {
   return nextActionAt !== null && nextActionAt > now;
 }
 
-/** Counts a verification, unless the look-up is early: all would be over in minutes, not a day. */
 function verified(tracking: Tracking, evidence: Evidence, now: Date, settings: FollowSettings): Decision {
   if (isEarly(tracking, now)) return unchanged(tracking, {});
   const verifications = tracking.verifications + 1;
@@ -75,7 +75,7 @@ function mayResend(tracking: Tracking, now: Date, settings: FollowSettings): boo
   );
 }
 
-/** The order goes back to pending by way of held, as when a person decides; both moves are recorded. */
+/** Moves the order to pending by way of held, as when a person decides, and records both moves. */
 function resent(tracking: Tracking, now: Date): Decision {
   const how = { source: 'lookup', reason: 'sent again once: create.onUnknown is resend' } as const;
   const held = move(tracking, 'held', how);

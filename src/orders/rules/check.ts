@@ -2,7 +2,7 @@ import { hasControlCharacter, isUnicode, quote } from '../../base/text.ts';
 import { isSameCurrency, readDecimal } from '../../base/decimal.ts';
 import { COLUMN_OF, type MerchantOrder, type UncheckedOrder } from './record.ts';
 
-/** The longest id in bytes of a URL: it is looked up in a query (§4.11), and servers refuse request lines of 8 kB. */
+/** The longest id in bytes of a URL, because look-ups have it in the URL (§4.11) and servers refuse URLs of 8 kB. */
 export const MAX_ID_BYTES_ENCODED = 4_000;
 
 const MAX_TEXT_LENGTH = 1_000;
@@ -11,7 +11,7 @@ const MAX_TEXT_LENGTH = 1_000;
 export const NULL_ACCOUNT = 'account is null';
 export const NULL_STANDS_FOR = 'default';
 
-/** The reason if several accounts are configured: such a row is invalid, because another merchant's key may send it. */
+/** The reason if several accounts are configured. The row is invalid, because another merchant's key might send it. */
 export const WHOSE = `${NULL_ACCOUNT}, and several accounts are configured: set it, or run orders retry if it is default`;
 
 interface OrderProblem {
@@ -85,7 +85,7 @@ function readCurrency(value: unknown): Reading {
   return reading.ok && reading.text !== reading.text?.trim() ? refused('begins or ends with a blank') : reading;
 }
 
-/** Exchanges trim ids and leave out control characters: the order would answer under another id, or for another's. */
+/** Exchanges trim ids and drop control characters, so the order would get another id, or the id of another order. */
 function readId(value: unknown): Reading {
   if (typeof value !== 'string') return refused('is missing or not text');
   if (value === '') return refused('is empty');

@@ -10,9 +10,9 @@ import {
 import { instantMs } from '../../base/instant.ts';
 import type { Difference, MerchantOrder, RecordView } from './record.ts';
 
-/** The most that the clocks of the exchange and of this machine may differ without meaning anything. */
+/** The most that the clocks of the exchange and of this machine may differ without a finding. */
 export const SKEW_LIMIT_MS = 5 * 60_000;
-/** A larger difference of the clocks is not compensated: it is more than that of two time zones. */
+/** A larger difference of the clocks is not compensated, because no time zone is further from UTC. */
 const MOST_COMPENSATED_MS = 14 * 60 * 60_000;
 
 export interface Evidence {
@@ -29,10 +29,10 @@ export interface ComparedRecord extends Evidence {
   readonly receivedAt: Date;
 }
 
-/** The differences of one kind; undefined if something lacks: then nothing is said, not that all is well. */
+/** The differences of one kind; undefined if a value is missing, which does not mean that the values agree. */
 export type Compared = readonly Difference[] | undefined;
 
-/** The ways in which an order record can contradict the row that it answers for, by their words in `follow.disputedBy`. */
+/** How an order record can contradict its row, by the words of `follow.disputedBy`. */
 export const COMPARISONS = {
   merchant: ({ merchantId, record }: ComparedRecord): Compared => {
     return merchantId === null || record.merchantId === null ? undefined : differing(merchantId, record.merchantId);
@@ -91,8 +91,8 @@ export function contradictionsOf(compared: ComparedRecord, settings: AmountSetti
 }
 
 /**
- * True if an order is older than a request by our clock, and by the exchange's if known: an error of our clock must not
- * look like a collision. Undefined if a date cannot be read, or the clock was set back since.
+ * True if an order is older than the request by our clock, and by the exchange's clock if known, because an error of
+ * our clock must not look like a collision. Undefined if a date cannot be read, or our clock was set back since.
  */
 export function isCreatedBefore(sentAt: Date, record: RecordView, receivedAt: Date): boolean | undefined {
   const createdMs = instantMs(record.creationDate);

@@ -12,9 +12,9 @@ export type CreateOutcome =
   | { readonly kind: 'not-sent'; readonly why: string }
   | { readonly kind: 'rate-limited'; readonly retryAfterMs: number }
   | { readonly kind: 'key-refused' }
-  /** The account may not create (documented 403), or the exchange says so of this order alone. */
+  /** A documented 403: the account may not create, or the exchange refuses this order alone. */
   | { readonly kind: 'forbidden'; readonly reason: string }
-  /** `answer` is there if the exchange sent one that the document does not show. */
+  /** `answer` is an answer of the exchange that the document does not show. */
   | { readonly kind: 'unknown'; readonly why: string; readonly answer?: Answer };
 
 type VerifySettings = Pick<CreateSettings, 'verifyAfter'>;
@@ -31,7 +31,7 @@ type ClaimDecision =
   | { readonly kind: 'invalid'; readonly decision: Decision }
   | { readonly kind: 'send'; readonly order: MerchantOrder; readonly decision: Decision };
 
-/** An accepted order is looked up no later than it counts as fresh. */
+/** `freshFor` limits the time until an accepted order is looked up. */
 export type CreateSettings = Pick<FollowSettings, 'verifyAfter' | 'pace' | 'freshFor'>;
 
 export function decideClaim(tracking: Tracking, row: UncheckedOrder, now: Date, isOnlyAccount = true): ClaimDecision {
@@ -55,13 +55,13 @@ export function decideClaim(tracking: Tracking, row: UncheckedOrder, now: Date, 
 
 export function decideCorrected(tracking: Tracking, now: Date): Decision | undefined {
   if (tracking.state !== 'invalid' || tracking.nextActionAt === null) return undefined;
-  // Only a correction of the account shows whose row it is.
+  // Only a corrected account shows whose row it is, so a row of the default account keeps its reason.
   const isOfNobody = tracking.stateReason?.startsWith(WHOSE) === true && tracking.account === NULL_STANDS_FOR;
   const reason = isOfNobody ? NULL_ACCOUNT : 'the row was corrected';
   return move(tracking, 'pending', { source: 'import', reason }, { nextActionAt: now });
 }
 
-/** Write the decisions one after the other. `forbiddenHold` is the number of the restraint that refuses creates (403) now. */
+/** Returns decisions to write in turn. `forbiddenHold` is the number of the `forbidden` restraint of now. */
 export function decideCreated(
   tracking: Tracking,
   outcome: CreateOutcome,
@@ -72,7 +72,7 @@ export function decideCreated(
 ): readonly Decision[] {
   const accept = (from: Tracking, { preOrder, differences }: Accepted): Decision => {
     const { id: preOrderId, exchangeType } = preOrder;
-    // Orders that were accepted together are not looked up together.
+    // The spread keeps orders that were accepted together from being looked up together.
     const gapMs = Math.max(LEAST_GAP_MS, spreadMs(settings.pace.gapMs({ ...from, state: 'accepted' }, 0), random));
     const nextActionAt = after(now, Math.min(longestFreshMs(settings.freshFor), gapMs));
     const changes = { preOrderId, exchangeType, changedAt: now, nextActionAt };
@@ -88,7 +88,7 @@ export function decideCreated(
       return [accept(tracking, outcome)];
     case 'rejected': {
       const { reason } = outcome;
-      // An exchange may refuse the second because it took the first.
+      // An exchange may refuse the second create because it took the first.
       const unclear = `${reason}; but an earlier create may have been taken`;
       if (tracking.resends > 0) return [becomesUnknown(tracking, unclear, now, settings)];
       const lookedUp = { rechecks: 0, changedAt: now, nextActionAt: after(now, REJECTED_LOOKUPS_MS[0]) };
@@ -107,15 +107,15 @@ export function decideCreated(
   }
 }
 
-/** Tells whether the exchange has not taken a create, for sure. A second one may be refused because it took the first. */
+/** True if the exchange certainly took no create. A second create may be refused because the first was taken. */
 export function isNotTaken({ kind }: CreateOutcome, { resends }: Pick<Tracking, 'resends'>): boolean {
   return kind === 'rejected' ? resends === 0 : kind !== 'accepted' && kind !== 'unknown';
 }
 
-/** The reason of an order that is pending again begins so if its create never left. */
+/** The beginning of the reason of an order that is pending again because its create never left. */
 export const NEVER_LEFT = 'not sent: ';
 
-/** The reason of an order that is pending again if the exchange refused the key of its create. */
+/** The reason of an order that is pending again because the exchange refused the key of its create. */
 export const KEY_REFUSED = 'not taken: the exchange refuses the key (401)';
 
 export function whyNeverLeft(reason: string | null): string | undefined {
@@ -131,7 +131,7 @@ export function becomesUnknown(tracking: Tracking, why: string, now: Date, setti
 
 type Accepted = Extract<CreateOutcome, { kind: 'accepted' }>;
 
-/** Accepts an order that waits for an outcome or to be sent again; in any other state it gets the id if it has none. */
+/** Accepts an unknown, held or pending order. In any other state, an order without a pre-order id gets the id. */
 function acceptedLate(tracking: Tracking, outcome: Accepted, accept: (from: Tracking, outcome: Accepted) => Decision) {
   const how = { source: 'create', reason: 'the exchange answered an earlier request late' } as const;
   switch (tracking.state) {
@@ -164,8 +164,8 @@ export interface Assumption extends Pick<OrderEvent, 'source' | 'reason' | 'acto
 }
 
 /**
- * Takes an order for sent: it is looked up, then held, and sent again only if a person says so. Its request counts as
- * repeated and as made now, so that only a later look-up proves that there is no order.
+ * Makes an order unknown, as if it were sent: it is looked up, then held, and only a person has it sent again. The
+ * request counts as repeated and as made now, so that only a later look-up proves that there is no order.
  */
 export function assumeSent(tracking: Tracking, { failOver, ...how }: Assumption, now: Date, settings: VerifySettings) {
   const request = {
@@ -184,7 +184,7 @@ export function assumeSent(tracking: Tracking, { failOver, ...how }: Assumption,
   return move(tracking, 'unknown', how, request);
 }
 
-/** Accepts an order that was taken for sent, or makes it pending again. No decision if its outcome is known. */
+/** Accepts an unknown or held order if `isSent`, or makes it pending again. Returns nothing for other states. */
 export function freeOfDoubt(tracking: Tracking, isSent: boolean, how: Assumption, now: Date): readonly Decision[] {
   if (tracking.state !== 'unknown' && tracking.state !== 'held') return [];
   const held = tracking.state === 'unknown' ? [move(tracking, 'held', how)] : [];

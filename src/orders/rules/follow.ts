@@ -19,14 +19,14 @@ import { quote } from '../../base/text.ts';
 
 const LOOKED_UP_STATES: readonly OrderState[] = [...FOLLOWED_STATES, ...RECHECKED_STATES];
 
-/** A pending order may be looked up to test the exchange, or a person had it sent again; then only a found order counts. */
+/** True if the answer counts. For a pending order, which is looked up as a probe, only a found order counts. */
 export function isLookedUp({ state }: Tracking, answer: LookupAnswer): boolean {
   return LOOKED_UP_STATES.includes(state) || (state === 'pending' && answer.kind === 'found');
 }
 
 /**
- * True if a later request was answered first, unless the answer has a newer date or the only record. A time that is
- * ahead of this clock was written under another one.
+ * True if a later request was answered first, unless this answer has a newer date or the first record. A look-up time
+ * ahead of this clock does not count, because another clock wrote it.
  */
 export function isOvertaken(known: Tracking, answer: LookupAnswer, askedAt: Date, now: Date): boolean {
   const { lastLookupAt, orderId, modificationDate } = known;
@@ -34,7 +34,7 @@ export function isOvertaken(known: Tracking, answer: LookupAnswer, askedAt: Date
   return answer.kind !== 'found' || (orderId !== null && laterBy(answer.record, modificationDate, now) <= 0n);
 }
 
-/** Decides the answer to a look-up, if `isLookedUp` is true. `contradictions` are those of the found record. */
+/** Decides what an answer changes, if `isLookedUp` is true. `contradictions` are those of the found record. */
 export function decideLookup(
   known: Tracking,
   answer: LookupAnswer,
@@ -43,7 +43,7 @@ export function decideLookup(
   settings: FollowSettings,
   contradictions: readonly Contradiction[] = [],
 ): LookupDecision {
-  // A change that was dated by a fast clock would have the order looked up without a pause until that date.
+  // If a fast clock dated the last change, the order would be looked up without a pause until that date.
   const tracking = known.changedAt !== null && known.changedAt > now ? { ...known, changedAt: now } : known;
   switch (answer.kind) {
     case 'found':
@@ -57,12 +57,12 @@ export function decideLookup(
   }
 }
 
-/** A date further ahead than clocks differ does not tell which record is newer. */
+/** A date that is further ahead than this does not show which record is newer. */
 const MOST_AHEAD_MS = 24 * 60 * 60_000;
 const NANOSECONDS_A_MS = 1_000_000n;
 const NO_DATE = 'no date';
 
-/** A record that makes the order disputed may be of another order: it is always taken, and nothing is learned from it. */
+/** A record that makes the order disputed is always taken, but may be of another order, so its date does not count. */
 function found(
   tracking: Tracking,
   { record, comparison }: FoundRecord,
@@ -95,12 +95,12 @@ function found(
     orderStatus: record.orderStatus,
     cryptoStatus: record.cryptoStatus,
     fiatStatus: record.fiatStatus,
-    // A date that cannot be used must not let an older record pass as newer.
+    // A date that cannot be used must not replace the known one, or an older record would seem newer.
     modificationDate: isOrdered ? record.modificationDate : tracking.modificationDate,
     staleDate: null,
     lastLookupAt: now,
     changedAt: isChanged ? now : tracking.changedAt,
-    // A look-up before its time counts as none of the planned ones.
+    // An early look-up is none of the planned look-ups.
     rechecks: isSameEnd ? tracking.rechecks + Number(isDue) : 0,
     outcome: target === 'final' ? outcomeOf(record, settings) : null,
   };
@@ -110,7 +110,7 @@ function found(
   return { tracking: { ...next, nextActionAt }, events, keepsRecord: true, ...turns };
 }
 
-/** Why the order is disputed, if it is. An order that answers for an unsent row contradicts it in any case. */
+/** Returns why the order is disputed, if it is. Any order disputes an unsent row, until a person calls it ours. */
 function disputeOf(tracking: Tracking, contradictions: readonly Contradiction[], settings: FollowSettings) {
   if (isNeverSent(tracking) && tracking.oursDespite === null) {
     return 'the exchange has an order for the row, although it was never sent';
@@ -119,12 +119,12 @@ function disputeOf(tracking: Tracking, contradictions: readonly Contradiction[],
   return disputes.length === 0 ? undefined : describeDisputes(disputes);
 }
 
-/** A person who abandoned a disputed order knew of the order that contradicts it. */
+/** An order stays abandoned if the person who abandoned it knew of this order at the exchange. */
 function disputedState({ state, orderId }: Tracking, record: RecordView): OrderState {
   return state === 'abandoned' && orderId === record.orderId ? 'abandoned' : 'disputed';
 }
 
-/** Moves that a person should look at bring a finding with them. */
+/** Moves an order, and adds a finding if a person should look at the move. */
 function movedTo(tracking: Tracking, target: OrderState, record: RecordView, reason: string | undefined): Decision {
   const exchangeTime = record.modificationDate;
   const decision = move(tracking, target, { source: 'lookup', exchangeTime, reason: reason ?? null });
@@ -155,7 +155,7 @@ function shownBy({ modificationDate }: RecordView): Pick<OrderEvent, 'exchangeTi
   return { exchangeTime: modificationDate, source: 'lookup', reason: null };
 }
 
-/** A record that is older than ours, or takes turns with it, changes nothing. It counts once for as long as it is answered. */
+/** Does not take a record that is older than ours or alternates with ours. A date that repeats is reported once. */
 function notTaken(tracking: Tracking, record: RecordView, now: Date, settings: FollowSettings): LookupDecision {
   const staleDate = record.modificationDate ?? NO_DATE;
   const seen = { ...tracking, ...recheck(tracking), lastLookupAt: now, staleDate };
@@ -169,14 +169,14 @@ function named({ orderStatus, modificationDate }: Pick<Tracking, 'orderStatus' |
   return `${orderStatus}, modified ${modificationDate ?? 'at no time'}`;
 }
 
-/** The nanoseconds from the date known to that of a record; 0 if either has none that can be used. */
+/** The nanoseconds from the known date to the date of a record; 0 if one of the two dates cannot be used. */
 function laterBy(record: RecordView, known: string | null, now: Date): bigint {
   const receivedAt = recordTime(record.modificationDate, record, now);
   const knownAt = recordTime(known, record, now);
   return receivedAt === undefined || knownAt === undefined ? 0n : receivedAt - knownAt;
 }
 
-/** The time of a record in ns; undefined if it is too far ahead of the later of the exchange's clock and ours. */
+/** The time of a record in ns; undefined if unreadable, or too far ahead of both the exchange's clock and ours. */
 function recordTime(text: string | null, { serverDate }: RecordView, now: Date): bigint | undefined {
   const time = instant(text);
   const server = instant(serverDate) ?? 0n;
@@ -212,7 +212,7 @@ export interface NewestRecord {
   readonly contradictions: readonly Contradiction[];
 }
 
-/** Decides a disputed order of which a person says that it is ours. The same contradictions dispute it no more. */
+/** Moves a disputed order that a person calls ours. The same contradictions do not dispute the order again. */
 export function decideOurs(
   tracking: Tracking,
   { record, contradictions }: NewestRecord,
@@ -239,7 +239,7 @@ function isSame([kind, actual]: Settled, one: Contradiction): boolean {
   return actual === one.actual || (kind === 'amount' && sameDecimal(actual, one.actual));
 }
 
-/** Another program may have written anything into the column: that settles nothing. */
+/** Reads what a person has settled. A text that another program wrote into the column settles nothing. */
 function settledIn(text: string | null): readonly Settled[] {
   try {
     const settled: unknown = JSON.parse(text ?? '[]');

@@ -4,7 +4,7 @@ import type { Difference, RecordView } from './record.ts';
 import type { RecordComparison, Turns } from './record-change.ts';
 import type { Decision, Tracking } from './tracking.ts';
 
-/** The answer to a look-up (§4.11); `unanswered` is no evidence. A record under another spelling contradicts. */
+/** The answer to a look-up (§4.11). `unanswered` is no evidence. A found record may spell the id in another way. */
 export type LookupAnswer =
   | FoundRecord
   | { readonly kind: 'absent'; readonly evidence: 'documented' | 'likely' }
@@ -24,12 +24,12 @@ export interface FoundRecord {
   readonly comparison?: RecordComparison;
 }
 
-/** A shape of answers to a look-up that the merchant has confirmed: it means that there is no order (`exchange.absence`). */
+/** A shape of answers that means, as the merchant has confirmed, that there is no order (`exchange.absence`). */
 export interface AbsenceShape {
   readonly status: number;
-  /** A place in the JSON body (RFC 6901); without a value, something stands there. */
+  /** A place in the JSON body (RFC 6901). Without `value`, any value at this place will do. */
   readonly pointer?: string;
-  /** The text that stands there, or the text of the number, `true`, `false`, `null`, `[]` or `{}`. */
+  /** The text at `pointer`, or the number, `true`, `false`, `null`, `[]` or `{}` as text. */
   readonly value?: string;
 }
 
@@ -45,11 +45,11 @@ export function statusName({ state, orderStatus, cryptoStatus, fiatStatus }: Pac
 }
 
 export interface Pace {
-  /** The time until the next look-up, in milliseconds, of an order that has been as it is for `sinceChangeMs`. */
+  /** Returns the time until the next look-up of an order that last changed `sinceChangeMs` ago, in milliseconds. */
   gapMs(order: PacedOrder, sinceChangeMs: number): number;
 }
 
-/** An order is due at the first tick of `schedule.cron` after this time; a tenth of 5 s is left for the look-up itself. */
+/** The shortest time between two look-ups of an order: 5 s, less a tenth for the look-up itself. */
 export const LEAST_GAP_MS = 4_500;
 
 export interface FollowSettings {
@@ -69,7 +69,7 @@ export interface FollowSettings {
 export interface LookupDecision extends Decision {
   readonly keepsRecord: boolean;
   readonly turns?: Turns;
-  /** The record that we have, and one that contradicts it and was not taken. */
+  /** Our record, and the received record that was not taken. */
   readonly disagreement?: Difference;
 }
 
@@ -82,7 +82,7 @@ export function isFinalRecord(record: RecordView, settings: Pick<FollowSettings,
   return completed !== undefined && server !== undefined && completed <= server;
 }
 
-/** True if a final order paid; null if no setting maps its status. */
+/** Returns whether a final order succeeded; null if no setting decides that for its status. */
 export function outcomeOf(
   { orderStatus }: RecordView,
   { succeededStatuses, finalStatuses }: FollowSettings,

@@ -27,7 +27,7 @@ type OperatorDecision =
   | { readonly ok: false; readonly why: string };
 
 export interface DecisionEvidence {
-  /** An accepted pre-order whose order look-ups did not find long afterwards: absence proves nothing then. */
+  /** The id of an accepted order that look-ups did not find long afterwards, so that absence proves nothing. */
   readonly acceptedAndAbsent?: string | undefined;
   readonly newest?: NewestRecord | undefined;
   /** Why the order may have been sent without a trace, and the command that decides. */
@@ -44,7 +44,7 @@ type Targets = Readonly<Partial<Record<OrderState, OrderState>>>;
 const TARGETS: Readonly<Record<Judgement['kind'], Targets>> = {
   exists: { unknown: 'accepted', held: 'accepted' },
   'not-created': { unknown: 'pending', held: 'pending' },
-  // Or to final: its newest record says which.
+  // The newest record decides whether the order is open or final.
   ours: { disputed: 'open' },
   abandoned: { unknown: 'abandoned', held: 'abandoned', accepted: 'abandoned', disputed: 'abandoned' },
   retry: { unknown: 'pending', held: 'pending', rejected: 'pending', invalid: 'pending' },
@@ -120,7 +120,7 @@ function tooDangerous(tracking: Tracking, judgement: Judgement, now: Date, evide
   return obstacle && `${obstacle.why}${evidence.doubt === undefined ? ALL_THE_SAME : ''}`;
 }
 
-/** `passes` if time or a command that `why` names ends it: no person needs to accept two pre-orders. */
+/** `passes` if the obstacle ends by time, or by a command that `why` names. */
 interface Obstacle {
   readonly why: string;
   readonly passes: boolean;
@@ -128,7 +128,7 @@ interface Obstacle {
 
 type Sent = Pick<Tracking, 'externalOrderId' | 'state' | 'sentAt' | 'absentAt'>;
 
-/** Sending twice may make two pre-orders, and the exchange does not prevent it (§4.9): a person must accept that. */
+/** Returns why sending the order may make a second pre-order, which the exchange does not prevent (§4.9). */
 export function obstacleTo(kind: Judgement['kind'], sent: Sent, now: Date, evidence: DecisionEvidence) {
   const { doubt, acceptedAndAbsent } = evidence;
   if (kind !== 'not-created' && kind !== 'retry') return undefined;
@@ -146,7 +146,7 @@ export function obstacleTo(kind: Judgement['kind'], sent: Sent, now: Date, evide
   return { why, passes: false };
 }
 
-/** A documented absence shows that no order was created once the create can no longer arrive. */
+/** A documented absence proves that no order was created if the create can no longer arrive. */
 function notKnowable({ sentAt, absentAt }: Sent, now: Date): Obstacle | undefined {
   if (sentAt === null) return undefined;
   const knowableAt = after(sentAt, RESEND_NOT_BEFORE_MS);
@@ -180,11 +180,11 @@ function changesOf(
         nextActionAt: after(now, settings.pace.gapMs({ ...tracking, state: 'accepted' }, 0)),
       };
     case 'not-created':
-      // The person may be wrong: the outcome of the next create proves nothing about this one.
+      // The person may be wrong, so the outcome of the next create proves nothing about this create.
       return { resends: tracking.resends + 1, verifications: 0, nextActionAt: now };
     case 'retry': {
       const resends = mayBeTaken(tracking) ? tracking.resends + 1 : tracking.resends;
-      // Its next 403 may speak of the account once more.
+      // The next 403 of the order may again concern the whole account.
       return { resends, verifications: 0, forbiddenIn: 0, nextActionAt: now };
     }
     case 'abandoned':

@@ -7,10 +7,10 @@ interface FieldChange {
   readonly newValue: string | null;
 }
 
-/** Facts beside the newest record of an order that show an exchange which goes back and forth between two records. */
+/** Facts that show whether the exchange goes back and forth between two records of an order. */
 export interface Turns {
   readonly earlierHash: string | null;
-  /** How often the exchange went from one of these two records to the other. */
+  /** How often the exchange went from one of the two records to the other. */
   readonly turns: number;
   /** How many answers in a row brought the earlier record again, which was not taken. */
   readonly repeats: number;
@@ -27,20 +27,20 @@ export interface RecordComparison {
 }
 
 export interface RecordChange {
-  /** The changes to record; those of the three statuses are recorded by themselves. */
+  /** The changes to record, without the three statuses, which are recorded elsewhere. */
   readonly fields: readonly FieldChange[];
-  /** The exchange has gone back and forth too often: the record is not taken. */
+  /** True if the record is not taken, because the exchange has gone back and forth too often. */
   readonly isContrary: boolean;
   readonly turns: Turns;
 }
 
 export const NO_TURNS: Turns = { earlierHash: null, turns: 0, repeats: 0, quietChanges: 0 };
 
-/** From this turn between two records on, the newest record stays until the other one comes several times in a row. */
+/** From this turn on, our record stays until the other record comes several times in a row. */
 const FIRST_CONTRARY_TURN = 3;
-/** The other record is taken once it came as often in a row as there were turns, and after this many times at the latest. */
+/** The other record is taken after as many answers in a row as there were turns, but at most this number. */
 const MOST_REPEATS = 20;
-/** The most records in a row that change only quiet fields and have events. */
+/** The most records in a row with events although only quiet fields changed. */
 const MOST_QUIET_CHANGES = 10;
 
 const DATE: RecordPath = 'order.modificationDate';
@@ -59,18 +59,18 @@ const QUIET: readonly RecordPath[] = [...HIDDEN, DATE];
 const COMPARED = RECORD_PATHS.filter((path) => path !== 'order.serverDate');
 const SHOWN = COMPARED.filter((path) => !HIDDEN.includes(path));
 
-/** The `field` of the events of each field of a record that has no status: its name, with the one before if two have it. */
+/** The `field` of events by record field, without the statuses: the name, with its parent's if two fields share it. */
 export const RECORD_EVENTS: ReadonlyMap<RecordPath, FieldChange['field']> = new Map(
   COMPARED.filter((path) => !STATUSES.includes(path)).map((path) => [path, `record.${shortName(path)}`]),
 );
 export const OTHER_FIELDS = 'record.other';
 
-/** The text of all that is shown of a record but the time of the server: two records with the same text say the same. */
+/** The text of all shown fields of a record but the server's time. Records with the same text say the same. */
 export function shownText({ documented }: RecordFields): string {
   return JSON.stringify(SHOWN.map((path) => documented.get(path) ?? null));
 }
 
-/** Decides about a record that is not older. `wasContrary`: the last answer was not taken; `isTaken`: this is. */
+/** Decides about a record that is not older. `wasContrary`: the last was not taken; `isTaken`: this one must be. */
 export function decideChange(
   comparison: RecordComparison,
   { wasContrary, isTaken }: { readonly wasContrary: boolean; readonly isTaken: boolean },
@@ -83,7 +83,7 @@ export function decideChange(
     return before !== after && !(RECORD_NUMBERS.includes(path) && sameDecimal(before, after));
   });
   const other = otherChange(newest, received);
-  // An exchange may date each answer anew: a date that changes alone is stored, and is no event.
+  // An exchange may date each answer anew, so a date that changes alone is stored without an event.
   const isDateAlone = other.length === 0 && changed.every((path) => path === DATE);
   const fields = isDateAlone ? [] : [...changed.flatMap((path) => documentedChange(path, newest, received)), ...other];
   const isQuiet = changed.every((path) => QUIET.includes(path));
@@ -96,7 +96,7 @@ export function decideChange(
   };
 }
 
-/** Counts the turns. If the record must not be taken, `repeats` counts how often in a row it came. */
+/** Counts the turns. `repeats` counts the answers in a row with a record that must not be taken; 0 if it is taken. */
 function turned({ newestHash, receivedHash, turns: known }: RecordComparison, wasContrary: boolean): Turns {
   if (receivedHash === newestHash) return { ...known, repeats: 0 };
   if (receivedHash !== known.earlierHash) return { ...known, turns: 1, repeats: 0 };
@@ -114,7 +114,7 @@ function documentedChange(path: RecordPath, newest: RecordFields, received: Reco
   return [{ field, oldValue: newest.documented.get(path) ?? null, newValue: received.documented.get(path) ?? null }];
 }
 
-/** Names the fields only, because any of them may be a secret. */
+/** Names the fields without their values, because any value may be a secret. */
 function otherChange({ other: newest }: RecordFields, { other: received }: RecordFields): readonly FieldChange[] {
   const paths = [...new Set([...newest.keys(), ...received.keys()])];
   const changed = paths.filter((path) => newest.get(path) !== received.get(path));

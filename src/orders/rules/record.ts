@@ -24,7 +24,7 @@ export type UncheckedOrder = { readonly [Field in keyof MerchantOrder]: unknown 
 /** The fields of a pre-order (§2.6) that are compared. Amounts are decimal text. */
 export type PreOrderView = { readonly [Field in keyof MerchantOrder]: string | null };
 
-/** The fields of an order record (§2.7) that are compared. Amounts are decimal text; null if the exchange gave none. */
+/** The fields of an order record (§2.7) that are compared. Amounts are decimal text; null if missing. */
 export type RecordView = Readonly<
   Record<'externalOrderId' | 'orderId' | 'orderStatus', string> &
     Record<OrderField | DateField | OperationField | CryptoField | FiatField | TermField, string | null>
@@ -57,7 +57,7 @@ export interface EchoDifference extends Difference {
   readonly class: 'PREORDER_ECHO_MISMATCH' | 'PREORDER_TOKEN_MISMATCH';
 }
 
-// An exchange may leave a field out, add others, and write null: only ids and statuses are certain.
+// An exchange may leave out fields, add fields and write null, so most fields are optional.
 const text = z.string().nullish();
 const number = z.number().nullish();
 const flag = z.boolean().nullish();
@@ -140,7 +140,7 @@ const RECORD_LEAVES = leavesOf(ORDER_RECORD) as readonly Leaf<RecordPath>[];
 const PRE_ORDER_LEAVES = leavesOf(PRE_ORDER) as readonly Leaf<PreOrderPath>[];
 
 export const RECORD_PATHS = RECORD_LEAVES.map(({ path }) => path);
-/** The paths of its numbers: two texts of the same number are the same. */
+/** The paths of the numbers of a record, which are compared by value, not by text. */
 export const RECORD_NUMBERS = RECORD_LEAVES.filter(({ isNumber }) => isNumber).map(({ path }) => path);
 export const PRE_ORDER_PATHS = PRE_ORDER_LEAVES.map(({ path }) => path);
 export const PRE_ORDER_NUMBERS = PRE_ORDER_LEAVES.filter(({ isNumber }) => isNumber).map(({ path }) => path);
@@ -167,7 +167,7 @@ function bare(field: z.core.$ZodType): z.core.$ZodType {
 /** The fields of a body as text, numbers digit by digit as received. Fields that are null or missing are left out. */
 export interface BodyFields<Path extends string> {
   readonly documented: ReadonlyMap<Path, string>;
-  /** By path, as JSON: fields that the document does not show, and those of it that are an object or an array. */
+  /** By path, as JSON: fields that the document does not show, and its fields that are an object or an array here. */
   readonly other: ReadonlyMap<string, string>;
 }
 

@@ -16,12 +16,12 @@ export function withJitter(ms: number, random: number): number {
   return Math.round(ms * (0.5 + random / 2));
 }
 
-/** Makes a time shorter or longer by up to a quarter, so that what began together is not due together. `random` is in [0, 1). */
+/** Changes a time by up to a quarter, so that orders do not stay due together. `random` is in [0, 1). */
 export function spreadMs(ms: number, random: number): number {
   return Math.round(ms * (0.75 + random / 2));
 }
 
-/** Backoff before attempt `attempt + 1` of an order that was certainly not taken: 1 s doubling to 5 min, with jitter. */
+/** Backoff in ms after `attempt` creates of an order that were not taken: 1 s doubling to 5 min, with jitter. */
 export function createBackoffMs(attempt: number, random: number): number {
   return Math.max(SECOND, withJitter(Math.min(2 ** Math.min(attempt, 12) * SECOND, 5 * MINUTE), random));
 }
@@ -31,20 +31,20 @@ export function longestFreshMs(freshForMs: number): number {
   return Math.max(5 * SECOND, 0.9 * freshForMs);
 }
 
-/** Wait in ms after a look-up without evidence: a quarter of the time since the last evidence, from 30 s to 15 min. */
+/** Wait in ms after an unanswered look-up: a quarter of the time since evidence, 30 s to 15 min, with jitter. */
 export function unansweredLookupMs(silentMs: number, random: number): number {
   return withJitter(Math.min(Math.max(30 * SECOND, silentMs / 4), 15 * MINUTE), random);
 }
 
-/** How often a request shows whether an exchange out of reach is back. */
+/** How often an order is looked up while the exchange is out of reach. */
 export const OUTAGE_LOOKUP_MS = 10 * SECOND;
 
 export const HELD_LOOKUP_MS = DAY;
 
-/** When an order that the exchange rejected is looked up, in case it took it after all: durations since then. */
+/** How long after a rejection an order is looked up, in case the exchange took the order after all. */
 export const REJECTED_LOOKUPS_MS = [HOUR, DAY] as const;
 
-/** Wait in ms; undefined after the last moment. The gaps count, so that look-ups do not come all at once after an outage. */
+/** Returns the gap to the next moment in ms, so that an outage moves later moments too; undefined after the last. */
 export function plannedGapMs(done: number, moments: readonly number[]): number | undefined {
   const at = moments[done];
   if (at === undefined) return undefined;
@@ -77,7 +77,7 @@ export function heldLookupMs({ freshFor }: FollowSettings): number {
   return Math.min(HELD_LOOKUP_MS, longestFreshMs(freshFor));
 }
 
-/** An early look-up does not move the planned one. After an answer about another order the pace stays, or slows down for states without one. */
+/** Returns the time of the next look-up after one without an answer. An early look-up does not move the planned one. */
 export function afterNoAnswer(
   tracking: Tracking,
   { answeredFor, isOutage = false }: Extract<LookupAnswer, { kind: 'unanswered' }>,
@@ -94,12 +94,12 @@ export function afterNoAnswer(
   return after(now, isOutage ? OUTAGE_LOOKUP_MS : unansweredLookupMs(silentMs, random));
 }
 
-/** An unknown outcome is not left alone for longer than an hour. */
+/** An unknown outcome is looked up at least once an hour. */
 function rarerMs(state: OrderState, silentMs: number): number {
   return Math.min(Math.max(LEAST_GAP_MS, silentMs / 2), state === 'unknown' ? HOUR : HELD_LOOKUP_MS);
 }
 
-/** A time that lies ahead counts as if it were as long ago: the clock was set back. */
+/** If the clock was set back, a time ahead of now counts as equally long ago. */
 function silentForMs({ lastLookupAt, sentAt }: Tracking, now: Date): number {
   const silentSince = Math.max(lastLookupAt?.getTime() ?? 0, sentAt?.getTime() ?? 0) || now.getTime();
   return Math.abs(now.getTime() - silentSince);
@@ -113,10 +113,10 @@ export function unchanged(tracking: Tracking, changes: Partial<Tracking>): Decis
   return { tracking: { ...tracking, ...changes }, events: [] };
 }
 
-/** A state whose orders are looked up. `new` and `newest` are accepted orders without a look-up, from either end. */
+/** A state whose orders are looked up. `new`, `newest`: accepted orders without a look-up, oldest or newest first. */
 export type LookupSource = 'new' | 'newest' | Exclude<OrderState, 'pending' | 'sending' | 'invalid'>;
 
-/** Groups of orders take turns by weight: behind 500,000 due accepted orders an open one waits for one round. */
+/** Groups take turns by weight, so that an open order waits for one round behind 500,000 due accepted orders. */
 const GROUPS: readonly { readonly weight: number; readonly sources: readonly LookupSource[] }[] = [
   { weight: 8, sources: ['unknown'] },
   { weight: 4, sources: ['new', 'newest'] },
@@ -131,7 +131,7 @@ export function isNeverLookedUp(source: LookupSource): boolean {
 
 export const LOOKUP_SOURCES: readonly LookupSource[] = GROUPS.flatMap(({ sources }) => sources);
 
-/** The most look-ups of one round. Orders that come due meanwhile wait for them. */
+/** The most look-ups of one round. An order that comes due during a round waits for its end. */
 export const LOOKUPS_A_ROUND = 32;
 
 export interface DueLookup {
@@ -141,8 +141,8 @@ export interface DueLookup {
 }
 
 /**
- * Chooses the oldest of each group by its weight until the round is full. Orders without a look-up go oldest and newest
- * in turn: a long backlog does not keep a new order waiting.
+ * Chooses the oldest orders of each group by weight until the round is full. Orders without a look-up are chosen oldest
+ * and newest in turn, so that a new order does not wait behind a long backlog.
  */
 export function nextRound<Due extends DueLookup>(due: readonly Due[]): readonly Due[] {
   const groups = GROUPS.map(({ weight, sources }) => ({
@@ -156,7 +156,7 @@ export function nextRound<Due extends DueLookup>(due: readonly Due[]): readonly 
   return round.slice(0, LOOKUPS_A_ROUND);
 }
 
-/** Takes the oldest and the newest in turn; each order once, though two sources may have it. */
+/** Takes the oldest and the newest in turn, and each order once, because two sources may have the same order. */
 function fromBothEnds<Due extends DueLookup>(due: readonly Due[]): Due[] {
   const oldest = due.filter(({ source }) => source !== 'newest').toSorted(byAge);
   const newest = due.filter(({ source }) => source === 'newest').toSorted((one, other) => byAge(other, one));

@@ -1,7 +1,7 @@
 /** The table of allowed moves: the states of an order, and the states that each of them may go to. */
 export const ALLOWED_NEXT = {
-  // An order goes from here to open or final only if it may have been sent, or was adopted. A pending, rejected or invalid
-  // row becomes unknown only if the database was put back to an older state.
+  // A pending order becomes open or final only if it may have been sent, or was adopted. A pending, rejected or invalid
+  // order becomes unknown only if the database may have lost the record of its create.
   pending: ['sending', 'invalid', 'cancelled', 'open', 'final', 'disputed', 'unknown'],
   sending: ['accepted', 'rejected', 'pending', 'unknown'],
   unknown: ['open', 'final', 'disputed', 'held'],
@@ -25,16 +25,16 @@ const states = <const States extends readonly OrderState[]>(...some: States) => 
 
 export const WAITING_STATES = states('pending', 'sending', 'unknown', 'held', 'accepted', 'open', 'disputed');
 
-/** States whose orders are looked up until they are final; `sync` looks up each of them once. */
+/** States whose orders are looked up until they are final; `sync` looks up all of these orders, due or not. */
 export const FOLLOWED_STATES = states('unknown', 'accepted', 'open', 'disputed', 'held');
 
-/** States whose orders are looked up at the pace of the account. Orders of other states have look-up times of their own. */
+/** States whose orders are looked up at the pace of the account. Orders of other states have their own schedules. */
 export const PACED_STATES = states('accepted', 'open', 'disputed');
 
-/** States that an order leaves only when a person decides, or when the exchange shows something new. */
+/** States that an order leaves only if a person decides, or if the exchange shows something new. */
 export const ATTENTION_STATES = states('held', 'disputed');
 
-/** States whose orders are looked up a few times more, at `follow.recheckFinalAfter`. */
+/** States of orders that have ended and are looked up a few times more, as `nextRecheckAt` says. */
 export const RECHECKED_STATES = states('final', 'rejected', 'cancelled', 'abandoned');
 
 export function isPaced(state: string): boolean {

@@ -1,13 +1,13 @@
 import { instantMs } from '../../base/instant.ts';
 import { isAllowedMove, isPaced, type OrderState } from './states.ts';
 
-/** The columns of `merchant_orders` that only this program writes: what it knows of an order and plans with it. */
+/** The key of an order, and the columns of `merchant_orders` that only this program writes. */
 export interface Tracking {
   readonly account: string;
   readonly externalOrderId: string;
   readonly state: OrderState;
   readonly stateReason: string | null;
-  /** The number of changes of the row by the program; a write raises the number that was read by one. */
+  /** The number of changes of the row by the program. A write requires the number that was read, and adds one. */
   readonly revision: number;
   readonly preOrderId: string | null;
   readonly exchangeType: string | null;
@@ -15,10 +15,10 @@ export interface Tracking {
   readonly orderStatus: string | null;
   readonly cryptoStatus: string | null;
   readonly fiatStatus: string | null;
-  /** Create requests made, also the ones that were proved not taken. */
+  /** The creates that were begun or assumed, also the ones that were proved not taken. */
   readonly attempts: number;
   readonly nextActionAt: Date | null;
-  /** The last look-up that brought evidence: a record, or a documented 404. */
+  /** When a look-up last brought evidence: a record, or that there is no order. */
   readonly lastLookupAt: Date | null;
   /** When the intent of the newest create request became durable. */
   readonly sentAt: Date | null;
@@ -26,19 +26,19 @@ export interface Tracking {
   readonly changedAt: Date | null;
   /** `modificationDate` of the newest record (§2.7), as received. */
   readonly modificationDate: string | null;
-  /** `modificationDate` of the newest answer, if it was not taken: it is older than our record, or takes turns with it. */
+  /** `modificationDate` of a newest answer that was not taken, because it is older than our record or alternates. */
   readonly staleDate: string | null;
   /** Look-ups of an unknown outcome that found no order. */
   readonly verifications: number;
-  /** Creates that were repeated after an unknown outcome: by a person, or once by `create.onUnknown: resend`. */
+  /** Creates that a person, a fail-over or `create.onUnknown: resend` may have repeated after an unknown outcome. */
   readonly resends: number;
-  /** The number of the account's hold in which its create was last refused with 403, from 1; 0 if it never was. */
+  /** The number, from 1, of the `forbidden` restraint in which the create was last refused; 0 if it never was. */
   readonly forbiddenIn: number;
   readonly rechecks: number;
-  /** Look-ups since the newest create that found no order by an answer which proves it. */
+  /** Planned look-ups since the newest create with a documented answer that there is no order. */
   readonly documentedAbsences: number;
   readonly absentAt: Date | null;
-  /** When an order that existed at the exchange was taken over; it was never sent from here. */
+  /** When this program took over an order that existed at the exchange and was never sent from here. */
   readonly adoptedAt: Date | null;
   readonly outcome: 'succeeded' | 'failed' | null;
   /** The contradictions in spite of which a person said that the order is ours, as `decideOurs` writes them. */
@@ -67,12 +67,12 @@ export interface Decision {
   readonly events: readonly OrderEvent[];
 }
 
-/** No create of the order ever left, and it was not taken over from the exchange. */
+/** True if no create of the order was begun, and the order was not taken over from the exchange. */
 export function isNeverSent({ attempts, adoptedAt }: Pick<Tracking, 'attempts' | 'adoptedAt'>): boolean {
   return attempts === 0 && adoptedAt === null;
 }
 
-/** Moves an order, with its event. Throws if the table does not allow it, or if an unsent row would get an order. */
+/** Moves an order, with its event. Throws if `ALLOWED_NEXT` lacks the move, or an unsent order would become found. */
 export function move(
   from: Tracking,
   to: OrderState,
@@ -80,7 +80,7 @@ export function move(
   changes: Partial<Tracking> = {},
 ): Decision {
   const order = `order ${JSON.stringify(from.externalOrderId)}`;
-  // A bug of ours, whatever the exchange answers.
+  // Only a bug of this program can cause this error, whatever the exchange answers.
   if (!isAllowedMove(from.state, to)) throw new Error(`${order} may not go from ${from.state} to ${to}`);
   const isFound = to === 'open' || to === 'final';
   if (from.state === 'pending' && isFound && isNeverSent({ ...from, ...changes })) {
@@ -106,7 +106,7 @@ export function finding(name: string, source: EventSource, reason: string, excha
 
 const CLOCKS_DIFFER_MS = 60_000;
 
-/** How many ms after the exchange changed an order a look-up saw it; undefined if that is not known. */
+/** How many ms after a change at the exchange a look-up saw the change; undefined if that is not known. */
 export function lateMsOf(before: Tracking, { tracking, events }: Decision): number | undefined {
   const change = events.find(({ field }) => field === 'state' || field.endsWith('.status'));
   if (change === undefined || !isPaced(before.state) || tracking.changedAt === null) return undefined;
@@ -115,7 +115,7 @@ export function lateMsOf(before: Tracking, { tracking, events }: Decision): numb
   return lateMs(instantMs(change.exchangeTime) ?? null, unchangedAt, tracking.changedAt.getTime());
 }
 
-/** A date that lies before the look-up that found no change is not that of the change. */
+/** Undefined if the date of the change is before the last look-up without the change, or after `observedAt`. */
 export function lateMs(exchangeTime: number | null, unchangedAt: number, observedAt: number): number | undefined {
   if (exchangeTime === null) return undefined;
   const isOfChange = exchangeTime >= unchangedAt - CLOCKS_DIFFER_MS && exchangeTime <= observedAt + CLOCKS_DIFFER_MS;
