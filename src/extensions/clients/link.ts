@@ -14,7 +14,7 @@ export interface LinkEvent {
 
 export type LinkDecision = Readonly<{ link: LinkRow; events: readonly LinkEvent[] }>;
 
-/** A link that the exchange has just answered, to be stored; if it has no reference, a stored reference stays. */
+/** A link as the exchange has just answered it. If `reference` is null, a stored reference stays. */
 export type AnsweredLink = Pick<LinkRow, 'account' | 'link_id' | 'status' | 'reference'> & {
   readonly source: LinkSource;
 };

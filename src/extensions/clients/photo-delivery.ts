@@ -28,7 +28,7 @@ export class DeliveryRefusal extends Error {
   }
 }
 
-/** Saves the files of a delivery in quarantine. Throws `DeliveryRefusal` if it accepts none, and errors of `parts`. */
+/** Saves the files of a delivery in quarantine. Throws `DeliveryRefusal` and errors of `parts`. */
 export async function readForm(
   limits: PhotoSettings,
   folder: PhotoFolder,
@@ -136,7 +136,7 @@ export class PhotoFolder {
     await mkdir(join(this.#quarantine, delivery), { recursive: true, mode: 0o700 });
   }
 
-  /** Streams a file; bytes above its limit are only counted. Throws if the files, with the bytes of `others`, are too large. */
+  /** Saves a file; bytes above `maxFileBytes` are only counted. Throws `DeliveryRefusal` if all files are too large. */
   async save(
     delivery: string,
     bytes: AsyncIterable<Uint8Array>,
@@ -176,7 +176,7 @@ export class PhotoFolder {
     await sync(this.#path);
   }
 
-  /** Moves a delivery out of quarantine; one that is not there was moved before. */
+  /** Moves a delivery out of quarantine, unless it was moved before. */
   async move(delivery: string, place: string): Promise<void> {
     const target = join(this.#path, place);
     try {

@@ -26,9 +26,9 @@ type ReceiverDeps = DeliveryDeps & Pick<FlowDeps, 'gracePeriodOver'> & { readonl
 export type PhotoReceiver = Awaited<ReturnType<typeof servePhotos>>;
 
 /**
- * Receives the photos that the exchange delivers (§6): `POST /photos` and nothing else. Throws `ConfigError` if it cannot
- * listen. `close` takes nothing new, and returns when the deliveries that are arriving have ended, or when the grace period
- * is over.
+ * Receives the photos that the exchange delivers (§6): `POST /photos` and nothing else. Throws `ConfigError` if the
+ * address cannot be used. `close` refuses new deliveries, and returns when the running ones have ended or the grace
+ * period is over.
  */
 export async function servePhotos(deps: ReceiverDeps, listen: ListenAddress, stopping: AbortSignal) {
   const running = new Set<Promise<unknown>>();
@@ -181,8 +181,8 @@ const OTHER_BYTES = 1_024 * 1_024;
 const LINGER_MS = 1_000;
 
 /**
- * Holds a request to its limits of size and time, from its head to its end. A sender that is still sending after the
- * answer would not read it if the connection were cut at once, so the rest is read and thrown away.
+ * Enforces the limits of size and time on a request. After the answer the rest of the body is read and thrown away,
+ * because a sender whose connection is cut would not read the answer.
  */
 class Upload {
   failure: DeliveryRefusal | undefined;
@@ -236,9 +236,9 @@ function isTaken(error: unknown): boolean {
 const LOOK_MS = 5_000;
 
 /**
- * Receives photos if `photos.listen` is set. Of several workers on a machine one does, as photos are files of the machine; the
- * others wait until it has ended. Throws `ConfigError` if it cannot listen; `waiting` rejects with it if that shows only
- * later.
+ * Receives photos if `photos.listen` is set. Photos are files of the machine, so one of its workers receives them; the
+ * others wait until that worker ends. Throws `ConfigError` if the address cannot be used; `waiting` rejects with this
+ * error if that is found later.
  */
 export async function receivePhotos(deps: ReceiverDeps, stopping: AbortSignal) {
   const { clock, log, config } = deps;
@@ -255,7 +255,7 @@ export async function receivePhotos(deps: ReceiverDeps, stopping: AbortSignal) {
   };
   const beginAgain = () =>
     begin().catch((error: unknown) => {
-      // A database that is out of reach comes back.
+      // The next look tries again, because an unreachable database comes back.
       if (!(error instanceof StoreError)) throw error;
     });
   await begin();

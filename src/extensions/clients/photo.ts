@@ -55,7 +55,7 @@ function containerType(bytes: Uint8Array, first: string): PhotoType | undefined 
 
 export interface KnownToken {
   readonly expiresAt: Date;
-  /** SHA-256 of each file that came with it, those refused included; undefined while it is unused. */
+  /** SHA-256 of each file of the delivery, refused files included; undefined while the token is unused. */
   readonly stored: readonly string[] | undefined;
 }
 

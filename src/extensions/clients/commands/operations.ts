@@ -18,7 +18,7 @@ import { pasteable } from '../../../base/invocation.ts';
 
 const { createLink, followLink, listCards, requestPhotos, validateEmail, verificationToken } = CLIENT_OPERATIONS;
 const { lookUpOrder, showPreOrder } = EXCHANGE_OPERATIONS;
-/** The tokens of their answers are hidden unless `--reveal`. */
+/** Tokens in the answers of these operations are hidden without `--reveal`. */
 const RECORDS: readonly AskedOperation[] = [showPreOrder, lookUpOrder];
 
 /** The words of each command, with its operation, the input field that takes the argument, and an example. */
@@ -128,7 +128,7 @@ function definePhotos(command: Command): void {
 /** The fields of a card that are shown without `--reveal`, its number masked. A field that the interface does not name is a secret. */
 const SHOWN = ['id', 'bank', 'country', 'number', 'type'] as const;
 const REVEALED = [...SHOWN, 'token'] as const;
-/** A number of fewer digits is hidden whole: its last four would be most of it. */
+/** A shorter card number is hidden completely, because its last four digits would be most of it. */
 const SHORTEST_NUMBER = 8;
 
 type Card = Record<string, string | null>;

@@ -11,7 +11,7 @@ function withLinks(db: Database) {
   return db.withTables<{ links: LinkRow }>();
 }
 
-/** A place in the list of links to check. The next pass continues after it, so that each link is checked once a round. */
+/** A place in the list of links to check. Each page begins after such a place, so a pass checks a link once. */
 export type CheckKey = Pick<LinkRow, 'link_id' | 'last_checked_at'>;
 
 export const FIRST_CHECK: CheckKey = { last_checked_at: '', link_id: '' };
@@ -69,7 +69,7 @@ function checksAfter(db: Database, { account, latest, limit }: Omit<CheckCorrect
   );
 }
 
-/** True if a clock ahead of this one wrote checks: their links would wait. */
+/** True if a clock ahead of this one wrote checks, because the next checks of these links would come too late. */
 export async function areChecksAhead(db: Database, account: string, now: Date): Promise<boolean> {
   return (await checksAfter(db, { account, latest: now, limit: 1 }).executeTakeFirst()) !== undefined;
 }
