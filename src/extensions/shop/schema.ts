@@ -163,7 +163,7 @@ interface GeneratedBuilder<As> extends Builder {
 export interface Builders<Text, Integer, Nothing> {
   readonly text: () => Text;
   readonly integer: () => Integer;
-  /** sql`null`: an insert leaves out what order-sync writes. */
+  /** sql`null`. Marks a column that order-sync writes, which an insert leaves out. */
   readonly nothing: Nothing;
 }
 
