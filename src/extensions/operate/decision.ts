@@ -142,7 +142,7 @@ async function confirmed(
   return targets;
 }
 
-/** Names the account that has an order which is not in this one. */
+/** If an order is absent in this account, names the account that has the order. */
 async function* explained(results: AsyncIterable<OperatorResult>, { db }: Store, settings: AccountSettings) {
   for await (const result of results) {
     const isAbsent = result.kind === 'passed-over' && result.state === null;
