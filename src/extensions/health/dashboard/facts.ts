@@ -24,7 +24,7 @@ export interface DashboardFacts {
   readonly overview: Overview;
   readonly troubles: readonly Trouble[];
   readonly newest: readonly FeedEvent[];
-  /** Null if this process owns none of the accounts: then it is not known here. */
+  /** Null if this process owns none of the accounts, and so knows nothing of their exchange. */
   readonly exchange: (LookupFacts & { readonly lastAnswerAt: string | null; readonly inFlight: number }) | null;
   readonly database: { readonly bytes: number | null; readonly readMs: number };
   readonly activity: ActivityFacts | null;
@@ -54,7 +54,7 @@ export const MOVES = ['inserted', 'accepted', 'final'] as const;
 export interface ActivityFacts {
   readonly starts: readonly string[];
   readonly moves: Readonly<Record<(typeof MOVES)[number], readonly number[]>>;
-  /** Moves are counted from then on only, as there are too many; null if all are. */
+  /** Since when moves are counted if there are too many; null if all are counted. */
   readonly movesSince: string | null;
   readonly money: readonly MoneyGroup[];
   readonly moneySince: string | null;

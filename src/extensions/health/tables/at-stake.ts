@@ -13,7 +13,7 @@ export type Concerned =
   | { readonly state: OrderState; readonly since?: string }
   | { readonly class: string; readonly status: 'open' | 'undecided' | 'decided' };
 
-/** The exact sums, by pair and position; of a class without orders whose state is a problem, or that are decided. `db` must be of a snapshot. */
+/** Returns exact sums; for a class, without orders decided or counted by their state. `db` must be of a snapshot. */
 export async function sumsAtStake(db: Database, account: string, concerned: Concerned) {
   const { rows } = await sql<AmountRow & { state: OrderState; sum: string }>`
     select from_currency, to_currency, asset_position, state, ${exactSum('asset')} as sum
