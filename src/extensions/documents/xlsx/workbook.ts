@@ -5,7 +5,7 @@ import { getCellAddress, sanitizeAttributeValue, sanitizeTextContent } from 'wri
 import type { Tone } from '../../../cli/shared/terminal.ts';
 import { printable } from '../../../base/words.ts';
 
-/** Every machine has it, or one of the same widths. */
+/** Every machine has this font, or a font of the same widths. */
 const FONT = { fontFamily: 'Arial', fontSize: 10 } as const;
 export const LINE_HEIGHT_PT = 13;
 export const COLORS: Readonly<Record<Tone, string | undefined>> = {
@@ -69,7 +69,7 @@ type Link = { readonly row: number; readonly column: number; readonly sheet: str
 
 type Table = { readonly columns: number; readonly rows: number; readonly keyColumns: number };
 
-/** A sheet that is wider, in characters, is printed on several pages side by side: smaller letters than 6 points cannot be read. */
+/** Characters. A wider sheet is printed on several pages side by side, because smaller letters cannot be read. */
 const WIDEST_PAGE = 230;
 
 type Part = Feature<Buffer | Blob | Stream>;
@@ -165,7 +165,7 @@ function properties(title: string): Part {
   };
 }
 
-/** Sets the time of every file to the same moment, so that the same content makes the same bytes. The archive has no comment. */
+/** Sets the time of every file to one moment, so that equal content makes equal bytes. The archive has no comment. */
 function fixZipTimes(zip: Buffer): Buffer {
   const end = zip.length - END_LENGTH;
   if (zip.readUInt32LE(end) !== END_OF_DIRECTORY) throw new Error('the zip archive does not end as expected');
