@@ -14,7 +14,7 @@ export interface OddAnswers {
   readonly absent?: (turn: number) => SandboxAnswer;
   /** Answers a look-up of an order; `older` is its record as it was before its last change. */
   readonly record?: (record: Fields, older: Fields, turn: number) => SandboxAnswer;
-  /** Only the first order that is looked up is answered so. */
+  /** True if only the first order that is looked up gets this answer. */
   readonly isOfOneOrder?: boolean;
   readonly spelling?: (externalOrderId: string) => string;
 }

@@ -113,7 +113,7 @@ function withKeys({ accounts }: Config): AccountWithKey[] {
   return complete;
 }
 
-/** Names accounts with one key that do not share the limit of their rate, as the exchange has one for the key. */
+/** Names accounts that share a key but not a rate group, because the exchange may limit the rate by key. */
 function sharedKeys(accounts: readonly AccountWithKey[]): readonly string[] {
   const byKey = Map.groupBy(accounts, ({ exchange }) => exchange.apiKey);
   return [...byKey.values()].flatMap((all) => {

@@ -19,7 +19,7 @@ export function settingsSchema(options: SchemaOptions): JsonSchema {
   };
   (all['properties'] as JsonSchema)['accounts'] = accounts;
   describe(all, { withDefaults: true });
-  // A setting that an account does not have is as the general settings have it.
+  // No defaults: a setting that an account leaves out has the value of the general settings.
   describe(account, { withDefaults: false });
   return { $schema, title: 'Settings of order-sync', ...all };
 }

@@ -118,7 +118,7 @@ function startMachine(plan: ClusterPlan, machine: ClusterMachine, place: string)
   writeFileSync(yaml, patroniYaml(plan, machine, folder), { mode: 0o600 });
   for (const path of [folder, yaml]) own(path);
   const line = (words: readonly string[]) => words.map(shellWord).join(' ');
-  // Patroni may end when etcd does not answer. PostgreSQL leaves its group, and a small segment of memory when it is killed.
+  // Patroni may end when etcd does not answer. PostgreSQL is not in the group, and leaves shared memory when killed.
   const script = `exec >log 2>&1
     ${line(etcdCommand(plan, machine, folder))} &
     while :; do ${line(['patroni', yaml])}; sleep 1; done &
@@ -127,7 +127,7 @@ function startMachine(plan: ClusterPlan, machine: ClusterMachine, place: string)
     test -f "$pid" && kill -s KILL "$(sed -n 1p "$pid")" && ipcrm -m "$(sed -n '7s/.* //p' "$pid")"
     kill -s KILL 0`;
   const { PATH, HOME } = processEnvironment();
-  // etcd 3.4 refuses to run on this processor otherwise.
+  // etcd 3.4 runs on ARM only with this variable.
   const env = { PATH, HOME, LC_ALL: 'C', ...(process.arch === 'arm64' && { ETCD_UNSUPPORTED_ARCH: 'arm64' }) };
   const stdio = ['pipe', 'ignore', 'ignore'] as const;
   return spawn('sh', ['-c', script], { cwd: folder, env, stdio: [...stdio], detached: true, ...unprivileged() });
