@@ -30,7 +30,7 @@ export interface CalledDeps extends OperationDeps {
   readonly idempotencyKey?: string | undefined;
 }
 
-/** The address of an operation. It is loaded apart from the operation, so that a command beside a daemon stays light. */
+/** The address of an operation, loaded apart from the operation so that a command beside a daemon stays light. */
 export interface OperationAddress {
   readonly method: 'GET' | 'POST';
   /** A caller needs one of these scopes. */

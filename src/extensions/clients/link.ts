@@ -33,7 +33,7 @@ export function decideRemembered(known: LinkRow | undefined, answered: AnsweredL
   return { link: { ...link, reference, updated_at: at }, events };
 }
 
-/** Decides what the answer to a check does to a stored link. A missing link is recorded once and kept. */
+/** Decides how the answer to a check changes a stored link. A missing link is recorded once and kept. */
 export function decideChecked(known: LinkRow, answer: LinkAnswer, now: Date): LinkDecision {
   if (answer.kind === 'found') return found(known, answer.status, 'check', now);
   const at = now.toISOString();

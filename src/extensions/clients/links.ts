@@ -46,8 +46,8 @@ export const whenUnknown = (account: string) =>
   `for the link id and run: order-sync exchange client follow LINK${accountWords(account)}`;
 
 /**
- * Creates a link (§4.1) and stores it, with what `keep` writes about it; the e-mail address goes to the exchange alone. Throws
- * `UnusableIdError` before any request, and a `StoreError` that names a link which cannot be stored.
+ * Creates a link (§4.1) and stores it, with what `keep` writes in the transaction. The e-mail address goes only to the
+ * exchange. Throws `UnusableIdError` before any request, and a `StoreError` that names a link that cannot be stored.
  */
 export async function makeLink(
   deps: LinkDeps,

@@ -94,7 +94,7 @@ function tokenOf(details: string): string {
   }
 }
 
-/** The folder of files whose delivery is not recorded yet; inside the folder of photos, so that moving is one rename. */
+/** The folder of deliveries that are not recorded yet. Inside the folder of photos, so that moving is one rename. */
 const QUARANTINE = '.incoming';
 
 interface SavedFile {
@@ -206,7 +206,7 @@ export class PhotoFolder {
     for (const folder of folders) await removeIfEmpty(folder);
   }
 
-  /** False for a path that leads elsewhere: a user who can write to the database must not delete other files of this user. */
+  /** False for a path outside, because a user who can write to the database must not delete other files. */
   #isWithin(stored: string): boolean {
     return !relative(this.#path, join(this.#path, stored)).startsWith('..');
   }

@@ -232,7 +232,7 @@ function isTaken(error: unknown): boolean {
   return error instanceof ConfigError && (error.cause as NodeJS.ErrnoException).code === 'EADDRINUSE';
 }
 
-/** How often a worker that waits looks whether the address is free. */
+/** How often a waiting worker tests if the address is free, in ms. */
 const LOOK_MS = 5_000;
 
 /**

@@ -1,4 +1,4 @@
-/** The types of files that are known by their content, with the extension of each; `photos.types` names those accepted. */
+/** The file types that are known by content, with their extensions. `photos.types` names the accepted types. */
 export const PHOTO_EXTENSIONS = {
   'image/jpeg': 'jpg',
   'image/png': 'png',
@@ -24,7 +24,7 @@ const HEIC_BRANDS = ['heic', 'heix', 'heim', 'heis', 'hevc', 'hevx'];
 /** Brands of a container that several formats share: there the compatible brands decide. */
 const SHARED_BRANDS = ['mif1', 'msf1'];
 
-/** Finds the type of a file by its first bytes, whatever its name says; undefined if it is not known. */
+/** Finds the type of a file by its first bytes, not by its name. Returns undefined for an unknown type. */
 export function photoType(bytes: Uint8Array): PhotoType | undefined {
   const first = String.fromCharCode(...bytes.subarray(0, SIGNATURE_BYTES));
   if (first.startsWith('\xff\xd8\xff')) return 'image/jpeg';

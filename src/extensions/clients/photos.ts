@@ -116,8 +116,8 @@ export async function requestPhotos(
 }
 
 /**
- * Accepts a delivery (§6); `repeated` if it came before. Files stay in quarantine until their rows are committed, and nothing
- * stays on the disk unless the delivery is `stored`. Throws `DeliveryRefusal`, and errors of the disk.
+ * Accepts a delivery (§6); returns `repeated` if it came before. Files stay in quarantine until their rows are
+ * committed, and only a `stored` delivery stays on the disk. Throws `DeliveryRefusal`, and errors of the disk.
  */
 export async function acceptDelivery(deps: DeliveryDeps, parts: AsyncIterable<DeliveryPart>) {
   const { photos } = clientsSettings.of(deps.config);

@@ -40,7 +40,7 @@ export async function addOrder(
   return { kind: 'differs', why: `${quote(externalOrderId)} is in the table with another ${different}` };
 }
 
-/** Checks an order by its columns. Numbers may be `LosslessNumber`; a column that is left out has its default of the table. */
+/** Checks an order by its columns. Numbers may be `LosslessNumber`; a missing column has the default of the table. */
 export function checkFields(fields: Readonly<Record<string, unknown>>): CheckedOrder {
   const given = ORDER_COLUMNS.map((column) => [column, fields[column] ?? null] as const);
   const texts = given.map(([column, value]) => [column, isLosslessNumber(value) ? value.value : value]);

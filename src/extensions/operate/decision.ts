@@ -150,7 +150,7 @@ async function* explained(results: AsyncIterable<OperatorResult>, { db }: Store,
   }
 }
 
-/** Prints each result at once: if the disk fills up in the middle, the printed results are the decisions that were made. */
+/** Prints each result at once, so that the printed results are the decisions that were made if the disk fills up. */
 async function printResults(results: AsyncIterable<OperatorResult>, asJson: boolean): Promise<void> {
   const all: OperatorResult[] = [];
   const codes = new Set<number>();

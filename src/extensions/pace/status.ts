@@ -81,7 +81,7 @@ export function staysOf(events: readonly StatusEvent[], fromId: number): Stay[] 
 
 type Known = { -readonly [Column in keyof PacedOrder]?: string | null };
 
-/** The order as it was; undefined if that is not known, or it was looked up at no pace. */
+/** Returns the order as it was; undefined if it is not known or was looked up at no pace. */
 function pacedOrder({ state, orderStatus, cryptoStatus, fiatStatus }: Known): PacedOrder | undefined {
   if (state === 'accepted') return { state, orderStatus: null, cryptoStatus: null, fiatStatus: null };
   const isKnown = orderStatus !== undefined && cryptoStatus !== undefined && fiatStatus !== undefined;

@@ -98,7 +98,7 @@ type DecisionDeps = Pick<FlowDeps, 'account' | 'store' | 'clock'>;
 /** Without `ids` the answer is about all orders that the fail-over left in doubt. */
 type Answer = Readonly<{ isSent: boolean; actor: string; reason: string; ids?: readonly string[] | undefined }>;
 
-/** Accepts orders that a fail-over left in doubt, or makes them pending. Returns their number, and the number still in doubt. */
+/** Accepts orders that a fail-over left in doubt, or makes them pending. Returns how many, and how many are left. */
 export async function decideFailOver({ account, store, clock }: DecisionDeps, failOver: FailOver, answer: Answer) {
   const { isSent, reason, actor } = answer;
   let orders = 0;

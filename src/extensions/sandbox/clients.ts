@@ -109,7 +109,7 @@ export class Clients {
   }
 }
 
-/** Courses of a verification. The interface shows only NOT_VERIFIED (§3); the other statuses and all times are invented. */
+/** Courses of a verification. The interface shows only NOT_VERIFIED (§3); other statuses and times are invented. */
 const VERIFICATIONS = {
   verified: { 5_000: 'PENDING', 15_000: 'VERIFIED' },
   refused: { 5_000: 'PENDING', 15_000: 'REFUSED' },

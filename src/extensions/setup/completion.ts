@@ -2,7 +2,7 @@ import { Argument, type Command, type Option } from 'commander';
 import { ConfigError, loadConfig } from '../../settings/config.ts';
 import { configOptions } from '../../cli/shared/options.ts';
 
-/** Each shell asks the program. Commander takes the first `--` for the program and the second for the command `completion`. */
+/** Each shell asks the program. Commander takes the first `--` itself, and the second for `completion`. */
 const SCRIPTS = {
   bash: `# Completion of order-sync for bash: source <(order-sync completion bash)
 _order_sync() {

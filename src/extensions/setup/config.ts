@@ -63,7 +63,7 @@ function defineCheck(command: Command): void {
     });
 }
 
-/** Says that the settings are right, and which do not fit together. Throws `ConfigError` with everything that is wrong. */
+/** Says that the settings are right, and warns of contradictions. Throws `ConfigError` with all that is wrong. */
 export function checkSettings(options: ConfigOptions, asJson: boolean): void {
   const { config, warnings } = rightSettings(options, asJson);
   const { exchange, database, accounts } = config;

@@ -38,7 +38,7 @@ export type Plan = Awaited<ReturnType<typeof planOf>>;
 
 type Ask = Dialogue['ask'];
 
-/** Gathers what to make; asks for what the options leave open. Throws before anything is made. */
+/** Gathers what to make, and asks for what the options leave open. Throws before anything is made. */
 export async function planOf(places: ConfigOptions, options: InitOptions, ask: Ask = noTerminal) {
   const settingsFile = settingsFileOf(places);
   checkVariables(places);

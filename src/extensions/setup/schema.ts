@@ -7,7 +7,7 @@ import { schemaOf, type SchemaOptions } from '../../settings/schema.ts';
 
 type JsonSchema = Record<string, unknown>;
 
-/** JSON Schema (draft 7) of a file of settings: types from the settings, texts and defaults from config/default.yaml. */
+/** Returns the JSON Schema (draft 7) of a settings file, with the texts and defaults of config/default.yaml. */
 export function settingsSchema(options: SchemaOptions): JsonSchema {
   const schema = schemaOf(options);
   const { $schema, ...all } = jsonSchemaOf(schema.general.type);

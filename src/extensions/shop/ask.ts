@@ -11,7 +11,7 @@ interface CommonOptions {
 }
 
 interface UrlOptions extends CommonOptions {
-  /** The secret of a token. It is sent to these addresses alone. */
+  /** The secret of a token. Sent only to these addresses. */
   readonly token?: string | undefined;
   readonly fetch?: typeof fetch | undefined;
   readonly socket?: never;

@@ -9,7 +9,7 @@ export type RefusalReason =
   | 'upload-url-not-set'
   | 'other';
 
-/** `conflict`: the order is in another state; `key-reused`: the Idempotency-Key came with another request. */
+/** `conflict`: the database contradicts the request; `key-reused`: the Idempotency-Key came with another request. */
 export type InvalidReason =
   | 'not-found'
   | 'cursor-unreadable'
@@ -46,7 +46,7 @@ export type ErrorKind = Facts['kind'];
 class RequestError extends Error {
   override readonly name = 'OrderSyncError';
   readonly kind: ErrorKind;
-  /** Why, in a word for programs; null if the kind says it all. */
+  /** The cause as a word for programs; null if the kind says it all. */
   readonly reason: string | null;
   /** The HTTP status of the answer; null if there was none. */
   readonly status: number | null;
@@ -141,7 +141,7 @@ function millisecondsOf(retryAfter: string | null): number | null {
   return Number.isNaN(ms) ? null : Math.max(0, ms);
 }
 
-/** Codes of a connection that was not made, in Node, Bun and Deno: no process listens there, or its certificate is refused. */
+/** Codes of a connection that was not made, in Node, Bun and Deno: no listener, or a refused certificate. */
 const NOT_MADE =
   /^(?:ECONNREFUSED|ENOENT|ENOTDIR|EACCES|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused|FailedToOpenSocket|ERR_TLS_\w+|\w*CERT\w*|UNABLE_TO_\w+)$/;
 

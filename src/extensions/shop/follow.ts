@@ -46,7 +46,7 @@ interface Batch {
   readonly isLive: boolean;
 }
 
-/** Yields each event once, in order, and continues after the last one when a connection ends. Returns when `signal` aborts. */
+/** Yields each event once, in order, and reconnects after the last event. Returns when `signal` aborts. */
 export async function* followEvents(
   asker: Asker,
   filter: EventFilter,

@@ -110,7 +110,6 @@ type Read<Name, Type> = Name extends keyof Narrowed
       ? string
       : string | null;
 
-/** A row as it is read. */
 export type Row<Table extends TableName> = {
   -readonly [Name in keyof Columns<Table>]: Read<Name, Columns<Table>[Name]>;
 };

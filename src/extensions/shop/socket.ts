@@ -34,7 +34,7 @@ export function overNode(socketPath?: string): Send {
           chunks: response,
         }),
       );
-      // Nothing leaves before the certificate of the other side was checked.
+      // Nothing is sent before the certificate of the other side is checked.
       const send = () => {
         isTrusted = true;
         call.end(body);

@@ -36,7 +36,7 @@ export function overFetch(fetching: typeof fetch = fetch): Send {
 /** Why an address did not help: `cause` if nothing was sent, else the answer that the process is not the owner. */
 export type Miss = { readonly cause: unknown } | { readonly answer: Answer; readonly owner: string | undefined };
 
-/** The error if no process of a route drives the account: nothing was done. `misses` has each address that was asked. */
+/** No process of a route drives the account, so nothing was done. `misses` has each address that was asked. */
 export class NoOwnerError extends Error {
   override readonly name = 'NoOwnerError';
   readonly misses: ReadonlyMap<string, Miss>;

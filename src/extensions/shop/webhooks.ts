@@ -41,8 +41,8 @@ const MOST_SIGNATURES = 32;
 const HMAC = { name: 'HMAC', hash: 'SHA-256' };
 
 /**
- * Returns the event in the body of a request if it was signed with one of the secrets (`whsec_…`) at most five minutes ago.
- * Rejects with `WebhookError`. `payload` is the body as it was received, before it is parsed.
+ * Returns the event in a body that was signed with one of the secrets (`whsec_…`) at most five minutes ago. Rejects
+ * with `WebhookError`. `payload` is the body as received, before it is parsed.
  */
 export async function verify(
   payload: string | Uint8Array,

@@ -45,7 +45,7 @@ export class Owner {
     this.#asking = asking;
   }
 
-  /** The outcome is unknown if the owner goes away or does not answer. Throws `UnusableIdError` before anything is sent. */
+  /** The outcome is unknown if the owner does not answer. Throws `UnusableIdError` before anything is sent. */
   async ask<Asked extends AskedOperation>(operation: Asked, input: InputOf<Asked>): Promise<Result> {
     const tooLate = deadline(LONGEST_WAIT_MS + this.#asking.graceMs);
     const request = this.#requestFor(operation, input, tooLate);

@@ -7,7 +7,7 @@ import { isEqual } from '../../http/secret.ts';
 import type { Caller } from '../caller.ts';
 import { readSecret, type TokenSettings } from '../settings.ts';
 
-/** How often the file of a secret is looked at, at most. */
+/** The file of a secret is examined once in this many ms, at most. */
 const LOOK_MS = 1_000;
 
 type TokenDeps = Pick<FlowDeps, 'clock' | 'log'>;

@@ -20,8 +20,8 @@ type KeyedDeps = Pick<CalledDeps, 'account' | 'store' | 'clock' | 'caller' | 'id
 type Asked = readonly unknown[];
 
 /**
- * Has a decision made in a transaction. If the request bears a key, its answer is written in the same transaction: a request of
- * the same key gets that answer, whichever process drives the account by then. A refusal changes nothing and is not kept.
+ * Makes a decision in a transaction, which also writes the answer if the request has a key. A later request of that key
+ * gets this answer, whichever process drives the account. A refusal changes nothing and is not kept.
  */
 export async function decideOnce(deps: KeyedDeps, asked: Asked, decide: Work<Result>): Promise<Result> {
   const request = requestOf(deps, asked);

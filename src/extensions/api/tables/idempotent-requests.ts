@@ -55,6 +55,6 @@ export async function forgetOldRequests(tx: Transaction, account: string, since:
     .orderBy('made_at')
     .limit(MOST_FORGOTTEN)
     .execute();
-  // One statement a request: for a list of keys, a query plan that the database keeps would read all requests of the account.
+  // One statement a request, because for a list of keys a kept query plan would read all requests of the account.
   for (const request of old) await forgetRequest(tx, request);
 }

@@ -18,7 +18,7 @@ export interface PhotoRequest {
   readonly token?: string | undefined;
 }
 
-/** The endpoints of clients (§4.1–4.8). They reject with `UnusableIdError`, before any request, on an id that cannot be sent. */
+/** The endpoints of clients (§4.1–4.8). Methods reject with `UnusableIdError` before a request with an unusable id. */
 export const endpointsOf = (exchange: Asking) => new Endpoints(exchange);
 
 type Asking = Pick<ExchangeClient, 'ask' | 'askInTurn' | 'sendForPerson'>;

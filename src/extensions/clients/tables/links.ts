@@ -16,7 +16,7 @@ export type CheckKey = Pick<LinkRow, 'link_id' | 'last_checked_at'>;
 
 export const FIRST_CHECK: CheckKey = { last_checked_at: '', link_id: '' };
 
-/** Reads links that were last checked before `before` and whose status is not final, the longest waiting first, after `from`. */
+/** Reads links after `from` with a last check before `before` and no final status, the longest waiting first. */
 export async function linksToCheck(
   db: Database,
   query: { account: string; finalStatuses: readonly string[]; before: Date; from: CheckKey; limit: number },
@@ -87,7 +87,7 @@ export async function correctCheckTimes(tx: Transaction, correction: CheckCorrec
   return ids.length;
 }
 
-/** Writes a decision about a link: the row and its events, together. `before` is the row as this transaction read it. */
+/** Writes a decision about a link, row and events together. `before` is the row as this transaction read it. */
 export async function saveLink(
   tx: Transaction,
   before: LinkRow | undefined,

@@ -11,7 +11,7 @@ const LINE = '#dfe3e9';
 /** The width of a letter, as a part of the font size. */
 const LETTER = 0.56;
 
-/** A page is wide, or narrow as a phone's. Lengths are in pixels of the drawing, which is shown at about its own size. */
+/** A wide page, or a page as narrow as a phone. Lengths are in pixels of a drawing shown at about its own size. */
 export interface Size {
   readonly name: 'wide' | 'narrow';
   readonly width: number;

@@ -64,7 +64,7 @@ export function addReportOptions(command: Command, sections: readonly string[] =
   );
 }
 
-/** Writes a report, and says on stderr which file. Then throws `CommandError` if the report must not be empty. */
+/** Writes a report, and names its file on stderr. Then throws `CommandError` if the report is empty and must not be. */
 export async function writeReport(document: ReportDocument, options: OutputOptions, isEmpty = false): Promise<void> {
   const { section, out } = options;
   const whole = section === undefined ? document : sectionOf(document, section);

@@ -10,7 +10,7 @@ const LONGEST_CELL = 400;
 const LONGEST_PROSE = 1_500;
 /** Longer texts are cut, because many beginnings of commands in a text make the search for commands slow. */
 const LONGEST_SPLIT = 10_000;
-/** A whole command in a sentence. Its words are those of `shellWord`: no text makes a shell run more than the program. */
+/** A command in a sentence. Its words are those of `shellWord`, so no text makes a shell run more than the program. */
 const COMMAND =
   /(order-sync(?:(?: (?!order-sync )(?:[\w./:=@-]|'[^']*'|\\')+)+? --reason TEXT| (?:report|orders) (?:explain|show) (?:CLASS|ORDER)| (?:doctor|sync)\b(?! --(?!account )))(?: --account [\w-]+)?)/;
 
@@ -248,7 +248,7 @@ function shortTime(text: string): string {
   return day === undefined || time === undefined ? text : `${day} ${time}`;
 }
 
-/** Groups the digits by space alone, and fills the fraction up with hidden digits, so that copied text is the number. */
+/** Groups digits by space only, and fills the fraction up with hidden digits, so that copied text is the number. */
 export function figure(text: string, places = 0): string {
   const [, sign, whole = '', point = '', fraction = ''] = /^([-+]?)(\d+)(?:(\.)(\d+))?$/.exec(text) ?? [];
   if (sign === undefined) return escapeText(text);

@@ -46,7 +46,7 @@ function shownText(value: string): string {
     .replaceAll('\ufffd', String.raw`\ufffd`)
     .replace(/_x(?=[0-9a-f]{4}_)/gi, '_x005F_x');
   if (whole.length > MOST_CHARACTERS) return `${whole.slice(0, MOST_CHARACTERS).toWellFormed()}…`;
-  // The library looks texts up in an object, and finds there what every object has: `toString` would damage the workbook.
+  // The library keeps texts in an object, so names that every object has, such as `toString`, damage the workbook.
   return whole in {} ? `_x${whole.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_${whole.slice(1)}` : whole;
 }
 
@@ -69,7 +69,7 @@ type Link = { readonly row: number; readonly column: number; readonly sheet: str
 
 type Table = { readonly columns: number; readonly rows: number; readonly keyColumns: number };
 
-/** Characters. A wider sheet is printed on several pages side by side, because smaller letters cannot be read. */
+/** Characters. A wider sheet is printed on several pages side by side: letters below 6 points cannot be read. */
 const WIDEST_PAGE = 230;
 
 type Part = Feature<Buffer | Blob | Stream>;

@@ -6,7 +6,7 @@ import type { Concerned } from '../tables/at-stake.ts';
 
 const [MINUTE_MS, HOUR_MS] = [60_000, 3_600_000];
 
-/** The periods that a person may choose, and their steps. `digits`: the characters of a time that tell the steps apart. */
+/** The periods that a person may choose, and their steps. `digits`: how many characters of a time tell steps apart. */
 export const RANGES = {
   '1h': { name: 'hour', label: '1 hour', steps: 12, stepMs: 5 * MINUTE_MS, step: '5 minutes', digits: 16 },
   '24h': { name: '24 hours', label: '24 hours', steps: 24, stepMs: HOUR_MS, step: 'hour', digits: 13 },

@@ -13,7 +13,7 @@ export interface CheckResult {
   readonly facts?: Readonly<Record<string, number | boolean | string>>;
 }
 
-/** Looks at one thing. It need not catch its errors; a check that takes longer than its deadline is a fault. */
+/** Looks at one thing. `run` need not catch errors; a check that takes longer than its deadline is a fault. */
 export interface Check {
   readonly name: string;
   readonly ofDatabase?: boolean;

@@ -49,7 +49,7 @@ export function bundledDaemon(daemon: DaemonStatus, pseudonym: Pseudonym): objec
   return { ...daemon, unwritten: unwritten !== null, changedSettings: changedSettings !== undefined, accounts };
 }
 
-/** An event without the text of others: a status of the exchange is a pseudonym too, so that its changes can be followed. */
+/** An event without the text of others. A status is a pseudonym too, so that its changes can be followed. */
 export function bundledEvent(event: EventRow, pseudonym: Pseudonym): object {
   const { id, account, type, subject, field, old_value: from, new_value: to, observed_at: at, source } = event;
   const isOurs = (type === 'order' && field === 'state') || type === 'account';

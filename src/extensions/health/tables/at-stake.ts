@@ -8,7 +8,7 @@ import { partOf } from '../../reports/tables/summary.ts';
 
 export const MOST_AT_STAKE = 1_000;
 
-/** The orders that a problem is about: of a state, inserted since a time if it is given, or with findings of a class. */
+/** The orders that a problem is about: in a state, inserted since a time if given, or with findings of a class. */
 export type Concerned =
   | { readonly state: OrderState; readonly since?: string }
   | { readonly class: string; readonly status: 'open' | 'undecided' | 'decided' };

@@ -13,7 +13,7 @@ interface AbsentReply {
 
 /** Names that change from answer to answer, or that repeat the request. */
 const PASSING = /time|date|path|trace|request|instance|status|\bid$/i;
-/** Names that say best what an answer means, the best first. */
+/** Names of fields that tell most about an answer, the best first. */
 const TELLING = ['code', 'error', 'reason', 'title', 'message', 'detail', 'order'];
 
 /**

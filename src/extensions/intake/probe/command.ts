@@ -98,7 +98,7 @@ async function agreedSteps(order: Order | undefined, { repeatId, yes }: Options)
   const steps: ProbeStep[] = ['absence', 'ids', 'key'];
   if (order !== undefined) steps.push('order');
   if (order !== undefined && repeatId === true) steps.push('repeat');
-  // Last: after a 429 the exchange wants to be left alone.
+  // The last step, because after a 429 the exchange wants to be left alone.
   steps.push('rate');
   if (yes === true) return steps;
   if (!process.stdin.isTTY) {
@@ -155,7 +155,7 @@ function print({ rows }: Seen, evidence: string | undefined, settings: object, a
   if (evidence !== undefined) process.stderr.write(`the answers are in ${printable(evidence)}\n`);
 }
 
-/** Returns the settings that result from the answers. A list for `exchange.absence` begins with the entries in force. */
+/** Returns the settings that follow from the answers. A list for `exchange.absence` begins with the present entries. */
 function settingsOf(rows: readonly ProbeRow[], { exchange: { absence } }: Config): object {
   const entries = rows
     .flatMap(({ setting }) => setting ?? [])

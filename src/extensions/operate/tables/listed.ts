@@ -9,7 +9,7 @@ export type Listed<Row> = Readonly<{ rows: readonly Row[]; isCut: boolean }>;
 /** Asks for the rows of one account or, if `account` is undefined, of every account. */
 export type ListQuery = Readonly<{ account: string | undefined; limit: number }>;
 
-/** `state` and `pair` are about the order; `from` and `to` about the time of insertion, or when a finding was first seen. */
+/** `state` and `pair` concern the order; `from` and `to` the time of insertion, or when a finding was first seen. */
 export interface RowFilter extends ListQuery {
   readonly state?: OrderState | undefined;
   readonly pair?: Pair | undefined;

@@ -46,8 +46,8 @@ function clusterPrograms(): string {
 }
 
 /**
- * Starts three servers of PostgreSQL on ports of this machine, one of them a synchronous standby, which end with this process.
- * Resolves once the standbys receive. Throws `CommandError` after 2 min.
+ * Starts three servers of PostgreSQL on ports of this machine, one of them a synchronous standby. They end with this
+ * process. Resolves once the standbys receive. Throws `CommandError` after 2 min.
  */
 export async function startCluster({ clock, signal, isKept, say }: ClusterOptions) {
   const plan = await planOf(clusterPrograms());
