@@ -89,7 +89,7 @@ function tokenOf(details: string): string {
   try {
     return detailsSchema.parse(JSON.parse(details)).token;
   } catch {
-    // The cause is left out: it may quote the token.
+    // The cause is left out, because it may quote the token.
     throw new DeliveryRefusal('unreadable', 'the part details is not {"token": "…"}');
   }
 }

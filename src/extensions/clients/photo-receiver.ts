@@ -11,7 +11,7 @@ import type { FlowDeps } from '../../orders/pass/deps.ts';
 import { repeatEvery } from '../../orders/pass/run.ts';
 import { closeServer, createServer, listenAt } from '../http/server.ts';
 
-/** Parts of a delivery beside its files: `details`, and unknown ones. */
+/** The most parts of a delivery beside its files: `details`, and unknown parts. */
 const OTHER_PARTS = 8;
 const HEADERS_MS = 10_000;
 const KEEP_ALIVE_MS = 5_000;
@@ -121,7 +121,7 @@ function tooLarge(maxBytes: number): DeliveryRefusal {
 
 /** The parts of a delivery. Throws `DeliveryRefusal` on any fault of the form. */
 async function* partsOf(request: FastifyRequest, upload: Upload): AsyncGenerator<DeliveryPart> {
-  // A connection that is closed already has no more events: waiting for one would never end.
+  // A connection that is closed already has no more events, so waiting for an event would never end.
   if (upload.failure !== undefined || request.raw.destroyed) throw refusalOf(undefined, upload);
   for await (const part of refusing(request.parts(), upload)) {
     if (part.type !== 'file') continue;

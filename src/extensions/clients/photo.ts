@@ -61,7 +61,7 @@ export interface KnownToken {
 
 type DeliveryDecision = 'store' | 'repeated' | 'forbidden';
 
-/** A token allows one delivery, until it expires. The same files may come again: the answer may have been lost. */
+/** A token allows one delivery before it expires. Its files may come again, because the answer may have been lost. */
 export function decideDelivery(
   token: KnownToken | undefined,
   delivered: readonly string[],

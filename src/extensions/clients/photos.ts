@@ -55,7 +55,7 @@ interface PhotosAsked {
   readonly token?: string | null | undefined;
 }
 
-/** Throws `UnusableIdError` if the merchant's own token cannot be used; the message never quotes it. */
+/** Throws `UnusableIdError` if the merchant's own token cannot be used. The message never quotes the token. */
 function assertUsable(token: string, isReceivedHere: boolean): void {
   if (token.trim() === '' || token.length > LONGEST_TOKEN || hasControlCharacter(token)) {
     throw new UnusableIdError(`a token has 1 to ${LONGEST_TOKEN} characters without control characters`);

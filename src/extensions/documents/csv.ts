@@ -18,7 +18,7 @@ export async function* csvRecords(input: Readable) {
   // The parser counts a line end within quotes in another way, so the lines are counted here.
   let [end, emptyLines] = [0, 0];
   const nextLine = ({ empty_lines }: Pick<Info, 'empty_lines'>) => end + 1 + empty_lines - emptyLines;
-  // The parser forgets rows that it has read but not passed on when it throws.
+  // When the parser throws, it forgets rows that it has read but not passed on.
   const ahead: CsvRecord[] = [];
   const parser = parse({
     bom: true,
@@ -36,7 +36,7 @@ export async function* csvRecords(input: Readable) {
       return record;
     },
   });
-  // Ends both when one ends; an error of the input comes out of the parser.
+  // Ends both streams when one of them ends; an error of the input comes out of the parser.
   pipeline(input, parser, () => {});
   try {
     for await (const record of parser as AsyncIterable<string[]>) {

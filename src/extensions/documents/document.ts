@@ -14,7 +14,7 @@ export interface Column {
   readonly kind: CellKind;
   /** On a narrow line the columns with the greatest rank are left out first, and named. Without a rank it is 0. */
   readonly rank?: number;
-  /** An id, which tells a row from others: no table on a terminal cuts it. */
+  /** An id, which tells a row from others. No table on a terminal cuts an id. */
   readonly isId?: boolean;
   /** Left out in the forms for people (table, HTML): another column says the same to them. */
   readonly isForPrograms?: boolean;

@@ -42,7 +42,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     logger: false,
     exposeHeadRoutes: false,
     schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
-    // A request that arrives while the server stops is answered like any other: the routes know that it stops.
+    // A request that arrives while the server stops is answered like any other, because the routes know of the stop.
     return503OnClosing: false,
     frameworkErrors(error, _request, reply) {
       const httpStatus = error.statusCode ?? 400;

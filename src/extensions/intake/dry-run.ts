@@ -66,7 +66,7 @@ async function addUp({ account, store, now, config, rows }: DryRunRequest, windo
   const first: { externalOrderId: string; body: string }[] = [];
   const invalid = { orders: 0, first: [] as { externalOrderId: string; reason: string }[] };
   let [orders, later] = [0, 0];
-  /** The limit of `guard.*` that would stop creates, and after how many; null if none would. */
+  /** The limit of `guard.*` that would stop creates, and after how many orders; null if no limit would. */
   let guard: { afterOrders: number; reason: string } | null = null;
   for await (const row of waiting(store, account)) {
     const { external_order_id: externalOrderId, next_action_at: due } = row;

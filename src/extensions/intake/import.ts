@@ -155,7 +155,7 @@ function toRow(line: ImportLine, problems: Problems): ImportRow | undefined {
   return undefined;
 }
 
-/** A line of an import file: its fields by column, or its problem. `line` is the one on which the record begins. */
+/** A line of an import file: its fields by column, or its problem. `line` is the first line of the record. */
 export type ImportLine = Readonly<{ line: number; fields: Readonly<Record<string, unknown>> }> | ImportProblem;
 
 const COLUMNS: readonly string[] = ORDER_COLUMNS;

@@ -4,7 +4,7 @@ const GROWTH = 1.45;
 
 export const AGE_BINS = 40;
 
-/** The beginnings of the bins of age, in milliseconds: 0, then 5 s × 1.45ⁿ up to 80 days. The last one has no end. */
+/** The beginnings of the bins of age, in milliseconds: 0, then 5 s × 1.45ⁿ up to 80 days. The last bin has no end. */
 export const BIN_STARTS: readonly number[] = Array.from({ length: AGE_BINS }, (_, bin) =>
   bin === 0 ? 0 : FIRST_MS * GROWTH ** (bin - 1),
 );
@@ -13,7 +13,7 @@ export function binEnd(bin: number): number {
   return BIN_STARTS[bin + 1] ?? Number.POSITIVE_INFINITY;
 }
 
-/** The bin of an age in milliseconds; the first one for an age below 0. */
+/** Returns the bin of an age in milliseconds; the first bin for an age below 0. */
 export function binOf(ageMs: number): number {
   if (ageMs < FIRST_MS) return 0;
   const guess = Math.min(AGE_BINS - 1, 1 + Math.floor(Math.log(ageMs / FIRST_MS) / Math.log(GROWTH)));

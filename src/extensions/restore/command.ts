@@ -101,7 +101,7 @@ async function storesOf(store: Store, account: string | undefined, { accounts }:
   return (account === undefined ? [...new Set(known)] : [account]).map((name) => store.forAccount(name));
 }
 
-/** Returns undefined for several accounts. A SQLite file has one mark for all. */
+/** Returns undefined for several accounts. A SQLite file has one mark for all accounts. */
 function accountAccepted(command: Command, { database, accounts }: Config): string | undefined {
   if (database.kind === 'postgres') return accountFilterOf(command, { accounts });
   if (accountGiven(command) !== undefined)

@@ -80,7 +80,7 @@ async function assumeAllSent(deps: RestoreDeps, account: string, { actor, reason
   const sent = (fromId = '') => orderIds(store.db, { account, states: ['unknown', 'held'], fromId, limit: PAGE });
   for await (const ids of pagesAfter(PAGE, sent)) orders += await assume(ids);
   for (const state of LEFT) {
-    // Ids that are not valid Unicode are never assumed sent: they come again in each page.
+    // Ids that are not valid Unicode are never assumed sent, so these ids come again in each page.
     for (let unreadable = 0; ;) {
       const limit = PAGE + unreadable;
       const some = await findOrders(store.db, { account, state, by: 'due', limit }, ['external_order_id']);

@@ -96,7 +96,7 @@ export function rightSettings(options: ConfigOptions, asJson: boolean) {
 
 type AccountWithKey = ReturnType<typeof requireExchange<AccountConfig>>;
 
-/** The accounts with their keys. Throws `ConfigError` with every key that cannot be read: each stops its account. */
+/** Returns the accounts with keys. Throws `ConfigError` with every unreadable key, because each stops its account. */
 function withKeys({ accounts }: Config): AccountWithKey[] {
   const problems: ConfigError['problems'][number][] = [];
   const complete = accounts.flatMap((account) => {

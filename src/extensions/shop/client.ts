@@ -14,7 +14,7 @@ export type * from './event.ts';
 export type * from './values.ts';
 
 interface Reason {
-  /** Why, for people: the history keeps it. */
+  /** Text for people, which the history keeps. */
   readonly reason: string;
 }
 

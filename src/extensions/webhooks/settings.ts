@@ -14,9 +14,9 @@ const FORM = 'such as [{"url": "https://shop.example/events", "secrets": ["whsec
 const MAKE_ONE = 'make one with: echo "whsec_$(openssl rand -base64 32)"';
 const ONE_SECRET = `whsec_ and ${SECRET_BYTES.min} to ${SECRET_BYTES.max} bytes in base64; ${MAKE_ONE}`;
 const SECRETS_FORM = `must be 1 or ${MOST_SECRETS} secrets, each ${ONE_SECRET}`;
-/** The secret of the examples in docs/webhooks.md: anybody can sign with it. */
+/** The secret of the examples in docs/webhooks.md, with which anybody can sign. */
 const PUBLISHED_SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=';
-/** The names that RFC 2606 keeps for examples: no receiver has one. */
+/** The names that RFC 2606 keeps for examples. No receiver has such a name. */
 const EXAMPLE_HOST = /(^|\.)(example|invalid|example\.(com|net|org))\.?$/;
 
 const name = text(

@@ -10,7 +10,7 @@ import type { Database, Transaction } from '../../../store/port.ts';
 interface PhotoTokensTable {
   account: string;
   token_hash: string;
-  /** The random id that `idv photos` prints; it reveals nothing of the token. */
+  /** The random id that `idv photos` prints, which reveals nothing of the token. */
   request_id: string;
   link_id: string;
   level: string;

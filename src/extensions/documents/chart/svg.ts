@@ -111,7 +111,7 @@ const TICKS_MS: readonly (readonly number[])[] = [
   [2, 5, 20].flatMap((count) => [count * SECOND_MS, count * MINUTE_MS]).concat([2 * HOUR_MS, 4 * HOUR_MS]),
 ];
 
-/** A duration in the unit that suits it, to two digits, but none below a second: `45 s`, `2.5 min`, `12 h`, `3 d`. */
+/** Writes a duration of at least a second in a fitting unit, to two digits: `45 s`, `2.5 min`, `12 h`, `3 d`. */
 export function durationText(ms: number): string {
   return inUnits(Math.max(ms, SECOND_MS)).replace(' ', '\u00a0');
 }

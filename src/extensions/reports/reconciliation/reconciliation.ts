@@ -43,7 +43,7 @@ export async function reconcileOrders({ store, clock }: ReportDeps, request: Rec
   let scope: ReconciliationScope;
   let added: Omit<Reconciled, 'supplements'>;
   {
-    // The snapshot is closed before the report is written: output may wait for its reader for hours.
+    // The snapshot is closed before the report is written, because output may wait for its reader for hours.
     await using snapshot = await store.snapshot();
     scope = { ...request, asOf: request.asOf ?? clock.now().toISOString() };
     const charts = new ReconciliationCharts();

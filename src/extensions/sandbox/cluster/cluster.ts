@@ -110,7 +110,7 @@ function own(path: string): void {
   if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid);
 }
 
-/** Starts a shell that runs the machine's processes in a group of their own, and kills them once its input ends. */
+/** Starts a shell that runs the machine's processes in a group, and kills the group once the shell's input ends. */
 function startMachine(plan: ClusterPlan, machine: ClusterMachine, place: string) {
   const folder = join(place, machine.name);
   const { data, yaml } = foldersOf(folder);

@@ -27,7 +27,7 @@ export function findPostgres(): string | undefined {
   return ['postgres', 'pg_ctl'].every((name) => existsSync(join(bin, name))) ? bin : undefined;
 }
 
-/** The user that a server runs as: it refuses to run as root. Empty if this process is not root. */
+/** Returns the user that runs PostgreSQL, which refuses to run as root. Empty if this process is not root. */
 export function unprivileged(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {};
   for (const name of ['postgres', 'nobody']) {
