@@ -102,7 +102,7 @@ async function probeOrder(
   return [...rows, ...(await afterCreate(deps, asking, settled, settled.pre_order_id))];
 }
 
-/** Waits until no request for the order is in flight, because the daemon may have sent it first. Returns the row. */
+/** Waits, 60 s at most, until no request for the order is in flight: the daemon may send it too. Returns the row. */
 async function settledRow({ account, store, clock }: OperationDeps, id: string, signal: AbortSignal) {
   for (const until = clock.monotonic() + LONGEST_WAIT_MS; ;) {
     const order = await readOrder(store.db, account, id);
