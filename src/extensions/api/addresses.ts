@@ -3,7 +3,7 @@ import type { AskedOperation, OperationAddress } from './operation.ts';
 const load = async () => (await import('./exchange-operations.ts')).OPERATIONS;
 const reading = { method: 'GET', scopes: ['read'] } as const;
 
-/** One pass: it answers in lines. */
+/** `sync` runs one pass and answers in lines of JSON. */
 export const SYNC = {
   method: 'POST',
   scopes: ['orders'],
@@ -16,5 +16,5 @@ export const EXCHANGE_OPERATIONS = {
   showPreOrder: { ...reading, url: '/pre-orders/:id', load: async () => (await load()).showPreOrder },
 } as const satisfies Readonly<Record<string, AskedOperation>>;
 
-/** The extension `health` answers. */
+/** The extension `health` answers `GET /status`. */
 export const STATUS = { ...reading, url: '/status', rest: 'query' } as const satisfies OperationAddress;

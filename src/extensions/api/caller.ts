@@ -4,7 +4,7 @@ export type Scope = (typeof SCOPES)[number];
 
 /** The program or person that asks. A user who may open the control socket may ask for everything. */
 export interface Caller {
-  /** The name of its token: decisions are recorded under it. */
+  /** The name of the caller's token. Decisions are recorded under this name. */
   readonly name: string;
   readonly scopes: readonly Scope[];
   readonly accounts: readonly string[] | 'all';

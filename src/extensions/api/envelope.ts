@@ -13,13 +13,13 @@ const OWN_REASONS = [
   'cursor-of-another',
 ] as const;
 
-/** A refusal by this program itself. Nothing was sent to the exchange, unless its kind is `failed`. */
+/** A refusal by this program. Nothing was sent to the exchange, unless the kind is `failed`. */
 export interface OwnRefusal {
   readonly kind: Exclude<keyof typeof KINDS, FailedReply['kind']>;
   readonly message: string;
   readonly httpStatus: number;
   /**
-   * `not-found`: the database does not have it; `conflict`: the database contradicts the request; `key-reused`: the
+   * `not-found`: the database has no such row; `conflict`: the database contradicts the request; `key-reused`: the
    * `Idempotency-Key` is that of another request; `cursor-…`: why the cursor cannot be used.
    */
   readonly reason?: (typeof OWN_REASONS)[number];
@@ -28,11 +28,11 @@ export interface OwnRefusal {
   readonly owner?: string | undefined;
 }
 
-/** The result of an operation. `body` is JSON. An answer of the exchange stands in it as the exchange wrote it, with every digit. */
+/** The result of an operation. `body` is JSON, and keeps every digit of an answer of the exchange. */
 export type Result =
   | { readonly kind: 'ok'; readonly body: string; readonly httpStatus?: number; readonly isReplay?: true }
   | FailedReply
-  /** Nothing tells what became of an earlier request of the same `Idempotency-Key`: this one was not sent. */
+  /** The outcome of an earlier request with this `Idempotency-Key` is unknown, so this request was not sent. */
   | { readonly kind: 'unknown'; readonly why: string; readonly httpStatus: 409 }
   | OwnRefusal;
 
@@ -93,7 +93,7 @@ const REASONS = [
   ...OWN_REASONS,
 ] as const;
 const kinds = Object.entries(KINDS).map(([kind, meaning]) => `${kind}: ${meaning}`);
-/** A problem of RFC 9457: its error has always these six fields, null if there is nothing to say. */
+/** A problem of RFC 9457. `error` always has these six fields; a field without a value is null. */
 export const failureSchema = z
   .object({
     type: z.string().describe('urn:order-sync:problem: and the kind of the error.'),
@@ -125,7 +125,7 @@ const SUCCESS_END = '}';
 
 export function writeEnvelope(result: Result): Envelope {
   if (result.kind === 'ok') {
-    // The body goes in as text: parsed and written again, its numbers would lose digits.
+    // The body is inserted as text, because parsing and writing it again would lose digits of numbers.
     return { httpStatus: result.httpStatus ?? 200, body: `${SUCCESS_HEAD}${result.body}${SUCCESS_END}` };
   }
   const status = 'httpStatus' in result ? result.httpStatus : STATUS_OF_KIND[result.kind];
@@ -136,7 +136,7 @@ export function writeEnvelope(result: Result): Envelope {
   return { httpStatus, body, ...(waitMs !== undefined && { retryAfterSeconds: Math.ceil(waitMs / 1_000) }) };
 }
 
-/** The wait after an answer 502, 503 or 504 that names none. */
+/** The wait in ms after an answer above 500 that names no wait. */
 const TRY_AGAIN_MS = 1_000;
 
 const STATUS_OF_KIND = { 'key-refused': 502, 'rate-limited': 503, 'not-sent': 503, unknown: 504 } as const;
@@ -168,7 +168,7 @@ function envelopeError(result: FailedResult): EnvelopeError {
   }
 }
 
-/** Reads a result out of an envelope: the reverse of `writeEnvelope`. An envelope that cannot be read is a `failed` one. */
+/** Reads the result that `writeEnvelope` wrote. Returns `failed` if the envelope cannot be read. */
 export function readEnvelope({ httpStatus, retryAfterSeconds, body }: Envelope): Result {
   if (body.startsWith(SUCCESS_HEAD)) {
     return { kind: 'ok', body: body.slice(SUCCESS_HEAD.length, -SUCCESS_END.length), httpStatus };

@@ -20,20 +20,20 @@ import {
 
 export interface Accounts {
   use(account: string): Promise<AccountInUse | undefined>;
-  /** The URL of the process that drives an account, if it has one. One look at the database. */
+  /** Returns the URL of the process that drives an account, if there is one. Reads the database once. */
   ownerUrl?(account: string): Promise<string | undefined>;
 }
 
 export interface CalledDeps extends OperationDeps {
   readonly caller: Caller;
-  /** A request that bears the key of an earlier one is not done again. */
+  /** A request with the key of an earlier request is not done again. */
   readonly idempotencyKey?: string | undefined;
 }
 
-/** The address of an operation. It is loaded apart from the operation, so that a command beside a daemon stays light. */
+/** The address of an operation, loaded apart from the operation so that a command beside a daemon stays light. */
 export interface OperationAddress {
   readonly method: 'GET' | 'POST';
-  /** A caller needs one of them. */
+  /** A caller needs one of these scopes. */
   readonly scopes: readonly Scope[];
   /** A `:name` stands for a field of the input. */
   readonly url: string;
@@ -53,7 +53,7 @@ export type InputOf<Asked extends AskedOperation> = Parameters<Awaited<ReturnTyp
 
 declare module '../../cli/extension.ts' {
   interface Extension {
-    /** Operations of the control socket, by their ids in its document. */
+    /** Operations of the control socket, by their ids in the OpenAPI document. */
     readonly operations?: Readonly<Record<string, AskedOperation | ReadAddress>>;
   }
 }
@@ -109,7 +109,7 @@ export interface ReadOperation<Params = unknown, Query = unknown> extends Omit<
 }
 
 interface Streams<Input> {
-  /** Returns what begins the stream, or why there is none. */
+  /** Returns a function that begins the stream, or the refusal. */
   open(input: Input, lastId: string | undefined): Promise<FailedResult | ((response: ServerResponse) => void)>;
 }
 
@@ -123,7 +123,7 @@ export function operation<Params, Query, Body>(
   return described;
 }
 
-/** Names the schema of a value for the document. Nothing is checked against it but the example. */
+/** Names the schema of a value for the OpenAPI document. Only the example is checked against the schema. */
 export function named(id: string, description: string, schema: z.ZodType, example: unknown): z.ZodType {
   return schema.meta({ id, description, examples: [example] });
 }

@@ -8,9 +8,9 @@ import { ConfigError, type Config } from '../../settings/config.ts';
 import { apiSettings } from './settings.ts';
 import { controlSocketOf, socketFolder, unusableSocket } from './asking/transport.ts';
 
-/** A socket that was made just now may not listen yet. */
+/** A younger socket is not removed, because it may not listen yet. */
 const NEW_MS = 60_000;
-/** A start looks at this many files at most, whether a process left them. */
+/** A start examines at most this many sockets that a killed process may have left. */
 const MOST_LOOKED_AT = 200;
 
 const MOST_NAMING = 3;
@@ -19,10 +19,10 @@ const UNNAMED: Disposable = { [Symbol.dispose]: () => {} };
 export type Reach = Awaited<ReturnType<typeof reachOf>>;
 
 /**
- * Prepares how this process is reached. The workers of a PostgreSQL database may be several on one machine: each has a socket
- * of its own, of which commands learn from the database, and the path that the settings name leads to one of them. Sockets of
- * workers that were killed are removed. `publish` has the path lead to this process, unless it leads to another worker, until
- * the result is disposed of.
+ * Prepares how this process is reached. Each worker of a PostgreSQL database has a socket of its own, and commands read
+ * its path from the database. The path of the settings leads to one of the workers. Sockets of killed workers are
+ * removed. `publish` makes the path of the settings lead to this process until the result is disposed of, unless the
+ * path leads to another worker.
  */
 export async function reachOf(config: Pick<Config, 'database'>, clock: Clock) {
   if (config.database.kind === 'sqlite') return { socket: controlSocketOf(config), publish: async () => UNNAMED };
@@ -72,7 +72,7 @@ async function isListenedTo(path: string): Promise<boolean> {
     await once(socket, 'connect');
     return true;
   } catch (error) {
-    // Any other error is one of a process that is there.
+    // Any other error shows that a process is there.
     return !['ENOENT', 'ECONNREFUSED', 'ENOTDIR', 'ENOTSOCK'].includes((error as NodeJS.ErrnoException).code ?? '');
   } finally {
     socket.destroy();

@@ -14,7 +14,7 @@ import { LINES, SYNC_SCHEMA, syncLines, type SyncInput } from './sync.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** A hook of the server sets it. */
+    /** A hook of the server sets `caller`. */
     caller: Caller;
   }
   interface FastifyContextConfig {
@@ -23,7 +23,7 @@ declare module 'fastify' {
 }
 
 export interface Serving extends ReadDeps, Accounts {
-  /** Hears of each operation that runs. The promise settles when the operation ends. */
+  /** Called when an operation begins. `running` settles when the operation ends. */
   readonly onRun: (running: Promise<unknown>) => void;
 }
 
@@ -99,12 +99,12 @@ function textOf(header: string | readonly string[] | undefined): string | undefi
   return typeof header === 'string' ? header : undefined;
 }
 
-/** Another process may drive the account in a moment. A caller that asks while this process stops then asks that one. */
+/** Returns undefined while this process stops, so that the caller asks the next owner of the account. */
 async function inUse(serving: Serving, account: string): Promise<AccountInUse | undefined> {
   return serving.stopping.aborted ? undefined : await serving.use(account);
 }
 
-/** If the owner cannot be read, it stays true that this process does not drive the account. */
+/** An owner that cannot be read is left out of the answer. */
 async function notOwner(serving: Serving, account: string): Promise<Result> {
   return { ...NOT_OWNER_RESULT, owner: await serving.ownerUrl?.(account).catch(() => undefined) };
 }

@@ -15,17 +15,17 @@ import { addRoutes, answer } from './routes.ts';
 import { unusableSocket } from './asking/transport.ts';
 
 const LIMITS = {
-  /** Far above any request of ours, in bytes. */
+  /** Bytes. Real requests are far smaller. */
   bodyLimit: 64 * 1_024,
   /** ms in which a request has to arrive. */
   requestTimeout: 10_000,
   http: { headersTimeout: 5_000, connectionsCheckingInterval: 2_500 },
-  /** Longer than any id once encoded; the exchange client judges the id itself. */
+  /** Longer than any encoded id. The exchange client checks the id. */
   routerOptions: { maxParamLength: 8_000 },
 };
-/** A client that takes nothing of its answer for this time is cut. */
+/** A client that reads nothing of its answer for this time is disconnected. */
 const UNREAD_MS = 30_000;
-/** Twice the streams of events that are served at most. */
+/** Twice the greatest number of event streams. */
 const MAX_CONNECTIONS = 512;
 /** The mode of the socket's file: a user who may connect may ask for everything. */
 const OWNER_ONLY = 0o600;
@@ -36,7 +36,7 @@ export interface Served extends Accounts, Omit<ReadDeps, 'stopping'>, Pick<FlowD
 
 export type ControlSocket = Awaited<ReturnType<typeof serveControl>>;
 
-/** No other process may serve this path: a socket file that is there was left. `close` returns when what runs is done, or the grace period is over. */
+/** Replaces a leftover socket at this path. `close` waits for operations until the grace period is over. */
 export async function serveControl(served: Served, socketPath: string, stopping: AbortSignal) {
   const server = controlServer(served.log);
   server.addHook('onRequest', async (request) => void (request.caller = SOCKET_CALLER));
@@ -50,7 +50,7 @@ export async function serveControl(served: Served, socketPath: string, stopping:
   }
   return {
     async close(): Promise<void> {
-      // A client that has connected is heard: it cannot know the outcome of a request whose connection is closed unheard.
+      // Clients that have connected are served, because they cannot know the outcome on a closed connection.
       removeSocket(socketPath);
       for (let turns = 0; turns < 2; turns += 1) await served.clock.turn();
       await close();
@@ -58,7 +58,7 @@ export async function serveControl(served: Served, socketPath: string, stopping:
   };
 }
 
-/** Adds all operations to a server. The function that it returns closes the server when no operation runs, or the grace period is over. */
+/** Adds all operations to a server. The returned function waits for running operations, then closes the server. */
 export async function serveOperations(server: FastifyInstance, served: Served, stopping: AbortSignal) {
   const running = new Set<Promise<unknown>>();
   const serving = {
@@ -73,7 +73,7 @@ export async function serveOperations(server: FastifyInstance, served: Served, s
   return () => closeServer(server, running, served);
 }
 
-/** Removes the file at a path if it is a socket. Any other file, as with a wrong control.socket, is not ours: it stays. */
+/** Removes a socket at a path. Any other file stays, because `control.socket` may name that file by mistake. */
 function removeSocket(path: string): void {
   if (lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true) rmSync(path, { force: true });
 }
@@ -91,12 +91,12 @@ export function controlServer(log: Pick<Logger, 'error'>, tls?: ServerOptions['t
     routes.push({ method: String(method), path: new RegExp(`^${url.replaceAll(/:\w+/g, '[^/]*')}$`) });
   });
   server.addHook('onSend', async ({ raw: { socket } }, _reply, payload) => {
-    // Lines and events look after themselves.
+    // Only a complete answer has this limit, because lines and events may pause for longer.
     if (typeof payload === 'string') socket.setTimeout(UNREAD_MS);
   });
   server.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
     try {
-      // A client that sends no body may name its type all the same.
+      // A client may send a content type without a body.
       done(null, body === '' ? undefined : parse(String(body)));
     } catch {
       // The error's own text may quote the body.
@@ -130,6 +130,6 @@ function refusalOf(error: FastifyError, log: Pick<Logger, 'error'>): OwnRefusal 
   if (!(error instanceof StoreError)) {
     return { kind: 'failed', message: 'the daemon failed; its log says why', httpStatus: 500 };
   }
-  // With such a cause the exchange has done it and the result cannot be kept: asking again would be wrong.
+  // If the cause is a `StoreError`, the exchange did the work and its result was lost: asking again would be wrong.
   return { kind: 'failed', message, httpStatus: error.cause instanceof StoreError ? 500 : 503 };
 }

@@ -29,7 +29,7 @@ const secretFile = type.text((given) => {
   return given;
 });
 
-/** Reads the secret of a token. Throws why the file cannot be used, and never shows what is in it. */
+/** Reads the secret of a token. Throws an error that says why the file cannot be used, and never quotes the file. */
 export function readSecret(path: string): string {
   const secret = type.reader(type.headerText)(readValueFile(path, 'the secret of a token'));
   if (SECRET.test(secret)) return secret;

@@ -73,7 +73,7 @@ export const SYNC_SCHEMA = {
   },
 } satisfies FastifySchema;
 
-/** Begins one pass, and yields its progress and its end in lines of JSON. `signal` aborts when its reader is gone. */
+/** Begins one pass, and yields its progress and its end in lines of JSON. The pass ends early if `signal` aborts. */
 export function syncLines(
   used: AccountInUse,
   scope: SyncInput['scope'],

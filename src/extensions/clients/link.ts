@@ -14,7 +14,7 @@ export interface LinkEvent {
 
 export type LinkDecision = Readonly<{ link: LinkRow; events: readonly LinkEvent[] }>;
 
-/** A link that the exchange has just answered, to be stored; if it has no reference, a stored reference stays. */
+/** A link as the exchange has just answered it. If `reference` is null, a stored reference stays. */
 export type AnsweredLink = Pick<LinkRow, 'account' | 'link_id' | 'status' | 'reference'> & {
   readonly source: LinkSource;
 };
@@ -33,7 +33,7 @@ export function decideRemembered(known: LinkRow | undefined, answered: AnsweredL
   return { link: { ...link, reference, updated_at: at }, events };
 }
 
-/** Decides what the answer to a check does to a stored link. A missing link is recorded once and kept. */
+/** Decides how the answer to a check changes a stored link. A missing link is recorded once and kept. */
 export function decideChecked(known: LinkRow, answer: LinkAnswer, now: Date): LinkDecision {
   if (answer.kind === 'found') return found(known, answer.status, 'check', now);
   const at = now.toISOString();

@@ -46,8 +46,8 @@ export const whenUnknown = (account: string) =>
   `for the link id and run: order-sync exchange client follow LINK${accountWords(account)}`;
 
 /**
- * Creates a link (§4.1) and stores it, with what `keep` writes about it; the e-mail address goes to the exchange alone. Throws
- * `UnusableIdError` before any request, and a `StoreError` that names a link which cannot be stored.
+ * Creates a link (§4.1) and stores it, with what `keep` writes in the transaction. The e-mail address goes only to the
+ * exchange. Throws `UnusableIdError` before any request, and a `StoreError` that names a link that cannot be stored.
  */
 export async function makeLink(
   deps: LinkDeps,
@@ -89,7 +89,7 @@ export async function makeLink(
   return answer;
 }
 
-/** Stores an answer that made a link and cannot be read. Says whether it could be stored, and which ids it bears. */
+/** Stores an answer that made a link and cannot be read. Returns text with the ids in it, and says if it is kept. */
 async function keepUnread(deps: LinkDeps, answer: Answer, reference: string | null): Promise<string> {
   const { account, clock, log } = deps;
   const ids = linkIdsIn(answer.body);
@@ -106,7 +106,7 @@ async function keepUnread(deps: LinkDeps, answer: Answer, reference: string | nu
   }
 }
 
-/** Writes as long as the database fails for a while, which is logged with the facts of `late`. */
+/** Retries a write until it is durable or the grace period is over. Reports each failure with the facts of `late`. */
 function writeDurably<Result>(
   { store, gracePeriodOver, observers }: LinkDeps,
   work: (tx: Transaction) => Promise<Result>,
@@ -142,12 +142,12 @@ export const linksSweep: SweepMaker = (config) => {
  */
 export async function linksPass(deps: PassDeps, signal: AbortSignal, since: Date = deps.clock.now()): Promise<void> {
   await correctAhead(deps, since);
-  // Orders are more urgent, so most turns are left to them.
+  // Orders are more urgent, so links use a quarter of the concurrency.
   const concurrency = Math.ceil(deps.settings.concurrency / 4);
   await forEachConcurrently(uncheckedLinks(deps, signal, since), concurrency, (key) => check(deps, key, signal));
 }
 
-/** Makes links due whose last check was written under a clock that was ahead, a page at a time. */
+/** Makes a link due again if a clock that was ahead wrote its last check. Works a page at a time. */
 async function correctAhead({ account, store, clock, log }: FlowDeps, before: Date): Promise<void> {
   if (!(await areChecksAhead(store.db, account, clock.now()))) return;
   let links = 0;
@@ -188,7 +188,7 @@ async function check(deps: PassDeps, key: CheckKey, signal: AbortSignal): Promis
   deps.observers.tell({ kind: 'failed', failure: { message, ...evidence, facts: { linkId } } });
 }
 
-/** The link or the documented 404 are evidence; of any other reply the cause, and its subject or kind of incident. */
+/** Returns evidence for a link or the documented 404, and for any other reply its cause and subject or kind. */
 function evidenceOf(reply: Reply<Link>, linkId: string): LinkAnswer | Pick<Failure, 'cause' | 'kind' | 'subject'> {
   switch (reply.kind) {
     case 'ok':

@@ -56,7 +56,7 @@ export const OPERATIONS = {
     run: (deps, input, signal) => {
       const asked = { email: input.email, reference: input.reference ?? null };
       return sendOnce(deps, ['createLink', asked], whenUnknown(deps.account), (keep) =>
-        // Of the answer alone what is remembered of the link anyway: the exchange may put the e-mail address into it.
+        // Only the id and the status are kept, because the exchange may put the e-mail address into its answer.
         makeLink(deps, asked, signal, (tx, link) =>
           keep(tx, JSON.stringify({ linkId: link.linkId, status: link.status })),
         ),

@@ -28,7 +28,7 @@ export class DeliveryRefusal extends Error {
   }
 }
 
-/** Saves the files of a delivery in quarantine. Throws `DeliveryRefusal` if it accepts none, and errors of `parts`. */
+/** Saves the files of a delivery in quarantine. Throws `DeliveryRefusal` and errors of `parts`. */
 export async function readForm(
   limits: PhotoSettings,
   folder: PhotoFolder,
@@ -89,12 +89,12 @@ function tokenOf(details: string): string {
   try {
     return detailsSchema.parse(JSON.parse(details)).token;
   } catch {
-    // The cause is left out: it may quote the token.
+    // The cause is left out, because it may quote the token.
     throw new DeliveryRefusal('unreadable', 'the part details is not {"token": "…"}');
   }
 }
 
-/** The folder of files whose delivery is not recorded yet; inside the folder of photos, so that moving is one rename. */
+/** The folder of deliveries that are not recorded yet. Inside the folder of photos, so that moving is one rename. */
 const QUARANTINE = '.incoming';
 
 interface SavedFile {
@@ -136,7 +136,7 @@ export class PhotoFolder {
     await mkdir(join(this.#quarantine, delivery), { recursive: true, mode: 0o700 });
   }
 
-  /** Streams a file; bytes above its limit are only counted. Throws if the files, with the bytes of `others`, are too large. */
+  /** Saves a file; bytes above `maxFileBytes` are only counted. Throws `DeliveryRefusal` if all files are too large. */
   async save(
     delivery: string,
     bytes: AsyncIterable<Uint8Array>,
@@ -176,7 +176,7 @@ export class PhotoFolder {
     await sync(this.#path);
   }
 
-  /** Moves a delivery out of quarantine; one that is not there was moved before. */
+  /** Moves a delivery out of quarantine, unless it was moved before. */
   async move(delivery: string, place: string): Promise<void> {
     const target = join(this.#path, place);
     try {
@@ -206,7 +206,7 @@ export class PhotoFolder {
     for (const folder of folders) await removeIfEmpty(folder);
   }
 
-  /** False for a path that leads elsewhere: a user who can write to the database must not delete other files of this user. */
+  /** False for a path outside, because a user who can write to the database must not delete other files. */
   #isWithin(stored: string): boolean {
     return !relative(this.#path, join(this.#path, stored)).startsWith('..');
   }

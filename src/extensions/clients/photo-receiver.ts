@@ -11,7 +11,7 @@ import type { FlowDeps } from '../../orders/pass/deps.ts';
 import { repeatEvery } from '../../orders/pass/run.ts';
 import { closeServer, createServer, listenAt } from '../http/server.ts';
 
-/** Parts of a delivery beside its files: `details`, and unknown ones. */
+/** The most parts of a delivery beside its files: `details`, and unknown parts. */
 const OTHER_PARTS = 8;
 const HEADERS_MS = 10_000;
 const KEEP_ALIVE_MS = 5_000;
@@ -26,9 +26,9 @@ type ReceiverDeps = DeliveryDeps & Pick<FlowDeps, 'gracePeriodOver'> & { readonl
 export type PhotoReceiver = Awaited<ReturnType<typeof servePhotos>>;
 
 /**
- * Receives the photos that the exchange delivers (§6): `POST /photos` and nothing else. Throws `ConfigError` if it cannot
- * listen. `close` takes nothing new, and returns when the deliveries that are arriving have ended, or when the grace period
- * is over.
+ * Receives the photos that the exchange delivers (§6): `POST /photos` and nothing else. Throws `ConfigError` if the
+ * address cannot be used. `close` refuses new deliveries, and returns when the running ones have ended or the grace
+ * period is over.
  */
 export async function servePhotos(deps: ReceiverDeps, listen: ListenAddress, stopping: AbortSignal) {
   const running = new Set<Promise<unknown>>();
@@ -121,7 +121,7 @@ function tooLarge(maxBytes: number): DeliveryRefusal {
 
 /** The parts of a delivery. Throws `DeliveryRefusal` on any fault of the form. */
 async function* partsOf(request: FastifyRequest, upload: Upload): AsyncGenerator<DeliveryPart> {
-  // A connection that is closed already has no more events: waiting for one would never end.
+  // A connection that is closed already has no more events, so waiting for an event would never end.
   if (upload.failure !== undefined || request.raw.destroyed) throw refusalOf(undefined, upload);
   for await (const part of refusing(request.parts(), upload)) {
     if (part.type !== 'file') continue;
@@ -181,8 +181,8 @@ const OTHER_BYTES = 1_024 * 1_024;
 const LINGER_MS = 1_000;
 
 /**
- * Holds a request to its limits of size and time, from its head to its end. A sender that is still sending after the
- * answer would not read it if the connection were cut at once, so the rest is read and thrown away.
+ * Enforces the limits of size and time on a request. After the answer the rest of the body is read and thrown away,
+ * because a sender whose connection is cut would not read the answer.
  */
 class Upload {
   failure: DeliveryRefusal | undefined;
@@ -232,13 +232,13 @@ function isTaken(error: unknown): boolean {
   return error instanceof ConfigError && (error.cause as NodeJS.ErrnoException).code === 'EADDRINUSE';
 }
 
-/** How often a worker that waits looks whether the address is free. */
+/** How often a waiting worker tests if the address is free, in ms. */
 const LOOK_MS = 5_000;
 
 /**
- * Receives photos if `photos.listen` is set. Of several workers on a machine one does, as photos are files of the machine; the
- * others wait until it has ended. Throws `ConfigError` if it cannot listen; `waiting` rejects with it if that shows only
- * later.
+ * Receives photos if `photos.listen` is set. Photos are files of the machine, so one of its workers receives them; the
+ * others wait until that worker ends. Throws `ConfigError` if the address cannot be used; `waiting` rejects with this
+ * error if that is found later.
  */
 export async function receivePhotos(deps: ReceiverDeps, stopping: AbortSignal) {
   const { clock, log, config } = deps;
@@ -255,7 +255,7 @@ export async function receivePhotos(deps: ReceiverDeps, stopping: AbortSignal) {
   };
   const beginAgain = () =>
     begin().catch((error: unknown) => {
-      // A database that is out of reach comes back.
+      // The next look tries again, because an unreachable database comes back.
       if (!(error instanceof StoreError)) throw error;
     });
   await begin();

@@ -1,4 +1,4 @@
-/** The types of files that are known by their content, with the extension of each; `photos.types` names those accepted. */
+/** The file types that are known by content, with their extensions. `photos.types` names the accepted types. */
 export const PHOTO_EXTENSIONS = {
   'image/jpeg': 'jpg',
   'image/png': 'png',
@@ -24,7 +24,7 @@ const HEIC_BRANDS = ['heic', 'heix', 'heim', 'heis', 'hevc', 'hevx'];
 /** Brands of a container that several formats share: there the compatible brands decide. */
 const SHARED_BRANDS = ['mif1', 'msf1'];
 
-/** Finds the type of a file by its first bytes, whatever its name says; undefined if it is not known. */
+/** Finds the type of a file by its first bytes, not by its name. Returns undefined for an unknown type. */
 export function photoType(bytes: Uint8Array): PhotoType | undefined {
   const first = String.fromCharCode(...bytes.subarray(0, SIGNATURE_BYTES));
   if (first.startsWith('\xff\xd8\xff')) return 'image/jpeg';
@@ -55,13 +55,13 @@ function containerType(bytes: Uint8Array, first: string): PhotoType | undefined 
 
 export interface KnownToken {
   readonly expiresAt: Date;
-  /** SHA-256 of each file that came with it, those refused included; undefined while it is unused. */
+  /** SHA-256 of each file of the delivery, refused files included; undefined while the token is unused. */
   readonly stored: readonly string[] | undefined;
 }
 
 type DeliveryDecision = 'store' | 'repeated' | 'forbidden';
 
-/** A token allows one delivery, until it expires. The same files may come again: the answer may have been lost. */
+/** A token allows one delivery before it expires. Its files may come again, because the answer may have been lost. */
 export function decideDelivery(
   token: KnownToken | undefined,
   delivered: readonly string[],

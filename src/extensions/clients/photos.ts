@@ -38,12 +38,12 @@ import { clientsSettings } from './settings.ts';
 const TOKEN_BYTES = 32;
 const SHORTEST_TOKEN = 16;
 const LONGEST_TOKEN = 1_000;
-/** A delivery that has not come is listed for this long after it can come no more. */
+/** How long a delivery that never came stays listed after its token has expired. */
 const LISTED_MS = 30 * 24 * 60 * 60_000;
 const PAGE = 200;
 const ACCOUNTS_LOOKED_AT = 20;
 
-/** The dependencies of the receiver, which serves all accounts: a delivery's token knows its account. */
+/** The receiver serves all accounts, because the token of a delivery names the account. */
 export type DeliveryDeps = Pick<FlowDeps, 'config' | 'store' | 'clock' | 'log'>;
 type PhotoDeps = DeliveryDeps & Pick<FlowDeps, 'account'>;
 
@@ -55,7 +55,7 @@ interface PhotosAsked {
   readonly token?: string | null | undefined;
 }
 
-/** Throws `UnusableIdError` if the merchant's own token cannot be used; the message never quotes it. */
+/** Throws `UnusableIdError` if the merchant's own token cannot be used. The message never quotes the token. */
 function assertUsable(token: string, isReceivedHere: boolean): void {
   if (token.trim() === '' || token.length > LONGEST_TOKEN || hasControlCharacter(token)) {
     throw new UnusableIdError(`a token has 1 to ${LONGEST_TOKEN} characters without control characters`);
@@ -116,8 +116,8 @@ export async function requestPhotos(
 }
 
 /**
- * Accepts a delivery (§6); `repeated` if it came before. Files stay in quarantine until their rows are committed, and nothing
- * stays on the disk unless the delivery is `stored`. Throws `DeliveryRefusal`, and errors of the disk.
+ * Accepts a delivery (§6); returns `repeated` if it came before. Files stay in quarantine until their rows are
+ * committed, and only a `stored` delivery stays on the disk. Throws `DeliveryRefusal`, and errors of the disk.
  */
 export async function acceptDelivery(deps: DeliveryDeps, parts: AsyncIterable<DeliveryPart>) {
   const { photos } = clientsSettings.of(deps.config);
@@ -132,7 +132,7 @@ export async function acceptDelivery(deps: DeliveryDeps, parts: AsyncIterable<De
   }
 }
 
-/** A delivery that an earlier process left in quarantine is moved if it was recorded, and deleted if not. */
+/** Moves recorded deliveries out of quarantine, deletes others, forgets spent tokens, and warns of missing files. */
 export async function sweepPhotos(deps: DeliveryDeps): Promise<void> {
   const { config, store, clock, log } = deps;
   const folder = new PhotoFolder(clientsSettings.of(config).photos.folder);
@@ -169,7 +169,7 @@ export async function purgeSomePhotos({ config, store, clock }: Omit<DeliveryDep
   return page.length;
 }
 
-/** Looks only for the newest photos: that shows whether photos.folder is the right one. */
+/** Checks the newest photos only, which is enough to show that `photos.folder` is the right one. */
 async function countMissing({ store }: DeliveryDeps, folder: PhotoFolder): Promise<number> {
   let missing = 0;
   for (const account of (await accountsIn(store.db, 'photos')).slice(0, ACCOUNTS_LOOKED_AT)) {
@@ -209,7 +209,7 @@ async function record(
   if (known === undefined || decision === 'forbidden') {
     throw new DeliveryRefusal('forbidden', 'the token is unknown, expired or used');
   }
-  // It may still be in quarantine, if moving it failed.
+  // The recorded delivery may still be in quarantine if moving it failed.
   if (decision === 'repeated' && typeof known.delivery === 'string') await settle(deps, folder, known.delivery);
   const kept = files.filter(({ refusal }) => refusal === null);
   const bytes = kept.reduce((sum, { size }) => sum + size, 0);
@@ -236,7 +236,7 @@ function rowOf({ clock }: DeliveryDeps, delivery: string, token: PhotoToken, fil
   return { account, link_id, level, action_id, request_id, delivery, ...columns, stored_name, received_at };
 }
 
-/** Returns a link id to store. Throws `UnusableIdError` also if an e-mail address was given by mistake. */
+/** Returns the id of a link if it can be stored. Throws `UnusableIdError`, for an e-mail address too. */
 export function storableLinkId(id: string): string {
   if (id.includes('@')) throw unusable(id, 'a link id');
   pathId(id);

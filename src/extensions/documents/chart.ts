@@ -15,7 +15,7 @@ import {
 import { cutText, escapeText, proseText } from './html/cells.ts';
 
 const MOST_LETTERS = 40;
-/** For programs that do not know the style of the page. */
+/** Colours for programs that do not know the style of the page. */
 const TONE_COLORS: Readonly<Record<Tone, string>> = {
   good: '#2f9e5f',
   info: '#4a7fd9',
@@ -28,7 +28,7 @@ const FILLED = 0.78;
 const WIDEST_COLUMN = 40;
 const AXIS = 26;
 const AXIS_TEXT = 13;
-/** The sum of a step's numbers stays finite. */
+/** Greater numbers are cut to this, so that the sum of a step stays finite. */
 const GREATEST = 1e300;
 
 type Paint = (look: Look) => string;
@@ -118,7 +118,7 @@ function panelText(chart: ColumnChart, { unit, values }: Panel, size: Size, pain
   return drawing.svg();
 }
 
-/** The ends of the bars. Bars of one step stand on each other unless they stand beside each other; negative ones stand below the line. */
+/** Returns the ends of the bars. Bars of a step are stacked unless `isBeside`; negative bars are below the line. */
 function barsOf(values: readonly (readonly number[])[], isBeside: boolean) {
   const [above, below] = [new Map<number, number>(), new Map<number, number>()];
   return values.flatMap((row, index) =>

@@ -13,19 +13,19 @@ const PROBLEMS: Partial<Record<CsvErrorCode | 'INVALID_OPENING_QUOTE', string>> 
 
 type CsvRecord = { readonly line: number; readonly record: readonly string[] };
 
-/** Reads the records of a CSV file, the header among them; one that cannot be read is the last. */
+/** Yields the records of a CSV file, the header among them. A record that cannot be read is the last. */
 export async function* csvRecords(input: Readable) {
-  // The parser counts a line end within quotes differently from one between records, so the lines are counted here.
+  // The parser counts a line end within quotes in another way, so the lines are counted here.
   let [end, emptyLines] = [0, 0];
   const nextLine = ({ empty_lines }: Pick<Info, 'empty_lines'>) => end + 1 + empty_lines - emptyLines;
-  // The parser forgets rows that it has read but not passed on when it throws.
+  // When the parser throws, it forgets rows that it has read but not passed on.
   const ahead: CsvRecord[] = [];
   const parser = parse({
     bom: true,
     skip_empty_lines: true,
     // The reader of the records counts their fields, so that each line is named.
     relax_column_count: true,
-    // Guessed from the first line otherwise, and then a carriage return could become part of the last field.
+    // Given, because a delimiter guessed from the first line could make a carriage return part of the last field.
     record_delimiter: ['\r\n', '\n', '\r'],
     max_record_size: MAX_RECORD_LENGTH,
     on_record: (record: string[], info) => {
@@ -36,7 +36,7 @@ export async function* csvRecords(input: Readable) {
       return record;
     },
   });
-  // Ends both when one ends; an error of the input comes out of the parser.
+  // Ends both streams when one of them ends; an error of the input comes out of the parser.
   pipeline(input, parser, () => {});
   try {
     for await (const record of parser as AsyncIterable<string[]>) {

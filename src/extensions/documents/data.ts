@@ -2,7 +2,7 @@ import { readDecimal } from '../../base/decimal.ts';
 import type { Column, ReportDocument, Row, Section } from './document.ts';
 import { noFormula } from './words.ts';
 
-/** Rows may be long: those of an export have the answers of the exchange. */
+/** Few, because rows of an export have the answers of the exchange and may be long. */
 const ROWS_A_CHUNK = 100;
 
 export async function* csvText({ columns, rows }: Section): AsyncGenerator<string> {

@@ -1,6 +1,6 @@
 import type { Cell, Tone } from '../../cli/shared/terminal.ts';
 
-/** Cells are strings, but for counts, which are numbers. A day is one of UTC, `2026-01-31`. Digits are decimals whose very digits count, zeros at the end too. */
+/** Cells are strings; counts are numbers. `day`: UTC, `2026-01-31`. `digits`: a decimal with significant last zeros. */
 export type CellKind = 'text' | 'time' | 'day' | 'decimal' | 'digits' | 'count' | TonedKind;
 type TonedKind = 'severity' | 'state' | 'outcome';
 
@@ -12,15 +12,15 @@ export interface Column {
   readonly key: string;
   readonly label: string;
   readonly kind: CellKind;
-  /** If a line is too narrow, the columns with the greatest rank are left out first, and named; none is rank 0. */
+  /** On a narrow line the columns with the greatest rank are left out first, and named. Without a rank it is 0. */
   readonly rank?: number;
-  /** An id, which tells a row from others: no table on a terminal cuts it. */
+  /** An id, which tells a row from others. No table on a terminal cuts an id. */
   readonly isId?: boolean;
   /** Left out in the forms for people (table, HTML): another column says the same to them. */
   readonly isForPrograms?: boolean;
   readonly href?: (row: Row) => string | undefined;
   readonly isCopied?: boolean;
-  /** In HTML: the time of the page, from which the age of each time is counted that stands beside it. */
+  /** In HTML: the time of the page. The age at this time is shown beside each time of the column. */
   readonly agesAt?: string;
 }
 
@@ -31,7 +31,7 @@ export interface Section {
   readonly title: string;
   readonly columns: readonly Column[];
   readonly rows: Rows;
-  /** In place of `rows` in the forms for people, with sums of their groups: in other forms a sum of sums counts twice. */
+  /** In the forms for people in place of `rows`, with group sums, which programs would count twice. */
   readonly rowsForPeople?: Rows;
   readonly part?: SectionPart;
   readonly lead?: string;
@@ -51,7 +51,7 @@ export const PARTS = {
 } as const;
 export type SectionPart = keyof typeof PARTS;
 
-/** Rows beside each other with the same values of some columns. In HTML each group folds behind its heading, without these columns. */
+/** Adjacent rows with equal values of some columns. In HTML a group folds behind its heading, without the columns. */
 export interface Groups {
   readonly says: readonly string[];
   describe(row: Row): GroupHead;
@@ -79,12 +79,12 @@ interface ChartHead {
   readonly text: string;
 }
 
-/** The names of the steps of an axis, such as its days; null if a step bears none. */
+/** The names of the steps of an axis, such as days; null for a step without a name. */
 export type Steps = readonly (string | null)[];
 
 export type Series = { readonly name: string; readonly look: Look; readonly note?: string };
 
-/** Numbers by step, as columns in which one series stands on the other; numbers of two units are never in one panel. */
+/** Numbers by step, as columns, stacked or side by side. Each panel has numbers of one unit. */
 export interface ColumnChart extends ChartHead {
   readonly kind: 'columns';
   readonly steps: Steps;
@@ -93,7 +93,7 @@ export interface ColumnChart extends ChartHead {
   readonly panels: readonly { readonly unit: string; readonly values: readonly (readonly number[])[] }[];
 }
 
-/** How many milliseconds something took, by percentile: that part of the times is not longer. */
+/** Durations in ms by percentile: this part of all durations is not longer. */
 export type Span = Readonly<Record<'p1' | 'p25' | 'p50' | 'p75' | 'p99', number>>;
 
 export interface SpanChart extends ChartHead {
@@ -105,7 +105,7 @@ export interface Verdict {
   readonly tone: Tone;
   readonly text: string;
   readonly reasons: readonly string[];
-  /** The entry that a person begins with, and the section that has it first, if one has it. */
+  /** The entry that a person begins with, and the section that begins with it, if there is one. */
   readonly first?: { readonly section?: string; readonly head: GroupHead } | undefined;
 }
 
@@ -119,7 +119,7 @@ export interface Card {
 
 /** A report before it is written in a form. The same document always makes the same bytes. */
 export interface ReportDocument {
-  /** Name and version of the JSON form, such as `order-sync.reconciliation/1`; null if JSON is only the rows of the one section. */
+  /** Name and version of the JSON form, such as `order-sync.ageing/1`; null if JSON has only the section's rows. */
   readonly schema: string | null;
   readonly title: string;
   readonly verdict?: Verdict;
@@ -156,7 +156,7 @@ const TONES: Readonly<Record<string, Readonly<Record<string, Tone>>>> = {
   outcome: { succeeded: 'good', paid: 'good', failed: 'warning', open: 'info', disputed: 'error' },
 };
 
-/** The tone of a value of a kind that has tones; `neutral` of every other. The same value has the same tone in every form. */
+/** Returns the tone of a value, `neutral` for kinds without tones. A value has the same tone in every form. */
 export function toneOf(kind: CellKind, value: Cell): Tone {
   const tones = TONES[kind];
   return (tones !== undefined && Object.hasOwn(tones, String(value)) ? tones[String(value)] : undefined) ?? 'neutral';

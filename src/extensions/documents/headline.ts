@@ -2,7 +2,7 @@ import type { Tone } from '../../cli/shared/terminal.ts';
 import type { OrderState } from '../../orders/rules/states.ts';
 import { toneOf } from './document.ts';
 
-/** In a few words, and what they leave open with the punctuation before it. */
+/** Each state in a few words, and the rest of its sentence with the punctuation before it. */
 const WORDS: Readonly<Record<OrderState, readonly [brief: string, more?: string]>> = {
   pending: ['waiting to be sent'],
   sending: ['on its way to the exchange'],
@@ -17,7 +17,7 @@ const WORDS: Readonly<Record<OrderState, readonly [brief: string, more?: string]
   cancelled: ['was cancelled before it was sent'],
   abandoned: ['was abandoned'],
 };
-/** Nothing lasts in these: their words have the verb. */
+/** States without a duration; their words have the verb. */
 const OVER: readonly string[] = ['final', 'rejected', 'invalid', 'cancelled', 'abandoned'] satisfies OrderState[];
 const ENDS = new Map<string | null, readonly [brief: string, sentence: string]>([
   ['succeeded', ['paid', 'was paid']],

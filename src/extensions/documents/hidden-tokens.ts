@@ -12,7 +12,7 @@ function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name) || SECRET_NAMES.includes(name.toLowerCase());
 }
 
-/** A JSON body with every token hidden, at any depth, and every digit kept; wholly hidden if it is no JSON. */
+/** Returns a JSON body with every token hidden, at any depth, and every digit kept. Hides a body that is no JSON. */
 export function withoutTokens(body: string): string {
   const value = readJson(body);
   return (value === undefined ? undefined : stringify(withoutSecrets(value))) ?? JSON.stringify(HIDDEN);

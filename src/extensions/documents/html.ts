@@ -20,7 +20,7 @@ import { counted } from './words.ts';
 
 /** The page loads nothing and runs nothing. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
-/** Rows of one group; the rows that follow say nothing new. */
+/** The most rows of one group that are shown; further rows say nothing new. */
 const MOST_ROWS_OF_GROUP = 50;
 const MOST_ROWS_UNFOLDED = 6;
 const LONGEST_FIGURE = 18;
@@ -171,7 +171,7 @@ function* sectionText(read: ReadSection, level: number, isWhole: boolean): Gener
   const heading = `<h${level}>${proseText(section.title)}</h${level}>`;
   const counts = `<small>${counted(count, 'row')}<span class="paper">, not printed while folded</span></small>`;
   const isFolded = section.isFolded === true && count > 0;
-  // A link to an id within a fold opens it.
+  // A link to an id within a fold opens the fold, so the id is inside.
   yield isFolded
     ? `<section>${foldText('fold', isWhole, `${heading} ${counts}`)}<div ${id}>\n`
     : `<section ${id}>\n${heading}\n`;

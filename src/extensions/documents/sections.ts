@@ -15,14 +15,14 @@ export interface ReadGroup {
 export interface ReadSection {
   readonly section: Section;
   readonly id?: string;
-  /** Without the column of the groups, and without columns that say nothing in any row. The first one names the row, and stays. */
+  /** Without columns of groups, and without columns that are empty in all rows. The first column always stays. */
   readonly columns: readonly Column[];
   readonly silent: readonly Column[];
   readonly groups: readonly ReadGroup[];
   readonly count: number;
 }
 
-/** Reads a section to its end, and keeps the rows that are shown: of a group no more than `mostOfGroup`. Without heads all rows are one group. */
+/** Reads a whole section, and keeps at most `mostOfGroup` rows a group. Without `hasHeads` all rows are one group. */
 export async function readSection(section: Section, hasHeads: boolean, mostOfGroup = Infinity): Promise<ReadSection> {
   const { columns: all, rows, rowsForPeople = rows } = section;
   const by = hasHeads ? section.groups : undefined;
@@ -33,7 +33,7 @@ export async function readSection(section: Section, hasHeads: boolean, mostOfGro
   let last: string | undefined;
   for await (const row of rowsForPeople) {
     const value = by === undefined ? '' : groupOf(row, by);
-    // There may be many values: groups that no row is shown of share the last one.
+    // There may be many groups, so groups without a shown row share the last group.
     if (groups.length === 0 || (value !== last && shown < MOST_ROWS)) {
       groups.push({ head: by?.describe(row) ?? null, rows: [], count: 0 });
       last = value;
@@ -85,7 +85,7 @@ export function otherFacts({ facts, verdict }: ReportDocument): readonly Fact[] 
 
 export interface ReportScope {
   readonly account: string | undefined;
-  /** A period without orders or changes is as it should be. */
+  /** True if a period without orders or changes is correct. */
   readonly mayBeEmpty?: boolean | undefined;
 }
 
@@ -108,12 +108,12 @@ export function periodFacts({ by, from, to }: PeriodScope): readonly Fact[] {
   ];
 }
 
-/** The column that tells the rows of several accounts from each other; none in a report of one. */
+/** Returns the column of the account; none for a report of one account. */
 export function accountColumns(account: string | undefined): readonly Column[] {
   return account === undefined ? [{ key: 'account', label: 'Account', kind: 'text' }] : [];
 }
 
-/** The words by which a command of a text is about the account of an order in the report, with a space before them. */
+/** Returns the words, with a space before, that make a command concern the account of an order in the report. */
 export function accountAdvice(account: string | undefined): string {
   return account === undefined ? ' --account NAME' : accountWords(account);
 }

@@ -7,7 +7,7 @@ const GAP = '  ';
 const LEAST_TEXT = 16;
 const LEAST_VALUE = 40;
 const LONGEST_LABEL = 40;
-/** No column is wider: a file cuts nothing, so a longer value stands out of its column, and the other rows stay short. */
+/** The widest column. In a file a longer value is not cut but stands out of its column, so other rows stay short. */
 const WIDEST_COLUMN = 100;
 
 export type Layout = { readonly text: string; readonly leftOut: readonly Column[] };
@@ -45,9 +45,9 @@ export function labelsOf(columns: readonly Column[]): string {
 }
 
 /**
- * Lays rows out below a heading and a rule, as wide as the screen: times are shortened first, then texts are cut, then columns
- * are left out: empty ones and those of the greatest rank before others, amounts last. No id is cut or left out: a line with an
- * id that is too wide is wider than the screen. Takes time with the number of cells.
+ * Lays rows out below a heading and a rule, as wide as the screen. First times are shortened, then texts are cut, then
+ * columns are left out: empty columns and the greatest ranks first, amounts last. An id is never cut or left out, so
+ * its line may be wider than the screen. Takes time with the number of cells.
  */
 export function layOut(all: readonly Column[], rows: readonly Row[], screen: Screen): Layout {
   const shown = all.filter(({ isForPrograms }) => isForPrograms !== true);

@@ -1,4 +1,4 @@
-/** Puts an apostrophe before what a spreadsheet would run as a formula, also within a text: any character may be its end of a cell. */
+/** Puts an apostrophe before a formula, also within a text, because any character may end a cell in a spreadsheet. */
 export function noFormula(text: string): string {
   if (/^-\d+(\.\d+)?$/.test(text)) return text;
   return text.replaceAll(/^(?=[\t\r\n])|(?<=^|[;\t\r\n])(?=[=+\-@＝＋－＠])/g, "'");

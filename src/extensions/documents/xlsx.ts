@@ -20,7 +20,7 @@ const LINK = { textColor: '#0550ae', textDecoration: { underline: true } } as co
 const HIDDEN = 'Hidden. To see the sheet, right-click the name of any sheet and choose Unhide.';
 const LONGEST_NAME = 31;
 
-/** A document of rows alone has no sheet but theirs. Nothing in a workbook is a formula. */
+/** A document with rows only has one sheet a section, and no front sheet. No cell is a formula. */
 export async function xlsxBytes(document: ReportDocument): Promise<Buffer> {
   const { title, verdict, cards = [], facts, sections, isWhole = false } = document;
   // Excel keeps this name for itself.
@@ -112,7 +112,7 @@ function factLine(label: string, value: string): SheetRow {
   return time === undefined ? line(label, value) : [textCell(`${label} (UTC)`), { ...time, align: 'left' }];
 }
 
-/** A time or a day of ours as a date of the spreadsheet, which knows no time zones; undefined if it is none. */
+/** Returns a time or a day as a date of the spreadsheet, which has no time zones; undefined for other text. */
 function timeCell(value: string): CellObject | undefined {
   const [, clock] = /^\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(?:\.\d+)?Z)?$/.exec(value) ?? [];
   const ms = instantMs(clock === undefined ? `${value}T00:00:00Z` : value);

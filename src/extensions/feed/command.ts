@@ -126,7 +126,7 @@ async function printEvents(
   }
 }
 
-/** Prints as many of the newest events as the screen has lines. Returns the cursor of the newest one of each account. */
+/** Prints as many of the newest events as the screen has lines. Returns the newest cursor of each account. */
 async function newestOnScreen({ db }: Store, account: string | undefined, line: (event: FeedEvent) => string) {
   const most = Math.min(PAGE, Math.max(1, process.stdout.rows - 2));
   const events = (await newestEvents(db, account, most)).map(feedEventOf).toReversed();

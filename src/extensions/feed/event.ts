@@ -51,7 +51,7 @@ const KEY_REFUSED: RestraintKind = 'key-refused';
 
 export function feedEventOf(row: EventRow) {
   const { id: cursor, account, observed_at: timestamp, hash } = row;
-  // The hash covers the events before it as well: an event of a copy that was put back has another id.
+  // The hash covers all earlier events too, so an event that follows a restored copy has another id.
   const id = `evt_${hash.slice(0, 32)}`;
   return { version: EVENT_VERSION, id, cursor, type: typeOf(row), account, timestamp, data: dataOf(row) };
 }
@@ -105,7 +105,7 @@ export const BEGINNING: Place = { id: 0, hash: '' };
 const FORM = /^(\d{1,15})(?:\.([0-9a-f]{8,64}))?$/;
 const DIGITS = 16;
 
-/** Reads a cursor: the id of an event, and behind a dot the beginning of its hash; undefined if the text is none. */
+/** Reads a cursor: the id of an event and, behind a dot, the beginning of its hash. Undefined for other text. */
 export function readCursor(text: string): Place | undefined {
   const [, id, hash = ''] = FORM.exec(text) ?? [];
   return id === undefined ? undefined : { id: Number(id), hash };

@@ -11,7 +11,7 @@ import type { Store } from '../../store/port.ts';
 export const MOST_STREAMS = 256;
 const PAGE = 100;
 const WRITTEN_AT_ONCE = 16_384;
-/** How late events of other processes are seen at the most. */
+/** The longest delay, in ms, of events that other processes write. */
 const LOOK_MS = 1_000;
 /** How long a stream is silent before it gets an empty line, which finds a reader who has gone. */
 const SILENT_MS = 15_000;
@@ -48,7 +48,7 @@ export class EventStreams {
   }
 
   serve(response: ServerResponse, filter: FeedFilter, after: Place): void {
-    // A reader who has gone meanwhile would keep the place for ever.
+    // A stream whose reader has gone already would never be removed.
     if (response.destroyed) return;
     const stream = new Stream(response, filter, after, this.#deps.clock);
     this.#streams.add(stream);
@@ -102,7 +102,7 @@ class Stream {
     try {
       await this.#write(this.#placeText());
       while (!this.#ended.signal.aborted) {
-        // Before the reading: another one reads the events that are committed meanwhile.
+        // Renewed before the read, so that events committed meanwhile cause another read.
         this.#woken = Promise.withResolvers();
         const page = await read(this.place);
         await this.#writeAll(page.events);
@@ -129,7 +129,7 @@ class Stream {
     void this.#write(this.#placeText()).catch(() => undefined);
   }
 
-  /** Ends the answer, for a reader who takes nothing at once. */
+  /** Ends the answer; cuts the connection at once if the reader takes nothing. */
   end(): void {
     if (this.#blockedAt !== undefined) return this.cut();
     this.#stop();
@@ -141,7 +141,7 @@ class Stream {
     this.#response.destroy();
   }
 
-  /** A reader makes no event of a message without data. */
+  /** Returns a message without data, which readers do not treat as an event. */
   #placeText(): string {
     return `:\nid: ${writeCursor(this.place)}\n\n`;
   }

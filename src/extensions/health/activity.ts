@@ -7,7 +7,7 @@ import type { Listen, Listener, LiveAccount, OverdueLookups, ProcessEvent } from
 import type { AccountLease, Writer } from '../../store/port.ts';
 import type { KeptBack, LookupFacts, RateUse, Times } from './status/status.ts';
 
-/** Hears of the events of all accounts of a process. It must be quick: the accounts wait for it. */
+/** Called with the events of all accounts of a process. Must be quick, because the accounts wait for the call. */
 export type ProcessListener = (account: string, event: ProcessEvent) => void;
 
 interface PassActivity {
@@ -18,7 +18,7 @@ interface PassActivity {
 
 const NEVER: PassActivity = { wantedSince: undefined, runningSince: undefined, goodAt: undefined };
 const RECENT_SECONDS = 10;
-/** The orders that cannot be written of which an account remembers the newest, and for how long after their last try. */
+/** How many orders that cannot be written an account remembers, and for how long after their last try, in ms. */
 const MOST_KEPT_BACK = 20;
 const KEPT_BACK_MS = 15 * 60_000;
 const MOST_TIMES = 200;
@@ -45,11 +45,11 @@ export function timesOf(parts: readonly NewestTimes[]): Times {
   return { count: sumOf(parts, ({ count }) => count), p50Ms: at(0.5), p99Ms: at(0.99) };
 }
 
-/** The state of an account in this process, as its events made it. It is only shown: nothing is decided by it. */
+/** The state of an account in this process, collected from its events. It is only shown, and decides nothing. */
 export class Activity implements Listener {
   readonly account: string;
   live: LiveAccount | undefined;
-  /** That of the account since it was wired last; on PostgreSQL each account has its own. */
+  /** The writer of the account since it was last wired; in PostgreSQL each account has its own. */
   writer: Pick<Writer, 'failure'> | undefined;
   inFlight = 0;
   answeredAt: Date | undefined;
@@ -168,7 +168,7 @@ export class Activity implements Listener {
 }
 
 export class Activities {
-  /** The newest one of the process: on PostgreSQL one heartbeat renews all of them. */
+  /** The newest lease of the process. In PostgreSQL one heartbeat renews all leases. */
   lease: Pick<AccountLease, 'failure'> | undefined;
   readonly listener: Listen = async ({ account, store }) => Object.assign(this.of(account), { writer: store.writer });
   readonly #clock: ActivityClock;

@@ -15,7 +15,7 @@ interface ExplainerDeps {
 
 export type Explainer = (account: string, externalOrderId: string) => Promise<object | undefined>;
 
-/** Tells the story of an order as `orders explain --json` does. A pace that has learned is kept: to learn takes long. */
+/** Tells the story of an order as `orders explain --json` does. Keeps each pace, because learning takes long. */
 export function explainer({ config, store, clock, activities, makePaces }: ExplainerDeps): Explainer {
   const paces = new Map<string, FollowPace>();
   return async (account, externalOrderId) => {

@@ -64,11 +64,11 @@ interface Shown {
 }
 
 const REMINDER_MS = 60_000;
-/** One that comes back within this time has not ended. */
+/** An incident that comes back within this time, in ms, has not ended. */
 const SETTLING_MS = 5_000;
-/** A key is taken or not: only requests that were in flight with the last one can still be refused. */
+/** Shorter for keys, because only requests in flight with the old key can still be refused. */
 const KEY_SETTLING_MS = 1_000;
-/** Failures of one message that are shown in a minute, each of its own; more are counted. */
+/** The most failures of one message that are shown in a minute; further failures are only counted. */
 const MOST_SHOWN = 50;
 const MOST_REMEMBERED = 5_000;
 export const OTHER_CAUSES = 'others';
@@ -91,7 +91,7 @@ export class IncidentStory {
       }
       const { kind, cause, lastedMs = 0 } = condition;
       const since = now - lastedMs;
-      // Failures that were shown before are not news when it is over.
+      // Failures that were shown before the incident count in it, so that they are not shown again.
       const failures = this.#takeShown(kind);
       const counts = { failures, allFailures: failures };
       const begun = { kind, firstCause: cause, cause, since, reportedAt: now, overAt: undefined, ...counts };
@@ -144,7 +144,7 @@ export class IncidentStory {
     this.#incidents.delete(kind);
   }
 
-  /** Returns, once a minute, how many failures were counted since. A failure that did not come again is news the next time. */
+  /** Returns the counted failures once a minute, else none. A failure that did not come again is news the next time. */
   takeRepeated(now: number): readonly RepeatedFailures[] {
     if (now - this.#minuteBegan < REMINDER_MS) return [];
     return this.#takeAll(now);

@@ -57,7 +57,7 @@ export class Incidents implements Listener {
     switch (event.kind) {
       case 'account.wired':
         this.#live = event.live;
-        // The first request may end a hold of before.
+        // The first request may end an earlier hold, so the hold is noted before.
         this.#observe();
         break;
       case 'failed':
@@ -74,7 +74,7 @@ export class Incidents implements Listener {
       case 'key.refused':
         // The exchange is within reach, although its circuit breakers wait for a request that it serves.
         this.#exchangeCause = undefined;
-        // Until now nothing was logged of an older refusal.
+        // An older refusal was not logged, so this refusal begins the incident anew.
         if (this.#refusedKey === undefined) this.#story.forget('key-refused');
         this.#refusedKey = event.place;
         this.#record('exchange', null);
@@ -160,7 +160,7 @@ export class Incidents implements Listener {
     return (writer.failure ?? this.#live?.accountLease.failure)?.message;
   }
 
-  /** The lanes whose circuit breakers are not closed. Creates for which no order waits do not count once anything is answered. */
+  /** The lanes with circuit breakers not closed. Creates do not count if no order waits and any request is answered. */
   #failingLanes(): readonly BreakerLane[] {
     const failing = BREAKER_LANES.filter((lane) => this.#isFailing(lane));
     const isSilent = this.#live?.exchange.isSilent === true;

@@ -17,7 +17,7 @@ const SHORTEST_TOKEN = 16;
 const tooShort = `must have at least ${SHORTEST_TOKEN} characters (the value is not shown)`;
 const token = headerText.refine(({ length }) => length >= SHORTEST_TOKEN, tooShort).meta({ json: TEXT_OR_NUMBER });
 
-/** An address that is called as it stands, with its query. */
+/** An address that is called as written, with its query. */
 const calledUrl = text((given) => secureAddress(given).href, ADDRESS);
 
 const HOST_NAME = /^[A-Za-z0-9.-]+$/;

@@ -20,14 +20,14 @@ export interface ServerOptions {
     FastifyHttpOptions<RawServerDefault>,
     'bodyLimit' | 'requestTimeout' | 'connectionTimeout' | 'keepAliveTimeout' | 'http' | 'routerOptions'
   >;
-  /** Connections above it are closed, so that clients who only connect leave the daemon some file descriptors. */
+  /** Further connections are closed, so that clients who only connect leave the daemon some file descriptors. */
   readonly maxConnections: number;
   readonly unreadable: (httpStatus: number, error: Error) => string;
   readonly unreadableType?: string;
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
 }
 
-/** A server whose routes have schemas sets its own compilers. Fastify's compilers have three times as many modules as Fastify. */
+/** A server whose routes have schemas sets its own compilers, because Fastify's have three times Fastify's modules. */
 function noCompiler(): never {
   throw new Error('a route has a schema, and its server no compiler');
 }
@@ -37,12 +37,12 @@ export function createServer(options: ServerOptions): FastifyInstance {
   const https = { ...tls, handshakeTimeout: HANDSHAKE_MS, ...limits.http };
   const server = Fastify({
     ...limits,
-    // Its type is that of a server of HTTP: routes see no difference.
+    // The type is that of an HTTP server, because routes see no difference.
     ...(tls !== undefined && ({ https } as object)),
     logger: false,
     exposeHeadRoutes: false,
     schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
-    // A request that arrives while the server stops is answered like any other: the routes know that it stops.
+    // A request that arrives while the server stops is answered like any other, because the routes know of the stop.
     return503OnClosing: false,
     frameworkErrors(error, _request, reply) {
       const httpStatus = error.statusCode ?? 400;
@@ -60,7 +60,7 @@ function answerBrokenClient(
   socket: Socket,
   { unreadable, unreadableType }: Pick<ServerOptions, 'unreadable' | 'unreadableType'>,
 ): void {
-  // Without TLS that is agreed on nothing can be said.
+  // Before TLS is agreed on, no answer can be sent.
   if (!/^(HPE|ERR_HTTP)_/.test(error.code ?? '') || !socket.writable) return void socket.destroy();
   const httpStatus = STATUS_OF_CODE[error.code ?? ''] ?? 400;
   const body = unreadable(httpStatus, new Error('this is no request that can be read'));
@@ -69,7 +69,7 @@ function answerBrokenClient(
 }
 
 export async function listenAt(server: FastifyInstance, { host, port }: ListenAddress): Promise<string> {
-  // By its address: for a name like localhost Fastify makes several servers, and knows only one.
+  // Listens at an address, because for a name like localhost Fastify makes several servers and knows only one.
   const { address } = await lookup(host, { order: 'ipv4first' });
   await server.listen({ host: address, port });
   const name = host.includes(':') ? `[${host}]` : host;
@@ -82,7 +82,7 @@ interface Patient extends Pick<FlowDeps, 'log' | 'clock'> {
   readonly listen: ListenAddress;
 }
 
-/** A server that cannot listen tries again, as when pm2 restarts it, or another worker of this machine has the address. */
+/** Listens, or tries again every 30 s, as when pm2 restarts the process or another worker has the address. */
 export async function listenPatiently(server: FastifyInstance, patient: Patient, stopping: AbortSignal) {
   const { name, listen, log, clock } = patient;
   const state: { url?: string; failure?: string | undefined } = {};
@@ -106,9 +106,9 @@ export async function listenPatiently(server: FastifyInstance, patient: Patient,
 }
 
 /**
- * Closes a server: it takes nothing new and finishes the requests that it works on, even if the client has gone, because
- * an answer of the exchange must be recorded. Half a request, or an answer that is not read, does not delay it. Returns
- * at once when the grace period is over.
+ * Closes a server. New requests are refused; running requests are finished even if the client has gone, because an
+ * answer of the exchange must be recorded. Half a request, or an unread answer, causes no delay. Returns at once when
+ * the grace period is over.
  */
 export async function closeServer(
   server: FastifyInstance,

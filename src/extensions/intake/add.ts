@@ -21,7 +21,7 @@ import { done, invalid, type Result } from '../api/envelope.ts';
 
 type Addition =
   | { readonly kind: 'inserted' | 'present'; readonly externalOrderId: string; readonly state: string }
-  /** `differs`: the table has an order of its id with other content. */
+  /** `differs`: the table has an order of this id with other content. */
   | { readonly kind: 'differs' | 'invalid'; readonly why: string };
 
 /** Inserts one order by its columns. An order with the same content stays as it is; `1.50` and `1.5` are the same. */
@@ -40,7 +40,7 @@ export async function addOrder(
   return { kind: 'differs', why: `${quote(externalOrderId)} is in the table with another ${different}` };
 }
 
-/** Checks an order by its columns. Numbers may be `LosslessNumber`; a column that is left out has its default of the table. */
+/** Checks an order by its columns. Numbers may be `LosslessNumber`; a missing column has the default of the table. */
 export function checkFields(fields: Readonly<Record<string, unknown>>): CheckedOrder {
   const given = ORDER_COLUMNS.map((column) => [column, fields[column] ?? null] as const);
   const texts = given.map(([column, value]) => [column, isLosslessNumber(value) ? value.value : value]);
@@ -60,7 +60,7 @@ export function checkFields(fields: Readonly<Record<string, unknown>>): CheckedO
 
 const AMOUNTS: readonly OrderColumn[] = ['asset', 'order_limit', 'bonus'];
 
-/** Lists the columns in which two orders differ; amounts that are the same number do not. */
+/** Lists the columns in which two orders differ. Amounts of equal value do not differ. */
 export function differences(one: OrderColumns, other: OrderColumns): readonly OrderColumn[] {
   return ORDER_COLUMNS.filter(
     (column) => one[column] !== other[column] && !(AMOUNTS.includes(column) && sameDecimal(one[column], other[column])),

@@ -16,7 +16,7 @@ import { countSent } from '../../orders/pass/guard.ts';
 import { withoutTokens } from '../documents/hidden-tokens.ts';
 
 const PAGE = 500;
-/** Pairs that are summed by themselves; a shop has a few. */
+/** The most currency pairs with a sum of their own. */
 const MOST_PAIRS = 200;
 /** `exchange.rate.mode: paced` keeps this part of the limit. */
 const PACED = 0.95;
@@ -60,13 +60,13 @@ export async function dryRun(request: DryRunRequest) {
   };
 }
 
-/** Adds up what waits as if each order were taken, one after the other at the limit of the rate, in memory that does not grow with it. */
+/** Adds up the waiting orders as if each were taken in turn at the rate limit, in memory of a fixed size. */
 async function addUp({ account, store, now, config, rows }: DryRunRequest, window: CreateWindow, msAnOrder: number) {
   const pairs = new Map<string, ReturnType<typeof newSum>>();
   const first: { externalOrderId: string; body: string }[] = [];
   const invalid = { orders: 0, first: [] as { externalOrderId: string; reason: string }[] };
   let [orders, later] = [0, 0];
-  /** The limit of `guard.*` that would stop creates, and after how many; null if none would. */
+  /** The limit of `guard.*` that would stop creates, and after how many orders; null if no limit would. */
   let guard: { afterOrders: number; reason: string } | null = null;
   for await (const row of waiting(store, account)) {
     const { external_order_id: externalOrderId, next_action_at: due } = row;
@@ -95,7 +95,7 @@ async function addUp({ account, store, now, config, rows }: DryRunRequest, windo
   return { wouldSend: { orders, later, sums, unsummed, first }, invalid, guard };
 }
 
-/** The rows that have a time, in its order: invalid ones, which are checked again, and pending ones. */
+/** Yields the invalid rows, which are checked again, and then the pending rows, each by due time. */
 async function* waiting({ db }: Store, account: string): AsyncGenerator<OrderRow> {
   for (const state of ['invalid', 'pending'] as const) {
     for (let from = FIRST_DUE; ;) {
@@ -104,7 +104,7 @@ async function* waiting({ db }: Store, account: string): AsyncGenerator<OrderRow
       const last = page.at(-1);
       if (last === undefined || page.length < PAGE) break;
       const next = dueKeyOf(last);
-      // SQLite reads ids that are no text otherwise than it compares them: a page of them would come again and again.
+      // SQLite reads an id that is not text in another form than it compares, so its page would come again and again.
       const isStuck = next.externalOrderId === from.externalOrderId;
       from = isStuck ? { nextActionAt: `${next.nextActionAt}~`, externalOrderId: '' } : next;
     }

@@ -14,7 +14,7 @@ import { ImportTables, type ImportRow } from './tables/import-rows.ts';
 
 type ImportProblem = Readonly<{ line: number; column?: string | undefined; problem: string }>;
 
-/** The result of an import. With problems nothing was inserted; at most 50 are named, all are counted. */
+/** The result of an import. If there are problems, nothing was inserted; at most 50 are named, and all are counted. */
 export interface ImportResult {
   readonly read: number;
   readonly inserted: number;
@@ -27,7 +27,7 @@ export interface ImportResult {
 
 interface ImportOptions {
   readonly format: ImportFormat;
-  /** Its orders may have been sent, by a database that is lost. */
+  /** Set if a process whose database is lost may have sent these orders. */
   readonly assumeSent?: Assuming | undefined;
   readonly onProgress?: (read: number) => void;
 }
@@ -89,7 +89,7 @@ class Problems {
   }
 }
 
-/** Orders of the table differ from rows of the import, so nothing of it is inserted. */
+/** Orders of the table differ from rows of the import, so nothing is inserted. */
 class DifferentOrders extends StoreError {
   readonly different: Problems;
 
@@ -100,8 +100,8 @@ class DifferentOrders extends StoreError {
 }
 
 /**
- * Inserts the rows that are not in the table, if that `isWanted`, and then compares all with it: so orders count that the
- * merchant inserted meanwhile. Throws `DifferentOrders`, which undoes what was inserted.
+ * If `isWanted`, inserts the rows that are not in the table. Then compares all rows with the table, which may have new
+ * orders of the merchant. Throws `DifferentOrders`, which undoes the inserts.
  */
 async function settle(
   tx: Transaction,
@@ -129,7 +129,7 @@ async function settle(
 const KEPT_OUT =
   'orders of the import could not be inserted: another program inserts them too, or keeps them out of the table; import the file again';
 
-/** Takes orders that wait for sent, also if the merchant inserted them. Returns their number. */
+/** Treats waiting orders as sent, even if the merchant inserted them. Returns the number of these orders. */
 async function assumeWaitingSent(tx: Transaction, account: string, orders: readonly ColumnsAndState[], deps: Assuming) {
   const how = { source: 'import', reason: 'a database that is lost may have sent it' } as const;
   let assumed = 0;
@@ -155,7 +155,7 @@ function toRow(line: ImportLine, problems: Problems): ImportRow | undefined {
   return undefined;
 }
 
-/** A line of an import file: its fields by column, or its problem. `line` is the one on which the record begins. */
+/** A line of an import file: its fields by column, or its problem. `line` is the first line of the record. */
 export type ImportLine = Readonly<{ line: number; fields: Readonly<Record<string, unknown>> }> | ImportProblem;
 
 const COLUMNS: readonly string[] = ORDER_COLUMNS;
@@ -225,7 +225,7 @@ async function* ndjsonLines(input: Readable): AsyncGenerator<ImportLine> {
   }
 }
 
-/** Reads lines of UTF-8; a line without text is too long. `node:readline` has no limit, and splits at U+2028. */
+/** Yields lines of UTF-8; a line that is too long has no `text`. `node:readline` has no limit and splits at U+2028. */
 async function* textLines(input: Readable): AsyncGenerator<{ line: number; text?: string }> {
   const decoder = new TextDecoder();
   let line = 0;

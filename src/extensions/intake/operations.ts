@@ -27,7 +27,7 @@ const orderBody = z
   })
   .meta({ examples: [{ external_order_id: 'shop-1001', asset: '0.25', from_currency: 'BTC', to_currency: 'EUR' }] });
 
-/** From 1 to 30: more look-ups at once show nothing more. Bodies are read with every digit of their numbers, so it is text. */
+/** From 1 to 30, because more look-ups at once show nothing more. Text, because numbers of a body keep every digit. */
 const MOST_REQUESTS = /^([1-9]|[12]\d|30)$/;
 
 const probedValue = named(

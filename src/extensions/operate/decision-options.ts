@@ -47,7 +47,7 @@ export async function confirmShown<Row>(rows: readonly Row[], columns: readonly 
   await confirm(question);
 }
 
-/** Any answer but yes, and the end of the input, is a no. Enter is a yes if the question has (Y/n). */
+/** Returns true for a yes. Enter is a yes if the question has (Y/n); the end of the input is a no. */
 export async function agrees(question: string, ...streams: ConstructorParameters<typeof Dialogue>): Promise<boolean> {
   using dialogue = new Dialogue(...streams);
   const atEnter = question.includes('(Y/n)') ? 'y' : 'n';

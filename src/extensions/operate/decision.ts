@@ -142,7 +142,7 @@ async function confirmed(
   return targets;
 }
 
-/** Names the account that has an order which is not in this one. */
+/** If an order is absent in this account, names the account that has the order. */
 async function* explained(results: AsyncIterable<OperatorResult>, { db }: Store, settings: AccountSettings) {
   for await (const result of results) {
     const isAbsent = result.kind === 'passed-over' && result.state === null;
@@ -150,7 +150,7 @@ async function* explained(results: AsyncIterable<OperatorResult>, { db }: Store,
   }
 }
 
-/** Prints each result at once: if the disk fills up in the middle, the printed results are the decisions that were made. */
+/** Prints each result at once, so that the printed results are the decisions that were made if the disk fills up. */
 async function printResults(results: AsyncIterable<OperatorResult>, asJson: boolean): Promise<void> {
   const all: OperatorResult[] = [];
   const codes = new Set<number>();

@@ -72,7 +72,7 @@ const holdsValue = named(
   { holds: [HOLD] },
 );
 
-/** Makes a decision once a key. The account heeds it at once. */
+/** Makes a decision once for each key. The account follows the decision at once. */
 async function decide(deps: CalledDeps, asked: readonly unknown[], work: Work<Result>): Promise<Result> {
   const result = await decideOnce(deps, asked, work);
   if (result.kind !== 'ok') return result;

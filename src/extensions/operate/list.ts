@@ -102,7 +102,7 @@ function defineShow(command: Command): void {
     });
 }
 
-/** Everything the database has of one order. Bodies stay text: parsing them here would round their amounts. */
+/** Reads everything that the database has about one order. Bodies stay text, because parsing would round amounts. */
 async function readAll(db: Database, account: string, externalOrderId: string) {
   const order = await readOrder(db, account, externalOrderId);
   if (order === undefined) return undefined;

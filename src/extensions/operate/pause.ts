@@ -32,7 +32,7 @@ const RESUME_EXAMPLES = [
   "resume --account all --reason 'the holidays are over'",
 ];
 
-/** A running daemon sees a pause and its end at once, because they stand in the database. */
+/** A running daemon sees a pause and its end at once, because the database has both. */
 export function define(command: Command): void {
   addReasonOptions(command);
   if (command.name() === 'pause') definePause(command);

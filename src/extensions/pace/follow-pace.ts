@@ -14,7 +14,7 @@ import { shortestCronGapMs } from './cron-gap.ts';
 import { paceSettings } from './settings.ts';
 import { withOverdue } from './status.ts';
 
-/** How long a plan counts: later another process may own the account. */
+/** How long a plan counts, in ms, because another process may own the account later. */
 const PLANNED_FOR_MS = 60 * 60_000;
 
 const LATE_MS = 60_000;
@@ -27,7 +27,7 @@ class SharedDemand {
     this.accounts = accounts;
   }
 
-  /** Look-ups a millisecond that one account may plan of `all`: the rest of the others, and an equal part in any case. */
+  /** Returns the look-ups a ms that an account may plan: what the others leave of `all`, at least an equal part. */
   leftFor(account: LearningPace, all: number, now: number): number {
     let left = all;
     for (const [other, { demand, at }] of this.#planned) {
@@ -74,7 +74,7 @@ export class LearningPace implements FollowPace {
     return (this.isEveryTick ? EVERY_TICK : this.learned).gapMs(order, sinceChangeMs);
   }
 
-  /** Without an order that waits the history would be read in vain. */
+  /** Learns only if an order waits, because the history would otherwise be read in vain. */
   async learnFirst(deps: PaceDeps, signal: AbortSignal): Promise<void> {
     if (this.isNew && (await isAnythingAwaited(deps.store.db, deps.account))) await this.learn(deps, signal);
   }
@@ -85,7 +85,7 @@ export class LearningPace implements FollowPace {
     lesson.end();
   }
 
-  /** The followed orders' number and ages decide the price of a look-up. */
+  /** The number and the ages of followed orders decide the price of a look-up. */
   async beginLesson(deps: PaceDeps, signal: AbortSignal): Promise<Lesson> {
     const history = await learnHistory(deps, this.history, signal);
     if (!signal.aborted) this.history = history;

@@ -8,7 +8,7 @@ export interface Learned {
   readonly changes: number;
   readonly lastId: number;
   readonly learner: PaceLearner;
-  /** An order that has not changed for longer is stuck; in milliseconds. */
+  /** Milliseconds. An order that has not changed for longer is stuck. */
   readonly stuckAfter: number;
 }
 
@@ -18,7 +18,7 @@ const PAGE = 1_000;
 const GROWTH = 1 / 50;
 const LEAST_GROWTH = 20;
 
-/** Reads stays from the newest changes; of their orders all earlier changes too. `from` is when this part of the history begins; null if it is all. */
+/** Reads stays from the newest changes. `from` is when this part of the history begins, null for the whole history. */
 export async function readHistory({ account, store, clock }: PaceDeps, signal: AbortSignal) {
   const stays: Stay[] = [];
   const known = new Set<string>();

@@ -5,12 +5,12 @@ import { AGE_BINS, binOf, gapMs, leaving, StayTimes } from './stay-times.ts';
 
 export const LONGEST_GAP_MS = 7 * 24 * 60 * 60_000;
 
-/** The bounds of each pace, and the budget of a learned one; times in milliseconds. */
+/** The bounds of each pace, and the budget of a learned pace; times in milliseconds. */
 export interface PaceLimits extends Budget {
-  /** An order is looked up no sooner than this, and no later than that, after its last look-up. */
+  /** An order is looked up from `leastMs` to `mostMs` after its last look-up. */
   readonly leastMs: number;
   readonly mostMs: number;
-  /** Between two ticks of `schedule.cron` an order that is due waits for the next one. */
+  /** The time between two ticks of `schedule.cron`: a due order waits for the next tick. */
   readonly tickMs?: number;
   /** A look-up is made once news is expected to be this late (`follow.worth`), or later if that would be too many. */
   readonly worthMs: number;
@@ -19,7 +19,7 @@ export interface PaceLimits extends Budget {
 export const MOST_STATUSES = 200;
 export const OTHERS = '';
 
-/** Orders of one status and one bin of age, each as at its last look-up: their number, the sum of their ages, and of 1 / gap. */
+/** Orders of one status and age bin, as at their last look-up: their number, and the sums of ages and of 1 / gap. */
 interface Followed {
   orders: number;
   ageMs: number;
@@ -34,13 +34,13 @@ interface LearnedStatus {
   readonly orders: number;
   readonly hazards: Float64Array;
   readonly priceMs: number;
-  /** Look-ups a millisecond of its orders, and how many of them are expected to leave it in that time. */
+  /** Look-ups a millisecond of the orders, and how many orders are expected to leave the status in a millisecond. */
   readonly demand: number;
   readonly news: number;
 }
 
 export interface LearnedPace extends Pace {
-  /** The price of a look-up in milliseconds of delay: the higher one, if accepted orders and existing orders have two. */
+  /** The price of a look-up in ms of delay; the higher price if accepted and existing orders have two prices. */
   readonly priceMs: number;
   readonly demand: number;
   readonly statuses: readonly LearnedStatus[];
@@ -63,7 +63,7 @@ export class PaceLearner {
     return new PaceLearner(this.#history, this.#historyFrom);
   }
 
-  /** Adds an order from its last change to its last look-up, within the history: older orders would hide how soon others leave. */
+  /** Adds an order from its last change to its last look-up; time before the history would hide quick changes. */
   addOrder(order: FollowedOrder, now: Date): void {
     const { changedAt, lastLookupAt, nextActionAt } = order;
     const facts = this.#factsOf(statusKey(order));
@@ -145,8 +145,8 @@ function newFacts(times = new StayTimes()): StatusFacts {
 type StatusGroup = PacedGroup & { readonly orders: number; readonly news: number };
 
 /**
- * The orders of a bin count as alike. After a gap, n·F(gap) / gap a millisecond are found to have left; as many will
- * come, and each takes 1 / F look-ups at another gap.
+ * The orders of a bin count as alike. After a gap, n·F(gap) / gap orders a millisecond are found to have left. As many
+ * orders will come, and each takes 1 / F look-ups at another gap.
  */
 function groupsOf({ followed }: StatusFacts, hazards: Float64Array, limits: PaceLimits): readonly StatusGroup[] {
   const atTicks = { ...limits, leastMs: Math.max(limits.leastMs, limits.tickMs ?? 0) };
@@ -175,7 +175,7 @@ interface Budget {
   readonly rate: number;
 }
 
-/** The highest price of a look-up in ms of delay. Beyond it, due orders wait: that costs new orders less. */
+/** The highest price of a look-up in ms of delay. Beyond this price due orders wait, which costs new orders less. */
 const HIGHEST_MS = 60 * 60_000;
 const PRECISION = 0.01;
 const RESERVED = 0.2;
@@ -188,8 +188,8 @@ export function demandAt(groups: readonly PacedGroup[], priceMs: number): number
 
 /**
  * Solves the lowest price of at least `leastMs` at which the groups take no more than `budget`. If look-ups at any
- * price leave less than a fifth of it, the others have that fifth all the same, within the rate: many old orders must
- * not starve new ones.
+ * price leave less than a fifth of the budget, the other look-ups still get that fifth, within the rate, so that many
+ * old orders do not starve new orders.
  */
 export function solvePrice(groups: readonly PacedGroup[], { budget, rate }: Budget, leastMs: number): number {
   const atMost = demandAt(groups, HIGHEST_MS) + RESERVED * budget;

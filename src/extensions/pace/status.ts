@@ -12,7 +12,7 @@ export interface FollowedOrder extends PacedOrder {
   readonly nextActionAt: string;
 }
 
-/** The text by which orders that wait for the same are known. An accepted pre-order has no record yet. */
+/** Returns the same text for orders that wait for the same change. An accepted pre-order has no record yet. */
 export function statusKey({ state, orderStatus, cryptoStatus, fiatStatus }: PacedOrder): string {
   return state === 'accepted' ? state : JSON.stringify([state, orderStatus, cryptoStatus, fiatStatus]);
 }
@@ -31,7 +31,7 @@ export function withOverdue(known: OverdueLookups | undefined, orders: readonly 
   return { orders: (known?.orders ?? 0) + due.length, since: new Date(sinceMs) };
 }
 
-/** A change of the state or of a status of an order, by the columns of `events`; times in milliseconds of UTC, NaN if they cannot be read. */
+/** A change of an order's state or status, as in `events`; times in ms of UTC, NaN if they cannot be read. */
 export interface StatusEvent {
   readonly id: number;
   readonly field: string;
@@ -64,7 +64,7 @@ export const CHANGE_FIELDS = Object.keys(COLUMNS) as ChangeField[];
 export function staysOf(events: readonly StatusEvent[], fromId: number): Stay[] {
   const stays: Stay[] = [];
   const changes = changesOf(events);
-  // Of a long history the beginning is not read.
+  // The beginning of a long history is not read.
   const isWhole = changes[0]?.some(({ field, oldValue }) => field === 'state' && oldValue === 'pending') === true;
   const known: Known = isWhole ? { orderStatus: null, cryptoStatus: null, fiatStatus: null } : {};
   let enteredAt: number | undefined;
@@ -81,7 +81,7 @@ export function staysOf(events: readonly StatusEvent[], fromId: number): Stay[] 
 
 type Known = { -readonly [Column in keyof PacedOrder]?: string | null };
 
-/** The order as it was; undefined if that is not known, or it was looked up at no pace. */
+/** Returns the order as it was; undefined if it is not known or was looked up at no pace. */
 function pacedOrder({ state, orderStatus, cryptoStatus, fiatStatus }: Known): PacedOrder | undefined {
   if (state === 'accepted') return { state, orderStatus: null, cryptoStatus: null, fiatStatus: null };
   const isKnown = orderStatus !== undefined && cryptoStatus !== undefined && fiatStatus !== undefined;

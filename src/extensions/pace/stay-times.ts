@@ -4,7 +4,7 @@ const GROWTH = 1.45;
 
 export const AGE_BINS = 40;
 
-/** The beginnings of the bins of age, in milliseconds: 0, then 5 s × 1.45ⁿ up to 80 days. The last one has no end. */
+/** The beginnings of the bins of age, in milliseconds: 0, then 5 s × 1.45ⁿ up to 80 days. The last bin has no end. */
 export const BIN_STARTS: readonly number[] = Array.from({ length: AGE_BINS }, (_, bin) =>
   bin === 0 ? 0 : FIRST_MS * GROWTH ** (bin - 1),
 );
@@ -13,7 +13,7 @@ export function binEnd(bin: number): number {
   return BIN_STARTS[bin + 1] ?? Number.POSITIVE_INFINITY;
 }
 
-/** The bin of an age in milliseconds; the first one for an age below 0. */
+/** Returns the bin of an age in milliseconds; the first bin for an age below 0. */
 export function binOf(ageMs: number): number {
   if (ageMs < FIRST_MS) return 0;
   const guess = Math.min(AGE_BINS - 1, 1 + Math.floor(Math.log(ageMs / FIRST_MS) / Math.log(GROWTH)));
@@ -22,14 +22,14 @@ export function binOf(ageMs: number): number {
   return ageMs >= binEnd(guess) ? guess + 1 : guess;
 }
 
-/** A time in a status that has ended, in milliseconds since it began: it was still there at `from`, and no more at `to`. */
+/** An ended stay in a status, in ms since its beginning: the order was still there at `from`, and not at `to`. */
 export type EndedStay = { readonly from: number; readonly to: number };
 
 const PRIOR_ENDS = 0.7;
 const PRIOR_AGE_MS = 30_000;
 export const LONGEST_MS = 2 * (BIN_STARTS.at(-1) ?? 0);
 
-/** The assumption about each bin while nothing is known: a hazard of 0.7 / (age + 30 s), as if one order had been watched through it. */
+/** The prior of each bin: a hazard of 0.7 / (age + 30 s), as if one order had been watched through the bin. */
 const PRIOR = BIN_STARTS.map((start, bin) => {
   const end = Math.min(binEnd(bin), LONGEST_MS);
   return { ends: PRIOR_ENDS * Math.log((end + PRIOR_AGE_MS) / (start + PRIOR_AGE_MS)), watchedMs: end - start };
@@ -53,7 +53,7 @@ export class StayTimes {
     return this.#stays;
   }
 
-  /** Spreads the unseen end of a stay between the two looks: an order that is looked at once an hour does not teach that orders stay an hour. */
+  /** Spreads the unseen end of a stay between two looks, so that hourly looks do not teach stays of an hour. */
   ended({ from, to }: EndedStay): void {
     if (!(to >= 0 && to <= LONGEST_MS)) return;
     const first = Math.min(Math.max(0, from), to);
@@ -74,7 +74,7 @@ export class StayTimes {
     }
   }
 
-  /** Counts an order that was in the status from its age `fromMs`, from which on its end would be known, to `untilMs` at least. */
+  /** Counts an order in the status from age `fromMs`, when its end would first be known, to at least `untilMs`. */
   watched(untilMs: number, fromMs = 0): void {
     const until = Math.min(untilMs, LONGEST_MS);
     const from = Math.max(0, fromMs);
@@ -109,7 +109,7 @@ export function lasting(hazards: Float64Array, ageMs: number, ms: number): numbe
   return Math.exp(-passed(hazards, ageMs, ms));
 }
 
-/** The part of them that ends within `ms`; exact for the smallest chance too. */
+/** Returns the part of stays that ends within `ms`, exact for the smallest chances too. */
 export function leaving(hazards: Float64Array, ageMs: number, ms: number): number {
   return -Math.expm1(-passed(hazards, ageMs, ms));
 }
@@ -124,15 +124,15 @@ function passed(hazards: Float64Array, ageMs: number, ms: number): number {
 }
 
 /**
- * The time after which an order is looked up again that was in its status at the age `ageMs`, of at most `mostMs`; it rises
- * with the price.
+ * Returns the time, at most `mostMs`, until an order at the age `ageMs` in its status is looked up again. The time
+ * rises with the price.
  *
- * An order leaves a status once, and waits there until that is seen. With F the distribution of the time until it leaves, and
- * a price C of a look-up in milliseconds of delay, look-ups every x cost (C + ∫₀ˣF) / F(x) until one of them finds the change.
- * If the hazard h is constant, the cost is least when the sum of the hazard, u = h·x, has e^u − 1 − u = h·C. So an order is
- * looked up once the hazard that it has passed through, of all bins on the way, is enough by the hazard of the bin that it has
- * come to. If orders leave no more, little is enough: a change is seen at once. (With x in the place of F(x), the cost of each
- * moment, a stay that is shorter than the price would never be looked up.)
+ * An order leaves a status once, and waits there until a look-up sees the change. With F the distribution of the time
+ * until it leaves, and a price C of a look-up in milliseconds of delay, look-ups every x cost (C + ∫₀ˣF) / F(x) until
+ * one of them finds the change. If the hazard h is constant, the cost is least when the sum of the hazard, u = h·x, has
+ * e^u − 1 − u = h·C. So an order is looked up once the hazard of all bins that it has passed is enough by the hazard of
+ * the bin that it has reached. If orders leave no more, little is enough: a change is seen at once. (With x in the
+ * place of F(x), the cost of each moment, a stay that is shorter than the price would never be looked up.)
  */
 export function gapMs(hazards: Float64Array, ageMs: number, priceMs: number, mostMs: number): number {
   let sum = 0;

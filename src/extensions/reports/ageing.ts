@@ -180,7 +180,7 @@ function chartOf(byStatus: readonly AgeGroup[]): readonly Chart[] {
   return waitingChart(rows, 'details');
 }
 
-/** Since when orders are in their state, by state, order status and pair. It keeps 8 bytes an order, and the oldest of some states whole. */
+/** Groups orders by state, order status and pair. Takes 8 bytes an order, and keeps the oldest of some states whole. */
 export class Ages {
   readonly #states: readonly string[];
   readonly #limit: number;
@@ -204,7 +204,7 @@ export class Ages {
     this.orders += 1;
     if (!this.#states.includes(state)) return;
     this.#oldest.push(order);
-    // Now and then only: an order costs no search among the oldest.
+    // Sorted only now and then, so that an order costs no search among the oldest.
     if (this.#oldest.length >= 2 * this.#limit + 1_000) this.#oldest = [...this.oldest()];
   }
 

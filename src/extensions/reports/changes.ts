@@ -9,7 +9,7 @@ const COLUMNS: readonly Column[] = [
   { key: 'field', label: 'Field', kind: 'text' },
   { key: 'old_value', label: 'From', kind: 'text', rank: 1 },
   { key: 'new_value', label: 'To', kind: 'text' },
-  // As the exchange wrote it, whatever that is.
+  // Any text that the exchange wrote.
   { key: 'exchange_time', label: 'Date of the exchange', kind: 'text', rank: 3 },
   { key: 'source', label: 'Source', kind: 'text', rank: 3 },
   { key: 'actor', label: 'Who', kind: 'text', rank: 2 },

@@ -10,7 +10,7 @@ import { counted, compareTexts } from '../documents/words.ts';
 
 const MOST_CURRENCIES = 6;
 
-/** Some of the orders of one pair, asset position, state, status and outcome: `asset` is their exact sum, without those whose asset is unreadable. */
+/** Orders with the same pair, position, state, status and outcome. `asset` is the exact sum of the readable amounts. */
 export interface SummaryPart extends AmountRow {
   readonly account: string;
   readonly state: string;
@@ -36,7 +36,7 @@ export const SUMMARY_COLUMNS = [
   { key: 'unreadable', label: 'Not in the sum', kind: 'count', rank: 2 },
 ] as const satisfies readonly Column[];
 
-/** Amounts that paid and amounts that failed are never added, nor amounts that may be in two currencies. */
+/** Returns a row for each group. Amounts of different outcomes or of two possible currencies are never added. */
 export function summarize(parts: readonly SummaryPart[], isByAccount = false) {
   const named = parts.map((part) => {
     const { account, state, order_status: status, asset_position: position } = part;

@@ -101,7 +101,7 @@ async function storesOf(store: Store, account: string | undefined, { accounts }:
   return (account === undefined ? [...new Set(known)] : [account]).map((name) => store.forAccount(name));
 }
 
-/** Returns undefined for several accounts. A SQLite file has one mark for all. */
+/** Returns undefined for several accounts. A SQLite file has one mark for all accounts. */
 function accountAccepted(command: Command, { database, accounts }: Config): string | undefined {
   if (database.kind === 'postgres') return accountFilterOf(command, { accounts });
   if (accountGiven(command) !== undefined)
@@ -109,7 +109,7 @@ function accountAccepted(command: Command, { database, accounts }: Config): stri
   return accounts.length === 1 ? accounts[0]?.name : undefined;
 }
 
-/** The time that is missing in any of the accounts; an end that is unknown for one of them is null. */
+/** Joins the results: the time that is missing in any account. An end that one account does not know is null. */
 function inAll(accepted: readonly AcceptedRestore[]): AcceptedRestore {
   const timesOf = (end: 'from' | 'to') => {
     const times = accepted.flatMap(({ missing }) => missing[end] ?? []);

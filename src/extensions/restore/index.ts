@@ -2,7 +2,7 @@ import type { Extension } from '../../cli/extension.ts';
 
 const db = () => import('./db.ts');
 
-/** Copies of the database, and what follows when one is put back. */
+/** Copies of the database, and the acceptance of a copy that was put back. */
 export const restore: Extension = {
   name: 'restore',
   commands: {

@@ -15,7 +15,7 @@ import { countDoubtful, tellFailOver } from '../../store/tables/fail-overs.ts';
 import { trackingOf } from '../../store/orders/order-columns.ts';
 import { newestEventTime, forgetMove } from './tables/counts.ts';
 
-/** No process owns the accounts meanwhile, and the store is opened as a restored one. */
+/** The store must be opened as a restored store. */
 type RestoreDeps = Assuming & Pick<FlowDeps, 'store'> & { readonly accounts: readonly string[] };
 
 type Acceptance = Readonly<{ actor: string; reason: string; isNothingSent: boolean }>;
@@ -24,8 +24,8 @@ export type AcceptedRestore = Readonly<{ missing: MissingTime; orders: number }>
 const PAGE = 200;
 
 /**
- * Pauses creates, makes every order unknown that may have been sent since, and then writes the mark of this database.
- * Nothing else can write before that, so that an interrupted run is repeated.
+ * Pauses creates, makes every order that may have been sent since unknown, and then writes the mark of this database.
+ * Until then nothing else can write, so an interrupted run must be repeated.
  */
 export async function acceptRestore(deps: RestoreDeps, acceptance: Acceptance): Promise<AcceptedRestore> {
   const { store, clock } = deps;
@@ -40,8 +40,8 @@ export async function acceptRestore(deps: RestoreDeps, acceptance: Acceptance): 
   const others = store.mark.account === undefined ? await accountsIn(store.db, 'merchant_orders') : [];
   for (const account of new Set([...deps.accounts, ...others])) {
     await store.writer.write(async (tx) => {
-      // An owner that still runs, by another path of the database, sees the new generation. It is above all that the mark
-      // has named, so that another copy of that time is older than the new mark.
+      // An owner that still runs, by another path of the database, sees the new generation. This generation is above
+      // any that the mark named, so another copy of that time is older than the new mark.
       await nextGeneration(tx, account, mark?.generation);
       // A database whose orders were moved away is in use again.
       await forgetMove(tx);
@@ -80,7 +80,7 @@ async function assumeAllSent(deps: RestoreDeps, account: string, { actor, reason
   const sent = (fromId = '') => orderIds(store.db, { account, states: ['unknown', 'held'], fromId, limit: PAGE });
   for await (const ids of pagesAfter(PAGE, sent)) orders += await assume(ids);
   for (const state of LEFT) {
-    // Ids that are not valid Unicode are never assumed sent: they come again in each page.
+    // Ids that are not valid Unicode are never assumed sent, so these ids come again in each page.
     for (let unreadable = 0; ;) {
       const limit = PAGE + unreadable;
       const some = await findOrders(store.db, { account, state, by: 'due', limit }, ['external_order_id']);
@@ -95,10 +95,10 @@ async function assumeAllSent(deps: RestoreDeps, account: string, { actor, reason
 }
 
 type DecisionDeps = Pick<FlowDeps, 'account' | 'store' | 'clock'>;
-/** Without `ids` it is about all orders that the fail-over left in doubt. */
+/** Without `ids` the answer is about all orders that the fail-over left in doubt. */
 type Answer = Readonly<{ isSent: boolean; actor: string; reason: string; ids?: readonly string[] | undefined }>;
 
-/** Accepts orders that a fail-over left in doubt, or makes them pending. Returns their number, and the number still in doubt. */
+/** Accepts orders that a fail-over left in doubt, or makes them pending. Returns how many, and how many are left. */
 export async function decideFailOver({ account, store, clock }: DecisionDeps, failOver: FailOver, answer: Answer) {
   const { isSent, reason, actor } = answer;
   let orders = 0;

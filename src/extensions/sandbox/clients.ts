@@ -109,7 +109,7 @@ export class Clients {
   }
 }
 
-/** Courses of a verification. The interface shows only NOT_VERIFIED (§3); the other statuses and all times are invented. */
+/** Courses of a verification. The interface shows only NOT_VERIFIED (§3); other statuses and times are invented. */
 const VERIFICATIONS = {
   verified: { 5_000: 'PENDING', 15_000: 'VERIFIED' },
   refused: { 5_000: 'PENDING', 15_000: 'REFUSED' },
@@ -128,7 +128,7 @@ export const EMAIL_INPUTS: readonly (readonly [input: string, effect: string])[]
   ['photos-NAME-…', `how its photos are delivered: ${PHOTO_ODDITIES.join(', ')}`],
 ];
 
-/** Numbers that card networks publish for tests; no real card has them. */
+/** Numbers that card networks publish for tests. No real card has such a number. */
 const TEST_CARDS = [
   ['VISA', '4111111111111111'],
   ['VISA', '4242424242424242'],

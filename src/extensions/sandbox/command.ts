@@ -35,7 +35,7 @@ const TAMPERING_HELP = itemList(
     `${finding}: ${what}${needs === undefined ? '' : ` (rows with ${needs})`}`,
   ]),
 );
-/** `order-sync init --sandbox` uses it. */
+/** `order-sync init --sandbox` uses this key. */
 const USUAL_KEY = 'sandbox-key';
 const FORGETS = `It forgets its orders when it ends. To a sandbox that is started again they are
 unknown, so each order that was open gets the finding ORDER_VANISHED.`;
@@ -119,7 +119,7 @@ export function define(command: Command): void {
       const sandbox = await startSandbox({
         ...given,
         ...(options.rate && { rate: options.rate }),
-        // Never the number of an earlier sandbox: a database would take its order for a replaced one.
+        // Never a number of an earlier sandbox, because a database would then take the order for a replaced order.
         firstNumber: Math.floor((clock.now().getTime() - Date.parse('2026-01-01T00:00:00.000Z')) / 10),
         random: seededRandom(seed),
         scenarioOf: (id) => scenarioNamedIn(id, scenarios) ?? everyOrders,

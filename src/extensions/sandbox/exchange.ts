@@ -12,7 +12,7 @@ export interface SandboxOptions extends OrderOptions, ClientOptions {
   readonly photoUrl?: string | undefined;
 }
 
-/** An exchange to run against: all of §4, with §5 and §7. It does no input or output by itself. */
+/** An exchange to run against: all of §4, with §5 and §7. Does no input or output. */
 export class SandboxExchange {
   photoUrl: string | undefined;
   readonly orders: Orders;

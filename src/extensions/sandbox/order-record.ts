@@ -115,7 +115,7 @@ const FIAT = ['EUR', 'USD', 'GBP', 'CHF', 'PLN', 'CZK'];
 const WORTH = new Map(Object.entries({ BTC: '61234.56', ETH: '2345.678', USDT: '0.92', USD: '0.92', GBP: '1.17' }));
 const RATIO_DIGITS = 8;
 const FEE = '0.001';
-/** Of the input amount, in percent. */
+/** Percent of the input amount. */
 const REWARD_PERCENT = '0.5';
 
 export function exchangeTypeOf({ fromCurrency, toCurrency }: Pair): 'BUY' | 'SELL' {

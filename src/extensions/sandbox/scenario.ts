@@ -12,9 +12,9 @@ export interface OddAnswers {
   /** Answers a create; `isTaken`: the pre-order is made. */
   readonly create?: { readonly isTaken: boolean; answer(turn: number): SandboxAnswer };
   readonly absent?: (turn: number) => SandboxAnswer;
-  /** Answers a look-up of an order; `older` is its record as it was before its last change. */
+  /** Answers a look-up of an order; `older` is the record as it was before the last change. */
   readonly record?: (record: Fields, older: Fields, turn: number) => SandboxAnswer;
-  /** Only the first order that is looked up is answered so. */
+  /** True if only the first order that is looked up gets this answer. */
   readonly isOfOneOrder?: boolean;
   readonly spelling?: (externalOrderId: string) => string;
 }

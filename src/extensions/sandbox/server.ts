@@ -41,7 +41,7 @@ function namesFault(externalOrderId: string | undefined): externalOrderId is str
 
 /**
  * An external order id `fault-<name>-…` has that fault on its first create, and `fault-lookup-<name>-…` on its first
- * look-up. An id that names its tampering has none, so that it alone causes findings. Other faults are drawn from the plan.
+ * look-up. An id that names a tampering has no fault, because other findings might result. Other faults are drawn.
  */
 export function decideFault(plan: FaultPlan, request: FaultedRequest, random: () => number): Fault | undefined {
   const { call, externalOrderId, isFirst } = request;
@@ -132,7 +132,7 @@ interface SandboxServerOptions extends SandboxOptions {
 }
 
 export async function startSandbox(options: SandboxServerOptions) {
-  /** By key: no merchant sees the orders of another. */
+  /** An exchange for each key, because no merchant sees the orders of another. */
   const exchanges: ReadonlyMap<string, SandboxExchange> = new Map(
     [options.apiKey, ...(options.otherKeys ?? [])].map((apiKey, index) => {
       const merchant = index === 0 ? options : { ...options, apiKey, merchantId: `merchant-${index + 1}` };

@@ -7,7 +7,7 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 export interface Tampering {
   readonly what: string;
-  /** The only class of findings that it causes. */
+  /** The only class of findings that the tampering causes. */
   readonly finding: FindingClassName;
   /** The column of the row that must be filled for the finding. */
   readonly needs?: 'crypto_address' | 'payment_token' | 'provider_type';

@@ -2,7 +2,7 @@ import { Argument, type Command, type Option } from 'commander';
 import { ConfigError, loadConfig } from '../../settings/config.ts';
 import { configOptions } from '../../cli/shared/options.ts';
 
-/** Each shell asks the program. Commander takes the first `--` for the program and the second for the command `completion`. */
+/** Each shell asks the program. Commander takes the first `--` itself, and the second for `completion`. */
 const SCRIPTS = {
   bash: `# Completion of order-sync for bash: source <(order-sync completion bash)
 _order_sync() {
@@ -40,7 +40,7 @@ complete -c order-sync -f -a '(__order_sync_offered)'
 } as const;
 type Shell = keyof typeof SCRIPTS;
 
-/** How a shell takes the text of what is offered, behind it; bash takes none. */
+/** The separator before the text of an offer; bash shows no text. */
 const TEXT_AFTER: Readonly<Record<Shell, string | undefined>> = { bash: undefined, zsh: ':', fish: '\t' };
 
 const MOST_ACCOUNTS = 500;
@@ -123,7 +123,7 @@ function offered(names: readonly string[]): readonly Offer[] {
   return names.map((name) => ({ name, text: '' }));
 }
 
-/** The accounts of the settings that the words name; none if the settings are wrong, which other commands say. */
+/** Returns the accounts of the settings that the words name; none if the settings are wrong. */
 async function accountNames(command: Command, words: readonly string[]): Promise<readonly string[]> {
   const { file, ...options } = await configOptions(command);
   const at = words.indexOf('--config');

@@ -63,7 +63,7 @@ function defineCheck(command: Command): void {
     });
 }
 
-/** Says that the settings are right, and which do not fit together. Throws `ConfigError` with everything that is wrong. */
+/** Says that the settings are right, and warns of contradictions. Throws `ConfigError` with all that is wrong. */
 export function checkSettings(options: ConfigOptions, asJson: boolean): void {
   const { config, warnings } = rightSettings(options, asJson);
   const { exchange, database, accounts } = config;
@@ -96,7 +96,7 @@ export function rightSettings(options: ConfigOptions, asJson: boolean) {
 
 type AccountWithKey = ReturnType<typeof requireExchange<AccountConfig>>;
 
-/** The accounts with their keys. Throws `ConfigError` with every key that cannot be read: each stops its account. */
+/** Returns the accounts with keys. Throws `ConfigError` with every unreadable key, because each stops its account. */
 function withKeys({ accounts }: Config): AccountWithKey[] {
   const problems: ConfigError['problems'][number][] = [];
   const complete = accounts.flatMap((account) => {
@@ -113,7 +113,7 @@ function withKeys({ accounts }: Config): AccountWithKey[] {
   return complete;
 }
 
-/** Names accounts with one key that do not share the limit of their rate, as the exchange has one for the key. */
+/** Names accounts that share a key but not a rate group, because the exchange may limit the rate by key. */
 function sharedKeys(accounts: readonly AccountWithKey[]): readonly string[] {
   const byKey = Map.groupBy(accounts, ({ exchange }) => exchange.apiKey);
   return [...byKey.values()].flatMap((all) => {

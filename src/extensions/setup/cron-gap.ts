@@ -5,7 +5,7 @@ const YEARS_FROM = Date.UTC(2024, 0, 1);
 /** In nine years every date comes twice. */
 const GAP_DAYS = 9 * 366;
 
-/** The longest time between two ticks of a cron expression, in ms; infinite for one that ticks less than twice in nine years. */
+/** The longest time between two ticks of a cron expression, in ms; infinite below two ticks in nine years. */
 export function longestCronGapMs(expression: string): number {
   const { fields } = validateDetailed(expression);
   if (fields === undefined) return Number.POSITIVE_INFINITY;

@@ -2,7 +2,7 @@ import type { Extension } from '../../cli/extension.ts';
 
 const config = () => import('./config.ts');
 
-/** Making the settings and looking at them, and completion for shells. */
+/** Makes and shows the settings, and completes commands in shells. */
 export const setup: Extension = {
   name: 'setup',
   commands: {

@@ -62,7 +62,7 @@ export function define(command: Command): void {
     .action(async (options: InitOptions) => {
       const places = await configOptions(command);
       let plan = await planned(places, options);
-      // A signal does not stop it in the middle.
+      // A signal does not stop the set-up in the middle.
       stopSignal();
       for (let tries = 1; !(await isSetUp(command, places, plan, { ...options, isLast: tries >= TRIES })); tries += 1)
         plan = await planned(places, { database: plan.place, intoExisting: plan.intoExisting });
@@ -97,7 +97,7 @@ async function planned(places: ConfigOptions, options: InitOptions): Promise<Pla
   return await planOf(places, options, (...asked) => dialogue.ask(...asked));
 }
 
-/** Makes all of it. Disposing of the result leaves nothing of it behind but tables in a database of PostgreSQL. */
+/** Makes everything. Disposing of the result removes everything but tables in a database of PostgreSQL. */
 async function make({ settingsFile, settings, secrets, intoExisting }: Plan, places: ConfigOptions, command: Command) {
   await using undo = new AsyncDisposableStack();
   const folder = (path: string) => {
@@ -107,12 +107,12 @@ async function make({ settingsFile, settings, secrets, intoExisting }: Plan, pla
   const file = (path: string, content: string) => {
     folder(path);
     const made = openSync(path, 'wx', 0o600);
-    // Also if the disk has no room for all of it.
+    // Deferred before writing, because the disk may lack room for the content.
     undo.defer(() => rmSync(path, { force: true }));
     writeFileSync(made, content);
     closeSync(made);
   };
-  // The settings first: of two at once one fails here, before it could take the database of the other away.
+  // The settings come first, so that one of two concurrent runs fails here, before it touches the other's database.
   file(settingsFile, `${headOf(settingsFile)}${stringify(settings)}`);
   for (const [path, value] of secrets) file(path, `${value}\n`);
   const { database } = loadConfig({ ...places, requireExchange: false });
@@ -129,7 +129,7 @@ async function make({ settingsFile, settings, secrets, intoExisting }: Plan, pla
   return undo.move();
 }
 
-/** Asks the exchange with each key. Returns why one is of no use, or undefined. */
+/** Asks the exchange with each key. Returns why a key is of no use, or undefined. */
 async function refusalOf(command: Command, places: ConfigOptions): Promise<CommandError | undefined> {
   const config = loadConfig({ ...places, requireExchange: true });
   for (const { name } of config.accounts) {

@@ -22,7 +22,7 @@ const STATUSES = {
 const ADDRESS = 'Address of the exchange (Enter if you have none yet, for the sandbox): ';
 const ACCOUNTS = 'Accounts at the exchange, such as shop-1,shop-2 (Enter if you have one): ';
 const PLACE = `Database: a file, or postgres://USER:PASSWORD@HOST/DATABASE [${DATABASE}]: `;
-/** Settings that `init` writes: a variable of one of them would override the file. */
+/** Settings that `init` writes. A variable for any of these settings would override the file. */
 const WRITTEN = ['exchange.baseUrl', 'exchange.apiKey', 'database.url'];
 
 export interface InitOptions {
@@ -38,7 +38,7 @@ export type Plan = Awaited<ReturnType<typeof planOf>>;
 
 type Ask = Dialogue['ask'];
 
-/** Gathers what to make; asks for what the options leave open. Throws before anything is made. */
+/** Gathers what to make, and asks for what the options leave open. Throws before anything is made. */
 export async function planOf(places: ConfigOptions, options: InitOptions, ask: Ask = noTerminal) {
   const settingsFile = settingsFileOf(places);
   checkVariables(places);

@@ -7,7 +7,7 @@ import { schemaOf, type SchemaOptions } from '../../settings/schema.ts';
 
 type JsonSchema = Record<string, unknown>;
 
-/** JSON Schema (draft 7) of a file of settings: types from the settings, texts and defaults from config/default.yaml. */
+/** Returns the JSON Schema (draft 7) of a settings file, with the texts and defaults of config/default.yaml. */
 export function settingsSchema(options: SchemaOptions): JsonSchema {
   const schema = schemaOf(options);
   const { $schema, ...all } = jsonSchemaOf(schema.general.type);
@@ -19,7 +19,7 @@ export function settingsSchema(options: SchemaOptions): JsonSchema {
   };
   (all['properties'] as JsonSchema)['accounts'] = accounts;
   describe(all, { withDefaults: true });
-  // A setting that an account does not have is as the general settings have it.
+  // No defaults: a setting that an account leaves out has the value of the general settings.
   describe(account, { withDefaults: false });
   return { $schema, title: 'Settings of order-sync', ...all };
 }

@@ -5,7 +5,7 @@ import { read } from '../../settings/config.ts';
 
 export type ConfigSource = Readonly<Record<'setting' | 'value' | 'source', string>>;
 
-/** Every setting with its value and source, secrets hidden. Throws ConfigError when one of them is wrong. */
+/** Returns every setting with its value and source, secrets hidden. Throws `ConfigError` if a setting is wrong. */
 export function configSources(options: ConfigOptions): ConfigSource[] {
   const layers = readLayers(options);
   read(layers, false);

@@ -6,12 +6,12 @@ import { NoOwnerError, overFetch, Route, type Received } from './transport.ts';
 interface CommonOptions {
   /** The name of the account, as the settings of order-sync have it; `default` if left out. */
   readonly account?: string | undefined;
-  /** How long a request may take with its repetitions; 30,000 if left out. */
+  /** Milliseconds for a request and its repetitions; 30,000 if left out. */
   readonly timeoutMs?: number | undefined;
 }
 
 interface UrlOptions extends CommonOptions {
-  /** The secret of a token. It is sent to these addresses alone. */
+  /** The secret of a token. Sent only to these addresses. */
   readonly token?: string | undefined;
   readonly fetch?: typeof fetch | undefined;
   readonly socket?: never;
@@ -19,18 +19,18 @@ interface UrlOptions extends CommonOptions {
 
 export type OrderSyncOptions =
   | (UrlOptions & { readonly url: string | URL; readonly urls?: never })
-  /** The addresses of several workers: any of them reads, and the one that drives the account is found by itself. */
+  /** The addresses of several workers. Any worker answers reads; the owner of the account is found automatically. */
   | (UrlOptions & { readonly urls: readonly (string | URL)[]; readonly url?: never })
   /** The path of the control socket. */
   | (CommonOptions & { readonly socket: string; readonly url?: never; readonly urls?: never });
 
 export interface CallOptions {
-  /** Takes the request back. The promise then rejects with the reason of the signal. */
+  /** Cancels the request. The promise then rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number | undefined;
 }
 
-/** A request of the same key is done once, also if it is asked for again. A random key is made if none is given. */
+/** A request with the same key is done once, even if it is sent again. Without a key, a random key is made. */
 export interface DecisionOptions extends CallOptions {
   readonly idempotencyKey?: string | undefined;
 }
@@ -39,11 +39,11 @@ export interface DecisionOptions extends CallOptions {
 export interface Operation {
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  /** It may be sent again: it reads, or what it does is done once. */
+  /** True if the request may be sent again: it only reads, or is done once. */
   readonly isSafe?: boolean;
-  /** It bears an Idempotency-Key. */
+  /** True if the request has an Idempotency-Key. */
   readonly isKeyed?: boolean;
-  /** Its numbers are of the exchange: they become text, with every digit. */
+  /** True if the numbers come from the exchange: they become text, with every digit. */
   readonly isExact?: boolean;
 }
 
@@ -108,7 +108,7 @@ export class Asker {
     }
   }
 
-  /** Returns an answer that has begun. `limit` limits the time until then, and ends the answer when it is ended. */
+  /** Returns when the answer begins. Ending `limit` ends the answer too. */
   async open(operation: Operation, input: Input, limit: TimeLimit): Promise<Received> {
     limit.restart(this.#timeoutMs);
     return await this.#answer(operation, input, limit, (received) => received);
@@ -174,7 +174,7 @@ function errorOf(error: unknown, isRead: boolean): OrderSyncError {
   return new OrderSyncError(kind, `order-sync ${said}: ${message}`, { cause });
 }
 
-/** How long to wait before a request that may be sent again is sent again; undefined if it is not. */
+/** Returns the wait before the next try, in ms; undefined if there is none. */
 function waitOf(error: unknown, retries: number): number | undefined {
   if (!(error instanceof OrderSyncError)) return undefined;
   // An account that changes hands has an owner again in a moment.
@@ -201,7 +201,7 @@ function pathOf({ path }: Operation, { ids = [], query = {} }: Input): string {
   return `${filled}?${pairs.join('&')}`;
 }
 
-/** A part `.` or `..` would be taken out of an address, and an empty one would make it another. */
+/** Refuses `.`, `..` and an empty id, because these would change the address. */
 function partOf(id: string): string {
   if (/^\.{0,2}$/.test(id)) throw new OrderSyncError('unusable', `${JSON.stringify(id)} cannot be an id`);
   return encoded(id);
@@ -217,7 +217,7 @@ function encoded(text: string): string {
 
 const NUMBER = /-?\d[\d.eE+-]*/g;
 
-/** Makes each number of a JSON text a string, so that it keeps its digits when it is parsed. Takes time in proportion to the text. */
+/** Makes each number of a JSON text a string, to keep all digits. Takes time in proportion to the text. */
 export function numbersAsText(json: string): string {
   let written = '';
   for (let at = 0; ;) {

@@ -14,7 +14,7 @@ export type * from './event.ts';
 export type * from './values.ts';
 
 interface Reason {
-  /** Why, for people: the history keeps it. */
+  /** Text for people, which the history keeps. */
   readonly reason: string;
 }
 
@@ -36,7 +36,7 @@ const write = (path: string): Operation => ({ method: 'POST', path });
 const writeExact = (path: string): Operation => ({ ...write(path), isExact: true });
 const writeKeyed = (path: string): Operation => ({ ...write(path), isSafe: true, isKeyed: true });
 
-/** A shop's access to order-sync. It holds no connection open but while it waits for an answer. */
+/** A shop's access to order-sync. A connection is open only while an answer is awaited. */
 export class OrderSync {
   readonly orders: ReturnType<typeof ordersOf>;
   readonly preOrders: ReturnType<typeof preOrdersOf>;
@@ -57,12 +57,12 @@ export class OrderSync {
     this.decisions = decisionsOf(asker);
   }
 
-  /** How order-sync and the orders of the account are. */
+  /** Returns the state of order-sync and of the account's orders. */
   async status(options?: CallOptions): Promise<v.Status> {
     return await this.#asker.ask(read('/status'), {}, options);
   }
 
-  /** Runs one pass: each order that is due is sent or looked up. It ends after `timeoutMs`, 600,000 if left out. */
+  /** Runs one pass, which sends and looks up orders. The pass ends after `timeoutMs`, 600,000 if left out. */
   async sync({
     scope,
     signal,
@@ -79,7 +79,7 @@ export class OrderSync {
 
 function ordersOf(asker: Asker) {
   return {
-    /** Inserts an order. The same order may be added again; one of its id with other content is an `invalid` error (409). */
+    /** Inserts an order, once. Other content under the same id is an `invalid` error (409). */
     add: async (order: v.OrderToAdd, options?: CallOptions) =>
       await asker.ask<v.AddedOrder>({ ...write('/orders'), isSafe: true }, { body: order }, options),
     /** Takes over an order that the exchange has. */
@@ -115,14 +115,14 @@ function preOrdersOf(asker: Asker) {
 
 function eventsOf(asker: Asker) {
   return {
-    /** A page of events. `next` is the cursor to read on from. */
+    /** Returns a page of events. The next page begins after the cursor `next`. */
     list: async <Type extends EventType = EventType>(
       filter: EventFilter<Type> & { readonly limit?: number } = {},
       options: CallOptions = {},
     ): Promise<EventPage<Type>> => await readPage(asker, filter, options),
     /**
-     * Yields every event after a cursor, and then each new one as it happens, until `signal` aborts. It reconnects by itself,
-     * and throws only if the cursor is of another database or the token is refused.
+     * Yields every event after a cursor, and then each new one as it happens, until `signal` aborts. Reconnects by
+     * itself, and throws only if another try would fail as well, as for a refused token or cursor.
      */
     follow: <Type extends EventType = EventType>({
       signal,
@@ -183,7 +183,7 @@ function clientsOf(asker: Asker) {
   };
 }
 
-/** The decisions of a person. The token's name is recorded as the one who decided. */
+/** The decisions of a person, recorded under the name of the token. */
 function decisionsOf(asker: Asker) {
   const decide =
     <Body extends Reason>(verb: string) =>

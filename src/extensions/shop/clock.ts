@@ -21,7 +21,7 @@ export class TimeLimit {
   constructor(caller: AbortSignal | undefined, ms?: number) {
     this.#caller = caller;
     if (caller?.aborted === true) this.#abort();
-    // Not `AbortSignal.any`: a signal that lives as long as the shop would keep what each request leaves on it.
+    // `AbortSignal.any` would leave something of each request on a signal that lives as long as the shop.
     caller?.addEventListener('abort', this.#abort);
     if (ms !== undefined) this.restart(ms);
   }
@@ -45,13 +45,13 @@ export class TimeLimit {
     this.#endsAtMs = Infinity;
   }
 
-  /** Ends what runs under it. */
+  /** Ends the work under this limit. */
   end(): void {
     this.release();
     this.#controller.abort();
   }
 
-  /** Leaves the signal of the caller and the timer alone from now on. */
+  /** Stops the timer, and no longer listens to the signal of the caller. */
   release(): void {
     this.pause();
     this.#caller?.removeEventListener('abort', this.#abort);

@@ -1,10 +1,10 @@
 import type { OrderSyncEvent } from './event.ts';
 
-/** As many digits of its hash tell an event from that of another database. */
+/** This many digits of the hash tell an event from an event of another database. */
 const CURSOR_DIGITS = 16;
 const BEFORE_HASH = 'evt_'.length;
 
-/** An event as it comes: its cursor is a number, which another database would take as well. */
+/** An event as received. Its cursor is a number, which another database would accept too. */
 export interface FeedEvent {
   cursor: number | string;
   readonly id: string;

@@ -9,7 +9,7 @@ export type RefusalReason =
   | 'upload-url-not-set'
   | 'other';
 
-/** `conflict`: the order stands otherwise; `key-reused`: the Idempotency-Key came with another request. */
+/** `conflict`: the database contradicts the request; `key-reused`: the Idempotency-Key came with another request. */
 export type InvalidReason =
   | 'not-found'
   | 'cursor-unreadable'
@@ -22,13 +22,13 @@ export type InvalidReason =
 type Facts =
   /** The exchange said no. */
   | { readonly kind: 'refused'; readonly reason: RefusalReason; readonly status: number; readonly code: string | null }
-  /** The request is wrong, or the order is not as it needs. Nothing was done. */
+  /** The request is wrong, or contradicts the state of the order. Nothing was done. */
   | { readonly kind: 'invalid'; readonly reason: InvalidReason | null; readonly status: number }
-  /** `limited`: the rate of the token; `rate-limited`: that of the exchange; `not-sent`: nothing could be sent. Nothing was done. */
+  /** Nothing was done: the rate of the token (`limited`) or of the exchange, or nothing could be sent. */
   | { readonly kind: 'limited' | 'rate-limited' | 'not-sent'; readonly status: number }
-  /** The token is missing, wrong, or not for this. */
+  /** The token is missing, wrong, or lacks the scope or the account. */
   | { readonly kind: 'unauthorized' | 'forbidden'; readonly status: number }
-  /** `not-owner`: no process in `urls` drives the account; `key-refused`: the exchange refuses the key; `failed`: the daemon failed. */
+  /** No process of `urls` drives the account, the exchange refuses the key, or the daemon failed. */
   | { readonly kind: 'not-owner' | 'key-refused' | 'failed'; readonly status: number }
   /** An id that no request can bear. Nothing was sent. */
   | { readonly kind: 'unusable'; readonly status: number | null }
@@ -38,7 +38,7 @@ type Facts =
   | { readonly kind: 'no-answer'; readonly status: null }
   /** The answer is not of order-sync: a proxy may have answered. */
   | { readonly kind: 'unreadable'; readonly status: number }
-  /** It is not known whether it was done. Ask what became of it before you ask for it again. */
+  /** The outcome is not known. Find out what became of the request before you repeat it. */
   | { readonly kind: 'unknown'; readonly status: number | null };
 
 export type ErrorKind = Facts['kind'];
@@ -46,13 +46,13 @@ export type ErrorKind = Facts['kind'];
 class RequestError extends Error {
   override readonly name = 'OrderSyncError';
   readonly kind: ErrorKind;
-  /** Why, in a word for programs; null if the kind says it all. */
+  /** The cause as a word for programs; null if the kind says it all. */
   readonly reason: string | null;
   /** The HTTP status of the answer; null if there was none. */
   readonly status: number | null;
   /** The code in the error of the exchange. */
   readonly code: string | null;
-  /** How long to wait before it is asked for again, if the answer says so. */
+  /** Milliseconds to wait before the next try, if the answer names them. */
   readonly retryAfterMs: number | null;
   /** The address of the process that drives the account, if the answer says so. */
   readonly owner: string | null;
@@ -141,7 +141,7 @@ function millisecondsOf(retryAfter: string | null): number | null {
   return Number.isNaN(ms) ? null : Math.max(0, ms);
 }
 
-/** Codes of a connection that was not made, in Node, Bun and Deno: no process listens there, or its certificate is refused. */
+/** Codes of a connection that was not made, in Node, Bun and Deno: no listener, or a refused certificate. */
 const NOT_MADE =
   /^(?:ECONNREFUSED|ENOENT|ENOTDIR|EACCES|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused|FailedToOpenSocket|ERR_TLS_\w+|\w*CERT\w*|UNABLE_TO_\w+)$/;
 

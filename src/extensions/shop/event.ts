@@ -59,9 +59,9 @@ export type EventType =
 
 interface EventOf<Type extends EventType> {
   readonly version: 1;
-  /** The same on every reading and delivery: an event of this id was handled before. */
+  /** The same on every reading and delivery, so a known id means that the event was handled before. */
   readonly id: string;
-  /** Store it with what you did about the event, and read on after it. Another database refuses it. */
+  /** Store the cursor together with your work on the event, and read on after it. Another database refuses it. */
   readonly cursor: string;
   readonly type: Type;
   readonly account: string;

@@ -5,7 +5,7 @@ import { withCursor, type FeedEvent } from './cursor.ts';
 import type { EventOfType, EventType, OrderSyncEvent } from './event.ts';
 
 export interface EventFilter<Type extends EventType = EventType> {
-  /** The `cursor` of an event: the ones after it. `0`, the default: from the beginning; `head`: what comes from now on. */
+  /** Begins after the event of this `cursor`. `0`, the default: from the beginning; `head`: only new events. */
   readonly after?: string | undefined;
   readonly types?: readonly Type[] | undefined;
   /** Events of this order and of its findings. */
@@ -14,9 +14,9 @@ export interface EventFilter<Type extends EventType = EventType> {
 
 export interface EventPage<Type extends EventType = EventType> {
   readonly events: readonly EventOfType<Type>[];
-  /** The last event that was looked at, also if a filter left it out. Read on after it. */
+  /** The cursor of the last event that was examined, even if a filter left it out. Read on after this cursor. */
   readonly next: string;
-  /** The newest event of the account. If `next` is the same, everything was read. */
+  /** The cursor of the newest event of the account. If `next` equals `head`, everything was read. */
   readonly head: string;
 }
 
@@ -24,9 +24,9 @@ export const LIST_EVENTS: Operation = { method: 'GET', path: '/events', isSafe: 
 const PAGE = 1_000;
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 15_000;
-/** A stream says something every 15 s. */
+/** A stream that is silent for longer is broken, because the server writes every 15 s. */
 const SILENT_MS = 45_000;
-/** Far more than an event has. */
+/** Characters, far more than an event has. */
 const LONGEST_FRAME = 1_000_000;
 
 export async function readPage<Type extends EventType>(
@@ -39,14 +39,14 @@ export async function readPage<Type extends EventType>(
   return page;
 }
 
-/** Events in their order, and the cursor that the next ones come after. */
+/** Events in order, and the cursor that the next events come after. */
 interface Batch {
   readonly events: readonly OrderSyncEvent[];
   readonly next: string;
   readonly isLive: boolean;
 }
 
-/** Yields each event once, in order, and continues after the last one when a connection ends. Returns when `signal` aborts. */
+/** Yields each event once, in order, and reconnects after the last event. Returns when `signal` aborts. */
 export async function* followEvents(
   asker: Asker,
   filter: EventFilter,
@@ -79,19 +79,19 @@ export async function* followEvents(
   }
 }
 
-/** True if another try would fail as well: of the cursor, the token, or a mistake of ours. */
+/** True if another try would fail too: for the cursor, the token, or a mistake of this program. */
 function isFinal(error: unknown): boolean {
   if (!(error instanceof OrderSyncError)) return true;
   const { kind, status } = error;
   return kind === 'unusable' || (status !== null && status >= 400 && status < 500 && status !== 408 && status !== 429);
 }
 
-/** Reads pages until there is no more, each while the one before it is handled; then listens until the stream ends. */
+/** Reads all pages, each while the page before is handled, and then listens until the stream ends. */
 async function* batchesOf(asker: Asker, filter: EventFilter, signal: AbortSignal): AsyncGenerator<Batch, void> {
   const limit = new TimeLimit(signal);
   const read = (after: string | undefined) => {
     const page = readPage(asker, { ...filter, after, limit: PAGE }, { signal: limit.signal });
-    // It is awaited after the page before it was handled.
+    // The page is awaited later: a rejection before that must not end the process.
     page.catch(() => undefined);
     return page;
   };

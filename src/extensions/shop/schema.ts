@@ -110,7 +110,6 @@ type Read<Name, Type> = Name extends keyof Narrowed
       ? string
       : string | null;
 
-/** A row as it is read. */
 export type Row<Table extends TableName> = {
   -readonly [Name in keyof Columns<Table>]: Read<Name, Columns<Table>[Name]>;
 };
@@ -163,7 +162,7 @@ interface GeneratedBuilder<As> extends Builder {
 export interface Builders<Text, Integer, Nothing> {
   readonly text: () => Text;
   readonly integer: () => Integer;
-  /** sql`null`: an insert leaves out what order-sync writes. */
+  /** sql`null`. Marks a column that order-sync writes, which an insert leaves out. */
   readonly nothing: Nothing;
 }
 

@@ -1,18 +1,18 @@
 import type { Received, Send } from './transport.ts';
 
 const CONNECT_MS = 10_000;
-/** Marks an error of a request of which nothing was sent. */
+/** Marks an error that came before anything of the request was sent. */
 const CONNECTING = { syscall: 'connect' };
 
-/** Sends with the HTTP of Node, over a Unix socket if it has a path: `fetch` has no such addresses, and may check no certificate. */
+/** Sends with the HTTP of Node, because `fetch` knows no Unix sockets and may skip the check of certificates. */
 export function overNode(socketPath?: string): Send {
   return async (base, { path, body, ...sent }) => {
     const isSecure = base.startsWith('https:');
-    // To import the module would load the `WebSocket` that it exports too: that takes longer than to ask.
+    // An import would load the `WebSocket` of the module as well, which takes longer than a request.
     const builtin = globalThis.process?.getBuiltinModule?.(isSecure ? 'node:https' : 'node:http');
     const { request } = builtin ?? (await import('node:http'));
-    // A connection that was kept may be closed just when it is used again: nothing would tell if the request was handled.
-    // The certificate is checked whatever NODE_TLS_REJECT_UNAUTHORIZED says: a token is sent.
+    // A kept connection may close just when it is used again, which would leave the outcome unknown. The certificate is
+    // checked whatever NODE_TLS_REJECT_UNAUTHORIZED says, because a token is sent.
     const once = { agent: false, timeout: CONNECT_MS, rejectUnauthorized: true };
     return await new Promise<Received>((resolve, reject) => {
       const call = request(`${base}${path}`, { ...once, ...sent, ...(socketPath !== undefined && { socketPath }) });
@@ -34,7 +34,7 @@ export function overNode(socketPath?: string): Send {
           chunks: response,
         }),
       );
-      // Nothing leaves before the certificate of the other side was checked.
+      // Nothing is sent before the certificate of the other side is checked.
       const send = () => {
         isTrusted = true;
         call.end(body);

@@ -33,10 +33,10 @@ export function overFetch(fetching: typeof fetch = fetch): Send {
   };
 }
 
-/** Nothing was sent to an address, for this cause; or its process answered that it does not drive the account. */
+/** Why an address did not help: `cause` if nothing was sent, else the answer that the process is not the owner. */
 export type Miss = { readonly cause: unknown } | { readonly answer: Answer; readonly owner: string | undefined };
 
-/** The error if no process of a route drives the account: nothing was done. `misses` has each address that was asked. */
+/** No process of a route drives the account, so nothing was done. `misses` has each address that was asked. */
 export class NoOwnerError extends Error {
   override readonly name = 'NoOwnerError';
   readonly misses: ReadonlyMap<string, Miss>;
@@ -57,11 +57,11 @@ function reasonOf(miss: Miss): string {
 const NOT_OWNER = 421;
 const MOST_OWNERS = 2;
 
-/** The addresses of several processes, of which one drives the account. */
+/** The addresses of several processes, one of which drives the account. */
 export class Route {
   readonly #send: Send;
   readonly #bases: readonly string[];
-  /** The address that was asked last: the next request begins with it. */
+  /** The address that was asked last. The next request begins with this address. */
   #base: string;
 
   constructor(send: Send, bases: readonly string[]) {
@@ -73,7 +73,7 @@ export class Route {
   }
 
   /**
-   * Asks until a process answers that drives the account: the owner that an answer names, twice at most, or each other address.
+   * Asks one address after another until the owner of the account answers; answers may name the owner, twice at most.
    * Rejects with `NoOwnerError` if nothing was done; after any other error the outcome is unknown.
    */
   async send(sent: Sent): Promise<Received> {
@@ -100,7 +100,7 @@ export class Route {
     return { answer: { ...received, body }, owner: problemIn(body).owner };
   }
 
-  /** The address is a row of a database: nothing is sent to one that we were not given. */
+  /** The address comes from a database, so only an address of `bases` is returned. */
   #ownerAt(address: string | undefined, asked: string): string | undefined {
     const host = address !== undefined && URL.canParse(address) ? new URL(address).host : undefined;
     return this.#bases.find((one) => one !== asked && new URL(one).host === host && isAsSecure(asked, one));

@@ -71,7 +71,7 @@ export interface OrderRecord extends More {
   readonly reward?: Amount;
 }
 
-/** The order to add: the columns of its row, amounts as text. Its account is that of the client. */
+/** The columns of an order to add, amounts as text. The account is that of the client. */
 export type OrderToAdd = Readonly<Omit<NewOrder, 'account'>>;
 
 export interface AddedOrder {
@@ -81,7 +81,7 @@ export interface AddedOrder {
 
 export interface AdoptedOrder {
   readonly external_order_id: string;
-  /** `present`: it was in the table; `absent`: the exchange does not have it, and it was not inserted. */
+  /** `present`: the order was in the table; `absent`: the exchange lacks the order, so it was not inserted. */
   readonly result: 'adopted' | 'present' | 'absent';
   readonly state: OrderState | null;
 }
@@ -94,7 +94,7 @@ export type OrderFinding = Omit<Finding, 'id' | 'external_order_id'>;
 
 export interface StoredOrder {
   readonly order: OrderRow;
-  /** The newest ones, the oldest of them first. */
+  /** The newest events, the oldest of these first. */
   readonly events: readonly OrderSyncEvent[];
   readonly hasMoreEvents: boolean;
   readonly findings: readonly OrderFinding[];
@@ -103,7 +103,7 @@ export interface StoredOrder {
 
 export interface OrderList {
   readonly orders: readonly OrderRow[];
-  /** Give it as `after` to read on; null at the end. */
+  /** Pass this as `after` to read on; null at the end. */
   readonly next: string | null;
 }
 

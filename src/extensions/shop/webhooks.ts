@@ -21,7 +21,7 @@ export type WebhookReason =
   | 'signature-wrong'
   | 'payload-unreadable';
 
-/** The request is not a webhook of ours, or not a new one: answer with 401. */
+/** The request is no webhook of order-sync, or is too old or too new: answer with 401. */
 export class WebhookError extends Error {
   override readonly name = 'WebhookError';
   readonly reason: WebhookReason;
@@ -36,13 +36,13 @@ type HeaderValues = Readonly<Record<string, string | readonly string[] | undefin
 export type WebhookHeaders = Pick<Headers, 'get'> | HeaderValues;
 
 const TOLERANCE_S = 5 * 60;
-/** A sender signs once with each secret: with two, while they change. */
+/** The most signatures that are checked. A sender signs with each of its secrets, at most two. */
 const MOST_SIGNATURES = 32;
 const HMAC = { name: 'HMAC', hash: 'SHA-256' };
 
 /**
- * Returns the event in the body of a request if it was signed with one of the secrets (`whsec_…`) at most five minutes ago.
- * Rejects with `WebhookError`. `payload` is the body as it was received, before it is parsed.
+ * Returns the event in a body that was signed with one of the secrets (`whsec_…`) at most five minutes ago. Rejects
+ * with `WebhookError`. `payload` is the body as received, before it is parsed.
  */
 export async function verify(
   payload: string | Uint8Array,
@@ -66,7 +66,7 @@ export async function verify(
   return messageIn(typeof payload === 'string' ? payload : new TextDecoder().decode(payload));
 }
 
-/** The comparison of the system takes as long for each signature, however much of it is right. */
+/** True if a signature fits one of the secrets. The comparison takes the same time for every signature. */
 async function isSigned(
   signed: ArrayBuffer,
   signatures: readonly (Uint8Array<ArrayBuffer> | undefined)[],
@@ -102,7 +102,7 @@ function headerIn(headers: WebhookHeaders, name: string): string {
   return value;
 }
 
-/** The bytes of a text in base64; undefined if it is none. */
+/** Returns the bytes of a text in base64; undefined if the text is not base64. */
 function bytesOf(base64: string): Uint8Array<ArrayBuffer> | undefined {
   try {
     return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));

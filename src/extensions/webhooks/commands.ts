@@ -67,7 +67,7 @@ function defineList(command: Command): void {
     });
 }
 
-/** Warns if the settings changed after the daemon started: it may not know the endpoint. */
+/** Warns if the settings changed after the daemon started, because the daemon may not know the endpoint. */
 async function tellChanged(command: Command, config: Config): Promise<void> {
   const status = await readFromDaemon(command, config, STATUS, undefined);
   const { daemon } = (status ?? {}) as { readonly daemon?: { readonly changedSettings?: string } };

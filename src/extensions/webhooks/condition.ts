@@ -4,7 +4,7 @@ import { endpointWaitMs } from './delivery.ts';
 import { after } from '../../base/instant.ts';
 
 export interface EndpointFacts {
-  /** When it last took an event, and when it last failed; null if it has not in this process. */
+  /** When the endpoint last took an event, and last failed; null if this process has not seen that. */
   readonly takenAt: Date | null;
   readonly failedAt: Date | null;
   readonly failing: Readonly<Pick<Failing, 'since' | 'cause' | 'nextTryAt'>> | null;
@@ -16,7 +16,7 @@ interface Failing {
   cause: string;
   /** The endpoint is tried again, with one event at a time. */
   isTrying: boolean;
-  /** The status of its last refusal since it is tried again. */
+  /** The status of the last refusal since the endpoint is tried again. */
   refusedWith?: number;
   nextTryAt: Date;
   tryAgainAt: number;
@@ -25,7 +25,7 @@ interface Failing {
 
 const SAY_AGAIN_MS = 60_000;
 
-/** Tells whether an endpoint takes events. While it fails, one event tries it: 5 s after the first failure, then less and less often. */
+/** Tracks if an endpoint takes events. A failing endpoint is tried with one event, after 5 s and then less often. */
 export class EndpointCondition {
   readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly #log: Logger;
@@ -53,7 +53,7 @@ export class EndpointCondition {
     return true;
   }
 
-  /** True if the endpoint takes events again: an event sent before it asked to wait does not end the wait. */
+  /** Notes a delivery. Returns true if it ends a failure; a wait that the endpoint asked for does not end. */
   took(): boolean {
     this.#takenAt = this.#clock.now();
     const failing = this.#failing;
@@ -65,18 +65,18 @@ export class EndpointCondition {
     return true;
   }
 
-  /** A refusal while the endpoint is tried again does not tell whether it takes other events. */
+  /** A refusal during a new try does not tell if the endpoint takes other events. */
   refused(status: number): void {
     if (this.#failing?.isTrying === true) this.#failing.refusedWith = status;
   }
 
-  /** No event is left to try it with: a refusal is then its next failure. */
+  /** Called when no event is left for the new try: a refusal then counts as the next failure of the endpoint. */
   triedAll(): void {
     const status = this.#failing?.refusedWith;
     if (status !== undefined) this.failed(`it answers ${status}, and has accepted no event since`);
   }
 
-  /** Logs, at most once a minute, that it refuses events of more orders than are retried. */
+  /** Logs, at most once a minute, that the endpoint refuses events of too many orders to retry them all. */
   refusesTooMany(retrying: number, status: number): void {
     const now = this.#clock.monotonic();
     if (now < this.#sayAgainAt) return;
@@ -86,7 +86,7 @@ export class EndpointCondition {
     this.#log.warn({ retrying, status }, text);
   }
 
-  /** The endpoint failed as a whole. Requests that were in flight then fail alike, and may ask for a longer wait. */
+  /** Notes that the endpoint failed as a whole. Requests in flight may fail later, and ask for a longer wait. */
   failed(cause: string, askedMs?: number): void {
     const now = this.#clock.now();
     this.#failedAt = now;

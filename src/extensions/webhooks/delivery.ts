@@ -10,7 +10,7 @@ export type DeliveryOutcome =
       /** Present if the event may be the cause: the status, 0 if there was no answer. */
       readonly status?: number;
     }
-  /** The endpoint does not want this event, or takes none at all: its answers to other events tell. */
+  /** The endpoint refuses this event, or every event: the answers to other events show which. */
   | { readonly kind: 'refused'; readonly status: number };
 
 const MINUTE_MS = 60_000;
@@ -32,7 +32,7 @@ export function outcomeOf(status: number, retryAfterMs?: number): DeliveryOutcom
   return { kind: 'unavailable', cause: `it answers ${status}`, ...asked, ...(status >= 500 && { status }) };
 }
 
-/** Milliseconds until an endpoint that has failed `tries` times is tried again: at least as long as it asks for, and at most an hour. */
+/** Returns the wait in ms after `tries` failures: at least as long as the endpoint asks for, at most an hour. */
 export function endpointWaitMs(tries: number, retryAfterMs = 0): number {
   const usual = FIRST_TRY_AGAIN_MS * 2 ** Math.min(Math.max(tries, 1) - 1, 20);
   return Math.min(Math.max(usual, retryAfterMs), LAST_TRY_AGAIN_MS);
@@ -63,13 +63,13 @@ export interface Delivery {
   /** The time of a retry, or `AT_ONCE`; null unless the event is the next one of its subject. */
   readonly next_attempt_at: string | null;
   readonly failed_at: string | null;
-  /** The HTTP status of that attempt; 0 if there was no answer. */
+  /** The HTTP status of the last refusal; 0 if there was no answer. */
   readonly answer: number;
-  /** Since when it has this status; of an event that waits, since it happened. */
+  /** When the event got this status; for a waiting event, when it happened. */
   readonly since: string;
 }
 
-/** In place of a time: an event that waits for no retry is due whatever a clock shows. */
+/** Stands in place of a time for an event that is due at once, whatever a clock shows. */
 export const AT_ONCE = '';
 
 export function newDelivery(endpoint: string, event: EventRow, status: 'waiting' | 'behind'): Delivery {
@@ -91,7 +91,7 @@ export function newDelivery(endpoint: string, event: EventRow, status: 'waiting'
 /** `isFull`: the endpoint refuses events of too many orders, so no more are retried. */
 type AttemptFacts = Readonly<{ now: Date; takenAt: Date | null; isFull: boolean }>;
 
-/** True if the endpoint failed at the event before, and has taken others since. */
+/** True if the endpoint failed at this event before, and has taken other events since. */
 export function isAtFault({ failed_at }: Pick<Delivery, 'failed_at'>, takenAt: Date | null): boolean {
   return failed_at !== null && takenAt !== null && takenAt.toISOString() >= failed_at;
 }
@@ -101,7 +101,7 @@ export function afterFailure(delivery: Delivery, now: Date): Delivery {
   return { ...delivery, failed_at: at, next_attempt_at: delivery.status === 'retrying' ? at : AT_ONCE };
 }
 
-/** Retries a refused event, or ends it after the last attempt, unless the endpoint has taken no other event since. */
+/** Returns the row after a refusal: a retry or, after the last attempt or if `isFull`, a dead letter. */
 export function afterRefusal(delivery: Delivery, answer: number, { now, takenAt, isFull }: AttemptFacts): Delivery {
   const attempts = delivery.attempts + 1;
   const at = now.toISOString();

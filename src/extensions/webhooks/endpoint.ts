@@ -22,7 +22,7 @@ import type { WebhookSender } from './sender.ts';
 
 const MOST_IN_FLIGHT = 8;
 const ACCOUNTS_AT_A_TIME = 8;
-/** Orders of which an endpoint may have refused an event: what it refuses beyond them becomes a dead letter at once. */
+/** The most orders with a retried event, per endpoint. Refused events of further orders become dead letters at once. */
 const MOST_RETRYING = 1_000;
 
 interface EndpointDeps {
@@ -36,8 +36,8 @@ interface EndpointDeps {
 }
 
 /**
- * Sends events of one order one after the other, of different orders in parallel. An event that is refused becomes a
- * row, and so does each later event of its order; the oldest row is sent when it is due.
+ * Sends the events of an order one after the other, and different orders in parallel. A refused event becomes a row,
+ * and so does each later event of the order; the oldest row is sent at its time.
  */
 export class EndpointDelivery {
   readonly condition: EndpointCondition;
@@ -45,7 +45,7 @@ export class EndpointDelivery {
   readonly #accounts = new Map<string, AccountDelivery>();
   readonly #turns = new PQueue({ concurrency: ACCOUNTS_AT_A_TIME });
   readonly #sends = new PQueue({ concurrency: MOST_IN_FLIGHT });
-  /** The events that were refused since one was last taken, by account and id. */
+  /** The events refused since the endpoint last took an event, by account and id. */
   readonly #refused = new Map<string, EventRow>();
   #retrying = 0;
 
@@ -79,7 +79,7 @@ export class EndpointDelivery {
   }
 
   eachSecond(): void {
-    // One account at a time: otherwise the same account would be first each time.
+    // One account at a time, because otherwise the same account would always be tried first.
     if (this.condition.tryAgain()) this.#sends.concurrency = this.#turns.concurrency = 1;
     if (!this.condition.isHalted) this.#queueAll();
     if (this.#turns.size + this.#turns.pending === 0) this.condition.triedAll();
@@ -167,7 +167,7 @@ export class EndpointDelivery {
     }
   }
 
-  /** Sends an event when it is its turn; undefined if nothing may be sent now, or if it was broken off. */
+  /** Sends an event in its turn. Returns undefined if nothing may be sent now or the request was broken off. */
   async #send(delivery: AccountDelivery, event: EventRow, row?: Delivery): Promise<DeliveryOutcome | undefined> {
     const { sender, breakOff } = this.#deps;
     return await this.#sends.add(async () => {

@@ -2,7 +2,7 @@ import type { Extension } from '../../cli/extension.ts';
 
 const commands = () => import('./commands.ts');
 
-/** Events, sent to receivers of the merchant. */
+/** Sends events to receivers of the merchant. */
 export const webhooks: Extension = {
   name: 'webhooks',
   settings: async () => (await import('./settings.ts')).webhooksSettings,

@@ -40,7 +40,7 @@ const FREE_SOCKETS = 8;
 export function webhookSender({ clock, version, connect = overHttp, ...options }: SenderOptions) {
   const { allowPrivate, url, secrets } = options.endpoint;
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
-  // Node looks up no literal address.
+  // Node does not look up literal addresses, so `lookup` cannot refuse them.
   const isRefused = !allowPrivate && isIP(host) !== 0 && !isPublic(host);
   const connections = connect(options);
   const signers = secrets.map((secret) => new Webhook(secret));
@@ -53,7 +53,7 @@ export function webhookSender({ clock, version, connect = overHttp, ...options }
     'webhook-signature': signers.map((signer) => signer.sign(id, now, body)).join(' '),
   });
   return {
-    /** Sends a message once, signed with each secret, and never rejects. After `isOver` nothing more may be sent. */
+    /** Sends a message once, signed with each secret. Never rejects. Once `isOver` is true, nothing more is sent. */
     async send(
       message: { readonly id: string },
       { signal, isOver = () => false }: { readonly signal?: AbortSignal; readonly isOver?: () => boolean } = {},
@@ -62,7 +62,7 @@ export function webhookSender({ clock, version, connect = overHttp, ...options }
       const body = JSON.stringify(message);
       const post = async () => await connections.post(body, headersOf(message.id, body, clock.now()), signal);
       let posted = await post();
-      // The endpoint had closed a connection that was kept. The event has the same id on every try.
+      // The endpoint had closed a kept connection. A second try is safe, because the event keeps its id.
       if (posted.answer === undefined && posted.isReused === true && !isOver()) posted = await post();
       const { answer, failure } = posted;
       if (answer === undefined) return noAnswer(failure);
@@ -134,7 +134,7 @@ const NOT_PUBLIC_4 = [
   '10.0.0.0/8',
   '100.64.0.0/10',
   '127.0.0.0/8',
-  // It answers each machine of Azure with the secrets of that machine.
+  // An address of Azure, which answers each machine with the secrets of that machine.
   '168.63.129.16/32',
   '169.254.0.0/16',
   '172.16.0.0/12',

@@ -14,9 +14,9 @@ const FORM = 'such as [{"url": "https://shop.example/events", "secrets": ["whsec
 const MAKE_ONE = 'make one with: echo "whsec_$(openssl rand -base64 32)"';
 const ONE_SECRET = `whsec_ and ${SECRET_BYTES.min} to ${SECRET_BYTES.max} bytes in base64; ${MAKE_ONE}`;
 const SECRETS_FORM = `must be 1 or ${MOST_SECRETS} secrets, each ${ONE_SECRET}`;
-/** The secret of the examples in docs/webhooks.md: anybody can sign with it. */
+/** The secret of the examples in docs/webhooks.md, with which anybody can sign. */
 const PUBLISHED_SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=';
-/** The names that RFC 2606 keeps for examples: no receiver has one. */
+/** The names that RFC 2606 keeps for examples. No receiver has such a name. */
 const EXAMPLE_HOST = /(^|\.)(example|invalid|example\.(com|net|org))\.?$/;
 
 const name = text(
@@ -49,7 +49,7 @@ const event = text((given) => {
   const meant = meantBy(given, [...EVENT_TYPES, ...beginnings]);
   throw new Error(`must be a type of events: ${EVENT_TYPES.join(', ')}, ${beginnings.join(', ')}${meant}`);
 });
-/** One value stands for a list of one. */
+/** Accepts a single value as a list of one. */
 function listOf<T>(items: z.ZodType<T>) {
   return z.preprocess((given) => {
     if (given === undefined || Array.isArray(given)) return given;
@@ -70,7 +70,7 @@ const endpoint = fields(
   .refine(({ url, allowPrivate }) => url.protocol === 'https:' || (allowPrivate && isNear(url)), {
     path: ['url'],
     error: 'must begin with https:// (http only on localhost, 127.0.0.0/8 or [::1], with allowPrivate: true)',
-    // Also if another field is wrong, so that all errors are said at once.
+    // Checked even if another field is wrong, so that all errors are shown at once.
     when: ({ value }) => Object(value).url instanceof URL,
   })
   .refine(({ url, secrets }) => isNear(url) || !(secrets as readonly unknown[]).includes(PUBLISHED_SECRET), {
@@ -79,17 +79,17 @@ const endpoint = fields(
     when: ({ value }) => Array.isArray(Object(value).secrets),
   })
   .transform(({ url, events = [], allowPrivate = false, ...given }) => ({
-    /** Names it in the database, in commands and in metrics. */
+    /** Names the endpoint in the database, in commands and in metrics. */
     name: given.name ?? `${url.origin}${url.pathname}`,
     url: url.href,
-    /** While one follows the other, events are signed with both. */
+    /** Two while a secret changes: events are signed with both. */
     secrets: given.secrets as readonly string[],
     events: events as EventFilter,
     allowPrivate,
   }));
 export type WebhookEndpoint = Readonly<z.output<typeof endpoint>>;
 
-/** Its errors quote no secret and no query of an address. */
+/** Errors of this list quote no secret and no query of an address. */
 const endpoints = jsonList(
   z
     .array(endpoint, `must be a list, ${FORM}`)

@@ -21,7 +21,7 @@ export class AccountDelivery {
   readonly store: Store;
   cursor: number | undefined;
   written: number | undefined;
-  /** A turn writes the cursor together with rows. */
+  /** True while a turn writes the cursor together with rows. */
   isWriting = false;
   isBehind = false;
   /** The ids of events that were refused while the endpoint took nothing. */
@@ -57,7 +57,7 @@ export class AccountDelivery {
     const { isBehind, store } = this;
     this.written ??= await webhookCursor(store.db, this.#key);
     const cursor = (this.cursor ??= this.written);
-    // Events that are added from now on set it again.
+    // Events that are added from now on set `isBehind` again.
     this.isBehind = false;
     const query = { ...this.#key, limit: PAGE };
     const due = this.isDueAt(now) ? await dueDeliveries(store.db, { ...query, now }) : [];
@@ -67,7 +67,7 @@ export class AccountDelivery {
 
   async writeTurn(cursor: number, changes: DeliveryChanges, stop: AbortSignal): Promise<void> {
     this.isWriting = true;
-    // It waits for a locked database: events that were taken would otherwise be sent once more.
+    // The write waits for a locked database, because delivered events would otherwise be sent again.
     await this.store.writer.writeUntilDurable(
       async (tx) => {
         await writeDeliveries(tx, changes);
@@ -110,10 +110,10 @@ interface Turn {
   readonly page: readonly EventInTurn[];
 }
 
-/** Events of one subject that are sent one after the other: those of a page, or the one of a row. */
+/** Events of one subject, sent one after the other: the events of a page, or the event of a row. */
 export type SubjectEvents = Readonly<{ delivery?: Delivery; events: readonly EventRow[] }>;
 
-/** The result of each event that was sent, by its id: taken, or the row that it is now. */
+/** The result of each sent event, by its id: `taken`, or the event's new row. */
 type Results = ReadonlyMap<number, 'taken' | Delivery>;
 
 /** Orders the events of a turn by subject. Events that failed before come last, because one may never be taken. */

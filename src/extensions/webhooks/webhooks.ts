@@ -52,7 +52,7 @@ export class Webhooks {
   take(accountLease: AccountLease): void {
     if (this.#deliveries.length === 0) return;
     accountLease.ending.addEventListener('abort', () => void this.#giveBack(accountLease), { once: true });
-    // Accounts mostly come together.
+    // Most accounts are taken together, so all of them begin one turn later.
     if (this.#waiting.push(accountLease) === 1) void this.#deps.clock.turn().then(() => this.begin());
   }
 
@@ -117,7 +117,7 @@ export class Webhooks {
         const due = await nextAttempts(store.db, query);
         for (const lease of accountLeases)
           delivery.add(lease, store.forAccount(lease.account, lease), due.get(lease.account));
-        // Events that are added from now on wake it by themselves.
+        // Events that are added from now on wake their account by themselves.
         for (const { account } of await accountsBehind(store.db, query)) delivery.wake(account);
       }
     }

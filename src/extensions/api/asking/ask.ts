@@ -26,10 +26,10 @@ import { OwnedError, StoreError } from '../../../store/errors.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
 import { type RefusalReason, refusalReason } from './refusal-reason.ts';
 
-/** After its own limits, the owner needs up to this long to record the outcome of a request. */
+/** How long the owner may need, after the timeout of a request, to record the outcome. */
 const OWNER_WRITES_MS = 10_000;
 
-/** The way to a process that drives an account, and the work that it is asked for. */
+/** Returns the way to the owner of an account: `ask` has the owner do `work`. */
 export async function besideOwner<Value>(
   config: AccountSettings,
   extensions: readonly Extension[],
@@ -66,7 +66,7 @@ export async function besideOwner<Value>(
 
 const NOTHING_OPEN = { [Symbol.asyncDispose]: async () => {} };
 
-/** The API at the URLs of the command; or the socket beside a SQLite file, which may have no owner; or the ways that the database names. */
+/** Returns the API at the URLs of the command, the socket of a SQLite file, or the ways that the database names. */
 async function waysToOwner(
   config: AccountSettings,
   extensions: readonly Extension[],
@@ -78,7 +78,7 @@ async function waysToOwner(
     return { ...NOTHING_OPEN, find: async () => [way], elsewhere, unreachable: urls.join(', ') };
   }
   if (config.database.kind !== 'sqlite') {
-    // Loaded here: a database takes longer to load than to ask a socket.
+    // Loaded here, because loading the database code takes longer than asking a socket.
     return await (await import('./ways.ts')).waysByDatabase(config, driversIn(extensions));
   }
   const socketPath = controlSocketOf(config);
@@ -89,7 +89,7 @@ async function waysToOwner(
   };
 }
 
-/** Reads from the daemon that drives the account. Without an account, the daemon of the first one reads for all. Undefined if none answers. */
+/** Asks the daemon of an account, or that of the first account about all. Returns undefined if no daemon answers. */
 export async function readFromDaemon(
   command: Command,
   config: Config,
@@ -103,7 +103,7 @@ export async function readFromDaemon(
   for (const way of await ways.find(true)) {
     const result = await new Owner(way, { account: account ?? 'all', graceMs: 0 }).read(operation);
     if (result.kind === 'ok') return JSON.parse(result.body);
-    // Without the API the caller reads the database.
+    // Without `--url` the caller reads the database.
     if (urls !== undefined) throw commandError(result);
   }
   return undefined;
@@ -150,7 +150,7 @@ export async function withExchange<Value>(
   });
 }
 
-/** Looks up an id that no order has: the result shows whether the exchange takes the key. `isAlone` if no daemon asked, with its key. */
+/** Looks up an id that no order has, to see if the exchange takes the key. `isAlone`: no daemon asked with its key. */
 export async function tryKey(command: Command, config: AccountSettings) {
   const externalOrderId = `order-sync-check-${randomUUID()}`;
   const look = async (askOwner: Ask, _: Config, isAlone: boolean) => {
@@ -160,7 +160,7 @@ export async function tryKey(command: Command, config: AccountSettings) {
   return await withExchange(command, look, config);
 }
 
-/** Has one operation done, and returns its answer as the exchange wrote it. `isAlone` if no daemon did it. Throws `CommandError`. */
+/** Does one operation and returns the answer as received. `isAlone`: no daemon did it. Throws `CommandError`. */
 export async function ask<Asked extends AskedOperation>(command: Command, operation: Asked, input: InputOf<Asked>) {
   return await withExchange(command, async (askOwner, config, isAlone) => {
     const result = await askOwner(operation, input);
@@ -173,7 +173,7 @@ export function printAnswer(body: string, asJson: boolean | undefined, tones?: T
   process.stdout.write(asJson === true ? `${body}\n` : answerText(body, screenOf(), tones));
 }
 
-/** Prints the answer of §4.2 or §4.5. The exit code of any word other than the documented one is 1. */
+/** Prints the answer of §4.2 or §4.5. Throws `CommandError` if its word is not the documented one. */
 export function printWord(body: string, documented: 'OK' | 'ok', asJson: boolean | undefined): void {
   printAnswer(body, asJson);
   const { status } = JSON.parse(body) as { status: string };
@@ -191,7 +191,7 @@ function absentFor({ absent = 'no link' }: OperationAddress, input: object): str
   return `${absent} ${JSON.stringify(linkId)}`;
 }
 
-/** The error of a failed result: a reason of ours, or what the exchange said. Quotes no e-mail address and no token. */
+/** Returns the error for a failed result, without e-mail addresses and tokens. */
 export function commandError(result: FailedResult, absent?: string): CommandError {
   const unavailable = (text: string) => new CommandError(EXIT.unavailable, text);
   switch (result.kind) {

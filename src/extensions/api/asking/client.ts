@@ -9,12 +9,12 @@ import type { SyncInput, SyncLine } from '../sync.ts';
 import { NoOwnerError, type Received, type Sent } from '../../shop/transport.ts';
 import type { Transport } from './transport.ts';
 
-/** The error when the owner listened, and went away before its answer was complete. */
+/** The owner took the request, and ended before its answer was complete. */
 export class OwnerGoneError extends Error {
   override readonly name = 'OwnerGoneError';
 }
 
-/** The error when the owner does nothing of what a command asks; `result` says why. */
+/** The owner refuses everything that a command asks; `result` says why. */
 export class OwnerRefusalError extends Error {
   override readonly name = 'OwnerRefusalError';
   readonly result: FailedResult;
@@ -25,7 +25,7 @@ export class OwnerRefusalError extends Error {
 }
 
 const READ_MS = 5_000;
-/** The owner sends no request whose turn has not come by then. */
+/** The owner sends no request that has waited for its turn longer than this. */
 export const LONGEST_WAIT_MS = 60_000;
 
 interface Asking {
@@ -35,7 +35,7 @@ interface Asking {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The owner of an account, reached over its control socket or by its API. Rejects with `NoOwnerError` when there is none. */
+/** The owner of an account, over its socket or API. `ask` and `sync` reject with `NoOwnerError` without an owner. */
 export class Owner {
   readonly #transport: Transport;
   readonly #asking: Asking;
@@ -45,7 +45,7 @@ export class Owner {
     this.#asking = asking;
   }
 
-  /** The outcome is unknown if the owner goes away or does not answer. Throws `UnusableIdError` before anything is sent. */
+  /** The outcome is unknown if the owner does not answer. Throws `UnusableIdError` before anything is sent. */
   async ask<Asked extends AskedOperation>(operation: Asked, input: InputOf<Asked>): Promise<Result> {
     const tooLate = deadline(LONGEST_WAIT_MS + this.#asking.graceMs);
     const request = this.#requestFor(operation, input, tooLate);
@@ -75,7 +75,7 @@ export class Owner {
     }
   }
 
-  /** Waits for 5 s at most: a read may be asked for again. */
+  /** Reads, for 5 s at most, because a caller may ask again. Returns `failed` if the owner does not answer. */
   async read(operation: OperationAddress): Promise<Result> {
     try {
       const request = this.#requestFor(operation, {}, deadline(READ_MS));
@@ -106,14 +106,14 @@ export class Owner {
     return { ...request, body, headers: { 'content-type': 'application/json' } };
   }
 
-  /** True for an error after which it is known that nothing was done, and once the answer is no longer wanted. */
+  /** True if certainly nothing was done, or if the caller no longer waits for the answer. */
   #isKnown(error: unknown): boolean {
     if (this.#asking.signal?.aborted === true) return true;
     return error instanceof NoOwnerError || error instanceof CommandError || error instanceof OwnerRefusalError;
   }
 }
 
-/** The process judges ids; `.` and `..` alone would change the address. */
+/** The owner checks ids, except `.` and `..`, which would change the address. */
 function partOf(id: string): string {
   return /^\.{1,2}$/.test(id) ? pathId(id) : queryId(id);
 }

@@ -1,6 +1,6 @@
 import type { FailedReply } from '../../../exchange/reply.ts';
 
-/** The refusals that the interface documents (§7), each by a name of ours; `other` is everything else, as received. */
+/** The documented refusals (§7), by names of this program. `other` is any other refusal. */
 export type RefusalReason =
   | 'not-found'
   | 'invalid-email'
@@ -17,7 +17,7 @@ const BY_STATUS: Readonly<Record<string, RefusalReason>> = {
 
 /** Says which documented refusal a reply is (§7). The message is for people and decides nothing. */
 export function refusalReason({ httpStatus, error }: Extract<FailedReply, { kind: 'refused' }>): RefusalReason {
-  // Documented for links. The exchange says the same of everything else that it does not have.
+  // Documented for links. The exchange answers the same for other things that it does not have.
   if (httpStatus === 404 && error.status === 'NOT_FOUND') return 'not-found';
   if (error.status === undefined && error.code === 'INVALID_VALUE') return 'upload-url-not-set';
   return (httpStatus === 400 ? BY_STATUS[error.status ?? ''] : undefined) ?? 'other';

@@ -9,7 +9,7 @@ import { StoreError } from '../../../store/errors.ts';
 import { overNode } from '../../shop/socket.ts';
 import { Route } from '../../shop/transport.ts';
 
-/** A way to a process that drives accounts. Rejects with `CommandError` too if nothing was asked. */
+/** A way to a process that drives accounts. If `send` rejects with `CommandError`, nothing was asked. */
 export type Transport = Pick<Route, 'send'>;
 
 export function socketTransport(socketPath: string): Transport {
@@ -28,7 +28,7 @@ export function controlSocketOf(config: Pick<Config, 'database'>): string {
   return apiSettings.of(config).control.socket ?? controlSocketPath(sqlitePath(config, 'use sqlite:PATH'));
 }
 
-/** Beside the database, or, if that path is too long for a socket, in this user's temporary folder by a name made from the path. */
+/** Returns a path beside the database or, if that is too long for a socket, one in this user's temporary folder. */
 export function controlSocketPath(databasePath: string): string {
   const beside = `${databasePath}.sock`;
   if (Buffer.byteLength(beside) <= LONGEST_PATH_BYTES) return beside;

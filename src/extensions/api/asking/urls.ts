@@ -8,8 +8,8 @@ import { apiSettings } from '../settings.ts';
 import type { Transport } from './transport.ts';
 
 /**
- * The way to the owner of an account by the API of one of these URLs. A process reads the URL of the owner from the database:
- * the token goes to no other URL than these, and after one of https to none of http. Throws `CommandError` and `ConfigError`.
+ * The way to an account's owner by the API of one of `urls`. The database names the owner's URL, but the token is sent
+ * to `urls` alone, and never from https to http. Throws `CommandError` and `ConfigError`.
  */
 export function apiTransport(config: object, urls: readonly string[]): Transport {
   const { token, insecure } = apiSettings.of(config).api;
@@ -31,7 +31,7 @@ export function apiTransport(config: object, urls: readonly string[]): Transport
   };
 }
 
-/** The error if a process that must not be asked drives the account. */
+/** Returns the error if the owner of the account is a process that must not be asked. */
 function strangerIn({ misses }: NoOwnerError, urls: readonly string[]): CommandError | undefined {
   const owners = [...misses.values()].map((miss) => ('owner' in miss ? apiUrl.safeParse(miss.owner).data : undefined));
   const stranger = owners.findLast((owner) => owner !== undefined && !misses.has(owner));

@@ -9,14 +9,14 @@ import { apiTransport } from './urls.ts';
 
 /** The ways to the process that drives an account. */
 export interface Ways extends AsyncDisposable {
-  /** The shortest way first. `isSilent`: also to a process that may have ended, or that cannot write the database. */
+  /** Returns the shortest way first. `isSilent` adds processes that may have ended or cannot write the database. */
   find(isSilent?: boolean): Promise<readonly Transport[]>;
   /** Why the account must not be driven here, if no way leads to its owner. */
   readonly elsewhere?: string | undefined;
   readonly unreachable: string;
 }
 
-/** The socket of a worker on this machine, or its API if the settings name its address too: a token goes nowhere else. */
+/** Returns the socket of a worker on this machine, and its API if the settings name that address. */
 export async function waysByDatabase(config: AccountSettings, drivers: readonly LoadDriver[]): Promise<Ways> {
   const store = await openStore(config.database, systemClock(), { expect: 'current', drivers });
   const { advertise: known, token } = apiSettings.of(config).api;

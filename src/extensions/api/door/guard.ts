@@ -5,13 +5,13 @@ import { answer } from '../routes.ts';
 import type { Tokens } from './tokens.ts';
 
 const MINUTE_MS = 60_000;
-/** Of more addresses in a minute the log names none. */
+/** The log names at most this many addresses a minute. */
 const MOST_ADDRESSES = 1_000;
 
-/** Lets a request through that bears a token with the scope and the account that it asks for. Its caller is the token's. */
+/** Refuses a request unless its token has the scope and the account of the request. Sets `caller` to the token's. */
 export function guard(server: FastifyInstance, tokens: Tokens, { clock, log }: Pick<FlowDeps, 'clock' | 'log'>): void {
   const named = new Map<string, number>();
-  /** The oldest come first. */
+  /** True once a minute for each address. The entries of `named` are in order of time. */
   const isNews = (address: string, now = clock.monotonic()) => {
     for (const [one, at] of named) {
       if (now - at < MINUTE_MS) break;
@@ -35,7 +35,7 @@ export function guard(server: FastifyInstance, tokens: Tokens, { clock, log }: P
     if (scopes === undefined || scopes.some((scope) => token.caller.scopes.includes(scope))) return undefined;
     return await answer(reply, forbidden(`this needs a token with the scope ${scopes.join(' or ')}`));
   });
-  // The account of a query that was checked.
+  // The query is checked by now, so its account can be used.
   server.addHook('preHandler', async ({ caller: { accounts }, query, is404 }, reply) => {
     const { account = 'default' } = query as { readonly account?: string };
     if (is404 || accounts === 'all' || accounts.includes(account)) return undefined;

@@ -8,7 +8,7 @@ import type { ApiSettings } from '../settings.ts';
 import { guard } from './guard.ts';
 import { Tokens } from './tokens.ts';
 
-/** Serves the operations at `api.listen` to programs that have a token. Throws `ConfigError` if the settings cannot be used. */
+/** Serves the operations at `api.listen` to programs with a token. Throws `ConfigError` for unusable settings. */
 export async function serveApi(served: Served, settings: ApiSettings, stopping: AbortSignal) {
   const { listen } = settings;
   if (listen === undefined) return { url: undefined, close: async () => {} };

@@ -7,12 +7,12 @@ import { isEqual } from '../../http/secret.ts';
 import type { Caller } from '../caller.ts';
 import { readSecret, type TokenSettings } from '../settings.ts';
 
-/** How often the file of a secret is looked at, at most. */
+/** The file of a secret is examined once in this many ms, at most. */
 const LOOK_MS = 1_000;
 
 type TokenDeps = Pick<FlowDeps, 'clock' | 'log'>;
 
-/** The tokens of the settings, with their secrets. Throws `ConfigError` if two have the same one. */
+/** The tokens of the settings. Throws `ConfigError` if two tokens have the same secret. */
 export class Tokens {
   readonly #tokens: readonly Token[];
 
@@ -22,13 +22,13 @@ export class Tokens {
     throw new ConfigError('api.tokens: two tokens have the same secret: make one for each');
   }
 
-  /** Compares with each token: the time does not tell which one it is. */
+  /** Compares with every token, so that the time does not tell which token matched. */
   find(secret: string): Token | undefined {
     return this.#tokens.filter((token) => token.secret !== undefined && isEqual(secret, token.secret))[0];
   }
 }
 
-/** A token whose secret is read again when its file changes, and a bucket that its requests take from. */
+/** A token with its secret, which is read again when the file changes, and the bucket of its rate. */
 class Token {
   readonly caller: Caller;
   readonly #file: string;
@@ -50,7 +50,7 @@ class Token {
     this.#filledAt = deps.clock.monotonic();
   }
 
-  /** Undefined while its file cannot be used: nothing is the secret of this token then. */
+  /** Undefined while the file cannot be used; the token is refused then. */
   get secret(): string | undefined {
     const now = this.#deps.clock.monotonic();
     if (now - this.#lookedAt < LOOK_MS) return this.#secret;
@@ -74,7 +74,7 @@ class Token {
     return this.#secret;
   }
 
-  /** Takes a request from the bucket. Returns after how many ms the next one may come, 0 if this one may. */
+  /** Takes one request from the bucket. Returns 0, or, if the bucket is empty, the wait in ms. */
   take(): number {
     const now = this.#deps.clock.monotonic();
     this.#left = Math.min(this.#rate, this.#left + ((now - this.#filledAt) * this.#rate) / 1_000);

@@ -16,12 +16,12 @@ import {
 const KEPT_FOR_MS = 24 * 60 * 60_000;
 
 type KeyedDeps = Pick<CalledDeps, 'account' | 'store' | 'clock' | 'caller' | 'idempotencyKey'>;
-/** The content of a request, in a fixed order. Two requests of one key are the same if this is. */
+/** The content of a request, in a fixed order. Requests of one key with equal content are the same request. */
 type Asked = readonly unknown[];
 
 /**
- * Has a decision made in a transaction. If the request bears a key, its answer is written in the same transaction: a request of
- * the same key gets that answer, whichever process drives the account by then. A refusal changes nothing and is not kept.
+ * Makes a decision in a transaction, which also writes the answer if the request has a key. A later request of that key
+ * gets this answer, whichever process drives the account. A refusal changes nothing and is not kept.
  */
 export async function decideOnce(deps: KeyedDeps, asked: Asked, decide: Work<Result>): Promise<Result> {
   const request = requestOf(deps, asked);
@@ -39,8 +39,8 @@ export async function decideOnce(deps: KeyedDeps, asked: Asked, decide: Work<Res
 type KeepAnswer = (tx: Transaction, answer: string) => Promise<void>;
 
 /**
- * Has a request sent to the exchange. The key of a request is durable before anything leaves, and a request of the same key is
- * not sent: without an answer `whyUnknown` says what to do. A request that the exchange refused, or never got, may be sent again.
+ * Has a request sent to the exchange, after its key is durable. A second request of that key gets the first answer, or
+ * `whyUnknown` if there is none. A key whose request was refused or never arrived is forgotten.
  */
 export async function sendOnce(
   deps: KeyedDeps & Pick<CalledDeps, 'gracePeriodOver'>,
@@ -69,12 +69,12 @@ export async function sendOnce(
   }
 }
 
-/** With such a cause the exchange has made it and it cannot be kept. */
+/** If the cause is a `StoreError`, the exchange did the work and only its result could not be kept. */
 function isNeverSent(error: unknown): boolean {
   return error instanceof UnusableIdError || (error instanceof StoreError && !(error.cause instanceof StoreError));
 }
 
-/** The row of a request: it does not tell the key, and without the key it tells nothing of the body. */
+/** Returns the row of a request. The row reveals neither the key nor, without the key, the body. */
 function requestOf(
   { account, caller, clock, idempotencyKey: key }: KeyedDeps,
   asked: Asked,

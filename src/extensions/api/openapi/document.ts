@@ -75,7 +75,7 @@ export async function controlDocument(version: string, extensions: readonly Exte
         { url: 'https://order-sync.example:8443', description: 'The API; `api.advertise` has its address.' },
         { url: 'http://localhost', description: 'Through the Unix socket; the name is not looked at.' },
       ],
-      // One of them: the socket asks for no token.
+      // Either is enough, because the socket asks for no token.
       security: [{ token: [] }, {}],
       components: { securitySchemes: { token: { type: 'http', scheme: 'bearer', description: TOKEN } } },
       tags: TAGS,
@@ -93,7 +93,7 @@ export async function controlDocument(version: string, extensions: readonly Exte
 function corrected({ paths, components, ...rest }: Generated): Json {
   const errors = new Map(Object.entries(ERRORS));
   for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods))) {
-    // The generator calls every body required, also one that is optional.
+    // The generator marks optional bodies as required too.
     const { requestBody, responses } = operation;
     if (requestBody?.content['application/json'].schema.anyOf?.some(({ type }) => type === 'null') === true) {
       requestBody.required = false;
@@ -104,7 +104,7 @@ function corrected({ paths, components, ...rest }: Generated): Json {
     }
   }
   const responses = [...errors.values()].map(({ name, response }) => [name, response]);
-  // Components of requests are generated too, though none is referred to.
+  // The generator adds components of requests, which no operation refers to.
   const schemas = Object.entries(components.schemas).filter(([name]) => !name.endsWith('Input'));
   return {
     ...rest,

@@ -11,7 +11,7 @@ import {
   type OperationAddress,
 } from '../operation.ts';
 
-/** Answers of every operation. */
+/** The error statuses of every operation. */
 const EVERYWHERE: readonly ErrorStatus[] = ['401', '403', '405', '429'];
 
 export function schemaOf(
@@ -33,14 +33,14 @@ export function schemaOf(
   };
 }
 
-/** Other headers stay as they are. */
+/** Other headers are allowed. */
 const keyHeader = z.looseObject({
   'idempotency-key': textParameter('A request with the key of an earlier one is not done again.', '3f9ac0d1-e2b4')
     .regex(/^[\x21-\x7e]{1,200}$/)
     .optional(),
 });
 
-/** How the document tells which tokens may ask. */
+/** Describes the scopes of an operation in the OpenAPI document. */
 export function scopesOf(scopes: readonly Scope[], description?: string) {
   const needed = `Scope of a token: ${scopes.map((scope) => `\`${scope}\``).join(' or ')}.`;
   return { description: [description, needed].filter(Boolean).join(' '), 'x-scopes': scopes };

@@ -1,6 +1,6 @@
 import type { Database, Transaction } from '../../../store/port.ts';
 
-/** A request that bore an `Idempotency-Key`. Without an answer it is under way, or nothing tells how it ended. */
+/** A request with an `Idempotency-Key`. Without an answer, the request is under way or its outcome is unknown. */
 export interface IdempotentRequest {
   readonly account: string;
   readonly key_hash: string;
@@ -12,7 +12,7 @@ export interface IdempotentRequest {
 
 export type RequestKey = Pick<IdempotentRequest, 'account' | 'key_hash'>;
 
-/** The most old requests that are deleted for each new one. It is more than one, so that the old requests become fewer. */
+/** The most old requests that are deleted for each new request: more than one, so that old requests become fewer. */
 const MOST_FORGOTTEN = 5;
 
 function withRequests(db: Database) {
@@ -28,7 +28,7 @@ export async function readRequest(tx: Transaction, { account, key_hash }: Reques
     .executeTakeFirst();
 }
 
-/** Writes a request, in the place of an older one of its key. */
+/** Writes a request, and replaces an older request with the same key. */
 export async function writeRequest(tx: Transaction, request: IdempotentRequest): Promise<void> {
   const { account: _account, key_hash: _key, ...values } = request;
   await withRequests(tx)
@@ -55,6 +55,6 @@ export async function forgetOldRequests(tx: Transaction, account: string, since:
     .orderBy('made_at')
     .limit(MOST_FORGOTTEN)
     .execute();
-  // One statement a request: for a list of keys, a query plan that the database keeps would read all requests of the account.
+  // One statement a request, because for a list of keys a kept query plan would read all requests of the account.
   for (const request of old) await forgetRequest(tx, request);
 }

@@ -18,7 +18,7 @@ import { pasteable } from '../../../base/invocation.ts';
 
 const { createLink, followLink, listCards, requestPhotos, validateEmail, verificationToken } = CLIENT_OPERATIONS;
 const { lookUpOrder, showPreOrder } = EXCHANGE_OPERATIONS;
-/** The tokens of their answers are hidden unless `--reveal`. */
+/** Tokens in the answers of these operations are hidden without `--reveal`. */
 const RECORDS: readonly AskedOperation[] = [showPreOrder, lookUpOrder];
 
 /** The words of each command, with its operation, the input field that takes the argument, and an example. */
@@ -46,8 +46,8 @@ export function define(command: Command): void {
 }
 
 /**
- * Each of these commands asks for one operation and prints the answer: §4.1 to §4.4, §4.6, §4.8, §4.10 and §4.11. An e-mail
- * address is printed, stored and logged nowhere.
+ * Each of these commands asks for one operation and prints the answer: §4.1 to §4.4, §4.6, §4.8, §4.10 and §4.11. An
+ * e-mail address is printed, stored and logged nowhere.
  */
 function defineOperation(command: Command): void {
   const words = wordsOf(command)
@@ -125,10 +125,10 @@ function definePhotos(command: Command): void {
     });
 }
 
-/** The fields of a card that are shown without `--reveal`, its number masked. A field that the interface does not name is a secret. */
+/** The fields of a card that are shown without `--reveal`, the number masked. An undocumented field is a secret. */
 const SHOWN = ['id', 'bank', 'country', 'number', 'type'] as const;
 const REVEALED = [...SHOWN, 'token'] as const;
-/** A number of fewer digits is hidden whole: its last four would be most of it. */
+/** A shorter card number is hidden completely, because its last four digits would be most of it. */
 const SHORTEST_NUMBER = 8;
 
 type Card = Record<string, string | null>;

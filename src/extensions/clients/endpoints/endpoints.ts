@@ -18,7 +18,7 @@ export interface PhotoRequest {
   readonly token?: string | undefined;
 }
 
-/** The endpoints of clients (§4.1–4.8). They reject with `UnusableIdError`, before any request, on an id that cannot be sent. */
+/** The endpoints of clients (§4.1–4.8). Methods reject with `UnusableIdError` before a request with an unusable id. */
 export const endpointsOf = (exchange: Asking) => new Endpoints(exchange);
 
 type Asking = Pick<ExchangeClient, 'ask' | 'askInTurn' | 'sendForPerson'>;
@@ -30,7 +30,7 @@ class Endpoints {
     this.#exchange = exchange;
   }
 
-  /** §4.1. `onUnread` is given a success from which no link can be read, because the exchange tells its id once. */
+  /** §4.1. `onUnread` gets a success without a readable link, because the exchange names the id only once. */
   async createLink(email: string, signal?: AbortSignal, onUnread?: (answer: Answer) => void) {
     const received = await this.#exchange.sendForPerson(post(CLIENTS, { email: emailAddress(email) }, [email]), signal);
     const reply = readReply(received, schemas.link);
@@ -75,14 +75,14 @@ class Endpoints {
     return await this.#exchange.ask({ request, schema: schemas.cards }, signal);
   }
 
-  /** §4.8: a short-lived SDK token. A secret. The document leaves open which of the two forms counts: both are sent. */
+  /** §4.8: an SDK token, a secret. The id is sent in both forms: the document leaves open which form counts. */
   async sdkToken(linkId: string, signal?: AbortSignal) {
     const path = `/api/v1/merchant/sdk/token?linkId=${pathId(linkId)}`;
     const request: HttpRequest = { method: 'POST', path, headers: { linkId: headerId(linkId) } };
     return await this.#exchange.ask({ ...aboutLink(linkId, '', schemas.sdkToken), request }, signal);
   }
 
-  /** §4.3, once, in a turn of the look-ups. */
+  /** §4.3: asks once, in a turn of the look-ups. */
   async lookUpLink(linkId: string, signal?: AbortSignal) {
     return await this.#exchange.askInTurn(aboutLink(linkId, '', schemas.link), `link ${linkId}`, signal);
   }
@@ -92,7 +92,7 @@ function aboutLink<Value>(id: string, path: string, schema: z.ZodType<Value>): Q
   return { request: get(`${CLIENTS}/${pathId(id)}${path}`), schema, asked: { what: 'link', field: 'linkId', id } };
 }
 
-/** Takes the error of §4.5 for a refusal with any HTTP status but 401 and 429: the document states none. */
+/** Reads the error of §4.5 as a refusal under any HTTP status but 401 and 429, because the document states none. */
 function uploadRefusal(reply: UnreadReply, secrets: readonly string[]): UnreadReply {
   const answer = answerOf(reply);
   const error = answer && errorSchema.safeParse(readJson(answer.body)).data;

@@ -11,12 +11,12 @@ function withLinks(db: Database) {
   return db.withTables<{ links: LinkRow }>();
 }
 
-/** A place in the list of links to check. The next pass continues after it, so that each link is checked once a round. */
+/** A place in the list of links to check. Each page begins after such a place, so a pass checks a link once. */
 export type CheckKey = Pick<LinkRow, 'link_id' | 'last_checked_at'>;
 
 export const FIRST_CHECK: CheckKey = { last_checked_at: '', link_id: '' };
 
-/** Reads links that were last checked before `before` and whose status is not final, the longest waiting first, after `from`. */
+/** Reads links after `from` with a last check before `before` and no final status, the longest waiting first. */
 export async function linksToCheck(
   db: Database,
   query: { account: string; finalStatuses: readonly string[]; before: Date; from: CheckKey; limit: number },
@@ -69,7 +69,7 @@ function checksAfter(db: Database, { account, latest, limit }: Omit<CheckCorrect
   );
 }
 
-/** True if a clock ahead of this one wrote checks: their links would wait. */
+/** True if a clock ahead of this one wrote checks, because the next checks of these links would come too late. */
 export async function areChecksAhead(db: Database, account: string, now: Date): Promise<boolean> {
   return (await checksAfter(db, { account, latest: now, limit: 1 }).executeTakeFirst()) !== undefined;
 }
@@ -87,7 +87,7 @@ export async function correctCheckTimes(tx: Transaction, correction: CheckCorrec
   return ids.length;
 }
 
-/** Writes a decision about a link: the row and its events, together. `before` is the row as this transaction read it. */
+/** Writes a decision about a link, row and events together. `before` is the row as this transaction read it. */
 export async function saveLink(
   tx: Transaction,
   before: LinkRow | undefined,

@@ -10,7 +10,7 @@ import type { Database, Transaction } from '../../../store/port.ts';
 interface PhotoTokensTable {
   account: string;
   token_hash: string;
-  /** The random id that `idv photos` prints; it reveals nothing of the token. */
+  /** The random id that `idv photos` prints, which reveals nothing of the token. */
   request_id: string;
   link_id: string;
   level: string;
@@ -25,9 +25,9 @@ interface PhotoTokensTable {
 interface PhotosTable extends Omit<PhotoTokensTable, 'token_hash' | 'created_at' | 'expires_at'> {
   id: Generated<number>;
   delivery: string;
-  /** As the sender calls it, for people alone: control characters are escaped. */
+  /** The name that the sender chose, for people only: control characters are escaped. */
   original_name: string;
-  /** As its content says; null if that is not known. */
+  /** The type by the content of the file; null if it is not known. */
   type: string | null;
   size: number;
   sha256: string;
@@ -64,7 +64,7 @@ export async function forgetPhotoToken(tx: Transaction, account: string, tokenHa
 
 export type PhotoToken = KnownToken & Omit<PhotoTokensTable, 'token_hash' | 'created_at' | 'expires_at'>;
 
-/** Reads a token by its hash, whatever account it was made for: the time that takes says nothing about the token. */
+/** Reads a token of any account by its hash. The time of the look-up reveals nothing about the token. */
 export async function readPhotoToken(db: Database, tokenHash: string) {
   const row = await withPhotos(db)
     .selectFrom('photo_tokens')

@@ -4,14 +4,14 @@ import { cut, widthOf } from '../../../cli/shared/terminal.ts';
 import { printable } from '../../../base/words.ts';
 import { inUnits } from '../words.ts';
 
-/** For programs that do not know the style of the page, which has these colours for dark pages too. */
+/** Colours for programs that do not know the style of the page, which also has colours for dark pages. */
 const INK = '#1a212d';
 export const MUTED = '#566071';
 const LINE = '#dfe3e9';
-/** A letter is about this wide, in letters' heights. */
+/** The width of a letter, as a part of the font size. */
 const LETTER = 0.56;
 
-/** A page is wide, or narrow as a phone's. Lengths are in pixels of the drawing, which is shown at about its own size. */
+/** A wide page, or a page as narrow as a phone. Lengths are in pixels of a drawing shown at about its own size. */
 export interface Size {
   readonly name: 'wide' | 'narrow';
   readonly width: number;
@@ -67,7 +67,7 @@ function px(length: number): number {
 }
 
 let compact: Intl.NumberFormat | undefined;
-/** A number that is greater is written with its power of ten. */
+/** Numbers from here on are written with a power of ten. */
 const GREATEST_WORD = 1e15;
 const NAME_GAP = 10;
 const LONGEST_NAME = 12;
@@ -77,7 +77,7 @@ export function numberText(value: number): string {
   return Math.abs(value) < GREATEST_WORD ? compact.format(value) : value.toExponential(0);
 }
 
-/** Round numbers from one that is not above `low` to one that is not below `high`, about `most` of them. Counts have whole ones. */
+/** Returns about `most` round numbers from `low` or below to `high` or above. `isWhole`: only whole numbers. */
 export function valueTicks(low: number, high: number, most: number, isWhole: boolean): readonly number[] {
   const rough = (high > low ? high - low : 1) / most;
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -111,7 +111,7 @@ const TICKS_MS: readonly (readonly number[])[] = [
   [2, 5, 20].flatMap((count) => [count * SECOND_MS, count * MINUTE_MS]).concat([2 * HOUR_MS, 4 * HOUR_MS]),
 ];
 
-/** A duration in the unit that suits it, to two digits, but none below a second: `45 s`, `2.5 min`, `12 h`, `3 d`. */
+/** Writes a duration of at least a second in a fitting unit, to two digits: `45 s`, `2.5 min`, `12 h`, `3 d`. */
 export function durationText(ms: number): string {
   return inUnits(Math.max(ms, SECOND_MS)).replace(' ', '\u00a0');
 }

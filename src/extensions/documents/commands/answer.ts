@@ -6,7 +6,7 @@ import { tableOf } from '../terminal.ts';
 import { printable } from '../../../base/words.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
 
-/** Objects within objects are shown as fields so deep, and as JSON below. */
+/** The depth to which objects are shown as fields; deeper objects are shown as JSON. */
 const DEEPEST = 3;
 
 export type Tones = Readonly<Record<string, (value: string) => Tone>>;

@@ -15,14 +15,14 @@ type NewFiles = readonly { readonly name: string; readonly pieces: Pieces }[];
 const CHUNK = 64 * 1024;
 const ENDING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Writes to stdout, or to a file that is readable for the user alone. A file that is there already stays until the new one is whole. */
+/** Writes to stdout, or to a file that only this user reads and that replaces an older file once it is complete. */
 export async function writePieces(pieces: Pieces, out: string | undefined): Promise<void> {
   if (out === undefined) {
     for await (const chunk of gathered(pieces)) if (!(await isWritten(chunk))) return;
     return;
   }
   const there = statSync(out, { throwIfNoEntry: false });
-  // A pipe or a device is written to and not replaced, nor is /dev/stdout if the shell made it a file.
+  // A pipe or a device is written to, not replaced; so is /dev/stdout if the shell made it a file.
   const isReplaced = there === undefined || (there.isFile() && !isOwnOutput(there));
   if (isReplaced) await writeAll(dirname(out), [{ name: basename(out), pieces }]);
   else await writeTo(() => open(out, 'a'), pieces);
@@ -32,7 +32,7 @@ function isOwnOutput({ dev, ino }: Stats): boolean {
   return [1, 2].map((own) => fstatSync(own)).some((own) => own.dev === dev && own.ino === ino);
 }
 
-/** Writes files into a folder, which is made unless it is there. Files that are there stay until all of the new ones are whole. */
+/** Writes files into a folder, which is made if needed. Older files stay until all new files are complete. */
 export async function writeFolder(folder: string, files: NewFiles): Promise<void> {
   const isNew = statSync(folder, { throwIfNoEntry: false }) === undefined;
   if (isNew) mkdirSync(folder, { mode: 0o700 });
@@ -44,11 +44,11 @@ export async function writeFolder(folder: string, files: NewFiles): Promise<void
   }
 }
 
-/** Another report may write to the same names at the same time: each writes in a folder of its own until it is whole. */
+/** Writes in a temporary folder first, because another report may write to the same names at the same time. */
 async function writeAll(folder: string, files: NewFiles): Promise<void> {
   for (const { name } of files) {
     const path = join(folder, name);
-    // Found before any of the files has taken its place.
+    // Checked before any of the files is moved to its place.
     if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
       throw new CommandError(EXIT.disk, `${path} is a folder: remove it, or use another --out`);
     }
@@ -60,7 +60,7 @@ async function writeAll(folder: string, files: NewFiles): Promise<void> {
   for (const { name } of files) renameSync(join(unfinished.path(), name), join(folder, name));
 }
 
-/** A folder that is made when it is first asked for, and is gone at the end, also if a signal ends the program. */
+/** Returns a folder that is made when first asked for, and removed at the end, even if a signal ends the program. */
 function temporaryFolder(prefix: string) {
   let made: string | undefined;
   const remove = () => {
@@ -80,7 +80,7 @@ function temporaryFolder(prefix: string) {
   return { path, [Symbol.dispose]: remove };
 }
 
-/** The file is opened when there is something to write: to gather it may take long, and leaves nothing behind. */
+/** Opens the file when the first text is ready, so that a failure before that leaves nothing behind. */
 async function writeTo(openNew: () => Promise<FileHandle>, pieces: Pieces, isSynced = false): Promise<void> {
   await using chunks = gathered(pieces);
   const first = await chunks.next();

@@ -57,7 +57,7 @@ export function addAsOfOption(command: Command): Command {
   return command.option('--as-of <time>', text, utcTime);
 }
 
-/** Reads a day, which begins at midnight, or a time of a day; in UTC, whatever the machine's time zone is. Throws `InvalidArgumentError`. */
+/** Reads a day, which begins at midnight, or a time of a day, always in UTC. Throws `InvalidArgumentError`. */
 export function utcTime(text: string): string {
   const [, day, clock = 'T00:00'] = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)?Z?$/.exec(text) ?? [];
   const time = readTime(`${day}${clock}Z`);

@@ -14,7 +14,7 @@ import { show } from './print.ts';
 import { writeFolder, writePieces, type Pieces } from './files.ts';
 import { counted } from '../words.ts';
 
-/** Writers of a document, by format. The drawing and zipping ones take time to load, so they are loaded when they are needed. */
+/** Writers of a document, by format. XLSX and HTML are loaded when needed, because loading takes time. */
 const WRITERS = {
   table: tableText,
   csv: (document: ReportDocument) => csvText(firstTable(document)),
@@ -54,7 +54,7 @@ export function addReportOptions(command: Command, sections: readonly string[] =
       // A mistyped period must not look like a quiet one.
       .option('--allow-empty', 'exit 0, not 1, if the period is empty')
       .hook('preAction', () => {
-        // Many a report takes long: a form that it cannot be written in is found before.
+        // A report may take long, so a format that cannot be used is refused before.
         const options = command.opts<OutputOptions>();
         const isOneTable = options.section !== undefined || sections.length < 2 || isFolder(options.out);
         if (formatOf(options) !== 'csv' || isOneTable) return;
@@ -64,7 +64,7 @@ export function addReportOptions(command: Command, sections: readonly string[] =
   );
 }
 
-/** Of a file, stderr names the file, and the verdict. Throws `CommandError`, once all is written, if the period is empty and may not be. */
+/** Writes a report, and names its file on stderr. Then throws `CommandError` if the report is empty and must not be. */
 export async function writeReport(document: ReportDocument, options: OutputOptions, isEmpty = false): Promise<void> {
   const { section, out } = options;
   const whole = section === undefined ? document : sectionOf(document, section);
@@ -112,7 +112,7 @@ function formatOf({ format, json, out }: OutputOptions): Format {
   return chooseFormat(FORMATS, given, out) ?? (out === undefined ? 'table' : 'csv');
 }
 
-/** Undefined if no format is given and there is no file to tell one. Throws `CommandError` if format and name contradict each other, or the name tells none. */
+/** Undefined without a format and a file. Throws `CommandError` if the name contradicts the format or names none. */
 export function chooseFormat<Name extends string>(
   formats: readonly Name[],
   given: Name | undefined,
@@ -125,7 +125,7 @@ export function chooseFormat<Name extends string>(
 
 function problemOf(formats: readonly string[], given: string | undefined, out: string | undefined): string | undefined {
   if (out === undefined) {
-    // No person reads these at a terminal.
+    // These formats cannot be read at a terminal.
     const isForFile = (given === 'xlsx' || given === 'html') && process.stdout.isTTY;
     return isForFile ? `--format ${given} is for a file: give --out` : undefined;
   }

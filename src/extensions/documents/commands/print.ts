@@ -17,7 +17,7 @@ export async function printLong(json: boolean | undefined, value: unknown, text:
   else await show(text());
 }
 
-/** Shows a text for people. One with more lines than the terminal goes through `$PAGER`, as git does it; NO_PAGER turns that off. */
+/** Shows a text for people: by `$PAGER` if it has more lines than the terminal, unless NO_PAGER is set. */
 export async function show(text: string): Promise<void> {
   const { isTTY, rows } = process.stdout;
   const { NO_PAGER = '', PAGER = 'less', ...env } = processEnvironment();
@@ -25,7 +25,7 @@ export async function show(text: string): Promise<void> {
   if (isShort || !(await isPagedBy(PAGER, { LESS: 'FRX', ...env }, text))) process.stdout.write(text);
 }
 
-/** Returns false if there is no such pager. One that ends before it has read the text is no error. */
+/** Returns false if there is no such pager. A pager that ends before it has read the text is no error. */
 async function isPagedBy(pager: string, env: NodeJS.ProcessEnv, text: string): Promise<boolean> {
   const { spawn } = await import('node:child_process');
   const child = spawn(pager, { shell: true, stdio: ['pipe', 'inherit', 'inherit'], env });

@@ -8,9 +8,9 @@ import { inUnits } from '../words.ts';
 const LONGEST_WORD = 40;
 const LONGEST_CELL = 400;
 const LONGEST_PROSE = 1_500;
-/** The search for commands takes the longer, the more often a text begins one. */
+/** Longer texts are cut, because many beginnings of commands in a text make the search for commands slow. */
 const LONGEST_SPLIT = 10_000;
-/** A whole command in a sentence. Its words are those of `shellWord`: no text makes a shell run more than the program. */
+/** A command in a sentence. Its words are those of `shellWord`, so no text makes a shell run more than the program. */
 const COMMAND =
   /(order-sync(?:(?: (?!order-sync )(?:[\w./:=@-]|'[^']*'|\\')+)+? --reason TEXT| (?:report|orders) (?:explain|show) (?:CLASS|ORDER)| (?:doctor|sync)\b(?! --(?!account )))(?: --account [\w-]+)?)/;
 
@@ -35,7 +35,7 @@ export function idOf(name: string): string {
 
 export function proseText(value: Cell): string {
   const parts = cutEnd(printable(value), LONGEST_SPLIT).split(COMMAND);
-  // A mark that follows the box of a command would stand alone.
+  // A punctuation mark after the box of a command would stand alone, so the mark is removed.
   const words = (part: string, index: number) => wordsText(index === 0 ? part : part.replace(/^[.,](?=\s|$)/, ''));
   return parts.map((part, index) => (index % 2 === 1 ? commandText(part) : words(part, index))).join('');
 }
@@ -82,9 +82,9 @@ export function icon(tone: Tone): string {
 const MOST_PLACES = 24;
 const BADGE = 3;
 const LONGEST_LINE = 34;
-/** A column whose texts have several lines is as wide as this at least; the style has it too. */
+/** The least width of a column whose texts have several lines, as in the style. */
 const LEAST_WIDTH = 26;
-/** The columns of text that a table has on A4, and those between two cells. */
+/** The width of a table on A4, and of the gap between two cells, in characters. */
 const PAPER_WIDTH = 180;
 const GAP = 2;
 const TONED: ReadonlySet<Column['kind']> = new Set(['severity', 'state', 'outcome']);
@@ -228,11 +228,11 @@ export function plainText(value: Cell): string {
   return shown === text ? text : `${shown.replace(/:00$/, '')} UTC`;
 }
 
-/** Writes the figure of a card that stands for a section: a number, not an id. It stands out from the text behind it. */
+/** Writes the value of a card that links to a section. A leading number stands out from the text behind it. */
 export function cardValueText(value: string): string {
   const [, number, rest] = /^([-+]?\d+(?:\.\d+)?)(?: (.+))?$/s.exec(cutText(value)) ?? [];
   if (number === undefined) return escapeText(cutText(value));
-  // Sentences beside it have such numbers without a space.
+  // Numbers of up to four digits stay without a gap, as in the sentences beside the card.
   const shown = /^\d{1,4}$/.test(number) ? number : figure(number);
   return `${shown}${rest === undefined ? '' : ` <small>${escapeText(rest)}</small>`}`;
 }
@@ -248,7 +248,7 @@ function shortTime(text: string): string {
   return day === undefined || time === undefined ? text : `${day} ${time}`;
 }
 
-/** Groups the digits by space alone, and fills the fraction up with hidden digits, so that copied text is the number. */
+/** Groups digits by space only, and fills the fraction up with hidden digits, so that copied text is the number. */
 export function figure(text: string, places = 0): string {
   const [, sign, whole = '', point = '', fraction = ''] = /^([-+]?)(\d+)(?:(\.)(\d+))?$/.exec(text) ?? [];
   if (sign === undefined) return escapeText(text);

@@ -5,7 +5,7 @@ import { getCellAddress, sanitizeAttributeValue, sanitizeTextContent } from 'wri
 import type { Tone } from '../../../cli/shared/terminal.ts';
 import { printable } from '../../../base/words.ts';
 
-/** Every machine has it, or one of the same widths. */
+/** Every machine has this font, or a font of the same widths. */
 const FONT = { fontFamily: 'Arial', fontSize: 10 } as const;
 export const LINE_HEIGHT_PT = 13;
 export const COLORS: Readonly<Record<Tone, string | undefined>> = {
@@ -46,7 +46,7 @@ function shownText(value: string): string {
     .replaceAll('\ufffd', String.raw`\ufffd`)
     .replace(/_x(?=[0-9a-f]{4}_)/gi, '_x005F_x');
   if (whole.length > MOST_CHARACTERS) return `${whole.slice(0, MOST_CHARACTERS).toWellFormed()}…`;
-  // The library looks texts up in an object, and finds there what every object has: `toString` would damage the workbook.
+  // The library keeps texts in an object, so names that every object has, such as `toString`, damage the workbook.
   return whole in {} ? `_x${whole.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_${whole.slice(1)}` : whole;
 }
 
@@ -69,7 +69,7 @@ type Link = { readonly row: number; readonly column: number; readonly sheet: str
 
 type Table = { readonly columns: number; readonly rows: number; readonly keyColumns: number };
 
-/** A sheet that is wider, in characters, is printed on several pages side by side: smaller letters than 6 points cannot be read. */
+/** Characters. A wider sheet is printed on several pages side by side: letters below 6 points cannot be read. */
 const WIDEST_PAGE = 230;
 
 type Part = Feature<Buffer | Blob | Stream>;
@@ -165,7 +165,7 @@ function properties(title: string): Part {
   };
 }
 
-/** Sets the time of every file to the same moment, so that the same content makes the same bytes. The archive has no comment. */
+/** Sets the time of every file to one moment, so that equal content makes equal bytes. The archive has no comment. */
 function fixZipTimes(zip: Buffer): Buffer {
   const end = zip.length - END_LENGTH;
   if (zip.readUInt32LE(end) !== END_OF_DIRECTORY) throw new Error('the zip archive does not end as expected');

@@ -29,7 +29,7 @@ export const eventsOf = (v: NewestQuery, direction: 'asc' | 'desc') =>
     .selectFrom('events')
     .select(FEED_COLUMNS)
     .where('account', '=', v.account)
-    // By the account too, so that an index that begins with it is taken.
+    // Ordered by the account too, so that the database uses an index that begins with the account.
     .orderBy('account', direction)
     .orderBy('id', direction)
     .limit(v.limit);
@@ -82,7 +82,7 @@ export async function feedHead(db: Database, account: string): Promise<Place> {
 
 export type FeedHead = Pick<EventRow, 'account' | 'id' | 'hash' | 'observed_at'>;
 
-/** Reads the newest event of each account that has one, or of the one that is named, by the names of the accounts. */
+/** Reads the newest event of the named account, or of each account that has one, ordered by account. */
 export async function feedHeads(db: Database, account: string | undefined): Promise<readonly FeedHead[]> {
   const heads = sql<FeedHead>`select event_heads.account, event_heads.id, event_heads.hash, observed_at from event_heads
     join events on events.account = event_heads.account and events.id = event_heads.id
@@ -94,13 +94,13 @@ const MOST_LOOKED_AT = 100;
 
 export async function newestEvents(db: Database, account: string | undefined, limit: number) {
   if (account !== undefined) return (await newestStatement(db, { account, limit })).rows;
-  // The newest events of all are among those of the accounts whose newest came last.
+  // The newest events of all accounts belong to the accounts whose newest event came last.
   const accounts = await db.selectFrom('event_heads').select('account').orderBy('id', 'desc').limit(limit).execute();
   const read = await together(...accounts.map(({ account: name }) => newestStatement(db, { account: name, limit })));
   return inOrder(read).toReversed().slice(0, limit);
 }
 
-/** Reads the newest record of the orders that changed last, with its `serverDate` (§2.7); undefined if none of them has one. */
+/** Reads the newest record among the orders that changed last, with its `serverDate` (§2.7), if there is a record. */
 export async function newestRecord(db: Database, account: string) {
   const events = await newestEvents(db, account, MOST_LOOKED_AT);
   const orders = [...new Set(events.filter(({ type }) => type === 'order').map(({ subject }) => subject))];

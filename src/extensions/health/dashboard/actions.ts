@@ -120,7 +120,7 @@ async function acknowledgeFindings(deps: OpsSources, { account, actor, reason, f
     let others = 0;
     for (const { id, expected, actual } of seen) {
       const row = rows.find((one) => one.id === id);
-      // With the values that the person was shown.
+      // The values that the person saw, so that a changed finding is not acknowledged.
       if (row === undefined || !(await acknowledge(tx, { ...row, expected, actual }, how))) others += 1;
     }
     return others;

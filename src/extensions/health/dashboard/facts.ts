@@ -6,7 +6,7 @@ import type { Concerned } from '../tables/at-stake.ts';
 
 const [MINUTE_MS, HOUR_MS] = [60_000, 3_600_000];
 
-/** The periods that a person may choose, and their steps. `digits`: the characters of a time that tell the steps apart. */
+/** The periods that a person may choose, and their steps. `digits`: how many characters of a time tell steps apart. */
 export const RANGES = {
   '1h': { name: 'hour', label: '1 hour', steps: 12, stepMs: 5 * MINUTE_MS, step: '5 minutes', digits: 16 },
   '24h': { name: '24 hours', label: '24 hours', steps: 24, stepMs: HOUR_MS, step: 'hour', digits: 13 },
@@ -24,7 +24,7 @@ export interface DashboardFacts {
   readonly overview: Overview;
   readonly troubles: readonly Trouble[];
   readonly newest: readonly FeedEvent[];
-  /** Null if this process owns none of the accounts: then it is not known here. */
+  /** Null if this process owns none of the accounts, and so knows nothing of their exchange. */
   readonly exchange: (LookupFacts & { readonly lastAnswerAt: string | null; readonly inFlight: number }) | null;
   readonly database: { readonly bytes: number | null; readonly readMs: number };
   readonly activity: ActivityFacts | null;
@@ -54,7 +54,7 @@ export const MOVES = ['inserted', 'accepted', 'final'] as const;
 export interface ActivityFacts {
   readonly starts: readonly string[];
   readonly moves: Readonly<Record<(typeof MOVES)[number], readonly number[]>>;
-  /** Moves are counted from then on only, as there are too many; null if all are. */
+  /** Since when moves are counted if there are too many; null if all are counted. */
   readonly movesSince: string | null;
   readonly money: readonly MoneyGroup[];
   readonly moneySince: string | null;

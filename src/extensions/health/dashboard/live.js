@@ -32,7 +32,7 @@ async function replaceParts() {
   // The answer is a page of this server, whose texts are escaped; a parsed page runs nothing.
   const next = new DOMParser().parseFromString(await response.text(), 'text/html');
   const parts = live.map((id) => [document.getElementById(id), next.getElementById(id)]);
-  // All parts are of one moment. A text that somebody is about to copy stays, and with it all others.
+  // All parts are of one moment, so a text that a person is about to copy keeps all parts as they are.
   if (parts.some((pair) => pair.includes(null)) || parts.some(([shown]) => isSelected(shown))) return;
   document.title = next.title;
   for (const [shown, newer] of parts) replacePart(shown, newer);
@@ -86,7 +86,7 @@ function pathTo(part, element) {
 const choice = document.getElementById('account');
 choice?.addEventListener('change', () => choice.form.submit());
 
-/** Listens for events while somebody looks: a browser opens few connections to one server. */
+/** Listens for events only while the page is visible, because a browser opens few connections to a server. */
 function listen() {
   const { account, events = '' } = document.body.dataset;
   if (account === undefined) return;

@@ -16,7 +16,7 @@ export function note(text: string): string {
   return paragraph('note', text);
 }
 
-/** Writes a count with a space between its thousands that is no letter: what is copied is the number. */
+/** Writes a count with gaps between its thousands that are no characters, so that the plain number is copied. */
 export function count(number: number): string {
   return figure(String(number));
 }
@@ -31,7 +31,7 @@ export function orderLink(order: OrderName, text = order.externalOrderId): strin
 
 export function orderPath({ externalOrderId, account }: OrderName): string | undefined {
   if (!externalOrderId.isWellFormed()) return undefined;
-  // A browser takes such a part out of a path.
+  // A browser removes `.`, `..` and empty parts from a path.
   if (/^\.{0,2}$/.test(externalOrderId))
     return `/order?${new URLSearchParams({ id: externalOrderId, account }).toString()}`;
   return accountPath(`/orders/${encodeURIComponent(externalOrderId)}`, account);

@@ -9,7 +9,7 @@ import { problemsText, problemsTitle, titleOf, verdictSection } from './front/pr
 import { partsText } from './front/running.ts';
 import { accountPath, badge } from './markup.ts';
 
-/** The sections below the verdict. The script of the page keeps them up to date, each by its id. One without a text is hidden. */
+/** The sections below the verdict. The script of the page updates each by its id. A section without text is hidden. */
 const SECTIONS: readonly {
   readonly id: string;
   readonly title: string | ((facts: DashboardFacts) => string);
@@ -97,7 +97,7 @@ ${aboutText(frame)}${link('/orders', 'Orders')}${link('/findings', 'Findings')}$
 function aboutText({ program, accounts, at, reloadSeconds }: Frame): string {
   const { version, startedAt, exchange } = program;
   const kind = exchange === '' ? '' : `${badge(exchange === 'live' ? 'neutral' : 'info', exchange)} `;
-  // If there are more, a person chooses one beside it.
+  // Of several accounts a person chooses one beside this text.
   const account = accounts.length === 1 ? ` <span>account ${escapeText(cutText(accounts.join('')))}</span>` : '';
   const age = ageOf(startedAt, at);
   const folder = pasteFolder();

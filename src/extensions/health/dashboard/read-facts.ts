@@ -27,7 +27,7 @@ import { countMoves, recentSums, type CountedMoves } from '../tables/recent.ts';
 import { readProcess } from '../ops/readiness.ts';
 import { shared, type Fresh, type OpsPages } from '../ops/readings.ts';
 
-/** How long a reading is shown to all who ask. A reading that takes longer is shown for longer. */
+/** How long a reading is shared, in ms. A slow reading is shared for longer. */
 const FRESH_MS: Fresh = { least: 1_500, most: 30_000, timesItTook: 20 };
 const MOST_ADDED_UP = 8;
 /** The findings of a class whose orders are read, for advice that knows what a person has decided. */

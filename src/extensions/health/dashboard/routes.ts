@@ -26,7 +26,7 @@ type Pages = { readonly deps: OpsPages; readonly accounts: readonly string[]; re
 export function addDashboard(server: FastifyInstance, deps: OpsPages, stopping: AbortSignal): void {
   const reader = new DashboardReader(deps);
   const { accounts } = reader;
-  // It stands in each form of this process: a page of another site cannot read it.
+  // Each form of this process has this token, which a page of another site cannot read.
   const token = healthSettings.of(deps.config).ops.actions === 'on' ? randomBytes(32).toString('base64url') : undefined;
   const pages: Pages = { deps, accounts, token };
   answerRefusals(server, pages);
@@ -74,7 +74,7 @@ export function addDashboard(server: FastifyInstance, deps: OpsPages, stopping: 
   });
 }
 
-/** A refusal, and an address that is none, are pages to a browser. */
+/** Answers refusals, and unknown addresses for a browser, with a page. */
 function answerRefusals(server: FastifyInstance, pages: Pages): void {
   server.setErrorHandler((error, _request, reply) => {
     if (!(error instanceof Refused)) throw error;

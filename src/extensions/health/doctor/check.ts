@@ -9,11 +9,11 @@ export interface CheckResult {
   readonly found: string;
   readonly remedy: string | null;
   readonly exitCode: number;
-  /** Numbers and flags that name no person and no host: they stand in a support file. */
+  /** Numbers and flags for a support file. They name no person and no host. */
   readonly facts?: Readonly<Record<string, number | boolean | string>>;
 }
 
-/** Looks at one thing. It need not catch its errors; a check that takes longer than its deadline is a fault. */
+/** Looks at one thing. `run` need not catch errors; a check that takes longer than its deadline is a fault. */
 export interface Check {
   readonly name: string;
   readonly ofDatabase?: boolean;
@@ -33,7 +33,7 @@ export function warning(check: string, found: string, remedy: string, facts: Fac
 }
 
 export function ofProblem(check: string, problem: Problem, facts: Facts = {}): CheckResult {
-  // The person who reads this runs it already.
+  // The reader runs `order-sync doctor` already.
   const isHere = problem.remedy.startsWith('order-sync doctor');
   return warning(check, problemText(problem), isHere ? 'read what the other checks found' : problem.remedy, facts);
 }

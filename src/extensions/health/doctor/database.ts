@@ -19,7 +19,7 @@ import { countOfOthers } from '../../operate/tables/listed-orders.ts';
 /** A larger file takes too long to be checked here. */
 const MOST_CHECKED_BYTES = 256 * 1_024 ** 2;
 const MOST_ACCOUNTS = 100;
-/** As the finding CLOCK_SKEW has it. */
+/** The same limit as that of the finding CLOCK_SKEW, in ms. */
 const SKEW_MS = 5 * 60_000;
 
 export async function checkDatabase({ database }: Config, store: Store): Promise<readonly CheckResult[]> {
@@ -57,7 +57,7 @@ async function checkMarks(store: Store): Promise<CheckResult> {
 const ACCOUNTS_WELL =
   'no account is stopped, answers can be read, and no row waits in an account that the settings do not name';
 
-/** `overview`: that of a daemon, which knows newer causes than the database. */
+/** `overview` comes from a daemon, which knows newer causes than the database. */
 export async function checkAccounts({ db }: Store, { accounts }: Pick<Config, 'accounts'>, overview?: Overview | null) {
   const troubles = overview ?? {
     stopped: await stoppedAccounts(db, undefined),

@@ -109,7 +109,7 @@ function checksOf(command: Command, config: Config): readonly Check[] {
   const othersLeft = names.length - asked.length;
   const left = `${othersLeft} more accounts were not checked: use --account NAME`;
   const baseUrls = new Set(asked.flatMap((name) => exchangeByAccount(config)(name).baseUrl ?? []));
-  // A daemon on PostgreSQL is found by what the database says.
+  // On PostgreSQL the database names the daemon, so these checks need the database.
   const ofDatabase = config.database.kind === 'postgres';
   const daemon = async () => (await askDaemon(command, config, account))?.daemon ?? undefined;
   const inStore = <Result>(read: (store: Store) => Promise<Result>) => withStore(command, 'any', read, config);
@@ -202,7 +202,7 @@ async function writeBundle(command: Command, results: readonly CheckResult[], fi
   return ok('bundle', `${file} is written: look through it before you send it`);
 }
 
-/** The key is thrown away with the process. */
+/** Pseudonyms cannot be reversed, because their key ends with the process. */
 function pseudonyms(): Pseudonym {
   const key = randomBytes(32);
   return (kind, id) => `${kind}-${createHmac('sha256', key).update(`${kind}\0${id}`).digest('hex').slice(0, 12)}`;

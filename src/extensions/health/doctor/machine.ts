@@ -145,7 +145,7 @@ export async function checkAddress(
   signal: AbortSignal,
   isPublicOnly = false,
 ): Promise<readonly CheckResult[]> {
-  // A receiver that is down keeps no order from the exchange.
+  // A receiver that is down is only a warning, because orders still reach the exchange.
   const failed = (found: string, cause: string) =>
     check === 'webhook'
       ? warning(check, found, receiverRemedy(cause))

@@ -22,9 +22,9 @@ const HEADERS = {
 };
 
 /**
- * Lets a request through by a name of this server or an IP address, so that no page of another site reaches it by a name
- * that was made to lead here (DNS rebinding). It must bear the token if there is one; without a token only the names of this
- * machine are taken. A request other than GET and HEAD must come from a page of this server.
+ * Refuses requests by a foreign name, so that a page of another site cannot reach this server (DNS rebinding). A
+ * request must have the token if one is set; without a token only the names of this machine are accepted. A request
+ * other than GET and HEAD must come from a page of this server.
  */
 export function guard(server: FastifyInstance, { token, listen, hosts }: OpsSettings): void {
   const isOwn = (host: string) =>

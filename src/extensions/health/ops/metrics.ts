@@ -38,7 +38,7 @@ export function startMetrics(sources: OpsPages): Metrics {
     const reading = readingOf(sources, undefined, overview);
     setGauges(gauges, { now: clock.now(), owned: accounts.names, labelOf, reading, disk });
     for (const percentile of PERCENTILES) {
-      // The time between two looks is measured.
+      // The histogram has the time between two looks, so their distance is subtracted.
       const delayMs = Math.max(0, loop.percentile(percentile) / 1e6 - LOOP_RESOLUTION_MS);
       gauges.set('order_sync_event_loop_delay_seconds', delayMs / 1_000, { percentile: String(percentile) });
     }
@@ -176,7 +176,7 @@ export const GAUGES = {
 } as const satisfies Record<string, readonly [help: string, ...labels: string[]]>;
 type GaugeName = keyof typeof GAUGES;
 
-/** Several accounts may share a label: numbers are added up, of ages and flags the highest counts. */
+/** Gauges that are added up if accounts share a label; of other gauges the highest value counts. */
 const ADDED_UP: readonly GaugeName[] = [
   'order_sync_orders',
   'order_sync_findings',

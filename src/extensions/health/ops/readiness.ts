@@ -92,7 +92,7 @@ export async function sendHeartbeats(deps: HeartbeatDeps, stopping: AbortSignal)
   });
 }
 
-/** Says why a call failed; the address, which may be a secret, stands in no reason. */
+/** Returns why a call failed, without the address, which may be a secret. */
 async function call(url: string, signal: AbortSignal): Promise<string | undefined> {
   try {
     const { ok, status, body } = await fetch(url, { redirect: 'manual', signal });

@@ -29,10 +29,10 @@ export interface OpsPages extends OpsSources {
   readonly readings: Readings;
 }
 
-/** How long after it a reading is shared, in milliseconds: longer if it took long, so that it takes little of the time. */
+/** How long a reading is shared, in ms: longer if it took long, so that reading takes a small part of the time. */
 export type Fresh = { readonly least: number; readonly most: number; readonly timesItTook: number };
 
-/** Reading takes no more than a 200th of the time, as with many pending orders, however often it is asked for. */
+/** A reading of up to 50 ms takes at most a 200th of the time, however often it is asked for. */
 const FRESH_MS: Fresh = { least: 1_000, most: 10_000, timesItTook: 200 };
 const PATIENCE_MS = 5_000;
 

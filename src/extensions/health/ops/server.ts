@@ -10,7 +10,7 @@ import { checkReadiness } from './readiness.ts';
 import { newReadings, type OpsPages, type OpsSources } from './readings.ts';
 
 const LIMITS = {
-  /** Far above any form of ours, in bytes. */
+  /** Bytes. Real forms are far smaller. */
   bodyLimit: 64 * 1_024,
   /** ms in which a request has to arrive. */
   requestTimeout: 10_000,
@@ -19,7 +19,7 @@ const LIMITS = {
   routerOptions: { maxParamLength: 8_000 },
   http: { headersTimeout: 5_000, connectionsCheckingInterval: 2_500 },
 };
-/** Beside the streams of events: however many look on, the process can be asked whether it lives. */
+/** The most connections beside the streams of events, so that `/livez` is answered with many dashboards open. */
 const MAX_CONNECTIONS = 128;
 
 export interface OpsDeps extends OpsSources {
@@ -29,9 +29,9 @@ export interface OpsDeps extends OpsSources {
 
 export interface OpsEndpoint {
   readonly url?: string;
-  /** Why it does not listen; undefined if it does, or is off. */
+  /** Why the endpoint does not listen; undefined if it listens or is off. */
   readonly failure?: string | undefined;
-  /** Takes nothing new, and returns when it is closed. Never rejects. */
+  /** Refuses new requests, and returns when the server is closed. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export async function serveOps(deps: OpsDeps, stopping: AbortSignal): Promise<Op
   const { config, clock } = deps;
   const { listen } = healthSettings.of(config).ops;
   if (listen === undefined) return { close: async () => {} };
-  // Only here is it needed.
+  // Loaded here, because only a listening endpoint has metrics.
   const { startMetrics } = await import('./metrics.ts');
   const pages = { ...deps, readings: newReadings(deps), startedAt: clock.now().toISOString() };
   const metrics = startMetrics(pages);
@@ -68,7 +68,7 @@ function opsServer(pages: OpsPages, metrics: Metrics, stopping: AbortSignal): Fa
     pages.log.error({ cause: messageOf(error) }, 'a page of the ops endpoint failed');
     return reply.code(500).send({ status: 'failed', reason: 'the daemon failed; its log says why' });
   });
-  // That it answers says it: the event loop turns.
+  // An answer shows that the event loop turns.
   server.get('/livez', (_request, reply) => reply.send({ status: 'ok' }));
   server.get('/readyz', async (_request, reply) => {
     const checks = await checkReadiness(pages, stopping.aborted);
@@ -76,7 +76,7 @@ function opsServer(pages: OpsPages, metrics: Metrics, stopping: AbortSignal): Fa
     return reply.code(isReady ? 200 : 503).send({ status: isReady ? 'ok' : 'not-ready', checks });
   });
   server.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
-  // Its own scope: a refusal of its pages is answered with a page.
+  // The dashboard has its own scope, so that its refusals are answered with pages.
   void server.register(async (scope) => addDashboard(scope, pages, stopping));
   return server;
 }

@@ -4,7 +4,7 @@ import type { EventRow } from '../../feed/event.ts';
 import type { NamedOrder, Overview, DaemonStatus } from './status.ts';
 import type { ConfigSource } from '../../setup/sources.ts';
 
-/** Replaces an id by another name: the same for the same id within a file, and one that means nothing elsewhere. */
+/** Replaces an id by a name, which is the same for the same id within a file and means nothing elsewhere. */
 export type Pseudonym = (kind: 'account' | 'order' | 'link' | 'text', id: string) => string;
 
 /** Chooses the content of a support file, field by field. Text of others is left out, or stands as a pseudonym. */
@@ -45,11 +45,11 @@ export function bundledDaemon(daemon: DaemonStatus, pseudonym: Pseudonym): objec
     keptBack: keptBack.length,
   }));
   const { unwritten, changedSettings } = daemon;
-  // These have the path of a file or the name of the server in them.
+  // `unwritten` and `changedSettings` may name a file or a server.
   return { ...daemon, unwritten: unwritten !== null, changedSettings: changedSettings !== undefined, accounts };
 }
 
-/** An event without the text of others: a status of the exchange is a pseudonym too, so that its changes can be followed. */
+/** An event without the text of others. A status is a pseudonym too, so that its changes can be followed. */
 export function bundledEvent(event: EventRow, pseudonym: Pseudonym): object {
   const { id, account, type, subject, field, old_value: from, new_value: to, observed_at: at, source } = event;
   const isOurs = (type === 'order' && field === 'state') || type === 'account';

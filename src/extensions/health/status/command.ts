@@ -106,7 +106,7 @@ async function readAlone(command: Command): Promise<Status> {
   return await withAccounts(command, read, accountOrAll);
 }
 
-/** The sign that the database is older than its mark. A file has one mark; on PostgreSQL each account has its own. */
+/** Returns the sign that the database is older than its mark, else null. On PostgreSQL each account has a mark. */
 export async function olderStateOf(store: Store, accounts: readonly string[]): Promise<string | null> {
   if (store.mark.account === undefined) return (await store.mark.sign()) ?? null;
   for (const account of accounts) {

@@ -23,7 +23,7 @@ import { receiverRemedy } from '../../webhooks/receiver.ts';
 import { pasteable } from '../../../base/invocation.ts';
 import { counted, inUnits } from '../../documents/words.ts';
 
-/** A receiver that fails for longer than this wants a person, as does work that waits for longer: in ms. */
+/** Milliseconds after which a failing receiver, or waiting work, needs a person. */
 const LONG_MS = 5 * 60_000;
 export const STALLED_AFTER_MS = 10 * 60_000;
 export const LEAST_FREE_BYTES = 256 * 1_024 ** 2;
@@ -164,7 +164,7 @@ function findingProblems(overview: Overview): readonly (Problem | false)[] {
 
 type Troubles = Pick<Overview, 'account' | 'stopped' | 'outOfReach' | 'unreadable'>;
 
-/** If the mark here shows an older state, stops for that reason are left out. */
+/** Leaves out stops for an older state if `olderState` is set, which is a problem of its own. */
 export function troubleProblems(overview: Troubles, olderState: string | null = null): readonly Problem[] {
   const { account, stopped, outOfReach, unreadable } = overview;
   const textOf = (what: string, group: Overview['unreadable']) => {
@@ -174,7 +174,7 @@ export function troubleProblems(overview: Troubles, olderState: string | null = 
   const stops = stopped.filter(({ kind }) => olderState === null || kind !== 'older-state');
   const lost = textOf('the exchange is out of reach', outOfReach);
   const garbled = textOf('the answers of the exchange cannot be read', unreadable);
-  // It asks the exchange for one account at a time.
+  // `probe` asks the exchange for one account at a time.
   const remedy = `order-sync probe${wordsOf(unreadable.slice(0, 1))}`;
   return [
     ...[...Map.groupBy(stops, ({ kind }) => kind)].map(([kind, group]) => {
@@ -232,7 +232,7 @@ function receiverProblems(receiver: ReceiverState, now: number): readonly (Probl
   ];
 }
 
-/** Says that there is no problem, without a full stop. A receiver that fails is none at first, and is no part of what is well. */
+/** Says that all is well, without a full stop. Names receivers that fail, which are no problem at first. */
 export function wellText({ receivers }: Pick<Overview, 'receivers'>): string {
   const failing = receivers.filter(({ failingSince }) => failingSince !== null).length;
   if (failing === 0) return 'All is well';
@@ -258,7 +258,7 @@ export function judgeStatus(reading: Reading): StatusVerdict {
   const end = (['key-refused', 'out-of-reach', 'look'] as const).find((grave) =>
     reasons.some((one) => one.end === grave),
   );
-  // The first reason is the one that the verdict names. Without a daemon what the database tells of the exchange may be over.
+  // The verdict's own reason comes first, and `no-daemon` too, because without a daemon other reasons may be over.
   const isNamed = (one: (typeof reasons)[number]) => Number(one.end === end || one.code === 'no-daemon');
   return { end: end ?? 'well', reasons: reasons.toSorted((one, other) => isNamed(other) - isNamed(one)) };
 }

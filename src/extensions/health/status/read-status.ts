@@ -52,7 +52,7 @@ export function readingOf(
   account: string | undefined,
   overview: Overview | null,
 ): Reading & { readonly daemon: NonNullable<Reading['daemon']> } {
-  // Accounts that cannot be written and accounts that work come first: of the others nothing is new.
+  // Unwritten and working accounts come first, because the other accounts have no news.
   const rank = (one: Activity) => (one.unwritten === undefined ? 0 : 2) + Number(isDriven(one));
   const sorted = askedOf(activities, account).toSorted((a, b) => rank(b) - rank(a));
   const owned = new Set(accounts.names);
@@ -74,7 +74,7 @@ export function readingOf(
     overview: overview && {
       ...overview,
       holds: [...overview.holds, ...unwrittenHolds(sorted, overview)],
-      // The database has the cause with which it began.
+      // The database has only the first cause.
       outOfReach: overview.outOfReach.map(({ reason, ...lost }) => {
         return { ...lost, reason: activities.find(lost.account)?.failure ?? reason };
       }),

@@ -65,7 +65,7 @@ const rateUse = z.object({ spent: count, requests: count, intervalMs: count });
 export type RateUse = Immutable<z.infer<typeof rateUse>>;
 
 const times = z.object({ count, p50Ms: z.number(), p99Ms: z.number() });
-/** The number of times, and how many milliseconds half of them, and 99 of 100, do not exceed. */
+/** The number of times, their median and their 99th percentile in ms. */
 export type Times = Immutable<z.infer<typeof times>>;
 
 const overdue = z.object({ orders: count, since: time });
@@ -191,11 +191,11 @@ export interface Reading {
   readonly asOf: string;
   readonly daemon: Pick<DaemonStatus, 'unwritten' | 'opsFailure' | 'changedSettings' | 'accounts'> | null;
   readonly driver: string | null;
-  /** Without a daemon: the sign by which the database shows that it is an older copy, so that none begins; null if there is none. */
+  /** Without a daemon: the sign that the database is an older copy, on which no daemon begins; else null. */
   readonly olderState: string | null;
   readonly databaseAheadMs: number | null;
   readonly overview: Overview | null;
-  /** By the settings of the process that makes the reading or asked for it; undefined if these are of another machine. */
+  /** From the settings of this process; undefined if another machine made the reading. */
   readonly keyPlaceOf?: KeyPlaceOf | undefined;
   readonly process?: ProcessFacts;
 }

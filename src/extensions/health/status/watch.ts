@@ -15,7 +15,7 @@ export function watchText(status: Status, screen: Screen, rows: number): string 
   const facts = [`daemon  ${daemonText(daemon, Date.parse(asOf))}`, `orders  ${ordersText(overview)}`].flatMap((text) =>
     linesOf(text, 8),
   );
-  // Beside these lines there are the verdict and two empty ones.
+  // The verdict and two empty lines need three more rows.
   const room = Math.max(2, rows - facts.length - 3);
   const problems = problemLines(verdict, screen, Math.ceil(room / 2));
   const events = overview.newest

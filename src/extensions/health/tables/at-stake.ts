@@ -8,12 +8,12 @@ import { partOf } from '../../reports/tables/summary.ts';
 
 export const MOST_AT_STAKE = 1_000;
 
-/** The orders that a problem is about: of a state, inserted since a time if it is given, or with findings of a class. */
+/** The orders that a problem is about: in a state, inserted since a time if given, or with findings of a class. */
 export type Concerned =
   | { readonly state: OrderState; readonly since?: string }
   | { readonly class: string; readonly status: 'open' | 'undecided' | 'decided' };
 
-/** The exact sums, by pair and position; of a class without orders whose state is a problem, or that are decided. `db` must be of a snapshot. */
+/** Returns exact sums; for a class, without orders decided or counted by their state. `db` must be of a snapshot. */
 export async function sumsAtStake(db: Database, account: string, concerned: Concerned) {
   const { rows } = await sql<AmountRow & { state: OrderState; sum: string }>`
     select from_currency, to_currency, asset_position, state, ${exactSum('asset')} as sum

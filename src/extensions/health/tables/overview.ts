@@ -70,10 +70,10 @@ function openFindings(accounts: readonly AccountCounts[], judged: Judged): reado
 
 type Judged = ReadonlyMap<string, Pick<OpenFindings, 'decided' | 'since'>>;
 
-/** Of each class of an account no more open findings than these are judged, the oldest: further ones count as not decided. */
+/** The most open findings that are judged for a class of an account, oldest first. Others count as not decided. */
 const MOST_JUDGED = 1_000;
 
-/** Counts the open findings that a decision has settled, and says since when the others are open. If there are too many classes, some are not read, nor any time. */
+/** Counts decided open findings, and says since when others are open. With too many classes some are not read. */
 async function judgeFindings(db: Database, accounts: readonly AccountCounts[]): Promise<Judged> {
   const classes = accounts.flatMap(({ account, findings }) => Object.keys(findings).map((name) => ({ account, name })));
   const isDecidable = ({ name }: { readonly name: string }) => DECIDABLE.includes(name);
@@ -93,14 +93,14 @@ async function judgeFindings(db: Database, accounts: readonly AccountCounts[]): 
   return new Map(rows.map((row) => [row.name, judgedOf(row)]));
 }
 
-/** Orders that a merchant may take away are counted in their index, no further than this in all accounts. */
+/** The most orders, in all accounts, that are counted by an index: the orders that a merchant may delete. */
 const MOST_COUNTED = 100_000;
 
-/** Most is counted as events are recorded. Merchants insert and delete orders that are `pending` or `invalid`, so these are counted now. */
+/** Most counts are kept with the events. Pending and invalid orders are counted now: merchants may delete these. */
 async function readCounts(db: Database, account: string | undefined) {
   const heads = await readHeads(db, account);
   const pending = await countPending(db, account);
-  // The head counts each order that became invalid, as that is an event. An account whose head counts none is not read.
+  // Becoming invalid is an event, so an account without invalid orders in its head is not read.
   const withInvalid = heads.filter(({ orders }) => (orders['invalid'] ?? 0) > 0).map((head) => head.account);
   const invalid = await countInvalid(db, withInvalid);
   const known = new Map(heads.map((head) => [head.account, head]));
@@ -131,7 +131,7 @@ type Counted = ReadonlyMap<string, number>;
 
 async function countPending(db: Database, account: string | undefined): Promise<Counted> {
   const ofAccount = account === undefined ? sql`` : sql`and account = ${account}`;
-  // In the order of the index of pending orders, so that no other one is taken.
+  // Ordered like the index of pending orders, so that the database uses no other index.
   const pending = sql`select account from merchant_orders ${indexedBy('merchant_orders_pending')}
     where state = 'pending' ${ofAccount} order by account, next_action_at, external_order_id limit ${MOST_COUNTED}`;
   return await countBy(db, 'account', pending);
@@ -154,7 +154,7 @@ function isFull(found: Counted): boolean {
   return [...found.values()].reduce((all, one) => all + one, 0) >= MOST_COUNTED;
 }
 
-/** A state that another program has written by hand is in no event: the count of such orders is not below 0. */
+/** Leaves out counts of 0 and below, which may come from states that another program wrote without an event. */
 function positive(counts: Readonly<Record<string, number>>): Record<string, number> {
   return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
 }
@@ -209,7 +209,7 @@ function ofState(state: OrderState, accounts: readonly string[], limit: number) 
     where account in (${sql.join(accounts.slice(0, MOST_ACCOUNTS))}) and state = ${sql.lit(state)} limit ${limit}`;
 }
 
-/** Reads since when these few rows are in their state: their other columns change later. Another program's write is in no event. */
+/** Reads since when these rows are in their state: by the newest event, else by `updated_at`. */
 async function named(db: Database, state: OrderState, accounts: readonly string[], few: RawBuilder<unknown>) {
   if (accounts.length === 0) return [];
   const began = sql`select observed_at from events where events.account = few.account and type = 'order'

@@ -10,7 +10,7 @@ const MOST_MOVES = 10_000;
 
 export type CountedMoves = { readonly orders: ReadonlyMap<string, number>; readonly cutAt: string | null };
 
-/** Counts the moves of orders since `from`. Times are cut to their first `digits` characters: 13 of them are the hour, 16 the minute. */
+/** Counts moves of orders since `from`, by the first `digits` characters of a time: 13 for hours, 16 for minutes. */
 export async function countMoves(
   db: Database,
   account: string,

@@ -59,7 +59,7 @@ export function define(command: Command): void {
     });
 }
 
-/** The lines of a file. A line that an owner did not take, because it ended meanwhile, comes `again` for the next. */
+/** Yields the lines of a file. Lines in `again`, which an owner did not take before it ended, come first. */
 async function* linesOf(lines: AsyncGenerator<ImportLine>, again: ImportLine[]): AsyncGenerator<ImportLine> {
   for (;;) {
     const line = again.shift() ?? ((await lines.next()).value as ImportLine | undefined);

@@ -16,7 +16,7 @@ import { dryRun, type DryRun } from '../dry-run.ts';
 import { countOfOthers } from '../../operate/tables/listed-orders.ts';
 import { counted, inUnits } from '../../documents/words.ts';
 
-/** `order-sync run --dry-run`. It owns nothing and writes nothing. */
+/** `order-sync run --dry-run`: takes no account and writes nothing. */
 export async function showDryRun(command: Command, { rows, isJson }: DryRunOptions): Promise<void> {
   await withStore(command, 'current', async (store, config) => {
     let needsLook = false;

@@ -13,12 +13,12 @@ interface AbsentReply {
 
 /** Names that change from answer to answer, or that repeat the request. */
 const PASSING = /time|date|path|trace|request|instance|status|\bid$/i;
-/** Names that say best what an answer means, the best first. */
+/** Names of fields that tell most about an answer, the best first. */
 const TELLING = ['code', 'error', 'reason', 'title', 'message', 'detail', 'order'];
 
 /**
- * The narrowest shape that makes all of the answers documented absence; undefined if there is none. `isShared` if
- * answers to an address that does not exist have the shape too.
+ * Returns the narrowest shape under which every answer is documented absence, or undefined. `isShared` is true if
+ * answers to an address that does not exist have this shape too.
  */
 export function commonAbsenceShape(
   absent: readonly AbsentReply[],
@@ -41,7 +41,7 @@ function isOfOrder(status: number): boolean {
   return /^[24]\d\d$/.test(String(status)) && ![401, 403, 429].includes(status);
 }
 
-/** The shapes of an answer from the one that says most to its mere status, which names an answer that says nothing alone. */
+/** Returns the shapes of an answer, the most specific first. The status alone is a shape if it is 404 or a success. */
 function shapesOf(status: number, body: unknown): readonly AbsenceShape[] {
   const whole = body === undefined ? undefined : textOf(body);
   const scalars = whole === undefined ? scalarsIn(body) : [['', whole] as const];

@@ -52,7 +52,7 @@ type Order = InputOf<typeof INTAKE_OPERATIONS.addOrder>;
 interface Seen {
   readonly rows: ProbeRow[];
   readonly evidence: Evidence[];
-  /** If an owner ends before it answers, the next owner begins with these. */
+  /** The steps without an answer. If an owner ends, the next owner begins with these steps. */
   readonly rest: ProbeStep[];
   stopped?: Error;
 }
@@ -93,12 +93,12 @@ async function readOrder(file: string): Promise<Order> {
   throw new CommandError(EXIT.data, `${file}:${line.line}: ${order}`);
 }
 
-/** Returns the steps that a person agrees to. The person is asked before the account is owned, so that no work of the account waits for the person. */
+/** Returns the steps that a person agrees to. Asked before the account is owned, so that its work does not wait. */
 async function agreedSteps(order: Order | undefined, { repeatId, yes }: Options): Promise<readonly ProbeStep[]> {
   const steps: ProbeStep[] = ['absence', 'ids', 'key'];
   if (order !== undefined) steps.push('order');
   if (order !== undefined && repeatId === true) steps.push('repeat');
-  // Last: after a 429 the exchange wants to be left alone.
+  // The last step, because after a 429 the exchange wants to be left alone.
   steps.push('rate');
   if (yes === true) return steps;
   if (!process.stdin.isTTY) {
@@ -130,7 +130,7 @@ async function take(ask: Ask, seen: Seen, order: Order | undefined, config: Conf
   }
 }
 
-/** Keeps the answers in a file beside the database, or else in the current folder, readable for this user alone. Returns its path, or undefined if there are no answers. */
+/** Keeps the answers in a file that only this user reads. Returns its path, or undefined if there are no answers. */
 function keep({ rows, evidence }: Seen, { database }: Config, isElsewhere: boolean): string | undefined {
   if (evidence.length === 0) return undefined;
   const stamp = systemClock().now().toISOString().replaceAll(/[:.]/g, '-');
@@ -155,7 +155,7 @@ function print({ rows }: Seen, evidence: string | undefined, settings: object, a
   if (evidence !== undefined) process.stderr.write(`the answers are in ${printable(evidence)}\n`);
 }
 
-/** Returns the settings that result from the answers. A list for `exchange.absence` begins with the entries in force. */
+/** Returns the settings that follow from the answers. A list for `exchange.absence` begins with the present entries. */
 function settingsOf(rows: readonly ProbeRow[], { exchange: { absence } }: Config): object {
   const entries = rows
     .flatMap(({ setting }) => setting ?? [])

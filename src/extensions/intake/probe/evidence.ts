@@ -10,7 +10,7 @@ import { createRequest } from '../../../exchange/orders.ts';
 import type { HttpRequest } from '../../../exchange/transport/http.ts';
 import { withoutTokens } from '../../documents/hidden-tokens.ts';
 
-/** An answer for people, without key and tokens; `status` is null if none came, and `why` then says why. */
+/** An answer for people, without key and tokens. If no answer came, `status` is null and `why` is set. */
 export interface Evidence {
   readonly request: string;
   readonly askedAt: string;
@@ -25,7 +25,7 @@ const LONGEST_BODY = 20_000;
 /** The headers that say something of time, of limits and of the kind of answer; others may hold secrets. */
 const HEADERS = /^(date|content-type|retry-after|(x-)?rate-?limit.*)$/;
 
-/** The requests of a probe. None makes anything but `create`. */
+/** The requests of a probe. Only `create` makes something. */
 export const PROBE_REQUESTS = {
   order: (externalOrderId: string) => examined(`${ORDERS}?externalOrderId=${queryId(externalOrderId)}`),
   preOrder: (preOrderId: string) => examined(`${ORDERS}/request/${pathId(preOrderId)}`),

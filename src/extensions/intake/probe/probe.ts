@@ -74,7 +74,7 @@ async function takeStep(
   }
 }
 
-/** Creates one order like any other, and asks about it before and after. One in the table is not sent again. */
+/** Creates one order like any other, and asks about it before and after. An order in the table is not sent again. */
 async function probeOrder(
   deps: OperationDeps,
   asking: Asking,
@@ -102,7 +102,7 @@ async function probeOrder(
   return [...rows, ...(await afterCreate(deps, asking, settled, settled.pre_order_id))];
 }
 
-/** The row once no request for it is in flight: the daemon may have sent it first. */
+/** Waits, 60 s at most, until no request for the order is in flight: the daemon may send it too. Returns the row. */
 async function settledRow({ account, store, clock }: OperationDeps, id: string, signal: AbortSignal) {
   for (const until = clock.monotonic() + LONGEST_WAIT_MS; ;) {
     const order = await readOrder(store.db, account, id);
@@ -139,7 +139,7 @@ async function afterCreate({ account, store }: OperationDeps, asking: Asking, se
   ];
 }
 
-/** Asks for the pre-order by its id, which the exchange made: it may be one that no address can carry. */
+/** Asks for the pre-order by its id. The exchange made the id, so a request may be unable to carry it. */
 async function preOrderRows(asking: Asking, preOrderId: string, order: MerchantOrder): Promise<readonly ProbeRow[]> {
   const question = 'the pre-order by its id (§4.10)';
   let request: HttpRequest;
@@ -186,8 +186,8 @@ function amountRow(question: string, order: MerchantOrder, view: PreOrderView): 
 }
 
 /**
- * Repeats the create of an order that was taken, which may make a second pre-order: once an account, recorded durably
- * before. The table is left alone.
+ * Repeats the create of an accepted order, which may make a second pre-order. This happens once an account, and is
+ * recorded before the request. The row of the order does not change.
  */
 async function repeatCreate(deps: OperationDeps, asking: Asking, externalOrderId: string): Promise<Probed> {
   const { account, store, clock } = deps;

@@ -8,7 +8,7 @@ import { answerOf, type FailedReply, type UnreadReply } from '../../../exchange/
 import type { HttpRequest } from '../../../exchange/transport/http.ts';
 import type { FailedResult } from '../../api/envelope.ts';
 
-/** The parts of a probe, each of one request or few. Only `order` and `repeat` make anything. */
+/** The steps of a probe. Only `order` and `repeat` make anything. */
 export const PROBE_STEPS = ['absence', 'ids', 'key', 'order', 'repeat', 'rate'] as const;
 export type ProbeStep = (typeof PROBE_STEPS)[number];
 
@@ -70,7 +70,7 @@ export function shown({ status, body, why }: Evidence): string {
 /** Clocks may differ by this much; the Date header has whole seconds. */
 const SKEW_MS = 2_000;
 
-/** How a look-up (§4.11) says that there is no order: it asks for two ids that no order has, for one of them twice. */
+/** Finds out how a look-up (§4.11) shows that there is no order. Asks for two unknown ids, one of them twice. */
 export async function probeAbsence(asking: Asking): Promise<Probed> {
   const [first, second] = [unknownId(), unknownId()];
   const lookups: { reply: UnreadReply; externalOrderId: string }[] = [];
@@ -120,7 +120,7 @@ function clockRow(evidence: Evidence | undefined): ProbeRow {
   return row(question, seen, 'find out which of the two is wrong; ours should follow NTP', ODD);
 }
 
-/** How unknown pre-orders (§4.10) and links (§4.3) are answered. */
+/** Finds out how the exchange answers about unknown pre-orders (§4.10) and links (§4.3). */
 export async function probeIds(asking: Asking): Promise<Probed> {
   const rows: ProbeRow[] = [];
   for (const [question, request] of [
@@ -139,7 +139,7 @@ export async function probeIds(asking: Asking): Promise<Probed> {
   return rows;
 }
 
-/** How a key is refused: it asks with an invented one, which has nothing of the real one. */
+/** Finds out how the exchange refuses a key. Asks with an invented key, which has nothing of the real key. */
 export async function probeKey(asking: Asking): Promise<Probed> {
   const request = { ...PROBE_REQUESTS.order(unknownId()), headers: { 'x-api-key': unknownId() } };
   const { reply, evidence } = await asking.ask(request);
@@ -155,7 +155,7 @@ export async function probeKey(asking: Asking): Promise<Probed> {
   return [row(question, shown(evidence), follows, ODD)];
 }
 
-/** Sends this many requests at once, as the settings allow. It ends with the first 429. */
+/** Sends `requests` look-ups at once. Stops at the first 429. */
 export async function probeRate(asking: Asking, requests: number): Promise<Probed> {
   const enough = new AbortController();
   const askOnce = async () => {

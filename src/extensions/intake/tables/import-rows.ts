@@ -10,7 +10,7 @@ const TABLES = `
   create table imported (line integer primary key, ${ORDER_COLUMNS.map((column) => `${column} text`).join(', ')});
   create index imported_id on imported (external_order_id, line)`;
 
-/** The rows of an import until they are inserted: no other program waits while a long file is read. */
+/** Keeps the rows of an import until they are inserted, so that no program waits while a long file is read. */
 export class ImportTables extends TemporaryTables {
   readonly #insert = this.inserter<ImportRow>('imported', `line, ${COLUMNS}`);
   readonly #first = this.sqlite.prepare<[string], ImportRow>(
@@ -27,7 +27,7 @@ export class ImportTables extends TemporaryTables {
     return first;
   }
 
-  /** Each page is read to its end: a statement that is not read to its end keeps the database from being closed. */
+  /** Reads each page to its end, because an unfinished statement keeps the database from being closed. */
   *pages(): Generator<readonly ImportRow[]> {
     const query = `select line, ${COLUMNS} from imported where line > ? order by line limit ${PAGE}`;
     for (let afterLine = 0; ;) {

@@ -4,7 +4,7 @@ import type { Transaction } from '../../../store/port.ts';
 /** States in which a kept answer may still tell a person what became of the order. */
 const EVIDENCE_STATES = ['sending', 'unknown', 'held', 'disputed'];
 
-/** Deletes answers that were received before a time, the oldest, but those of orders that are not settled. Returns how many. */
+/** Deletes the oldest answers received before a time, except of unsettled orders. Returns the number deleted. */
 export async function deleteKeptAnswers(tx: Transaction, { account, before, limit }: PurgeQuery): Promise<number> {
   const old = await tx
     .selectFrom('kept_answers as answer')
@@ -19,7 +19,7 @@ export async function deleteKeptAnswers(tx: Transaction, { account, before, limi
     .limit(limit)
     .execute();
   const ids = old.map(({ id }) => id);
-  // By the ids: a plan that is kept would read all answers of the account to find the ones of a subquery.
+  // Deletes by ids, because for a subquery a kept query plan would read all answers of the account.
   if (ids.length > 0)
     await tx.deleteFrom('kept_answers').where('account', '=', account).where('id', 'in', ids).execute();
   return ids.length;

@@ -7,7 +7,7 @@ export async function findingsById(db: Database, account: string, ids: readonly 
   return await db.selectFrom('findings').selectAll().where('account', '=', account).where('id', 'in', ids).execute();
 }
 
-/** Marks an open finding as known to a person. Returns false if it is not open, or has other values than the person was shown. */
+/** Acknowledges a finding. Returns false if the finding is not open or has other values than `row`. */
 export async function acknowledge(
   tx: Transaction,
   row: FindingRow,
@@ -34,7 +34,7 @@ const ofOrderStatement = statement((v: { account: string; externalOrderId: strin
     .select(['resolved_at', 'changed_by', 'reason'])
     .where('account', '=', v.account)
     .where('external_order_id', '=', v.externalOrderId)
-    // By the index of orders: by `id` alone all findings of the account may be read.
+    // Ordered by `class` first, to use the index of orders: by `id` alone all findings of the account may be read.
     .orderBy('class')
     .orderBy('id', 'desc')
     .limit(v.limit),

@@ -29,7 +29,7 @@ interface FindingFilter extends RowFilter {
 }
 type Filter = OfAccount<FindingFilter>;
 
-/** Lists the worst findings first, of one severity the newest. Each class is read by itself, as the index of findings has them. */
+/** Lists the worst findings first, then the newest. Reads each class by itself, to use the index of findings. */
 export async function listFindings(db: Database, filter: FindingFilter): Promise<Listed<ListedFinding>> {
   const list = (one: Filter) => listOfAccount(db, one);
   const { rows, isCut } = await listAccounts(filter, () => accountsIn(db, 'findings'), list, compareRows);
@@ -71,7 +71,7 @@ function statusOf(status: NonNullable<Filter['status']>): FindingStatus {
 
 type StatusAndClass = Readonly<{ status: FindingStatus; name: string }>;
 
-/** The classes that have findings of these statuses, one look into the index for each. */
+/** Returns the classes with findings of these statuses, with one index look-up for each. */
 async function classesOf(db: Database, account: string, statuses: readonly FindingStatus[], only: string | undefined) {
   if (only !== undefined) return statuses.map((status) => ({ status, name: only }));
   const classes: StatusAndClass[] = [];
@@ -132,7 +132,7 @@ async function listOfOrder(db: Database, filter: Filter, order: IdFilter): Promi
   return { rows, isCut: beyond.rows.length > 0 };
 }
 
-/** The conditions that no index is for; the order itself is read by its key. */
+/** Returns the conditions without an index. The order of a finding is read by its key. */
 function unsearched({ status, pair, state, from, to }: FindingFilter): RawBuilder<SqlBool> {
   const ofOrder = allOf(
     sql`listed.account = findings.account and listed.external_order_id = findings.external_order_id`,

@@ -9,12 +9,12 @@ import { isLike, MOST_COUNTED } from '../../../store/find-orders.ts';
 import type { Database } from '../../../store/port.ts';
 
 const MOST_READ = 50_000;
-/** If no state is asked for, orders in these come first: they need a person, or may come to. */
+/** Without a state in the filter, orders in these states come first, because they may need a person. */
 const FIRST_STATES = ['held', 'disputed', 'unknown'] as const satisfies readonly OrderState[];
 
 export const ORDER_SORTS = ['newest', 'oldest', 'id'] as const;
 type OrderSort = (typeof ORDER_SORTS)[number];
-/** The outcomes of final orders: `outcome_unknown` if nothing says whether it paid. */
+/** The outcomes of final orders; `outcome_unknown` if nothing says that an order succeeded or failed. */
 export const FINAL_OUTCOMES = ['succeeded', 'failed', 'outcome_unknown'] as const;
 export type OrderPlace = Pick<OrderRow, 'created_at' | 'external_order_id'>;
 
@@ -29,21 +29,21 @@ interface OrderListFilter extends RowFilter {
   readonly mostRead?: number;
 }
 
-/** The next page begins after `lookedUntil`, the last row that this one looked at. */
+/** `lookedUntil` is the last row that this page looked at; the next page begins after this row. */
 type ListedOrders = Listed<OrderRow> & { readonly lookedUntil?: OrderPlace | undefined };
 type Filter = OfAccount<OrderListFilter>;
 
 type Condition = RawBuilder<SqlBool>;
 
-/** Sorts the candidates if ids, a finding or a state leave few of them; otherwise reads the rows in the order of an index. */
+/** Sorts the candidates if ids, a finding or a state leave few; otherwise reads rows in the order of an index. */
 export async function listOrders(db: Database, filter: OrderListFilter): Promise<ListedOrders> {
   const list = (one: Filter) => listOfAccount(db, one);
   return await listAccounts(filter, () => accountsToList(db, filter), list, compareRows);
 }
 
 /**
- * Reads which accounts may have such rows, because a list of every account may take a minute. Without a filter they are the
- * accounts whose newest row is among the newest.
+ * Returns the accounts that may have such rows, because listing every account may take a minute. Without a filter these
+ * are the accounts with the newest rows, or with orders in `FIRST_STATES`.
  */
 async function accountsToList(db: Database, filter: OrderListFilter): Promise<readonly string[]> {
   const { order, class: name, state, pair, outcome, from, to, limit } = filter;
@@ -93,7 +93,7 @@ async function listOfAccount(db: Database, filter: Filter): Promise<ListedOrders
 
 async function listOfState(db: Database, filter: Filter, state: OrderState): Promise<ListedOrders> {
   const ids = idsWhere(filter.account, sql`state = ${state}`);
-  // Of final orders, which may be most, the newest are soon found by the index of ages.
+  // Most orders may be final; the index of ages finds the newest of these soon.
   const isFew = state !== 'final' && !(await hasMore(db, filter, ids));
   return isFew
     ? await listAmong(db, filter, ids)
@@ -113,7 +113,7 @@ async function listAmong(db: Database, filter: Filter, ids: RawBuilder<unknown>)
   return { rows, isCut: rows.length < limit && (await hasMore(db, filter, ids)) };
 }
 
-/** Reads rows in the order of an index, and looks at `mostRead` of them after the last page. */
+/** Reads rows in the order of an index. Looks at `mostRead` rows at most after the last page. */
 async function listByIndex(db: Database, filter: Filter, condition?: Condition): Promise<ListedOrders> {
   const { account, limit, sort, mostRead = MOST_READ } = filter;
   const beyond = await sql<OrderPlace>`select created_at, external_order_id from merchant_orders
@@ -125,7 +125,7 @@ async function listByIndex(db: Database, filter: Filter, condition?: Condition):
   return { rows, isCut: rows.length < limit && last !== undefined, lookedUntil: last };
 }
 
-/** One condition for each end, because of two the database may take the wider one. */
+/** Returns one condition for each end, because of two conditions the database may use the wider one. */
 function rangeOf({ from, to, sort, after }: Filter, last?: OrderPlace): Condition {
   const ends = [isInPeriod(CREATED_AT, from, undefined), isInPeriod(CREATED_AT, undefined, to)];
   const [begin, end] = sort === 'id' ? [] : sort === 'oldest' ? ends : ends.toReversed();
@@ -137,7 +137,7 @@ function orderOf(sort: OrderSort = 'newest', createdAt = CREATED_AT): RawBuilder
   return sort === 'oldest' ? sql`${createdAt}, external_order_id` : sql`${createdAt} desc, external_order_id desc`;
 }
 
-/** A row comes after a place in the order of the list; with `isNot`, it does not. */
+/** Returns the condition that a row comes after a place in the list or, with `isNot`, that it does not. */
 function isAfter(sort: OrderSort = 'newest', place?: OrderPlace, createdAt = CREATED_AT, isNot = false) {
   if (place === undefined) return undefined;
   const sign = sql.raw(`${(sort === 'newest') === isNot ? '>' : '<'}${isNot ? '=' : ''}`);
@@ -183,7 +183,7 @@ export async function orderEvents(db: Database, account: string, externalOrderId
     .execute();
 }
 
-/** The rows of accounts that the settings do not name, and that wait to be sent or followed: counted up to `MOST_COUNTED`. */
+/** Counts waiting orders of accounts that the settings do not name, up to `MOST_COUNTED`. Returns a row an account. */
 export async function countOfOthers(db: Database, accounts: readonly { readonly name: string }[]) {
   const others = await otherAccounts(
     db,

@@ -3,13 +3,13 @@ import type { OrderState } from '../../../orders/rules/states.ts';
 import type { IdFilter } from '../../../store/find-orders.ts';
 import type { Pair } from '../../documents/commands/options.ts';
 
-/** A list is cut if there may be more rows among the ones that it did not look at. */
+/** `isCut` is true if rows that were not examined may belong to the list. */
 export type Listed<Row> = Readonly<{ rows: readonly Row[]; isCut: boolean }>;
 
-/** Of one account, or of every account that has rows if it names none. */
+/** Asks for the rows of one account or, if `account` is undefined, of every account. */
 export type ListQuery = Readonly<{ account: string | undefined; limit: number }>;
 
-/** `state` and `pair` are about the order; `from` and `to` about the time of insertion, or when a finding was first seen. */
+/** `state` and `pair` concern the order; `from` and `to` the time of insertion, or when a finding was first seen. */
 export interface RowFilter extends ListQuery {
   readonly state?: OrderState | undefined;
   readonly pair?: Pair | undefined;
@@ -22,8 +22,8 @@ export interface RowFilter extends ListQuery {
 export type OfAccount<Query> = Query & { readonly account: string };
 
 /**
- * Lists the first `limit` rows of the account, or of all accounts that may have such rows. These are read one after the
- * other, so that no more than twice `limit` rows are in memory. `compare` is the order of the list of one account.
+ * Lists the first `limit` rows of the account, or of all `accounts`. Reads one account after the other, so that memory
+ * has twice `limit` rows at most. `compare` is the order within the list of one account.
  */
 export async function listAccounts<Query extends ListQuery, Row>(
   query: Query,

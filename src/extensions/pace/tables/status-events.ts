@@ -6,7 +6,7 @@ import { queries, statement } from '../../../store/statement.ts';
 
 const CHANGES = CHANGE_FIELDS.map((field) => sql.lit(field));
 
-/** Changes that the exchange told: an import of 20,000 orders does not hide how long orders stay. */
+/** Selects changes by look-ups only, so that an import of 20,000 orders does not hide how long orders stay. */
 const changes = (account: string) =>
   queries
     .selectFrom('events')
@@ -32,7 +32,7 @@ export async function beforeNewestChanges(db: Database, account: string, newest:
   return (await startStatement(db, { account, newest })).rows[0]?.id ?? 0;
 }
 
-// By the account too: on PostgreSQL no other index finds an event by its id.
+// Selected by the account too, because on PostgreSQL no other index finds an event by its id.
 const timeStatement = statement((v: { account: string; id: number }) =>
   queries.selectFrom('events').select('observed_at').where('account', '=', v.account).where('id', '=', v.id),
 );
@@ -41,7 +41,7 @@ export async function changeTime(db: Database, account: string, id: number): Pro
   return readTime((await timeStatement(db, { account, id })).rows[0]?.observed_at);
 }
 
-/** Reads which orders changed their state or a status by a look-up after an event: the orders of up to `limit` changes, and the last of these. */
+/** Reads up to `limit` changes of state or status by look-ups after an event: their number, orders and last id. */
 export async function changedOrders(
   db: Database,
   query: { account: string; afterId: number; limit: number },
@@ -56,13 +56,13 @@ export async function changedOrders(
 }
 
 export const ORDERS_A_READ = 25;
-/** Of a longer history the newest events are read alone. */
+/** Of a longer history only the newest events are read. */
 const EVENTS_OF_AN_ORDER = 200;
 
 const COLUMNS = ['id', 'subject', 'field', 'old_value', 'new_value', 'observed_at'] as const;
 const MORE_COLUMNS = ['looked_up_before', 'exchange_time', 'source'] as const;
 
-/** A range of the index of subjects for each order: with a list of them an order with a long history would be read whole. */
+/** Reads a range of the index for each order, because a list of orders would read a long history completely. */
 const eventsStatement = statement((v: Record<string, string | null>) => {
   const orders = Array.from({ length: ORDERS_A_READ }, (_, index) =>
     queries
@@ -86,7 +86,7 @@ const eventsStatement = statement((v: Record<string, string | null>) => {
 });
 
 export async function statusEvents(db: Database, account: string, externalOrderIds: readonly string[]) {
-  // No event is of null, as one may be of the empty id.
+  // Missing ids are null, because an event may have the empty id but never null.
   const ids = Array.from({ length: ORDERS_A_READ }, (_, index) => externalOrderIds[index] ?? null);
   const orders = Object.fromEntries(ids.map((id, index) => [`order ${index}`, id]));
   const { rows } = await eventsStatement(db, { account, ...orders });

@@ -42,7 +42,7 @@ export function define(command: Command): void {
       if (isFolder(out)) command.error('error: --out is a folder: name a file');
       const format = chooseFormat(FORMATS, isJson === true ? 'json' : given, out) ?? 'table';
       const { story, document } = await withAccount(command, 'current', async (store, settings) => {
-        // The clock follows the database once that is open.
+        // The clock follows the database as soon as the database is open.
         const clock = systemClock();
         const until = asOf === undefined ? clock.now() : new Date(asOf);
         // Few orders need the pace, and it takes long to load.
@@ -69,7 +69,7 @@ interface DaemonStatus {
   } | null;
 }
 
-/** Of the past no daemon tells anything. */
+/** Returns what the daemon knows beyond the database. No daemon knows anything of the past. */
 async function newsOf(command: Command, settings: AccountSettings, externalOrderId: string) {
   const status = (await readFromDaemon(command, settings, STATUS, settings.account)) as DaemonStatus | undefined;
   const orders = status?.daemon?.accounts.flatMap(({ keptBack }) => keptBack) ?? [];

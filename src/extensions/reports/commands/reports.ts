@@ -66,7 +66,7 @@ function defineChanges(command: Command): void {
   addReportOptions(addPeriodOptions(command, 'changes observed'), ['changes'])
     .addHelpText('after', '\nExample:\n  order-sync report changes --from 2026-01-31 --to 2026-02-01 --out changes.csv')
     .action(async (options: PeriodOptions & OutputOptions) => {
-      // The report speaks of the changes up to now; changes that come while it is written are not in it.
+      // The report has the changes up to now. Changes that come while the report is written are left out.
       const { from = null, to = systemClock().now().toISOString(), allowEmpty: mayBeEmpty } = options;
       await withAccounts(command, async ({ db }, account) => {
         const lastId = await newestEventId(db, account);

@@ -42,7 +42,7 @@ export function define(command: Command): void {
     });
 }
 
-/** A file that lacks orders must not look like a whole one. */
+/** Throws if there are more rows, because a file that lacks orders must not look complete. */
 async function* atMost(rows: Section['rows'], most: number): AsyncGenerator<Row> {
   let count = 0;
   for await (const row of rows) {

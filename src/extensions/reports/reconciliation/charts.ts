@@ -23,7 +23,7 @@ export class ReconciliationCharts {
   readonly #late: Histograms = new Map();
 
   addOrder({ row, judgement }: Pick<JudgedOrder, 'row' | 'judgement'>, asOf: Date): void {
-    // It is no longer known in which state the row was at the moment.
+    // The state of the row at the moment of the report is no longer known.
     if (judgement.kind === 'unchecked' && judgement.reason === 'changedAfter') return;
     const { state, order_status, changed_at } = row;
     if ((WAITING_STATES as readonly string[]).includes(state)) {
@@ -33,8 +33,8 @@ export class ReconciliationCharts {
       record(this.#toFinal, pairOf(row), instantMs(row.creation_date), instantMs(row.completion_date));
     }
     if (state !== 'open' && state !== 'final') return;
-    // The row has the exchange's date of the newest record and when we saw the last change: if the record has not been dated
-    // anew since, their distance is how late we were. A change before the order was sent was not ours to see.
+    // The row has the exchange's date of the newest record, and when the last change was seen. The difference is the
+    // delay, unless the record was dated anew since. Changes before the order was sent do not count.
     const dated = instantMs(row.modification_date);
     const sent = instantMs(row.sent_at);
     if (dated === undefined || sent === undefined || dated < sent) return;
@@ -106,10 +106,10 @@ function noteOf(noun: string, count: number, { p50 }: Span): string {
   return `${counted(count, noun)}, median ${durationText(p50)}`;
 }
 
-/** Durations in ms by name, as right as a chart shows them: to a tenth. Null: names that came too late to be told apart. */
+/** Durations in ms by name, exact to a tenth, which is enough for a chart. `null`: all names above `MOST_NAMES`. */
 type Histograms = Map<string | null, RecordableHistogram>;
 
-/** Times that cannot be read are left out, and times of clocks that disagree. */
+/** Ignores times that cannot be read, and an end before its beginning, because clocks may disagree. */
 function record(histograms: Histograms, name: string, begun: number | undefined, ended: number | undefined): void {
   if (begun === undefined || ended === undefined || ended < begun) return;
   const key = histograms.has(name) || histograms.size < MOST_NAMES ? name : null;

@@ -123,7 +123,7 @@ function ageOf(since: string | null, asOf: string): string | null {
   return ms === undefined ? null : inWords((instantMs(asOf) ?? 0) - ms);
 }
 
-/** A severity of another version may be that of an error. */
+/** A severity of another version is shown as an error. */
 function gravityOf(severity: string): Severity {
   return SEVERITIES.find((one) => one === severity) ?? 'error';
 }
@@ -147,7 +147,7 @@ export function uncheckedOrder({ row, judgement }: JudgedOrder): UncheckedOrder 
   return { account, external_order_id, reason, pair: pairOf(row), state, since, last_lookup, state_reason };
 }
 
-/** The most orders of a reason that are listed: the longest waits. The others are only counted. */
+/** The most orders that are listed for a reason, the longest waits. Further orders are only counted. */
 export const MOST_UNCHECKED = 500;
 
 type Counts = ReadonlyMap<UncheckedReason, number>;

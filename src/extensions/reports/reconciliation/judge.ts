@@ -117,7 +117,7 @@ function uncheckedFinding(row: ReconciledRow, reason: UncheckedReason): Finding 
   return { class: CLASS_OF_REASON[reason] ?? 'UNCHECKED', expected: 'compared with the exchange', actual };
 }
 
-/** Finds changes that a sweep may not have recorded yet. Only a sweep knows how long is too long for STUCK. */
+/** Finds overdue orders that a sweep may not have recorded yet. Only a sweep knows the time for STUCK. */
 function overdueFindings(age: OrderAge, asOf: Date, settings: ReconciliationSettings): readonly Finding[] {
   const overdue = findOverdue(age, asOf, { ...settings, stuckAfter: Number.POSITIVE_INFINITY });
   return overdue.filter((finding) => finding.class !== 'UNCHECKED');
@@ -147,7 +147,7 @@ function isGivenUpUnseen({ state, last_lookup_at: seen, changed_at: decided }: R
   return state === 'abandoned' && (seen === null || decided === null || seen <= decided);
 }
 
-/** The row says nothing of the moment any more. A record that came later and says the same still does. */
+/** True if the row changed after `moment`. A later record with the same content does not count. */
 function isChangedAfter(row: ReconciledRow, moment: string): boolean {
   return [row.changed_at, row.sent_at, row.compared_at].some((at) => at !== null && at > moment);
 }

@@ -15,7 +15,7 @@ export const OUTCOME_COLUMNS: readonly Column[] = [
 export const NOT_IN_SUMS: Column = { key: 'unreadable', label: 'Not in the sums', kind: 'count', rank: 2 };
 const ORDERS_AND_AMOUNTS: readonly Column[] = [
   { key: 'orders', label: 'Orders', kind: 'count' },
-  // Both sides of the orders that were compared come first: of a wide table a screen shows the first columns alone.
+  // Both sides of compared orders come first, because a screen shows only the first columns of a wide table.
   { key: 'ours', label: 'Ours, compared', kind: 'decimal', rank: 1 },
   { key: 'theirs', label: 'Theirs', kind: 'decimal', rank: 1 },
   { key: 'difference', label: 'Difference', kind: 'decimal' },
@@ -36,7 +36,7 @@ const NOT_SHOWN =
   'If the exchange does not say which currency of the pair an amount is in, it is added up within its pair alone.';
 
 type Compared = 'compared' | 'ours' | 'theirs';
-/** Amounts that may be added; not every report compares them with those of the exchange. */
+/** Amounts that may be added. Some reports do not compare the amounts with the exchange. */
 export type MoneyGroup = Omit<GroupTotals, 'day' | Compared> & Partial<Pick<GroupTotals, Compared>>;
 
 export function sumOf(
@@ -77,7 +77,7 @@ export function moneySection(groups: readonly GroupTotals[]): Section {
 }
 
 export function moneyDaysSection(groups: readonly GroupTotals[]): Section {
-  // Amounts of an unknown currency are added within their pair alone.
+  // Amounts of an unknown currency are added only within their pair.
   const nameOf = (group: GroupTotals) => group.currency ?? `${group.pair}, ${currencyName(group)}`;
   return {
     name: 'money_days',

@@ -22,7 +22,7 @@ export interface AskedPreOrders {
   readonly unanswered: number;
   readonly missing: number;
   readonly differing: number;
-  /** To be recorded: pre-orders with findings, and those whose stored findings may be resolved. */
+  /** Pre-orders to record: with new findings, or with stored findings that may be resolved. */
   readonly judged: readonly JudgedPreOrder[];
 }
 

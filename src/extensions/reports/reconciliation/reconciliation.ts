@@ -23,12 +23,12 @@ interface ReconciliationRequest extends PeriodScope {
   readonly settings: ReconciliationSettings;
   readonly isWhole?: boolean | undefined;
   readonly settingsOf?: (account: string) => Pick<AmountSettings, 'outputPosition'>;
-  /** Accounts that a process owns; the rows of others are counted. The account of the report unless given. */
+  /** Accounts that a process owns, by default the account of the report. Rows of other accounts are counted. */
   readonly drivenAccounts?: readonly string[] | undefined;
-  /** Gets the orders of the scope, which are of one account: an id of an order is one of its account alone. */
+  /** Gets the orders of the scope. These are of one account, because ids are unique only within an account. */
   readonly ledger?: LedgerTables | undefined;
   readonly supplements?: () => readonly Supplement[];
-  /** Called now and then with the progress; waiting in it lets signals through. */
+  /** Called now and then with the progress. Waiting for its promise lets signals through. */
   readonly onProgress?: (text: string) => Promise<void>;
 }
 
@@ -36,14 +36,14 @@ type ReportDeps = { readonly store: Pick<Store, 'snapshot'>; readonly clock: Pic
 
 const PROGRESS_EVERY = 5_000;
 
-/** Judges every order of the scope in one snapshot. Rows can be read until it is disposed of. */
+/** Judges every order of the scope in one snapshot. Rows can be read until the result is disposed of. */
 export async function reconcileOrders({ store, clock }: ReportDeps, request: ReconciliationRequest) {
   using resources = new DisposableStack();
   const tables = resources.use(new ReportTables());
   let scope: ReconciliationScope;
   let added: Omit<Reconciled, 'supplements'>;
   {
-    // The snapshot is closed before the report is written: output may wait for its reader for hours.
+    // The snapshot is closed before the report is written, because output may wait for its reader for hours.
     await using snapshot = await store.snapshot();
     scope = { ...request, asOf: request.asOf ?? clock.now().toISOString() };
     const charts = new ReconciliationCharts();

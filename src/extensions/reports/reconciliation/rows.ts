@@ -11,7 +11,7 @@ export function pairOf({ from_currency: from, to_currency: to }: Omit<AmountRow,
   return `${from ?? '?'}/${to ?? '?'}`;
 }
 
-/** The currency of the amount of a row, `?` if the row has none; null if it is not known which of the pair it is. */
+/** Returns the currency of a row's amount: `?` if the row has none, null if either of the pair is possible. */
 export function currencyOfRow(row: AmountRow, settings: Pick<AmountSettings, 'outputPosition'>): string | null {
   const field = amountField(row.asset_position, settings);
   const pair = { fromCurrency: row.from_currency, toCurrency: row.to_currency };
@@ -30,7 +30,7 @@ export function amountsText(amounts: readonly string[]): string {
 }
 
 export const OUTCOMES = ['succeeded', 'failed', 'open', 'outcome_unknown'] as const;
-/** The outcome of an order: `outcome_unknown` if it is final and nothing says whether it paid. */
+/** The outcome of an order. `outcome_unknown`: final, without a known success or failure. */
 export type Outcome = (typeof OUTCOMES)[number];
 
 export function outcomeOf({ state, outcome }: { readonly state: string | null; readonly outcome: string | null }) {

@@ -55,7 +55,7 @@ interface Group {
   readonly pair: string;
   readonly outcome: string | null;
   readonly position: string | null;
-  /** The currency of the amounts, `?` if a row has none; null if it is not known which of the pair it is. */
+  /** The currency of the amounts: `?` if a row has none, null if either of the pair is possible. */
   readonly currency: string | null;
 }
 
@@ -123,7 +123,7 @@ export class ReconciliationTotals {
   readonly #asOf: string;
   readonly #lines: Lines = new Map();
   readonly #inDoubt = new Map<string, DecimalSum>();
-  /** Orders whose amounts are compared, but that do not count as checked. */
+  /** The number of orders with compared amounts that do not count as checked. */
   comparedUnchecked = 0;
   readonly nothing = new Map<string, number>();
   readonly oldestLookup: { open: string | null; final: string | null } = { open: null, final: null };
@@ -137,17 +137,17 @@ export class ReconciliationTotals {
     const { counts, sums } = this.#lineOf(row, dayOf(row.at), pairOf(row));
     counts.orders += 1;
     counts[judgement.kind === 'nothing' ? 'nothing_to_compare' : judgement.kind] += 1;
-    // A look-up that found nothing new after the moment counts as one of the moment.
+    // A look-up after the moment that found nothing new counts as a look-up at the moment.
     const lookup = row.last_lookup_at !== null && row.last_lookup_at > this.#asOf ? this.#asOf : row.last_lookup_at;
     if (judgement.kind !== 'nothing') this.#addLookup(row.state === 'final' ? 'final' : 'open', lookup);
     if (row.state === 'abandoned') counts.given_up += 1;
     if (judgement.kind === 'nothing') addCount(this.nothing, row.state, 1);
-    // A decision counts as a resend before the order is sent, and a fail-over counts one that may not have been made.
+    // `resends` rises at a decision, before the order is sent, and at a fail-over even without a resend.
     if (row.resends > 0 && row.attempts > row.resends && row.state !== 'pending') counts.sent_again += 1;
-    // Only a row that was refused has an amount below zero: it must not lessen the amounts of others.
+    // Only a refused row has an amount below zero, which must not lessen the sum.
     if (ours.ok && !ours.text.startsWith('-')) sums.asset.add(ours.text);
     else counts.unreadable += 1;
-    // The record of a disputed order may be of another order, also when a person has given it up.
+    // The record of a disputed order, even of an abandoned one, may belong to another order.
     if (row.received_at === null || judgement.kind === 'disputed' || row.state === 'abandoned') return;
     counts.at_exchange += 1;
     if (isOfOtherPair) {
@@ -161,7 +161,7 @@ export class ReconciliationTotals {
     counts.compared += 1;
     if (judgement.kind !== 'checked') this.comparedUnchecked += 1;
     sums.ours.add(amounts[0].text);
-    // An amount of another pair is none of this one: the difference shows it.
+    // An amount of another pair is not added, so the difference shows it.
     if (!isOfOtherPair) sums.theirs.add(amounts[1].text);
   }
 

@@ -12,7 +12,7 @@ import type { ReconciliationTotals } from './totals.ts';
 import { counted, cut, emptyReason } from '../../documents/words.ts';
 
 export interface Problem {
-  /** For programs; public, as scripts may look for it. */
+  /** A text for programs. Scripts may look for this text, so it must not change. */
   readonly because: string;
   readonly reason: string;
   readonly tone: 'error' | 'warning';
@@ -27,7 +27,7 @@ export interface Supplement {
 export interface Reconciled {
   readonly totals: ReconciliationTotals;
   readonly charts: ReconciliationCharts;
-  /** Also counts the orders that are unchecked or disputed, or have an open finding of severity error or warning about which no person has decided. */
+  /** Also counts the orders in doubt: unchecked, disputed, or with an undecided open error or warning. */
   readonly tables: ReportTables;
   readonly otherAccounts: readonly { readonly name: string; readonly rows: number }[];
   readonly unknownAge: number;

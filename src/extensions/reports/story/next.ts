@@ -20,7 +20,7 @@ export interface StorySettings {
   readonly isDriven?: boolean;
   /** Something that keeps the order from being sent or looked up, and the remedy: a command or a sentence. */
   readonly blocked?: { readonly why: string; readonly remedy: string } | undefined;
-  /** The value of now; past values are not kept. */
+  /** The present value, because past values are not kept. */
   readonly spacing?: Spacing | undefined;
   readonly keyPlace?: string;
   readonly against?: DecisionEvidence | undefined;
@@ -153,7 +153,7 @@ function isSentAgain({ events }: Moment): boolean {
   return ends.some(({ new_value }) => new_value === 'pending');
 }
 
-/** Now the row has the time; of the past only the plan is known: undefined if it has none. */
+/** Returns the next look-up, null if there is none: from a current row, or from the plan (undefined without one). */
 function nextLookup(moment: Moment, { verifyAfter, recheckFinalAfter }: StorySettings): Date | null | undefined {
   const { order, events, state, asOf } = moment;
   if (isNewest(moment)) return readTime(order.next_action_at);
@@ -180,7 +180,7 @@ function whenText(moment: Moment, next: Date | null): string {
   return isNewest(moment) ? `, next at ${next.toISOString()}` : `, next by ${next.toISOString()} if nothing delays it`;
 }
 
-/** The row is as it was then: nothing has changed it since, nor a look-up its due time. */
+/** True if neither a change nor a look-up came after `asOf`, so that the row is still that of the moment. */
 export function isNewest({ order, asOf }: Pick<Moment, 'order' | 'asOf'>): boolean {
   const until = asOf.toISOString();
   return order.updated_at <= until && (order.last_lookup_at ?? '') <= until;

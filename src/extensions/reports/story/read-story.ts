@@ -25,7 +25,7 @@ interface StoryOptions {
   readonly asOf: Date;
   readonly readSpacing?: (row: OrderRow) => Promise<Spacing | undefined>;
   readonly blocked?: StorySettings['blocked'];
-  /** Why the exchange is out of reach now; the database has why it was at first. */
+  /** Why the exchange is out of reach now. The database has only the first cause. */
   readonly failure?: string | undefined;
 }
 

@@ -36,7 +36,7 @@ function fieldSentence(name: string, { old_value, new_value }: StoryEvent): stri
 function moved({ old_value, new_value, source, reason }: StoryEvent, { order, creates }: Context): string {
   const why = because(reason);
   const sentences: Readonly<Record<string, string>> = {
-    // Only later events tell whether it left.
+    // Only later events tell if the request was sent.
     sending: `order-sync began create request ${creates}.`,
     accepted: `The exchange accepted the order as pre-order ${order.pre_order_id}: ${content(order)}.`,
     rejected: `The exchange refused the order${why}.`,

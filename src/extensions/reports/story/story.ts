@@ -53,7 +53,7 @@ export function buildStory(evidence: StoryEvidence, asOf: Date, settings: StoryS
   const isVanished = findings.some((one) => one.class === 'ORDER_VANISHED' && isTrue(one, until));
   const planned = { order, events, state, asOf, spacing, isStopped: stopped.length > 0, isVanished };
   const next = whatNext(planned, settings);
-  // A decision waits for nothing.
+  // The steps for a decision come first, because a decision waits for nothing.
   const lines = state === 'held' || CAN_END.includes(state) ? [...next, ...stopped] : [...stopped, ...next];
   return {
     externalOrderId,
@@ -76,7 +76,7 @@ export function beginOf(events: readonly StoryEvent[]): StoryEvent | undefined {
   return changes.findLast(({ old_value, new_value }) => !(isOfAttempt(old_value) && isOfAttempt(new_value)));
 }
 
-/** A person's decision does not tell since when it has been so. */
+/** A person's decision does not tell since when its state is true, so the headline then names no time. */
 function headline(facts: HeadlineFacts, events: readonly StoryEvent[], evidence: StoryEvidence, until: string) {
   const { order, findings } = evidence;
   const begin = beginOf(events);
@@ -111,7 +111,7 @@ function stopLines({ holds, stop, order }: StoryEvidence, moment: Moment, settin
   return [...lines, `The order is not ${what}: the settings of this machine do not have the account ${order.account}.`];
 }
 
-/** Events of stored findings are left out, because these have entries of their own; so is the way by held of a decision. */
+/** Leaves out events of stored findings, which have entries of their own, and the step to `held` in a decision. */
 function eventEntries({ order, events, findings }: StoryEvidence): readonly StoryEntry[] {
   const isTold = ({ field, source, new_value, observed_at }: StoryEvent) =>
     field === 'finding'
@@ -122,7 +122,7 @@ function eventEntries({ order, events, findings }: StoryEvidence): readonly Stor
     if (event.field === 'state' && event.new_value === 'sending') creates += 1;
     return { event, at: event.observed_at, text: eventSentence(event, { order, creates }) };
   });
-  // An order has appeared before it has a status.
+  // First statuses come last among entries of one moment, because an order appears before it has a status.
   const isFirst = ({ field, old_value }: StoryEvent) => field.endsWith('.status') && old_value === null;
   return entries
     .filter(({ event }) => isTold(event))
@@ -197,7 +197,7 @@ function isTrue({ first_seen_at, resolved_at }: StoryFinding, until: string): bo
 
 function findingLines(open: readonly StoryFinding[], moment: Pick<Moment, 'order' | 'events' | 'state'>) {
   if (open.length === 0) return [];
-  // To acknowledge one that the decision settles would take it out of the lists before a person has decided.
+  // A finding that the decision settles is not acknowledged here: it must stay listed until a person decides.
   const ready = open.filter((finding) => !statesToDecide(finding.class).includes(moment.state));
   const ids = ready.map(({ id }) => id).join(' ');
   const command = `order-sync findings ack ${ids} --reason TEXT${accountWords(moment.order.account)}`;

@@ -5,7 +5,7 @@ import type { OrderEventsView } from '../../../store/schema.ts';
 
 export type Change = Selectable<OrderEventsView>;
 
-/** Events that are read at a time: no read holds the write-ahead log for long. */
+/** Events that are read at a time, so that no read blocks the write-ahead log for long. */
 const PAGE = 500;
 /** How many ids a read covers at most. Most of them may belong to other accounts. */
 const MOST_IDS_A_READ = 50_000;
@@ -22,7 +22,7 @@ export async function* changesOf(db: Database, scope: ChangesScope): AsyncGenera
   for (let before = 0, ids = PAGE; before < lastId;) {
     const upTo = Math.min(before + ids, lastId);
     let events = db.selectFrom('order_events').selectAll().where('id', '>', before).where('id', '<=', upTo);
-    // With the sign no index of accounts is used: the events are read in the order in which they stand.
+    // `unindexed` keeps the database from an index of accounts, so that events are read in the order of their ids.
     if (account !== undefined) events = events.where(unindexed('account'), '=', account);
     if (from !== null) events = events.where('observed_at', '>=', from);
     if (to !== null) events = events.where('observed_at', '<', to);

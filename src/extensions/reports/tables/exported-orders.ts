@@ -27,7 +27,7 @@ interface Place {
   readonly id: Uint8Array;
 }
 
-/** Reads every order that matches the filter in the order of that time; by completion those alone whose date can be read. */
+/** Yields the orders of the filter by time; by completion, only orders with a readable date. */
 export async function* exportedOrders(db: Database, filter: ExportFilter): AsyncGenerator<ExportedRow> {
   const { from = '', by } = filter;
   const { at, table } = SOURCES[by];
@@ -40,7 +40,7 @@ export async function* exportedOrders(db: Database, filter: ExportFilter): Async
     for (const { at: _at, id: _id, ...row } of page) yield row;
     const last = page.at(-1);
     if (page.length === PAGE && last !== undefined) {
-      // Many orders may have one time. In a search by both at once the index would be used for the time alone.
+      // Many orders may have one time, and a condition on time and id would use the index for the time only.
       range = sql`${at} = ${last.at} and ${id} > ${textOf(last.id)}`;
       [isOfOneTime, time] = [true, last.at];
     } else if (isOfOneTime) {
@@ -67,7 +67,7 @@ const SOURCES = {
   insertion: {
     at: sql.ref('o.created_at'),
     table: 'o',
-    // Otherwise the primary key is taken for the rest of one time, and reads all the orders whose ids come later.
+    // Without this index the database would use the primary key for the rest of one time, and read all later ids.
     rows: sql`merchant_orders o ${indexedBy('merchant_orders_by_age')}
       left join order_records r on r.account = o.account and r.external_order_id = o.external_order_id`,
   },

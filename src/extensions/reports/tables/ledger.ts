@@ -13,7 +13,7 @@ export interface LedgerOrder {
   readonly id: string;
   readonly amount: string | null;
   readonly currency: string | null;
-  /** 1 when the exchange has the order, or may have it; null if a person gave it up. */
+  /** 1 if the exchange has, or may have, the order, 0 if not; null if the order is abandoned or disputed. */
   readonly isAtExchange: 0 | 1 | null;
 }
 
@@ -27,7 +27,7 @@ const ORDER = 'id, amount, currency, isAtExchange';
 const TABLES = `create table ledger (${LINE}); create table ours (${ORDER});
   create table difference (problem, external_order_id, file, line, ours, ledger)`;
 
-/** A line has one problem at most: the first that holds. */
+/** A line has one problem at most, the first that is true. */
 const COMPARE = `
   create index ledger_id on ledger (id);
   create index ours_id on ours (id);

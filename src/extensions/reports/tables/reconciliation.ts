@@ -9,8 +9,8 @@ import { hasDecision } from '../../../store/tables/decided-findings.ts';
 export type OrderTime = 'insertion' | 'completion';
 
 /**
- * The orders of a report: they were inserted, or completed, at or after `from` and before `to`. By completion an order is
- * left out that has no completion date that can be read. The report ignores everything after `asOf`.
+ * The orders of a report: inserted, or completed, at or after `from` and before `to`. By completion, orders without a
+ * readable completion date are left out. The report ignores everything after `asOf`.
  */
 export interface ReportScope {
   readonly account: string;
@@ -65,12 +65,12 @@ export function knownFindings(scope: ReportScope) {
 }
 
 export function rowsToDrive({ account, asOf }: Pick<ReportScope, 'account' | 'asOf'>): Query<{ rows: number }> {
-  // Otherwise all rows of the account are read.
+  // Without this index the database would read all rows of the account.
   return sql<{ rows: number }>`select count(*) as "rows" from merchant_orders ${indexedBy('merchant_orders_due')}
     where account = ${account} and state in (${sql.join(WAITING_STATES)}) and created_at <= ${asOf}`;
 }
 
-/** Counts the rows whose `created_at` is no time or is after they were sent, so that they belong to no period. Of all accounts if none is named. */
+/** Counts the rows, of one account or of all, whose `created_at` is no time or later than their sending. */
 export function rowsOfUnknownAge(account: string | undefined, asOf: string): Query<{ rows: number }> {
   const ours = account === undefined ? countOfRows() : countOfRows().where('account', '=', account);
   return ours
@@ -113,8 +113,8 @@ export function ordersWithFinding(account: string, names: readonly string[]) {
 }
 
 /**
- * Orders with their newest record. The time of the scope has one upper bound only: of two the database would use the first
- * for its search, which may be the far one. By completion the sign keeps the index of ages out of use.
+ * Returns the query of orders with their newest record. The time has one upper bound only, because of two bounds the
+ * database may use the farther one. By completion `unindexed` keeps the index of ages out of use.
  */
 function ordersOf(scope: ReportScope) {
   const { account, by, from, to, asOf } = scope;

@@ -53,7 +53,7 @@ export async function readEvidence(snapshot: Snapshot, account: string, external
     order,
     events: await allRows(snapshot, events),
     record: record === undefined ? null : { received_at: record.received_at, view: readRecordView(record.body) },
-    /** Answers to its creates that could not be read or named another pre-order, with the ids that can be seen in them. */
+    /** Answers to creates that could not be read or named another pre-order, with the ids found in them. */
     keptAnswers: kept.map(({ body, ...answer }) => ({ ...answer, ids: preOrderIdsIn(body) })),
     findings: await allRows(snapshot, findings),
     holds: await allRows(snapshot, storedHolds(account)),

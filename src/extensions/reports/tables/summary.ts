@@ -44,7 +44,7 @@ async function readPage(store: Pick<Store, 'snapshot'>, { account, from, to }: R
   const conditions = allOf(
     sql`account = ${account}`,
     last === undefined ? undefined : sql`external_order_id > ${textOf(last)}`,
-    // With the sign no index of ages is used: the orders are read by their ids, so that a page reads no more than itself.
+    // `unindexed` keeps the index of ages out of use: orders are read by id, and a page reads only its own rows.
     isInPeriod(unindexed('created_at'), from, to),
   );
   const parts = sql<PagePart>`select ${line}, count(*) as orders, ${exactSum('asset')} as asset,
@@ -55,7 +55,7 @@ async function readPage(store: Pick<Store, 'snapshot'>, { account, from, to }: R
   return await rowsAtOnce(store, parts);
 }
 
-/** Reads the orders of a period of the index of completions, at once: it has those orders alone. */
+/** Reads the orders of a period at once, by the index of completions, which has no other orders. */
 async function* completedParts(store: Pick<Store, 'snapshot'>, { account, from, to }: RowFilter): AsyncGenerator<Part> {
   const line = sql.join(LINE.map((column) => sql.ref(`o.${column}`)));
   const at = sql.ref('record.completed_at');
@@ -86,11 +86,11 @@ export async function readAges(store: Pick<Store, 'snapshot'>, scope: AgeingScop
 }
 
 /**
- * As the events tell it: the same for a moment, whatever comes later, also between two pages. A row that has not
- * changed since the moment says the same, and is at hand; of its events only the time is read, which the index has.
+ * Reads states as the events tell them, so that the page of a moment stays the same whatever comes later. A row that
+ * has not changed since the moment has the state itself; of its events only the time is read, by the index.
  */
 function agesPage({ account, from, to, asOf }: AgeingScope, last: string | undefined): Query<OldestOrder> {
-  // With the sign no index of ages is used: the orders are read by their ids, so that a page reads no more than itself.
+  // `unindexed` keeps the index of ages out of use: orders are read by id, and a page reads only its own rows.
   const createdAt = unindexed('o.created_at');
   const isAsItWas = sql`o.updated_at <= ${asOf}`;
   const newest = (column: 'new_value' | 'observed_at', ...fields: readonly string[]) =>

@@ -9,7 +9,7 @@ const PAGES_A_STEP = 10_000;
 
 /**
  * Copies the database at `path` as of this moment into a new file, while others write, and checks the copy. Throws
- * `StoreError`, and then leaves no copy. It makes no checkpoint, which would disturb a replicator that reads the log.
+ * `StoreError`, and then leaves no copy. Makes no checkpoint, which would disturb a replicator that reads the log.
  */
 export async function backUp(path: string, target: string, onProgress?: (share: number) => void): Promise<void> {
   const partial = `${target}.partial`;

@@ -18,14 +18,14 @@ export interface KnownHead {
 
 type StoredEvent = Omit<EventsTable, 'id'> & { readonly id: number };
 
-/** Checks that the events of each account form one chain that ends as its head says, and that the `known` events are in it. */
+/** Checks that the events of each account form one chain up to its head, and that the `known` events are in it. */
 export async function checkChains(
   db: Database,
   known: readonly KnownHead[] = [],
   onProgress?: (events: number) => void,
 ): Promise<ChainCheck> {
   const unmet = new Map(known.map(({ id, hash: expected }) => [id, expected]));
-  // Read first: events that come meanwhile follow the head.
+  // The heads are read first, because events that come meanwhile follow the head.
   const heads = new Map((await db.selectFrom('event_heads').selectAll().execute()).map((head) => [head.account, head]));
   const last = new Map<string, string>();
   let events = 0;

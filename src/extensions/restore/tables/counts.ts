@@ -15,7 +15,7 @@ export async function correctCounts(store: Store): Promise<readonly string[]> {
   const wrong = [...byAccount].filter(([, rows]) => isWrong(rows)).map(([account]) => account);
   for (const account of wrong) {
     await store.forAccount(account).writer.write(async (tx) => {
-      // Counted anew: a daemon may have written since.
+      // Counts again, because a daemon may have written since.
       const { rows } = await countsQuery(account).execute(tx);
       await recount(tx, account, countedIn(rows));
     });
@@ -53,7 +53,7 @@ function isSame(kept: Counts['orders'], counted: Counts['orders']): boolean {
   return [...names].every((name) => (kept[name] ?? 0) === (counted[name] ?? 0));
 }
 
-/** Reads when the newest event of all accounts was observed, stops of accounts left out; null when there is none. */
+/** Returns when the newest event of all accounts was observed, without stops of accounts; null if there is none. */
 export async function newestEventTime(db: Database): Promise<string | null> {
   const { rows } = await sql<{ at: string }>`select event.observed_at as at from event_heads as head
     join events as event on event.account = head.account and event.id = (select id from events

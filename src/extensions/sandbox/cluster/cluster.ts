@@ -46,8 +46,8 @@ function clusterPrograms(): string {
 }
 
 /**
- * Starts three servers of PostgreSQL on ports of this machine, one of them a synchronous standby, which end with this process.
- * Resolves once the standbys receive. Throws `CommandError` after 2 min.
+ * Starts three servers of PostgreSQL on ports of this machine, one of them a synchronous standby. They end with this
+ * process. Resolves once the standbys receive. Throws `CommandError` after 2 min.
  */
 export async function startCluster({ clock, signal, isKept, say }: ClusterOptions) {
   const plan = await planOf(clusterPrograms());
@@ -110,7 +110,7 @@ function own(path: string): void {
   if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid);
 }
 
-/** Starts a shell that runs the machine's processes in a group of their own, and kills them once its input ends. */
+/** Starts a shell that runs the machine's processes in a group, and kills the group once the shell's input ends. */
 function startMachine(plan: ClusterPlan, machine: ClusterMachine, place: string) {
   const folder = join(place, machine.name);
   const { data, yaml } = foldersOf(folder);
@@ -118,7 +118,7 @@ function startMachine(plan: ClusterPlan, machine: ClusterMachine, place: string)
   writeFileSync(yaml, patroniYaml(plan, machine, folder), { mode: 0o600 });
   for (const path of [folder, yaml]) own(path);
   const line = (words: readonly string[]) => words.map(shellWord).join(' ');
-  // Patroni may end when etcd does not answer. PostgreSQL leaves its group, and a small segment of memory when it is killed.
+  // Patroni may end when etcd does not answer. PostgreSQL is not in the group, and leaves shared memory when killed.
   const script = `exec >log 2>&1
     ${line(etcdCommand(plan, machine, folder))} &
     while :; do ${line(['patroni', yaml])}; sleep 1; done &
@@ -127,7 +127,7 @@ function startMachine(plan: ClusterPlan, machine: ClusterMachine, place: string)
     test -f "$pid" && kill -s KILL "$(sed -n 1p "$pid")" && ipcrm -m "$(sed -n '7s/.* //p' "$pid")"
     kill -s KILL 0`;
   const { PATH, HOME } = processEnvironment();
-  // etcd 3.4 refuses to run on this processor otherwise.
+  // etcd 3.4 runs on ARM only with this variable.
   const env = { PATH, HOME, LC_ALL: 'C', ...(process.arch === 'arm64' && { ETCD_UNSUPPORTED_ARCH: 'arm64' }) };
   const stdio = ['pipe', 'ignore', 'ignore'] as const;
   return spawn('sh', ['-c', script], { cwd: folder, env, stdio: [...stdio], detached: true, ...unprivileged() });

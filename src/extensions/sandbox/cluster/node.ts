@@ -14,7 +14,7 @@ export interface ClusterPlan {
   readonly machines: readonly ClusterMachine[];
   readonly bin: string;
   readonly replication: Replication;
-  /** Seconds that a leader is trusted without a renewal, between two looks of Patroni, and that it repeats a failed request. */
+  /** Seconds: how long a leader is trusted without renewal, how often Patroni looks, how long it repeats a request. */
   readonly times: { readonly ttl: number; readonly loopWait: number; readonly retryTimeout: number };
   readonly passwords: Readonly<Record<'superuser' | 'replication' | 'rewind', string>>;
   readonly parameters: Readonly<Record<string, string | number>>;
@@ -23,7 +23,7 @@ export interface ClusterPlan {
 /** Patroni 3.0 takes these times, though its manual wants a ttl of 20 s: a fail-over is over in 10 s. */
 export const TIMES: ClusterPlan['times'] = { ttl: 5, loopWait: 1, retryTimeout: 2 };
 
-/** The folders of a machine, below its own one, which belongs to the user that the processes run as. */
+/** The folders of a machine, below `folder`, which belongs to the user of the processes. */
 export function foldersOf(folder: string): Readonly<Record<'etcd' | 'data' | 'socket' | 'yaml', string>> {
   const [etcd, data, yaml] = [join(folder, 'etcd'), join(folder, 'disk', 'data'), join(folder, 'patroni.yaml')];
   return { etcd, data, socket: folder, yaml };

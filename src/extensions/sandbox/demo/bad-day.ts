@@ -10,12 +10,12 @@ import { FIRST_NUMBER, freeAddress, orderOf, type DemoOrder, type Stage } from '
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** How long ago the day begins: by now an order that never appeared is missed. */
+/** How long ago the day begins, so that an order that never appeared is missed by now. */
 const BEGINS_MS = 25 * HOUR_MS;
 const RECEIVER_FAILS_MS = 21 * MINUTE_MS;
 const OUTAGE_BEGINS_MS = 8 * MINUTE_MS;
 
-/** How many minutes ago the orders were inserted that do not go well, by the scenario at the exchange or the fault in the row. */
+/** How many minutes ago the troubled orders were inserted, by the scenario at the exchange or the fault in the row. */
 const TROUBLES = {
   'never-taken-up': [1_480, 700],
   rejected: [900, 450, 52, 33],
@@ -23,7 +23,7 @@ const TROUBLES = {
   'bonus-too-large': [310, 36],
   foreign: [200, 48],
   'decimal-comma': [41, 28],
-  // They are sent in the last step before the outage, and never looked up.
+  // These orders are sent in the last step before the outage, and never looked up.
   'post-down': [8.25, 8.25, 8.25],
 };
 const FAULTS: Readonly<Record<string, Partial<DemoOrder>>> = {
@@ -31,7 +31,7 @@ const FAULTS: Readonly<Record<string, Partial<DemoOrder>>> = {
   'decimal-comma': { asset: '12,50' },
 };
 
-/** A day that goes badly: its orders, the oldest first, of which `count` go well, and the clock, exchange and settings for it. */
+/** Returns a bad day: its orders, the oldest first, `count` of them without trouble, its clock and its settings. */
 export async function badDay(count: number, machine: Clock, appParts: AppParts) {
   const recent = Math.round(count * 0.6);
   const spread = (orders: number, fromMs: number, toMs: number) =>
@@ -58,12 +58,12 @@ export async function badDay(count: number, machine: Clock, appParts: AppParts) 
   };
 }
 
-/** A clock that is behind another, and waits for nothing, until it has caught up. */
+/** Returns a clock that is behind another clock, and does not wait until it has caught up. */
 function clockBehind(clock: Clock, ms: number) {
   let behindMs = ms;
   return {
     ...clock,
-    // Its monotonic time is not that of the machine's other processes.
+    // No `boot`, because other processes of the machine have another monotonic time.
     boot: undefined,
     now: () => after(clock.now(), -behindMs),
     monotonic: () => clock.monotonic() + ms - behindMs,
@@ -76,7 +76,7 @@ function clockBehind(clock: Clock, ms: number) {
   };
 }
 
-/** Has the program live through the day as a daemon would, on the clock that is behind, up to now. */
+/** Runs the passes of a daemon through the day, on the clock that is behind, up to now. */
 export async function liveThrough(day: Awaited<ReturnType<typeof badDay>>, stage: Stage): Promise<void> {
   const { config, signal, sandbox } = stage;
   const { clock, appParts, inserts } = day;
@@ -96,7 +96,7 @@ export async function liveThrough(day: Awaited<ReturnType<typeof badDay>>, stage
     if (agoMs % HOUR_MS === 0) for (const sweep of app.sweeps) await sweep.run(app, signal);
     await app.eachSecond();
     if (agoMs > RECEIVER_FAILS_MS) continue;
-    // An account that is taken anew is looked through for events.
+    // Taking the account anew makes the webhooks look for its events.
     webhooks.take(accountLease);
     await webhooks.eachSecond();
     await webhooks.idle();

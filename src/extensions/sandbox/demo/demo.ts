@@ -150,7 +150,7 @@ function stepsAfter(database: Place | undefined, isOwnServer: boolean): Paramete
   return [[again, `has the exchange tamper with some orders, and keeps the tables${password}`], ...NEXT_ON_POSTGRES];
 }
 
-/** Inserts orders until the person stops it. Throws `CommandError` if a daemon ends before that. */
+/** Inserts orders until the person stops the demonstration. Throws `CommandError` if a daemon ends before that. */
 async function letLook(stage: Stage, daemons: ReturnType<typeof daemonsOf>, isOutage = false): Promise<void> {
   print(`The dashboard: http://${stage.opsListen}/`);
   const all = stage.shops.length > 1 ? ' --account all' : '';

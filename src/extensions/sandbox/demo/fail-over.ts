@@ -7,7 +7,7 @@ import { counted, inUnits } from '../../documents/words.ts';
 const LOOK_MS = 10;
 const MOST_EVENTS = 10_000;
 
-/** Kills the primary while orders are sent, and inserts more meanwhile. True if all orders came to their end in time. */
+/** Kills the primary while orders are sent, and inserts more. True if all orders came to their end in time. */
 export async function failOver(
   watched: Watched & Pick<Stage, 'sandbox'>,
   cluster: Cluster,

@@ -21,7 +21,7 @@ export async function firstShop({ store, shops, config }: Pick<Stage, 'store' | 
   return `  ${shellWord(process.execPath)} --input-type=module -e ${shellWord(code.join('\n  '))}`;
 }
 
-/** The client by its name if a program of this folder finds it by that; otherwise its address. */
+/** Returns the name of the client if a program in this folder finds it by name, else its address. */
 function clientHere(): string {
   const address = import.meta.resolve(CLIENT);
   try {

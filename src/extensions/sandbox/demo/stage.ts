@@ -24,7 +24,7 @@ export interface Shop {
   readonly account: string;
   readonly key: string;
   readonly orders: readonly DemoOrder[];
-  /** The orders that it cancels before they are sent. */
+  /** The orders that the shop cancels before they are sent. */
   readonly strays: readonly DemoOrder[];
   /** The findings that a report must list, as `CLASS id`. */
   readonly expected: readonly string[];
@@ -39,7 +39,7 @@ function shopsOf(accounts: readonly string[], all: readonly DemoOrder[]): readon
   });
 }
 
-/** Inserts orders as the application of a shop does: again until a server has taken them. */
+/** Inserts orders as a shop's application does: tries again until a server has taken them. */
 export async function insertOrders(
   { store, signal }: Pick<Stage, 'store' | 'signal'>,
   { account }: Shop,
@@ -78,7 +78,7 @@ const PAIRS = [
 ] as const;
 /** Faults that lose the answer although the exchange took the order. */
 const LOST = ['fault-reset-after', 'fault-error-taken', 'fault-truncated', 'fault-wrong-json', 'fault-html'];
-/** Only requests for each pre-order find this one. */
+/** Only a request for each pre-order finds this class. */
 const NOT_FOLLOWED = 'PREORDER_MISSING';
 
 export function demoOrders(scenario: DemoScenario, count: number = MOST_ORDERS): readonly DemoOrder[] {
@@ -190,7 +190,7 @@ const SETTINGS = {
   create: { verifyAfter: ['2s', '4s', '8s', '16s', '32s'] },
   follow: {
     finalStatuses: ['COMPLETED', 'REJECTED'],
-    // The orders of the sandbox change each few seconds.
+    // The orders of the sandbox change every few seconds.
     worth: '250ms',
     succeededStatuses: ['COMPLETED'],
     openStatuses: ['REQUEST', 'IN_PROGRESS'],
@@ -232,9 +232,9 @@ export function daemonsOf({ folder, settingsFile }: Pick<Stage, 'folder' | 'sett
       await Promise.all(started.map((daemon) => Promise.race([once(daemon, 'message'), failed(daemon)])));
       return started.map(({ pid }) => pid);
     },
-    /** Waits until one ends by itself, and throws `CommandError` then. */
+    /** Waits until a daemon ends by itself, and then throws `CommandError`. */
     failure: () => Promise.race(running.map(failed)),
-    /** Ends the first as a crash does, and returns its process id. */
+    /** Ends the first daemon as a crash does, and returns its process id. */
     async kill(): Promise<number | undefined> {
       const killed = running.shift();
       if (killed !== undefined) await end(killed, 'SIGKILL');

@@ -19,7 +19,7 @@ const pageStatement = statement((v: FeedQuery & Pick<Key, 'endpoint'>) => {
   return eventsOf(v, 'asc').where('id', '>', v.afterId).select(isBehind.as('isBehind'));
 });
 
-/** An event after the cursor; `isBehind` if an earlier one of its subject is a row that waits or is retried. */
+/** An event after the cursor; `isBehind` if an earlier event of its subject is a row that waits or is retried. */
 export type EventInTurn = EventRow & { readonly isBehind: SqlBool };
 
 export async function eventsAfterCursor(db: Database, query: FeedQuery & Pick<Key, 'endpoint'>) {
@@ -31,7 +31,7 @@ export type DueDelivery = Readonly<{ delivery: Delivery; event: EventRow }>;
 /** Reads the rows of an account that are due at an endpoint, one a subject, the longest waiting first. */
 export async function dueDeliveries(db: Database, query: Key & { readonly now: Date; readonly limit: number }) {
   const { endpoint, account, now, limit } = query;
-  // Rows that the endpoint failed at last come last; the databases differ in the place of a null.
+  // Rows with the latest failure come last. `coalesce`, because the databases differ in the place of a null.
   const { rows: due } = await sql<Delivery>`select * from webhook_deliveries
     where account = ${account} and endpoint = ${endpoint} and next_attempt_at <= ${now.toISOString()}
     order by next_attempt_at, coalesce(failed_at, '') limit ${limit}`.execute(db);
@@ -116,12 +116,12 @@ export async function deliverDeadLetter(tx: Transaction, letter: Key & Readonly<
     where account = ${account} and endpoint = ${endpoint} and event_id = ${eventId} and status = 'dead'`.execute(tx);
 }
 
-/** Deletes dead letters of an account that were resent and taken before a time, some at a time. Returns how many. */
+/** Deletes some resent dead letters of an account that were delivered before a time. Returns the number deleted. */
 export async function deleteDelivered(tx: Transaction, { account, before, limit }: PurgeQuery): Promise<number> {
   const { rows } = await sql<Pick<Delivery, 'endpoint' | 'event_id'>>`select endpoint, event_id from webhook_deliveries
     where account = ${account} and status = 'delivered' and since < ${before.toISOString()}
     order by since limit ${limit}`.execute(tx);
-  // By key: PostgreSQL would read the table whole for a list of keys that it selects itself.
+  // Deletes by key, because PostgreSQL would read the whole table for a list of keys that it selects itself.
   for (const { endpoint, event_id } of rows)
     await sql`delete from webhook_deliveries
       where endpoint = ${endpoint} and account = ${account} and event_id = ${event_id}`.execute(tx);

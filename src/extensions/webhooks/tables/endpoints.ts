@@ -7,7 +7,7 @@ import { withWebhooks, type AccountRange, type WebhookEndpointsTable } from './t
 /** The id of the last event of an account that an endpoint has passed; 0 at the beginning. */
 type WebhookCursor = Readonly<{ endpoint: string; account: string; eventId: number }>;
 
-/** Notes a new endpoint: it gets the events after those of now. An account that has none yet needs no cursor. */
+/** Notes a new endpoint, which gets only later events. An account without events needs no cursor. */
 export async function registerEndpoint(tx: Transaction, name: string, now: Date): Promise<void> {
   const added = await withWebhooks(tx)
     .insertInto('webhook_endpoints')
@@ -50,7 +50,7 @@ export async function moveWebhookCursor(tx: Transaction, cursor: WebhookCursor):
   await moveStatement(tx, cursor);
 }
 
-/** An endpoint that has taken nothing since the start of this process fails for as long as another process has noted. */
+/** Writes the state of an endpoint. If this process has delivered nothing, an earlier `failing_since` stays. */
 export async function noteEndpoint(
   tx: Transaction,
   name: string,
@@ -65,11 +65,11 @@ export async function noteEndpoint(
     .execute();
 }
 
-/** Rows are counted, and accounts with events that wait are looked at, no further than this. */
+/** The most rows that are counted, and the most accounts with waiting events that are examined. */
 const MOST_COUNTED = 10_000;
 const MOST_LOOKED_AT = 1_000;
 
-/** The times of the oldest events after the cursors of a receiver: one look into an index an account. */
+/** The times of the oldest events after the cursors of a receiver, with one index look-up an account. */
 const AFTER_CURSORS = sql`select (select observed_at from events ${indexedBy('events_of_account')}
       where events.account = head.account and events.id > coalesce(cursor.event_id, 0)
       order by events.account, events.id limit 1) as at

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Tables } from '../../../store/schema.ts';
 import type { Delivery } from '../delivery.ts';
 
-/** A receiver of events. `failing_since`, `next_try_at` and `cause` are there while it takes none. */
+/** A receiver of events. `failing_since`, `next_try_at` and `cause` are set while the receiver takes no events. */
 export interface WebhookEndpointsTable {
   name: string;
   since: string;

@@ -10,7 +10,7 @@ const MOST_VALUES = 6;
 
 export function eventsText({ newest, at, account }: DashboardFacts): string {
   if (newest.length === 0) return empty('Nothing has been recorded yet.');
-  // Its change of the state is an event of its own.
+  // `order.needs_attention` is left out, because the change of state is an event of its own.
   const changes = newest.filter(({ type }) => type !== 'order.needs_attention');
   const subjects = [...Map.groupBy(changes, subjectOf).values()].slice(0, MOST_SHOWN);
   const items = subjects.map((events) => {
@@ -32,7 +32,7 @@ function nameOf({ account, data }: FeedEvent): string {
   return 'linkId' in data ? `link ${escapeText(cutText(data.linkId))}` : `account ${escapeText(cutText(account))}`;
 }
 
-/** Writes the changes of one subject, the oldest first: of its state and of findings if there are any, or else the newest change alone. */
+/** Writes the changes of one subject, the oldest first: states and findings or, without any, the newest change. */
 function changesText(events: readonly FeedEvent[]): string {
   const groups = [...Map.groupBy(events, ({ type, data }) => ('field' in data ? data.field : type))];
   const main = groups.filter(([field]) => field === 'state' || field.startsWith('finding.'));

@@ -31,7 +31,7 @@ ${icon(tone)}<div>${text}</div></div></section>
 `;
 }
 
-/** The title of the window says it too: a person with many open windows sees it there. */
+/** Returns the title of the window with the verdict, for a person with many open windows. */
 export function titleOf({ account, troubles, overview }: DashboardFacts): string {
   const of = account === undefined ? 'all accounts' : account === 'default' ? '' : account;
   const [worst] = troubles;
@@ -44,7 +44,7 @@ export function problemsTitle({ troubles }: DashboardFacts): string {
   return troubles.slice(1).every(({ code }) => code === 'decided') ? 'Findings to acknowledge' : 'Other problems';
 }
 
-/** Problems whose orders stand above stand near the end, decided findings last. Of a long list only findings are folded. */
+/** Problems with orders counted above come near the end, decided findings last. Only findings are folded. */
 export function problemsText({ troubles, ...facts }: DashboardFacts): string {
   const told = (trouble: Trouble) => (trouble.code === 'decided' ? 2 : Number(isToldAbove(trouble, facts)));
   const others = troubles.slice(1).toSorted((one, other) => told(one) - told(other));

@@ -13,7 +13,7 @@ export const STATES: Partial<Record<ProblemCode, OrderState>> = {
 };
 const PAUSES: readonly ProblemCode[] = ['all-paused', 'creates-paused'];
 
-/** Errors that are not about single orders come first: they stop all of them. Orders that wait are told with the first of these, or with a pause. */
+/** Sorts errors that stop all orders first. The first of these, or of the pauses, also names the waiting orders. */
 export function troublesOf(problems: readonly Problem[], overview: Overview): readonly Trouble[] {
   const groups = Map.groupBy(problems, ({ code, about }) => `${code} ${about.class ?? ''}`);
   const troubles = [...groups.values()].map((group) => troubleOf(group, overview));

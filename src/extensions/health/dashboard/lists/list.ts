@@ -22,7 +22,7 @@ interface List<Found> {
   readonly columns: readonly Column[];
   readonly found: readonly Found[];
   readonly rowOf: (found: Found) => Row;
-  /** The text of the address for the page that begins after a row, and the place at which a search ended that was cut. */
+  /** Writes the cursor of the page after a row; `ended` is the last row examined by a search that was cut. */
   readonly after: readonly [textOf: (last: Found) => string, ended?: Found | undefined];
   readonly command?: readonly [text: string, command: string, query: Query] | undefined;
 }
@@ -39,7 +39,7 @@ export function listText<Found>(list: List<Found>): string {
   const shown = found.slice(0, PAGE_ROWS);
   const isMore = found.length > PAGE_ROWS;
   const [textOf, ended] = after;
-  // Of all accounts the first page alone is read.
+  // For all accounts there is only the first page.
   const last = account === undefined ? undefined : isMore ? shown.at(-1) : ended;
   const cells = shown
     .map(list.rowOf)

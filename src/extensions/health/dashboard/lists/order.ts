@@ -29,7 +29,7 @@ export async function orderText(deps: OpsPages, account: string, id: string, tok
   return `<div class="story-page">\n${main.join('')}</div>\n`;
 }
 
-/** The times of the story itself; a quoted one is a value of the exchange. */
+/** Shortens times of the story itself; a quoted time is a value of the exchange. */
 function withShortTimes(line: string): string {
   return line.replaceAll(/(?<=\s)(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)\.\d{3}Z/g, '$1 $2 UTC');
 }

@@ -10,7 +10,7 @@ import type { OpsPages } from '../../ops/readings.ts';
 import { listText, PAGE_ROWS, PAIR } from './list.ts';
 import { choiceOf, valueIn, type Field, type Query } from './query.ts';
 
-/** A page looks at no more orders than this: the daemon does nothing else meanwhile. */
+/** The most orders that a page examines, because the daemon does nothing else meanwhile. */
 const MOST_READ = 5_000;
 
 const SORTS = { newest: 'newest first', oldest: 'oldest first', id: 'by id' } as const;

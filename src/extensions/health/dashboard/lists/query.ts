@@ -30,7 +30,7 @@ export function choiceOf<Value extends string>(
 
 export function queryOf({ query }: FastifyRequest): Query {
   const texts = Object.entries(query as Record<string, unknown>).map(([name, value]) => {
-    // An id may end with a blank.
+    // The id in a cursor may end with a blank, so `after` is not trimmed.
     const text = typeof value === 'string' ? (name === 'after' ? value : value.trim()) : '';
     return [name, storable(text)] as const;
   });

@@ -50,7 +50,7 @@ function ordersChart(groups: readonly GroupTotals[], steps: TimeSteps, undated: 
 
 type Currencies = readonly (readonly [currency: string, groups: readonly GroupTotals[]])[];
 
-/** Amounts are of the orders, in the currency that they were given in, and never added over currencies. */
+/** Shows amounts of our orders, each in its own currency and never added over currencies. */
 function moneyChart(currencies: Currencies, steps: TimeSteps): readonly ColumnChart[] {
   const shown = currencies.slice(0, MOST_CURRENCIES);
   if (shown.length === 0) return [];
@@ -96,7 +96,7 @@ function differenceChart(currencies: Currencies, steps: TimeSteps): readonly Col
   ];
 }
 
-/** Exact, so that sides that agree show no difference. */
+/** Returns exact differences, so that equal sides show no difference. */
 function differencesOf(groups: readonly GroupTotals[], { names, placeOf }: TimeSteps): readonly number[] {
   const exact = names.map(() => new DecimalSum());
   for (const { day, ours, theirs } of groups) {

@@ -33,7 +33,7 @@ const DAYS: Kind = {
 };
 const WEEKS: Kind = {
   unit: 'week',
-  // The first day of all was a Thursday.
+  // 1970-01-01 was a Thursday, and weeks begin on Monday.
   stepOf: (day) => Math.floor((day + 3) / 7),
   begin: (step) => new Date((step * 7 - 3) * DAY_MS),
   isNamed: (begin, steps) => begin.getUTCDate() <= 7 && (steps <= 26 || begin.getUTCMonth() % 3 === 0),
@@ -59,7 +59,7 @@ const LONG: readonly (readonly [unit: string, months: number])[] = [
 ];
 const KINDS: readonly Kind[] = [DAYS, WEEKS, ...LONG.map(([unit, months]) => monthsKind(unit, months))];
 
-/** Undefined if there is only one step: a chart of one column says no more than a table. It covers the period too if that has few days. */
+/** Returns undefined for a single step, which needs no chart. Covers the whole period too if that has few days. */
 export function timeSteps(days: readonly string[], period: readonly string[] = []): TimeSteps | undefined {
   const used = numbersOf(days);
   const all = numbersOf([...days, ...period]);
