@@ -29,7 +29,7 @@ const READ_KEY_MS = 60_000;
 const LONGEST_BEGIN_MS = 5_000;
 const MOST_NAMED = 20;
 
-/** Rows that are deleted when they are older than the `retention` setting of the same name. */
+/** Rows that are deleted when they are older than `ageMs`, which is the setting `retention.<name>`. */
 export interface Purge {
   readonly name: string;
   readonly ageMs: number | undefined;
@@ -43,7 +43,7 @@ export interface PurgeQuery {
   readonly limit: number;
 }
 
-/** The functions that the extensions of a daemon offer to each other, by name. An extension declares its part. */
+/** The fields in which extensions of a daemon offer functions to each other. An extension declares its own fields. */
 export interface Services {
   readonly purges: Purge[];
 }
@@ -69,7 +69,7 @@ export interface Service {
   readonly take?: (lease: AccountLease) => void;
   /** Runs until `stop` aborts. The daemon ends if this rejects. */
   readonly work?: Promise<void>;
-  /** Takes nothing new, and returns when it is closed. */
+  /** The service takes no new work from now on. The promise is fulfilled once the service is closed. */
   readonly close?: () => Promise<void>;
 }
 
@@ -102,7 +102,7 @@ export async function runDaemon(
   const ending = { stop, gracePeriodOver: gracePeriodOver.signal };
   const shared: Shared = { config, store, clock, log, patience, ...ending };
   const listeners = [...(overrides.listeners ?? [])];
-  // Only these overrides, because code that spreads `parts` has its own store, clock and log.
+  // `parts` has no store, clock or log: code that spreads `parts` would replace its own with them.
   const parts: AppParts = { makePaces: overrides.makePaces, sweeps: overrides.sweeps, listeners };
   const sweeps = [findingsSweep, ...(overrides.sweeps ?? [])].map((make) => make(config));
   const accounts = new Accounts({

@@ -8,7 +8,7 @@ const DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d{1,4})?$/;
 
 export type DecimalReading = { ok: true; text: string; value: Big } | { ok: false; reason: string };
 
-/** Reads a decimal as JSON writes it, digit by digit. An exponent, which SQLite writes for some reals, is expanded. */
+/** Reads a decimal as JSON writes it, and keeps every digit. An exponent, as SQLite writes it, is expanded. */
 export function readDecimal(input: unknown): DecimalReading {
   if (typeof input !== 'string') return { ok: false, reason: 'is not a decimal number' };
   if (input.length > MAX_DIGITS * 2 || !DECIMAL.test(input)) {
@@ -38,7 +38,7 @@ export function sameDecimal(left: unknown, right: unknown): boolean {
 const PLAIN = /^-?(?:0|[1-9]\d{0,30})(?:\.\d{1,30})?$/;
 
 export class DecimalSum {
-  /** The sums of plain numbers without their points, by the number of decimals. That takes a tenth of the time. */
+  /** The sums of plain numbers without their points, by the number of decimals. `Big` takes ten times as long. */
   readonly #digits: bigint[] = [];
   #rest = new Big(0);
 
@@ -94,7 +94,10 @@ export interface AmountSettings {
   readonly outputPosition?: AmountField | undefined;
 }
 
-/** Returns the amount to compare the asset with; undefined if unknown. §2.6 does not say that INPUT is `inputAsset`. */
+/**
+ * Returns the amount to compare the asset with; undefined if unknown. §2.6 does not name the amount of INPUT: the
+ * program takes `inputAsset`.
+ */
 export function amountField(assetPosition: string | null, { outputPosition }: Pick<AmountSettings, 'outputPosition'>) {
   if (assetPosition === 'INPUT') return 'inputAsset';
   return assetPosition === 'OUTPUT' ? outputPosition : undefined;

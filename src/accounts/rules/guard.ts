@@ -21,7 +21,10 @@ export type GuardedOrder = Pick<
   'externalOrderId' | 'asset' | 'assetPosition' | 'fromCurrency' | 'toCurrency'
 >;
 
-/** `wait` if the create may fit once creates in flight end untaken. `guarded` stops creates until a person resumes. */
+/**
+ * `wait`: the create fits only if the exchange does not take some of the creates in flight. `guarded`: no create is
+ * sent until a person resumes.
+ */
 export type GuardDecision =
   | { readonly kind: 'free' }
   | { readonly kind: 'wait' }

@@ -13,11 +13,11 @@ import { CommandError, EXIT } from './exit.ts';
 import { extensionsOf, settingsOf } from './extensions.ts';
 import * as type from '../../settings/values.ts';
 
-/** The places that show a daemon which no command finds. */
+/** The places that show the state of a daemon if the command cannot find the daemon. */
 export const DAEMON_SHOWN =
   'its log and its ops endpoint (ops.listen, by default http://127.0.0.1:9464) show how it is';
 
-/** Throws `CommandError` if the settings are wrong, because then no daemon is known. `cause` has the problems. */
+/** Throws `CommandError` with `DAEMON_SHOWN` if the settings are wrong. Its `cause` has the problems. */
 export async function plainConfig(command: Command): Promise<Config> {
   try {
     return loadConfig({ ...(await configOptions(command)), requireExchange: false });

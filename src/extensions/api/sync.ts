@@ -37,7 +37,9 @@ const lineSchema = z
       type: z.literal('result'),
       end: z.enum(['done', 'look', 'out-of-reach', 'out-of-time', 'key-refused']),
       summary: z.record(z.string(), count),
-      holds: z.array(z.record(z.string(), z.string().nullable())).describe('Why the account sends nothing of a kind.'),
+      holds: z
+        .array(z.record(z.string(), z.string().nullable()))
+        .describe('What stops creates or all requests of the account, and why.'),
     }),
     z.object({
       type: z.literal('error'),
@@ -86,7 +88,7 @@ export function syncLines(
   const running = syncOnce(app, scope, signal, (counts, requests) => (progress = { counts, requests }))
     .then((result) => (last = { type: 'result', ...result }))
     .catch((error: unknown) => {
-      app.log.error({ cause: messageOf(error) }, 'a pass that was asked for failed');
+      app.log.error({ cause: messageOf(error) }, 'a request to the API began a pass, and the pass failed');
       const message = error instanceof Error ? error.message : 'the pass failed';
       last = { type: 'error', message, ...(error instanceof StoreError && { problem: error.problem }) };
     })

@@ -35,18 +35,18 @@ type LinkDeps = Pick<
   OperationDeps,
   'account' | 'store' | 'exchange' | 'clock' | 'log' | 'gracePeriodOver' | 'observers'
 >;
-/** A sweep runs with the whole client of the exchange. */
+/** A sweep needs the whole client of the exchange; `FlowDeps` has only the part for orders. */
 type PassDeps = FlowDeps & Pick<OperationDeps, 'exchange'>;
 
 const PAGE = 200;
 const DOCUMENTED_STATUSES: readonly string[] = ['NOT_VERIFIED'];
 export const whenUnknown = (account: string) =>
   `it is not known whether the link was created. Run: order-sync exchange client validate EMAIL${accountWords(account)}. If the answer is OK, ` +
-  'it was not created: create it again. If the answer is LINK_ALREADY_EXISTS, it was created now or earlier: ask the exchange ' +
+  'the link was not created: create it again. If the answer is LINK_ALREADY_EXISTS, the link was created now or earlier: ask the exchange ' +
   `for the link id and run: order-sync exchange client follow LINK${accountWords(account)}`;
 
 /**
- * Creates a link (§4.1) and stores it, with what `keep` writes in the transaction. The e-mail address goes only to the
+ * Creates a link (§4.1) and stores it. `keep` writes more in the same transaction. The e-mail address goes only to the
  * exchange. Throws `UnusableIdError` before any request, and a `StoreError` that names a link that cannot be stored.
  */
 export async function makeLink(
@@ -73,7 +73,7 @@ export async function makeLink(
   if (answer.kind !== 'ok') return answer;
   const { linkId } = answer.value;
   try {
-    // The exchange has no other way to learn this id.
+    // The exchange names this id only once.
     const late = { message: 'a created link cannot be stored yet', subject: linkId, facts: { linkId } };
     const store = async (tx: Transaction) => {
       await keep(tx, answer.value);
@@ -83,25 +83,25 @@ export async function makeLink(
   } catch (error) {
     deps.log.error({ linkId }, 'a created link could not be stored');
     if (!(error instanceof StoreError)) throw error;
-    const message = `the link ${JSON.stringify(linkId)} was created but cannot be stored: ${error.message}; then run: order-sync exchange client follow ${linkId}${accountWords(deps.account)}`;
+    const message = `the link ${JSON.stringify(linkId)} was created but cannot be stored: ${error.message}; once links can be stored again, run: order-sync exchange client follow ${linkId}${accountWords(deps.account)}`;
     throw new StoreError(error.problem, message, { cause: error });
   }
   return answer;
 }
 
-/** Stores an answer that made a link and cannot be read. Returns text with the ids in it, and says if it is kept. */
+/** Stores an unreadable answer to `createLink`. Returns a text: the ids in the answer, and if the answer is kept. */
 async function keepUnread(deps: LinkDeps, answer: Answer, reference: string | null): Promise<string> {
   const { account, clock, log } = deps;
   const ids = linkIdsIn(answer.body);
-  log.error({ ids }, 'the answer that made a link cannot be read');
+  log.error({ ids }, 'the answer to the creation of a link cannot be read');
   const kept = { account, operation: 'createLink', subject: reference, receivedAt: clock.now().toISOString() } as const;
   const seen = ids.length === 0 ? 'it contains no id' : `it contains the id ${ids.join(' or ')}`;
   try {
-    const late = { message: 'an answer that made a link cannot be stored yet' };
+    const late = { message: 'an answer to the creation of a link cannot be stored yet' };
     await writeDurably(deps, (tx) => keepAnswer(tx, { ...answer, ...kept }), late);
     return `${seen}, and it is kept`;
   } catch (error) {
-    log.error({ cause: messageOf(error) }, 'an answer that made a link could not be stored');
+    log.error({ cause: messageOf(error) }, 'an answer to the creation of a link could not be stored');
     return seen;
   }
 }
@@ -188,7 +188,7 @@ async function check(deps: PassDeps, key: CheckKey, signal: AbortSignal): Promis
   deps.observers.tell({ kind: 'failed', failure: { message, ...evidence, facts: { linkId } } });
 }
 
-/** Returns evidence for a link or the documented 404, and for any other reply its cause and subject or kind. */
+/** Returns evidence if the reply is this link or the documented 404. Any other reply becomes the facts of a failure. */
 function evidenceOf(reply: Reply<Link>, linkId: string): LinkAnswer | Pick<Failure, 'cause' | 'kind' | 'subject'> {
   switch (reply.kind) {
     case 'ok':

@@ -21,7 +21,7 @@ const PNG = '\x89PNG\r\n\x1a\n';
 const BMP_HEADERS = [12, 40, 52, 56, 64, 108, 124];
 const AVIF_BRANDS = ['avif', 'avis'];
 const HEIC_BRANDS = ['heic', 'heix', 'heim', 'heis', 'hevc', 'hevx'];
-/** Brands of a container that several formats share: there the compatible brands decide. */
+/** Major brands that several formats share. If a file has one of them, its compatible brands decide. */
 const SHARED_BRANDS = ['mif1', 'msf1'];
 
 /** Finds the type of a file by its first bytes, not by its name. Returns undefined for an unknown type. */
@@ -42,7 +42,7 @@ function isBmp(first: string): boolean {
   return first.startsWith('BM') && first.startsWith('\0\0\0\0', 6) && BMP_HEADERS.includes(first.charCodeAt(14));
 }
 
-/** ISO base media: a box `ftyp` of its own length with the major brand, a version, and the compatible brands. */
+/** An ISO media file begins with the box `ftyp`: length, name, major brand, version, compatible brands. */
 function containerType(bytes: Uint8Array, first: string): PhotoType | undefined {
   if (!first.startsWith('ftyp', 4)) return undefined;
   const major = first.slice(8, 12);

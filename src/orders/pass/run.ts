@@ -24,7 +24,10 @@ interface PatienceDeps {
   readonly log: Logger;
 }
 
-/** Waits out an unreadable database. All readers of a process share one `Patience`, so each outage is logged once. */
+/**
+ * Keeps a reader alive while the database cannot be read. All readers of a process share one `Patience`, so that not
+ * each reader logs the same outage.
+ */
 export class Patience {
   readonly #deps: PatienceDeps;
   #outage: Outage | undefined;
@@ -33,7 +36,10 @@ export class Patience {
     this.#deps = deps;
   }
 
-  /** Does the work once. Logs an error of the database that may pass, and rejects with any other error. */
+  /**
+   * Does the work once. A passing error of the database is only logged, as long as the database is in place. Any other
+   * error rejects.
+   */
   async with(work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -97,7 +103,7 @@ export async function withGracePeriod<Result>(
   }
 }
 
-/** Works on at most `limit` items at a time. Rejects with the first error, once the items in flight are done. */
+/** Works on at most `limit` items at a time. After an error, begins no item, and rejects when those in flight end. */
 export async function forEachConcurrently<Item>(
   items: AsyncIterable<Item>,
   limit: number,

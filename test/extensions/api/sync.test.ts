@@ -41,7 +41,7 @@ describe('POST /sync', () => {
     on.program.merchant.exec('alter table merchant_orders rename to gone');
     const { status, text } = await on.ask('POST', '/sync');
     expect([status, linesOf(text).at(-1)]).toMatchObject([200, { type: 'error' }]);
-    expect(on.log.with('a pass that was asked for failed')).toHaveLength(1);
+    expect(on.log.with('a request to the API began a pass, and the pass failed')).toHaveLength(1);
   });
 
   it.each(['scope=other', 'timeoutMs=0', 'timeoutMs=soon', 'timeoutMs=1e99'])('refuses %s with 400', async (query) => {

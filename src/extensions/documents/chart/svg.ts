@@ -4,14 +4,14 @@ import { cut, widthOf } from '../../../cli/shared/terminal.ts';
 import { printable } from '../../../base/words.ts';
 import { inUnits } from '../words.ts';
 
-/** Colours for programs that do not know the style of the page, which also has colours for dark pages. */
+/** Colours for a viewer that ignores the style sheet. The style sheet has its own colours, also for a dark page. */
 const INK = '#1a212d';
 export const MUTED = '#566071';
 const LINE = '#dfe3e9';
 /** The width of a letter, as a part of the font size. */
 const LETTER = 0.56;
 
-/** A wide page, or a page as narrow as a phone. Lengths are in pixels of a drawing shown at about its own size. */
+/** A wide page, or a page as narrow as a phone. Lengths are in units of the SVG, each about a pixel on the screen. */
 export interface Size {
   readonly name: 'wide' | 'narrow';
   readonly width: number;
@@ -27,7 +27,7 @@ type TextLook = { readonly anchor?: 'middle' | 'end'; readonly isMuted?: boolean
 
 export type Drawing = ReturnType<typeof newDrawing>;
 
-/** Bars, lines and texts as SVG. Shapes that look alike are one path; marks stand above bars, and texts above all. */
+/** Bars, lines and texts as SVG. Shapes that look alike are one path. Marks cover bars, and texts cover both. */
 export function newDrawing({ name, fontSize }: Size, width: number, height: number) {
   const [shapes, marks] = [new Map<string, string>(), new Map<string, string>()];
   let texts = '';
@@ -67,7 +67,7 @@ function px(length: number): number {
 }
 
 let compact: Intl.NumberFormat | undefined;
-/** Numbers from here on are written with a power of ten. */
+/** The least number that is written with a power of ten. */
 const GREATEST_WORD = 1e15;
 const NAME_GAP = 10;
 const LONGEST_NAME = 12;
@@ -111,7 +111,7 @@ const TICKS_MS: readonly (readonly number[])[] = [
   [2, 5, 20].flatMap((count) => [count * SECOND_MS, count * MINUTE_MS]).concat([2 * HOUR_MS, 4 * HOUR_MS]),
 ];
 
-/** Writes a duration of at least a second in a fitting unit, to two digits: `45 s`, `2.5 min`, `12 h`, `3 d`. */
+/** Writes a duration in a fitting unit: `45 s`, `2.5 min`, `12 h`, `3 d`. A duration below a second becomes `1 s`. */
 export function durationText(ms: number): string {
   return inUnits(Math.max(ms, SECOND_MS)).replace(' ', '\u00a0');
 }
