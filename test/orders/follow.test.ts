@@ -7,7 +7,7 @@ import { acceptedOrders, keptRecord, type TestProgram } from '../support/test-pr
 import { bodyOf, echo, NOT_FOUND, record, refusal } from '../support/scripted-exchange.ts';
 import { DAY, SECOND } from '../support/tracking.ts';
 import { unguarded } from '../support/unguarded.ts';
-import { ofSqlite } from '../support/database.ts';
+import { isSqlite, ofSqlite } from '../support/database.ts';
 
 const NEVER = new AbortController().signal;
 const AFTER_5_S = '2026-01-05T12:00:05.000Z';
@@ -479,7 +479,8 @@ describe('the follow pass', () => {
     await exchange[Symbol.asyncDispose]();
     pages = 0;
     await followPass(program.app, 'due', NEVER);
-    expect(pages).toBeGreaterThan(0);
+    // Statements of PostgreSQL are not wrapped.
+    if (isSqlite()) expect(pages).toBeGreaterThan(0);
     expect(pages).toBeLessThanOrEqual(3);
   });
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { FindingClassName } from '../../src/findings/rules/classes.ts';
 import { createPass } from '../../src/orders/create.ts';
 import { followPass } from '../../src/orders/follow.ts';
+import { isSqlite } from '../support/database.ts';
 import { scriptedProgram, type TestProgram } from '../support/test-program.ts';
 import { echo, refusal, type ScriptedAnswer, type ScriptedRequest } from '../support/scripted-exchange.ts';
 import { DAY } from '../support/tracking.ts';
@@ -78,7 +79,8 @@ describe('a backlog while nothing listens', () => {
     await exchange[Symbol.asyncDispose]();
     program.insert(...Array.from({ length: 2_000 }, (_, index) => ({ external_order_id: `o${index}` })));
     await createPass(program.app, NEVER);
-    expect(pages).toBeGreaterThan(0);
+    // Statements of PostgreSQL are not wrapped.
+    if (isSqlite()) expect(pages).toBeGreaterThan(0);
     expect(pages).toBeLessThanOrEqual(3);
   });
 });

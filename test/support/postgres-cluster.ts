@@ -33,7 +33,10 @@ export async function startCluster(): Promise<Cluster> {
   const next = await startStandby(bin, old);
   onTestFinished(() => next[Symbol.asyncDispose]());
   const catchUp = async () => {
-    const [{ position } = {}] = await ask<{ position: string }>(old, 'select pg_current_wal_lsn()::text as position');
+    // A commit sends the end of the log at once. An idle server may keep it for seconds.
+    await ask(old, `select pg_logical_emit_message(true, '', '')`);
+    const end = 'select pg_current_wal_insert_lsn()::text as position';
+    const [{ position } = {}] = await ask<{ position: string }>(old, end);
     const hasAll = `select pg_last_wal_replay_lsn() >= '${position}' as has`;
     while ((await ask<{ has: boolean }>(next, hasAll))[0]?.has !== true);
   };
