@@ -34,7 +34,7 @@ export function sameDecimal(left: unknown, right: unknown): boolean {
   return a.ok && b.ok && a.value.eq(b.value);
 }
 
-/** Matches most amounts: plain numbers with so few digits that `MAX_DIGITS` needs no check. */
+/** Matches most amounts: plain numbers that are too short to pass `MAX_DIGITS`. */
 const PLAIN = /^-?(?:0|[1-9]\d{0,30})(?:\.\d{1,30})?$/;
 
 export class DecimalSum {

@@ -132,7 +132,7 @@ async function trySending(deps: FlowDeps, externalOrderId: string, signal: Abort
   return undefined;
 }
 
-/** Gives up the turn while the intent waits for a standby. Returns undefined if no request may leave. */
+/** Ends the turn while the intent waits for a standby. Returns undefined if no request may leave. */
 async function turnOnceReplicated({ store, exchange }: FlowDeps, turn: Turn, id: string, signal: AbortSignal) {
   const isReplicated = store.writer.isReplicated(signal);
   if (isReplicated === true) return turn;

@@ -1,6 +1,6 @@
 import { nowMs } from './clock.ts';
 
-/** The documented refusals of the exchange. */
+/** The documented refusals of the exchange (§7). `other` is any other refusal. */
 export type RefusalReason =
   | 'not-found'
   | 'invalid-email'

@@ -24,7 +24,8 @@ import { driversIn, extensionsOf } from '../../../cli/shared/extensions.ts';
 import { accountConfig, urlsOf } from '../../../cli/shared/options.ts';
 import { OwnedError, StoreError } from '../../../store/errors.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
-import { type RefusalReason, refusalReason } from './refusal-reason.ts';
+import { refusalReason } from './refusal-reason.ts';
+import type { RefusalReason } from '../../shop/errors.ts';
 
 /** How long the owner may need, after the timeout of a request, to record the outcome. */
 const OWNER_WRITES_MS = 10_000;

@@ -1,13 +1,5 @@
 import type { FailedReply } from '../../../exchange/reply.ts';
-
-/** The documented refusals (§7), by names of this program. `other` is any other refusal. */
-export type RefusalReason =
-  | 'not-found'
-  | 'invalid-email'
-  | 'link-already-exists'
-  | 'bad-request'
-  | 'upload-url-not-set'
-  | 'other';
+import type { RefusalReason } from '../../shop/errors.ts';
 
 const BY_STATUS: Readonly<Record<string, RefusalReason>> = {
   INVALID_EMAIL: 'invalid-email',
