@@ -22,11 +22,9 @@ export const GROUPS: readonly Group[] = [
   },
   {
     name: 'orders',
-    files: [
-      'src/orders/rules/{absent,check,create,follow,lookup,operator-decisions,record-change,schedule,states,tracking}.ts',
-    ],
+    files: ['src/orders/rules/{absent,check,create,follow,lookup,record-change,schedule,states,tracking}.ts'],
     tests: [
-      'test/orders/rules/{check,create,disputes,follow,found,no-answer,operator-decisions,ours,record-change,schedule,states,tracking}.test.ts',
+      'test/orders/rules/{check,create,disputes,follow,found,no-answer,record-change,schedule,states,tracking}.test.ts',
     ],
   },
   {
@@ -36,6 +34,11 @@ export const GROUPS: readonly Group[] = [
       'test/extensions/pace/{history,learned-status,pace,status,stay-times}.test.ts',
       'test/orders/pass/pace.test.ts',
     ],
+  },
+  {
+    name: 'decisions',
+    files: ['src/extensions/operate/judgement.ts'],
+    tests: ['test/extensions/operate/{judgement,ours}.test.ts'],
   },
   { name: 'findings', files: ['src/findings/rules/*.ts'], tests: ['test/findings/rules/*.test.ts'] },
   {

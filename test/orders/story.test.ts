@@ -3,9 +3,9 @@ import { FINDING_CLASSES, type FindingClassName } from '../../src/findings/rules
 import { describe, expect, it } from 'vitest';
 import { createPass } from '../../src/orders/create.ts';
 import { followPass } from '../../src/orders/follow.ts';
-import { decideOrders } from '../../src/orders/operator-decisions.ts';
+import { decideOrders } from '../../src/extensions/operate/decide-orders.ts';
 import { buildStory, type Story } from '../../src/extensions/reports/story/story.ts';
-import type { Judgement } from '../../src/orders/rules/operator-decisions.ts';
+import type { Judgement } from '../../src/extensions/operate/judgement.ts';
 import { storyOf } from '../../src/extensions/reports/story/read-story.ts';
 import { configOf } from '../../src/settings/config.ts';
 import { readStory } from '../../src/extensions/reports/tables/story.ts';

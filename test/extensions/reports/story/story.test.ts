@@ -11,11 +11,7 @@ import type {
   StoryOrder,
 } from '../../../../src/extensions/reports/tables/story.ts';
 import { recordWith } from '../../../support/records.ts';
-import {
-  decideByOperator,
-  obstacleTo,
-  type DecisionEvidence,
-} from '../../../../src/orders/rules/operator-decisions.ts';
+import { decideByOperator, obstacleTo, type DecisionEvidence } from '../../../../src/extensions/operate/judgement.ts';
 import { SETTINGS, trackingWith } from '../../../support/tracking.ts';
 
 const BEGIN = Date.parse('2026-01-05T12:00:00.000Z');

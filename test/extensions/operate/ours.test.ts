@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Contradiction } from '../../../src/orders/rules/contradictions.ts';
 import { after } from '../../../src/base/instant.ts';
 import { describeDisputes, disputesOf } from '../../../src/orders/rules/follow.ts';
-import { decideByOperator } from '../../../src/orders/rules/operator-decisions.ts';
+import { decideByOperator } from '../../../src/extensions/operate/judgement.ts';
 import type { Tracking } from '../../../src/orders/rules/tracking.ts';
 import { HOUR, newRecord, SECOND, SETTINGS, trackingWith } from '../../support/tracking.ts';
 

@@ -1,10 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  commandsFor,
-  decideByOperator,
-  statesFor,
-  type Judgement,
-} from '../../../src/orders/rules/operator-decisions.ts';
+import { commandsFor, decideByOperator, statesFor, type Judgement } from '../../../src/extensions/operate/judgement.ts';
 import type { FollowSettings, PacedOrder } from '../../../src/orders/rules/lookup.ts';
 import { isAllowedMove, ORDER_STATES, type OrderState } from '../../../src/orders/rules/states.ts';
 import { HOUR, MINUTE, newRecord, SETTINGS, trackingWith } from '../../support/tracking.ts';
