@@ -45,11 +45,13 @@ export const GROUPS: readonly Group[] = [
     name: 'accounts',
     files: [
       'src/accounts/rules/*.ts',
+      'src/extensions/guard/create-window.ts',
       'src/extensions/health/incident-story.ts',
       'src/extensions/postgres/sharing/{heartbeats,share}.ts',
     ],
     tests: [
       'test/accounts/rules/*.test.ts',
+      'test/extensions/guard/create-window.test.ts',
       'test/extensions/health/incident-story.test.ts',
       'test/extensions/postgres/sharing/{heartbeats,share}.test.ts',
     ],
