@@ -37,8 +37,8 @@ export const GROUPS: readonly Group[] = [
   },
   {
     name: 'decisions',
-    files: ['src/extensions/operate/judgement.ts'],
-    tests: ['test/extensions/operate/{judgement,ours}.test.ts'],
+    files: ['src/extensions/operate/rules/*.ts'],
+    tests: ['test/extensions/operate/rules/*.test.ts'],
   },
   { name: 'findings', files: ['src/findings/rules/*.ts'], tests: ['test/findings/rules/*.test.ts'] },
   {

@@ -1,4 +1,4 @@
-import type { Judgement } from '../../src/extensions/operate/judgement.ts';
+import type { Judgement } from '../../src/extensions/operate/rules/judgement.ts';
 import { decideOrders, type OperatorDeps } from '../../src/extensions/operate/decide-orders.ts';
 import type { SandboxExchange } from '../../src/extensions/sandbox/exchange.ts';
 import { RESUMED_RESTRAINTS } from '../../src/accounts/rules/restraints.ts';

@@ -1,6 +1,6 @@
 import { doubtedBy } from '../../accounts/rules/fail-over.ts';
 import type { FindingClassName } from '../../findings/rules/classes.ts';
-import { decideByOperator, type DecisionEvidence, type OperatorAction } from './judgement.ts';
+import { decideByOperator, type DecisionEvidence, type OperatorAction } from './rules/judgement.ts';
 import type { OrderState } from '../../orders/rules/states.ts';
 import { findUnknownOutcome, OVERDUE_CLASSES } from '../../findings/rules/age.ts';
 import type { Tracking } from '../../orders/rules/tracking.ts';

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { systemClock } from '../../base/clock.ts';
-import { statesFor, type Judgement } from './judgement.ts';
+import { statesFor, type Judgement } from './rules/judgement.ts';
 import type { OrderState } from '../../orders/rules/states.ts';
 import { pathId } from '../../exchange/ids.ts';
 import {

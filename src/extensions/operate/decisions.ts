@@ -3,7 +3,7 @@ import { describeRestraint, RESUMED_RESTRAINTS, viewOf } from '../../accounts/ru
 import { LONGEST_PLAIN_TEXT, quote } from '../../base/text.ts';
 import { pathId } from '../../exchange/ids.ts';
 import { decideOrder } from './decide-orders.ts';
-import type { Judgement } from './judgement.ts';
+import type { Judgement } from './rules/judgement.ts';
 import type { Transaction, Work } from '../../store/port.ts';
 import { endHolds, pause, readHolds } from '../../store/tables/account-holds.ts';
 import { conflict, done, notFound, type Result } from '../api/envelope.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Judgement } from '../../../src/extensions/operate/judgement.ts';
+import type { Judgement } from '../../../src/extensions/operate/rules/judgement.ts';
 import type { OrderState } from '../../../src/orders/rules/states.ts';
 import { createPass } from '../../../src/orders/create.ts';
 import { followPass } from '../../../src/orders/follow.ts';

@@ -3,7 +3,7 @@ import { startApp } from '../../../src/app.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { requireExchange } from '../../../src/settings/config.ts';
 import { loadConfig } from '../../support/settings.ts';
-import type { Judgement } from '../../../src/extensions/operate/judgement.ts';
+import type { Judgement } from '../../../src/extensions/operate/rules/judgement.ts';
 import { createPass } from '../../../src/orders/create.ts';
 import { followPass } from '../../../src/orders/follow.ts';
 import { decideOrders } from '../../../src/extensions/operate/decide-orders.ts';

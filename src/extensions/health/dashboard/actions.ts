@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { configOf } from '../../../settings/config.ts';
 import { RESUMED_RESTRAINTS } from '../../../accounts/rules/restraints.ts';
-import type { Judgement } from '../../operate/judgement.ts';
+import type { Judgement } from '../../operate/rules/judgement.ts';
 import { messageOf } from '../../../base/text.ts';
 import { pathId } from '../../../exchange/ids.ts';
 import { decideOrders } from '../../operate/decide-orders.ts';

@@ -1,13 +1,13 @@
-import { RESEND_NOT_BEFORE_MS } from '../../orders/rules/absent.ts';
-import { CONTRADICTION_KINDS, type Contradiction } from '../../orders/rules/contradictions.ts';
-import { disputesOf, settledIn, type Settled } from '../../orders/rules/follow.ts';
-import { isFinalRecord, outcomeOf, type FollowSettings } from '../../orders/rules/lookup.ts';
-import type { RecordView } from '../../orders/rules/record.ts';
-import type { OrderState } from '../../orders/rules/states.ts';
-import { nextLookupAt, plannedGapMs } from '../../orders/rules/schedule.ts';
-import { after } from '../../base/instant.ts';
-import { quote } from '../../base/text.ts';
-import { move, type Decision, type Tracking } from '../../orders/rules/tracking.ts';
+import { RESEND_NOT_BEFORE_MS } from '../../../orders/rules/absent.ts';
+import { CONTRADICTION_KINDS, type Contradiction } from '../../../orders/rules/contradictions.ts';
+import { disputesOf, settledIn, type Settled } from '../../../orders/rules/follow.ts';
+import { isFinalRecord, outcomeOf, type FollowSettings } from '../../../orders/rules/lookup.ts';
+import type { RecordView } from '../../../orders/rules/record.ts';
+import type { OrderState } from '../../../orders/rules/states.ts';
+import { nextLookupAt, plannedGapMs } from '../../../orders/rules/schedule.ts';
+import { after } from '../../../base/instant.ts';
+import { quote } from '../../../base/text.ts';
+import { move, type Decision, type Tracking } from '../../../orders/rules/tracking.ts';
 
 /** A person's decision about an order. `preOrderId` is the id of its pre-order (§2.6). */
 export type Judgement =
