@@ -1,4 +1,4 @@
-import type { LinkRow } from './tables/link-row.ts';
+import type { LinkRow } from './tables/links.ts';
 
 /** The origin of a stored link: created (§4.1), or looked up and followed (§4.3). */
 export type LinkSource = 'created' | 'followed';

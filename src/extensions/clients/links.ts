@@ -22,7 +22,7 @@ import {
   saveLink,
   type CheckKey,
 } from './tables/links.ts';
-import type { LinkRow } from './tables/link-row.ts';
+import type { LinkRow } from './tables/links.ts';
 import { rememberStatuses } from '../../store/tables/accounts.ts';
 import { pagesAfter } from '../../store/pages.ts';
 import type { Transaction } from '../../store/port.ts';

@@ -70,7 +70,7 @@ function compareRows(one: OrderRow, other: OrderRow): number {
     const place = FIRST_STATES.findIndex((first) => first === state);
     return place < 0 ? FIRST_STATES.length : place;
   };
-  return placeOf(one) - placeOf(other) || newestFirst(one.created_at, other.created_at);
+  return placeOf(one) - placeOf(other) || newestFirst<OrderRow>('created_at')(one, other);
 }
 
 async function listOfAccount(db: Database, filter: Filter): Promise<ListedOrders> {
