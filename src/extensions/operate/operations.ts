@@ -154,7 +154,7 @@ function placeIn<Place>(cursor: string | undefined, schema: z.ZodType<Place>): P
   try {
     return schema.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()));
   } catch {
-    return { ...invalid('`after` is no `next` of this list', 400), reason: 'cursor-unreadable' };
+    return invalid('`after` is no `next` of this list', 400, 'cursor-unreadable');
   }
 }
 

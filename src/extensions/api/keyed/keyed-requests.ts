@@ -104,7 +104,7 @@ async function knownAnswer(
   const known = await readRequest(tx, request, since);
   if (known === undefined) return undefined;
   if (known.body_hash !== request.body_hash) {
-    return { ...invalid('this Idempotency-Key is that of another request', 422), reason: 'key-reused' };
+    return invalid('this Idempotency-Key is that of another request', 422, 'key-reused');
   }
   if (known.answer === null || known.http_status === null) {
     const why = `a request with this Idempotency-Key began at ${known.made_at} and has no answer yet; ${whyUnknown}`;

@@ -1,6 +1,9 @@
 import swagger from '@fastify/swagger';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
+import type { Command } from 'commander';
 import type { Extension } from '../../../cli/extension.ts';
+import { extensionsOf } from '../../../cli/shared/extensions.ts';
+import { examples } from '../../../cli/shared/help.ts';
 import { ERRORS } from '../operation.ts';
 import { addRoutes } from '../routes.ts';
 import { controlServer } from '../server.ts';
@@ -64,6 +67,16 @@ const TAGS = [
   { name: 'status', description: 'How the daemon and the orders do.' },
   { name: 'sync', description: 'The work of the daemon, done now.' },
 ];
+
+export function define(command: Command): void {
+  command
+    .option('--json', 'the document is JSON in any case')
+    .addHelpText(...examples('openapi > openapi.json'))
+    .action(async () => {
+      const document = await controlDocument(command.parent?.version() ?? '', extensionsOf(command));
+      process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
+    });
+}
 
 export async function controlDocument(version: string, extensions: readonly Extension[]): Promise<Json> {
   const server = controlServer({ error: () => {} });
