@@ -52,7 +52,7 @@ export async function addRoutes(server: FastifyInstance, extensions: readonly Ex
     async handler({ query }, reply) {
       const { stopping, onRun } = serving();
       const { account, scope, timeoutMs } = query as SyncInput & { account: string };
-      const signal = AbortSignal.any([stopping, closed(reply.raw), deadline(timeoutMs)]);
+      const signal = signalFor(reply, stopping, timeoutMs);
       const used = await inUse(serving(), account);
       if (used === undefined) return await answer(reply, await notOwner(serving(), account));
       return await reply.type(LINES).send(Readable.from(syncLines(used, scope, signal, onRun)));
@@ -78,7 +78,7 @@ function readerOf(operation: ReadOperation, serving: () => Serving): Handler {
 function runnerOf(operation: Operation, serving: () => Serving): Handler {
   return async ({ params, query, body, headers, caller }, reply) => {
     const { stopping, onRun } = serving();
-    const signal = AbortSignal.any([stopping, closed(reply.raw), deadline(LONGEST_WAIT_MS)]);
+    const signal = signalFor(reply, stopping, LONGEST_WAIT_MS);
     // Nothing has checked a part of the request that the operation does not describe.
     const { account, ...fields } = query as { account: string };
     const input = Object.assign({}, fields, operation.body && body, params);
@@ -95,9 +95,7 @@ function runnerOf(operation: Operation, serving: () => Serving): Handler {
   };
 }
 
-function textOf(header: string | readonly string[] | undefined): string | undefined {
-  return typeof header === 'string' ? header : undefined;
-}
+const textOf = (header: string | readonly string[] | undefined) => (typeof header === 'string' ? header : undefined);
 
 /** Returns undefined while this process stops, so that the caller asks the next owner of the account. */
 async function inUse(serving: Serving, account: string): Promise<AccountInUse | undefined> {
@@ -119,8 +117,9 @@ export async function answer(reply: FastifyReply, result: Result): Promise<Fasti
     .send(body);
 }
 
-function closed(connection: NodeJS.EventEmitter): AbortSignal {
+/** Aborts when the server stops, the caller has gone or the time is over. */
+function signalFor(reply: FastifyReply, stopping: AbortSignal, timeoutMs: number): AbortSignal {
   const isClosed = new AbortController();
-  connection.once('close', () => isClosed.abort());
-  return isClosed.signal;
+  reply.raw.once('close', () => isClosed.abort());
+  return AbortSignal.any([stopping, isClosed.signal, deadline(timeoutMs)]);
 }

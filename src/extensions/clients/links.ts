@@ -7,7 +7,7 @@ import { after } from '../../base/instant.ts';
 import { isPlainText, LONGEST_PLAIN_TEXT, messageOf } from '../../base/text.ts';
 import type { Answer } from '../../orders/rules/record.ts';
 import { UnusableIdError, idsIn } from '../../exchange/ids.ts';
-import { type Reply } from '../../exchange/reply.ts';
+import type { Reply } from '../../exchange/reply.ts';
 import type { Link } from './endpoints/schemas.ts';
 import { StoreError } from '../../store/errors.ts';
 import { keepAnswer } from '../../store/tables/order-records.ts';
@@ -21,8 +21,8 @@ import {
   readLink,
   saveLink,
   type CheckKey,
+  type LinkRow,
 } from './tables/links.ts';
-import type { LinkRow } from './tables/links.ts';
 import { rememberStatuses } from '../../store/tables/accounts.ts';
 import { pagesAfter } from '../../store/pages.ts';
 import type { Transaction } from '../../store/port.ts';
@@ -57,14 +57,11 @@ export async function makeLink(
 ): Promise<Reply<Link>> {
   checkReference(reference);
   if (reference?.toLowerCase().includes(email.toLowerCase()) === true) {
-    throw new UnusableIdError(
-      'the reference contains the e-mail address, which must not be stored; use another reference',
-    );
+    const why = 'the reference contains the e-mail address, which must not be stored';
+    throw new UnusableIdError(`${why}; use another reference`);
   }
   let unread: Answer | undefined;
-  const answer = await endpointsOf(deps.exchange).createLink(email, signal, (received) => {
-    unread = received;
-  });
+  const answer = await endpointsOf(deps.exchange).createLink(email, signal, (received) => (unread = received));
   if (unread !== undefined) {
     const seen = await keepUnread(deps, unread, reference);
     return { kind: 'unknown', why: `the answer cannot be read; ${seen}; ${whenUnknown(deps.account)}` };
@@ -75,11 +72,11 @@ export async function makeLink(
   try {
     // The exchange names this id only once.
     const late = { message: 'a created link cannot be stored yet', subject: linkId, facts: { linkId } };
-    const store = async (tx: Transaction) => {
+    const saved = await writeDurably(deps, late, async (tx) => {
       await keep(tx, answer.value);
       return await remember(deps, tx, answer.value, reference, 'created');
-    };
-    logSaved(deps, await writeDurably(deps, store, late));
+    });
+    logSaved(deps, saved);
   } catch (error) {
     deps.log.error({ linkId }, 'a created link could not be stored');
     if (!(error instanceof StoreError)) throw error;
@@ -92,13 +89,13 @@ export async function makeLink(
 /** Stores an unreadable answer to `createLink`. Returns a text: the ids in the answer, and if the answer is kept. */
 async function keepUnread(deps: LinkDeps, answer: Answer, reference: string | null): Promise<string> {
   const { account, clock, log } = deps;
-  const ids = linkIdsIn(answer.body);
+  const ids = idsIn(answer.body, ['linkId', 'id']);
   log.error({ ids }, 'the answer to the creation of a link cannot be read');
   const kept = { account, operation: 'createLink', subject: reference, receivedAt: clock.now().toISOString() } as const;
   const seen = ids.length === 0 ? 'it contains no id' : `it contains the id ${ids.join(' or ')}`;
   try {
     const late = { message: 'an answer to the creation of a link cannot be stored yet' };
-    await writeDurably(deps, (tx) => keepAnswer(tx, { ...answer, ...kept }), late);
+    await writeDurably(deps, late, (tx) => keepAnswer(tx, { ...answer, ...kept }));
     return `${seen}, and it is kept`;
   } catch (error) {
     log.error({ cause: messageOf(error) }, 'an answer to the creation of a link could not be stored');
@@ -109,8 +106,8 @@ async function keepUnread(deps: LinkDeps, answer: Answer, reference: string | nu
 /** Retries a write until it is durable or the grace period is over. Reports each failure with the facts of `late`. */
 function writeDurably<Result>(
   { store, gracePeriodOver, observers }: LinkDeps,
-  work: (tx: Transaction) => Promise<Result>,
   late: Pick<Failure, 'message' | 'subject' | 'facts'>,
+  work: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> {
   return store.writer.writeUntilDurable(work, gracePeriodOver, ({ message: cause }) =>
     observers.tell({ kind: 'failed', failure: { level: 'error', kind: 'database', cause, ...late } }),
@@ -172,31 +169,34 @@ async function* uncheckedLinks({ account, config, store, exchange }: FlowDeps, s
 
 async function check(deps: PassDeps, key: CheckKey, signal: AbortSignal): Promise<void> {
   const { link_id: linkId } = key;
-  const evidence = await endpointsOf(deps.exchange)
+  const reply = await endpointsOf(deps.exchange)
     .lookUpLink(linkId, signal)
-    .then(
-      (reply) => reply && evidenceOf(reply, linkId),
-      (error: unknown) => {
-        // The exchange made the id, which may not fit into a request.
-        if (!(error instanceof UnusableIdError)) throw error;
-        return { cause: error.message, subject: linkId };
-      },
-    );
-  if (evidence === undefined) return;
+    .catch((error: unknown) => {
+      // The exchange made the id, which may not fit into a request.
+      if (error instanceof UnusableIdError) return error;
+      throw error;
+    });
+  if (reply === undefined) return;
+  const evidence = evidenceOf(reply, linkId);
   if (!('cause' in evidence)) return await recordCheck(deps, key, evidence);
   const message = 'the check of a link was not answered and will be repeated';
   deps.observers.tell({ kind: 'failed', failure: { message, ...evidence, facts: { linkId } } });
 }
 
 /** Returns evidence if the reply is this link or the documented 404. Any other reply becomes the facts of a failure. */
-function evidenceOf(reply: Reply<Link>, linkId: string): LinkAnswer | Pick<Failure, 'cause' | 'kind' | 'subject'> {
+function evidenceOf(
+  reply: Reply<Link> | UnusableIdError,
+  subject: string,
+): LinkAnswer | Pick<Failure, 'cause' | 'kind' | 'subject'> {
+  if (reply instanceof UnusableIdError) return { cause: reply.message, subject };
   switch (reply.kind) {
     case 'ok':
-      if (reply.value.linkId !== linkId) return { cause: 'the answer is about another link', subject: linkId };
+      if (reply.value.linkId !== subject) return { cause: 'the answer is about another link', subject };
       return { kind: 'found', status: reply.value.status };
     case 'refused':
-      if (refusalReason(reply) === 'not-found') return { kind: 'not-found' };
-      return { cause: `HTTP ${reply.httpStatus}`, subject: linkId };
+      return refusalReason(reply) === 'not-found'
+        ? { kind: 'not-found' }
+        : { cause: `HTTP ${reply.httpStatus}`, subject };
     case 'not-sent':
     case 'unknown':
       return { cause: reply.why, kind: 'exchange' };
@@ -256,8 +256,4 @@ function checkReference(reference: string | null): void {
   throw new UnusableIdError(
     `the reference is empty, contains control characters or has more than ${LONGEST_PLAIN_TEXT} characters; use another reference`,
   );
-}
-
-export function linkIdsIn(body: string): readonly string[] {
-  return idsIn(body, ['linkId', 'id']);
 }

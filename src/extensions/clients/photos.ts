@@ -75,7 +75,9 @@ export async function requestPhotos(
   { linkId, level, actionId, token: ownToken }: PhotosAsked,
   signal?: AbortSignal,
 ): Promise<Reply<{ status: string; requestId: string }>> {
-  storableLinkId(linkId);
+  // The id is stored, and an e-mail address must not be.
+  if (linkId.includes('@')) throw unusable(linkId, 'a link id');
+  pathId(linkId);
   const { photos } = clientsSettings.of(config);
   const token = ownToken ?? randomBytes(TOKEN_BYTES).toString('base64url');
   if (token === ownToken) assertUsable(token, photos.listen !== undefined);
@@ -101,11 +103,8 @@ export async function requestPhotos(
   if (photos.listen === undefined) {
     log.warn({}, 'photos were requested while photos.listen is off, so they cannot arrive here');
   }
-  const answer = await endpointsOf(exchange).requestPhotos(
-    linkId,
-    { level, actionId: actionId ?? undefined, token },
-    signal,
-  );
+  const asked = { level, actionId: actionId ?? undefined, token };
+  const answer = await endpointsOf(exchange).requestPhotos(linkId, asked, signal);
   // After an unknown outcome the delivery may still come.
   if (answer.kind !== 'ok' && answer.kind !== 'unknown') {
     await store.writer.write((tx) => forgetPhotoToken(tx, account, tokenHash));
@@ -173,16 +172,15 @@ export async function purgeSomePhotos({ config, store, clock }: Omit<DeliveryDep
 async function countMissing({ store }: DeliveryDeps, folder: PhotoFolder): Promise<number> {
   let missing = 0;
   for (const account of (await accountsIn(store.db, 'photos')).slice(0, ACCOUNTS_LOOKED_AT)) {
-    const newest = await listPhotos(store.db, { account, linkId: undefined, limit: PAGE });
+    const newest = await listPhotos(store.db, { account, limit: PAGE });
     const found = await Promise.all(storedNames(newest).map((name) => folder.has(name)));
     missing += found.filter((isThere) => !isThere).length;
   }
   return missing;
 }
 
-function storedNames(photos: readonly { readonly stored_name: string | null }[]): readonly string[] {
-  return photos.flatMap(({ stored_name: name }) => name ?? []);
-}
+const storedNames = (photos: readonly { readonly stored_name: string | null }[]) =>
+  photos.flatMap(({ stored_name: name }) => name ?? []);
 
 async function record(
   deps: DeliveryDeps,
@@ -234,11 +232,4 @@ function rowOf({ clock }: DeliveryDeps, delivery: string, token: PhotoToken, fil
   const stored_name = file.refusal === null ? `${placeOf(link_id, delivery)}/${name}` : null;
   const received_at = clock.now().toISOString();
   return { account, link_id, level, action_id, request_id, delivery, ...columns, stored_name, received_at };
-}
-
-/** Returns the id of a link if it can be stored. Throws `UnusableIdError`, for an e-mail address too. */
-export function storableLinkId(id: string): string {
-  if (id.includes('@')) throw unusable(id, 'a link id');
-  pathId(id);
-  return id;
 }

@@ -12,20 +12,16 @@ const LOOK_MS = 1_000;
 
 type TokenDeps = Pick<FlowDeps, 'clock' | 'log'>;
 
-/** The tokens of the settings. Throws `ConfigError` if two tokens have the same secret. */
-export class Tokens {
-  readonly #tokens: readonly Token[];
-
-  constructor(settings: readonly TokenSettings[], deps: TokenDeps) {
-    this.#tokens = settings.map((one) => new Token(one, deps));
-    if (areDifferent(this.#tokens.map((token, at) => token.secret ?? String(at)))) return;
+/**
+ * Returns a function that finds the token with a secret. It compares with every token, so that the time does not tell
+ * which token matched. Throws `ConfigError` if two tokens have the same secret.
+ */
+export function finderOf(settings: readonly TokenSettings[], deps: TokenDeps): (secret: string) => Token | undefined {
+  const tokens = settings.map((one) => new Token(one, deps));
+  if (!areDifferent(tokens.map((token, at) => token.secret ?? String(at)))) {
     throw new ConfigError('api.tokens: two tokens have the same secret: make one for each');
   }
-
-  /** Compares with every token, so that the time does not tell which token matched. */
-  find(secret: string): Token | undefined {
-    return this.#tokens.filter((token) => token.secret !== undefined && isEqual(secret, token.secret))[0];
-  }
+  return (secret) => tokens.filter((token) => token.secret !== undefined && isEqual(secret, token.secret))[0];
 }
 
 /** A token with its secret, which is read again when the file changes, and the bucket of its rate. */
@@ -65,8 +61,8 @@ class Token {
       this.#isRefused = false;
     } catch (error) {
       const { name } = this.caller;
-      if (!this.#isRefused)
-        this.#deps.log.warn({ token: name, cause: messageOf(error) }, 'a token is refused until its file can be used');
+      const facts = { token: name, cause: messageOf(error) };
+      if (!this.#isRefused) this.#deps.log.warn(facts, 'a token is refused until its file can be used');
       this.#isRefused = true;
       this.#secret = undefined;
       this.#read = '';
