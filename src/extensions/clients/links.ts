@@ -2,7 +2,7 @@ import { endpointsOf } from './endpoints/endpoints.ts';
 import type { OperationDeps } from '../../accounts/account.ts';
 import { REFUSALS } from '../../accounts/rules/restraints.ts';
 import { accountWords } from '../../accounts/rules/name.ts';
-import { decideChecked, decideRemembered, type LinkAnswer, type LinkDecision, type LinkSource } from './link.ts';
+import { decideChecked, decideRemembered, type AnsweredLink, type LinkAnswer, type LinkDecision } from './link.ts';
 import { after } from '../../base/instant.ts';
 import { isPlainText, LONGEST_PLAIN_TEXT, messageOf } from '../../base/text.ts';
 import type { Answer } from '../../orders/rules/record.ts';
@@ -68,13 +68,13 @@ export async function makeLink(
   }
   if (answer.kind === 'unknown') return { ...answer, why: `${answer.why}; ${whenUnknown(deps.account)}` };
   if (answer.kind !== 'ok') return answer;
-  const { linkId } = answer.value;
+  const { linkId, status } = answer.value;
   try {
     // The exchange names this id only once.
     const late = { message: 'a created link cannot be stored yet', subject: linkId, facts: { linkId } };
     const saved = await writeDurably(deps, late, async (tx) => {
       await keep(tx, answer.value);
-      return await remember(deps, tx, answer.value, reference, 'created');
+      return await remember(deps, tx, { link_id: linkId, status, reference, source: 'created' });
     });
     logSaved(deps, saved);
   } catch (error) {
@@ -124,7 +124,8 @@ export async function adoptLink(
   const answer = await endpointsOf(deps.exchange).showLink(linkId, signal);
   if (answer.kind !== 'ok') return answer;
   if (answer.value.linkId !== linkId) return { kind: 'unknown', why: 'the answer is about another link' };
-  logSaved(deps, await deps.store.writer.write((tx) => remember(deps, tx, answer.value, reference, 'followed')));
+  const answered = { link_id: linkId, status: answer.value.status, reference, source: 'followed' } as const;
+  logSaved(deps, await deps.store.writer.write((tx) => remember(deps, tx, answered)));
   return answer;
 }
 
@@ -184,10 +185,7 @@ async function check(deps: PassDeps, key: CheckKey, signal: AbortSignal): Promis
 }
 
 /** Returns evidence if the reply is this link or the documented 404. Any other reply becomes the facts of a failure. */
-function evidenceOf(
-  reply: Reply<Link> | UnusableIdError,
-  subject: string,
-): LinkAnswer | Pick<Failure, 'cause' | 'kind' | 'subject'> {
+function evidenceOf(reply: Reply<Link> | UnusableIdError, subject: string): LinkAnswer | Omit<Failure, 'message'> {
   if (reply instanceof UnusableIdError) return { cause: reply.message, subject };
   switch (reply.kind) {
     case 'ok':
@@ -219,17 +217,10 @@ async function recordCheck(deps: PassDeps, key: CheckKey, answer: LinkAnswer): P
 
 type Saved = LinkDecision & { readonly isUnseen: boolean };
 
-async function remember(
-  { account, clock }: LinkDeps,
-  tx: Transaction,
-  { linkId, status }: Link,
-  reference: string | null,
-  source: LinkSource,
-): Promise<Saved> {
-  const known = await readLink(tx, account, linkId);
+async function remember({ account, clock }: LinkDeps, tx: Transaction, answered: Omit<AnsweredLink, 'account'>) {
+  const known = await readLink(tx, account, answered.link_id);
   const now = clock.now();
-  const answered = { account, link_id: linkId, status, reference, source };
-  return await save(tx, known, decideRemembered(known, answered, now), now);
+  return await save(tx, known, decideRemembered(known, { account, ...answered }, now), now);
 }
 
 async function save(tx: Transaction, before: LinkRow | undefined, decision: LinkDecision, now: Date): Promise<Saved> {
@@ -253,7 +244,6 @@ function logSaved({ log, observers }: LinkDeps, { link: { link_id: linkId, statu
 
 function checkReference(reference: string | null): void {
   if (reference === null || (isPlainText(reference) && reference.trim() !== '')) return;
-  throw new UnusableIdError(
-    `the reference is empty, contains control characters or has more than ${LONGEST_PLAIN_TEXT} characters; use another reference`,
-  );
+  const why = `is empty, contains control characters or has more than ${LONGEST_PLAIN_TEXT} characters`;
+  throw new UnusableIdError(`the reference ${why}; use another reference`);
 }

@@ -19,15 +19,7 @@ export async function serveApi(served: Served, settings: ApiSettings, stopping: 
   guard(server, tokens, served);
   const close = await serveOperations(server, served, stopping);
   const listening = await listenPatiently(server, { ...served, name: 'api', listen }, stopping);
-  return {
-    get url() {
-      return listening.url;
-    },
-    async close(): Promise<void> {
-      await listening.waiting;
-      await close();
-    },
-  };
+  return Object.assign(listening, { close: async () => await listening.waiting.then(close) });
 }
 
 function readTls({ certFile, keyFile }: ApiSettings) {

@@ -119,13 +119,6 @@ function corrected({ paths, components, ...rest }: Generated): Json {
   const responses = [...errors.values()].map(({ name, response }) => [name, response]);
   // The generator adds components of requests, which no operation refers to.
   const schemas = Object.entries(components.schemas).filter(([name]) => !name.endsWith('Input'));
-  return {
-    ...rest,
-    paths,
-    components: {
-      ...components,
-      schemas: Object.fromEntries(schemas),
-      responses: Object.fromEntries(responses) as Json,
-    },
-  };
+  const corrections = { schemas: Object.fromEntries(schemas), responses: Object.fromEntries(responses) as Json };
+  return { ...rest, paths, components: { ...components, ...corrections } };
 }

@@ -77,12 +77,8 @@ export async function correctCheckTimes(tx: Transaction, correction: CheckCorrec
 }
 
 /** Writes a decision about a link, row and events together. `before` is the row as this transaction read it. */
-export async function saveLink(
-  tx: Transaction,
-  before: LinkRow | undefined,
-  { link, events }: LinkDecision,
-  now: Date,
-): Promise<void> {
+export async function saveLink(tx: Transaction, before: LinkRow | undefined, decision: LinkDecision, now: Date) {
+  const { link, events } = decision;
   const { account, link_id, source: _source, created_at: _madeAt, ...changing } = link;
   await tx
     .withTables<{ links: LinkRow }>()
@@ -94,9 +90,8 @@ export async function saveLink(
   await insertEvents(tx, { account, type: 'link', subject: link_id, lookedUpBefore, now }, events);
 }
 
-export const accountsWithLinks = accountsWhere(() => [
-  sql`select 1 from links where links.account = account_owners.account`,
-]);
+const hasLinks = sql`select 1 from links where links.account = account_owners.account`;
+export const accountsWithLinks = accountsWhere(() => [hasLinks]);
 
 export async function linkEvents(db: Database, account: string, linkId: string) {
   return await db
