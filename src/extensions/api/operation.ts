@@ -5,19 +5,8 @@ import type { Services } from '../../daemon.ts';
 import type { Store } from '../../store/port.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Caller, Scope } from './caller.ts';
-import {
-  conflict,
-  forbidden,
-  invalid,
-  limited,
-  notFound,
-  PROBLEM_TYPE,
-  problemOf,
-  UNAUTHORIZED_RESULT,
-  writeEnvelope,
-  type FailedResult,
-  type Result,
-} from './envelope.ts';
+import { conflict, forbidden, invalid, limited, notFound, UNAUTHORIZED_RESULT } from './envelope.ts';
+import { PROBLEM_TYPE, problemOf, writeEnvelope, type FailedResult, type Result } from './envelope.ts';
 
 export interface Accounts {
   use(account: string): Promise<AccountInUse | undefined>;

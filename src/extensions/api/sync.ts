@@ -65,10 +65,10 @@ const described = schemaOf('sync', SYNC, {
   value: lineSchema,
   errors: OWN_ERRORS,
 });
-const lines = { description: 'Lines of JSON; the last one is a `result` or an `error`.' };
+const inLines = { description: 'Lines of JSON; the last one is a `result` or an `error`.' };
 export const SYNC_SCHEMA: FastifySchema = {
   ...described,
-  response: { ...described.response, 200: { ...lines, content: { [LINES]: { schema: lineSchema } } } },
+  response: { ...described.response, 200: { ...inLines, content: { [LINES]: { schema: lineSchema } } } },
 };
 
 /** Begins one pass, and yields its progress and its end in lines of JSON. The pass ends early if `signal` aborts. */

@@ -12,17 +12,8 @@ import type { Link } from './endpoints/schemas.ts';
 import { StoreError } from '../../store/errors.ts';
 import { keepAnswer } from '../../store/tables/order-records.ts';
 import type { SweepMaker, FlowDeps } from '../../orders/pass/deps.ts';
-import {
-  accountsWithLinks,
-  areChecksAhead,
-  correctCheckTimes,
-  FIRST_CHECK,
-  linksToCheck,
-  readLink,
-  saveLink,
-  type CheckKey,
-  type LinkRow,
-} from './tables/links.ts';
+import * as table from './tables/links.ts';
+import type { CheckKey, LinkRow } from './tables/links.ts';
 import { rememberStatuses } from '../../store/tables/accounts.ts';
 import { pagesAfter } from '../../store/pages.ts';
 import type { Transaction } from '../../store/port.ts';
@@ -131,7 +122,7 @@ export async function adoptLink(
 
 export const linksSweep: SweepMaker = (config) => {
   const { cron } = clientsSettings.of(config).links;
-  return { name: 'links', cron, isAtStart: cron !== undefined, accounts: accountsWithLinks, run: linksPass };
+  return { name: 'links', cron, isAtStart: cron !== undefined, accounts: table.accountsWithLinks, run: linksPass };
 };
 
 /**
@@ -147,19 +138,19 @@ export async function linksPass(deps: PassDeps, signal: AbortSignal, since: Date
 
 /** Makes a link due again if a clock that was ahead wrote its last check. Works a page at a time. */
 async function correctAhead({ account, store, clock, log }: FlowDeps, before: Date): Promise<void> {
-  if (!(await areChecksAhead(store.db, account, clock.now()))) return;
+  if (!(await table.areChecksAhead(store.db, account, clock.now()))) return;
   let links = 0;
   for (let corrected = PAGE; corrected >= PAGE; links += corrected) {
     const correction = { account, latest: clock.now(), to: after(before, -1), limit: PAGE };
-    corrected = await store.writer.write((tx) => correctCheckTimes(tx, correction));
+    corrected = await store.writer.write((tx) => table.correctCheckTimes(tx, correction));
   }
   log.warn({ links }, 'checks of links were written under another clock; these links are checked now');
 }
 
 async function* uncheckedLinks({ account, config, store, exchange }: FlowDeps, signal: AbortSignal, before: Date) {
   const { finalStatuses } = clientsSettings.of(config).links;
-  const unchecked = (from = FIRST_CHECK) =>
-    linksToCheck(store.db, { account, finalStatuses, before, from, limit: PAGE });
+  const unchecked = (from = table.FIRST_CHECK) =>
+    table.linksToCheck(store.db, { account, finalStatuses, before, from, limit: PAGE });
   for await (const page of pagesAfter(PAGE, unchecked)) {
     for (const key of page) {
       if (signal.aborted || exchange.breaker('lookup').isOpen) return;
@@ -207,7 +198,7 @@ function evidenceOf(reply: Reply<Link> | UnusableIdError, subject: string): Link
 async function recordCheck(deps: PassDeps, key: CheckKey, answer: LinkAnswer): Promise<void> {
   const { account, store, clock } = deps;
   const recorded = await store.writer.write(async (tx) => {
-    const known = await readLink(tx, account, key.link_id);
+    const known = await table.readLink(tx, account, key.link_id);
     // Another check in the meantime may be newer than this answer.
     if (known?.last_checked_at !== key.last_checked_at) return undefined;
     return await save(tx, known, decideChecked(known, answer, clock.now()), clock.now());
@@ -218,14 +209,14 @@ async function recordCheck(deps: PassDeps, key: CheckKey, answer: LinkAnswer): P
 type Saved = LinkDecision & { readonly isUnseen: boolean };
 
 async function remember({ account, clock }: LinkDeps, tx: Transaction, answered: Omit<AnsweredLink, 'account'>) {
-  const known = await readLink(tx, account, answered.link_id);
+  const known = await table.readLink(tx, account, answered.link_id);
   const now = clock.now();
   return await save(tx, known, decideRemembered(known, { account, ...answered }, now), now);
 }
 
 async function save(tx: Transaction, before: LinkRow | undefined, decision: LinkDecision, now: Date): Promise<Saved> {
   const { account, status } = decision.link;
-  await saveLink(tx, before, decision, now);
+  await table.saveLink(tx, before, decision, now);
   const isChanged = decision.events.some(({ field }) => field === 'status');
   const seen = { account, field: 'link.status', value: status, first_seen_at: now.toISOString() };
   return { ...decision, isUnseen: isChanged && (await rememberStatuses(tx, [seen])).length > 0 };

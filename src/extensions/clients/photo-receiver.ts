@@ -55,12 +55,7 @@ export async function servePhotos(deps: ReceiverDeps, listen: ListenAddress, sto
   return { url, close, [Symbol.asyncDispose]: close };
 }
 
-async function receivingServer(
-  deps: ReceiverDeps,
-  stopping: AbortSignal,
-  running: Set<Promise<unknown>>,
-  swept: Promise<void>,
-): Promise<FastifyInstance> {
+async function receivingServer(deps: ReceiverDeps, stopping: AbortSignal, running: Set<unknown>, swept: Promise<void>) {
   const { config, clock } = deps;
   const { photos } = clientsSettings.of(config);
   const server = createServer({
@@ -106,18 +101,14 @@ async function receivingServer(
     const upload = uploads.get(request);
     if (upload === undefined) throw new Error('the request was not bounded');
     if (stopping.aborted) throw new DeliveryRefusal('busy', 'the receiver stops');
-    if (running.size >= photos.concurrency)
-      throw new DeliveryRefusal('busy', 'there are too many deliveries at the same time');
-    if (Number(request.headers['content-length'] ?? 0) > upload.maxBytes) throw tooLarge(upload.maxBytes);
+    const isFull = running.size >= photos.concurrency;
+    if (isFull) throw new DeliveryRefusal('busy', 'there are too many deliveries at the same time');
+    if (Number(request.headers['content-length'] ?? 0) > upload.maxBytes) throw upload.tooLarge;
     const delivery = acceptDelivery(deps, partsOf(request, upload)).finally(() => running.delete(delivery));
     running.add(delivery);
     return reply.send({ status: await delivery });
   });
   return server;
-}
-
-function tooLarge(maxBytes: number): DeliveryRefusal {
-  return new DeliveryRefusal('too-large', `the body has more than ${maxBytes} bytes`);
 }
 
 /** The parts of a delivery. Throws `DeliveryRefusal` on any fault of the form. */
@@ -140,8 +131,8 @@ async function* refusing<Item>(items: AsyncIterable<Item>, upload: Upload): Asyn
 
 function refusalOf(error: unknown, upload: Upload): DeliveryRefusal {
   if (upload.failure !== undefined) return upload.failure;
-  const isTooMany = error instanceof Error && 'code' in error && error.code === 'FST_PARTS_LIMIT';
-  if (isTooMany) return new DeliveryRefusal('too-large', 'there are too many parts');
+  if ((error as NodeJS.ErrnoException | undefined)?.code === 'FST_PARTS_LIMIT')
+    return new DeliveryRefusal('too-large', 'there are too many parts');
   return new DeliveryRefusal('unreadable', 'the multipart form in the body is not complete');
 }
 
@@ -154,9 +145,9 @@ function refuse(reply: FastifyReply, httpStatus: number, reason: string): Fastif
 function fail({ log }: ReceiverDeps, reply: FastifyReply, error: unknown): FastifyReply {
   const cause = error instanceof Error ? `${error.name}: ${error.message}` : 'no reason given';
   log.error({ cause }, 'a photo delivery could not be stored');
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const { code, errno } = error as NodeJS.ErrnoException;
   if (code === 'ENOSPC' || code === 'EDQUOT') return refuse(reply, 507, 'there is no space left');
-  const isTransient = error instanceof StoreError || (error instanceof Error && 'errno' in error);
+  const isTransient = error instanceof StoreError || errno !== undefined;
   return isTransient ? refuse(reply, 503, 'it cannot be stored now') : refuse(reply, 500, 'the receiver failed');
 }
 
@@ -188,6 +179,7 @@ const LINGER_MS = 1_000;
 class Upload {
   failure: DeliveryRefusal | undefined;
   readonly maxBytes: number;
+  readonly tooLarge: DeliveryRefusal;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #clock: Clock;
@@ -199,11 +191,12 @@ class Upload {
     this.#response = response;
     this.#clock = clock;
     this.maxBytes = photos.maxTotalBytes + OTHER_BYTES;
+    this.tooLarge = new DeliveryRefusal('too-large', `the body has more than ${this.maxBytes} bytes`);
     request.once('close', () => this.#ended.abort());
     request.on('error', () => {});
     request.on('data', (chunk: Uint8Array) => {
       this.#size += chunk.length;
-      if (this.#size > this.maxBytes) this.#cutOff(tooLarge(this.maxBytes));
+      if (this.#size > this.maxBytes) this.#cutOff(this.tooLarge);
     });
     // Nothing is read before a reader asks for the parts.
     request.pause();
@@ -229,10 +222,6 @@ class Upload {
   }
 }
 
-function isTaken(error: unknown): boolean {
-  return error instanceof ConfigError && (error.cause as NodeJS.ErrnoException).code === 'EADDRINUSE';
-}
-
 /** How often a waiting worker tests if the address is free, in ms. */
 const LOOK_MS = 5_000;
 
@@ -251,11 +240,12 @@ export async function receivePhotos(deps: ReceiverDeps, stopping: AbortSignal) {
       if (listen !== undefined) receiver = await servePhotos(deps, listen, stopping);
       begun.abort();
     } catch (error) {
-      if (config.database.kind !== 'postgres' || !isTaken(error)) throw error;
+      const cause = error instanceof ConfigError && (error.cause as NodeJS.ErrnoException);
+      if (config.database.kind !== 'postgres' || !cause || cause.code !== 'EADDRINUSE') throw error;
     }
   };
-  const beginAgain = () =>
-    begin().catch((error: unknown) => {
+  const beginAgain = async () =>
+    await begin().catch((error: unknown) => {
       // The next look tries again, because an unreachable database comes back.
       if (!(error instanceof StoreError)) throw error;
     });

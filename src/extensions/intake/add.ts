@@ -3,14 +3,8 @@ import { sameDecimal } from '../../base/decimal.ts';
 import { quote } from '../../base/text.ts';
 import { checkOrder, describeProblems, type CheckedOrder } from '../../orders/rules/check.ts';
 import type { MerchantOrder } from '../../orders/rules/record.ts';
-import {
-  columnsOf,
-  ORDER_COLUMNS,
-  uncheckedOrderOf,
-  type OrderColumn,
-  type OrderColumns,
-  trackingOf,
-} from '../../store/orders/order-columns.ts';
+import { columnsOf, ORDER_COLUMNS, uncheckedOrderOf, trackingOf } from '../../store/orders/order-columns.ts';
+import type { OrderColumn, OrderColumns } from '../../store/orders/order-columns.ts';
 import { insertOrder } from './tables/inserted-orders.ts';
 import type { FlowDeps } from '../../orders/pass/deps.ts';
 import { readOrder, saveDecision } from '../../store/orders/orders.ts';

@@ -3,13 +3,8 @@ import { systemClock } from '../../base/clock.ts';
 import { statesFor, type Judgement } from '../../orders/rules/operator-decisions.ts';
 import type { OrderState } from '../../orders/rules/states.ts';
 import { pathId } from '../../exchange/ids.ts';
-import {
-  decideOrders,
-  listTargets,
-  type OperatorDeps,
-  type OperatorResult,
-  type OperatorTarget,
-} from '../../orders/operator-decisions.ts';
+import { decideOrders, listTargets } from '../../orders/operator-decisions.ts';
+import type { OperatorDeps, OperatorResult, OperatorTarget } from '../../orders/operator-decisions.ts';
 import type { AccountSettings } from '../../settings/config.ts';
 import type { Store } from '../../store/port.ts';
 import { flowSettings } from '../../orders/pass/deps.ts';

@@ -46,14 +46,14 @@ const resolution = z
 
 const since = '2026-01-05T12:00:00.000Z';
 const HOLD = { kind: 'creates-paused', since, until: null, reason: REASON, actor: 'back-office' };
-const hold = z.object({
+const heldBy = z.object({
   kind: z.string(),
   since: z.string(),
   until: z.string().nullable().describe('Null: a person ends it.'),
   reason: z.string(),
   actor: z.string().nullable(),
 });
-const holds = z.object({ holds: z.array(hold) });
+const holds = z.object({ holds: z.array(heldBy) });
 const holdsValue = named('Holds', 'The holds of the account: each stops a kind of request.', holds, { holds: [HOLD] });
 
 /** Makes a decision once for each key. The account follows the decision at once. */

@@ -2,22 +2,10 @@ import { Argument, Option, type Command } from 'commander';
 import type { FindingStatus } from '../../findings/rules/finding.ts';
 import { ORDER_STATES, type OrderState } from '../../orders/rules/states.ts';
 import { listFindings, OPEN_PARTS, STATUSES, type ListedFinding } from './tables/listed-findings.ts';
-import {
-  addOrderOptions,
-  addPeriodOptions,
-  rowIds,
-  type OrderOptions,
-  type PeriodOptions,
-} from '../documents/commands/options.ts';
-import {
-  addListOptions,
-  printList,
-  sayCut,
-  print,
-  printLong,
-  type ListOptions,
-  type ListColumn,
-} from '../documents/commands/print.ts';
+import { addOrderOptions, addPeriodOptions, rowIds } from '../documents/commands/options.ts';
+import type { OrderOptions, PeriodOptions } from '../documents/commands/options.ts';
+import { addListOptions, printList, sayCut, print, printLong } from '../documents/commands/print.ts';
+import type { ListOptions, ListColumn } from '../documents/commands/print.ts';
 import { withAccounts, withAccount } from '../../cli/shared/store.ts';
 import { systemClock } from '../../base/clock.ts';
 import { printable } from '../../base/words.ts';
@@ -26,13 +14,8 @@ import { partsOf } from '../../store/pages.ts';
 import type { Store } from '../../store/port.ts';
 import { actorOf, addReasonOptions, confirmShown, type DecisionOptions } from './decision-options.ts';
 import { CommandError, EXIT } from '../../cli/shared/exit.ts';
-import {
-  FINDING_CLASSES,
-  GUESSED_CLASSES,
-  SEVERITIES,
-  type FindingClassName,
-  type Severity,
-} from '../../findings/rules/classes.ts';
+import { FINDING_CLASSES, GUESSED_CLASSES, SEVERITIES } from '../../findings/rules/classes.ts';
+import type { FindingClassName, Severity } from '../../findings/rules/classes.ts';
 import { fieldsText, toned, wrapped, type Screen } from '../../cli/shared/terminal.ts';
 import { examples, screenOf } from '../../cli/shared/help.ts';
 import { pasteable } from '../../base/invocation.ts';

@@ -7,22 +7,10 @@ import { readHolds } from '../../store/tables/account-holds.ts';
 import type { Database } from '../../store/port.ts';
 import { listOrders, orderEvents } from './tables/listed-orders.ts';
 import type { OrderRow } from '../../store/orders/order-columns.ts';
-import {
-  addOrderOptions,
-  addPeriodOptions,
-  REVEAL,
-  withoutToken,
-  type OrderOptions,
-  type PeriodOptions,
-} from '../documents/commands/options.ts';
-import {
-  addListOptions,
-  printList,
-  sayCut,
-  printLong,
-  type ListColumn,
-  type ListOptions,
-} from '../documents/commands/print.ts';
+import { addOrderOptions, addPeriodOptions, REVEAL, withoutToken } from '../documents/commands/options.ts';
+import type { OrderOptions, PeriodOptions } from '../documents/commands/options.ts';
+import { addListOptions, printList, sayCut, printLong } from '../documents/commands/print.ts';
+import type { ListColumn, ListOptions } from '../documents/commands/print.ts';
 import { headlineOf, headlineSentence } from '../documents/headline.ts';
 import { withAccounts, withAccount, absentOrder } from '../../cli/shared/store.ts';
 import { styled } from '../../cli/shared/terminal.ts';

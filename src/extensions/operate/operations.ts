@@ -84,7 +84,6 @@ const ordersValue = named('StoredOrders', 'Orders, the newest first.', orders, o
 const order = text.describe('Null: it is about the account.');
 const finding = z.object({ id: z.int(), external_order_id: order, ...findingColumns });
 const SHOWN_OF_FINDING = Object.keys(finding.shape) as (keyof typeof finding.shape)[];
-const findings = z.object({ findings: z.array(finding), next });
 const findingExample = {
   id: 12,
   external_order_id: 'shop-1001',
@@ -95,10 +94,17 @@ const findingExample = {
   actual: '0.26',
   first_seen_at: AT,
   last_seen_at: AT,
-  ...{ resolved_at: null, changed_by: null, reason: null },
+  resolved_at: null,
+  changed_by: null,
+  reason: null,
 };
 const findingsExample = { findings: [findingExample], next: null };
-const findingsValue = named('Findings', 'Findings, the worst first, then the newest.', findings, findingsExample);
+const findingsValue = named(
+  'Findings',
+  'Findings, the worst first, then the newest.',
+  z.object({ findings: z.array(finding), next }),
+  findingsExample,
+);
 
 const orderValue = named(
   'StoredOrder',

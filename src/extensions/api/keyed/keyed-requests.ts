@@ -5,13 +5,8 @@ import { StoreError } from '../../../store/errors.ts';
 import type { Transaction, Work } from '../../../store/port.ts';
 import { invalid, type Result } from '../envelope.ts';
 import type { CalledDeps } from '../operation.ts';
-import {
-  forgetOldRequests,
-  forgetRequest,
-  readRequest,
-  writeRequest,
-  type IdempotentRequest,
-} from '../tables/idempotent-requests.ts';
+import { forgetOldRequests, forgetRequest, readRequest, writeRequest } from '../tables/idempotent-requests.ts';
+import type { IdempotentRequest } from '../tables/idempotent-requests.ts';
 
 const KEPT_FOR_MS = 24 * 60 * 60_000;
 

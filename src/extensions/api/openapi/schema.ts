@@ -1,13 +1,7 @@
 import { z } from 'zod';
 import { failureSchema } from '../envelope.ts';
-import {
-  accountQuery,
-  ERRORS,
-  textParameter,
-  type ErrorStatus,
-  type Operation,
-  type OperationAddress,
-} from '../operation.ts';
+import { accountQuery, ERRORS, textParameter } from '../operation.ts';
+import type { ErrorStatus, Operation, OperationAddress } from '../operation.ts';
 
 /** The error statuses of every operation. */
 const EVERYWHERE: readonly ErrorStatus[] = ['401', '403', '405', '429'];
