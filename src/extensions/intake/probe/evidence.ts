@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { MerchantOrder } from '../../../orders/rules/record.ts';
 import { withoutAddresses } from '../../../base/text.ts';
 import { CLIENTS, ORDERS } from '../../../exchange/addresses.ts';
@@ -10,15 +11,16 @@ import type { HttpRequest } from '../../../exchange/transport/http.ts';
 import { withoutTokens } from '../../documents/hidden-tokens.ts';
 
 /** An answer for people, without key and tokens. If no answer came, `status` is null and `why` is set. */
-export interface Evidence {
-  readonly request: string;
-  readonly askedAt: string;
-  readonly tookMs: number;
-  readonly status: number | null;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-  readonly why: string | null;
-}
+export const evidence = z.object({
+  request: z.string(),
+  askedAt: z.string(),
+  tookMs: z.number(),
+  status: z.number().nullable(),
+  headers: z.record(z.string(), z.string()),
+  body: z.string(),
+  why: z.string().nullable(),
+});
+export type Evidence = Readonly<z.output<typeof evidence>>;
 
 const LONGEST_BODY = 20_000;
 /** The headers that say something of time, of limits and of the kind of answer; others may hold secrets. */
