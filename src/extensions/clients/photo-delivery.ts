@@ -88,6 +88,7 @@ async function tokenIn(bytes: AsyncIterable<Uint8Array>): Promise<string> {
 
 /** The folder of deliveries that are not recorded yet. Inside the folder of photos, so that moving is one rename. */
 const QUARANTINE = '.incoming';
+const PRIVATE = { recursive: true, mode: 0o700 };
 
 interface SavedFile {
   /** Random, with the extension of its type; the name that the sender gave decides nothing. */
@@ -116,12 +117,12 @@ export class PhotoFolder {
   }
 
   async open(): Promise<string[]> {
-    await mkdir(this.#quarantine, { recursive: true, mode: 0o700 });
+    await mkdir(this.#quarantine, PRIVATE);
     return await readdir(this.#quarantine);
   }
 
   async begin(delivery: string): Promise<void> {
-    await mkdir(join(this.#quarantine, delivery), { recursive: true, mode: 0o700 });
+    await mkdir(join(this.#quarantine, delivery), PRIVATE);
   }
 
   /** Saves a file; bytes above `maxFileBytes` are only counted. Throws `DeliveryRefusal` if all files are too large. */
@@ -155,10 +156,8 @@ export class PhotoFolder {
 
   /** Syncs a delivery, so that it survives a loss of power and moving it to `place` takes no new space. */
   async prepare(delivery: string, place: string): Promise<void> {
-    await mkdir(join(this.#path, dirname(place)), { recursive: true, mode: 0o700 });
-    await sync(join(this.#quarantine, delivery));
-    await sync(this.#quarantine);
-    await sync(this.#path);
+    await mkdir(join(this.#path, dirname(place)), PRIVATE);
+    for (const folder of [join(this.#quarantine, delivery), this.#quarantine, this.#path]) await sync(folder);
   }
 
   /** Moves a delivery out of quarantine, unless it was moved before. */

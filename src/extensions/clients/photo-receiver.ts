@@ -79,7 +79,7 @@ async function receivingServer(deps: ReceiverDeps, stopping: AbortSignal, runnin
   });
   const uploads = new WeakMap<FastifyRequest, Upload>();
   server.addHook('onRequest', async (request, reply) => {
-    uploads.set(request, new Upload(request.raw, reply.raw, photos, clock));
+    uploads.set(request, boundUpload(request.raw, reply.raw, photos, clock));
     await swept;
   });
   server.addHook('onSend', async (_request, reply) => {
@@ -103,7 +103,7 @@ async function receivingServer(deps: ReceiverDeps, stopping: AbortSignal, runnin
     if (stopping.aborted) throw new DeliveryRefusal('busy', 'the receiver stops');
     const isFull = running.size >= photos.concurrency;
     if (isFull) throw new DeliveryRefusal('busy', 'there are too many deliveries at the same time');
-    if (Number(request.headers['content-length'] ?? 0) > upload.maxBytes) throw upload.tooLarge;
+    upload.check(Number(request.headers['content-length'] ?? 0));
     const delivery = acceptDelivery(deps, partsOf(request, upload)).finally(() => running.delete(delivery));
     running.add(delivery);
     return reply.send({ status: await delivery });
@@ -176,51 +176,44 @@ const LINGER_MS = 1_000;
  * Enforces the limits of size and time on a request. After the answer the rest of the body is read and thrown away,
  * because a sender whose connection is cut would not read the answer.
  */
-class Upload {
-  failure: DeliveryRefusal | undefined;
-  readonly maxBytes: number;
-  readonly tooLarge: DeliveryRefusal;
-  readonly #request: IncomingMessage;
-  readonly #response: ServerResponse;
-  readonly #clock: Clock;
-  readonly #ended = new AbortController();
-  #size = 0;
-
-  constructor(request: IncomingMessage, response: ServerResponse, photos: PhotoSettings, clock: Clock) {
-    this.#request = request;
-    this.#response = response;
-    this.#clock = clock;
-    this.maxBytes = photos.maxTotalBytes + OTHER_BYTES;
-    this.tooLarge = new DeliveryRefusal('too-large', `the body has more than ${this.maxBytes} bytes`);
-    request.once('close', () => this.#ended.abort());
-    request.on('error', () => {});
-    request.on('data', (chunk: Uint8Array) => {
-      this.#size += chunk.length;
-      if (this.#size > this.maxBytes) this.#cutOff(this.tooLarge);
-    });
-    // Nothing is read before a reader asks for the parts.
-    request.pause();
-    this.#after(photos.timeout, () => this.#cutOff(new DeliveryRefusal('too-slow', 'the delivery takes too long')));
-  }
-
-  discard(): void {
-    this.#request.unpipe();
-    this.#request.resume();
-    if (this.failure !== undefined) this.#after(LINGER_MS, () => this.#request.destroy());
-  }
-
-  #cutOff(failure: DeliveryRefusal): void {
-    if (this.failure !== undefined) return;
-    this.failure = failure;
-    if (this.#response.headersSent) this.#request.destroy();
+function boundUpload(request: IncomingMessage, response: ServerResponse, photos: PhotoSettings, clock: Clock) {
+  const maxBytes = photos.maxTotalBytes + OTHER_BYTES;
+  const tooLarge = new DeliveryRefusal('too-large', `the body has more than ${maxBytes} bytes`);
+  const ended = new AbortController();
+  const after = (ms: number, work: () => void) => void clock.sleep(ms, ended.signal).then(work, () => undefined);
+  const upload = {
+    failure: undefined as DeliveryRefusal | undefined,
+    /** Throws `DeliveryRefusal` if the sender announces too many bytes. */
+    check(announced: number) {
+      if (announced > maxBytes) throw tooLarge;
+    },
+    discard() {
+      request.unpipe();
+      request.resume();
+      if (upload.failure !== undefined) after(LINGER_MS, () => request.destroy());
+    },
+  };
+  const cutOff = (failure: DeliveryRefusal) => {
+    if (upload.failure !== undefined) return;
+    upload.failure = failure;
+    if (response.headersSent) request.destroy();
     // The reader of the parts sees an error of the connection, and the request can still be answered.
-    else this.#request.emit('error', this.failure);
-  }
-
-  #after(ms: number, work: () => void): void {
-    this.#clock.sleep(ms, this.#ended.signal).then(work, () => undefined);
-  }
+    else request.emit('error', failure);
+  };
+  let size = 0;
+  request.once('close', () => ended.abort());
+  request.on('error', () => {});
+  request.on('data', (chunk: Uint8Array) => {
+    size += chunk.length;
+    if (size > maxBytes) cutOff(tooLarge);
+  });
+  // Nothing is read before a reader asks for the parts.
+  request.pause();
+  after(photos.timeout, () => cutOff(new DeliveryRefusal('too-slow', 'the delivery takes too long')));
+  return upload;
 }
+
+type Upload = ReturnType<typeof boundUpload>;
 
 /** How often a waiting worker tests if the address is free, in ms. */
 const LOOK_MS = 5_000;
