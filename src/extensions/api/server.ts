@@ -69,7 +69,7 @@ export async function serveOperations(server: FastifyInstance, served: Served, s
       void operation.finally(() => running.delete(operation)).catch(() => undefined);
     },
   };
-  await addRoutes(server, served.extensions, () => serving);
+  await addRoutes(server, served.extensions, serving);
   return () => closeServer(server, running, served);
 }
 
