@@ -84,7 +84,7 @@ export class AccountTransactions implements Transactions {
   isReplicated(signal: AbortSignal): true | Promise<boolean> {
     const intents = this.#intents;
     if (intents === undefined || intents.isProved === true) return true;
-    return this.#deps.standbys.prove(intents, this.#account, (name) => this.#last.includes(name), signal);
+    return this.#deps.standbys.prove(intents, signal);
   }
 
   async runDeferred(tx: Transaction): Promise<void> {
@@ -98,7 +98,7 @@ export class AccountTransactions implements Transactions {
       const attempt = await this.#attemptAndTell(work);
       if (attempt.kind === 'committed') return attempt.result;
       if (attempt.kind === 'unknown' && (await this.#wasCommitted(attempt, signal, onFailure))) {
-        if (this.#deps.standbys.areRequired) this.#intents = {};
+        if (this.#deps.standbys.areRequired) this.#intents = this.#newIntents();
         return attempt.result;
       }
       if (isStale(attempt.failure) && ++stale > MOST_STALE) throw attempt.failure;
@@ -118,11 +118,12 @@ export class AccountTransactions implements Transactions {
   }
 
   async #attempt<Result>(work: Work<Result>): Promise<Attempt<Result>> {
+    const { standbys, connections, numbering } = this.#deps;
     const name = randomUUID();
     let lent: Lent | undefined;
     let isUseless = true;
     try {
-      lent = await this.#deps.connections.lend();
+      lent = await connections.lend();
       await this.#lockAccount(lent, name);
       const result = await work(lent.db).catch((error: unknown) => {
         throw isLockedOut(error) ? new RowLockedError({ cause: error }) : error;
@@ -132,8 +133,12 @@ export class AccountTransactions implements Transactions {
       if (failure !== undefined) return { kind: 'unknown', name, result, failure };
       isUseless = false;
       this.#last = [name];
-      this.#deps.numbering.timeLine = this.#timeLine;
-      if (this.#deps.standbys.areRequired && (lent.db.intents?.length ?? 0) > 0) await this.#proveIntents(lent);
+      numbering.timeLine = this.#timeLine;
+      if (standbys.areRequired && (lent.db.intents?.length ?? 0) > 0) {
+        this.#intents = this.#newIntents();
+        // The proof of all intents of a commit is read once, on its connection. If that fails, each create looks again.
+        await standbys.judge(lent, this.#intents).catch(() => false);
+      }
       return { kind: 'committed', result };
     } catch (error) {
       isUseless = lent === undefined || !(await isRolledBack(lent));
@@ -157,11 +162,8 @@ export class AccountTransactions implements Transactions {
     }
   }
 
-  /** Reads the proof once for all intents of a commit, on its connection. If that fails, each create looks again. */
-  async #proveIntents(lent: Lent): Promise<void> {
-    this.#intents = {};
-    const isLast = (name: string) => this.#last.includes(name);
-    await this.#deps.standbys.judge(lent, this.#intents, this.#account, isLast).catch(() => false);
+  #newIntents(): ReplicatedCommit {
+    return { account: this.#account, isLast: (name) => this.#last.includes(name) };
   }
 
   async #lockAccount(lent: Lent, name: string): Promise<void> {
