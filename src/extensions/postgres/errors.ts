@@ -156,6 +156,11 @@ export function isTwice(error: unknown): boolean {
   return error instanceof StoreError && /^(23505|42P07|42710)/.test(codeOf(error.cause));
 }
 
+/** Ignores a failure of the database, which the caller's next statement reports. */
+export function unlessOfDatabase(error: unknown): asserts error is StoreError {
+  if (!(error instanceof StoreError)) throw error;
+}
+
 /** Returns the function in which a statement failed, such as a merchant's trigger, unless it is one of order-sync. */
 function functionOf(error: unknown): string | undefined {
   if (!isOfServer(error)) return undefined;

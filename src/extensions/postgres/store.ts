@@ -16,7 +16,7 @@ import {
   migrationStatus,
   type AppliedMigrations,
 } from '../../store/migrations.ts';
-import { NewEvents, type AccountLease, type Database, type Driver, type Store, type Writer } from '../../store/port.ts';
+import { NewEvents, type AccountLease, type Store, type Writer } from '../../store/port.ts';
 import { MarksFile } from './marks/file.ts';
 import type { OpenOptions } from '../../store/sqlite/store.ts';
 import { openConnections, type Connections } from './connection.ts';
@@ -25,7 +25,7 @@ import { Primary } from './hosts/primary.ts';
 import { Readings } from './hosts/readings.ts';
 import { AccountMarks, readIdentity } from './marks/marks.ts';
 import { changesOf } from './sharing/notices.ts';
-import { workerOf } from './sharing/workers.ts';
+import { driverOf } from './sharing/workers.ts';
 import { Standbys, standbysText, weaknessesOf } from './standbys.ts';
 import { otherTables, takenNames } from './tables.ts';
 import { AccountTransactions } from './writer.ts';
@@ -114,14 +114,6 @@ function listeningConnection(place: PostgresDatabase, { instance, hurry }: Postg
 function versionOf(address: string, connections: Connections) {
   const migrations = async () => migrationStatus(MIGRATIONS, await appliedMigrations(connections));
   return { migrations, notNewer: () => assertNotNewer({ address, migrations }) };
-}
-
-async function driverOf(db: Database, accounts: readonly string[], isSilent = false): Promise<Driver | undefined> {
-  for (const account of accounts) {
-    const worker = await workerOf(db, account, isSilent);
-    if (worker !== undefined) return { ...worker, name: `the worker ${worker.holder} on ${worker.host}` };
-  }
-  return undefined;
 }
 
 /** Throws `StoreError` if the server or the database cannot hold orders safely. */
