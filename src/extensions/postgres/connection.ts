@@ -33,7 +33,7 @@ interface ConnectionOptions {
 export interface Lent extends Disposable {
   readonly db: Database;
   /** Runs statements that stand in one text, without parameters; returns the result of the last one. */
-  exec(text: string): Promise<{ readonly rows: readonly Record<string, unknown>[]; readonly command: string }>;
+  exec<Row>(text: string): Promise<{ readonly rows: readonly Row[]; readonly command: string }>;
   /** Calls `onNotice` for each notice of a channel with its payload, until the connection ends. */
   listen(channel: string, to: { onNotice(payload: string): void; onEnd(): void }): Promise<void>;
   /** Returns the connection to the pool, or closes it if it was lost or `isUseless`. */
@@ -180,9 +180,9 @@ class Link implements Lent {
     return await this.#send<Row>({ text, values: storableValues(values) });
   }
 
-  async exec(text: string) {
+  async exec<Row>(text: string) {
     const result: unknown = await this.#send({ text });
-    return (Array.isArray(result) ? result.at(-1) : result) as pg.QueryResult<Record<string, unknown>>;
+    return (Array.isArray(result) ? result.at(-1) : result) as { rows: Row[]; command: string };
   }
 
   async listen(channel: string, to: { onNotice(payload: string): void; onEnd(): void }): Promise<void> {

@@ -77,13 +77,13 @@ export class Standbys {
   /** Reads on a commit's connection. Returns true if the commit is proved. Throws `StoreError` if that is lost. */
   async judge(lent: Lent, commit: ReplicatedCommit): Promise<boolean> {
     // The insert position covers unflushed commits. One statement, because the list of standbys may change anytime.
-    const { rows } = await lent.exec(`select pg_current_wal_insert_lsn() - '0/0' as position,
-      order_sync_time_line() as time_line,
-      (select last_commit from account_owners where account = ${pg.escapeLiteral(commit.account)}) as last_commit,
+    const { rows } = await lent.exec<Reading>(`select pg_current_wal_insert_lsn() - '0/0' as position,
+      order_sync_time_line() as "timeLine",
+      (select last_commit from account_owners where account = ${pg.escapeLiteral(commit.account)}) as "lastCommit",
       (select flush_lsn - '0/0' from pg_stat_replication
         where state = 'streaming' and sync_state in ('sync', 'quorum') and flush_lsn is not null
         order by pg_stat_replication.flush_lsn desc offset ${this.#required - 1} limit 1) as flushed`);
-    const { position, time_line: timeLine, last_commit: lastCommit, flushed } = rows[0] as unknown as Reading;
+    const { position, timeLine, lastCommit, flushed } = rows[0]!;
     if (commit.position === undefined || timeLine === null || timeLine !== commit.timeLine) {
       if (lastCommit === null || !commit.isLast(lastCommit)) return false;
       Object.assign(commit, { position: BigInt(position), timeLine });
@@ -96,8 +96,8 @@ export class Standbys {
 /** Positions in the log are bytes from its beginning. */
 interface Reading {
   readonly position: number | string;
-  readonly time_line: string | null;
-  readonly last_commit: string | null;
+  readonly timeLine: string | null;
+  readonly lastCommit: string | null;
   /** The position up to which the required number of standbys has flushed; null if there are fewer. */
   readonly flushed: number | string | null;
 }

@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import type { Clock } from '../../../base/clock.ts';
 import { Looks } from '../../../store/orders/looks.ts';
-import type { Database } from '../../../store/port.ts';
+import { assertNotNewer } from '../../../store/migrations.ts';
+import type { Database, Store } from '../../../store/port.ts';
 import type { Connections, Lent } from '../connection.ts';
 import { unlessOfDatabase } from '../errors.ts';
 
@@ -12,18 +13,17 @@ const LOOK_HEARING_MS = 5_000;
 /** The channel of the trigger of migration 0003 and of `wakeOwner`. A notice bears the schema that it is about. */
 const CHANNEL = 'order_sync';
 
-interface ChangesDeps {
-  readonly db: Database;
+interface ChangesDeps extends Pick<Store, 'address' | 'db' | 'migrations'> {
   readonly clock: Pick<Clock, 'sleep'>;
   /** The id by which decisions of persons reach this process. */
   readonly instance: string | undefined;
   /** Connections for notices alone; undefined if the process looks only now and then. */
   readonly notices: Connections | undefined;
-  readonly notNewer: () => Promise<void>;
 }
 
 /** Yields when others may have written: after each notice, and from time to time without one; see `Store.changes`. */
-export async function* changesOf({ db, clock, instance = '', notices, notNewer }: ChangesDeps, signal: AbortSignal) {
+export async function* changesOf(deps: ChangesDeps, signal: AbortSignal) {
+  const { db, clock, instance = '', notices } = deps;
   const looks = new Looks(clock);
   using listener = notices === undefined ? undefined : new Listener(notices, db, () => looks.hint());
   let known: number | undefined;
@@ -35,7 +35,7 @@ export async function* changesOf({ db, clock, instance = '', notices, notNewer }
     const woken = await takeWoken(listener?.db ?? db, instance).catch(unlessOfDatabase);
     if (woken === undefined) listener?.end();
     else if (woken.migrations !== known) {
-      await notNewer();
+      await assertNotNewer(deps);
       known = woken.migrations;
     }
     yield woken?.accounts ?? [];
@@ -89,8 +89,8 @@ class Listener implements Disposable {
       const lent = await this.#connections.lend();
       if (!this.#isListening) return lent.release(true);
       this.#lent = lent;
-      const { rows } = await lent.exec(`select current_schema() as name`);
-      const schema = String(rows[0]?.['name']);
+      const { rows } = await lent.exec<{ name: string }>(`select current_schema() as name`);
+      const schema = rows[0]!.name;
       await lent.listen(CHANNEL, {
         onNotice: (about) => {
           if (about !== schema) return;
