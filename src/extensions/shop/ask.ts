@@ -206,27 +206,10 @@ function encoded(text: string): string {
   }
 }
 
-const NUMBER = /-?\d[\d.eE+-]*/g;
+/** A string that is never closed matches too, so that each character is read once. */
+const STRING_OR_NUMBER = /"(?:[^"\\]+|\\.)*"?|-?\d[\d.eE+-]*/gs;
 
 /** Makes each number of a JSON text a string, to keep all digits. Takes time in proportion to the text. */
 export function numbersAsText(json: string): string {
-  let written = '';
-  for (let at = 0; ;) {
-    const found = json.indexOf('"', at);
-    const open = found < 0 ? json.length : found;
-    written += json.slice(at, open).replace(NUMBER, '"$&"');
-    if (found < 0) return written;
-    at = endOfString(json, open);
-    written += json.slice(open, at);
-  }
-}
-
-function endOfString(json: string, open: number): number {
-  for (let close = open; ;) {
-    close = json.indexOf('"', close + 1);
-    if (close < 0) return json.length;
-    let first = close;
-    while (json[first - 1] === '\\') first -= 1;
-    if ((close - first) % 2 === 0) return close + 1;
-  }
+  return json.replace(STRING_OR_NUMBER, (found) => (found.startsWith('"') ? found : `"${found}"`));
 }
