@@ -41,6 +41,8 @@ interface EndpointDeps {
  */
 export class EndpointDelivery {
   readonly condition: EndpointCondition;
+  /** The facts of the condition as they were last written. */
+  noted = '';
   readonly #deps: EndpointDeps;
   readonly #accounts = new Map<string, AccountDelivery>();
   readonly #turns = new PQueue({ concurrency: ACCOUNTS_AT_A_TIME });

@@ -29,8 +29,6 @@ export class Webhooks {
   readonly #deps: WebhooksDeps;
   readonly #deliveries: readonly EndpointDelivery[];
   readonly #breakOff = new AbortController();
-  /** The columns of each endpoint as they were last written. */
-  readonly #noted = new Map<EndpointDelivery, string>();
   #waiting: AccountLease[] = [];
   #isRegistered = false;
   #beginning: Promise<void> | undefined;
@@ -141,20 +139,14 @@ export class Webhooks {
   }
 
   async #note(delivery: EndpointDelivery, writing: AccountDelivery | undefined): Promise<void> {
-    const { takenAt, failedAt, failing } = delivery.condition.facts;
+    const { facts } = delivery.condition;
+    const { takenAt, failedAt, failing } = facts;
+    const noted = JSON.stringify([takenAt, failedAt, failing?.since, failing?.nextTryAt, failing?.cause]);
     // Until the first try, an endpoint that failed before the start still fails.
-    if (takenAt === null && failedAt === null) return;
-    const columns = {
-      ...(takenAt !== null && { taken_at: takenAt.toISOString() }),
-      ...(failedAt !== null && { failed_at: failedAt.toISOString() }),
-      failing_since: failing?.since.toISOString() ?? null,
-      next_try_at: failing?.nextTryAt.toISOString() ?? null,
-      cause: failing?.cause ?? null,
-    };
-    const text = JSON.stringify(columns);
-    if (writing === undefined || text === (this.#noted.get(delivery) ?? '')) return;
-    await writing.store.writer.write(async (tx) => await noteEndpoint(tx, delivery.name, columns));
-    this.#noted.set(delivery, text);
+    const isTried = takenAt !== null || failedAt !== null;
+    if (!isTried || writing === undefined || noted === delivery.noted) return;
+    await writing.store.writer.write(async (tx) => await noteEndpoint(tx, delivery.name, facts));
+    delivery.noted = noted;
   }
 }
 
