@@ -6,6 +6,7 @@ import { isIP, BlockList, type LookupFunction } from 'node:net';
 import { finished } from 'node:stream/promises';
 import { Webhook } from 'standardwebhooks';
 import { repeatedly, type Clock } from '../../base/clock.ts';
+import { programVersion } from '../../base/version.ts';
 import type { WebhookEndpoint } from './settings.ts';
 import { outcomeOf, type DeliveryOutcome } from './delivery.ts';
 import { PRIVATE_ADDRESS } from './receiver.ts';
@@ -26,8 +27,7 @@ export interface Connections extends Disposable {
 type ConnectOptions = Readonly<{ endpoint: WebhookEndpoint; resolve?: Resolve | undefined; timeoutMs?: number }>;
 
 export interface SenderOptions extends ConnectOptions {
-  readonly clock: Pick<Clock, 'now'>;
-  readonly version: string;
+  readonly clock: Clock;
   readonly connect?: ((options: ConnectOptions) => Connections) | undefined;
 }
 
@@ -37,17 +37,18 @@ const MOST_ANSWER_BYTES = 64 * 1024;
 const FREE_SOCKETS = 8;
 
 /** Refuses addresses outside of the internet unless the endpoint allows them. */
-export function webhookSender({ clock, version, connect = overHttp, ...options }: SenderOptions) {
+export function webhookSender({ clock, connect = overHttp, ...options }: SenderOptions) {
   const { allowPrivate, url, secrets } = options.endpoint;
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
   // Node does not look up literal addresses, so `lookup` cannot refuse them.
   const isRefused = !allowPrivate && isIP(host) !== 0 && !isPublic(host);
   const connections = connect(options);
+  const agent = `order-sync/${programVersion()}`;
   const signers = secrets.map((secret) => new Webhook(secret));
   const headersOf = (id: string, body: string, now: Date) => ({
     'content-type': 'application/json',
     'content-length': String(Buffer.byteLength(body)),
-    'user-agent': `order-sync/${version}`,
+    'user-agent': agent,
     'webhook-id': id,
     'webhook-timestamp': String(Math.floor(now.getTime() / 1_000)),
     'webhook-signature': signers.map((signer) => signer.sign(id, now, body)).join(' '),
