@@ -71,7 +71,7 @@ export class Orders {
     if (odd?.create?.isTaken === false) return odd.create.answer(this.#turn(externalOrderId));
     const preOrder = this.#make(externalOrderId, fields, asset.value);
     this.#byId.set(preOrder.id, preOrder);
-    this.#byExternalId.set(externalOrderId, [...this.madeFor(externalOrderId), preOrder]);
+    this.#byExternalId.set(externalOrderId, [...this.preOrdersOf(externalOrderId), preOrder]);
     return odd?.create?.answer(preOrder.number) ?? answer(200, shownPreOrder(preOrder, odd));
   }
 
@@ -84,8 +84,8 @@ export class Orders {
 
   showOrder(externalOrderId: string): SandboxAnswer {
     const tampering = tamperingNamedIn(externalOrderId);
-    const preOrder =
-      this.madeFor(externalOrderId)[0] ?? (tampering?.isStray === true ? this.#stray(externalOrderId) : undefined);
+    const [made] = this.preOrdersOf(externalOrderId);
+    const preOrder = made ?? (tampering?.isStray === true ? this.#stray(externalOrderId) : undefined);
     const { clock, merchantId = 'merchant-1' } = this.#options;
     const odd = this.#oddAnswersOf(externalOrderId);
     const record = preOrder && orderRecord(preOrder, clock.now(), merchantId);
@@ -101,7 +101,7 @@ export class Orders {
     return shown === undefined ? refuse('orderNotFound') : answer(200, spelled(shown, odd));
   }
 
-  madeFor(externalOrderId: string): readonly SandboxPreOrder[] {
+  preOrdersOf(externalOrderId: string): readonly SandboxPreOrder[] {
     return this.#byExternalId.get(externalOrderId) ?? [];
   }
 
@@ -144,7 +144,7 @@ export class Orders {
   }
 
   #oddAnswersOf(externalOrderId: string): OddAnswers | undefined {
-    const [preOrder] = this.madeFor(externalOrderId);
+    const [preOrder] = this.preOrdersOf(externalOrderId);
     const scenario = preOrder?.scenario ?? this.#chosenScenario(externalOrderId);
     return scenario?.answers && ODD_ANSWERS[scenario.answers];
   }

@@ -123,7 +123,7 @@ export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 const MAX_LOGGED = 100_000;
 const MAX_BODY_BYTES = 1_048_576;
 
-interface SandboxServerOptions extends SandboxOptions {
+export interface SandboxServerOptions extends SandboxOptions {
   readonly otherKeys?: readonly string[];
   readonly port?: number;
   readonly faults?: FaultPlan;
