@@ -102,11 +102,7 @@ export type Row<Table extends TableName> = {
 export type NewOrder = { [Name in Required]: string } & { [Name in Optional]?: string | null };
 
 /** The `ColumnType` of Kysely. */
-interface Column<Select, Insert, Update> {
-  readonly __select__: Select;
-  readonly __insert__: Insert;
-  readonly __update__: Update;
-}
+type Column<Select, Insert, Update> = Readonly<{ __select__: Select; __insert__: Insert; __update__: Update }>;
 
 export type MerchantOrdersTable = {
   [Name in keyof Row<'merchant_orders'>]: Name extends keyof NewOrder

@@ -179,10 +179,9 @@ export class EndpointDelivery {
         return { kind: 'refused', status };
       }
       // When the endpoint is tried again, the events of other accounts come first.
-      if (this.accounts.get(delivery.account) === delivery) {
-        this.accounts.delete(delivery.account);
-        this.accounts.set(delivery.account, delivery);
-      }
+      const { account } = delivery.key;
+      if (this.accounts.get(account) === delivery && this.accounts.delete(account))
+        this.accounts.set(account, delivery);
       this.condition.failed(cause, retryAfterMs);
       return outcome;
     });
