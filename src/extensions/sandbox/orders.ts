@@ -86,14 +86,13 @@ export class Orders {
     const tampering = tamperingNamedIn(externalOrderId);
     const [made] = this.preOrdersOf(externalOrderId);
     const preOrder = made ?? (tampering?.isStray === true ? this.#stray(externalOrderId) : undefined);
-    const { clock, merchantId = 'merchant-1' } = this.#options;
     const odd = this.#oddAnswersOf(externalOrderId);
-    const record = preOrder && orderRecord(preOrder, clock.now(), merchantId);
+    const record = preOrder && orderRecord(preOrder, this.#options.clock.now());
     if (preOrder === undefined || record === undefined)
       return odd?.absent?.(this.#turn(externalOrderId)) ?? refuse('orderNotFound');
     if (odd?.isOfOneOrder === true) this.#oddOne ??= externalOrderId;
     if (odd?.record !== undefined && (odd.isOfOneOrder !== true || this.#oddOne === externalOrderId))
-      return odd.record(record, olderRecord(preOrder, record, merchantId), this.#turn(externalOrderId));
+      return odd.record(record, olderRecord(preOrder, record), this.#turn(externalOrderId));
     const wasCompleted = this.#shownCompleted.has(externalOrderId);
     const moment = { wasCompleted, otherHash: this.#shownHash, otherOrderId: this.#shownId };
     this.#noteShown(record);
@@ -111,18 +110,19 @@ export class Orders {
   }
 
   #make(externalOrderId: string, fields: SandboxPreOrder['fields'], asset: string): SandboxPreOrder {
-    const chosen = this.#chosenScenario(externalOrderId);
-    const number = (this.#options.firstNumber ?? 1) + this.#byId.size + this.#strays.size;
+    const { clock, random, rejected = 0, speed = 1, merchantId = 'merchant-1', firstNumber = 1 } = this.#options;
+    const number = firstNumber + this.#byId.size + this.#strays.size;
+    const drawn = () => (random() < rejected ? SCENARIOS.rejected : SCENARIOS.completed);
     return {
       id: `pre-${number}`,
       number,
-      createdAt: this.#options.clock.now(),
+      createdAt: clock.now(),
       externalOrderId,
       fields: { ...fields, exchangeType: exchangeTypeOf(fields['currencyPair'] as Pair) },
       asset,
-      scenario:
-        chosen ?? (this.#options.random() < (this.#options.rejected ?? 0) ? SCENARIOS.rejected : SCENARIOS.completed),
-      speed: this.#options.speed ?? 1,
+      scenario: this.#chosenScenario(externalOrderId) ?? drawn(),
+      speed,
+      merchantId,
     };
   }
 

@@ -180,8 +180,10 @@ export class EndpointDelivery {
       }
       // When the endpoint is tried again, the events of other accounts come first.
       const { account } = delivery.key;
-      if (this.accounts.get(account) === delivery && this.accounts.delete(account))
+      if (this.accounts.get(account) === delivery) {
+        this.accounts.delete(account);
         this.accounts.set(account, delivery);
+      }
       this.condition.failed(cause, retryAfterMs);
       return outcome;
     });
