@@ -114,7 +114,10 @@ export function errorIn({ status, retryAfter, body }: Answer, isRead: boolean): 
   });
 }
 
-type Problem = Readonly<{ error?: Pick<RequestError, 'kind' | 'message' | 'reason' | 'code'>; owner?: string }>;
+interface Problem {
+  readonly error?: Pick<RequestError, 'kind' | 'message'> & Partial<Pick<RequestError, 'reason' | 'code'>>;
+  readonly owner?: string;
+}
 
 export function problemIn(body: string): Problem {
   try {
