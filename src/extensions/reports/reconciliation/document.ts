@@ -1,5 +1,5 @@
 import type { Tolerance } from '../../../base/decimal.ts';
-import { accountFact, periodFacts, type PeriodScope, accountColumns } from '../../documents/sections.ts';
+import { accountFact, periodFacts, type ReportScope, accountColumns } from '../../documents/sections.ts';
 import type { Column, Fact, ReportDocument, Section } from '../../documents/document.ts';
 import { findingsSection, disputedOrdersSection, uncheckedOrdersSection, uncheckedSection } from './findings.ts';
 import type { ReconciliationSettings } from './judge.ts';
@@ -8,7 +8,7 @@ import { dayOf } from './rows.ts';
 import { DAY_COLUMNS, PAIR_COLUMNS } from './totals.ts';
 import { cardsOf, EMPTY, problemsOf, rowsOf, verdictOf, type Problem, type Reconciled } from './verdict.ts';
 
-export interface ReconciliationScope extends PeriodScope {
+export interface ReconciliationScope extends ReportScope {
   readonly asOf: string;
   readonly settings: ReconciliationSettings;
   readonly isWhole?: boolean | undefined;
@@ -39,11 +39,7 @@ const RULE =
 const IGNORED = 'Classes of findings that are left out (reconcile.ignore)';
 const BY_COMPLETION = 'An order without a readable completion date is in no period.';
 
-export interface ReconciliationReport {
-  readonly document: ReportDocument;
-  readonly isClean: boolean;
-  readonly isEmpty: boolean;
-}
+export type ReconciliationReport = { readonly document: ReportDocument; readonly isClean: boolean };
 
 export function reconciliationDocument(scope: ReconciliationScope, reconciled: Reconciled): ReconciliationReport {
   const { totals, charts, supplements } = reconciled;
@@ -62,7 +58,7 @@ export function reconciliationDocument(scope: ReconciliationScope, reconciled: R
       .filter(({ kind }) => kind !== 'spans' || scope.isWhole === true),
     isWhole: scope.isWhole,
   };
-  return { document, isClean: problems.length === 0, isEmpty };
+  return { document, isClean: problems.length === 0 };
 }
 
 function periodOf({ from, to, asOf }: ReconciliationScope): readonly string[] {

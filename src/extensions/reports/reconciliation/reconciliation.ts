@@ -1,7 +1,7 @@
 import type { Clock } from '../../../base/clock.ts';
 import type { AmountSettings } from '../../../base/decimal.ts';
 import { sumOf } from '../../../base/words.ts';
-import type { PeriodScope } from '../../documents/sections.ts';
+import type { ReportScope } from '../../documents/sections.ts';
 import { reconciliationDocument, type ReconciliationScope } from './document.ts';
 import { ReconciliationCharts } from './charts.ts';
 import { derivedFinding, knownFinding, uncheckedOrder, wantsPerson, type ReportFinding } from './findings.ts';
@@ -18,7 +18,7 @@ import type { Query } from '../../../store/dialect.ts';
 import type { LedgerTables } from '../tables/ledger.ts';
 import { ReportTables } from '../tables/report.ts';
 
-interface ReconciliationRequest extends PeriodScope {
+interface ReconciliationRequest extends ReportScope {
   readonly asOf?: string | undefined;
   readonly settings: ReconciliationSettings;
   readonly isWhole?: boolean | undefined;

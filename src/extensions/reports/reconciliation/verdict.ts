@@ -9,7 +9,8 @@ import { UNCHECKED, UNCHECKED_REASONS } from './judge.ts';
 import { byCurrency, sumOf as moneyOf } from './money.ts';
 import { amountsText } from './rows.ts';
 import type { ReconciliationTotals } from './totals.ts';
-import { counted, cut, emptyReason } from '../../documents/words.ts';
+import { emptyVerdict } from '../../documents/sections.ts';
+import { counted, cut, partsOf } from '../../documents/words.ts';
 
 export interface Problem {
   /** A text for programs. Scripts may look for this text, so it must not change. */
@@ -94,7 +95,7 @@ function decidedText(findings: number): string {
   return ` Of these, ${counted(findings, 'is about an order', 'are about orders')} that a person has decided about, and only ${findings === 1 ? 'needs' : 'need'} to be acknowledged.`;
 }
 
-export const EMPTY: Problem = { because: 'no orders in the period', reason: emptyReason('order'), tone: 'warning' };
+export const EMPTY: Problem = { because: 'no orders in the period', reason: '', tone: 'warning' };
 
 export function rowsOf(others: Reconciled['otherAccounts']): number {
   return sumOf(others, ({ rows }) => rows);
@@ -135,7 +136,7 @@ export function verdictOf(reconciled: Reconciled, problems: readonly Problem[]):
   const { totals, tables } = reconciled;
   const { orders, checked, infos, acknowledged } = totals.counts();
   if (problems.length === 0 && orders === 0) return { tone: 'neutral', text: 'Nothing to reconcile', reasons: [] };
-  if (problems.includes(EMPTY)) return { tone: 'warning', text: 'Nothing to reconcile', reasons: [EMPTY.reason] };
+  if (problems.includes(EMPTY)) return emptyVerdict('order', 'Nothing to reconcile');
   if (problems.length === 0) {
     const listed = infos + acknowledged;
     const reasons = [
@@ -210,11 +211,6 @@ export function cardsOf({ totals, tables }: Reconciled): readonly Card[] {
       section: 'findings',
     },
   ];
-}
-
-function partsOf(counts: Readonly<Record<string, number>>): string {
-  const parts = Object.entries(counts).filter(([, count]) => count > 0);
-  return parts.map(([name, count]) => `${count} ${name}`).join(', ');
 }
 
 function differencesOf(totals: ReconciliationTotals) {
