@@ -2,12 +2,12 @@ import { EVENT_TYPES } from '../../feed/event.ts';
 import { pasteFolder } from '../../../base/invocation.ts';
 import { pageHead } from '../../documents/html.ts';
 import { ageOf, cutText, escapeText, proseText, timeText } from '../../documents/html/cells.ts';
-import { RANGES, type DashboardFacts, type ProgramFacts } from './facts.ts';
 import { eventsText } from './front/events.ts';
 import { flowText, moneyText, statesText } from './front/orders.ts';
 import { problemsText, problemsTitle, titleOf, verdictSection } from './front/problems.ts';
 import { partsText } from './front/running.ts';
 import { accountPath, badge } from './markup.ts';
+import { RANGES, type DashboardFacts } from './read-facts.ts';
 
 /** The sections below the verdict. The script of the page updates each by its id. A section without text is hidden. */
 const SECTIONS: readonly {
@@ -33,7 +33,7 @@ export interface Frame {
   readonly title: string;
   readonly account: string | undefined;
   readonly accounts: readonly string[];
-  readonly program: ProgramFacts;
+  readonly program: DashboardFacts['program'];
   readonly at: string;
   readonly query?: string | undefined;
   readonly reloadSeconds?: number;

@@ -9,7 +9,6 @@ import { findingsText } from './lists/findings.ts';
 import { orderText } from './lists/order.ts';
 import { ordersText } from './lists/orders.ts';
 import { accountIn, oneAccountIn, queryOf } from './lists/query.ts';
-import { RANGES, type RangeName } from './facts.ts';
 import { dashboardPage, framed, messagePage, type Frame } from './page.ts';
 import { DASHBOARD_STYLE } from './style.ts';
 import { readHolds } from '../../../store/tables/account-holds.ts';
@@ -17,15 +16,15 @@ import { feedHead } from '../../feed/tables/events.ts';
 import { EventStreams } from '../../feed/stream.ts';
 import type { OpsPages } from '../ops/readings.ts';
 import { addActions, Refused } from './actions.ts';
-import { DashboardReader, programFacts } from './read-facts.ts';
+import { dashboardReader, programFacts, RANGES, type RangeName } from './read-facts.ts';
 
 const HTML = 'text/html; charset=utf-8';
 
 type Pages = { readonly deps: OpsPages; readonly accounts: readonly string[]; readonly token: string | undefined };
 
 export function addDashboard(server: FastifyInstance, deps: OpsPages, stopping: AbortSignal): void {
-  const reader = new DashboardReader(deps);
-  const { accounts } = reader;
+  const read = dashboardReader(deps);
+  const accounts = deps.config.accounts.map(({ name }) => name);
   // Each form of this process has this token, which a page of another site cannot read.
   const token = healthSettings.of(deps.config).ops.actions === 'on' ? randomBytes(32).toString('base64url') : undefined;
   const pages: Pages = { deps, accounts, token };
@@ -37,7 +36,7 @@ export function addDashboard(server: FastifyInstance, deps: OpsPages, stopping: 
     const account = accountIn(query, accounts);
     const { range = '24h' } = query;
     const shown = Object.hasOwn(RANGES, range) ? (range as RangeName) : '24h';
-    const facts = await reader.read(account, shown).catch((error: unknown) => {
+    const facts = await read(account, shown).catch((error: unknown) => {
       deps.log.warn({ cause: messageOf(error) }, 'the dashboard cannot be read');
       const unread = 'The database cannot be read: the log of the daemon says why.';
       throw new Refused(503, deps.store.writer.failure?.message ?? unread);

@@ -33,8 +33,8 @@ export function startMetrics(sources: OpsPages): Metrics {
   const text = shared(clock, async () => {
     const gauges = new Gauges();
     gauges.set('order_sync_build_info', 1, { version, node: process.version });
-    const { value: overview = null } = await readings.overview();
-    const { value: disk } = await readings.disk();
+    const { overview } = await readings.overview();
+    const disk = await readings.disk();
     const reading = readingOf(sources, undefined, overview);
     setGauges(gauges, { now: clock.now(), owned: accounts.names, labelOf, reading, disk });
     for (const percentile of PERCENTILES) {

@@ -12,15 +12,14 @@ import { askedOf, lookupFacts, type Activities, type Activity } from '../activit
 const MOST_ACCOUNTS = 100;
 
 export interface ReadingSources {
-  readonly config: Pick<Config, 'database' | 'file' | 'accounts' | 'exchange'>;
-  readonly store: Pick<Store, 'writer' | 'migrations'>;
-  readonly clock: Pick<Clock, 'now' | 'databaseAheadMs'>;
-  readonly activities: Pick<Activities, 'all' | 'find' | 'lease'>;
+  readonly config: Config;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly activities: Activities;
   readonly accounts: { readonly names: readonly string[] };
 }
 
 export interface StatusSources extends ReadingSources {
-  readonly store: Pick<Store, 'db' | 'address' | 'writer' | 'migrations'>;
   readonly process: Pick<DaemonStatus, 'pid' | 'version' | 'startedAt'>;
   readonly ops: { readonly failure?: string | undefined };
 }
@@ -106,22 +105,13 @@ function liveStatus(activity: Activity, now: Date, isOwned: boolean): LiveStatus
     account,
     isDriven: isDriven(activity),
     inFlight,
-    answeredAt: textOf(answeredAt),
+    answeredAt,
     isTrusted: live?.accountLease.isTrusted() ?? true,
     ...(isOwned && unwritten !== undefined && { unwritten }),
     ...(untried !== undefined && { keyUntriedSince: untried.toISOString() }),
     overdue: activity.overdue?.orders ?? 0,
     keptBack: activity.keptBack(now),
     breakers: live === undefined ? null : { create: breakerOf('create'), lookup: breakerOf('lookup') },
-    passes: [...passes].map(([pass, { wantedSince, runningSince, goodAt }]) => ({
-      pass,
-      wantedSince: textOf(wantedSince),
-      runningSince: textOf(runningSince),
-      goodAt: textOf(goodAt),
-    })),
+    passes: [...passes].map(([pass, times]) => ({ pass, ...times })),
   };
-}
-
-function textOf(time: Date | undefined): string | null {
-  return time?.toISOString() ?? null;
 }

@@ -1,7 +1,7 @@
 import { type FeedEvent } from '../../../feed/event.ts';
 import { toneOf } from '../../../documents/document.ts';
 import { cutText, escapeText, momentText, proseText } from '../../../documents/html/cells.ts';
-import type { DashboardFacts } from '../facts.ts';
+import type { DashboardFacts } from '../read-facts.ts';
 import { badge, empty, orderLink } from '../markup.ts';
 import { counted } from '../../../documents/words.ts';
 

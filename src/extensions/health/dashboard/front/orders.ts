@@ -4,9 +4,14 @@ import { HALF_SIZES } from '../../../documents/chart/svg.ts';
 import type { Column, ColumnChart, Row } from '../../../documents/document.ts';
 import { commandText, ageOf, escapeText, proseText } from '../../../documents/html/cells.ts';
 import { sumOf, withCommas } from '../../../../base/words.ts';
-import { NOT_IN_SUMS, OUTCOME_COLUMNS, sumOf as sumsOf } from '../../../reports/reconciliation/money.ts';
+import {
+  NOT_IN_SUMS,
+  OUTCOME_COLUMNS,
+  sumOf as sumsOf,
+  type MoneyGroup,
+} from '../../../reports/reconciliation/money.ts';
 import type { Overview } from '../../status/status.ts';
-import { MOVES, RANGES, type ActivityFacts, type DashboardFacts, type RangeName } from '../facts.ts';
+import { RANGES, type DashboardFacts, type RangeName } from '../read-facts.ts';
 import { count, empty, link, listPath, note, table } from '../markup.ts';
 import { counted } from '../../../documents/words.ts';
 
@@ -87,9 +92,9 @@ export function flowText(facts: DashboardFacts): string {
     title: `Orders per ${step}`,
     text: 'Times are UTC. The last step is not over yet.',
     steps: starts.map((start) => stepName(start, range)),
-    series: MOVES.map((name) => ({ name, look: { tone: TONES[name] } })),
+    series: Object.entries(TONES).map(([name, tone]) => ({ name, look: { tone } })),
     isBeside: true,
-    panels: [{ unit: `orders per ${step}`, values: MOVES.map((name) => moves[name]) }],
+    panels: [{ unit: `orders per ${step}`, values: [moves.inserted, moves.accepted, moves.final] }],
   };
   return `${lead}${figureText(chart, 0, HALF_SIZES)}${cutNote(movesSince)}`;
 }
@@ -149,7 +154,7 @@ export function moneyText({ activity, account }: DashboardFacts): string {
   return `${table('Amounts', columns, rows.slice(0, MOST_ROWS))}${more}${hint}${cutNote(moneySince)}`;
 }
 
-function moneyRows(money: ActivityFacts['money']): readonly Row[] {
+function moneyRows(money: readonly MoneyGroup[]): readonly Row[] {
   const groups = Map.groupBy(money, ({ pair, position }) => JSON.stringify([pair, position]));
   const rows = [...groups.values()].map((same) => {
     const { pair = '', currency = null, position } = same[0] ?? {};

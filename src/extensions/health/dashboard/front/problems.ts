@@ -2,11 +2,11 @@ import { findingClass } from '../../../../findings/rules/classes.ts';
 import { pasteable } from '../../../../base/invocation.ts';
 import { capitalized } from '../../../../base/words.ts';
 import { commandText, escapeText, figure, icon, momentText, proseText } from '../../../documents/html/cells.ts';
-import type { DashboardFacts, Stake, Trouble } from '../facts.ts';
+import type { DashboardFacts } from '../read-facts.ts';
 import type { Concerned } from '../../tables/at-stake.ts';
 import { HINTS, wellText } from '../../status/problems.ts';
 import { count, link, listPath, orderPath } from '../markup.ts';
-import { STATES } from './troubles.ts';
+import { STATES, type Stake, type Trouble } from './troubles.ts';
 import { counted } from '../../../documents/words.ts';
 
 const MOST_SHOWN = 5;
