@@ -14,7 +14,7 @@ import { configOptions, plainConfig } from '../../../cli/shared/options.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
 import { settingsProblems } from '../../../accounts/problem.ts';
 import { rightSettings } from '../../setup/config.ts';
-import { askDaemon } from '../status/ask.ts';
+import { askDaemon } from '../status/command.ts';
 import { checkAccounts, checkClock, checkDatabase } from './database.ts';
 import {
   checkAddress,

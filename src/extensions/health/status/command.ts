@@ -2,18 +2,18 @@ import type { Command } from 'commander';
 import { systemClock } from '../../../base/clock.ts';
 import { keyPlaceByAccount, type Config } from '../../../settings/config.ts';
 import type { Status } from './status.ts';
-import { statusText } from './text.ts';
-import { watchText } from './watch.ts';
+import { statusText, watchText } from './text.ts';
 import { judgeStatus, type StatusEnd } from './problems.ts';
 import { accountOrAll } from '../../../cli/shared/account.ts';
 import { CommandError, EXIT, explainError, stopSignal } from '../../../cli/shared/exit.ts';
 import { webhooksSettings } from '../../webhooks/settings.ts';
 import { show } from '../../documents/commands/print.ts';
-import { addUrlOption, DAEMON_SHOWN, plainConfig } from '../../../cli/shared/options.ts';
+import { addUrlOption, DAEMON_SHOWN, plainConfig, urlsOf } from '../../../cli/shared/options.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
 import { isPassing } from '../../../store/errors.ts';
 import type { Store } from '../../../store/port.ts';
-import { askDaemon } from './ask.ts';
+import { readFromDaemon } from '../../api/asking/ask.ts';
+import { STATUS } from '../../api/addresses.ts';
 import { terminalLine } from '../../../cli/shared/progress.ts';
 
 const HELP = `
@@ -85,6 +85,13 @@ async function watchStatus(read: () => Promise<Status>, isJson: boolean) {
     await clock.sleep(WATCH_MS, stop).catch(() => undefined);
   }
   draw?.done();
+}
+
+/** Asks the daemon of an account, or that of the first account about all. Returns undefined if no daemon answers. */
+export async function askDaemon(command: Command, config: Config, account: string | undefined) {
+  const status = (await readFromDaemon(command, config, STATUS, account)) as Status | undefined;
+  const keyPlaceOf = urlsOf(command) === undefined ? keyPlaceByAccount(config) : undefined;
+  return status && { ...status, keyPlaceOf };
 }
 
 async function readAlone(command: Command): Promise<Status> {

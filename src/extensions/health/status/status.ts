@@ -165,17 +165,16 @@ export interface Overview extends Immutable<z.infer<typeof overview>> {
   readonly newest: readonly FeedEvent[];
 }
 
-const ahead = z
-  .number()
-  .nullable()
-  .describe('How far the clock of PostgreSQL is ahead of that of the machine, in ms; null for a file.');
 export const statusSchema = z.looseObject({
   asOf: time,
   database: z.string(),
   daemon,
   driver: z.null(),
   olderState: z.null(),
-  databaseAheadMs: ahead,
+  databaseAheadMs: z
+    .number()
+    .nullable()
+    .describe('How far the clock of PostgreSQL is ahead of that of the machine, in ms; null for a file.'),
   overview: overview.loose(),
 });
 
