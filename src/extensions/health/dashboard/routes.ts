@@ -8,7 +8,7 @@ import { pauseForms } from './forms.ts';
 import { findingsText } from './lists/findings.ts';
 import { orderText } from './lists/order.ts';
 import { ordersText } from './lists/orders.ts';
-import { accountIn, oneAccountIn, queryOf } from './lists/query.ts';
+import { accountIn, oneAccountIn, queryOf } from './lists/list.ts';
 import { dashboardPage, framed, messagePage, type Frame } from './page.ts';
 import { DASHBOARD_STYLE } from './style.ts';
 import { readHolds } from '../../../store/tables/account-holds.ts';
@@ -34,13 +34,14 @@ export function addDashboard(server: FastifyInstance, deps: OpsPages, stopping: 
   addPage('/', async (request) => {
     const query = queryOf(request);
     const account = accountIn(query, accounts);
-    const { range = '24h' } = query;
-    const shown = Object.hasOwn(RANGES, range) ? (range as RangeName) : '24h';
-    const facts = await read(account, shown).catch((error: unknown) => {
-      deps.log.warn({ cause: messageOf(error) }, 'the dashboard cannot be read');
-      const unread = 'The database cannot be read: the log of the daemon says why.';
-      throw new Refused(503, deps.store.writer.failure?.message ?? unread);
-    });
+    const { range = '' } = query;
+    const facts = await read(account, Object.hasOwn(RANGES, range) ? (range as RangeName) : '24h').catch(
+      (error: unknown) => {
+        deps.log.warn({ cause: messageOf(error) }, 'the dashboard cannot be read');
+        const unread = 'The database cannot be read: the log of the daemon says why.';
+        throw new Refused(503, deps.store.writer.failure?.message ?? unread);
+      },
+    );
     return dashboardPage(facts, token !== undefined);
   });
   const addList = (path: string, title: string, write: typeof ordersText) =>

@@ -28,7 +28,7 @@ import {
 } from './machine.ts';
 import { exitCodeOf, fault, ofProblem, ok, runCheck, warning, type Check, type CheckResult } from './check.ts';
 import { bundledDaemon, bundledEvent, bundledOverview, bundledSetting, type Pseudonym } from '../status/bundle.ts';
-import { readOverview } from '../tables/overview.ts';
+import { overviewFor } from '../tables/overview.ts';
 import { withStore } from '../../../cli/shared/store.ts';
 import { newestEvents } from '../../feed/tables/events.ts';
 import { configSources } from '../../setup/sources.ts';
@@ -213,10 +213,8 @@ async function contentOf(command: Command, pseudonym: Pseudonym): Promise<object
     const config = await plainConfig(command);
     const settings = configSources(await configOptions(command)).map((one) => bundledSetting(one, pseudonym));
     const daemon = (await askDaemon(command, config, undefined))?.daemon ?? null;
-    const { webhooks } = webhooksSettings.of(config);
     const content = async ({ db }: Store) => {
-      const query = { account: undefined, ...webhooks, drivenAccounts: config.accounts, now: systemClock().now() };
-      const overview = await readOverview(db, query);
+      const overview = await overviewFor(db, config, undefined, systemClock().now());
       const events = await newestEvents(db, undefined, NEWEST_EVENTS);
       return {
         database: config.database.kind,

@@ -6,7 +6,6 @@ import { statusText, watchText } from './text.ts';
 import { judgeStatus, type StatusEnd } from './problems.ts';
 import { accountOrAll } from '../../../cli/shared/account.ts';
 import { CommandError, EXIT, explainError, stopSignal } from '../../../cli/shared/exit.ts';
-import { webhooksSettings } from '../../webhooks/settings.ts';
 import { show } from '../../documents/commands/print.ts';
 import { addUrlOption, DAEMON_SHOWN, plainConfig, urlsOf } from '../../../cli/shared/options.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
@@ -96,12 +95,11 @@ export async function askDaemon(command: Command, config: Config, account: strin
 
 async function readAlone(command: Command): Promise<Status> {
   const { withAccounts } = await import('../../../cli/shared/store.ts');
-  const { readOverview } = await import('../tables/overview.ts');
+  const { overviewFor } = await import('../tables/overview.ts');
   const read = async (store: Store, account: string | undefined, config: Config): Promise<Status> => {
-    const { endpoints } = webhooksSettings.of(config).webhooks;
     const clock = systemClock();
     const now = clock.now();
-    const overview = await readOverview(store.db, { account, endpoints, drivenAccounts: config.accounts, now });
+    const overview = await overviewFor(store.db, config, account, now);
     const accounts = (account === undefined ? config.accounts.map(({ name }) => name) : [account]).slice(0, MOST_MARKS);
     const olderState = await olderStateOf(store, accounts);
     const driver = (await store.driverOf(accounts))?.name ?? null;

@@ -2,10 +2,9 @@ import { viewOf } from '../../../accounts/rules/restraints.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { keyPlaceByAccount, type Config } from '../../../settings/config.ts';
 import { settingsFile } from '../../../settings/layers.ts';
-import { webhooksSettings } from '../../webhooks/settings.ts';
 import type { BreakerLane } from '../../../exchange/transport/breaker.ts';
 import type { Overview, DaemonStatus, LiveStatus, Reading, Status } from './status.ts';
-import { readOverview } from '../tables/overview.ts';
+import { overviewFor } from '../tables/overview.ts';
 import type { Store } from '../../../store/port.ts';
 import { askedOf, lookupFacts, type Activities, type Activity } from '../activity.ts';
 
@@ -26,9 +25,7 @@ export interface StatusSources extends ReadingSources {
 
 export async function readStatus(sources: StatusSources, account: string | undefined): Promise<Status> {
   const { store, clock, config, activities, accounts, process, ops } = sources;
-  const { webhooks } = webhooksSettings.of(config);
-  const query = { account, ...webhooks, drivenAccounts: config.accounts, now: clock.now() };
-  const overview = await readOverview(store.db, query);
+  const overview = await overviewFor(store.db, config, account, clock.now());
   const reading = readingOf(sources, account, overview);
   return {
     ...reading,

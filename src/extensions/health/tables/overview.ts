@@ -13,6 +13,8 @@ import { hasDecision } from '../../../store/tables/decided-findings.ts';
 import { newestEvents } from '../../feed/tables/events.ts';
 import type { Database } from '../../../store/port.ts';
 import { compileFor } from '../../../store/statement.ts';
+import type { Config } from '../../../settings/config.ts';
+import { webhooksSettings } from '../../webhooks/settings.ts';
 import { readWebhooks } from '../../webhooks/tables/endpoints.ts';
 import { storedHolds } from '../../reports/tables/story.ts';
 import { countOfOthers } from '../../operate/tables/listed-orders.ts';
@@ -26,6 +28,12 @@ interface OverviewQuery {
   readonly endpoints: readonly { readonly name: string }[];
   readonly now: Date;
   readonly drivenAccounts?: readonly { readonly name: string }[];
+}
+
+/** As `readOverview`, with the receivers and the accounts of the settings. */
+export async function overviewFor(db: Database, config: Config, account: string | undefined, now: Date) {
+  const { endpoints } = webhooksSettings.of(config).webhooks;
+  return await readOverview(db, { account, endpoints, drivenAccounts: config.accounts, now });
 }
 
 export async function readOverview(db: Database, query: OverviewQuery): Promise<Overview> {

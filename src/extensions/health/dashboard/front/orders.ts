@@ -12,7 +12,8 @@ import {
 } from '../../../reports/reconciliation/money.ts';
 import type { Overview } from '../../status/status.ts';
 import { RANGES, type DashboardFacts, type RangeName } from '../read-facts.ts';
-import { count, empty, link, listPath, note, table } from '../markup.ts';
+import { count, link, listPath, pathTo, table } from '../markup.ts';
+import { paragraph } from '../../../documents/html.ts';
 import { counted } from '../../../documents/words.ts';
 
 const MEANINGS: Readonly<Record<OrderState, string>> = {
@@ -48,7 +49,7 @@ export function statesText({ overview, account, at }: DashboardFacts): string {
   const list = listPath('/findings', account, { severity: 'info', status: 'open' });
   const open = link(list, `${count(infos)} open ${infos === 1 ? 'finding' : 'findings'}`);
   const explained = infos === 0 ? '' : `<p class="note">${open} of severity info: no action is needed.</p>\n`;
-  if (states.length === 0) return `${empty('There are no orders yet.')}${explained}`;
+  if (states.length === 0) return `${paragraph('panel empty', 'There are no orders yet.')}${explained}`;
   return `<div class="panel states">${stripText(states, orders, pathOf)}<ul>\n${items.join('')}</ul></div>\n${explained}`;
 }
 
@@ -70,16 +71,15 @@ const TONES = { inserted: 'neutral', accepted: 'info', final: 'good' } as const;
 
 function rangesText({ account, range }: DashboardFacts): string {
   const links = (Object.keys(RANGES) as RangeName[]).map((name) => {
-    const query = new URLSearchParams({ account: account ?? 'all', range: name }).toString();
-    const isShown = name === range ? ' aria-current="true"' : '';
-    return `<a href="${escapeText(`/?${query}`)}"${isShown}>${RANGES[name].label}</a>`;
+    const path = escapeText(pathTo('/', { account: account ?? 'all', range: name }));
+    return `<a href="${path}"${name === range ? ' aria-current="true"' : ''}>${RANGES[name].label}</a>`;
   });
   return `<nav class="ranges" aria-label="Period">${links.join('')}</nav>\n`;
 }
 
 export function flowText(facts: DashboardFacts): string {
   const { activity, range, account } = facts;
-  if (activity === null) return empty('Choose an account to see its orders over time.');
+  if (activity === null) return paragraph('panel empty', 'Choose an account to see its orders over time.');
   const { starts, moves, movesSince } = activity;
   const { step } = RANGES[range];
   const inserted = sumOf(moves.inserted, (orders) => orders);
@@ -107,7 +107,10 @@ function stepName(start: string, range: RangeName): string | null {
 
 function cutNote(since: string | null): string {
   if (since === null) return '';
-  return note(`There are too many orders to count them all: only those since ${shortTime(since)} UTC are counted.`);
+  return paragraph(
+    'note',
+    `There are too many orders to count them all: only those since ${shortTime(since)} UTC are counted.`,
+  );
 }
 
 function shortTime(at: string): string {
@@ -135,9 +138,9 @@ const UNCLASSIFIED =
   'Unclassified: the setting follow.succeededStatuses does not say which statuses mean that an order paid.';
 
 export function moneyText({ activity, account }: DashboardFacts): string {
-  if (activity === null) return empty('Choose an account to see its amounts.');
+  if (activity === null) return paragraph('panel empty', 'Choose an account to see its amounts.');
   const { money, moneySince, starts } = activity;
-  if (money.length === 0) return empty('No order was inserted in this period.');
+  if (money.length === 0) return paragraph('panel empty', 'No order was inserted in this period.');
   const rows = moneyRows(money);
   const since = moneySince ?? starts[0] ?? '';
   const isShown = ({ key, kind }: Column) => kind === 'text' || rows.some((row) => Number(row[key]) !== 0);
@@ -150,7 +153,7 @@ export function moneyText({ activity, account }: DashboardFacts): string {
   const left = rows.length - MOST_ROWS;
   const more =
     left > 0 ? `<p class="note">${counted(left, 'more pair')}: ${commandText('order-sync report summary')}</p>\n` : '';
-  const hint = columns.some(({ key }) => key === 'outcome_unknown') ? note(UNCLASSIFIED) : '';
+  const hint = columns.some(({ key }) => key === 'outcome_unknown') ? paragraph('note', UNCLASSIFIED) : '';
   return `${table('Amounts', columns, rows.slice(0, MOST_ROWS))}${more}${hint}${cutNote(moneySince)}`;
 }
 

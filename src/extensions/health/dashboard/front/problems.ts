@@ -3,7 +3,7 @@ import { pasteable } from '../../../../base/invocation.ts';
 import { capitalized } from '../../../../base/words.ts';
 import { commandText, escapeText, figure, icon, momentText, proseText } from '../../../documents/html/cells.ts';
 import type { DashboardFacts } from '../read-facts.ts';
-import type { Concerned } from '../../tables/at-stake.ts';
+import type { Concerned } from '../../tables/sums.ts';
 import { HINTS, wellText } from '../../status/problems.ts';
 import { count, link, listPath, orderPath } from '../markup.ts';
 import { STATES, type Stake, type Trouble } from './troubles.ts';

@@ -2,7 +2,7 @@ import { countedProblems, problem, type Problem, type ProblemCode } from '../../
 import type { OrderState } from '../../../../orders/rules/states.ts';
 import { sumOf } from '../../../../base/words.ts';
 import type { Overview } from '../../status/status.ts';
-import type { Concerned } from '../../tables/at-stake.ts';
+import type { Concerned } from '../../tables/sums.ts';
 
 export const STATES: Partial<Record<ProblemCode, OrderState>> = {
   held: 'held',
