@@ -13,6 +13,7 @@ import { hasDecision } from '../../../store/tables/decided-findings.ts';
 import { newestEvents } from '../../feed/tables/events.ts';
 import type { Database } from '../../../store/port.ts';
 import { compileFor } from '../../../store/statement.ts';
+import { sumOf } from '../../../base/words.ts';
 import type { Config } from '../../../settings/config.ts';
 import { webhooksSettings } from '../../webhooks/settings.ts';
 import { readWebhooks } from '../../webhooks/tables/endpoints.ts';
@@ -39,7 +40,7 @@ export async function overviewFor(db: Database, config: Config, account: string 
 export async function readOverview(db: Database, query: OverviewQuery): Promise<Overview> {
   const { account, endpoints, now, drivenAccounts } = query;
   const { accounts, more } = await readCounts(db, account);
-  const orders = sumOf(accounts, 'orders');
+  const orders = sumsOf(accounts, 'orders');
   const newest = await newestEvents(db, account, NEWEST);
   const holds = storedHolds(account).select('account').orderBy('account').orderBy('kind').limit(MOST_HOLDS);
   return {
@@ -69,7 +70,7 @@ function having(accounts: readonly AccountCounts[], states: readonly OrderState[
 }
 
 function openFindings(accounts: readonly AccountCounts[], judged: Judged): readonly OpenFindings[] {
-  return Object.entries(sumOf(accounts, 'findings'))
+  return Object.entries(sumsOf(accounts, 'findings'))
     .map(([name, open]): OpenFindings => {
       return { class: name, severity: severityOf(name) ?? 'warning', open, ...judged.get(name) };
     })
@@ -106,11 +107,14 @@ const MOST_COUNTED = 100_000;
 
 /** Most counts are kept with the events. Pending and invalid orders are counted now: merchants may delete these. */
 async function readCounts(db: Database, account: string | undefined) {
-  const heads = await readHeads(db, account);
+  let query = db.selectFrom('event_heads').select(['account', 'counts']);
+  if (account !== undefined) query = query.where('account', '=', account);
+  const heads = (await query.execute()).map((head) => ({ account: head.account, ...countsOf(head.counts) }));
   const pending = await countPending(db, account);
   // Becoming invalid is an event, so an account without invalid orders in its head is not read.
   const withInvalid = heads.filter(({ orders }) => (orders['invalid'] ?? 0) > 0).map((head) => head.account);
   const invalid = await countInvalid(db, withInvalid);
+  const isFull = (found: Counted) => sumOf([...found.values()], (orders) => orders) >= MOST_COUNTED;
   const known = new Map(heads.map((head) => [head.account, head]));
   const names = new Set([...known.keys(), ...pending.keys()]);
   const accounts = [...names].toSorted().map((name): AccountCounts => {
@@ -118,21 +122,17 @@ async function readCounts(db: Database, account: string | undefined) {
     const all = { ...orders, pending: pending.get(name) ?? 0, invalid: invalid.get(name) ?? 0 };
     return { account: name, orders: positive(all), findings: positive(findings) };
   });
-  const more = [...(isFull(pending) ? (['pending'] as const) : []), ...(isFull(invalid) ? (['invalid'] as const) : [])];
+  const more = Object.entries({ pending, invalid }).flatMap(([state, found]) =>
+    isFull(found) ? (state as OrderState) : [],
+  );
   return { accounts, more };
 }
 
-function sumOf(accounts: readonly AccountCounts[], what: 'orders' | 'findings'): Readonly<Record<string, number>> {
+function sumsOf(accounts: readonly AccountCounts[], what: 'orders' | 'findings'): Readonly<Record<string, number>> {
   const sums: Record<string, number> = {};
   for (const counts of accounts)
     for (const [name, count] of Object.entries(counts[what])) sums[name] = (sums[name] ?? 0) + count;
   return sums;
-}
-
-async function readHeads(db: Database, account: string | undefined) {
-  const heads = db.selectFrom('event_heads').select(['account', 'counts']);
-  const rows = await (account === undefined ? heads : heads.where('account', '=', account)).execute();
-  return rows.map((row) => ({ account: row.account, ...countsOf(row.counts) }));
 }
 
 type Counted = ReadonlyMap<string, number>;
@@ -156,10 +156,6 @@ export async function countBy(db: Database, column: string, rows: RawBuilder<unk
   const counts = sql<{ name: string; orders: number }>`
     select ${sql.ref(column)} as name, count(*) as orders from (${rows}) as found group by ${sql.ref(column)}`;
   return new Map((await counts.execute(db)).rows.map(({ name, orders }) => [name, orders]));
-}
-
-function isFull(found: Counted): boolean {
-  return [...found.values()].reduce((all, one) => all + one, 0) >= MOST_COUNTED;
 }
 
 /** Leaves out counts of 0 and below, which may come from states that another program wrote without an event. */
