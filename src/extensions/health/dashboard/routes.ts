@@ -79,10 +79,8 @@ function answerRefusals(server: FastifyInstance, pages: Pages): void {
   server.setErrorHandler((error, _request, reply) => {
     if (!(error instanceof Refused)) throw error;
     const { httpStatus, message, advice } = error;
-    return reply
-      .code(httpStatus)
-      .type(HTML)
-      .send(messagePage(frameOf(pages, message), message, advice));
+    void reply.code(httpStatus).type(HTML);
+    return reply.send(messagePage(frameOf(pages, message), message, advice));
   });
   server.setNotFoundHandler((request, reply) => {
     void reply.code(404);

@@ -18,7 +18,6 @@ import { countOfOthers } from '../../operate/tables/listed-orders.ts';
 
 /** A larger file takes too long to be checked here. */
 const MOST_CHECKED_BYTES = 256 * 1_024 ** 2;
-const MOST_ACCOUNTS = 100;
 /** The same limit as that of the finding CLOCK_SKEW, in ms. */
 const SKEW_MS = 5 * 60_000;
 
@@ -46,7 +45,7 @@ function soundness(database: Config['database']): CheckResult {
 
 async function checkMarks(store: Store): Promise<CheckResult> {
   const accounts = store.mark.account === undefined ? [] : await accountsIn(store.db, 'account_owners');
-  const sign = await olderStateOf(store, accounts.slice(0, MOST_ACCOUNTS));
+  const sign = await olderStateOf(store, accounts);
   if (sign === null) return ok('mark', 'the database is not older than its mark');
   return fault('mark', EXIT.data, `the database ${sign}`, RESTORE_ADVICE);
 }

@@ -99,9 +99,7 @@ function parentOf(pid: number): string {
   return '';
 }
 
-type Daemon = Pick<DaemonStatus, 'opsFailure'>;
-
-export async function checkOps(config: Config, daemon: Daemon | undefined, signal: AbortSignal): Promise<CheckResult> {
+export async function checkOps(config: Config, daemon: DaemonStatus | undefined, signal: AbortSignal) {
   const { listen } = healthSettings.of(config).ops;
   if (listen === undefined) return ok('ops', 'ops.listen is off: no metrics, no dashboard');
   const failure = daemon?.opsFailure ?? null;

@@ -191,11 +191,6 @@ class Gauges {
   }
 }
 
-const REQUEST_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30];
-const WAIT_BUCKETS = [0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
-const PASS_BUCKETS = [0.001, 0.01, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 600, 3_600];
-const DELAY_BUCKETS = [0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 600, 3_600, 21_600, 86_400];
-
 export function liveMetrics(registry: Registry, labelOf: (account: string) => string): ProcessListener {
   const registers = [registry];
   const histogram = <Label extends string>(name: string, help: string, buckets: number[], labelNames: Label[] = []) =>
@@ -209,25 +204,25 @@ export function liveMetrics(registry: Registry, labelOf: (account: string) => st
   const durations = histogram(
     'order_sync_request_duration_seconds',
     'Time from when a request left until its answer was read.',
-    REQUEST_BUCKETS,
+    [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30],
     ['operation'],
   );
   const waits = histogram(
     'order_sync_turn_wait_seconds',
     'Time that a request waited for its turn: for the rate limit, for others that go first, for room in flight.',
-    WAIT_BUCKETS,
+    [0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
     ['lane'],
   );
   const passes = histogram(
     'order_sync_pass_duration_seconds',
     'Duration of passes; a pass that the database interrupted is not good.',
-    PASS_BUCKETS,
+    [0.001, 0.01, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 600, 3_600],
     ['pass', 'good'],
   );
   const delays = histogram(
     'order_sync_detection_delay_seconds',
     'Time from a change of an order at the exchange until a look-up saw it, if the exchange says when it was.',
-    DELAY_BUCKETS,
+    [0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 600, 3_600, 21_600, 86_400],
   );
   const cpu = new Counter({
     name: 'process_cpu_seconds_total',

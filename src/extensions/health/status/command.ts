@@ -100,7 +100,7 @@ async function readAlone(command: Command): Promise<Status> {
     const clock = systemClock();
     const now = clock.now();
     const overview = await overviewFor(store.db, config, account, now);
-    const accounts = (account === undefined ? config.accounts.map(({ name }) => name) : [account]).slice(0, MOST_MARKS);
+    const accounts = account === undefined ? config.accounts.map(({ name }) => name) : [account];
     const olderState = await olderStateOf(store, accounts);
     const driver = (await store.driverOf(accounts))?.name ?? null;
     const { databaseAheadMs = null } = clock;
@@ -114,7 +114,7 @@ async function readAlone(command: Command): Promise<Status> {
 /** Returns the sign that the database is older than its mark, else null. On PostgreSQL each account has a mark. */
 export async function olderStateOf(store: Store, accounts: readonly string[]): Promise<string | null> {
   if (store.mark.account === undefined) return (await store.mark.sign()) ?? null;
-  for (const account of accounts) {
+  for (const account of accounts.slice(0, MOST_MARKS)) {
     const sign = await store.forAccount(account).mark.sign();
     if (sign !== undefined) return `${sign} (account ${account})`;
   }
