@@ -1,9 +1,11 @@
 import { ORDER_STATES, type OrderState } from '../../../orders/rules/states.ts';
+import { BREAKER_LANES } from '../../../exchange/transport/breaker.ts';
 import { cut, fieldsText, shortTime, styled, toned, wrapped } from '../../../cli/shared/terminal.ts';
 import type { Tone, Field, Screen } from '../../../cli/shared/terminal.ts';
 import { pasteable } from '../../../base/invocation.ts';
 import { printable, sumOf, withCommas } from '../../../base/words.ts';
 import { newestOf, type NamedOrder, type DaemonStatus, type Status } from './status.ts';
+import type { FeedEvent } from '../../feed/event.ts';
 import { eventLine } from '../../feed/line.ts';
 import { receiverText } from '../../webhooks/receiver.ts';
 import { problemText } from '../../../accounts/problem.ts';
@@ -94,19 +96,16 @@ function daemonText(daemon: DaemonStatus | null, now: number): string {
   return `up for ${inUnits(now - Date.parse(startedAt))} (${version}, process ${pid})${accounts}`;
 }
 
-const LANES = [
-  ['create', 'creates'],
-  ['lookup', 'look-ups'],
-] as const;
+const LANES = { create: 'creates', lookup: 'look-ups' } as const;
 
 const NO_ANSWER = 'none since the start (HTTP 5xx does not count)';
 
 type Ago = (time: string | null) => string;
 
 function liveFields({ accounts, rate, seenLate, overdue }: DaemonStatus, ago: Ago): readonly Field[] {
-  const slowed = LANES.flatMap(([lane, requests]) => {
+  const slowed = BREAKER_LANES.flatMap((lane) => {
     const of = accounts.filter(({ breakers }) => breakers !== null && breakers[lane] !== 'closed');
-    return of.length === 0 ? [] : [`${requests} of ${of.length === 1 ? of[0]?.account : `${of.length} accounts`}`];
+    return of.length === 0 ? [] : [`${LANES[lane]} of ${of.length === 1 ? of[0]?.account : `${of.length} accounts`}`];
   });
   const answeredAt = newestOf(accounts.map((one) => one.answeredAt));
   const passes = accounts.flatMap((one) => one.passes);
@@ -123,7 +122,7 @@ function liveFields({ accounts, rate, seenLate, overdue }: DaemonStatus, ago: Ag
       value: overdue === null ? 'none' : `${withCommas(overdue.orders)}, the first since ${overdue.since}`,
       tone: overdue === null ? undefined : 'warning',
     },
-    ...['create', 'lookup'].map((name) => ({
+    ...BREAKER_LANES.map((name) => ({
       label: `last ${name} pass`,
       value: ago(newestOf(passes.filter(({ pass }) => pass === name).map(({ goodAt }) => goodAt))),
     })),
@@ -135,25 +134,22 @@ export function watchText(status: Status, screen: Screen, rows: number): string 
   const verdict = judgeStatus(status);
   const [tone, sentence] = verdictLine(verdict, status);
   const linesOf = (text: string, indent = 0) => wrapped(text, screen.width, indent).split('\n');
-  const facts = [`daemon  ${daemonText(daemon, Date.parse(asOf))}`, `orders  ${ordersText(overview)}`].flatMap((text) =>
-    linesOf(text, 8),
-  );
+  const facts = [`daemon  ${daemonText(daemon, Date.parse(asOf))}`, `orders  ${ordersText(overview)}`];
+  const factLines = facts.flatMap((text) => linesOf(text, 8));
   // The verdict and two empty lines need three more rows.
-  const room = Math.max(2, rows - facts.length - 3);
+  const room = Math.max(2, rows - factLines.length - 3);
   const problems = problemLines(verdict, screen, Math.ceil(room / 2));
-  const events = overview.newest
-    .toReversed()
-    .flatMap((event) => linesOf(eventLine(event, screen, overview.account === null).trimEnd()));
-  return [
+  const lineOf = (event: FeedEvent) => eventLine(event, screen, overview.account === null).trimEnd();
+  const events = overview.newest.toReversed().flatMap((event) => linesOf(lineOf(event)));
+  const lines = [
     `${toned(tone, sentence, screen)} As of ${shortTime(asOf, new Date(asOf))} UTC.`,
     ...problems,
     '',
-    ...facts,
+    ...factLines,
     '',
     ...events.slice(-Math.max(1, room - problems.length)),
-  ]
-    .slice(0, Math.max(1, rows))
-    .join('\n');
+  ];
+  return lines.slice(0, Math.max(1, rows)).join('\n');
 }
 
 function problemLines({ reasons }: StatusVerdict, screen: Screen, most: number): readonly string[] {

@@ -52,7 +52,7 @@ export async function readOverview(db: Database, query: OverviewQuery): Promise<
     oldestUnknown: await firstUnknown(db, having(accounts, ['unknown'])),
     newInvalid: await readNewInvalid(db, having(accounts, ['invalid']).slice(0, MOST_ACCOUNTS), now),
     attention: await ordersToDecide(db, having(accounts, ATTENTION_STATES)),
-    findings: openFindings(accounts, await judgeFindings(db, accounts)),
+    findings: await openFindings(db, accounts),
     holds: (await db.executeQuery(compileFor(db, holds))).rows,
     outOfReach: await lostReach(db, account, 'exchange'),
     unreadable: await lostReach(db, account, 'answers'),
@@ -69,21 +69,11 @@ function having(accounts: readonly AccountCounts[], states: readonly OrderState[
   return accounts.filter(({ orders }) => states.some((state) => orders[state] !== undefined)).map((one) => one.account);
 }
 
-function openFindings(accounts: readonly AccountCounts[], judged: Judged): readonly OpenFindings[] {
-  return Object.entries(sumsOf(accounts, 'findings'))
-    .map(([name, open]): OpenFindings => {
-      return { class: name, severity: severityOf(name) ?? 'warning', open, ...judged.get(name) };
-    })
-    .toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) || b.open - a.open);
-}
-
-type Judged = ReadonlyMap<string, Pick<OpenFindings, 'decided' | 'since'>>;
-
 /** The most open findings that are judged for a class of an account, oldest first. Others count as not decided. */
 const MOST_JUDGED = 1_000;
 
-/** Counts decided open findings, and says since when others are open. With too many classes some are not read. */
-async function judgeFindings(db: Database, accounts: readonly AccountCounts[]): Promise<Judged> {
+/** Tells decided findings from others, and since when others are open. With too many classes some are not read. */
+async function openFindings(db: Database, accounts: readonly AccountCounts[]): Promise<readonly OpenFindings[]> {
   const classes = accounts.flatMap(({ account, findings }) => Object.keys(findings).map((name) => ({ account, name })));
   const isDecidable = ({ name }: { readonly name: string }) => DECIDABLE.includes(name);
   const isCut = classes.length > MOST_SEARCHES;
@@ -92,14 +82,17 @@ async function judgeFindings(db: Database, accounts: readonly AccountCounts[]): 
       where account = ${one.account} and status = 'open' and class = ${one.name} order by id limit ${isDecidable(one) ? MOST_JUDGED : 1}`;
     return sql`select class, first_seen_at, ${hasDecision('few')} as is_decided from (${few}) as few`;
   });
-  if (searches.length === 0) return new Map();
-  const { rows } = await sql<{ name: string; decided: number; since: string | null }>`select class as name,
+  const judge = sql<{ name: string; decided: number; since: string | null }>`select class as name,
       count(case when is_decided then 1 end) as decided, min(case when not is_decided then first_seen_at end) as since
-    from (${sql.join(searches, sql` union all `)}) as judged group by class`.execute(db);
-  const judgedOf = ({ decided, since }: (typeof rows)[number]) => {
-    return { decided: decided || undefined, since: isCut ? undefined : (since ?? undefined) };
-  };
-  return new Map(rows.map((row) => [row.name, judgedOf(row)]));
+    from (${sql.join(searches, sql` union all `)}) as judged group by class`;
+  const judged = searches.length === 0 ? [] : (await judge.execute(db)).rows;
+  return Object.entries(sumsOf(accounts, 'findings'))
+    .map(([name, open]): OpenFindings => {
+      const { decided, since } = judged.find((one) => one.name === name) ?? {};
+      const known = { decided: decided || undefined, since: isCut ? undefined : (since ?? undefined) };
+      return { class: name, severity: severityOf(name) ?? 'warning', open, ...known };
+    })
+    .toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) || b.open - a.open);
 }
 
 /** The most orders, in all accounts, that are counted by an index: the orders that a merchant may delete. */
@@ -170,17 +163,11 @@ const MOST_ACCOUNTS = 1_000;
 async function firstPending(db: Database, account: string | undefined): Promise<NamedOrder | null> {
   const first = account ?? (await accountToSendFirst(db));
   if (first === undefined) return null;
-  const row = await db
-    .selectFrom('merchant_orders')
-    .select(['account', 'external_order_id as externalOrderId', 'state_reason as reason'])
-    .select([sql.lit<OrderState>('pending').as('state'), sql<string>`next_action_at`.as('since')])
-    .where('account', '=', first)
-    .where('state', '=', sql.lit('pending'))
-    .where('next_action_at', 'is not', null)
-    .orderBy('next_action_at')
-    .limit(1)
-    .executeTakeFirst();
-  return row ?? null;
+  const { rows } = await sql<NamedOrder>`select account, external_order_id as "externalOrderId", state_reason as reason,
+      state, next_action_at as since
+    from merchant_orders where account = ${first} and state = 'pending' and next_action_at is not null
+    order by next_action_at limit 1`.execute(db);
+  return rows[0] ?? null;
 }
 
 async function accountToSendFirst(db: Database): Promise<string | undefined> {
