@@ -1,9 +1,4 @@
-import {
-  contradictionsOf,
-  isCreatedBefore,
-  type Contradiction,
-  type Evidence,
-} from '../orders/rules/contradictions.ts';
+import { contradictionsOf, isCreatedBefore } from '../orders/rules/contradictions.ts';
 import { contradictionsBefore } from './rules/rules.ts';
 import type { RecordView } from '../orders/rules/record.ts';
 import { readExchangeType, readRecordView, readRecordFields } from '../exchange/record-view.ts';
@@ -36,11 +31,6 @@ export async function readEvidence(db: Database, row: FollowedRow, record: Recor
   };
 }
 
-export interface ComparedWithRow {
-  readonly evidence: Evidence;
-  readonly contradictions: readonly Contradiction[];
-}
-
 /** Compares a record with its row. Adds the earlier contradictions that this record cannot judge. */
 export async function compareWithRow(
   db: Database,
@@ -48,7 +38,7 @@ export async function compareWithRow(
   row: FollowedRow,
   record: RecordView,
   receivedAt: Date,
-): Promise<ComparedWithRow> {
+) {
   const read = await readEvidence(db, row, record, receivedAt);
   const isOlder = read.firstSentAt !== null && isCreatedBefore(read.firstSentAt, record, receivedAt) === true;
   const evidence = isOlder && (await wasOurs(db, row, record)) ? { ...read, firstSentAt: null } : read;

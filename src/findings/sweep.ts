@@ -13,11 +13,17 @@ import { NO_TURNS } from '../orders/rules/record-change.ts';
 import { readRecordView } from '../exchange/record-view.ts';
 import { readAccountFact, setAccountFact } from '../store/tables/accounts.ts';
 import { trackingOf } from '../store/orders/order-columns.ts';
-import { forgetCompared, keepUncompared, readRecord, uncomparedIds } from '../store/tables/order-records.ts';
+import {
+  forgetCompared,
+  keepOrderRecord,
+  keepUncompared,
+  readRecord,
+  uncomparedIds,
+} from '../store/tables/order-records.ts';
 import { pagesAfter, partsOf } from '../store/pages.ts';
 import type { Transaction } from '../store/port.ts';
 import { readEvidence } from './evidence.ts';
-import { judgeRecord, keepRecord, logUnjudged, type JudgeDeps } from './judge-answer.ts';
+import { judgeRecord, logUnjudged, type JudgeDeps } from './judge-answer.ts';
 
 const PAGE = 200;
 /** How many orders one transaction compares or judges, because other writers wait for the transaction. */
@@ -101,14 +107,11 @@ async function judgeChanged(deps: SweepDeps, orders: readonly AgedOrder[], setti
   const { account, store, clock } = deps;
   const now = clock.now();
   const externalOrderIds = orders.map(({ externalOrderId }) => externalOrderId);
-  const recorded = Map.groupBy(
-    await unresolvedFindings(store.db, { account, classes: OVERDUE_CLASSES, externalOrderIds }),
-    ({ externalOrderId }) => externalOrderId,
-  );
+  const recorded = await unresolvedFindings(store.db, { account, classes: OVERDUE_CLASSES, externalOrderIds });
+  const ofOrder = Map.groupBy(recorded, ({ externalOrderId }) => externalOrderId);
   const changed = orders.filter((order) => {
-    const classes = judgedIn<FindingClassName>(order.state, OVERDUE_CLASSES);
-    const all = recorded.get(order.externalOrderId) ?? [];
-    const known = all.filter(({ class: name }) => classes.includes(name as FindingClassName));
+    const classes: readonly string[] = judgedIn(order.state, OVERDUE_CLASSES);
+    const known = (ofOrder.get(order.externalOrderId) ?? []).filter((one) => classes.includes(one.class));
     const found = findOverdue(order, now, settings);
     const isRecorded = found.every(({ class: name, actual }) => {
       const one = known.find((finding) => finding.class === name);
@@ -123,14 +126,11 @@ async function judge(deps: SweepDeps, orders: readonly AgedOrder[], settings: Ov
   const { account, clock } = deps;
   const ids = orders.map(({ externalOrderId }) => externalOrderId);
   await recordTogether(deps, 'new findings of orders that wait for too long', async (tx) => {
-    const all = [];
     const now = clock.now();
-    for (const order of await orderAgesById(tx, account, ids)) {
-      const classes = judgedIn(order.state, OVERDUE_CLASSES);
-      const judged = { found: findOverdue(order, now, settings), classes, now };
-      all.push(await recordFindings(tx, { account, externalOrderId: order.externalOrderId }, judged));
-    }
-    return all;
+    return await Array.fromAsync(await orderAgesById(tx, account, ids), async (order) => {
+      const judged = { found: findOverdue(order, now, settings), classes: judgedIn(order.state, OVERDUE_CLASSES), now };
+      return await recordFindings(tx, { account, externalOrderId: order.externalOrderId }, judged);
+    });
   });
 }
 
@@ -155,11 +155,9 @@ export async function compareNewRecords(deps: CompareDeps, signal: AbortSignal):
   const uncompared = (fromId = '') => uncomparedIds(store.db, { account, fromId, limit: GROUP });
   for await (const ids of pagesAfter(GROUP, uncompared)) {
     if (signal.aborted || ids.length === 0) return;
-    await recordTogether(deps, 'stored records were compared and bring new findings', async (tx) => {
-      const all = [];
-      for (const id of ids) all.push(await compareStored(tx, deps, id, clock.now()));
-      return all;
-    });
+    await recordTogether(deps, 'stored records were compared and bring new findings', (tx) =>
+      Array.fromAsync(ids, (id) => compareStored(tx, deps, id, clock.now())),
+    );
     await clock.turn();
   }
 }
@@ -174,14 +172,14 @@ async function compareStored(tx: Transaction, deps: JudgeDeps, externalOrderId: 
   try {
     const view = readRecordView(body);
     const compared = { account, externalOrderId, body, receivedAt, comparedAt: now.toISOString(), ...NO_TURNS };
-    await keepRecord(tx, compared, view, null);
+    await keepOrderRecord(tx, compared, view);
     const order = trackingOf(row);
     const received = new Date(receivedAt);
     // With `has_findings`, no part of the record counts as compared before.
     const evidence = view && (await readEvidence(tx, { ...row, has_findings: 1 }, view, received));
     const judged = { row, view, evidence, earlier: null, before: order, after: order, receivedAt: received, now };
     const { found: foundAgain, classes } = await judgeRecord(tx, deps, judged);
-    return await recordFindings(tx, order, { found: [], foundAgain, classes, now });
+    return await recordFindings(tx, order, { found: [], foundAgain, classes: judgedIn(order.state, classes), now });
   } catch (error) {
     logUnjudged(deps, externalOrderId, error);
     await keepUncompared(tx, { account, externalOrderId, body, receivedAt });

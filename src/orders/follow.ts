@@ -169,9 +169,10 @@ export async function recordAnswer(
   const settings = await settingsOnAbsence(tx, deps, before, given, now);
   const answer = await compareWithNewest(tx, row, given);
   const compared = answer.kind === 'found' ? await compareWithRow(tx, deps, row, answer.record, now) : undefined;
-  const decision = decideLookup(before, answer, now, random, settings, compared?.contradictions);
+  const { evidence, contradictions } = compared ?? {};
+  const decision = decideLookup(before, answer, now, random, settings, contradictions);
   await saveDecision(tx, before, decision, now);
-  const findings = await reconcileAnswer(tx, deps, { row, before, answer, compared, decision, now });
+  const findings = await reconcileAnswer(tx, deps, { row, before, answer, evidence, decision, now });
   return { before, decision, findings, unseen: await unseenStatuses(tx, deps.account, decision.events, now, seen) };
 }
 

@@ -51,13 +51,11 @@ export const COMPARISONS = {
     return isSameCurrency(expected, actual) ? [] : differing(expected, actual);
   },
 
-  type: ({ order, preOrderExchangeType: exchangeType, record }: ComparedRecord): Compared => {
-    const isGiven = record.orderType !== null && (exchangeType === null || record.exchangeType !== null);
-    const found = [
-      ...(record.orderType === null ? [] : differing(order.orderType, record.orderType)),
-      ...(exchangeType === null || record.exchangeType === null ? [] : differing(exchangeType, record.exchangeType)),
-    ];
-    return isGiven || found.length > 0 ? found : undefined;
+  type: ({ order, preOrderExchangeType, record }: ComparedRecord): Compared => {
+    return allOf(
+      record.orderType === null ? undefined : differing(order.orderType, record.orderType),
+      answered(preOrderExchangeType, record.exchangeType),
+    );
   },
 
   amount: ({ order, record }: ComparedRecord, settings: AmountSettings): Compared => {
@@ -105,4 +103,16 @@ export function isCreatedBefore(sentAt: Date, record: RecordView, receivedAt: Da
 
 export function differing(expected: string, actual: string | null): readonly Difference[] {
   return expected === actual ? [] : [{ expected, actual }];
+}
+
+/** Compares a value that we may have sent with a value that the record may lack. */
+export function answered(sent: string | null, actual: string | null): Compared {
+  if (sent === null) return [];
+  return actual === null ? undefined : differing(sent, actual);
+}
+
+/** Joins comparisons; undefined if one lacks a value and none found a difference: then nothing shows that all is well. */
+export function allOf(...compared: readonly Compared[]): Compared {
+  const found = compared.flatMap((one) => one ?? []);
+  return found.length > 0 || !compared.includes(undefined) ? found : undefined;
 }
