@@ -119,19 +119,17 @@ async function judgeChanged(deps: SweepDeps, orders: readonly AgedOrder[], setti
     });
     return !isRecorded || found.length < known.length;
   });
-  for (const group of partsOf(changed, GROUP)) await judge(deps, group, settings);
-}
-
-async function judge(deps: SweepDeps, orders: readonly AgedOrder[], settings: OverdueSettings): Promise<void> {
-  const { account, clock } = deps;
-  const ids = orders.map(({ externalOrderId }) => externalOrderId);
-  await recordTogether(deps, 'new findings of orders that wait for too long', async (tx) => {
-    const now = clock.now();
-    return await Array.fromAsync(await orderAgesById(tx, account, ids), async (order) => {
-      const judged = { found: findOverdue(order, now, settings), classes: judgedIn(order.state, OVERDUE_CLASSES), now };
-      return await recordFindings(tx, { account, externalOrderId: order.externalOrderId }, judged);
+  for (const group of partsOf(changed, GROUP)) {
+    const ids = group.map(({ externalOrderId }) => externalOrderId);
+    await recordTogether(deps, 'new findings of orders that wait for too long', async (tx) => {
+      const at = clock.now();
+      return await Array.fromAsync(await orderAgesById(tx, account, ids), ({ externalOrderId, ...order }) => {
+        const found = findOverdue(order, at, settings);
+        const classes = judgedIn(order.state, OVERDUE_CLASSES);
+        return recordFindings(tx, { account, externalOrderId }, { found, classes, now: at });
+      });
     });
-  });
+  }
 }
 
 async function recordTogether(

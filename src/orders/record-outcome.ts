@@ -1,5 +1,6 @@
 import { shared } from '../findings/rules/rules.ts';
 import { after as laterBy } from '../base/instant.ts';
+import { messageOf } from '../base/text.ts';
 import { decideCreated, type CreateOutcome } from './rules/create.ts';
 import { isSuccess } from './rules/record.ts';
 import type { Decision, Tracking } from './rules/tracking.ts';
@@ -38,8 +39,7 @@ export async function recordOrKeep(
 
 async function recordOutcome(deps: OutcomeDeps, claimed: Tracking, received: CreateOutcome, create?: CreateInFlight) {
   const { clock, settings, restraints } = deps;
-  const outcome = withoutIgnored(received, settings);
-  const { externalOrderId } = claimed;
+  const outcome = withoutIgnored(received, settings.ignore);
   const random = clock.random();
   const decide = (before: Tracking, now: Date) =>
     decideCreated(before, outcome, now, random, settings, restraints.forbiddenHold);
@@ -48,19 +48,16 @@ async function recordOutcome(deps: OutcomeDeps, claimed: Tracking, received: Cre
     // The row has mostly not changed since its intent, and then need not be read.
     const [decision] = decide(claimed, now);
     const saved = decision && (await saveIfUnchanged(tx, claimed, decision, now));
-    const recorded =
-      saved === undefined
-        ? await recordLate(tx, claimed, outcome, decide, now)
-        : { before: claimed, after: saved, isLate: false };
+    const recorded = saved
+      ? { before: claimed, after: saved, isLate: false }
+      : await recordLate(tx, claimed, outcome, decide, now);
     const { before, after } = recorded;
     if (!isWhole) return { ...recorded, outcome, findings: [] };
-    const [, findings] = await together(
-      keepAnswers(tx, after, outcome, now),
-      noteCreated(tx, outcome, before, after, now),
-    );
+    const noting = noteCreated(tx, outcome, before, after, now);
+    const [, findings] = await together(keepAnswers(tx, after, outcome, now), noting);
     return { ...recorded, outcome, findings };
   };
-  return await writeOutcome(deps, externalOrderId, outcome, writing, create);
+  return await writeOutcome(deps, claimed.externalOrderId, outcome, writing, create);
 }
 
 async function recordLate(
@@ -81,7 +78,7 @@ async function recordLate(
   return { before, after, isLate };
 }
 
-function withoutIgnored(outcome: CreateOutcome, { ignore }: Pick<OutcomeDeps['settings'], 'ignore'>): CreateOutcome {
+function withoutIgnored(outcome: CreateOutcome, ignore: readonly string[]): CreateOutcome {
   if (outcome.kind !== 'accepted') return outcome;
   return { ...outcome, differences: outcome.differences.filter(({ class: name }) => !ignore.includes(name)) };
 }
@@ -96,36 +93,30 @@ async function writeOutcome(
 ): Promise<RecordedCreate> {
   const tell = ({ message: cause }: StoreError) => {
     if (create !== undefined) create.isHeldUp = true;
-    const message = 'the outcome of a create cannot be written yet';
-    const facts = { externalOrderId };
-    observers.tell({ kind: 'failed', failure: { level: 'error', message, cause, kind: 'database', facts } });
+    const failure = { message: 'the outcome of a create cannot be written yet', cause, facts: { externalOrderId } };
+    observers.tell({ kind: 'failed', failure: { ...failure, level: 'error', kind: 'database' } });
   };
   // Writes about the same pre-order wait for each other, so that the second order finds the first.
   const about = [externalOrderId, ...(outcome.kind === 'accepted' ? [`pre-order ${outcome.preOrder.id}`] : [])];
   const write = async (isWhole: boolean) =>
     await store.writer.writeUntilDurable(writing(isWhole), gracePeriodOver, tell, about);
+  const facts = { externalOrderId, outcome: loggedOutcome(outcome) };
   try {
     return await write(true);
   } catch (error) {
-    const cause = error instanceof Error ? error.message : String(error);
     if (error instanceof OwnedError) {
       const message =
         'the outcome of a create came too late: another process drives the account now, and looks the order up';
-      log.warn({ externalOrderId, outcome: loggedOutcome(outcome) }, message);
+      log.warn(facts, message);
       throw error;
     }
-    log.error(
-      { externalOrderId, cause },
-      'the outcome of a create cannot be written with all its fields, so its state alone is written',
-    );
+    const message = 'the outcome of a create cannot be written with all its fields, so its state alone is written';
+    log.error({ externalOrderId, cause: messageOf(error) }, message);
   }
   try {
     return await write(false);
   } catch (error) {
-    log.error(
-      { externalOrderId, outcome: loggedOutcome(outcome) },
-      'the outcome of a create is not recorded: keep this line',
-    );
+    log.error(facts, 'the outcome of a create is not recorded: keep this line');
     throw error;
   }
 }
@@ -162,10 +153,8 @@ async function noteCreated(tx: Transaction, outcome: CreateOutcome, before: Trac
   if (outcome.kind !== 'accepted') return outcomes;
   const preOrderId = outcome.preOrder.id;
   const other = await orderWithPreOrder(tx, { account, externalOrderId, preOrderId });
-  const found = [
-    ...outcome.differences,
-    ...(other === undefined ? [] : [{ class: 'PREORDER_REUSED' as const, ...shared(preOrderId, other) }]),
-  ];
+  const reused = other === undefined ? [] : [{ class: 'PREORDER_REUSED' as const, ...shared(preOrderId, other) }];
+  const found = [...outcome.differences, ...reused];
   if (found.length === 0) return outcomes;
   return [...outcomes, ...(await recordFindings(tx, after, { found, classes: [], now }))];
 }

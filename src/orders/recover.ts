@@ -16,17 +16,16 @@ import { lookUp } from './follow.ts';
 const PAGE = 200;
 
 type RecoverDeps = Omit<FlowDeps, 'exchange' | 'restraints' | 'creates' | 'gracePeriodOver'>;
-type UnrecordedDeps = Omit<FlowDeps, 'exchange'>;
 
 /** Settles, before the first create, the orders that the last owner left `sending`, and corrects due times. */
 export async function recover(deps: RecoverDeps & { readonly wrongTimes: WrongTimes }, clockWentBack: boolean) {
   const { account, store, log } = deps;
   let found = 0;
   const outcome = { kind: 'unknown', why: 'the process ended while the create was under way' } as const;
+  const settle = async (id: string) =>
+    void (await store.writer.write((tx) => settleSending(tx, deps, id, () => outcome)));
   const sending = (fromId = '') => orderIds(store.db, { account, states: ['sending'], fromId, limit: PAGE });
   for await (const ids of pagesAfter(PAGE, sending)) {
-    const settle = async (id: string) =>
-      void (await store.writer.write((tx) => settleSending(tx, deps, id, () => outcome)));
     // The writes run together, so that they share a commit.
     await Promise.all(ids.map((id) => isolateFailure(deps, id, () => settle(id))));
     found += ids.length;
@@ -37,7 +36,7 @@ export async function recover(deps: RecoverDeps & { readonly wrongTimes: WrongTi
 }
 
 /** Settles, while the program runs, each order that is `sending` without a create in flight. */
-export async function recoverUnrecorded(deps: UnrecordedDeps): Promise<void> {
+export async function recoverUnrecorded(deps: Omit<FlowDeps, 'exchange'>): Promise<void> {
   const { account, store, clock, log } = deps;
   const { inFlight, lease } = deps.creates;
   const limit = inFlight.size + inFlight.unwrittenSize + PAGE;
@@ -50,23 +49,19 @@ export async function recoverUnrecorded(deps: UnrecordedDeps): Promise<void> {
         await store.writer.write((tx) => lease.assertOwned(tx));
         return await recordOrKeep(deps, unwritten.claimed, unwritten.outcome);
       }
-      const state = await store.writer.write((tx) => recoverOne(tx, deps, id));
+      const why = 'the outcome of the create could not be recorded';
+      const outcomeOf = () =>
+        inFlight.has(id) ? undefined : ({ kind: inFlight.isUnsent(id) ? 'not-sent' : 'unknown', why } as const);
+      const state = await store.writer.write(async (tx) => {
+        // Another owner may be sending the order.
+        await lease.assertOwned(tx);
+        return await settleSending(tx, deps, id, outcomeOf);
+      });
       inFlight.forget(id);
       if (state !== undefined)
         log.warn({ externalOrderId: id, state }, 'an order whose create was not recorded is put right');
     });
   }
-}
-
-async function recoverOne(tx: Transaction, deps: UnrecordedDeps, externalOrderId: string) {
-  const { lease, inFlight } = deps.creates;
-  // Another owner may be sending the order.
-  await lease.assertOwned(tx);
-  const why = 'the outcome of the create could not be recorded';
-  return await settleSending(tx, deps, externalOrderId, () => {
-    if (inFlight.has(externalOrderId)) return undefined;
-    return { kind: inFlight.isUnsent(externalOrderId) ? 'not-sent' : 'unknown', why };
-  });
 }
 
 /** Decides the outcome of an order that is still `sending`. Returns the next state; undefined if none was decided. */
