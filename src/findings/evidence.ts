@@ -66,12 +66,7 @@ async function wasOurs(db: Database, row: FollowedRow, record: RecordView): Prom
 }
 
 /** Returns when the first create was sent; null if unknown. The `sent_at` of an adopted row is of no request. */
-async function firstRequest(
-  db: Database,
-  row: FollowedRow,
-  record: RecordView,
-  receivedAt: Date,
-): Promise<Date | null> {
+async function firstRequest(db: Database, row: FollowedRow, record: RecordView, receivedAt: Date) {
   const { account, external_order_id: externalOrderId, sent_at: sentAt, adopted_at: adoptedAt } = row;
   if (sentAt === null || adoptedAt !== null) return null;
   const newest = new Date(sentAt);

@@ -64,13 +64,9 @@ async function judgeAnswer(tx: Transaction, deps: JudgeDeps, looked: LookedUp): 
 }
 
 /** A record that differs only in the server's time, as most do, is compared again only if that time matters. */
-async function judgeNewest(
-  tx: Transaction,
-  deps: JudgeDeps,
-  looked: LookedUp,
-  { record: view, body, comparison }: FoundRecord,
-): Promise<JudgedAnswer | undefined> {
+async function judgeNewest(tx: Transaction, deps: JudgeDeps, looked: LookedUp, answer: FoundRecord) {
   const { row, before, decision, now } = looked;
+  const { record: view, body, comparison } = answer;
   const { account, external_order_id: externalOrderId, earlier_body: earlierBody } = row;
   const { tracking: after, turns = NO_TURNS } = decision;
   const earlier = earlierView(row);
@@ -87,7 +83,7 @@ async function judgeNewest(
     await (isKept ? keepSameColumns(tx, received) : keepOrderRecord(tx, received, view));
   }
   const { found, classes } = await judgeRecord(tx, deps, { ...looked, view, earlier, after, receivedAt: now });
-  return { found, classes: before.changedAt === after.changedAt ? classes : [...classes, 'STUCK'] };
+  return { found, classes: before.changedAt === after.changedAt ? classes : [...classes, 'STUCK' as const] };
 }
 
 /** Judges a record that was not taken, because it may be of another order. */

@@ -65,15 +65,10 @@ export async function recoverUnrecorded(deps: Omit<FlowDeps, 'exchange'>): Promi
 }
 
 /** Decides the outcome of an order that is still `sending`. Returns the next state; undefined if none was decided. */
-async function settleSending(
-  tx: Transaction,
-  deps: RecoverDeps,
-  id: string,
-  outcomeOf: () => CreateOutcome | undefined,
-) {
+async function settleSending(tx: Transaction, deps: RecoverDeps, id: string, read: () => CreateOutcome | undefined) {
   const { account, clock, settings } = deps;
   const row = await lockFreeOrder(tx, account, id);
-  const outcome = row?.state === 'sending' ? outcomeOf() : undefined;
+  const outcome = row?.state === 'sending' ? read() : undefined;
   if (row === undefined || outcome === undefined) return undefined;
   const now = clock.now();
   let tracking = trackingOf(row);

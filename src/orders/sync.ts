@@ -1,6 +1,7 @@
 import { viewOf, type RestraintView } from '../accounts/rules/restraints.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES } from './rules/states.ts';
 import { readNewInvalid } from '../store/find-orders.ts';
+import type { BreakerLane } from '../exchange/transport/breaker.ts';
 import { countByState } from '../store/orders/orders.ts';
 import { countOpenFindings } from '../store/tables/findings.ts';
 import { createPass } from './create.ts';
@@ -71,12 +72,7 @@ async function requestsToMake({ account, store }: FlowDeps, scope: FollowScope, 
 }
 
 /** Repeats a pass that was stopped. Finished orders are not due any more, or were looked up after `since`. */
-async function repeatWhileOpen(
-  deps: FlowDeps,
-  lane: 'create' | 'lookup',
-  signal: AbortSignal,
-  pass: () => Promise<void>,
-): Promise<void> {
+async function repeatWhileOpen(deps: FlowDeps, lane: BreakerLane, signal: AbortSignal, pass: () => Promise<void>) {
   const { exchange, clock, restraints } = deps;
   for (;;) {
     const before = { ...exchange.breaker(lane), timesHeld: restraints.timesHeld };

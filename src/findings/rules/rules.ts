@@ -7,7 +7,6 @@ import {
   SKEW_LIMIT_MS,
   type Compared,
   type ComparedRecord,
-  type Contradiction,
   type ContradictionKind,
 } from '../../orders/rules/contradictions.ts';
 import { isSameCurrency, isWithin, readDecimal, sameDecimal, type AmountSettings } from '../../base/decimal.ts';
@@ -181,12 +180,8 @@ export const RULES = {
 } as const satisfies Partial<Record<FindingClassName, Rule>>;
 
 /** Returns earlier contradictions that this record cannot judge, because a missing field does not end them. */
-export function contradictionsBefore(
-  compared: ComparedRecord,
-  known: readonly KnownFinding[],
-  settings: AmountSettings,
-): readonly Contradiction[] {
-  const unjudged = CONTRADICTION_KINDS.filter((kind) => COMPARISONS[kind](compared, settings) === undefined);
+export function contradictionsBefore(newest: ComparedRecord, known: readonly KnownFinding[], settings: AmountSettings) {
+  const unjudged = CONTRADICTION_KINDS.filter((kind) => COMPARISONS[kind](newest, settings) === undefined);
   const open = known.filter(({ status }) => status !== 'resolved');
   return unjudged.flatMap((kind) =>
     open
