@@ -137,7 +137,7 @@ export class Accounts {
 
   async #reportSent(): Promise<void> {
     const { config, store, clock, log } = this.#deps;
-    const lost = this.#intents.accounts.filter((name) => !this.#owned.has(name));
+    const lost = [...this.#intents.owned.keys()].filter((name) => !this.#owned.has(name));
     for (const account of await accountsOfFailOvers(store.db, lost, after(clock.now(), -REPORTED_FOR_MS))) {
       const deps = { account, store: store.forAccount(account), clock, log: log.child({ account }) };
       await reportSent({ ...deps, settings: configOf(config, account).create, intents: this.#intents });

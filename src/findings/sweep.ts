@@ -35,10 +35,9 @@ const SEEN_AGAIN_AFTER_MS = 24 * 60 * 60_000;
 const WORTH_TELLING_MS = 10 * 60_000;
 
 type Unresolved = Awaited<ReturnType<typeof unresolvedPage>>[number];
-type SweepDeps = Omit<FlowDeps, 'creates' | 'gracePeriodOver'>;
 
 /** Compares new records, learns the pace, and judges by time. Transactions are short, so that other writers can run. */
-export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<void> {
+export async function sweep(deps: FlowDeps, signal: AbortSignal): Promise<void> {
   await compareNewRecords(deps, signal);
   if (!(await isAnythingAwaited(deps.store.db, deps.account))) {
     return await resolveFailOvers(deps.store, deps.account, deps.clock.now());
@@ -70,12 +69,12 @@ export const findingsSweep: SweepMaker = ({ reconcile: { cron } }) => ({
 });
 
 /** Compares the records that were not compared yet, and learns the pace of look-ups. Judges nothing by time. */
-export async function sweepWithoutFindings(deps: SweepDeps, signal: AbortSignal): Promise<void> {
+export async function sweepWithoutFindings(deps: FlowDeps, signal: AbortSignal): Promise<void> {
   await compareNewRecords(deps, signal);
   await deps.settings.pace.learn(deps, signal);
 }
 
-function logOverdue({ clock, exchange, restraints, log, settings }: SweepDeps, overdue: OverdueLookups | undefined) {
+function logOverdue({ clock, exchange, restraints, log, settings }: FlowDeps, overdue: OverdueLookups | undefined) {
   if (overdue === undefined || restraints.heldForMs('lookup') > 0 || exchange.breaker('lookup').openings > 0) return;
   const { orders, since } = overdue;
   if (clock.now().getTime() - since.getTime() <= WORTH_TELLING_MS + settings.pace.overdueAfterMs) return;
@@ -84,7 +83,7 @@ function logOverdue({ clock, exchange, restraints, log, settings }: SweepDeps, o
 
 /** Yields the orders with unresolved findings of these classes, in any state, a page of a class at a time. */
 async function* unresolvedOrders(
-  { account, store, clock }: Pick<FlowDeps, 'account' | 'store' | 'clock'>,
+  { account, store, clock }: FlowDeps,
   classes: readonly FindingClassName[],
   signal: AbortSignal,
 ) {
@@ -102,7 +101,7 @@ async function* unresolvedOrders(
 }
 
 /** Judges the orders whose recorded findings differ from what time shows now, or were last seen long ago. */
-async function judgeChanged(deps: SweepDeps, orders: readonly AgedOrder[], settings: OverdueSettings): Promise<void> {
+async function judgeChanged(deps: FlowDeps, orders: readonly AgedOrder[], settings: OverdueSettings): Promise<void> {
   if (orders.length === 0) return;
   const { account, store, clock } = deps;
   const now = clock.now();
@@ -133,7 +132,7 @@ async function judgeChanged(deps: SweepDeps, orders: readonly AgedOrder[], setti
 }
 
 async function recordTogether(
-  { store, observers, log }: CompareDeps,
+  { store, observers, log }: FlowDeps,
   message: string,
   work: (tx: Transaction) => Promise<readonly NewFindings[]>,
 ): Promise<void> {
@@ -142,12 +141,10 @@ async function recordTogether(
   if (found.length > 0) log.warn({ findings: found.length }, message);
 }
 
-type CompareDeps = JudgeDeps & Pick<FlowDeps, 'store' | 'clock' | 'log'>;
-
 const SETTINGS_FACT = 'reconcile.settings';
 
 /** Compares the records that were not compared yet; if settings of the comparison changed, all records. */
-export async function compareNewRecords(deps: CompareDeps, signal: AbortSignal): Promise<void> {
+export async function compareNewRecords(deps: FlowDeps, signal: AbortSignal): Promise<void> {
   await forgetOtherSettings(deps, signal);
   const { account, store, clock } = deps;
   const uncompared = (fromId = '') => uncomparedIds(store.db, { account, fromId, limit: GROUP });
@@ -185,7 +182,7 @@ async function compareStored(tx: Transaction, deps: JudgeDeps, externalOrderId: 
   }
 }
 
-async function forgetOtherSettings(deps: CompareDeps, signal: AbortSignal): Promise<void> {
+async function forgetOtherSettings(deps: FlowDeps, signal: AbortSignal): Promise<void> {
   const { account, store, clock, settings } = deps;
   const { tolerance, outputPosition, finalStatuses, openStatuses, ignore } = settings;
   const value = JSON.stringify({ tolerance, outputPosition, finalStatuses, openStatuses, ignore });

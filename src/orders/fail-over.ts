@@ -59,7 +59,7 @@ export async function markLeft(deps: MarkingDeps, unmarked: Unmarked): Promise<v
 /** Makes unknown each order that this process sent and whose intent an unreported fail-over lost. */
 export async function reportSent(deps: FailOverDeps): Promise<void> {
   const { account, store, clock, intents, log } = deps;
-  const owned = intents.ownedSince(account);
+  const owned = intents.owned.get(account);
   if (owned === undefined) return;
   const isOurs = ({ reportedAt, generation, seenAt }: FailOver) =>
     reportedAt === undefined && generation <= owned.generation && isSeenAfter(seenAt, owned.at);

@@ -17,8 +17,6 @@ import { isolateFailure } from './pass/isolate.ts';
 import { dueLookups } from '../store/orders/due-times.ts';
 import type { DueKey } from '../store/find-orders.ts';
 
-type FollowDeps = Omit<FlowDeps, 'creates' | 'gracePeriodOver'>;
-
 const PAGE = 200;
 /** The most known statuses that are read, because an exchange may invent any number. */
 const MOST_STATUSES = 1_000;
@@ -31,7 +29,7 @@ export type FollowScope = 'due' | 'all';
 const NEVER_DUE = new Date(0);
 
 /** Looks up the orders of the scope. With `all`, an order that was looked up after `since` counts as done. */
-export async function followPass(deps: FollowDeps, scope: FollowScope, signal: AbortSignal, since = deps.clock.now()) {
+export async function followPass(deps: FlowDeps, scope: FollowScope, signal: AbortSignal, since = deps.clock.now()) {
   if (scope === 'all') await lookUpEach(deps, allFollowed(deps, signal, since), signal);
   else await lookUpDue(deps, () => since, signal);
 }
@@ -40,7 +38,7 @@ export async function followPass(deps: FollowDeps, scope: FollowScope, signal: A
  * Calls `until` at each round, because the cron of the daemon moves that time on. With the pace `every-tick`, followed
  * orders begin the next tick when all orders that were due at the last tick were looked up.
  */
-export async function lookUpDue(deps: FollowDeps, until: () => Date, signal: AbortSignal): Promise<void> {
+export async function lookUpDue(deps: FlowDeps, until: () => Date, signal: AbortSignal): Promise<void> {
   const { isEveryTick } = deps.settings.pace;
   let tick = until();
   const dueUntil = (source: LookupSource) => {
@@ -57,7 +55,7 @@ function isFollowed(source: LookupSource): boolean {
   return isNeverLookedUp(source) || isPaced(source);
 }
 
-async function lookUpEach(deps: FollowDeps, orders: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
+async function lookUpEach(deps: FlowDeps, orders: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
   const { account, store, settings } = deps;
   let known: ReturnType<typeof readKnown> | undefined;
   await forEachConcurrently(orders, settings.concurrency, async (id) => {
@@ -75,7 +73,7 @@ async function readKnown(db: Database, account: string) {
   return { hasMerchant, statuses: new Set(statuses.map(({ field, value }) => `${field} ${value}`)) };
 }
 
-async function* allFollowed(deps: FollowDeps, signal: AbortSignal, since: Date): AsyncGenerator<string> {
+async function* allFollowed(deps: FlowDeps, signal: AbortSignal, since: Date): AsyncGenerator<string> {
   const { account, store } = deps;
   const followed = (fromId = '') =>
     orderIds(store.db, { account, states: FOLLOWED_STATES, fromId, limit: PAGE, notLookedUpSince: since });
@@ -88,13 +86,13 @@ async function* allFollowed(deps: FollowDeps, signal: AbortSignal, since: Date):
   yield* ordersToLookUp(deps, (source) => (isRechecked(source) ? since : NEVER_DUE), signal);
 }
 
-function isStopped({ exchange }: FollowDeps, signal: AbortSignal): boolean {
+function isStopped({ exchange }: FlowDeps, signal: AbortSignal): boolean {
   return signal.aborted || exchange.breaker('lookup').isOpen;
 }
 
 /** Looks one order up and records the answer. The answer to a probe also shows whether creates may go again. */
 export async function lookUp(
-  deps: FollowDeps,
+  deps: FlowDeps,
   externalOrderId: string,
   signal: AbortSignal,
   isProbe = false,
@@ -142,7 +140,7 @@ function sharedBy(answer: LookupAnswer): readonly string[] {
 /** Decides by an answer, and writes the order, its events, its record and its findings in the transaction. */
 export async function recordAnswer(
   tx: Transaction,
-  deps: FollowDeps,
+  deps: FlowDeps,
   { row, before, answer: given, now }: Pick<LookedUp, 'row' | 'before' | 'answer' | 'now'>,
   random: number,
   seen: ReadonlySet<string> = new Set(),
@@ -164,7 +162,7 @@ export async function recordAnswer(
 
 /** Yields the due orders, round after round, each once until it is due again. `onRound` gets the due sources. */
 async function* ordersToLookUp(
-  deps: FollowDeps,
+  deps: FlowDeps,
   until: (source: LookupSource) => Date,
   signal: AbortSignal,
   onRound?: (sources: readonly LookupSource[]) => void,

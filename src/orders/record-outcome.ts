@@ -3,7 +3,7 @@ import { after as laterBy } from '../base/instant.ts';
 import { messageOf } from '../base/text.ts';
 import { decideCreated, type CreateOutcome } from './rules/create.ts';
 import { isSuccess } from './rules/record.ts';
-import type { Decision, Tracking } from './rules/tracking.ts';
+import type { Tracking } from './rules/tracking.ts';
 import { preOrderIdsIn } from '../exchange/ids.ts';
 import { orderWithPreOrder, lockOrder, saveDecision, saveIfUnchanged } from '../store/orders/orders.ts';
 import { trackingOf } from '../store/orders/order-columns.ts';
@@ -17,11 +17,9 @@ import type { FlowDeps } from './pass/deps.ts';
 import type { CreateInFlight } from './pass/in-flight.ts';
 import { isRefusal, POSTPONE_MS } from './pass/isolate.ts';
 
-type OutcomeDeps = Omit<FlowDeps, 'exchange' | 'creates'>;
-
 /** Records and tells the outcome of a create. Keeps an outcome in memory if the database refuses it, and rejects. */
 export async function recordOrKeep(
-  deps: OutcomeDeps & { readonly creates: Pick<FlowDeps['creates'], 'inFlight'> },
+  deps: FlowDeps,
   claimed: Tracking,
   outcome: CreateOutcome,
   create?: CreateInFlight,
@@ -37,45 +35,36 @@ export async function recordOrKeep(
   }
 }
 
-async function recordOutcome(deps: OutcomeDeps, claimed: Tracking, received: CreateOutcome, create?: CreateInFlight) {
+async function recordOutcome(deps: FlowDeps, claimed: Tracking, received: CreateOutcome, create?: CreateInFlight) {
   const { clock, settings, restraints } = deps;
   const outcome = withoutIgnored(received, settings.ignore);
   const random = clock.random();
   const decide = (before: Tracking, now: Date) =>
     decideCreated(before, outcome, now, random, settings, restraints.forbiddenHold);
+  const recordLate = async (tx: Transaction, now: Date) => {
+    const row = await lockOrder(tx, claimed.account, claimed.externalOrderId);
+    const before = row === undefined ? claimed : trackingOf(row);
+    // Another request for the order may be in flight, so only an accepted pre-order still changes the order.
+    const isLate = before.state !== 'sending' || before.attempts !== claimed.attempts;
+    let after = before;
+    if (!isLate || outcome.kind === 'accepted') {
+      for (const decision of decide(before, now)) after = await saveDecision(tx, after, decision, now);
+    }
+    return { before, after, isLate };
+  };
   const writing = (isWhole: boolean) => async (tx: Transaction) => {
     const now = clock.now();
     // The row has mostly not changed since its intent, and then need not be read.
     const [decision] = decide(claimed, now);
     const saved = decision && (await saveIfUnchanged(tx, claimed, decision, now));
-    const recorded = saved
-      ? { before: claimed, after: saved, isLate: false }
-      : await recordLate(tx, claimed, outcome, decide, now);
+    const recorded = saved ? { before: claimed, after: saved, isLate: false } : await recordLate(tx, now);
     const { before, after } = recorded;
     if (!isWhole) return { ...recorded, outcome, findings: [] };
-    const noting = noteCreated(tx, outcome, before, after, now);
-    const [, findings] = await together(keepAnswers(tx, after, outcome, now), noting);
+    const keeping = keepAnswers(tx, after, outcome, now);
+    const [, findings] = await together(keeping, noteCreated(tx, outcome, before, after, now));
     return { ...recorded, outcome, findings };
   };
   return await writeOutcome(deps, claimed.externalOrderId, outcome, writing, create);
-}
-
-async function recordLate(
-  tx: Transaction,
-  claimed: Tracking,
-  outcome: CreateOutcome,
-  decide: (before: Tracking, now: Date) => readonly Decision[],
-  now: Date,
-): Promise<Pick<RecordedCreate, 'before' | 'after' | 'isLate'>> {
-  const row = await lockOrder(tx, claimed.account, claimed.externalOrderId);
-  const before = row === undefined ? claimed : trackingOf(row);
-  // Another request for the order may be in flight, so only an accepted pre-order still changes the order.
-  const isLate = before.state !== 'sending' || before.attempts !== claimed.attempts;
-  let after = before;
-  if (!isLate || outcome.kind === 'accepted') {
-    for (const decision of decide(before, now)) after = await saveDecision(tx, after, decision, now);
-  }
-  return { before, after, isLate };
 }
 
 function withoutIgnored(outcome: CreateOutcome, ignore: readonly string[]): CreateOutcome {
@@ -85,7 +74,7 @@ function withoutIgnored(outcome: CreateOutcome, ignore: readonly string[]): Crea
 
 /** Writes only the state if the database refuses the rest. Logs an outcome that is lost, and rejects. */
 async function writeOutcome(
-  { store, log, gracePeriodOver, observers }: OutcomeDeps,
+  { store, log, gracePeriodOver, observers }: FlowDeps,
   externalOrderId: string,
   outcome: CreateOutcome,
   writing: (isWhole: boolean) => Work<RecordedCreate>,

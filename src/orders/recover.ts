@@ -36,13 +36,13 @@ export async function recover(deps: RecoverDeps & { readonly wrongTimes: WrongTi
 }
 
 /** Settles, while the program runs, each order that is `sending` without a create in flight. */
-export async function recoverUnrecorded(deps: Omit<FlowDeps, 'exchange'>): Promise<void> {
+export async function recoverUnrecorded(deps: FlowDeps): Promise<void> {
   const { account, store, clock, log } = deps;
   const { inFlight, lease } = deps.creates;
-  const limit = inFlight.size + inFlight.unwrittenSize + PAGE;
+  const limit = inFlight.size + inFlight.unwritten.size + PAGE;
   const sending = await sendingOrders(store.db, { account, until: clock.now(), limit });
   for (const id of sending.filter((one) => !inFlight.has(one))) {
-    const unwritten = inFlight.unwritten(id);
+    const unwritten = inFlight.unwritten.get(id);
     if (unwritten !== undefined && unwritten.tryAt > clock.now()) continue;
     await isolateFailure(deps, id, async () => {
       if (unwritten !== undefined) {
@@ -79,13 +79,11 @@ async function settleSending(tx: Transaction, deps: RecoverDeps, id: string, rea
   return tracking.state;
 }
 
-type ProbeDeps = Parameters<typeof lookUp>[0];
-
 /** How many pending orders take turns as probes, because the look-ups of a single order may always fail. */
 const CANDIDATES = 10;
 
 /** Looks one order up if an answer is required before the next create. Unlike a create, a look-up can do no harm. */
-export async function probeForCreates(deps: ProbeDeps, signal: AbortSignal): Promise<void> {
+export async function probeForCreates(deps: FlowDeps, signal: AbortSignal): Promise<void> {
   const { exchange } = deps;
   const { isOpen, needsProbe, failedProbes } = exchange.breaker('create');
   if (isOpen || !needsProbe || exchange.breaker('lookup').isOpen || signal.aborted) return;
@@ -122,7 +120,7 @@ async function makeDue({ account, store, clock }: Pick<FlowDeps, 'account' | 'st
 }
 
 /** Returns the order of the last answered look-up if it is still followed, or else one of the orders to send. */
-async function orderToProbe({ account, store, clock, exchange }: ProbeDeps, turn: number): Promise<string | undefined> {
+async function orderToProbe({ account, store, clock, exchange }: FlowDeps, turn: number): Promise<string | undefined> {
   const filter = { account, state: 'pending', until: clock.now(), by: 'due', limit: CANDIDATES } as const;
   const due = await findOrders(store.db, filter, ['external_order_id']);
   if (due.length === 0) return undefined;

@@ -55,9 +55,5 @@ export interface Sweep {
   run(deps: FlowDeps, stop: AbortSignal, since?: Date): Promise<void>;
 }
 
-/** The settings that the sweep of the core reads. The sweep of an extension reads its own part. */
-export interface SweepSettings {
-  readonly reconcile: { readonly cron?: string | undefined };
-}
-
-export type SweepMaker = (settings: SweepSettings) => Sweep;
+/** The sweep of the core reads this setting; the sweep of an extension reads its own part of the settings. */
+export type SweepMaker = (settings: { readonly reconcile: { readonly cron?: string | undefined } }) => Sweep;
