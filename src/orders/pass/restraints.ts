@@ -48,10 +48,11 @@ export class AccountRestraints implements AccountState {
   keyUntriedSince: Date | undefined;
   /** How often a restraint was set. */
   timesHeld = 0;
+  /** The number, from 1, of the `forbidden` restraint that is in force or would begin now. */
+  forbiddenHold = 1;
   readonly #deps: RestraintDeps;
   readonly #began: { readonly at: number; readonly monotonic: number };
   #state: Restraints = { restraints: [], unknownInARow: 0 };
-  #forbiddenEnded = 0;
   #isKeyTaken = false;
   #isKeyRefused = false;
   #writing = 0;
@@ -70,7 +71,7 @@ export class AccountRestraints implements AccountState {
     const [keyTaken, unknown, forbiddenEnded, stored] = await Promise.all([...facts, readHolds(store.db, account)]);
     this.#isKeyTaken = keyTaken !== undefined;
     const unknownInARow = Number(unknown ?? 0);
-    this.#forbiddenEnded = Number(forbiddenEnded ?? 0);
+    this.forbiddenHold = Number(forbiddenEnded ?? 0) + 1;
     this.isKeyOther = stored.some(({ kind }) => kind === 'key-refused');
     const restraints = stored.map((restraint) => takenOver(restraint, this.now()));
     // If creates are not slowed, the last evidence may have been an outage, so the count stays below the limit.
@@ -105,11 +106,6 @@ export class AccountRestraints implements AccountState {
   /** True if the exchange refuses the key and never took a key with this database, so the setting is wrong. */
   get isKeyWrong(): boolean {
     return this.#isKeyRefused && !this.#isKeyTaken;
-  }
-
-  /** The number, from 1, of the `forbidden` restraint that is in force or would begin now. */
-  get forbiddenHold(): number {
-    return this.#forbiddenEnded + 1;
   }
 
   now(): Date {
@@ -186,7 +182,7 @@ export class AccountRestraints implements AccountState {
 
   #apply({ set, ended, unknownInARow }: RestraintChange): void {
     if (set !== undefined) this.timesHeld += 1;
-    if (ended.includes('forbidden')) this.#forbiddenEnded += 1;
+    if (ended.includes('forbidden')) this.forbiddenHold += 1;
     const left = this.all.filter(({ kind }) => !ended.includes(kind) && kind !== set?.kind);
     this.#state = { ...this.#state, restraints: set === undefined ? left : [...left, set], unknownInARow };
   }

@@ -34,31 +34,28 @@ export type Compared = readonly Difference[] | undefined;
 
 /** How an order record can contradict its row, by the words of `follow.disputedBy`. */
 export const COMPARISONS = {
-  merchant: ({ merchantId, record }: ComparedRecord): Compared => {
-    return merchantId === null || record.merchantId === null ? undefined : differing(merchantId, record.merchantId);
-  },
+  merchant: ({ merchantId, record }) => (merchantId === null ? undefined : answered(merchantId, record.merchantId)),
 
-  age: ({ firstSentAt, record, receivedAt }: ComparedRecord): Compared => {
+  age({ firstSentAt, record, receivedAt }) {
     const isOlder = firstSentAt === null ? undefined : isCreatedBefore(firstSentAt, record, receivedAt);
     if (firstSentAt === null || isOlder === undefined) return undefined;
     return isOlder ? [{ expected: `created after ${firstSentAt.toISOString()}`, actual: record.creationDate }] : [];
   },
 
-  pair: ({ order, record }: ComparedRecord): Compared => {
+  pair({ order, record }) {
     if (record.fromCurrency === null || record.toCurrency === null) return undefined;
     const expected = `${order.fromCurrency}/${order.toCurrency}`;
     const actual = `${record.fromCurrency}/${record.toCurrency}`;
     return isSameCurrency(expected, actual) ? [] : differing(expected, actual);
   },
 
-  type: ({ order, preOrderExchangeType, record }: ComparedRecord): Compared => {
-    return allOf(
+  type: ({ order, preOrderExchangeType, record }) =>
+    allOf(
       record.orderType === null ? undefined : differing(order.orderType, record.orderType),
       answered(preOrderExchangeType, record.exchangeType),
-    );
-  },
+    ),
 
-  amount: ({ order, record }: ComparedRecord, settings: AmountSettings): Compared => {
+  amount({ order, record }, settings) {
     const field = amountField(order.assetPosition, settings);
     const actual = field === undefined ? null : record[field];
     if (field === undefined || actual === null) return undefined;
@@ -69,9 +66,7 @@ export const COMPARISONS = {
     return isEqual ? [] : [{ expected: order.asset, actual }];
   },
 
-  id: ({ order, record }: ComparedRecord): Compared => {
-    return differing(order.externalOrderId, record.externalOrderId);
-  },
+  id: ({ order, record }) => differing(order.externalOrderId, record.externalOrderId),
 } as const satisfies Record<string, (compared: ComparedRecord, settings: AmountSettings) => Compared>;
 
 export type ContradictionKind = keyof typeof COMPARISONS;
