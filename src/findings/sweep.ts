@@ -21,7 +21,7 @@ import {
   uncomparedIds,
 } from '../store/tables/order-records.ts';
 import { pagesAfter, partsOf } from '../store/pages.ts';
-import type { Transaction } from '../store/port.ts';
+import type { Transaction, Work } from '../store/port.ts';
 import { readEvidence } from './evidence.ts';
 import { judgeRecord, logUnjudged, type JudgeDeps } from './judge-answer.ts';
 
@@ -82,11 +82,8 @@ function logOverdue({ clock, exchange, restraints, log, settings }: FlowDeps, ov
 }
 
 /** Yields the orders with unresolved findings of these classes, in any state, a page of a class at a time. */
-async function* unresolvedOrders(
-  { account, store, clock }: FlowDeps,
-  classes: readonly FindingClassName[],
-  signal: AbortSignal,
-) {
+async function* unresolvedOrders(deps: FlowDeps, classes: readonly FindingClassName[], signal: AbortSignal) {
+  const { account, store, clock } = deps;
   for (const name of classes) {
     for (const status of ['open', 'acknowledged']) {
       const read = (last?: Unresolved) =>
@@ -131,11 +128,8 @@ async function judgeChanged(deps: FlowDeps, orders: readonly AgedOrder[], settin
   }
 }
 
-async function recordTogether(
-  { store, observers, log }: FlowDeps,
-  message: string,
-  work: (tx: Transaction) => Promise<readonly NewFindings[]>,
-): Promise<void> {
+async function recordTogether(deps: FlowDeps, message: string, work: Work<readonly NewFindings[]>): Promise<void> {
+  const { store, observers, log } = deps;
   const found = (await store.writer.write(work)).flat();
   countFindings(observers.counters, found);
   if (found.length > 0) log.warn({ findings: found.length }, message);

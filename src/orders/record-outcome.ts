@@ -18,12 +18,7 @@ import type { CreateInFlight } from './pass/in-flight.ts';
 import { isRefusal, POSTPONE_MS } from './pass/isolate.ts';
 
 /** Records and tells the outcome of a create. Keeps an outcome in memory if the database refuses it, and rejects. */
-export async function recordOrKeep(
-  deps: FlowDeps,
-  claimed: Tracking,
-  outcome: CreateOutcome,
-  create?: CreateInFlight,
-): Promise<void> {
+export async function recordOrKeep(deps: FlowDeps, claimed: Tracking, outcome: CreateOutcome, create?: CreateInFlight) {
   const { inFlight } = deps.creates;
   try {
     tellCreate(deps, await recordOutcome(deps, claimed, outcome, create));

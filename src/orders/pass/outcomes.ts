@@ -67,7 +67,13 @@ export interface RecordedLookup {
   readonly unseen: readonly Pick<SeenStatus, 'field' | 'value'>[];
 }
 
-export function countFailure({ counters, tell }: Observers, failure: Failure): void {
+/** Counts and tells a failure that concerns no other order. */
+export function countFailureOf(observers: Observers, externalOrderId: string, message: string, cause: string): void {
+  const about = { subject: externalOrderId, facts: { externalOrderId } };
+  countFailure(observers, { level: 'error', message, cause, ...about });
+}
+
+function countFailure({ counters, tell }: Observers, failure: Failure): void {
   counters.failed += 1;
   tell({ kind: 'failed', failure });
 }

@@ -59,12 +59,9 @@ export function nextLookupAt(tracking: Tracking, now: Date, settings: FollowSett
   return after(now, settings.pace.gapMs(tracking, sinceChangeMs));
 }
 
-export function nextRecheckAt(
-  { state, rechecks }: Pick<Tracking, 'state' | 'rechecks'>,
-  now: Date,
-  { recheckFinalAfter }: Pick<FollowSettings, 'recheckFinalAfter'>,
-): Date | null {
-  const gapMs = plannedGapMs(rechecks, state === 'rejected' ? REJECTED_LOOKUPS_MS : recheckFinalAfter);
+export function nextRecheckAt(order: Pick<Tracking, 'state' | 'rechecks'>, now: Date, settings: FollowSettings) {
+  const moments = order.state === 'rejected' ? REJECTED_LOOKUPS_MS : settings.recheckFinalAfter;
+  const gapMs = plannedGapMs(order.rechecks, moments);
   return gapMs === undefined ? null : after(now, gapMs);
 }
 
