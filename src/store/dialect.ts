@@ -6,6 +6,7 @@ import {
   SqliteQueryCompiler,
   ValueNode,
   type Compilable,
+  type Insertable,
   type LimitNode,
   type OperationNodeSource,
   type RawBuilder,
@@ -99,6 +100,19 @@ export function isInPeriod(column: RawBuilder<unknown>, from: string | undefined
 
 /** A text in a statement that runs often. For a bare parameter, SQLite may plan the statement again at each run. */
 export const textToFind = <Value extends string>(value: Value): RawBuilder<Value> => sql`cast(${value} as text)`;
+
+/** Inserts a row, or writes all its columns into the row with the same key. */
+export function upsert<Table extends keyof Tables & string>(
+  table: Table,
+  row: Insertable<Tables[Table]>,
+  ...key: readonly (keyof Tables[Table] & string)[]
+): RawBuilder<unknown> {
+  const columns = Object.keys(row);
+  const changed = columns.filter((column) => !(key as readonly string[]).includes(column));
+  return sql`insert into ${sql.table(table)} (${sql.join(columns.map(sql.ref))}) values (${sql.join(Object.values(row))})
+    on conflict (${sql.join(key.map(sql.ref))}) do update set
+    ${sql.join(changed.map((column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`))}`;
+}
 
 export const queries = new Kysely<Tables>({
   dialect: {

@@ -2,7 +2,7 @@ import { createQueryId, type CompiledQuery, type DialectAdapter, type QueryResul
 import type { Query } from './dialect.ts';
 import type { Answered, Database } from './port.ts';
 
-export { literals, queries, textToFind } from './dialect.ts';
+export { literals, queries, textToFind, upsert } from './dialect.ts';
 
 class Parameter {
   readonly name: string;
