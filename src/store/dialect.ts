@@ -102,16 +102,16 @@ export function isInPeriod(column: RawBuilder<unknown>, from: string | undefined
 export const textToFind = <Value extends string>(value: Value): RawBuilder<Value> => sql`cast(${value} as text)`;
 
 /** Inserts a row, or writes all its columns into the row with the same key. */
-export function upsert<Table extends keyof Tables & string>(
+export function upsert<Table extends keyof Tables>(
   table: Table,
   row: Insertable<Tables[Table]>,
   ...key: readonly (keyof Tables[Table] & string)[]
 ): RawBuilder<unknown> {
-  const columns = Object.keys(row);
-  const changed = columns.filter((column) => !(key as readonly string[]).includes(column));
-  return sql`insert into ${sql.table(table)} (${sql.join(columns.map(sql.ref))}) values (${sql.join(Object.values(row))})
-    on conflict (${sql.join(key.map(sql.ref))}) do update set
-    ${sql.join(changed.map((column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`))}`;
+  const names = (columns: readonly string[]) => sql.join(columns.map((column) => sql.ref(column)));
+  const changed = Object.keys(row).filter((column) => !(key as readonly string[]).includes(column));
+  const changes = changed.map((column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`);
+  return sql`insert into ${sql.table(table)} (${names(Object.keys(row))}) values (${sql.join(Object.values(row))})
+    on conflict (${names(key)}) do update set ${sql.join(changes)}`;
 }
 
 export const queries = new Kysely<Tables>({
