@@ -35,6 +35,15 @@ export function statement<Values extends object, Row = unknown>(
   };
 }
 
+/** As `statement`, and returns what `read` makes of the rows. */
+export function reading<Values extends object, Row, Result>(
+  build: (values: Values) => Query<Row>,
+  read: (rows: readonly Row[]) => Result,
+) {
+  const find = statement(build);
+  return async (db: Database, values: Values): Promise<Result> => read((await find(db, values)).rows);
+}
+
 const MOST_ROWS = 20;
 
 type RowsStatement<Row, Result> = (db: Database, rows: readonly Row[]) => Promise<readonly Result[]>;

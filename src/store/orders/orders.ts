@@ -8,7 +8,7 @@ import { headOf } from '../tables/chain.ts';
 import { changedFields, fieldsIn, ROW_COLUMNS, trackedColumnsOf } from './order-columns.ts';
 import type { OrderKey, TrackedField } from './order-columns.ts';
 import type { Database, Transaction } from '../port.ts';
-import { queries, statement, textToFind, together } from '../statement.ts';
+import { queries, reading, statement, textToFind, together } from '../statement.ts';
 
 type FollowedState = 'sending' | (typeof FOLLOWED_STATES)[number];
 
@@ -31,16 +31,12 @@ export async function orderIds(
 }
 
 /** The index of due orders has this order. If ordered by the key, a prepared plan would read all orders. */
-const sendingStatement = statement(
-  (v: { account: string; until: string; limit: number }) => sql<{ external_order_id: string }>`
-    select external_order_id from merchant_orders where account = ${textToFind(v.account)} and state = 'sending'
+export const sendingOrders = reading(
+  (v: { account: string; until: Date; limit: number }) => sql<{ id: string }>`
+    select external_order_id as id from merchant_orders where account = ${textToFind(v.account)} and state = 'sending'
       and (next_action_at is null or next_action_at <= ${v.until}) order by next_action_at limit 0 + ${v.limit}`,
+  (rows) => rows.map(({ id }) => id),
 );
-
-export async function sendingOrders(db: Database, query: { account: string; until: Date; limit: number }) {
-  const { rows } = await sendingStatement(db, { ...query, until: query.until.toISOString() });
-  return rows.map((row) => row.external_order_id);
-}
 
 const rowOf = (v: OrderKey) =>
   queries
@@ -141,12 +137,9 @@ function refused({ externalOrderId }: Tracking, why: string): StoreError {
   return new StoreError('refused', `order ${JSON.stringify(externalOrderId)} ${why}`);
 }
 
-const preOrderStatement = statement(
-  (v: OrderKey & { preOrderId: string }) => sql<{ external_order_id: string }>`
-    select external_order_id from merchant_orders where account = ${v.account}
+export const orderWithPreOrder = reading(
+  (v: OrderKey & { preOrderId: string }) => sql<{ id: string }>`
+    select external_order_id as id from merchant_orders where account = ${v.account}
     and ${hasLongText('pre_order_id', v.preOrderId)} and external_order_id <> ${v.externalOrderId} limit 1`,
+  ([row]) => row?.id,
 );
-
-export async function orderWithPreOrder(tx: Transaction, order: OrderKey & { preOrderId: string }) {
-  return (await preOrderStatement(tx, order)).rows[0]?.external_order_id;
-}

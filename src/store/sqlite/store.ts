@@ -138,7 +138,7 @@ function openConnection(path: string, options: OpenOptions): Connection {
       create: options.expect === 'migrate',
       check: (sqlite) => {
         const applied = appliedMigrations(sqlite);
-        const { own, others } = applied.size > 0 ? { own: [], others: [] } : tablesOf(sqlite);
+        const { own = [], others = [] } = applied.size > 0 ? {} : tablesOf(sqlite);
         const migrated = { migrations: MIGRATIONS, address: path };
         assertKnownVersion(migrated, applied, options.expect, options.intoExisting === true ? [] : others);
         if (options.expect === 'any') return applied.size > 0;
@@ -159,12 +159,10 @@ async function closeConnection(connection: Connection): Promise<void> {
 }
 
 function tablesOf(sqlite: Connection['sqlite']) {
-  const tables = sqlite.prepare(`select name from sqlite_master where type = 'table' order by name`).pluck().all();
-  const names = (tables as string[]).filter((name) => !/^(sqlite|kysely)_/.test(name));
-  return {
-    own: names.filter((name) => OWN_TABLES.includes(name)),
-    others: names.filter((name) => !OWN_TABLES.includes(name)),
-  };
+  const select = `select name from sqlite_master where type = 'table' order by name`;
+  const names = sqlite.prepare<[], string>(select).pluck().all();
+  const ofMerchants = names.filter((name) => !/^(sqlite|kysely)_/.test(name));
+  return Object.groupBy(ofMerchants, (name) => (OWN_TABLES.includes(name) ? 'own' : 'others'));
 }
 
 function appliedMigrations(sqlite: Connection['sqlite']): AppliedMigrations {

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { OwnedError } from '../errors.ts';
 import type { Database, Transaction } from '../port.ts';
 import type { SeenStatusesTable } from '../schema.ts';
-import { queries, rowsStatement, statement, upsert } from '../statement.ts';
+import { queries, reading, rowsStatement, statement, upsert } from '../statement.ts';
 
 /** Grants the next generation, above `known`. If the lock has failed, the last owner finds out by the generation. */
 export async function nextGeneration(tx: Transaction, account: string, known = 0): Promise<number> {
@@ -46,12 +46,13 @@ const MOST_OTHERS = 100;
 /** Returns accounts with rows, not `named` and without an owner. Reads at most `MOST_OTHERS` names beyond `named`. */
 export async function otherAccounts(db: Database, named: readonly string[]): Promise<readonly string[]> {
   const most = sql.lit(named.length + MOST_OTHERS);
-  const others = sql<{
-    account: string;
-  }>`select account from (${accountNames('merchant_orders')} limit ${most}) as found
-    where not exists (select 1 from account_owners where account_owners.account = found.account and holder is not null)`;
+  const found = sql`${accountNames('merchant_orders')} limit ${most}`;
+  const { rows } = await sql<{ account: string }>`select account from (${found}) as found
+    where not exists (select 1 from account_owners where account_owners.account = found.account and holder is not null)`.execute(
+    db,
+  );
   const known = new Set(named);
-  return (await others.execute(db)).rows.map(({ account }) => account).filter((account) => !known.has(account));
+  return rows.map(({ account }) => account).filter((account) => !known.has(account));
 }
 
 export async function accountsIn(db: Database, table: string): Promise<string[]> {
@@ -71,11 +72,6 @@ export const MERCHANT_ID = 'merchant.id';
 /** The fact that says which due times were written under another clock and could not be corrected. */
 export const UNCORRECTED_TIMES = 'times.uncorrected';
 
-const factStatement = statement(
-  (v: Pick<AccountFact, 'account' | 'name'>) =>
-    sql<{ value: string }>`select value from account_facts where account = ${v.account} and name = ${v.name}`,
-);
-
 interface AccountFact {
   readonly account: string;
   readonly name: string;
@@ -90,9 +86,11 @@ export async function accountFact(tx: Transaction, fact: AccountFact): Promise<s
   return known ?? fact.value;
 }
 
-export async function readAccountFact(db: Database, fact: Pick<AccountFact, 'account' | 'name'>) {
-  return (await factStatement(db, fact)).rows[0]?.value;
-}
+export const readAccountFact = reading(
+  (v: Pick<AccountFact, 'account' | 'name'>) =>
+    sql<{ value: string }>`select value from account_facts where account = ${v.account} and name = ${v.name}`,
+  ([row]) => row?.value,
+);
 
 export async function setAccountFact(tx: Transaction, { account, name, value, now }: AccountFact): Promise<void> {
   const fact = { account, name, value, first_seen_at: now.toISOString() };
@@ -116,14 +114,10 @@ export const rememberStatuses = rowsStatement(
       .returning(['field', 'value']),
 );
 
-export async function seenStatuses(db: Database, query: { readonly account: string; readonly limit: number }) {
-  return (await seenBeforeStatement(db, query)).rows;
-}
-
-const seenBeforeStatement = statement(
-  (v: { account: string; limit: number }) =>
-    sql<Pick<SeenStatus, 'field' | 'value'>>`select field, value from seen_statuses
-      where account = ${v.account} limit 0 + ${v.limit}`,
+export const seenStatuses = reading(
+  (v: { account: string; limit: number }) => sql<Pick<SeenStatus, 'field' | 'value'>>`
+    select field, value from seen_statuses where account = ${v.account} limit 0 + ${v.limit}`,
+  (rows) => rows,
 );
 
 /** Requests that an owner may send until a time, or has sent. They count against the rate of the next owner. */

@@ -126,12 +126,7 @@ export async function newestEventId(db: Database, account: string | undefined): 
   return (await newest.executeTakeFirstOrThrow()).id ?? 0;
 }
 
-interface CountedEvent extends Uncounted {
-  readonly type: string;
-  readonly field: string;
-  readonly old_value: string | null;
-  readonly new_value: string | null;
-}
+type CountedEvent = Pick<NewEvent, 'field' | 'old_value' | 'new_value'> & Uncounted & { readonly type: string };
 
 /** A fact that an event does not tell: an acknowledged finding that is resolved was not open. */
 export interface Uncounted {

@@ -6,7 +6,7 @@ import type { Answer, RecordView } from '../../orders/rules/record.ts';
 import { hasLongText } from '../dialect.ts';
 import type { Database, Transaction } from '../port.ts';
 import type { KeptAnswersTable } from '../schema.ts';
-import { queries, statement, upsert } from '../statement.ts';
+import { queries, reading, statement, upsert } from '../statement.ts';
 
 export interface ReceivedBody {
   readonly account: string;
@@ -69,16 +69,12 @@ export const keepTurns = statement((v: Turns & { account: string; externalOrderI
     .where((record) => record.and({ account: v.account, external_order_id: v.externalOrderId })),
 );
 
-const turnsStatement = statement(
+export const readTurns = reading(
   (v: { account: string; externalOrderId: string }) => sql<Turns>`
     select earlier_hash as "earlierHash", turns, repeats, quiet_changes as "quietChanges" from order_records
     where account = ${v.account} and external_order_id = ${v.externalOrderId}`,
+  ([row = NO_TURNS]) => row,
 );
-
-export async function readTurns(tx: Transaction, account: string, externalOrderId: string): Promise<Turns> {
-  const { rows } = await turnsStatement(tx, { account, externalOrderId });
-  return rows[0] ?? NO_TURNS;
-}
 
 /** Stores an order's newest record (§2.7), as received, while it is compared; with its columns if `view` is given. */
 export async function keepOrderRecord(tx: Transaction, received: ComparedBody, view?: RecordView): Promise<void> {
@@ -120,16 +116,13 @@ export async function forgetCompared(tx: Transaction, page: RecordPage): Promise
   return ids.at(-1);
 }
 
-type FieldSearch = { account: string; externalOrderId: string; value: string };
-
 function otherOrder(column: 'transaction_hash' | 'order_id') {
-  const search = statement(
-    (v: FieldSearch) => sql<{ external_order_id: string }>`
-      select external_order_id from order_records where account = ${v.account}
+  return reading(
+    (v: { account: string; externalOrderId: string; value: string }) => sql<{ id: string }>`
+      select external_order_id as id from order_records where account = ${v.account}
       and ${hasLongText(column, v.value)} and external_order_id <> ${v.externalOrderId} limit 1`,
+    ([row]) => row?.id ?? null,
   );
-  return async (tx: Transaction, values: FieldSearch): Promise<string | null> =>
-    (await search(tx, values)).rows[0]?.external_order_id ?? null;
 }
 
 /** Finds another order whose newest record has the same value in this field; null if there is none. */
