@@ -59,16 +59,12 @@ export type OrderExchange = Pick<
 export class ExchangeClient {
   readonly #options: ClientOptions;
   readonly #gate: Gate;
-  #lastAnswered: string | undefined;
+  /** The order whose look-up was the last to be answered; undefined if a look-up of that order has failed since. */
+  lastAnswered: string | undefined;
 
   constructor(options: ClientOptions) {
     this.#options = options;
     this.#gate = new Gate(options, options.clock);
-  }
-
-  /** The order whose look-up was the last to be answered; undefined if a look-up of that order has failed since. */
-  get lastAnswered(): string | undefined {
-    return this.#lastAnswered;
   }
 
   /** True if a circuit breaker has opened and no request was answered since. */
@@ -115,8 +111,8 @@ export class ExchangeClient {
     const askedAt = this.#options.clock.now();
     const reply = await this.#send(get(`${ORDERS}?externalOrderId=${encodeURIComponent(externalOrderId)}`), turn);
     const { health } = turn.report;
-    if (health === 'answered') this.#lastAnswered = externalOrderId;
-    else if (this.#lastAnswered === externalOrderId) this.#lastAnswered = undefined;
+    if (health === 'answered') this.lastAnswered = externalOrderId;
+    else if (this.lastAnswered === externalOrderId) this.lastAnswered = undefined;
     return { answer: readLookup(reply, externalOrderId, this.#options.reading), askedAt, health };
   }
 
