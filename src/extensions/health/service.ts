@@ -1,4 +1,4 @@
-import { programVersion } from '../../base/version.ts';
+import { programVersion } from '../../base/places.ts';
 import type { ServiceMaker } from '../../daemon.ts';
 import { Activities } from './activity.ts';
 import { explainer, type Explainer } from './explainer.ts';

@@ -20,7 +20,7 @@ import {
 } from '../documents/commands/print.ts';
 import { withAccounts, withAccount } from '../../cli/shared/store.ts';
 import { systemClock } from '../../base/clock.ts';
-import { printable } from '../../base/words.ts';
+import { printable, pasteable } from '../../base/words.ts';
 import { type FindingRow } from '../../store/tables/findings.ts';
 import { partsOf } from '../../store/pages.ts';
 import type { Store } from '../../store/port.ts';
@@ -35,7 +35,6 @@ import {
 } from '../../findings/rules/classes.ts';
 import { fieldsText, toned, wrapped, type Screen } from '../../cli/shared/terminal.ts';
 import { examples, screenOf } from '../../cli/shared/help.ts';
-import { pasteable } from '../../base/invocation.ts';
 import { findingsById, acknowledge } from './tables/findings.ts';
 import { counted } from '../documents/words.ts';
 

@@ -2,7 +2,7 @@ import { Option, type Command } from 'commander';
 import { FINDING_CLASSES, type FindingClassName } from '../../findings/rules/classes.ts';
 import { describeRestraint, stops, viewOf } from '../../accounts/rules/restraints.ts';
 import { ORDER_STATES, type OrderState } from '../../orders/rules/states.ts';
-import { printable } from '../../base/words.ts';
+import { printable, pasteable } from '../../base/words.ts';
 import { readHolds } from '../../store/tables/account-holds.ts';
 import type { Database } from '../../store/port.ts';
 import { listOrders, orderEvents } from './tables/listed-orders.ts';
@@ -30,7 +30,6 @@ import { readOrder } from '../../store/orders/orders.ts';
 import { readPreOrder, readRecord } from '../../store/tables/order-records.ts';
 import { answerText, rowWithHistory } from '../documents/commands/answer.ts';
 import { examples, screenOf } from '../../cli/shared/help.ts';
-import { pasteable } from '../../base/invocation.ts';
 
 export const define = { list: defineList, show: defineShow };
 

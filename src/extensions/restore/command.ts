@@ -18,7 +18,7 @@ import { CommandError, EXIT } from '../../cli/shared/exit.ts';
 import { print } from '../documents/commands/print.ts';
 import { withStore } from '../../cli/shared/store.ts';
 import { accountWords } from '../../accounts/rules/name.ts';
-import { pasteable } from '../../base/invocation.ts';
+import { pasteable } from '../../base/words.ts';
 import { counted } from '../documents/words.ts';
 
 const HELP = `

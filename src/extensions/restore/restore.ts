@@ -1,7 +1,6 @@
 import { type Assumption, freeOfDoubt } from '../../orders/rules/create.ts';
 import { accountsIn, nextGeneration } from '../../store/tables/accounts.ts';
-import { setHold } from '../../store/tables/account-holds.ts';
-import { recordStop } from '../../store/tables/account-stops.ts';
+import { setHold, recordStop } from '../../store/tables/account-holds.ts';
 import { insertHappenings } from '../../store/tables/events.ts';
 import { orderIds, lockOrder, saveDecision } from '../../store/orders/orders.ts';
 import { findOrders } from '../../store/find-orders.ts';

@@ -1,4 +1,4 @@
-import { programVersion } from '../../base/version.ts';
+import { programVersion } from '../../base/places.ts';
 import type { Purge, ServiceMaker } from '../../daemon.ts';
 import { webhooksSettings, type WebhookEndpoint } from './settings.ts';
 import { messageOf } from '../../base/text.ts';

@@ -1,13 +1,12 @@
 import { statSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { Option, type Command } from 'commander';
-import { pasteable } from '../../../base/invocation.ts';
+import { pasteable, printable, sumOf, withCommas } from '../../../base/words.ts';
 import { quote } from '../../../base/text.ts';
 import { csvText, jsonText, ndjsonText } from '../data.ts';
 import { factSection, firstText } from '../sections.ts';
 import type { ReportDocument, Rows, Section } from '../document.ts';
 import { tableText } from '../table.ts';
-import { printable, sumOf, withCommas } from '../../../base/words.ts';
 import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
 import { show } from './print.ts';

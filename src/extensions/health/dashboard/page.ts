@@ -1,5 +1,5 @@
 import { EVENT_TYPES } from '../../feed/event.ts';
-import { pasteFolder } from '../../../base/invocation.ts';
+import { pasteFolder } from '../../../base/words.ts';
 import { pageHead } from '../../documents/html.ts';
 import { ageOf, cutText, escapeText, proseText, timeText } from '../../documents/html/cells.ts';
 import { RANGES, type DashboardFacts, type ProgramFacts } from './facts.ts';

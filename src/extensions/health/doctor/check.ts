@@ -1,7 +1,7 @@
 import { deadline } from '../../../base/clock.ts';
 import { problemText, type Problem } from '../../../accounts/problem.ts';
 import { explainError, EXIT } from '../../../cli/shared/exit.ts';
-import { pasteable } from '../../../base/invocation.ts';
+import { pasteable } from '../../../base/words.ts';
 
 export interface CheckResult {
   readonly check: string;

@@ -7,7 +7,7 @@ import { accountsIn } from '../../../store/tables/accounts.ts';
 import { RESTORE_ADVICE } from '../../../store/mark.ts';
 import type { Store } from '../../../store/port.ts';
 import { clockProblems, troubleProblems } from '../status/problems.ts';
-import { lostReach, stoppedAccounts } from '../../../store/tables/account-stops.ts';
+import { lostReach, stoppedAccounts } from '../../../store/tables/account-holds.ts';
 import { newestRecord } from '../../feed/tables/events.ts';
 import { checkIntegrity } from '../../restore/tables/backup.ts';
 import { EXIT } from '../../../cli/shared/exit.ts';

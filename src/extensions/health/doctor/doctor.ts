@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { systemClock } from '../../../base/clock.ts';
 import { ConfigError, configOf, exchangeByAccount, type Config } from '../../../settings/config.ts';
 import type { Store } from '../../../store/port.ts';
-import { programVersion } from '../../../base/version.ts';
+import { programVersion } from '../../../base/places.ts';
 import { type Tone, styled, toned, wrapped } from '../../../cli/shared/terminal.ts';
 import { printable } from '../../../base/words.ts';
 import { accountOrAll } from '../../../cli/shared/account.ts';

@@ -4,7 +4,7 @@ import { accountWords } from '../../../accounts/rules/name.ts';
 import { findingClass } from '../../../findings/rules/classes.ts';
 import { WAITING_STATES } from '../../../orders/rules/states.ts';
 import { shellWord } from '../../../base/text.ts';
-import { withCommas } from '../../../base/words.ts';
+import { withCommas, pasteable } from '../../../base/words.ts';
 import type { Overview, ReceiverState, LiveStatus, ProcessFacts, Reading } from './status.ts';
 import {
   countedProblems,
@@ -20,7 +20,6 @@ import {
   type ProblemCode,
 } from '../../../accounts/problem.ts';
 import { receiverRemedy } from '../../webhooks/receiver.ts';
-import { pasteable } from '../../../base/invocation.ts';
 import { counted, inUnits } from '../../documents/words.ts';
 
 /** Milliseconds after which a failing receiver, or waiting work, needs a person. */

@@ -1,5 +1,4 @@
-import { pasteable } from '../../../base/invocation.ts';
-import { printable } from '../../../base/words.ts';
+import { pasteable, printable } from '../../../base/words.ts';
 import { problemText } from '../../../accounts/problem.ts';
 import { cut, shortTime, styled, toned, wrapped, type Screen } from '../../../cli/shared/terminal.ts';
 import { eventLine } from '../../feed/line.ts';

@@ -4,7 +4,7 @@ import { SEVERITIES, severityOf } from '../../../findings/rules/classes.ts';
 import { DECIDABLE } from '../../../findings/rules/decided.ts';
 import { ATTENTION_STATES, ORDER_STATES, type OrderState } from '../../../orders/rules/states.ts';
 import type { AccountCounts, NamedOrder, OpenFindings, Overview } from '../status/status.ts';
-import { lostReach, stoppedAccounts } from '../../../store/tables/account-stops.ts';
+import { lostReach, stoppedAccounts } from '../../../store/tables/account-holds.ts';
 import { indexedBy } from '../../../store/dialect.ts';
 import { readNewInvalid } from '../../../store/find-orders.ts';
 import { accountsToSend } from '../../../store/orders/due-times.ts';

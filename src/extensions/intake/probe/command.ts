@@ -9,7 +9,7 @@ import type { Evidence } from './evidence.ts';
 import { readLines } from '../import.ts';
 import type { InputOf } from '../../api/operation.ts';
 import { INTAKE_OPERATIONS } from '../addresses.ts';
-import { printable } from '../../../base/words.ts';
+import { printable, pasteable } from '../../../base/words.ts';
 import { columnsOf } from '../../../store/orders/order-columns.ts';
 import { formatOf, openInput } from '../../documents/commands/files.ts';
 import { agrees } from '../../operate/decision-options.ts';
@@ -19,7 +19,6 @@ import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
 import type { ProbeRow, ProbeStep } from './questions.ts';
 import { nested } from '../../../settings/layers.ts';
 import { checkedOrder } from '../commands/adopt.ts';
-import { pasteable } from '../../../base/invocation.ts';
 
 /** More look-ups at once show nothing more. */
 const MOST_REQUESTS = 30;

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Clock } from '../../../base/clock.ts';
-import { recordStop } from '../../../store/tables/account-stops.ts';
+import { recordStop } from '../../../store/tables/account-holds.ts';
 import { forgetAccountFact, readAccountFact, setAccountFact } from '../../../store/tables/accounts.ts';
 import { StoreError, unusable } from '../../../store/errors.ts';
 import type { FollowingMark } from '../../../store/group-writer.ts';

@@ -4,7 +4,7 @@ import { systemClock } from '../../../base/clock.ts';
 import type { AccountSettings } from '../../../settings/config.ts';
 import { explain, storyJson } from '../story/read-story.ts';
 import { PLAIN, wrapped, type Screen } from '../../../cli/shared/terminal.ts';
-import { printable } from '../../../base/words.ts';
+import { printable, pasteable } from '../../../base/words.ts';
 import { isCommand } from '../story/next.ts';
 import type { Story } from '../story/story.ts';
 import { EVERY_TICK } from '../../../orders/pass/pace.ts';
@@ -17,7 +17,6 @@ import { screenOf } from '../../../cli/shared/help.ts';
 import { withAccount, absentOrder } from '../../../cli/shared/store.ts';
 import { writePieces } from '../../documents/commands/files.ts';
 import { shownId } from '../../documents/headline.ts';
-import { pasteable } from '../../../base/invocation.ts';
 import { show } from '../../documents/commands/print.ts';
 
 const TIME_WIDTH = 26;

@@ -10,7 +10,7 @@ import { ledgerOrder } from './ledger.ts';
 import { ReconciliationTotals, type ListedRow } from './totals.ts';
 import type { Reconciled, Supplement } from './verdict.ts';
 import { accountNames } from '../../../store/tables/accounts.ts';
-import { lostReach } from '../../../store/tables/account-stops.ts';
+import { lostReach } from '../../../store/tables/account-holds.ts';
 import type { Snapshot, Store } from '../../../store/port.ts';
 import { allRows } from '../../../store/pages.ts';
 import { knownFindings, reconciledRows, rowsOfUnknownAge, rowsToDrive } from '../tables/reconciliation.ts';

@@ -8,14 +8,14 @@ import { accountWords } from '../../../accounts/rules/name.ts';
 import { problem } from '../../../accounts/problem.ts';
 import { describeKeptBack, stopRemedy } from '../../../accounts/rules/restraints.ts';
 import type { Clock } from '../../../base/clock.ts';
-import { pasteable } from '../../../base/invocation.ts';
+import { pasteable } from '../../../base/words.ts';
 import { evidenceAgainstSending } from '../../../orders/operator-decisions.ts';
 import type { FollowPace } from '../../../orders/pass/pace.ts';
 import { isFinalRecord, statusName } from '../../../orders/rules/lookup.ts';
 import { isPaced, isRechecked } from '../../../orders/rules/states.ts';
 import { trackingOf, type OrderRow } from '../../../store/orders/order-columns.ts';
 import { readOrder } from '../../../store/orders/orders.ts';
-import { lostReach } from '../../../store/tables/account-stops.ts';
+import { lostReach } from '../../../store/tables/account-holds.ts';
 import type { Store } from '../../../store/port.ts';
 import { readStory, type StoryEvidence } from '../tables/story.ts';
 

@@ -1,6 +1,6 @@
 import { preOrderIdsIn } from '../../../exchange/ids.ts';
 import { readRecordView } from '../../../exchange/record-view.ts';
-import { newestTroubles } from '../../../store/tables/account-stops.ts';
+import { newestTroubles } from '../../../store/tables/account-holds.ts';
 import { queries } from '../../../store/statement.ts';
 import type { Snapshot, Store } from '../../../store/port.ts';
 import { allRows } from '../../../store/pages.ts';

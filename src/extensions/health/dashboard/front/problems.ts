@@ -1,6 +1,5 @@
 import { findingClass } from '../../../../findings/rules/classes.ts';
-import { pasteable } from '../../../../base/invocation.ts';
-import { capitalized } from '../../../../base/words.ts';
+import { pasteable, capitalized } from '../../../../base/words.ts';
 import { commandText, escapeText, figure, icon, momentText, proseText } from '../../../documents/html/cells.ts';
 import type { DashboardFacts, Stake, Trouble } from '../facts.ts';
 import type { Concerned } from '../../tables/at-stake.ts';
