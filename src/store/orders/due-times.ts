@@ -92,11 +92,6 @@ export async function isAnythingAwaited(db: Database, account: string): Promise<
 
 const ACCOUNTS_OF_A_LOOK = 1_000;
 
-interface AccountsToSend {
-  readonly due: ReadonlyMap<string, number>;
-  readonly next: string | undefined;
-}
-
 const SENT_STATES = ['pending', 'invalid'] as const;
 type SentState = (typeof SENT_STATES)[number];
 type SentRow = { account: string; at: string; state: SentState };
@@ -121,7 +116,7 @@ function waitingIn(state: SentState, v: Place) {
 }
 
 /** Reads which accounts after a place have rows to send, due or not: at most `ACCOUNTS_OF_A_LOOK` of each state. */
-export async function accountsToSend(db: Database, after: string): Promise<AccountsToSend> {
+export async function accountsToSend(db: Database, after: string) {
   const { rows } = await toSendStatement(db, { after, limit: ACCOUNTS_OF_A_LOOK });
   const due = new Map<string, number>();
   for (const { account, at } of rows)
@@ -130,11 +125,6 @@ export async function accountsToSend(db: Database, after: string): Promise<Accou
     .filter(({ length }) => length === ACCOUNTS_OF_A_LOOK)
     .map((page) => page.at(-1)?.account ?? '');
   return { due, next: last.toSorted()[0] };
-}
-
-interface SourcePlace {
-  readonly until: Date;
-  readonly after: DueKey | undefined;
 }
 
 /** A due order. `isNew` is 1 for an accepted order that was never looked up; sources of its own serve such orders. */
@@ -170,7 +160,11 @@ function dueOf(source: LookupSource, v: Values) {
 /** Reads up to `limit` due orders of each source: the oldest first, of the source `newest` the newest first. */
 export async function dueLookups(
   db: Database,
-  query: { account: string; limit: number; placeOf: (source: LookupSource) => SourcePlace },
+  query: {
+    account: string;
+    limit: number;
+    placeOf: (source: LookupSource) => { until: Date; after: DueKey | undefined };
+  },
 ): Promise<readonly LookupRow[]> {
   const { account, limit, placeOf } = query;
   const places = LOOKUP_SOURCES.flatMap((source) => {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { ATTENTION_STATES } from '../../orders/rules/states.ts';
+import type { OrderEvent } from '../../orders/rules/tracking.ts';
 import { appendToChain, type Uncounted } from './chain.ts';
 import { indexedBy } from '../dialect.ts';
 import type { OrderKey, OrderRow } from '../orders/order-columns.ts';
@@ -26,16 +27,9 @@ interface EventSubject extends Pick<NewEvent, 'account' | 'type' | 'subject'> {
   readonly now: Date;
 }
 
-/** A change of one field: of an order, as `OrderEvent`, or of a row of an extension. */
-interface FieldChange {
-  readonly field: string;
-  readonly oldValue: string | null;
-  readonly newValue: string | null;
-  readonly source: string;
-  readonly reason: string | null;
-  readonly exchangeTime?: string | null;
-  readonly actor?: string;
-}
+/** A change of one field of an order, or of a row of an extension. */
+type FieldChange = Omit<OrderEvent, 'field' | 'source' | 'exchangeTime'> &
+  Readonly<{ field: string; source: string; exchangeTime?: string | null }>;
 
 const ATTENTION: readonly (string | null)[] = ATTENTION_STATES;
 
