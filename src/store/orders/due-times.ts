@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely';
+import type { DueKind } from '../../accounts/rules/due.ts';
 import { isNeverLookedUp, LOOKUP_SOURCES, type DueLookup, type LookupSource } from '../../orders/rules/schedule.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../../orders/rules/states.ts';
 import { isOneOf } from '../dialect.ts';
@@ -6,16 +7,8 @@ import { FIRST_DUE, isDueAfter, type DueKey } from '../find-orders.ts';
 import type { Database } from '../port.ts';
 import { literals, statement, textToFind } from '../statement.ts';
 
-/** When orders of an account are next due, in ms of UTC, for each kind of work; undefined if none is. */
-interface AccountDue {
-  readonly account: string;
-  /** The first create. A `sending` order whose outcome was not recorded is due at 0, which is at once. */
-  readonly create: number | undefined;
-  /** The first verification of an unknown outcome. */
-  readonly verify: number | undefined;
-  /** The first look-up of all other orders. */
-  readonly follow: number | undefined;
-}
+/** When orders of an account are next due, in ms of UTC. The kind `follow` is of all look-ups but verifications. */
+type AccountDue = { readonly account: string } & Readonly<Record<DueKind, number | undefined>>;
 
 const CREATED = ['pending', 'invalid', 'sending'] as const;
 const FOLLOWED = [...FOLLOWED_STATES, ...RECHECKED_STATES].filter((state) => state !== 'unknown');

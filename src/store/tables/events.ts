@@ -90,12 +90,6 @@ export async function newestChange(db: Database, account: string, field: Account
   return (await newestStatement(db, { account, field })).rows[0];
 }
 
-const newestOfAllStatement = statement(() => sql<{ id: number | null }>`select max(id) as id from events`);
-
-export async function newestEventIdOfAll(db: Database): Promise<number> {
-  return (await newestOfAllStatement(db, {})).rows[0]?.id ?? 0;
-}
-
 export const decidedAccounts = reading(
   (v: { afterId: number; toId: number }) => sql<{ account: string }>`select distinct account from events
     where id > ${v.afterId} and id <= ${v.toId} and source in ('operator', 'import')`,
