@@ -3,9 +3,9 @@ import { ATTENTION_STATES } from '../../orders/rules/states.ts';
 import type { OrderEvent } from '../../orders/rules/tracking.ts';
 import { appendToChain, type Uncounted } from './chain.ts';
 import { indexedBy } from '../dialect.ts';
-import type { OrderKey, OrderRow } from '../orders/order-columns.ts';
+import type { OrderRow } from '../orders/order-columns.ts';
 import type { Database, NewEvent, Transaction } from '../port.ts';
-import { reading, statement } from '../statement.ts';
+import { ofOrder, reading, statement } from '../statement.ts';
 
 /** An event that changed no column of an order, a link or an account, or that is about a finding. */
 export type Happening = Pick<NewEvent, 'account' | 'type' | 'subject' | 'field' | 'source'> &
@@ -61,16 +61,12 @@ export async function insertEvents(
   await appendToChain(tx, about.account, [...changes, ...asking]);
 }
 
-const firstSentStatement = statement(
-  (v: OrderKey) => sql<{ observed_at: string }>`select observed_at from order_events
+export const firstSentAt = ofOrder(
+  (v) => sql<{ observed_at: string }>`select observed_at from order_events
     where account = ${v.account} and external_order_id = ${v.externalOrderId} and field = 'state' and new_value = 'sending'
     order by id limit 1`,
+  ([first]) => (first === undefined ? null : new Date(first.observed_at)),
 );
-
-export async function firstSentAt(db: Database, account: string, externalOrderId: string): Promise<Date | null> {
-  const { rows } = await firstSentStatement(db, { account, externalOrderId });
-  return rows[0] === undefined ? null : new Date(rows[0].observed_at);
-}
 
 /** Fields of account events: a hold, exchange out of reach, unreadable answers, an account that no worker can own. */
 export type AccountField = 'hold' | 'exchange' | 'answers' | 'stopped';
