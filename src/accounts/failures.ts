@@ -2,7 +2,7 @@ import { ConfigError, configOf } from '../settings/config.ts';
 import { MerchantKey } from '../settings/settings-file.ts';
 import { messageOf } from '../base/text.ts';
 import { KeyRefusedError } from '../exchange/reply.ts';
-import { recordStop, stoppedAccounts } from '../store/tables/account-holds.ts';
+import { recordStop, stoppedAccounts } from '../store/tables/account-stops.ts';
 import { isPassing, OwnedError, StoreError } from '../store/errors.ts';
 import type { Transaction } from '../store/port.ts';
 import type { AccountsDeps, OwnedAccount } from './account.ts';

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /** The folder of the checkout or package. The build puts its files as deep into the package as this file is here. */
@@ -13,9 +12,4 @@ export const OWN_SETTINGS = IS_PACKAGE ? 'order-sync.yaml' : 'config/local.yaml'
 
 function pathOf(name: string): string {
   return fileURLToPath(new URL(name, ROOT));
-}
-
-export function programVersion(): string {
-  const text = readFileSync(new URL('package.json', ROOT), 'utf8');
-  return (JSON.parse(text) as { readonly version: string }).version;
 }

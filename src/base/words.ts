@@ -41,31 +41,3 @@ export function sumOf<Item>(items: readonly Item[], numberOf: (item: Item) => nu
 export function mostOf<Item>(items: readonly Item[], numberOf: (item: Item) => number): number {
   return items.reduce((most, item) => Math.max(most, numberOf(item)), 0);
 }
-
-interface Invocation {
-  readonly call: () => string;
-  readonly commands: ReadonlySet<string>;
-  readonly folder: string | null;
-}
-
-let invocation: Invocation | undefined;
-
-/** `call` runs when the first command is printed, because it reads the disk. A person pastes commands in `folder`. */
-export function noteInvocation(call: () => string, commands: Iterable<string>, folder: string | null = null): void {
-  let known: string | undefined;
-  invocation = { call: () => (known ??= call()), commands: new Set(commands), folder };
-}
-
-/** Returns the folder in which a person must paste the commands; null if any folder will do. */
-export function pasteFolder(): string | null {
-  return invocation?.call().startsWith('npx ') === true ? invocation.folder : null;
-}
-
-/** Makes each command of a text pasteable by the call of this process. The text must not hold data of orders. */
-export function pasteable(text: string): string {
-  if (invocation === undefined || !text.includes('order-sync ')) return text;
-  const { call, commands } = invocation;
-  return text.replaceAll(/(?<![\w/.-]|npx )order-sync (?=([a-z][a-z-]*))/g, (words, name: string) =>
-    commands.has(name) ? `${call()} ` : words,
-  );
-}

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { readMove } from '../store/tables/moves.ts';
 import { EXIT } from './shared/exit.ts';
 import { withStore } from './shared/store.ts';
-import { pasteable } from '../base/words.ts';
+import { pasteable } from '../base/invocation.ts';
 
 export function define(command: Command): void {
   const expect = command.name() === 'migrate' ? 'migrate' : 'any';

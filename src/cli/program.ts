@@ -1,11 +1,13 @@
 import { Command } from 'commander';
-import { OWN_SETTINGS, programVersion } from '../base/places.ts';
-import { printableLines, pasteable } from '../base/words.ts';
+import { OWN_SETTINGS } from '../base/places.ts';
+import { programVersion } from '../base/version.ts';
+import { printableLines } from '../base/words.ts';
 import type { Extension } from './extension.ts';
 import { joined, MORE, OLD, type Commands, type Entries } from './commands.ts';
 import { addAccountOption } from './shared/account.ts';
 import { setExtensions } from './shared/extensions.ts';
 import { fitted, takeNearChoices, withSuggestion, screenOf } from './shared/help.ts';
+import { pasteable } from '../base/invocation.ts';
 
 const DESCRIPTION = "keeps a merchant's order table and a crypto/fiat exchange in step";
 

@@ -5,7 +5,7 @@ import { describeRestraint, REFUSALS } from '../accounts/rules/restraints.ts';
 import type { FollowScope } from '../orders/follow.ts';
 import type { SyncEnd, SyncResult, SyncSummary } from '../orders/sync.ts';
 import { toned, wrapped, fieldsText, type Tone } from './shared/terminal.ts';
-import { printable, withCommas, pasteable } from '../base/words.ts';
+import { printable, withCommas } from '../base/words.ts';
 import { extensionsOf } from './shared/extensions.ts';
 import { CommandError, EXIT, stopSignal } from './shared/exit.ts';
 import { accountConfig, addUrlOption, duration, urlsOf } from './shared/options.ts';
@@ -15,6 +15,7 @@ import { screenOf } from './shared/help.ts';
 import { progressLine, type ProgressLine } from './shared/progress.ts';
 import { worstFirst, countedProblems, holdProblems, keyRemedy, type KeyPlaceOf } from '../accounts/problem.ts';
 import { accountWords } from '../accounts/rules/name.ts';
+import { pasteable } from '../base/invocation.ts';
 
 const ENDS: Readonly<Record<SyncEnd, readonly [tone: Tone, exitCode: number]>> = {
   done: ['good', EXIT.ok],

@@ -69,8 +69,8 @@ export type AccountSettings = Config & { readonly account: string };
 export function configOf(config: Config, name: string): AccountSettings {
   const account = config.accounts.find((one) => one.name === name);
   if (account === undefined) throw new ConfigError(unknownAccount(name, config.accounts));
-  const { exchange, create, guard, follow } = account;
-  return { ...config, exchange, create, guard, follow, account: name };
+  const { rateGroup: _group, name: _name, ...own } = account;
+  return { ...config, ...own, account: name };
 }
 
 type Exchanges = Pick<Config, 'accounts' | 'exchange'>;
@@ -151,13 +151,13 @@ function freeze<T extends object>(value: T): T {
 }
 
 const MOST_NAMES = 5;
-const PARTS = ['rateGroup', 'exchange', 'create', 'guard', 'follow'] as const;
-type Part = (typeof PARTS)[number];
+type Part = Exclude<keyof AccountConfig, 'name'>;
 
 /** Lays the settings of accounts over the general ones. Adds new problems. Accounts with equal settings share them. */
 function accountsOf(layers: Layers, settings: Settings | undefined, problems: ConfigProblem[]): AccountConfig[] {
   const { schema, entries } = layers;
   const general = { rateGroup: undefined, ...settings };
+  const names = Object.keys(schema.account.type.shape) as Part[];
   const textOf = ({ setting, problem }: ConfigProblem) => `${setting} ${problem}`;
   const said = new Set(problems.map(textOf));
   const shared = new Map<string, ReturnType<(typeof schema.account.type.shape)[Part]['safeParse']>>();
@@ -174,7 +174,7 @@ function accountsOf(layers: Layers, settings: Settings | undefined, problems: Co
     return result.data;
   };
   return [...accountsIn(layers)].map(([name, own]) => {
-    const parts = Object.fromEntries(PARTS.map((part) => [part, valueOf(name, own, part)]));
+    const parts = Object.fromEntries(names.map((part) => [part, valueOf(name, own, part)]));
     return { ...(parts as AccountConfig), name };
   });
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CommanderError, type Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { programVersion } from '../../src/base/places.ts';
+import { programVersion } from '../../src/base/version.ts';
 import { CommandError, EXIT, explainError } from '../../src/cli/shared/exit.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { EXTENSIONS } from '../../src/extensions.ts';

@@ -31,8 +31,10 @@ describe('a command loads what it uses and nothing else:', () => {
     expect(files.filter((file) => !/^src\/extensions\/\w+\/(index|addresses)\.ts$/.test(file))).toEqual([
       'src/accounts/rules/name.ts',
       'src/base/clock.ts',
+      'src/base/invocation.ts',
       'src/base/places.ts',
       'src/base/text.ts',
+      'src/base/version.ts',
       'src/base/words.ts',
       'src/cli.ts',
       'src/cli/commands.ts',

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { noteInvocation, pasteable, pasteFolder } from '../../src/base/words.ts';
+import { noteInvocation, pasteable, pasteFolder } from '../../src/base/invocation.ts';
 import { createProgram } from '../../src/cli/program.ts';
 import { noteCall } from '../../src/cli/shared/invocation.ts';
 import { EXTENSIONS } from '../../src/extensions.ts';

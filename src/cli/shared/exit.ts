@@ -1,9 +1,10 @@
 import { dirname } from 'node:path';
 import { CommanderError } from 'commander';
-import { printableLines, pasteable } from '../../base/words.ts';
+import { printableLines } from '../../base/words.ts';
 import { StoreError, type StoreProblem } from '../../store/errors.ts';
 import { fileFault, storeError } from '../../store/sqlite/errors.ts';
 import { systemClock, type Clock } from '../../base/clock.ts';
+import { pasteable } from '../../base/invocation.ts';
 
 export const EXIT = {
   /** All is well. */

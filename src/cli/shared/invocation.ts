@@ -2,7 +2,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
-import { noteInvocation } from '../../base/words.ts';
+import { noteInvocation } from '../../base/invocation.ts';
 import { IS_PACKAGE, ROOT } from '../../base/places.ts';
 import { shellWord } from '../../base/text.ts';
 import { processEnvironment } from '../../settings/config.ts';

@@ -7,7 +7,8 @@ import { factSection, firstText, groupOf, scopeFacts } from './sections.ts';
 import { COLORS, workbookBytes, wrappedCell, LINE_HEIGHT_PT, textCell, widthOf } from './xlsx/workbook.ts';
 import type { Look, Sheet } from './xlsx/workbook.ts';
 import { readDecimal } from '../../base/decimal.ts';
-import { mostOf, printable, sumOf, pasteable } from '../../base/words.ts';
+import { mostOf, printable, sumOf } from '../../base/words.ts';
+import { pasteable } from '../../base/invocation.ts';
 import { counted } from './words.ts';
 
 const WIDTHS = [52, 26, 110] as const;

@@ -1,4 +1,4 @@
-import { programVersion } from '../../base/places.ts';
+import { programVersion } from '../../base/version.ts';
 import { z } from 'zod';
 import { quote } from '../../base/text.ts';
 import { ORDER_STATES } from '../../orders/rules/states.ts';

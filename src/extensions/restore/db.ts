@@ -13,7 +13,7 @@ import { print } from '../documents/commands/print.ts';
 import { terminalLine } from '../../cli/shared/progress.ts';
 import { fieldsText, type Field } from '../../cli/shared/terminal.ts';
 import { correctCounts } from './tables/counts.ts';
-import { pasteable } from '../../base/words.ts';
+import { pasteable } from '../../base/invocation.ts';
 import { type KnownHead, checkChains } from './tables/chain.ts';
 
 export const define = { check: defineCheck, backup: defineBackup };

@@ -1,7 +1,7 @@
-import type { AccountStop, StopKind, Restraint, RestraintKind } from '../../accounts/rules/restraints.ts';
-import { insertHappenings, newestOfAccount, type AccountField } from './events.ts';
 import { sql } from 'kysely';
-import { readAccountFact, setAccountFact } from './accounts.ts';
+import type { Restraint, RestraintKind } from '../../accounts/rules/restraints.ts';
+import { setAccountFact } from './accounts.ts';
+import { insertHappenings } from './events.ts';
 import type { Database, Transaction } from '../port.ts';
 import { queries, statement, textToFind, upsert } from '../statement.ts';
 
@@ -39,11 +39,7 @@ export async function pause(
 }
 
 /** The fact that holds the time from which creates count for `guard.*`: a person allowed creates then. */
-const GUARD_COUNTS_FROM = 'guard.countsFrom';
-
-export async function guardCountsFrom(db: Database, account: string): Promise<string | undefined> {
-  return await readAccountFact(db, { account, name: GUARD_COUNTS_FROM });
-}
+export const GUARD_COUNTS_FROM = 'guard.countsFrom';
 
 export async function endHolds(
   tx: Transaction,
@@ -79,41 +75,4 @@ async function recordChange(tx: Transaction, account: string, { from, to, reason
   const values = { old_value: from?.kind ?? null, new_value: to?.kind ?? null };
   const source = actor !== null ? 'operator' : kind === 'guarded' ? 'create' : 'exchange';
   await insertHappenings(tx, [{ ...event, ...values, source, reason, actor }], now);
-}
-
-const OLDER_STATE: StopKind = 'older-state';
-
-/** Records once that no worker can own an account, or, if `kind` is null, that one can. A person ends `older-state`. */
-export async function recordStop(
-  tx: Transaction,
-  account: string,
-  stop: { readonly kind: StopKind | null; readonly reason: string; readonly actor: string | null; readonly now: Date },
-): Promise<void> {
-  const { kind, reason, actor, now } = stop;
-  const known = await newestOfAccount(tx, account, 'stopped');
-  if (known === kind || (known === OLDER_STATE && actor === null)) return;
-  const event = { account, type: 'account', subject: account, field: 'stopped', reason, actor } as const;
-  const source = actor === null ? 'daemon' : 'operator';
-  await insertHappenings(tx, [{ ...event, source, old_value: known, new_value: kind }], now);
-}
-
-export async function stoppedAccounts(db: Database, account: string | undefined): Promise<readonly AccountStop[]> {
-  return (await newestTroubles(account, 'stopped').execute(db)).rows;
-}
-
-export async function lostReach(db: Database, account: string | undefined, field: 'exchange' | 'answers') {
-  const { rows } = await newestTroubles(account, field).execute(db);
-  return rows.map(({ account: name, since, reason }) => ({ account: name, since, reason }));
-}
-
-/** Selects the newest event of a field for each account that is not well, by one index search an account. */
-export function newestTroubles(account: string | undefined, field: AccountField) {
-  const ofAccount = account === undefined ? sql`` : sql`where account = ${account}`;
-  const newest = sql`select id from events where account = event_heads.account and type = 'account' and subject = event_heads.account
-    and field = ${field} order by account desc, type desc, subject desc, id desc limit 1`;
-  return sql<AccountStop>`
-    with reach as (select account, (${newest}) as id from event_heads ${ofAccount})
-    select reach.account, event.new_value as kind, event.observed_at as since, event.reason from reach
-    join events as event on event.account = reach.account and event.id = reach.id
-    where event.new_value is not null order by reach.account`;
 }

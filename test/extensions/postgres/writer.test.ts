@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { rememberStatuses } from '../../../src/store/tables/accounts.ts';
 import { OwnedError } from '../../../src/store/errors.ts';
 import { insertEvents } from '../../../src/store/tables/events.ts';
-import { stoppedAccounts } from '../../../src/store/tables/account-holds.ts';
+import { stoppedAccounts } from '../../../src/store/tables/account-stops.ts';
 import type { Store } from '../../../src/store/port.ts';
 import { openPostgresStore, ownedStore as owned } from '../../support/postgres-store.ts';
 import { checkChains } from '../../../src/extensions/restore/tables/chain.ts';

@@ -14,7 +14,7 @@ import { tableOf, textColumns } from '../../documents/terminal.ts';
 import { addUrlOption } from '../../../cli/shared/options.ts';
 import { examples, screenOf, wordsOf } from '../../../cli/shared/help.ts';
 import { print } from '../../documents/commands/print.ts';
-import { pasteable } from '../../../base/words.ts';
+import { pasteable } from '../../../base/invocation.ts';
 
 const { createLink, followLink, listCards, requestPhotos, validateEmail, verificationToken } = CLIENT_OPERATIONS;
 const { lookUpOrder, showPreOrder } = EXCHANGE_OPERATIONS;

@@ -1,12 +1,13 @@
 import { statSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { Option, type Command } from 'commander';
-import { pasteable, printable, sumOf, withCommas } from '../../../base/words.ts';
+import { pasteable } from '../../../base/invocation.ts';
 import { quote } from '../../../base/text.ts';
 import { csvText, jsonText, ndjsonText } from '../data.ts';
 import { factSection, firstText } from '../sections.ts';
 import type { ReportDocument, Rows, Section } from '../document.ts';
 import { tableText } from '../table.ts';
+import { printable, sumOf, withCommas } from '../../../base/words.ts';
 import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
 import { show } from './print.ts';
@@ -64,7 +65,7 @@ export function addReportOptions(command: Command, sections: readonly string[] =
 }
 
 /** Writes a report, and names its file on stderr. Then throws `CommandError` if the report is empty and must not be. */
-export async function writeReport(document: ReportDocument, options: OutputOptions, isEmpty = false): Promise<void> {
+export async function writeReport(document: ReportDocument, options: OutputOptions): Promise<void> {
   const { section, out } = options;
   const whole = section === undefined ? document : sectionOf(document, section);
   let rows = 0;
@@ -85,8 +86,8 @@ export async function writeReport(document: ReportDocument, options: OutputOptio
     const lines = [written, verdict?.text, firstText(document)].filter((line) => typeof line === 'string');
     process.stderr.write(lines.map((line) => `${printable(pasteable(line))}\n`).join(''));
   }
-  if (!isEmpty || options.allowEmpty === true) return;
-  const reason = verdict?.reasons.join(' ') ?? '';
+  if (verdict?.isEmpty !== true) return;
+  const reason = verdict.reasons.join(' ');
   throw new CommandError(EXIT.look, reason.slice(0, 1).toLowerCase() + reason.slice(1));
 }
 

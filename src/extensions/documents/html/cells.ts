@@ -1,7 +1,8 @@
 import { instantMs } from '../../../base/instant.ts';
 import { isNumeric, saysNothing, toneOf, type Column, type Row } from '../document.ts';
 import { type Cell, type Tone, widthOf, cut } from '../../../cli/shared/terminal.ts';
-import { mostOf, printable, sumOf, pasteable } from '../../../base/words.ts';
+import { mostOf, printable, sumOf } from '../../../base/words.ts';
+import { pasteable } from '../../../base/invocation.ts';
 import { inUnits } from '../words.ts';
 
 const LONGEST_WORD = 40;

@@ -4,7 +4,7 @@ import { systemClock } from '../../../base/clock.ts';
 import type { AccountSettings } from '../../../settings/config.ts';
 import { explain, storyJson } from '../story/read-story.ts';
 import { PLAIN, wrapped, type Screen } from '../../../cli/shared/terminal.ts';
-import { printable, pasteable } from '../../../base/words.ts';
+import { printable } from '../../../base/words.ts';
 import { isCommand } from '../story/next.ts';
 import type { Story } from '../story/story.ts';
 import { EVERY_TICK } from '../../../orders/pass/pace.ts';
@@ -17,6 +17,7 @@ import { screenOf } from '../../../cli/shared/help.ts';
 import { withAccount, absentOrder } from '../../../cli/shared/store.ts';
 import { writePieces } from '../../documents/commands/files.ts';
 import { shownId } from '../../documents/headline.ts';
+import { pasteable } from '../../../base/invocation.ts';
 import { show } from '../../documents/commands/print.ts';
 
 const TIME_WIDTH = 26;
@@ -59,14 +60,11 @@ export function define(command: Command): void {
     });
 }
 
-interface DaemonStatus {
+type DaemonStatus = {
   readonly overview: { readonly outOfReach: readonly { readonly reason: string | null }[] };
-  readonly daemon: {
-    readonly accounts: readonly {
-      readonly keptBack: readonly Readonly<Record<'externalOrderId' | 'cause', string>>[];
-    }[];
-  } | null;
-}
+  readonly daemon: { readonly accounts: readonly { readonly keptBack: readonly KeptBack[] }[] } | null;
+};
+type KeptBack = Readonly<Record<'externalOrderId' | 'cause', string>>;
 
 /** Returns what the daemon knows beyond the database. No daemon knows anything of the past. */
 async function newsOf(command: Command, settings: AccountSettings, externalOrderId: string) {

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { programVersion } from '../../../../src/base/places.ts';
+import { programVersion } from '../../../../src/base/version.ts';
 import { controlSocketPath } from '../../../../src/extensions/api/asking/transport.ts';
 import { cardsOf } from '../../../../src/extensions/sandbox/clients.ts';
 import { runProgram, type CommandResult } from '../../../support/cli-function.ts';

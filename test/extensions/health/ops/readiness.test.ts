@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createPass } from '../../../../src/orders/create.ts';
 import { STALLED_AFTER_MS } from '../../../../src/extensions/health/status/problems.ts';
-import { recordStop } from '../../../../src/store/tables/account-holds.ts';
+import { recordStop } from '../../../../src/store/tables/account-stops.ts';
 import { isSqlite } from '../../../support/database.ts';
 import { testOps, type TestOps } from '../../../support/ops-endpoint.ts';
 

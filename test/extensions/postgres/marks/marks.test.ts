@@ -7,7 +7,7 @@ import { systemClock } from '../../../../src/base/clock.ts';
 import { acceptRestore } from '../../../../src/extensions/restore/restore.ts';
 import { appendToChain } from '../../../../src/store/tables/chain.ts';
 import type { MarkContent, Store } from '../../../../src/store/port.ts';
-import { stoppedAccounts } from '../../../../src/store/tables/account-holds.ts';
+import { stoppedAccounts } from '../../../../src/store/tables/account-stops.ts';
 import { MOST_AT_ONCE } from '../../../../src/store/mark.ts';
 import { openStore } from '../../../../src/extensions/postgres/store.ts';
 import { MarksFile } from '../../../../src/extensions/postgres/marks/file.ts';
