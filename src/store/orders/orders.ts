@@ -5,7 +5,7 @@ import { hasLongText, indexedBy, isFollowed } from '../dialect.ts';
 import { StoreError } from '../errors.ts';
 import { insertEvents } from '../tables/events.ts';
 import { headOf } from '../tables/chain.ts';
-import { changedFields, fieldsIn, ROW_COLUMNS, trackedColumnsOf } from './order-columns.ts';
+import { changedFields, ROW_COLUMNS, trackedColumnsOf } from './order-columns.ts';
 import type { OrderKey, TrackedField } from './order-columns.ts';
 import type { Database, Transaction } from '../port.ts';
 import { queries, reading, statement, textToFind, together, rowOfOrder } from '../statement.ts';
@@ -86,15 +86,15 @@ const savingStatement = (fields: readonly TrackedField[], isUpdated: boolean) =>
       .returning('revision'),
   );
 /** Decisions change few sets of fields. `MOST_STATEMENTS` bounds the statements if an exchange causes many sets. */
-const savingStatements = new Map<number, ReturnType<typeof savingStatement>>();
+const savingStatements = new Map<string, ReturnType<typeof savingStatement>>();
 const MOST_STATEMENTS = 300;
 
 /** Returns the statement that writes only these fields: a database writes the indexes of each column that is set. */
-function savingOf(changed: number, isUpdated: boolean): ReturnType<typeof savingStatement> {
-  const key = isUpdated ? changed : -changed;
+function savingOf(fields: readonly TrackedField[], isUpdated: boolean): ReturnType<typeof savingStatement> {
+  const key = `${fields.join()} ${isUpdated}`;
   const known = savingStatements.get(key);
   if (known !== undefined) return known;
-  const saving = savingStatement(fieldsIn(changed), isUpdated);
+  const saving = savingStatement(fields, isUpdated);
   if (savingStatements.size < MOST_STATEMENTS) savingStatements.set(key, saving);
   return saving;
 }
