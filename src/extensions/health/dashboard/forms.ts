@@ -30,18 +30,14 @@ export function orderForms(base: FormBase, order: Tracking, findings: readonly K
 function decisionForm(base: FormBase, order: Tracking, kinds: readonly Judgement['kind'][]): string {
   const { externalOrderId, state, attempts } = order;
   const options = kinds.map((kind) => `<option value="${kind}">${WORDS[kind]}</option>`).join('');
-  const preOrder = kinds.includes('exists')
-    ? `<label>Id of the pre-order, if the exchange has it <input name="preOrderId" maxlength="500"></label>`
-    : '';
+  const preOrder = `<label>Id of the pre-order, if the exchange has it <input name="preOrderId" maxlength="500"></label>`;
+  const duplicate = `<label class="check"><input type="checkbox" name="mayDuplicate" value="yes"> I accept that the exchange may create the order twice</label>`;
   const mayBeTaken = state === 'unknown' || state === 'held';
-  const duplicate =
-    kinds.includes('not-created') || (mayBeTaken && kinds.includes('retry'))
-      ? '<label class="check"><input type="checkbox" name="mayDuplicate" value="yes"> I accept that the exchange may create the order twice</label>'
-      : '';
+  const mayBeTwice = kinds.includes('not-created') || (mayBeTaken && kinds.includes('retry'));
   return form('/actions/order', { ...base, externalOrderId, state, attempts }, 'Decide', [
     `<label>Decision <select name="judgement" required><option value="">choose</option>${options}</select></label>`,
-    preOrder,
-    duplicate,
+    kinds.includes('exists') ? preOrder : '',
+    mayBeTwice ? duplicate : '',
   ]);
 }
 
@@ -55,10 +51,10 @@ function acknowledgeForm(base: FormBase, { externalOrderId }: Tracking, open: re
 }
 
 export function pauseForms(base: FormBase, holds: readonly RestraintView[]): string {
-  const listed = holds.map(
-    ({ kind, reason, since, actor }) =>
-      `<li>${badge('warning', kind)} ${proseText(`since ${since}${actor === null ? '' : ` by ${actor}`}: ${reason}`)}</li>`,
-  );
+  const listed = holds.map(({ kind, reason, since, actor }) => {
+    const by = actor === null ? '' : ` by ${actor}`;
+    return `<li>${badge('warning', kind)} ${proseText(`since ${since}${by}: ${reason}`)}</li>`;
+  });
   const list = listed.length === 0 ? '<p>Nothing is paused.</p>' : `<ul>${listed.join('')}</ul>`;
   const pause = form('/actions/pause', base, 'Pause', [
     '<strong>Pause</strong>',
