@@ -43,8 +43,8 @@ function section(id: string, title: string, text: string, isWide = false): strin
 
 export function messagePage(frame: Frame, text: string, advice = ''): string {
   const home = `<p>${escapeText(advice)}</p><p><a href="/">Go to the dashboard</a></p>`;
-  const section = `<section class="wide"><h1>${escapeText(text)}</h1>\n${home}</section>`;
-  return framed(frame, `<div class="board">${section}</div>\n`);
+  const message = `<section class="wide"><h1>${escapeText(text)}</h1>\n${home}</section>`;
+  return framed(frame, `<div class="board">${message}</div>\n`);
 }
 
 export function framed(frame: Frame, body: string): string {
