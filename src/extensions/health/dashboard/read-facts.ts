@@ -21,7 +21,7 @@ import { moneyGroup } from '../../reports/summary.ts';
 import { overviewFor } from '../tables/overview.ts';
 import { countMoves, MOST_AT_STAKE, recentSums, sumsAtStake, type Concerned } from '../tables/sums.ts';
 import { readProcess } from '../ops/readiness.ts';
-import { shared, type Fresh, type OpsPages } from '../ops/readings.ts';
+import { shared, type OpsPages } from '../ops/readings.ts';
 
 const [MINUTE_MS, HOUR_MS] = [60_000, 3_600_000];
 
@@ -34,7 +34,7 @@ export const RANGES = {
 export type RangeName = keyof typeof RANGES;
 
 /** How long a reading is shared, in ms. A slow reading is shared for longer. */
-const FRESH_MS: Fresh = { least: 1_500, most: 30_000, timesItTook: 20 };
+const FRESH_MS = { least: 1_500, most: 30_000, timesItTook: 20 };
 const MOST_ADDED_UP = 8;
 /** The findings of a class whose orders are read, for advice that knows what a person has decided. */
 const MOST_ADVISED = 10;
