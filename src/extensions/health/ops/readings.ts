@@ -19,7 +19,7 @@ export interface OpsSources extends ReadingSources {
 export interface OpsPages extends OpsSources {
   readonly version: string;
   readonly startedAt: string;
-  readonly readings: Readings;
+  readonly readings: ReturnType<typeof newReadings>;
 }
 
 /**
@@ -28,8 +28,6 @@ export interface OpsPages extends OpsSources {
  */
 const FRESH_MS = { least: 1_000, most: 10_000, timesItTook: 200 };
 const PATIENCE_MS = 5_000;
-
-export type Readings = ReturnType<typeof newReadings>;
 
 /** The readings for the pages of the ops endpoint: each is read once, however many ask for it at the same time. */
 export function newReadings(sources: ReadingSources) {
@@ -47,7 +45,7 @@ async function readInTime({ config, store, clock }: ReadingSources) {
   try {
     const { endpoints } = webhooksSettings.of(config).webhooks;
     const reading = readOverview(store.db, { account: undefined, endpoints, now: clock.now() });
-    return { overview: await Promise.race([reading, late]), failure: null };
+    return { overview: await Promise.race([reading, late]) };
   } catch (error) {
     return { overview: null, failure: messageOf(error) };
   } finally {

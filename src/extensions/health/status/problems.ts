@@ -67,10 +67,8 @@ function processProblems(facts: ProcessFacts): readonly (Problem | false)[] {
   ];
 }
 
-function daemonProblems(
-  { asOf, overview }: Reading,
-  { unwritten, opsFailure, changedSettings, accounts }: NonNullable<Reading['daemon']>,
-): readonly (Problem | false)[] {
+function daemonProblems({ asOf, overview }: Reading, daemon: NonNullable<Reading['daemon']>) {
+  const { unwritten, opsFailure, changedSettings, accounts } = daemon;
   const asked = overview?.account ?? null;
   const silent = accounts.filter((live) => live.unwritten !== undefined);
   const unwrittenOf = silent.length === 0 ? '' : forAccounts(silent, asked);
