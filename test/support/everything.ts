@@ -223,7 +223,7 @@ async function listEverything({ app: { store } }: TestProgram): Promise<void> {
 
 async function readDashboard({ app }: Parameters<typeof listEverything>[0]): Promise<void> {
   await using snapshot = await app.store.snapshot();
-  for (const digits of [13, 16]) await countMoves(app.store.db, 'default', { from: '2025', digits });
+  for (const digits of [13, 16]) await countMoves(app.store.db, 'default', '2025', digits);
   await recentSums(snapshot.db, 'default', '2025');
   await sumsAtStake(snapshot.db, 'default', { state: 'held' });
   await sumsAtStake(snapshot.db, 'default', { class: 'SILENT_CHANGE', status: 'undecided' });

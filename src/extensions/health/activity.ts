@@ -19,8 +19,6 @@ const KEPT_BACK_MS = 15 * 60_000;
 /** How many of the newest changes are kept, to tell how late changes are seen. */
 const MOST_CHANGES = 200;
 
-type ActivityClock = Pick<Clock, 'now' | 'monotonic'>;
-
 /** The state of an account in this process, collected from its events. It is only shown, and decides nothing. */
 export class Activity implements Listener {
   readonly account: string;
@@ -35,12 +33,12 @@ export class Activity implements Listener {
   changesSeen = 0;
   /** How late the newest changes were seen, in ms, in any order. */
   readonly seenLate: number[] = [];
-  readonly #clock: ActivityClock;
+  readonly #clock: Clock;
   readonly #listeners: readonly ProcessListener[];
   readonly #requests = new Map<number, number>();
   readonly #keptBack = new Map<string, { readonly since: Date; readonly triedAt: Date; readonly cause: string }>();
 
-  constructor(account: string, clock: ActivityClock, listeners: readonly ProcessListener[] = []) {
+  constructor(account: string, clock: Clock, listeners: readonly ProcessListener[] = []) {
     this.account = account;
     this.#clock = clock;
     this.#listeners = listeners;
@@ -63,15 +61,13 @@ export class Activity implements Listener {
         this.failure = event.cause;
         break;
       case 'pass.wanted':
-        this.#change(event.pass, (pass) => ({ ...pass, wantedSince: pass.wantedSince ?? this.#now() }));
+        this.#note(event.pass, { wantedSince: this.passes.get(event.pass)?.wantedSince ?? this.#now() });
         break;
       case 'pass.began':
-        this.#change(event.pass, (pass) => ({ ...pass, runningSince: this.#now() }));
+        this.#note(event.pass, { runningSince: this.#now() });
         break;
       case 'pass.ended':
-        this.#change(event.pass, (pass) =>
-          event.isGood ? { ...NEVER, goodAt: this.#now() } : { ...pass, runningSince: null },
-        );
+        this.#note(event.pass, event.isGood ? { ...NEVER, goodAt: this.#now() } : { runningSince: null });
         break;
       case 'change.seen':
         this.seenLate[this.changesSeen % MOST_CHANGES] = event.lateMs;
@@ -114,11 +110,11 @@ export class Activity implements Listener {
   close(): void {
     this.live = undefined;
     this.overdue = undefined;
-    for (const name of this.passes.keys()) this.#change(name, ({ goodAt }) => ({ ...NEVER, goodAt }));
+    for (const name of this.passes.keys()) this.#note(name, { wantedSince: null, runningSince: null });
   }
 
-  #change(name: string, change: (pass: PassActivity) => PassActivity): void {
-    this.passes.set(name, change(this.passes.get(name) ?? NEVER));
+  #note(name: string, times: Partial<PassActivity>): void {
+    this.passes.set(name, { ...NEVER, ...this.passes.get(name), ...times });
   }
 
   #keepBack(externalOrderId: string, cause: string): void {
@@ -149,11 +145,11 @@ export class Activities {
   /** The newest lease of the process. In PostgreSQL one heartbeat renews all leases. */
   lease: Pick<AccountLease, 'failure'> | undefined;
   readonly listener: Listen = async ({ account, store }) => Object.assign(this.of(account), { writer: store.writer });
-  readonly #clock: ActivityClock;
+  readonly #clock: Clock;
   readonly #listeners: ProcessListener[] = [];
   readonly #byAccount = new Map<string, Activity>();
 
-  constructor(clock: ActivityClock) {
+  constructor(clock: Clock) {
     this.#clock = clock;
   }
 

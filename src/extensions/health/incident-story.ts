@@ -32,13 +32,7 @@ export interface Condition {
   readonly lastedMs?: number;
 }
 
-export interface IncidentNews {
-  readonly stage: 'begun' | 'lasting' | 'over' | 'ended';
-  readonly kind: IncidentKind;
-  readonly cause: string;
-  readonly lastedMs: number;
-  readonly failures: number;
-}
+export type IncidentNews = ReturnType<typeof newsOf>;
 
 interface Incident {
   readonly kind: IncidentKind;
@@ -49,12 +43,6 @@ interface Incident {
   overAt: number | undefined;
   failures: number;
   allFailures: number;
-}
-
-interface Shown {
-  readonly failure: Failure;
-  times: number;
-  latestAt: number;
 }
 
 const REMINDER_MS = 60_000;
@@ -69,7 +57,7 @@ export const OTHER_CAUSES = 'others';
 
 export class IncidentStory {
   readonly #incidents = new Map<IncidentKind, Incident>();
-  readonly #shown = new Map<string, Shown>();
+  readonly #shown = new Map<string, { readonly failure: Failure; times: number; latestAt: number }>();
   #shownInMinute = new Map<string, { shown: number; others: number }>();
   #minuteBegan = Number.NEGATIVE_INFINITY;
 
@@ -184,7 +172,7 @@ export class IncidentStory {
   }
 }
 
-function newsOf(incident: Incident, stage: IncidentNews['stage'], now: number): IncidentNews {
+function newsOf(incident: Incident, stage: 'begun' | 'lasting' | 'over' | 'ended', now: number) {
   const { kind, cause, since, failures } = incident;
   if (stage !== 'over') {
     incident.reportedAt = now;

@@ -20,17 +20,12 @@ const MOST_STATUSES = 20;
 /** Only the status of the order itself says whether it is final. */
 const ORDER_STATUSES = '; follow.openStatuses and follow.finalStatuses may say which of order.status are final';
 
-interface Begun {
-  readonly since: string;
-  heldUp?: WaitingOrders;
-}
-
 export class Incidents implements Listener {
   readonly #deps: HeardAccount;
   readonly #story = new IncidentStory();
   readonly #troubles = new Set<Trouble>();
   readonly #unreadable = new Set<string>();
-  readonly #begun = new Map<IncidentKind, Begun>();
+  readonly #begun = new Map<IncidentKind, { readonly since: string; heldUp?: WaitingOrders }>();
   readonly #statuses = new Set<string>();
   #statusesSince = 0;
   #live: LiveAccount | undefined;

@@ -71,12 +71,7 @@ export function define(command: Command): void {
 }
 
 /** False if a person types another address and key: nothing of this plan is left then. */
-async function isSetUp(
-  command: Command,
-  places: ConfigOptions,
-  plan: Plan,
-  how: InitOptions & { readonly isLast: boolean },
-): Promise<boolean> {
+async function isSetUp(command: Command, places: ConfigOptions, plan: Plan, how: InitOptions & { isLast: boolean }) {
   await using undo = await make(plan, places, command);
   const refusal = await refusalOf(command, places);
   // A person may start the sandbox later.

@@ -40,7 +40,9 @@ type Ask = Dialogue['ask'];
 
 /** Gathers what to make, and asks for what the options leave open. Throws before anything is made. */
 export async function planOf(places: ConfigOptions, options: InitOptions, ask: Ask = noTerminal) {
-  const settingsFile = settingsFileOf(places);
+  const settingsFile = ownFile(places);
+  if (settingsFile === null) throw new CommandError(EXIT.usage, 'give --config with the file to make');
+  if (existsSync(settingsFile)) throw existing(settingsFile, 'edit it, or give --config with another file');
   checkVariables(places);
   const { sandbox, apiKeyFile } = options;
   const readUrl = reader(secureUrl);
@@ -87,13 +89,6 @@ const noTerminal: Ask = async () => {
   const message = 'there is no terminal to ask at: give --base-url and --api-key-file, or --sandbox';
   throw new CommandError(EXIT.usage, message);
 };
-
-function settingsFileOf(places: ConfigOptions): string {
-  const path = ownFile(places);
-  if (path === null) throw new CommandError(EXIT.usage, 'give --config with the file to make');
-  if (existsSync(path)) throw existing(path, 'edit it, or give --config with another file');
-  return path;
-}
 
 function existing(path: string, advice: string): CommandError {
   return new CommandError(EXIT.config, `${path} is there already and is not replaced: ${advice}; nothing was made`);

@@ -2,15 +2,14 @@ import type { RestraintView } from '../../../accounts/rules/restraints.ts';
 import type { KnownFinding } from '../../../findings/rules/finding.ts';
 import { decisionsFor, type Judgement } from '../../operate/rules/judgement.ts';
 import type { Tracking } from '../../../orders/rules/tracking.ts';
-import type { Cell } from '../../../cli/shared/terminal.ts';
 import { cutText, escapeText, proseText } from '../../documents/html/cells.ts';
-import { badge } from './markup.ts';
+import { badge, type Words } from './markup.ts';
 
 export const LONGEST_TEXT = 500;
 
 type FormBase = Readonly<Record<'account' | 'token', string>>;
 
-const WORDS: Readonly<Record<Judgement['kind'], string>> = {
+const DECISIONS: Readonly<Record<Judgement['kind'], string>> = {
   exists: 'The exchange has the order: follow it',
   'not-created': 'The exchange does not have the order: send it again',
   ours: 'The order at the exchange is yours: rely on it',
@@ -19,9 +18,7 @@ const WORDS: Readonly<Record<Judgement['kind'], string>> = {
   cancel: 'Cancel the order before it is sent',
 };
 
-export type OrderForms = Readonly<Record<string, string>>;
-
-export function orderForms(base: FormBase, order: Tracking, findings: readonly KnownFinding[]): OrderForms {
+export function orderForms(base: FormBase, order: Tracking, findings: readonly KnownFinding[]): Words {
   const open = findings.filter(({ status }) => status === 'open');
   const decision = decisionForm(base, order, decisionsFor(order.state));
   return { orders: decision, ...(open.length > 0 && { findings: acknowledgeForm(base, order, open) }) };
@@ -29,19 +26,15 @@ export function orderForms(base: FormBase, order: Tracking, findings: readonly K
 
 function decisionForm(base: FormBase, order: Tracking, kinds: readonly Judgement['kind'][]): string {
   const { externalOrderId, state, attempts } = order;
-  const options = kinds.map((kind) => `<option value="${kind}">${WORDS[kind]}</option>`).join('');
-  const preOrder = kinds.includes('exists')
-    ? `<label>Id of the pre-order, if the exchange has it <input name="preOrderId" maxlength="500"></label>`
-    : '';
+  const options = kinds.map((kind) => `<option value="${kind}">${DECISIONS[kind]}</option>`).join('');
+  const preOrder = `<label>Id of the pre-order, if the exchange has it <input name="preOrderId" maxlength="500"></label>`;
+  const duplicate = `<label class="check"><input type="checkbox" name="mayDuplicate" value="yes"> I accept that the exchange may create the order twice</label>`;
   const mayBeTaken = state === 'unknown' || state === 'held';
-  const duplicate =
-    kinds.includes('not-created') || (mayBeTaken && kinds.includes('retry'))
-      ? '<label class="check"><input type="checkbox" name="mayDuplicate" value="yes"> I accept that the exchange may create the order twice</label>'
-      : '';
-  return form('/actions/order', { ...base, externalOrderId, state, attempts }, 'Decide', [
+  const mayBeTwice = kinds.includes('not-created') || (mayBeTaken && kinds.includes('retry'));
+  return form('/actions/order', { ...base, externalOrderId, state, attempts: String(attempts) }, 'Decide', [
     `<label>Decision <select name="judgement" required><option value="">choose</option>${options}</select></label>`,
-    preOrder,
-    duplicate,
+    kinds.includes('exists') ? preOrder : '',
+    mayBeTwice ? duplicate : '',
   ]);
 }
 
@@ -55,10 +48,10 @@ function acknowledgeForm(base: FormBase, { externalOrderId }: Tracking, open: re
 }
 
 export function pauseForms(base: FormBase, holds: readonly RestraintView[]): string {
-  const listed = holds.map(
-    ({ kind, reason, since, actor }) =>
-      `<li>${badge('warning', kind)} ${proseText(`since ${since}${actor === null ? '' : ` by ${actor}`}: ${reason}`)}</li>`,
-  );
+  const listed = holds.map(({ kind, reason, since, actor }) => {
+    const by = actor === null ? '' : ` by ${actor}`;
+    return `<li>${badge('warning', kind)} ${proseText(`since ${since}${by}: ${reason}`)}</li>`;
+  });
   const list = listed.length === 0 ? '<p>Nothing is paused.</p>' : `<ul>${listed.join('')}</ul>`;
   const pause = form('/actions/pause', base, 'Pause', [
     '<strong>Pause</strong>',
@@ -68,14 +61,10 @@ export function pauseForms(base: FormBase, holds: readonly RestraintView[]): str
   return `<div class="story-page"><section class="actions" aria-labelledby="pause-title"><h1 id="pause-title">Pause and resume ${escapeText(cutText(base.account))}</h1>\n${list}\n${pause}${resume}</section></div>\n`;
 }
 
-function form(
-  path: string,
-  hidden: Readonly<Record<string, string | number>>,
-  button: string,
-  fields: readonly string[],
-): string {
-  const inputOf = (name: string, value: Cell) => `<input type="hidden" name="${name}" value="${escapeText(value)}">`;
-  const inputs = Object.entries(hidden).map(([name, value]) => inputOf(name, value));
+function form(path: string, hidden: Words, button: string, fields: readonly string[]): string {
+  const inputs = Object.entries(hidden).map(([name, value]) => {
+    return `<input type="hidden" name="${name}" value="${escapeText(value)}">`;
+  });
   return `<form method="post" action="${path}">${inputs.join('')}
 ${fields.join('\n')}
 <label>Your name <input name="actor" required maxlength="${LONGEST_TEXT}" autocomplete="name"></label>

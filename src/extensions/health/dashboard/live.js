@@ -1,6 +1,7 @@
 // Keeps the dashboard up to date: it loads the page again when an event comes, and replaces the parts that changed.
 const LEAST_MS = 1_000;
 const MOST_MS = 5_000;
+const FOCUSABLE = 'a, button, summary, [tabindex]';
 
 const live = [...document.querySelectorAll('[data-live]')].map(({ id }) => id);
 const connection = document.getElementById('connection');
@@ -44,13 +45,13 @@ function replacePart(shown, newer) {
   if (shown.innerHTML === newer.innerHTML) return;
   const places = [...shown.querySelectorAll('[tabindex]')].map(({ scrollTop, scrollLeft }) => [scrollTop, scrollLeft]);
   const isOpen = shown.querySelector('details')?.open ?? false;
-  const focus = shown.contains(document.activeElement) ? pathTo(shown, document.activeElement) : undefined;
+  const focused = [...shown.querySelectorAll(FOCUSABLE)].indexOf(document.activeElement);
   shown.replaceChildren(...newer.childNodes);
   for (const folded of shown.querySelectorAll('details')) folded.open = isOpen;
-  [...shown.querySelectorAll('[tabindex]')].forEach((box, index) =>
-    box.scrollTo(...(places[index] ?? [0, 0]).toReversed()),
-  );
-  if (focus !== undefined) shown.querySelector(focus)?.focus({ preventScroll: true });
+  for (const [index, box] of shown.querySelectorAll('[tabindex]').entries()) {
+    [box.scrollTop, box.scrollLeft] = places[index] ?? [0, 0];
+  }
+  shown.querySelectorAll(FOCUSABLE)[focused]?.focus({ preventScroll: true });
 }
 
 function addCopyButtons(part) {
@@ -73,14 +74,6 @@ async function copy(button) {
 function isSelected(part) {
   const selection = getSelection();
   return selection !== null && !selection.isCollapsed && part.contains(selection.anchorNode);
-}
-
-function pathTo(part, element) {
-  const steps = [];
-  for (let one = element; one !== part; one = one.parentElement) {
-    steps.unshift(`:nth-child(${[...one.parentElement.children].indexOf(one) + 1})`);
-  }
-  return `:scope > ${steps.join(' > ')}`;
 }
 
 const choice = document.getElementById('account');

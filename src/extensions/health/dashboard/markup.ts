@@ -27,15 +27,13 @@ export function orderPath({ externalOrderId, account }: OrderName): string | und
   return pathTo(`/orders/${encodeURIComponent(externalOrderId)}`, { account });
 }
 
-export function pathTo(path: string, query: Readonly<Record<string, string>>): string {
+export type Words = Readonly<Record<string, string>>;
+
+export function pathTo(path: string, query: Words): string {
   return `${path}?${new URLSearchParams(query).toString()}`;
 }
 
-export function listPath(
-  list: '/orders' | '/findings',
-  account = 'all',
-  filter: Readonly<Record<string, string>> = {},
-) {
+export function listPath(list: '/orders' | '/findings', account = 'all', filter: Words = {}): string {
   return pathTo(list, { account, ...filter });
 }
 

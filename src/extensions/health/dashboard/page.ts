@@ -9,26 +9,6 @@ import { partsText } from './front/running.ts';
 import { badge, link, pathTo } from './markup.ts';
 import { RANGES, type DashboardFacts } from './read-facts.ts';
 
-/** The sections below the verdict. The script of the page updates each by its id. A section without text is hidden. */
-const SECTIONS: readonly {
-  readonly id: string;
-  readonly title: string | ((facts: DashboardFacts) => string);
-  readonly isWide?: boolean;
-  readonly write: (facts: DashboardFacts) => string;
-}[] = [
-  { id: 'problems', title: problemsTitle, isWide: true, write: problemsText },
-  { id: 'orders', title: 'Orders by state', isWide: true, write: statesText },
-  { id: 'flow', title: ({ range }) => `The last ${RANGES[range].name}`, write: flowText },
-  { id: 'events', title: 'Newest changes', write: eventsText },
-  { id: 'parts', title: 'Exchange, database and webhooks', isWide: true, write: partsText },
-  {
-    id: 'money',
-    title: ({ range }) => `Amounts of orders inserted in the last ${RANGES[range].name}`,
-    isWide: true,
-    write: moneyText,
-  },
-];
-
 export interface Frame {
   readonly title: string;
   readonly account: string | undefined;
@@ -36,32 +16,40 @@ export interface Frame {
   readonly program: DashboardFacts['program'];
   readonly at: string;
   readonly query?: string | undefined;
-  readonly reloadSeconds?: number;
+  readonly isLive?: boolean;
   readonly isActionable?: boolean;
 }
 
 export function dashboardPage(facts: DashboardFacts, isActionable = false): string {
-  const { account, accounts, program, at } = facts;
-  const sections = SECTIONS.map(({ id, title, isWide = false, write }) => {
-    const text = write(facts);
-    const look = `${isWide ? ' class="wide"' : ''}${text === '' ? ' hidden' : ''}`;
-    const heading = `<h2 id="${id}-title">${proseText(typeof title === 'string' ? title : title(facts))}</h2>\n`;
-    return `<section id="${id}"${look} data-live aria-labelledby="${id}-title">${heading}${text}</section>\n`;
-  });
+  const { name } = RANGES[facts.range];
+  const sections = [
+    section('problems', problemsTitle(facts), problemsText(facts), true),
+    section('orders', 'Orders by state', statesText(facts), true),
+    section('flow', `The last ${name}`, flowText(facts)),
+    section('events', 'Newest changes', eventsText(facts)),
+    section('parts', 'Exchange, database and webhooks', partsText(facts), true),
+    section('money', `Amounts of orders inserted in the last ${name}`, moneyText(facts), true),
+  ];
   const body = `<div class="board">\n${verdictSection(facts)}${sections.join('')}</div>\n`;
-  return framed({ title: titleOf(facts), account, accounts, program, at, isActionable, reloadSeconds: 15 }, body);
+  return framed({ ...facts, title: titleOf(facts), isActionable, isLive: true }, body);
+}
+
+/** The script of the page updates each section by its id. A section without text is hidden. */
+function section(id: string, title: string, text: string, isWide = false): string {
+  const look = `${isWide ? ' class="wide"' : ''}${text === '' ? ' hidden' : ''}`;
+  const heading = `<h2 id="${id}-title">${proseText(title)}</h2>\n`;
+  return `<section id="${id}"${look} data-live aria-labelledby="${id}-title">${heading}${text}</section>\n`;
 }
 
 export function messagePage(frame: Frame, text: string, advice = ''): string {
   const home = `<p>${escapeText(advice)}</p><p><a href="/">Go to the dashboard</a></p>`;
-  const section = `<section class="wide"><h1>${escapeText(text)}</h1>\n${home}</section>`;
-  return framed(frame, `<div class="board">${section}</div>\n`);
+  const message = `<section class="wide"><h1>${escapeText(text)}</h1>\n${home}</section>`;
+  return framed(frame, `<div class="board">${message}</div>\n`);
 }
 
 export function framed(frame: Frame, body: string): string {
-  const { title, account, reloadSeconds } = frame;
-  const isLive = reloadSeconds !== undefined;
-  const reload = isLive ? `<noscript><meta http-equiv="refresh" content="${reloadSeconds}"></noscript>\n` : '';
+  const { title, account, isLive = false } = frame;
+  const reload = isLive ? '<noscript><meta http-equiv="refresh" content="15"></noscript>\n' : '';
   const head = `<link rel="icon" href="data:,">
 <link rel="stylesheet" href="/dashboard.css">
 ${reload}<script type="module" src="/dashboard.js"></script>
@@ -82,19 +70,16 @@ function barText(frame: Frame): string {
   const option = (value: string, name: string) =>
     `<option value="${escapeText(value)}"${value === chosen ? ' selected' : ''}>${escapeText(cutText(name))}</option>`;
   const options = [...accounts.map((name) => option(name, name)), option('all', 'all accounts')];
-  const choice =
-    accounts.length < 2
-      ? ''
-      : `<form action="/" method="get" class="choice"><label for="account">Account</label> <select id="account" name="account">${options.join('')}</select> <button>Show</button></form>\n`;
+  const choice = `<form action="/" method="get" class="choice"><label for="account">Account</label> <select id="account" name="account">${options.join('')}</select> <button>Show</button></form>\n`;
   const linkTo = (path: string, text: string) => `${link(pathTo(path, { account: chosen }), text)}\n`;
   const pause = !isActionable || account === undefined ? '' : linkTo('/pause', 'Pause or resume');
   return `<header class="bar"><a class="home" href="${escapeText(pathTo('/', { account: chosen }))}">order-sync</a>
-${aboutText(frame)}${linkTo('/orders', 'Orders')}${linkTo('/findings', 'Findings')}${pause}${choice}<form action="/orders" method="get" role="search"><label for="q">Order</label> <input id="q" name="q" type="search" maxlength="1000" required value="${escapeText(query)}" placeholder="id, or its beginning" autocomplete="off" spellcheck="false"><input type="hidden" name="account" value="${escapeText(chosen)}"> <button>Find</button></form>
+${aboutText(frame)}${linkTo('/orders', 'Orders')}${linkTo('/findings', 'Findings')}${pause}${accounts.length < 2 ? '' : choice}<form action="/orders" method="get" role="search"><label for="q">Order</label> <input id="q" name="q" type="search" maxlength="1000" required value="${escapeText(query)}" placeholder="id, or its beginning" autocomplete="off" spellcheck="false"><input type="hidden" name="account" value="${escapeText(chosen)}"> <button>Find</button></form>
 <p id="connection" class="warning" role="status"></p></header>
 `;
 }
 
-function aboutText({ program, accounts, at, reloadSeconds }: Frame): string {
+function aboutText({ program, accounts, at, isLive = false }: Frame): string {
   const { version, startedAt, exchange } = program;
   const kind = exchange === '' ? '' : `${badge(exchange === 'live' ? 'neutral' : 'info', exchange)} `;
   // Of several accounts a person chooses one beside this text.
@@ -102,6 +87,6 @@ function aboutText({ program, accounts, at, reloadSeconds }: Frame): string {
   const age = ageOf(startedAt, at);
   const folder = pasteFolder();
   const place = folder === null ? '' : ` <span>paste commands in ${escapeText(cutText(folder))}</span>`;
-  return `<p id="program"${reloadSeconds === undefined ? '' : ' data-live'}>${kind}<span>version ${escapeText(version)}</span>${account} <span>running since ${timeText(startedAt, at)} UTC${age === 'now' ? '' : ` (${age})`}</span>${place} <span>as of ${timeText(at, at)} UTC</span></p>
+  return `<p id="program"${isLive ? ' data-live' : ''}>${kind}<span>version ${escapeText(version)}</span>${account} <span>running since ${timeText(startedAt, at)} UTC${age === 'now' ? '' : ` (${age})`}</span>${place} <span>as of ${timeText(at, at)} UTC</span></p>
 `;
 }

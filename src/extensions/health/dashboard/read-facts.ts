@@ -11,7 +11,7 @@ import { newestEvents } from '../../feed/tables/events.ts';
 import { lookupFacts } from '../activity.ts';
 import { readingOf } from '../status/read-status.ts';
 import { newestOf, type AccountCounts } from '../status/status.ts';
-import { troublesOf, type Stake, type Trouble } from './front/troubles.ts';
+import { troublesOf, type Trouble } from './front/troubles.ts';
 import { problemsOf } from '../status/problems.ts';
 import { listFindings } from '../../operate/tables/listed-findings.ts';
 import { adviceOn } from '../../reports/story/story.ts';
@@ -21,7 +21,7 @@ import { moneyGroup } from '../../reports/summary.ts';
 import { overviewFor } from '../tables/overview.ts';
 import { countMoves, MOST_AT_STAKE, recentSums, sumsAtStake, type Concerned } from '../tables/sums.ts';
 import { readProcess } from '../ops/readiness.ts';
-import { shared, type Fresh, type OpsPages } from '../ops/readings.ts';
+import { shared, type OpsPages } from '../ops/readings.ts';
 
 const [MINUTE_MS, HOUR_MS] = [60_000, 3_600_000];
 
@@ -34,7 +34,7 @@ export const RANGES = {
 export type RangeName = keyof typeof RANGES;
 
 /** How long a reading is shared, in ms. A slow reading is shared for longer. */
-const FRESH_MS: Fresh = { least: 1_500, most: 30_000, timesItTook: 20 };
+const FRESH_MS = { least: 1_500, most: 30_000, timesItTook: 20 };
 const MOST_ADDED_UP = 8;
 /** The findings of a class whose orders are read, for advice that knows what a person has decided. */
 const MOST_ADVISED = 10;
@@ -114,7 +114,7 @@ function stepsOf(range: RangeName, now: Date) {
 async function addUp(config: Config, db: Database, accounts: readonly string[], { starts, digits }: Steps) {
   const settingsOf = exchangeByAccount(config);
   const from = starts[0] ?? '';
-  const counted = await Array.fromAsync(accounts, (account) => countMoves(db, account, { from, digits }));
+  const counted = await Array.fromAsync(accounts, (account) => countMoves(db, account, from, digits));
   const sums = await Array.fromAsync(accounts, (account) => recentSums(db, account, from));
   const moves = { inserted: starts.map(() => 0), accepted: starts.map(() => 0), final: starts.map(() => 0) };
   for (const [key, number] of counted.flatMap(({ orders }) => [...orders])) {
@@ -132,12 +132,7 @@ async function addUp(config: Config, db: Database, accounts: readonly string[], 
   };
 }
 
-async function stakeOf(
-  config: Config,
-  db: Database,
-  accounts: readonly AccountCounts[],
-  concerned: Concerned,
-): Promise<Stake> {
+async function stakeOf(config: Config, db: Database, accounts: readonly AccountCounts[], concerned: Concerned) {
   const settingsOf = exchangeByAccount(config);
   const numberOf = ({ orders, findings }: AccountCounts) =>
     ('state' in concerned ? orders[concerned.state] : findings[concerned.class]) ?? 0;

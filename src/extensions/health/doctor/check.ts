@@ -15,11 +15,11 @@ export interface CheckResult {
 }
 
 /** Looks at one thing. `run` need not catch errors; a check that takes longer than its deadline is a fault. */
-export interface Check {
-  readonly name: string;
-  readonly ofDatabase?: boolean;
-  run(signal: AbortSignal): Promise<readonly CheckResult[]>;
-}
+export type Check = readonly [
+  name: string,
+  run: (signal: AbortSignal) => Promise<readonly CheckResult[]>,
+  needsDatabase?: boolean,
+];
 
 const DEADLINE_MS = 10_000;
 
@@ -43,17 +43,17 @@ export function fault(check: string, exitCode: number, found: string, remedy: st
   return { check, level: 'fault', found: pasteable(found), remedy: pasteable(remedy), exitCode, facts };
 }
 
-export async function runCheck(check: Check): Promise<readonly CheckResult[]> {
+export async function runCheck([name, run]: Check): Promise<readonly CheckResult[]> {
   const signal = deadline(DEADLINE_MS);
   const tooLate = once(signal, 'abort').then(() => {
     throw new Error('no answer in time');
   });
   try {
-    return await Promise.race([check.run(signal), tooLate]);
+    return await Promise.race([run(signal), tooLate]);
   } catch (error) {
     const { code, message } = explainError(error);
     const [exitCode, found] = signal.aborted ? [EXIT.unavailable, 'no answer in time'] : [code, message];
-    return [fault(check.name, exitCode, found, 'fix this, then run order-sync doctor again')];
+    return [fault(name, exitCode, found, 'fix this, then run order-sync doctor again')];
   }
 }
 

@@ -56,7 +56,7 @@ const ACCOUNTS_WELL =
 /** `overview` comes from a daemon, which knows newer causes than the database. */
 export async function checkAccounts({ db }: Store, { accounts }: Pick<Config, 'accounts'>, overview?: Overview | null) {
   const troubles = overview ?? {
-    stopped: await stoppedAccounts(db, undefined),
+    stopped: [...(await stoppedAccounts(db, undefined))],
     outOfReach: await lostReach(db, undefined, 'exchange'),
     unreadable: await lostReach(db, undefined, 'answers'),
     otherAccounts: await countOfOthers(db, accounts),

@@ -66,22 +66,23 @@ export function define(command: Command): void {
 
 async function* examine(command: Command, results: readonly CheckResult[], bundle: string | undefined) {
   yield machine.checkRuntime(programVersion());
-  yield* await runCheck({ name: 'settings', run: () => checkSettings(command) });
+  yield* await runCheck(['settings', () => checkSettings(command)]);
   const config = await plainConfig(command).catch((error: unknown) => {
     if (!(error instanceof Error && error.cause instanceof ConfigError)) throw error;
     return undefined;
   });
   if (config !== undefined) yield* runChecks(checksOf(command, config));
   if (bundle === undefined) return;
-  yield* await runCheck({ name: 'bundle', run: async () => [await writeBundle(command, results, bundle)] });
+  yield* await runCheck(['bundle', async () => [await writeBundle(command, results, bundle)]]);
 }
 
 async function* runChecks(checks: readonly Check[]): AsyncGenerator<CheckResult> {
   const left = new Set<string>();
   let isRead = true;
   for (const check of checks) {
-    if (!isRead && check.ofDatabase === true) {
-      left.add(check.name);
+    const [name, , needsDatabase = false] = check;
+    if (!isRead && needsDatabase) {
+      left.add(name);
       continue;
     }
     const found = await runCheck(check);
@@ -103,9 +104,13 @@ function checksOf(command: Command, config: Config): readonly Check[] {
   const left = `${othersLeft} more accounts were not checked: use --account NAME`;
   const baseUrls = new Set(asked.flatMap((name) => exchangeByAccount(config)(name).baseUrl ?? []));
   // On PostgreSQL the database names the daemon, so these checks need the database.
-  const ofDatabase = config.database.kind === 'postgres';
+  const needsDatabase = config.database.kind === 'postgres';
   const daemon = async () => (await askDaemon(command, config, account))?.daemon ?? undefined;
   const inStore = <Result>(read: (store: Store) => Promise<Result>) => withStore(command, 'any', read, config);
+  const accounts = async () => {
+    const status = await askDaemon(command, config, undefined);
+    return await inStore((store) => checkAccounts(store, config, status?.overview));
+  };
   const newSettings = async () =>
     settingsProblems((await daemon())?.changedSettings).map((one) => ofProblem('settings', one));
   const driver = () => inStore((store) => store.driverOf(asked)).catch(() => undefined);
@@ -115,35 +120,21 @@ function checksOf(command: Command, config: Config): readonly Check[] {
     return [names.length === 1 ? result : { ...result, found: `${name}: ${result.found}` }];
   };
   return [
-    { name: 'permissions', run: async () => machine.checkFiles(config) },
-    { name: 'database', run: () => inStore((store) => checkDatabase(config, store)) },
-    {
-      name: 'accounts',
-      ofDatabase: true,
-      run: async () => {
-        const overview = (await askDaemon(command, config, undefined))?.overview;
-        return await inStore((store) => checkAccounts(store, config, overview));
-      },
-    },
-    { name: 'disk', run: () => machine.checkDisk(config) },
-    { name: 'clock', ofDatabase: true, run: () => inStore((store) => checkClock(store, asked, clock)) },
-    ...[...baseUrls].map((url): Check => ({
-      name: 'address',
-      run: (signal) => machine.checkAddress('address', url, signal),
-    })),
-    ...(baseUrls.size === 0 ? [] : asked.map((name): Check => ({ name: 'key', ofDatabase, run: () => keyOf(name) }))),
-    ...(othersLeft === 0 ? [] : [{ name: 'key', run: async () => [ok('key', left)] }]),
+    ['permissions', async () => machine.checkFiles(config)],
+    ['database', () => inStore((store) => checkDatabase(config, store))],
+    ['accounts', accounts, true],
+    ['disk', () => machine.checkDisk(config)],
+    ['clock', () => inStore((store) => checkClock(store, asked, clock)), true],
+    ...[...baseUrls].map((url): Check => ['address', (signal) => machine.checkAddress('address', url, signal)]),
+    ...(baseUrls.size === 0 ? [] : asked.map((name): Check => ['key', () => keyOf(name), needsDatabase])),
+    ...(othersLeft === 0 ? [] : [['key', async () => [ok('key', left)]] as const]),
     ...endpoints.map(({ url, allowPrivate }): Check => {
-      return { name: 'webhook', run: (signal) => machine.checkAddress('webhook', url, signal, !allowPrivate) };
+      return ['webhook', (signal) => machine.checkAddress('webhook', url, signal, !allowPrivate)];
     }),
-    {
-      name: 'service',
-      ofDatabase,
-      run: async () => [machine.checkService((await daemon())?.pid, (await driver())?.name)],
-    },
-    { name: 'settings', ofDatabase, run: newSettings },
-    { name: 'ops', ofDatabase, run: async (signal) => [await machine.checkOps(config, await daemon(), signal)] },
-    { name: 'api', ofDatabase, run: async (signal) => machine.checkApi(config, await daemon(), signal) },
+    ['service', async () => [machine.checkService((await daemon())?.pid, (await driver())?.name)], needsDatabase],
+    ['settings', newSettings, needsDatabase],
+    ['ops', async (signal) => [await machine.checkOps(config, await daemon(), signal)], needsDatabase],
+    ['api', async (signal) => machine.checkApi(config, await daemon(), signal), needsDatabase],
   ];
 }
 

@@ -11,7 +11,7 @@ import type { Config, AccountSettings, ListenAddress } from '../../../settings/c
 import { keyPlace } from '../../../settings/settings-file.ts';
 import { healthSettings } from '../settings.ts';
 import { EXIT } from '../../../cli/shared/exit.ts';
-import { freeSpace } from '../ops/readings.ts';
+import { readDisk } from '../ops/readings.ts';
 import { fault, ofProblem, ok, warning, type CheckResult } from './check.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { tryKey } from '../../api/asking/ask.ts';
@@ -59,7 +59,7 @@ export function checkFiles({ accounts, database }: Config): readonly CheckResult
 }
 
 export async function checkDisk({ database }: Config): Promise<readonly CheckResult[]> {
-  const { folder, freeBytes } = await freeSpace(database);
+  const { folder, freeBytes } = await readDisk(database);
   const found = `${(freeBytes / GIB).toFixed(1)} GiB free in ${folder}`;
   const facts = { freeBytes };
   if (freeBytes < NO_BYTES) return [fault('disk', EXIT.disk, found, 'free space: a full disk stops creates', facts)];
@@ -136,12 +136,9 @@ const CERTIFICATE_MS = 14 * DAY_MS;
 const ADDRESS_REMEDY =
   'check exchange.baseUrl, the name server, the firewall and the proxy of this machine; if they are right, the exchange itself may be down: ask it';
 
-export async function checkAddress(
-  check: 'address' | 'webhook',
-  address: string,
-  signal: AbortSignal,
-  isPublicOnly = false,
-): Promise<readonly CheckResult[]> {
+type AddressCheck = 'address' | 'webhook';
+
+export async function checkAddress(check: AddressCheck, address: string, signal: AbortSignal, isPublicOnly = false) {
   // A receiver that is down is only a warning, because orders still reach the exchange.
   const failed = (found: string, cause: string) =>
     check === 'webhook'

@@ -2,8 +2,7 @@ import { repeatEvery } from '../../../orders/pass/run.ts';
 import { readingOf, type ReadingSources } from '../status/read-status.ts';
 import { problemText, type Problem, type ProblemCode } from '../../../accounts/problem.ts';
 import { problemsOf } from '../status/problems.ts';
-import type { ProcessFacts } from '../status/status.ts';
-import { newReadings, type Disk, type OpsSources, type Readings } from './readings.ts';
+import { newReadings, type Disk, type OpsPages, type OpsSources } from './readings.ts';
 import { deadline } from '../../../base/clock.ts';
 import { healthSettings } from '../settings.ts';
 import { messageOf } from '../../../base/text.ts';
@@ -22,10 +21,7 @@ const CHECKS = {
 
 type ReadinessCheck = { readonly check: keyof typeof CHECKS; readonly ok: boolean; readonly reason?: string };
 
-export async function checkReadiness(
-  sources: ReadingSources & { readonly readings: Readings },
-  isStopping: boolean,
-): Promise<readonly ReadinessCheck[]> {
+export async function checkReadiness(sources: ReadingSources & Pick<OpsPages, 'readings'>, isStopping: boolean) {
   const { overview, failure } = await sources.readings.overview();
   const process = await readProcess(sources, await sources.readings.disk(), isStopping, failure);
   const names = new Set(sources.accounts.names);
@@ -48,16 +44,12 @@ export function readinessChecks(problems: readonly Problem[]): readonly Readines
   });
 }
 
-export async function readProcess(
-  { config, store, accounts }: ReadingSources,
-  disk: Disk | undefined,
-  isStopping = false,
-  databaseFailure: string | null = null,
-): Promise<ProcessFacts> {
-  const migrations = databaseFailure === null ? await store.migrations().catch(() => undefined) : undefined;
+export async function readProcess(sources: ReadingSources, disk?: Disk, isStopping = false, failure?: string) {
+  const { config, store, accounts } = sources;
+  const migrations = failure === undefined ? await store.migrations().catch(() => undefined) : undefined;
   return {
     isStopping,
-    databaseFailure,
+    databaseFailure: failure ?? null,
     otherMigrations: migrations?.pending ?? [],
     isOwner: accounts.names.length > 0 || config.database.kind === 'postgres',
     freeBytes: disk?.freeBytes ?? null,

@@ -19,24 +19,15 @@ export interface OpsSources extends ReadingSources {
 export interface OpsPages extends OpsSources {
   readonly version: string;
   readonly startedAt: string;
-  readonly readings: Readings;
+  readonly readings: ReturnType<typeof newReadings>;
 }
 
-/** How long a reading is shared, in ms: longer if it took long, so that reading takes a small part of the time. */
-export type Fresh = { readonly least: number; readonly most: number; readonly timesItTook: number };
-
-/** A reading of up to 50 ms takes at most a 200th of the time, however often it is asked for. */
-const FRESH_MS: Fresh = { least: 1_000, most: 10_000, timesItTook: 200 };
+/**
+ * How long a reading is shared, in ms: longer if it took long, so that reading takes a small part of the time. A
+ * reading of up to 50 ms takes at most a 200th of the time, however often it is asked for.
+ */
+const FRESH_MS = { least: 1_000, most: 10_000, timesItTook: 200 };
 const PATIENCE_MS = 5_000;
-
-export interface Disk {
-  readonly folder: string;
-  readonly freeBytes: number;
-  readonly databaseBytes?: number;
-  readonly walBytes?: number;
-}
-
-export type Readings = ReturnType<typeof newReadings>;
 
 /** The readings for the pages of the ops endpoint: each is read once, however many ask for it at the same time. */
 export function newReadings(sources: ReadingSources) {
@@ -54,7 +45,7 @@ async function readInTime({ config, store, clock }: ReadingSources) {
   try {
     const { endpoints } = webhooksSettings.of(config).webhooks;
     const reading = readOverview(store.db, { account: undefined, endpoints, now: clock.now() });
-    return { overview: await Promise.race([reading, late]), failure: null };
+    return { overview: await Promise.race([reading, late]) };
   } catch (error) {
     return { overview: null, failure: messageOf(error) };
   } finally {
@@ -82,18 +73,16 @@ export function shared<Value>(clock: Pick<Clock, 'monotonic'>, work: () => Promi
   };
 }
 
+export type Disk = Awaited<ReturnType<typeof readDisk>>;
+
 /** Returns the free bytes of the disk with the database, or with its marks if the database is on another machine. */
-export async function freeSpace(database: DatabaseConfig): Promise<Disk> {
-  let folder = dirname(database.kind === 'sqlite' ? database.path : database.marks);
+export async function readDisk(database: DatabaseConfig) {
+  const isFile = database.kind === 'sqlite';
+  const path = isFile ? database.path : database.marks;
+  let folder = dirname(path);
   // A machine on which no daemon has run yet has no folder of marks.
   while (!existsSync(folder) && folder !== dirname(folder)) folder = dirname(folder);
   const { bavail, bsize } = await statfs(folder);
-  return { folder, freeBytes: bavail * bsize };
-}
-
-async function readDisk(database: DatabaseConfig): Promise<Disk> {
-  const free = await freeSpace(database);
-  if (database.kind === 'postgres') return free;
-  const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-  return { ...free, databaseBytes: sizeOf(database.path), walBytes: sizeOf(`${database.path}-wal`) };
+  const sizeOf = (file: string) => (isFile ? (statSync(file, { throwIfNoEntry: false })?.size ?? 0) : undefined);
+  return { folder, freeBytes: bavail * bsize, databaseBytes: sizeOf(path), walBytes: sizeOf(`${path}-wal`) };
 }

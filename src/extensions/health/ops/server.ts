@@ -17,18 +17,13 @@ export interface OpsDeps extends OpsSources {
   readonly version: string;
 }
 
-export interface OpsEndpoint {
-  readonly url?: string;
-  /** Why the endpoint does not listen; undefined if it listens or is off. */
-  readonly failure?: string | undefined;
-  /** Refuses new requests, and returns when the server is closed. Never rejects. */
-  close(): Promise<void>;
-}
+export type OpsEndpoint = Awaited<ReturnType<typeof serveOps>>;
 
-export async function serveOps(deps: OpsDeps, stopping: AbortSignal): Promise<OpsEndpoint> {
+/** `failure` says why the endpoint does not listen. `close` refuses new requests, waits, and never rejects. */
+export async function serveOps(deps: OpsDeps, stopping: AbortSignal) {
   const { config, clock } = deps;
   const { listen } = healthSettings.of(config).ops;
-  if (listen === undefined) return { close: async () => {} };
+  if (listen === undefined) return { url: undefined, failure: undefined, close: async () => {} };
   // Loaded here, because only a listening endpoint has metrics.
   const { startMetrics } = await import('./metrics.ts');
   const pages = { ...deps, readings: newReadings(deps), startedAt: clock.now().toISOString() };

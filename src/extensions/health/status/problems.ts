@@ -67,10 +67,8 @@ function processProblems(facts: ProcessFacts): readonly (Problem | false)[] {
   ];
 }
 
-function daemonProblems(
-  { asOf, overview }: Reading,
-  { unwritten, opsFailure, changedSettings, accounts }: NonNullable<Reading['daemon']>,
-): readonly (Problem | false)[] {
+function daemonProblems({ asOf, overview }: Reading, daemon: NonNullable<Reading['daemon']>) {
+  const { unwritten, opsFailure, changedSettings, accounts } = daemon;
   const asked = overview?.account ?? null;
   const silent = accounts.filter((live) => live.unwritten !== undefined);
   const unwrittenOf = silent.length === 0 ? '' : forAccounts(silent, asked);
@@ -245,20 +243,17 @@ export function wellText({ receivers }: Pick<Overview, 'receivers'>): string {
 
 /** The gravest comes first. */
 const ENDS = ['key-refused', 'out-of-reach', 'look'] as const;
-type Grave = (typeof ENDS)[number];
-export type StatusEnd = Grave | 'well';
+export type StatusEnd = (typeof ENDS)[number] | 'well';
 
-export interface StatusVerdict {
-  readonly end: StatusEnd;
-  readonly reasons: readonly (Problem & { readonly end: Grave })[];
-}
+export type StatusVerdict = ReturnType<typeof judgeStatus>;
 
-export function judgeStatus(reading: Reading): StatusVerdict {
+export function judgeStatus(reading: Reading) {
   const reasons = problemsOf(reading).map((found) => {
-    return { end: ENDS.find((code) => code === found.code) ?? 'look', ...found, remedy: pasteable(found.remedy) };
+    const end = ENDS.find((code) => code === found.code) ?? 'look';
+    return { end, ...found, remedy: pasteable(found.remedy) };
   });
-  const end = ENDS.find((grave) => reasons.some((one) => one.end === grave));
+  const end: StatusEnd = ENDS.find((grave) => reasons.some((one) => one.end === grave)) ?? 'well';
   // The verdict's own reason comes first, and `no-daemon` too, because without a daemon other reasons may be over.
   const isNamed = (one: (typeof reasons)[number]) => Number(one.end === end || one.code === 'no-daemon');
-  return { end: end ?? 'well', reasons: reasons.toSorted((one, other) => isNamed(other) - isNamed(one)) };
+  return { end, reasons: reasons.toSorted((one, other) => isNamed(other) - isNamed(one)) };
 }

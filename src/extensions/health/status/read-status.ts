@@ -3,7 +3,7 @@ import type { Clock } from '../../../base/clock.ts';
 import { keyPlaceByAccount, type Config } from '../../../settings/config.ts';
 import { settingsFile } from '../../../settings/layers.ts';
 import type { BreakerLane } from '../../../exchange/transport/breaker.ts';
-import type { Overview, DaemonStatus, LiveStatus, Reading, Status } from './status.ts';
+import type { Overview, DaemonStatus, LiveStatus, Status } from './status.ts';
 import { overviewFor } from '../tables/overview.ts';
 import type { Store } from '../../../store/port.ts';
 import { askedOf, lookupFacts, type Activities, type Activity } from '../activity.ts';
@@ -43,11 +43,8 @@ export async function readStatus(sources: StatusSources, account: string | undef
   };
 }
 
-export function readingOf(
-  { config, store, clock, activities, accounts }: ReadingSources,
-  account: string | undefined,
-  overview: Overview | null,
-): Reading & { readonly daemon: NonNullable<Reading['daemon']> } {
+export function readingOf(sources: ReadingSources, account: string | undefined, overview: Overview | null) {
+  const { config, store, clock, activities, accounts } = sources;
   // Unwritten and working accounts come first, because the other accounts have no news.
   const rank = (one: Activity) => (one.unwritten === undefined ? 0 : 2) + Number(isDriven(one));
   const sorted = askedOf(activities, account).toSorted((a, b) => rank(b) - rank(a));

@@ -5,12 +5,6 @@ import type { FeedEvent } from '../../feed/event.ts';
 import { SEVERITIES } from '../../../findings/rules/classes.ts';
 import { ORDER_STATES } from '../../../orders/rules/states.ts';
 
-type Immutable<Value> = Value extends readonly (infer Item)[]
-  ? readonly Immutable<Item>[]
-  : Value extends object
-    ? { readonly [Key in keyof Value]: Immutable<Value[Key]> }
-    : Value;
-
 /** Returns the newest of times in ISO 8601; null if there is none. */
 export function newestOf(times: readonly (string | null)[]): string | null {
   return times.reduce((newest, time) => ((time ?? '') > (newest ?? '') ? time : newest), null);
@@ -27,7 +21,7 @@ const namedOrder = z.object({
   reason: z.string().nullable(),
   since: time,
 });
-export type NamedOrder = Immutable<z.infer<typeof namedOrder>>;
+export type NamedOrder = z.infer<typeof namedOrder>;
 
 const breaker = z.enum(['closed', 'open', 'half-open']);
 const liveStatus = z.object({
@@ -63,7 +57,7 @@ const liveStatus = z.object({
     }),
   ),
 });
-export type LiveStatus = Immutable<z.infer<typeof liveStatus>>;
+export type LiveStatus = z.infer<typeof liveStatus>;
 
 const overdue = z.object({ orders: count, since: time });
 
@@ -90,7 +84,7 @@ const daemon = z.object({
   changedSettings: z.string().optional().describe('The settings file, if it changed after the daemon read it.'),
   accounts: z.array(liveStatus).describe('The accounts that the daemon drives; only a few if there are many.'),
 });
-export type DaemonStatus = Immutable<z.infer<typeof daemon>>;
+export type DaemonStatus = z.infer<typeof daemon>;
 export type LookupFacts = Pick<DaemonStatus, 'rate' | 'seenLate' | 'overdue'>;
 
 const receiver = z.object({
@@ -103,7 +97,7 @@ const receiver = z.object({
   parked: count.describe('Orders, links and accounts with an event that it has refused and that is retried.'),
   deadLetters: count.describe('Events that it refused at every attempt, and that were not resent since.'),
 });
-export type ReceiverState = Immutable<z.infer<typeof receiver>>;
+export type ReceiverState = z.infer<typeof receiver>;
 
 const openFindings = z.object({
   class: z.string(),
@@ -114,7 +108,7 @@ const openFindings = z.object({
     .describe('Of the open ones, those about whose orders a person has decided: acknowledging them is left.'),
   since: time.optional().describe('When the oldest of them was first seen; not read of many accounts.'),
 });
-export type OpenFindings = Immutable<z.infer<typeof openFindings>>;
+export type OpenFindings = z.infer<typeof openFindings>;
 
 const hold = z.object({
   account: z.string(),
@@ -132,7 +126,7 @@ const accountCounts = z.object({
   orders: z.partialRecord(state, count).describe('Orders by state; a state without orders is missing.'),
   findings: z.record(z.string(), count).describe('Open findings by class.'),
 });
-export type AccountCounts = Immutable<z.infer<typeof accountCounts>>;
+export type AccountCounts = z.infer<typeof accountCounts>;
 
 const overview = z.object({
   account: z.string().nullable().describe('Null for all accounts.'),
@@ -161,7 +155,7 @@ const overview = z.object({
   lastEventAt: time.nullable(),
   accounts: z.array(accountCounts).describe('The counts of each account, in the order of the names.'),
 });
-export interface Overview extends Immutable<z.infer<typeof overview>> {
+export interface Overview extends z.infer<typeof overview> {
   readonly newest: readonly FeedEvent[];
 }
 

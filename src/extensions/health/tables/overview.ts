@@ -56,7 +56,7 @@ export async function readOverview(db: Database, query: OverviewQuery): Promise<
     holds: (await db.executeQuery(compileFor(db, holds))).rows,
     outOfReach: await lostReach(db, account, 'exchange'),
     unreadable: await lostReach(db, account, 'answers'),
-    stopped: await stoppedAccounts(db, account),
+    stopped: [...(await stoppedAccounts(db, account))],
     otherAccounts: drivenAccounts === undefined ? [] : await countOfOthers(db, drivenAccounts),
     receivers: await readWebhooks(db, endpoints),
     lastEventAt: newest[0]?.observed_at ?? null,
@@ -73,7 +73,7 @@ function having(accounts: readonly AccountCounts[], states: readonly OrderState[
 const MOST_JUDGED = 1_000;
 
 /** Tells decided findings from others, and since when others are open. With too many classes some are not read. */
-async function openFindings(db: Database, accounts: readonly AccountCounts[]): Promise<readonly OpenFindings[]> {
+async function openFindings(db: Database, accounts: readonly AccountCounts[]): Promise<OpenFindings[]> {
   const classes = accounts.flatMap(({ account, findings }) => Object.keys(findings).map((name) => ({ account, name })));
   const isDecidable = ({ name }: { readonly name: string }) => DECIDABLE.includes(name);
   const isCut = classes.length > MOST_SEARCHES;
@@ -186,7 +186,7 @@ async function firstUnknown(db: Database, accounts: readonly string[]): Promise<
   return (await named(db, 'unknown', accounts, first))[0] ?? null;
 }
 
-async function ordersToDecide(db: Database, accounts: readonly string[]): Promise<readonly NamedOrder[]> {
+async function ordersToDecide(db: Database, accounts: readonly string[]): Promise<NamedOrder[]> {
   const orders: NamedOrder[] = [];
   for (const state of ATTENTION_STATES) {
     orders.push(...(await named(db, state, accounts, ofState(state, accounts, MOST_NAMED))));

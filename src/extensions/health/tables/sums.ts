@@ -10,14 +10,8 @@ import { countBy } from './overview.ts';
 const MOST_ORDERS = 5_000;
 const MOST_MOVES = 10_000;
 
-export type CountedMoves = { readonly orders: ReadonlyMap<string, number>; readonly cutAt: string | null };
-
 /** Counts moves of orders since `from`, by the first `digits` characters of a time: 13 for hours, 16 for minutes. */
-export async function countMoves(
-  db: Database,
-  account: string,
-  { from, digits }: { readonly from: string; readonly digits: number },
-): Promise<CountedMoves> {
+export async function countMoves(db: Database, account: string, from: string, digits: number) {
   const [oldestOrder, oldestEvent] = [await orderBefore(db, account, MOST_MOVES), await eventBefore(db, account)];
   const cutAt = [oldestOrder, oldestEvent].reduce((late, one) => (one > late ? one : late), from);
   const orders = await countBy(

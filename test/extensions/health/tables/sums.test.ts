@@ -56,7 +56,7 @@ it.each([
     ['2026-01-31T13:00:00.000Z', '1'],
     ['2026-01-30T23:59:59.999Z', '1'],
   ]);
-  const { orders, cutAt } = await countMoves(store.db, 'default', { from: FROM, digits });
+  const { orders, cutAt } = await countMoves(store.db, 'default', FROM, digits);
   expect([Object.fromEntries(orders), cutAt]).toEqual([expected, null]);
 });
 

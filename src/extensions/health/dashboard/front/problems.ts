@@ -6,7 +6,7 @@ import type { DashboardFacts } from '../read-facts.ts';
 import type { Concerned } from '../../tables/sums.ts';
 import { HINTS, wellText } from '../../status/problems.ts';
 import { count, link, listPath, orderPath } from '../markup.ts';
-import { STATES, type Stake, type Trouble } from './troubles.ts';
+import { STATES, type Trouble } from './troubles.ts';
 import { counted } from '../../../documents/words.ts';
 
 const MOST_SHOWN = 5;
@@ -92,7 +92,7 @@ function isToldAbove({ concerned, stake }: Trouble, { overview: { orders } }: Sh
   return isOfClass && orders.disputed + orders.held + orders.unknown > 0;
 }
 
-function stakeText({ amounts, isCut }: Stake): string {
+function stakeText({ amounts, isCut }: NonNullable<Trouble['stake']>): string {
   if (amounts.length === 0) return '';
   const shown = amounts
     .slice(0, MOST_CURRENCIES)

@@ -8,19 +8,15 @@ import { counted, inUnits, cut } from '../../../documents/words.ts';
 
 const LONGEST_NOTE = 120;
 
-type BoxOf = (facts: DashboardFacts) => Box | undefined;
-
-const PARTS: readonly { readonly codes: readonly ProblemCode[]; readonly boxOf: BoxOf }[] = [
-  { codes: ['out-of-reach', 'unreadable', 'key-refused', 'forbidden'], boxOf: exchangeBox },
-  { codes: [], boxOf: requestsBox },
-  { codes: [], boxOf: changesBox },
-  { codes: ['database-unwritten', 'other-migrations', 'older-state', 'disk-full'], boxOf: databaseBox },
-  { codes: ['receiver-fails', 'parked', 'dead-letters'], boxOf: receiversBox },
-];
-
 export function partsText(facts: DashboardFacts): string {
-  const boxes = PARTS.flatMap(({ codes, boxOf }) => {
-    const box = boxOf(facts);
+  const parts: readonly (readonly [box: Box | undefined, ...ProblemCode[]])[] = [
+    [exchangeBox(facts), 'out-of-reach', 'unreadable', 'key-refused', 'forbidden'],
+    [requestsBox(facts)],
+    [changesBox(facts)],
+    [databaseBox(facts), 'database-unwritten', 'other-migrations', 'older-state', 'disk-full'],
+    [receiversBox(facts), 'receiver-fails', 'parked', 'dead-letters'],
+  ];
+  const boxes = parts.flatMap(([box, ...codes]) => {
     const trouble = facts.troubles.find(({ code }) => codes.includes(code));
     if (box === undefined || trouble === undefined) return box ?? [];
     const note = proseText(capitalized(cut(trouble.text, LONGEST_NOTE)));

@@ -16,13 +16,8 @@ const PAUSES: readonly ProblemCode[] = ['all-paused', 'creates-paused'];
 export interface Trouble extends Problem {
   readonly concerned: Concerned | undefined;
   readonly count: number;
-  readonly stake?: Stake | undefined;
+  readonly stake?: { readonly amounts: readonly Record<'currency' | 'amount', string>[]; readonly isCut: boolean };
   readonly advice?: string | undefined;
-}
-
-export interface Stake {
-  readonly amounts: readonly { readonly currency: string; readonly amount: string }[];
-  readonly isCut: boolean;
 }
 
 /** Sorts errors that stop all orders first. The first of these, or of the pauses, also names the waiting orders. */

@@ -9,7 +9,8 @@ import { EFFECTS, isCommand } from '../../../reports/story/next.ts';
 import { storyOf } from '../../../reports/story/read-story.ts';
 import type { OpsPages } from '../../ops/readings.ts';
 import { Refused } from '../actions.ts';
-import { orderForms, type OrderForms } from '../forms.ts';
+import { orderForms } from '../forms.ts';
+import type { Words } from '../markup.ts';
 
 export async function orderText(deps: OpsPages, account: string, id: string, token?: string): Promise<string> {
   const { store, clock, config, activities } = deps;
@@ -22,7 +23,7 @@ export async function orderText(deps: OpsPages, account: string, id: string, tok
     throw new Refused(404, `The account ${account} has no order ${id}.`, 'Check the id, or search for its beginning.');
   }
   const findings = await findingsOf(store.db, account, id);
-  const forms: OrderForms = token === undefined ? {} : orderForms({ account, token }, trackingOf(row), findings);
+  const forms: Words = token === undefined ? {} : orderForms({ account, token }, trackingOf(row), findings);
   const sections = told.document.sections.filter(({ name }) => name !== 'next');
   const document = { ...told.document, facts: [], sections };
   const main = await Array.fromAsync(contentText(document, nextText(id, told.story.next, forms)));
@@ -32,7 +33,7 @@ export async function orderText(deps: OpsPages, account: string, id: string, tok
 /** Matches times of the story itself; a quoted time is a value of the exchange. */
 const TIMES = /(?<=\s)(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)\.\d{3}Z/g;
 
-function nextText(id: string, next: readonly string[], forms: OrderForms): string {
+function nextText(id: string, next: readonly string[], forms: Words): string {
   const shown = Object.keys(forms).length === 0 ? next : next.filter((line) => !EFFECTS.includes(line));
   const parts = shown.map((line) => {
     if (!isCommand(line)) return `<p>${proseText(line.replaceAll(TIMES, '$1 $2 UTC'))}</p>\n`;

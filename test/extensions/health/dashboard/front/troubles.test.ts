@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { problem, type Problem } from '../../../../../src/accounts/problem.ts';
 import { troublesOf } from '../../../../../src/extensions/health/dashboard/front/troubles.ts';
+import type { Overview } from '../../../../../src/extensions/health/status/status.ts';
 import { problemsOf } from '../../../../../src/extensions/health/status/problems.ts';
 import { overviewOf, readingOf } from '../../../../support/reading.ts';
 
@@ -52,10 +53,10 @@ describe('the problems of the front page', () => {
   });
 
   it('are one a class of findings', () => {
-    const findings = [
+    const findings: Overview['findings'] = [
       { class: 'AMOUNT_MISMATCH', severity: 'error', open: 3 },
       { class: 'STUCK', severity: 'warning', open: 2 },
-    ] as const;
+    ];
     const overview = overviewOf({ findings });
     expect(troublesOf(problemsOf(readingOf({ overview })), overview)).toMatchObject([
       { concerned: { class: 'AMOUNT_MISMATCH', status: 'open' }, count: 3 },
