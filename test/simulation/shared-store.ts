@@ -114,6 +114,13 @@ async function lendConnection(store: Store, server: SimulatedServer) {
   return {
     db: Object.assign(connection, { run: inOrder(connection) }) as unknown as Database,
     release,
+    rollBack: async () =>
+      release(
+        await execute('rollback', run, server).then(
+          () => false,
+          () => true,
+        ),
+      ),
     [Symbol.dispose]: () => release(),
     listen: () => Promise.reject(new Error('nothing listens in a simulated world')),
     async exec<Row>(text: string) {

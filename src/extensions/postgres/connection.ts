@@ -38,6 +38,8 @@ export interface Lent extends Disposable {
   listen(channel: string, to: { onNotice(payload: string): void; onEnd(): void }): Promise<void>;
   /** Returns the connection to the pool, or closes it if it was lost or `isUseless`. */
   release(isUseless?: boolean): void;
+  /** Rolls back what is open, and releases the connection; closes it if that fails. */
+  rollBack(): Promise<void>;
 }
 
 export interface Connections extends AsyncDisposable {
@@ -193,6 +195,11 @@ class Link implements Lent {
 
   release(isUseless = false): void {
     this.client.release(isUseless || this.#isLost);
+  }
+
+  async rollBack(): Promise<void> {
+    const over = this.#isLost ? undefined : await this.exec('rollback').catch(() => undefined);
+    this.release(over === undefined);
   }
 
   [Symbol.dispose](): void {

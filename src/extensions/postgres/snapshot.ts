@@ -2,7 +2,6 @@ import type { Query } from '../../store/dialect.ts';
 import type { Snapshot } from '../../store/port.ts';
 import { compileFor } from '../../store/statement.ts';
 import type { Connections, Lent } from './connection.ts';
-import { isRolledBack } from './writer.ts';
 
 export type Session = Pick<Lent, 'db' | 'exec'>;
 
@@ -26,7 +25,7 @@ export async function openSnapshot(connections: Pick<Connections, 'lend'>): Prom
   return {
     db: lent.db,
     pages: (query) => cursorPages(lent, query, PAGE),
-    [Symbol.asyncDispose]: async () => lent.release(!(await isRolledBack(lent))),
+    [Symbol.asyncDispose]: () => lent.rollBack(),
   };
 }
 
