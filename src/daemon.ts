@@ -103,7 +103,8 @@ export async function runDaemon(
   const shared: Shared = { config, store, clock, log, patience, ...ending };
   const listeners = [...(overrides.listeners ?? [])];
   // `parts` has no store, clock or log: code that spreads `parts` would replace its own with them.
-  const parts: AppParts = { makePaces: overrides.makePaces, sweeps: overrides.sweeps, listeners };
+  const { makePaces, makeGuard, sweeps: added } = overrides;
+  const parts: AppParts = { makePaces, makeGuard, sweeps: added, listeners };
   const sweeps = [findingsSweep, ...(overrides.sweeps ?? [])].map((make) => make(config));
   const accounts = new Accounts({
     ...shared,

@@ -10,8 +10,8 @@ import { readExchangeType, readRecordView, readRecordFields } from '../exchange/
 import { firstSentAt } from '../store/tables/events.ts';
 import { findingsOf } from '../store/tables/findings.ts';
 import { sentOrderOf } from '../store/orders/order-columns.ts';
-import { readPreOrder, readRecord, readTurns } from '../store/tables/order-records.ts';
-import { readFollowed, type FollowedRow } from '../store/orders/orders-with-records.ts';
+import { readPreOrder, readTurns } from '../store/tables/order-records.ts';
+import type { FollowedRow } from '../store/orders/orders-with-records.ts';
 import type { Database, Transaction } from '../store/port.ts';
 import type { FlowDeps } from '../orders/pass/deps.ts';
 import { hash } from 'node:crypto';
@@ -56,14 +56,6 @@ export async function compareWithRow(
   const known = MAY_BE_DISPUTED.includes(row.state) ? await findingsOf(db, row.account, row.external_order_id) : [];
   const before = contradictionsBefore(compared, known, settings);
   return { evidence, contradictions: [...contradictionsOf(compared, settings), ...before] };
-}
-
-export async function readNewest(db: Database, deps: CompareDeps, { account, externalOrderId }: Tracking) {
-  const row = await readFollowed(db, account, externalOrderId);
-  const stored = await readRecord(db, account, externalOrderId);
-  const record = stored && readRecordView(stored.body);
-  if (row === undefined || stored === undefined || record === undefined) return undefined;
-  return { record, ...(await compareWithRow(db, deps, row, record, new Date(stored.receivedAt))) };
 }
 
 /** True if the same order was no collision at an earlier look-up, so that only our clock has changed since. */

@@ -10,7 +10,7 @@ import { sweep } from '../../src/findings/sweep.ts';
 import { purgesOf } from './purges.ts';
 import { createPass } from '../../src/orders/create.ts';
 import { followPass } from '../../src/orders/follow.ts';
-import { decideOrders, listTargets } from '../../src/orders/operator-decisions.ts';
+import { decideOrders, listTargets } from '../../src/extensions/operate/decide-orders.ts';
 import { purgeAccount } from '../../src/extensions/intake/retention.ts';
 import { syncOnce } from '../../src/orders/sync.ts';
 import { dryRun } from '../../src/extensions/intake/dry-run.ts';

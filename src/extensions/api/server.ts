@@ -69,7 +69,7 @@ export async function serveOperations(server: FastifyInstance, served: Served, s
       void operation.finally(() => running.delete(operation)).catch(() => undefined);
     },
   };
-  await addRoutes(server, served.extensions, () => serving);
+  await addRoutes(server, served.extensions, serving);
   return () => closeServer(server, running, served);
 }
 
@@ -110,8 +110,8 @@ export function controlServer(log: Pick<Logger, 'error'>, tls?: ServerOptions['t
     if (methods.length === 0)
       return answer(reply, invalid(`there is no operation ${method} ${path.slice(0, 200)}`, 404));
     const allowed = [...new Set(methods)].toSorted().join(', ');
-    const refusal = invalid(`the methods of this path are ${allowed}`, 405);
-    return answer(reply.header('allow', allowed), { ...refusal, reason: 'method-not-allowed' });
+    const refusal = invalid(`the methods of this path are ${allowed}`, 405, 'method-not-allowed');
+    return answer(reply.header('allow', allowed), refusal);
   });
   return server;
 }

@@ -185,7 +185,7 @@ function recordTime(text: string | null, { serverDate }: RecordView, now: Date):
   return time === undefined || time > latest ? undefined : time;
 }
 
-type Settled = readonly [kind: string, actual: string | null];
+export type Settled = readonly [kind: string, actual: string | null];
 
 /** Returns the contradictions that make an order disputed: those of `follow.disputedBy` that no person has settled. */
 export function disputesOf(
@@ -207,40 +207,13 @@ function describe({ kind, expected, actual }: Contradiction): string {
   return `its ${kind === 'id' ? 'external order id' : kind} is ${quote(theirs)}, and ours is ${quote(ours)}`;
 }
 
-export interface NewestRecord {
-  readonly record: RecordView;
-  readonly contradictions: readonly Contradiction[];
-}
-
-/** Moves a disputed order that a person calls ours. The same contradictions do not dispute the order again. */
-export function decideOurs(
-  tracking: Tracking,
-  { record, contradictions }: NewestRecord,
-  how: { readonly source: 'operator'; readonly reason: string; readonly actor: string },
-  now: Date,
-  settings: FollowSettings,
-): Decision {
-  const isFinal = isFinalRecord(record, settings);
-  const outcome = isFinal ? outcomeOf(record, settings) : null;
-  const oursDespite = settling(tracking, contradictions);
-  const moved = move(tracking, isFinal ? 'final' : 'open', how, { oursDespite, outcome, changedAt: now, rechecks: 0 });
-  const nextActionAt = nextLookupAt(moved.tracking, now, settings);
-  return { ...moved, tracking: { ...moved.tracking, nextActionAt } };
-}
-
-function settling({ oursDespite }: Tracking, contradictions: readonly Contradiction[]): string {
-  const settled = settledIn(oursDespite);
-  const news = contradictions.filter((one) => !settled.some((known) => isSame(known, one)));
-  return JSON.stringify([...settled, ...news.map(({ kind, actual }): Settled => [kind, actual])]);
-}
-
 function isSame([kind, actual]: Settled, one: Contradiction): boolean {
   if (kind !== one.kind) return false;
   return actual === one.actual || (kind === 'amount' && sameDecimal(actual, one.actual));
 }
 
 /** Reads what a person has settled. A text that another program wrote into the column settles nothing. */
-function settledIn(text: string | null): readonly Settled[] {
+export function settledIn(text: string | null): readonly Settled[] {
   try {
     const settled: unknown = JSON.parse(text ?? '[]');
     return Array.isArray(settled)

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { configOf } from '../../../settings/config.ts';
 import { RESUMED_RESTRAINTS } from '../../../accounts/rules/restraints.ts';
-import type { Judgement } from '../../../orders/rules/operator-decisions.ts';
+import type { Judgement } from '../../operate/rules/judgement.ts';
 import { messageOf } from '../../../base/text.ts';
 import { pathId } from '../../../exchange/ids.ts';
-import { decideOrders } from '../../../orders/operator-decisions.ts';
+import { decideOrders } from '../../operate/decide-orders.ts';
 import { flowSettings } from '../../../orders/pass/deps.ts';
 import { LONGEST_TEXT } from './forms.ts';
 import { accountPath, orderPath } from './markup.ts';

@@ -1,6 +1,6 @@
 import type { RestraintView } from '../../../accounts/rules/restraints.ts';
 import type { KnownFinding } from '../../../findings/rules/finding.ts';
-import { decisionsFor, type Judgement } from '../../../orders/rules/operator-decisions.ts';
+import { decisionsFor, type Judgement } from '../../operate/rules/judgement.ts';
 import type { Tracking } from '../../../orders/rules/tracking.ts';
 import type { Cell } from '../../../cli/shared/terminal.ts';
 import { cutText, escapeText, proseText } from '../../documents/html/cells.ts';

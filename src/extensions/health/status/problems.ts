@@ -1,7 +1,7 @@
 import { CLOCKS_APART_MS } from '../../../base/clock.ts';
 import { stopRemedy } from '../../../accounts/rules/restraints.ts';
 import { accountWords } from '../../../accounts/rules/name.ts';
-import { findingClass } from '../../../findings/rules/classes.ts';
+import { findingClass } from '../../operate/finding-classes.ts';
 import { WAITING_STATES } from '../../../orders/rules/states.ts';
 import { shellWord } from '../../../base/text.ts';
 import { withCommas } from '../../../base/words.ts';

@@ -2,7 +2,7 @@ import { sql, type RawBuilder } from 'kysely';
 import type { OrderState } from '../../../orders/rules/states.ts';
 import { exactSum, indexedBy } from '../../../store/dialect.ts';
 import type { Database } from '../../../store/port.ts';
-import { hasDecision } from '../../../store/tables/decided-findings.ts';
+import { hasDecision } from '../../operate/tables/decided-findings.ts';
 import type { AmountRow } from '../../reports/reconciliation/rows.ts';
 import { partOf } from '../../reports/tables/summary.ts';
 

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import { feedEventOf } from '../../feed/event.ts';
 import { SEVERITIES, severityOf } from '../../../findings/rules/classes.ts';
-import { DECIDABLE } from '../../../findings/rules/decided.ts';
+import { DECIDABLE } from '../../operate/rules/decided.ts';
 import { ATTENTION_STATES, ORDER_STATES, type OrderState } from '../../../orders/rules/states.ts';
 import type { AccountCounts, NamedOrder, OpenFindings, Overview } from '../status/status.ts';
 import { lostReach, stoppedAccounts } from '../../../store/tables/account-stops.ts';
@@ -9,7 +9,7 @@ import { indexedBy } from '../../../store/dialect.ts';
 import { readNewInvalid } from '../../../store/find-orders.ts';
 import { accountsToSend } from '../../../store/orders/due-times.ts';
 import { countsOf } from '../../../store/tables/chain.ts';
-import { hasDecision } from '../../../store/tables/decided-findings.ts';
+import { hasDecision } from '../../operate/tables/decided-findings.ts';
 import { newestEvents } from '../../feed/tables/events.ts';
 import type { Database } from '../../../store/port.ts';
 import { compileFor } from '../../../store/statement.ts';

@@ -15,7 +15,7 @@ import { saveFindings } from '../../../../src/store/tables/findings.ts';
 import { endHolds, setHold } from '../../../../src/store/tables/account-holds.ts';
 import { readOverview } from '../../../../src/extensions/health/tables/overview.ts';
 import { configOf } from '../../../../src/settings/config.ts';
-import { decideOrders } from '../../../../src/orders/operator-decisions.ts';
+import { decideOrders } from '../../../../src/extensions/operate/decide-orders.ts';
 import { storyOf } from '../../../../src/extensions/reports/story/read-story.ts';
 import { record } from '../../../support/scripted-exchange.ts';
 import { acceptedOrders, scriptedProgram, type TestProgram } from '../../../support/test-program.ts';

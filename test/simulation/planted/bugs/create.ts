@@ -121,7 +121,7 @@ export const CREATE_BUGS: readonly PlantedBug[] = [
     breaks: /no order is created twice|unknown is never re-sent|intent before send|no bug/,
     edits: [
       {
-        file: 'src/orders/rules/operator-decisions.ts',
+        file: 'src/extensions/operate/rules/judgement.ts',
         in: 'TARGETS',
         from: "retry: { unknown: 'pending',",
         to: "retry: { sending: 'pending', unknown: 'pending',",
@@ -134,7 +134,7 @@ export const CREATE_BUGS: readonly PlantedBug[] = [
     breaks: /each decision recorded once|a person decides/,
     edits: [
       {
-        file: 'src/orders/rules/operator-decisions.ts',
+        file: 'src/extensions/operate/rules/judgement.ts',
         in: 'decideByOperator',
         from: "const how = { source: 'operator',",
         to: "const how = { source: 'create' as 'operator',",

@@ -1,4 +1,4 @@
-import { findingClass } from '../../../../findings/rules/classes.ts';
+import { findingClass } from '../../../operate/finding-classes.ts';
 import { pasteable } from '../../../../base/invocation.ts';
 import { capitalized } from '../../../../base/words.ts';
 import { commandText, escapeText, figure, icon, momentText, proseText } from '../../../documents/html/cells.ts';

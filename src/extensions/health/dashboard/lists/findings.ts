@@ -1,3 +1,4 @@
+import { classTexts } from '../../../operate/finding-classes.ts';
 import { FINDING_CLASSES, SEVERITIES, type FindingClassName } from '../../../../findings/rules/classes.ts';
 import { proseText } from '../../../documents/html/cells.ts';
 import { listFindings, OPEN_PARTS, weightOf, type FindingPlace } from '../../../operate/tables/listed-findings.ts';
@@ -50,7 +51,7 @@ export async function findingsText({ store, clock }: OpsPages, account: string |
 }
 
 function classText(name: FindingClassName): string {
-  const { severity, meaning, advice } = FINDING_CLASSES[name];
+  const { severity, meaning, advice } = classTexts(name);
   return `<div class="panel class ${severity}"><p><strong>${name}</strong> ${proseText(meaning)}</p>
 <p><strong>What to do:</strong> ${proseText(advice)}</p></div>
 `;
