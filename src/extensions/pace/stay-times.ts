@@ -105,16 +105,13 @@ export function ageBy(part: number, hazards: Float64Array): number {
   return Number.POSITIVE_INFINITY;
 }
 
-export function lasting(hazards: Float64Array, ageMs: number, ms: number): number {
-  return Math.exp(-passed(hazards, ageMs, ms));
-}
-
 /** Returns the part of stays that ends within `ms`, exact for the smallest chances too. */
 export function leaving(hazards: Float64Array, ageMs: number, ms: number): number {
   return -Math.expm1(-passed(hazards, ageMs, ms));
 }
 
-function passed(hazards: Float64Array, ageMs: number, ms: number): number {
+/** Returns the sum of the hazard over `ms` from an age on. The part of stays that lasts is e to its negative power. */
+export function passed(hazards: Float64Array, ageMs: number, ms: number): number {
   const end = ageMs + ms;
   let sum = 0;
   for (let bin = binOf(ageMs); bin < AGE_BINS && BIN_STARTS[bin]! < end; bin += 1) {
