@@ -92,18 +92,16 @@ async function suspected(db: Database, marks: readonly AccountWithMark[]): Promi
 /** The mark of one account. If there is none, nothing is known: another worker may have it. */
 export class AccountMark implements Mark, FollowingMark {
   readonly account: string;
+  readonly path: string;
   readonly #marks: AccountMarks;
   readonly #deps: MarksDeps;
   #isChecked = false;
 
   constructor(account: string, marks: AccountMarks, deps: MarksDeps) {
     this.account = account;
+    this.path = deps.file.path;
     this.#marks = marks;
     this.#deps = deps;
-  }
-
-  get path(): string {
-    return this.#deps.file.path;
   }
 
   async read(db: Database = this.#deps.db): Promise<MarkContent | undefined> {

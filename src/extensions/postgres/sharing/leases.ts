@@ -32,6 +32,7 @@ export class Worker {
   #renewed: ReturnType<typeof momentOf>;
   /** `Primary.term` at the last renewal: other workers read heartbeats on the server that takes writes. */
   #term: number;
+
   private constructor(deps: WorkerDeps, host: string) {
     this.holder = `${host}:${process.pid}:${randomUUID().slice(0, 8)}`;
     this.#deps = deps;
