@@ -34,14 +34,17 @@ interface Position {
 export class Readings implements AsyncDisposable {
   readonly #ofPrimary: Connections;
   readonly #deps: ReadingsDeps;
-  readonly #standbys = new Map<DatabaseHost, Connections>();
+  readonly #standbys: ReadonlyMap<DatabaseHost, Connections>;
   #leftUntil = Number.NEGATIVE_INFINITY;
   #isTold = false;
 
   constructor(deps: ReadingsDeps) {
     const { place, hurry, primary } = deps;
     this.#deps = deps;
-    this.#ofPrimary = openConnections(place, { max: MOST_SNAPSHOTS, hurry, primary, areNamed: false });
+    const options = { max: MOST_SNAPSHOTS, hurry, areNamed: false };
+    this.#ofPrimary = openConnections(place, { ...options, primary });
+    const hosts = place.readFrom === 'primary' ? [] : place.hosts;
+    this.#standbys = new Map(hosts.map((one) => [one, openConnections({ ...place, hosts: [one] }, options)]));
   }
 
   async snapshot(of?: 'primary'): Promise<Snapshot> {
@@ -91,7 +94,7 @@ export class Readings implements AsyncDisposable {
   ): Promise<void> {
     let lent: Lent | undefined;
     try {
-      lent = await this.#connectionsTo(server).lend();
+      lent = await this.#standbys.get(server)!.lend();
       while (!to.stop.aborted) {
         const state = await stateOf(lent, position);
         if (to.stop.aborted) break;
@@ -105,15 +108,6 @@ export class Readings implements AsyncDisposable {
       to.reasons.set(server, `fails: ${error.message}`);
     }
     lent?.release();
-  }
-
-  #connectionsTo(server: DatabaseHost): Connections {
-    const { place, hurry } = this.#deps;
-    const known = this.#standbys.get(server);
-    if (known !== undefined) return known;
-    const made = openConnections({ ...place, hosts: [server] }, { max: MOST_SNAPSHOTS, hurry, areNamed: false });
-    this.#standbys.set(server, made);
-    return made;
   }
 }
 
