@@ -125,16 +125,12 @@ export class PaceLearner {
 function historyOf(stays: readonly Stay[]): Map<string, StayTimes> {
   const byKey = [...Map.groupBy(stays, ({ key }) => key)];
   const most = byKey.toSorted(([, one], [, other]) => other.length - one.length).slice(0, MOST_STATUSES);
-  return new Map(most.map(([key, ofStatus]) => [key, timesOf(ofStatus)]));
-}
-
-function timesOf(stays: readonly Stay[]): StayTimes {
-  const times = new StayTimes();
+  const history = new Map(most.map(([key]) => [key, new StayTimes()]));
   for (const stay of stays) {
-    if (stay.isByExchange) times.ended(stay);
-    else times.watched(stay.from);
+    if (stay.isByExchange) history.get(stay.key)?.ended(stay);
+    else history.get(stay.key)?.watched(stay.from);
   }
-  return times;
+  return history;
 }
 
 function newFacts(times = new StayTimes()): StatusFacts {

@@ -24,18 +24,19 @@ export class Primary implements Destination {
   /** Goes up when another server takes writes, or this one takes no more. */
   term = 0;
   readonly #place: PostgresDatabase;
+  readonly #config: ReturnType<typeof clientConfig>;
   readonly #clock = systemClock();
   readonly #listeners = new Set<(server: DatabaseHost) => void>();
   readonly #hasOthers: boolean;
   #timeLine = '';
   #isKnown: boolean;
-  #config: ReturnType<typeof clientConfig> | undefined;
   #finding: Promise<void> | undefined;
   #failed: { readonly error: StoreError; readonly until: number } | undefined;
 
   constructor(place: PostgresDatabase) {
     const [first = { host: '', port: 0 }, ...others] = place.hosts;
     this.#place = place;
+    this.#config = clientConfig(place);
     this.server = first;
     this.#hasOthers = others.length > 0;
     this.#isKnown = !this.#hasOthers;
@@ -83,7 +84,7 @@ export class Primary implements Destination {
   async weaknesses(): Promise<readonly Weakness[]> {
     if (!this.#hasOthers) return [];
     const never = new AbortController().signal;
-    const answers = await Promise.all(this.#place.hosts.map((server) => this.#ask(server, never)));
+    const answers = await Promise.all(this.#place.hosts.map((server) => askServer(server, this.#config, never)));
     return weaknessesIn(answers);
   }
 
@@ -110,11 +111,6 @@ export class Primary implements Destination {
     throw error;
   }
 
-  async #ask(server: DatabaseHost, stop: AbortSignal): Promise<Answer> {
-    this.#config ??= clientConfig(this.#place);
-    return await askServer(server, this.#config, stop);
-  }
-
   async #answers(): Promise<readonly Answer[]> {
     const { hosts } = this.#place;
     const answers = new Map<DatabaseHost, Answer>();
@@ -122,7 +118,7 @@ export class Primary implements Destination {
     const stop = new AbortController();
     const ask = async (server: DatabaseHost) => {
       while (!stop.signal.aborted) {
-        answers.set(server, await this.#ask(server, stop.signal));
+        answers.set(server, await askServer(server, this.#config, stop.signal));
         if (answers.size === hosts.length) all.resolve();
         if (answers.get(server)?.timeLine !== undefined) return found.resolve();
         // While other servers are silent, this one may be promoted.
