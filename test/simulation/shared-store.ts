@@ -38,7 +38,6 @@ export function sharedStore(store: Store, clock: Clock, accountLease: AccountLea
       server.fail('what was committed stays', `the last commit of ${account} is gone`);
       return Promise.reject(new Error('the last commit is gone'));
     },
-    tellOthers: async () => {},
   };
   const transactions = new AccountTransactions(
     { address: store.address, connections: { lend }, clock, numbering: {}, standbys },

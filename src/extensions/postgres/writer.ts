@@ -42,15 +42,12 @@ interface TransactionDeps {
 
 interface OwnerWriting {
   readonly lease: Pick<AccountLease, 'generation' | 'claim' | 'walked' | 'timeLine'>;
-  readonly mark: Pick<AccountMark, 'lostCommit' | 'tellOthers'>;
+  readonly mark: Pick<AccountMark, 'lostCommit'>;
 }
 
-interface OwnerRow {
+type OwnerRow = Readonly<Record<'last_commit' | 'time_line' | 'server', string | null>> & {
   readonly generation: number;
-  readonly last_commit: string | null;
-  readonly time_line: string | null;
-  readonly server: string | null;
-}
+};
 
 /** The result of a transaction; it is unknown if the connection was lost while it was committed. */
 type Attempt<Result> =
@@ -104,7 +101,7 @@ export class AccountTransactions implements Transactions {
     for (let stale = 0; ;) {
       const attempt = await this.#attempt(work).catch(async (error: unknown) => {
         // If that fails, the older state is found again.
-        if (error instanceof OlderStateError) await this.#owner?.mark.tellOthers(error).catch(() => undefined);
+        if (error instanceof OlderStateError) await error.tellOthers().catch(() => undefined);
         throw error;
       });
       if (attempt.kind === 'committed') return attempt.result;

@@ -3,7 +3,7 @@ import type { PostgresDatabase } from '../../../settings/database.ts';
 import { hostsText, type DatabaseHost } from '../../../settings/database-url.ts';
 import { StoreError } from '../../../store/errors.ts';
 import type { Weakness } from '../../../store/port.ts';
-import { clientConfig, type Client, type Destination } from '../client.ts';
+import { clientConfig, type Client } from '../client.ts';
 import { messageOf, postgresError } from '../errors.ts';
 import { ASK_MS, askServer, readRole, type Answer } from './ask.ts';
 
@@ -18,7 +18,7 @@ const AGAIN_MS = 250;
  * The server that takes writes. Of several hosts all are asked, and the one with the highest time-line is used, never
  * one with a lower time-line than before.
  */
-export class Primary implements Destination {
+export class Primary {
   readonly connectTimeoutMs: number;
   server: DatabaseHost;
   /** Goes up when another server takes writes, or this one takes no more. */

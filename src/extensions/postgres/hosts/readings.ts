@@ -25,10 +25,7 @@ interface ReadingsDeps {
 }
 
 /** The end of the primary's log. A role that cannot read the time-line has null. */
-interface Position {
-  readonly log: string;
-  readonly timeLine: string | null;
-}
+type Position = Readonly<{ log: string; timeLine: string | null }>;
 
 /** Connections for snapshots: of the primary, or of a standby whose log position proves that it has all commits. */
 export class Readings implements AsyncDisposable {

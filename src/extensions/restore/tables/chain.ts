@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { sql } from 'kysely';
 import { isAfterEvent, orderOfEvents } from '../../../store/dialect.ts';
 import type { Database, NewEvent } from '../../../store/port.ts';
 import type { EventsTable } from '../../../store/schema.ts';
@@ -7,10 +8,7 @@ import { hashedText } from '../../../store/tables/chain.ts';
 
 const PAGE = 1_000;
 
-interface ChainCheck {
-  readonly events: number;
-  readonly broken: { readonly id: number; readonly why: string } | null;
-}
+type ChainCheck = Readonly<{ events: number; broken: Readonly<{ id: number; why: string }> | null }>;
 
 export type KnownHead = Readonly<{ id: number; hash: string }>;
 
@@ -28,8 +26,10 @@ export async function checkChains(
   const last = new Map<string, string>();
   let events = 0;
   const brokenAt = (id: number, why: string) => ({ events, broken: { id, why } });
-  const read = async (place: Pick<StoredEvent, 'account' | 'id'> = { account: '', id: 0 }): Promise<StoredEvent[]> =>
-    await db.selectFrom('events').selectAll().where(isAfterEvent(place)).orderBy(orderOfEvents()).limit(PAGE).execute();
+  const read = async (place: Pick<StoredEvent, 'account' | 'id'> = { account: '', id: 0 }) => {
+    const page = sql<StoredEvent>`select * from events where ${isAfterEvent(place)} order by ${orderOfEvents()} limit ${PAGE}`;
+    return (await page.execute(db)).rows;
+  };
   for await (const page of pagesAfter(PAGE, read)) {
     for (const event of page) {
       const why = problemOf(event, last.get(event.account) ?? '', unmet.get(event.id));
