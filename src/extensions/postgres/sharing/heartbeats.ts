@@ -19,11 +19,7 @@ export interface SeenWorker {
   readonly isSharing: boolean;
 }
 
-interface Seen {
-  readonly seenUntil: number;
-  readonly at: number;
-  lastAt: number;
-}
+type Seen = { readonly seenUntil: number; readonly at: number; lastAt: number };
 
 /**
  * A worker is over once its heartbeat has ended by the database's time, and was seen unchanged for as long as a

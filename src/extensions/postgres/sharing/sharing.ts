@@ -5,9 +5,7 @@ import { readAllOwners, type AccountOwner, otherUnits } from './workers.ts';
 import type { AccountGroup, Database, AccountLease } from '../../../store/port.ts';
 import type { Leases, Worker } from './leases.ts';
 
-interface SharedUnit extends Unit {
-  readonly accounts: AccountGroup;
-}
+type SharedUnit = Unit & { readonly accounts: AccountGroup };
 
 /** How long owners are not read again if nothing changes here. A database that was put back has other owners. */
 const SETTLED_MS = 60_000;
