@@ -27,16 +27,9 @@ type Followed = Record<'orders' | 'ageMs' | 'lookups', number>;
 
 type StatusFacts = { readonly times: StayTimes; readonly followed: readonly Followed[] };
 
-interface LearnedStatus {
-  readonly key: string;
-  readonly stays: number;
-  readonly orders: number;
-  readonly hazards: Float64Array;
-  readonly priceMs: number;
-  /** Look-ups a millisecond of the orders, and how many orders are expected to leave the status in a millisecond. */
-  readonly demand: number;
-  readonly news: number;
-}
+/** `demand`: look-ups a millisecond; `news`: how many orders are expected to leave the status in a millisecond. */
+type LearnedStatus = Readonly<Record<'stays' | 'orders' | 'priceMs' | 'demand' | 'news', number>> &
+  Readonly<{ key: string; hazards: Float64Array }>;
 
 export interface LearnedPace extends Pace {
   /** The price of a look-up in ms of delay; the higher price if accepted and existing orders have two prices. */
