@@ -46,7 +46,7 @@ export class Readings implements AsyncDisposable {
 
   async snapshot(of?: 'primary'): Promise<Snapshot> {
     const standby = of === 'primary' ? undefined : await this.#standby();
-    return await openSnapshot(standby === undefined ? this.#ofPrimary : { lend: async () => standby });
+    return await openSnapshot(standby ?? (await this.#ofPrimary.lend()));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
