@@ -38,7 +38,6 @@ export function sharedStore(store: Store, clock: Clock, accountLease: AccountLea
       server.fail('what was committed stays', `the last commit of ${account} is gone`);
       return Promise.reject(new Error('the last commit is gone'));
     },
-    tellOthers: async () => {},
   };
   const transactions = new AccountTransactions(
     { address: store.address, connections: { lend }, clock, numbering: {}, standbys },
@@ -114,6 +113,13 @@ async function lendConnection(store: Store, server: SimulatedServer) {
   return {
     db: Object.assign(connection, { run: inOrder(connection) }) as unknown as Database,
     release,
+    rollBack: async () =>
+      release(
+        await execute('rollback', run, server).then(
+          () => false,
+          () => true,
+        ),
+      ),
     [Symbol.dispose]: () => release(),
     listen: () => Promise.reject(new Error('nothing listens in a simulated world')),
     async exec<Row>(text: string) {

@@ -101,9 +101,8 @@ async function printEvents(
   const afterOf = (name: string) => newest?.get(name) ?? after ?? (newest === undefined ? '0' : 'head');
   const clock = systemClock();
   const stop = follow ? stopSignal(clock) : new AbortController().signal;
-  const names = account === undefined ? (await feedHeads(store.db, account)).map((head) => head.account) : [account];
   const places = new Map<string, Place>();
-  for (const name of names) {
+  for (const name of await accountsToRead(store, account, places)) {
     const place = await placeOf(store.db, name, afterOf(name));
     if ('reason' in place) throw new CommandError(EXIT.absent, place.message);
     places.set(name, place);

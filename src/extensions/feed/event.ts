@@ -47,7 +47,6 @@ export function subjectKindOf(type: EventRow['type']): SubjectKind {
 export type FeedEvent = ReturnType<typeof feedEventOf>;
 
 const STATUS_FIELDS: readonly string[] = ['order.status', 'cryptoTransaction.status', 'fiatTransaction.status'];
-const KEY_REFUSED: RestraintKind = 'key-refused';
 
 export function feedEventOf(row: EventRow) {
   const { id: cursor, account, observed_at: timestamp, hash } = row;
@@ -70,7 +69,7 @@ function typeOf({ type, field, old_value: from, new_value: to }: EventRow): Even
       if (field === 'answers') return to === null ? 'account.readable' : 'account.unreadable';
       if (field === 'stopped') return to === null ? 'account.resumed' : 'account.stopped';
       if (field === 'restore') return 'account.restored';
-      if (to === KEY_REFUSED) return 'account.key_refused';
+      if (to === ('key-refused' satisfies RestraintKind)) return 'account.key_refused';
       return from === null ? 'account.paused' : 'account.resumed';
     default:
       return type;

@@ -61,15 +61,11 @@ export async function readPage(db: Database, filter: FeedFilter, after: Place, l
     for (const row of rows) {
       const event = feedEventOf(row);
       if (types === undefined || types.includes(event.type)) events.push(event);
-      next = row;
-      if (events.length === limit) return { events, next: placeAt(next), head, isEnd: false };
+      next = { id: row.id, hash: row.hash };
+      if (events.length === limit) return { events, next, head, isEnd: false };
     }
-    if (rows.length < atATime) return { events, next: next.id < head.id ? head : placeAt(next), head, isEnd: true };
+    if (rows.length < atATime) return { events, next: next.id < head.id ? head : next, head, isEnd: true };
     if (!isFiltered) break;
   }
-  return { events, next: placeAt(next), head, isEnd: false };
-}
-
-function placeAt({ id, hash }: Place): Place {
-  return { id, hash };
+  return { events, next, head, isEnd: false };
 }

@@ -35,7 +35,9 @@ export class EventStreams {
   constructor(deps: StreamDeps, stopping: AbortSignal) {
     this.#deps = deps;
     this.#stopping = stopping;
-    const listening = deps.store.newEvents.listen((account) => this.#wake((one) => one.filter.account === account));
+    const listening = deps.store.newEvents.listen((account) => {
+      for (const stream of this.#streams) if (stream.filter.account === account) stream.wake();
+    });
     stopping.addEventListener('abort', () => {
       listening[Symbol.dispose]();
       for (const stream of this.#streams) stream.end();
@@ -66,15 +68,12 @@ export class EventStreams {
     return page.finally(() => this.#pages.delete(key));
   }
 
-  #wake(isMeant: (stream: Stream) => boolean): void {
-    for (const stream of this.#streams) if (isMeant(stream)) stream.wake();
-  }
-
   async #look(): Promise<void> {
     for (const stream of this.#streams) stream.check(this.#deps.clock.monotonic());
-    for (const account of new Set([...this.#streams].map(({ filter }) => filter.account))) {
+    const streams = Map.groupBy(this.#streams, ({ filter }) => filter.account);
+    for (const [account, ofAccount] of streams) {
       const head = await feedHead(this.#deps.store.db, account).catch(() => undefined);
-      if (head !== undefined) this.#wake(({ filter, place }) => filter.account === account && place.id < head.id);
+      for (const stream of ofAccount) if (head !== undefined && stream.place.id < head.id) stream.wake();
     }
   }
 }

@@ -3,17 +3,15 @@ import { validateDetailed } from 'node-cron';
 const DAY_MS = 86_400_000;
 
 export function shortestCronGapMs(expression: string): number {
-  const { fields } = validateDetailed(expression);
-  if (fields === undefined) return DAY_MS;
+  const { second = [], minute = [], hour = [] } = validateDetailed(expression).fields ?? {};
   const parts = [
-    [fields.second, 1_000, 60],
-    [fields.minute, 60_000, 60],
-    [fields.hour, 3_600_000, 24],
-  ] as const;
-  for (const [values, unitMs, count] of parts) {
+    { values: second, unitMs: 1_000, count: 60 },
+    { values: minute, unitMs: 60_000, count: 60 },
+    { values: hour, unitMs: 3_600_000, count: 24 },
+  ];
+  for (const { values, unitMs, count } of parts) {
     const numbers = values.map(Number).toSorted((one, other) => one - other);
-    const [first = 0] = numbers;
-    const gaps = numbers.map((value, index) => (numbers[index + 1] ?? first + count) - value);
+    const gaps = numbers.map((value, index) => (numbers[index + 1] ?? numbers[0]! + count) - value);
     if (numbers.length > 1) return Math.min(...gaps) * unitMs;
   }
   return DAY_MS;

@@ -19,27 +19,8 @@ const PLANNED_FOR_MS = 60 * 60_000;
 
 const LATE_MS = 60_000;
 
-class SharedDemand {
-  readonly accounts: number;
-  readonly #planned = new Map<LearningPace, { readonly demand: number; readonly at: number }>();
-
-  constructor(accounts: number) {
-    this.accounts = accounts;
-  }
-
-  /** Returns the look-ups a ms that an account may plan: what the others leave of `all`, at least an equal part. */
-  leftFor(account: LearningPace, all: number, now: number): number {
-    let left = all;
-    for (const [other, { demand, at }] of this.#planned) {
-      if (other !== account && now - at < PLANNED_FOR_MS) left -= demand;
-    }
-    return Math.max(all / this.accounts, left);
-  }
-
-  plan(account: LearningPace, demand: number, now: number): void {
-    this.#planned.set(account, { demand, at: now });
-  }
-}
+/** The look-ups a ms that each account of a rate limit has planned, and when, on the monotonic clock. */
+type Planned = Map<LearningPace, { readonly demand: number; readonly at: number }>;
 
 export class LearningPace implements FollowPace {
   readonly isEveryTick: boolean;
@@ -48,9 +29,11 @@ export class LearningPace implements FollowPace {
   history: Learned | undefined;
   learned: LearnedPace;
   isNew: boolean;
-  readonly #shared: SharedDemand;
+  readonly #accounts: number;
+  readonly #planned: Planned;
 
-  constructor(config: PaceSettings, shared: SharedDemand) {
+  /** `accounts` is the number of accounts that share the rate limit, and plan in `planned`. */
+  constructor(config: PaceSettings, accounts: number, planned: Planned) {
     const { reconcile, exchange, schedule } = config;
     const { follow } = paceSettings.of(config);
     const tickMs = shortestCronGapMs(schedule.cron);
@@ -58,7 +41,8 @@ export class LearningPace implements FollowPace {
     this.isEveryTick = follow.pace === 'every-tick';
     this.isNew = !this.isEveryTick;
     this.overdueAfterMs = this.isEveryTick ? EVERY_TICK.overdueAfterMs : LATE_MS + tickMs;
-    this.#shared = shared;
+    this.#accounts = accounts;
+    this.#planned = planned;
     this.limits = {
       leastMs: LEAST_GAP_MS,
       tickMs,
@@ -110,17 +94,20 @@ export class LearningPace implements FollowPace {
     return explainLearned(this.history.learner.again().pace(this.limits), order, forMs);
   }
 
-  /** `now` is on the monotonic clock. */
+  /** Plans with what the other accounts leave, at least an equal part. `now` is on the monotonic clock. */
   take(learner: PaceLearner, now: number): void {
-    const left = (all: number) => this.#shared.leftFor(this, all, now);
-    const limits = { ...this.limits, rate: left(this.limits.rate), budget: left(this.limits.budget) };
-    this.learned = learner.pace(limits);
-    this.#shared.plan(this, this.learned.demand, now);
+    let others = 0;
+    for (const [other, { demand, at }] of this.#planned)
+      if (other !== this && now - at < PLANNED_FOR_MS) others += demand;
+    const left = (all: number) => Math.max(all / this.#accounts, all - others);
+    const { rate, budget } = this.limits;
+    this.learned = learner.pace({ ...this.limits, rate: left(rate), budget: left(budget) });
+    this.#planned.set(this, { demand: this.learned.demand, at: now });
     this.isNew = false;
   }
 }
 
 export function learningPaces(accounts: number) {
-  const shared = new SharedDemand(accounts);
-  return (settings: PaceSettings) => new LearningPace(settings, shared);
+  const planned: Planned = new Map();
+  return (settings: PaceSettings) => new LearningPace(settings, accounts, planned);
 }

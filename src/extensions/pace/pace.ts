@@ -6,7 +6,7 @@ import { AGE_BINS, binOf, gapMs, leaving, StayTimes } from './stay-times.ts';
 export const LONGEST_GAP_MS = 7 * 24 * 60 * 60_000;
 
 /** The bounds of each pace, and the budget of a learned pace; times in milliseconds. */
-export interface PaceLimits extends Budget {
+export interface PaceLimits {
   /** An order is looked up from `leastMs` to `mostMs` after its last look-up. */
   readonly leastMs: number;
   readonly mostMs: number;
@@ -14,30 +14,22 @@ export interface PaceLimits extends Budget {
   readonly tickMs?: number;
   /** A look-up is made once news is expected to be this late (`follow.worth`), or later if that would be too many. */
   readonly worthMs: number;
+  /** The part of the rate for orders that are followed (`follow.share`). */
+  readonly budget: number;
+  readonly rate: number;
 }
 
 export const MOST_STATUSES = 200;
 export const OTHERS = '';
 
 /** Orders of one status and age bin, as at their last look-up: their number, and the sums of ages and of 1 / gap. */
-interface Followed {
-  orders: number;
-  ageMs: number;
-  lookups: number;
-}
+type Followed = Record<'orders' | 'ageMs' | 'lookups', number>;
 
 type StatusFacts = { readonly times: StayTimes; readonly followed: readonly Followed[] };
 
-interface LearnedStatus {
-  readonly key: string;
-  readonly stays: number;
-  readonly orders: number;
-  readonly hazards: Float64Array;
-  readonly priceMs: number;
-  /** Look-ups a millisecond of the orders, and how many orders are expected to leave the status in a millisecond. */
-  readonly demand: number;
-  readonly news: number;
-}
+/** `demand`: look-ups a millisecond; `news`: how many orders are expected to leave the status in a millisecond. */
+type LearnedStatus = Readonly<Record<'stays' | 'orders' | 'priceMs' | 'demand' | 'news', number>> &
+  Readonly<{ key: string; hazards: Float64Array }>;
 
 export interface LearnedPace extends Pace {
   /** The price of a look-up in ms of delay; the higher price if accepted and existing orders have two prices. */
@@ -125,16 +117,12 @@ export class PaceLearner {
 function historyOf(stays: readonly Stay[]): Map<string, StayTimes> {
   const byKey = [...Map.groupBy(stays, ({ key }) => key)];
   const most = byKey.toSorted(([, one], [, other]) => other.length - one.length).slice(0, MOST_STATUSES);
-  return new Map(most.map(([key, ofStatus]) => [key, timesOf(ofStatus)]));
-}
-
-function timesOf(stays: readonly Stay[]): StayTimes {
-  const times = new StayTimes();
+  const history = new Map(most.map(([key]) => [key, new StayTimes()]));
   for (const stay of stays) {
-    if (stay.isByExchange) times.ended(stay);
-    else times.watched(stay.from);
+    if (stay.isByExchange) history.get(stay.key)?.ended(stay);
+    else history.get(stay.key)?.watched(stay.from);
   }
-  return times;
+  return history;
 }
 
 function newFacts(times = new StayTimes()): StatusFacts {
@@ -165,15 +153,9 @@ function boundedGap(hazards: Float64Array, ageMs: number, priceMs: number, limit
   return Math.max(leastMs, gapMs(hazards, Math.max(0, ageMs), priceMs, Math.max(leastMs, mostMs)));
 }
 
-export interface PacedGroup {
-  demand(priceMs: number): number;
-}
+export type PacedGroup = { demand(priceMs: number): number };
 
-interface Budget {
-  /** The part of the rate for orders that are followed (`follow.share`). */
-  readonly budget: number;
-  readonly rate: number;
-}
+type Budget = Pick<PaceLimits, 'budget' | 'rate'>;
 
 /** The highest price of a look-up in ms of delay. Beyond this price due orders wait, which costs new orders less. */
 const HIGHEST_MS = 60 * 60_000;

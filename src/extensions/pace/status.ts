@@ -2,15 +2,12 @@ import { isPaced, type OrderState } from '../../orders/rules/states.ts';
 import { lateMs } from '../../orders/rules/tracking.ts';
 import type { PacedOrder } from '../../orders/rules/lookup.ts';
 import type { OverdueLookups } from '../../orders/pass/process-events.ts';
+import type { AgedOrder } from '../../store/orders/orders-with-records.ts';
 import { STUCK_AFTER_MS } from '../../findings/rules/age.ts';
 import { instantMs } from '../../base/instant.ts';
 import type { EndedStay } from './stay-times.ts';
 
-export interface FollowedOrder extends PacedOrder {
-  readonly changedAt: Date | null;
-  readonly lastLookupAt: Date | null;
-  readonly nextActionAt: string;
-}
+export type FollowedOrder = PacedOrder & Pick<AgedOrder, 'changedAt' | 'lastLookupAt' | 'nextActionAt'>;
 
 /** Returns the same text for orders that wait for the same change. An accepted pre-order has no record yet. */
 export function statusKey({ state, orderStatus, cryptoStatus, fiatStatus }: PacedOrder): string {

@@ -39,18 +39,14 @@ const PRIOR = BIN_STARTS.map((start, bin) => {
 export class StayTimes {
   readonly #ends = new Float64Array(AGE_BINS);
   readonly #watchedMs = new Float64Array(AGE_BINS);
-  #stays = 0;
+  stays = 0;
 
   copy(): StayTimes {
     const copy = new StayTimes();
     copy.#ends.set(this.#ends);
     copy.#watchedMs.set(this.#watchedMs);
-    copy.#stays = this.#stays;
+    copy.stays = this.stays;
     return copy;
-  }
-
-  get stays(): number {
-    return this.#stays;
   }
 
   /** Spreads the unseen end of a stay between two looks, so that hourly looks do not teach stays of an hour. */
@@ -58,7 +54,7 @@ export class StayTimes {
     if (!(to >= 0 && to <= LONGEST_MS)) return;
     const first = Math.min(Math.max(0, from), to);
     if (Number.isNaN(first)) return;
-    this.#stays += 1;
+    this.stays += 1;
     this.watched(first);
     const span = to - first;
     if (span === 0) {
@@ -105,16 +101,13 @@ export function ageBy(part: number, hazards: Float64Array): number {
   return Number.POSITIVE_INFINITY;
 }
 
-export function lasting(hazards: Float64Array, ageMs: number, ms: number): number {
-  return Math.exp(-passed(hazards, ageMs, ms));
-}
-
 /** Returns the part of stays that ends within `ms`, exact for the smallest chances too. */
 export function leaving(hazards: Float64Array, ageMs: number, ms: number): number {
   return -Math.expm1(-passed(hazards, ageMs, ms));
 }
 
-function passed(hazards: Float64Array, ageMs: number, ms: number): number {
+/** Returns the sum of the hazard over `ms` from an age on. The part of stays that lasts is e to its negative power. */
+export function passed(hazards: Float64Array, ageMs: number, ms: number): number {
   const end = ageMs + ms;
   let sum = 0;
   for (let bin = binOf(ageMs); bin < AGE_BINS && BIN_STARTS[bin]! < end; bin += 1) {

@@ -30,15 +30,7 @@ interface ConnectionOptions {
 }
 
 /** A connection that one user has to itself. Every error of it is a `StoreError`. */
-export interface Lent extends Disposable {
-  readonly db: Database;
-  /** Runs statements that stand in one text, without parameters; returns the result of the last one. */
-  exec<Row>(text: string): Promise<{ readonly rows: readonly Row[]; readonly command: string }>;
-  /** Calls `onNotice` for each notice of a channel with its payload, until the connection ends. */
-  listen(channel: string, to: { onNotice(payload: string): void; onEnd(): void }): Promise<void>;
-  /** Returns the connection to the pool, or closes it if it was lost or `isUseless`. */
-  release(isUseless?: boolean): void;
-}
+export type Lent = Pick<Link, 'db' | 'exec' | 'listen' | 'release' | 'rollBack' | typeof Symbol.dispose>;
 
 export interface Connections extends AsyncDisposable {
   readonly db: Database;
@@ -150,7 +142,7 @@ class Pool implements Connections {
   }
 }
 
-class Link implements Lent {
+class Link implements Disposable {
   readonly db: Database;
   readonly epoch: number;
   readonly client: Client & Pick<pg.PoolClient, 'release'>;
@@ -180,19 +172,28 @@ class Link implements Lent {
     return await this.#send<Row>({ text, values: storableValues(values) });
   }
 
-  async exec<Row>(text: string) {
+  /** Runs statements that stand in one text, without parameters; returns the result of the last one. */
+  async exec<Row>(text: string): Promise<{ readonly rows: readonly Row[]; readonly command: string }> {
     const result: unknown = await this.#send({ text });
-    return (Array.isArray(result) ? result.at(-1) : result) as { rows: Row[]; command: string };
+    return (Array.isArray(result) ? result.at(-1) : result) as never;
   }
 
+  /** Calls `onNotice` for each notice of a channel with its payload, until the connection ends. */
   async listen(channel: string, to: { onNotice(payload: string): void; onEnd(): void }): Promise<void> {
     this.client.on('notification', ({ payload = '' }) => to.onNotice(payload));
     this.client.once('end', () => to.onEnd());
     await this.exec(`listen ${pg.escapeIdentifier(channel)}`);
   }
 
+  /** Returns the connection to the pool, or closes it if it was lost or `isUseless`. */
   release(isUseless = false): void {
     this.client.release(isUseless || this.#isLost);
+  }
+
+  /** Rolls back what is open, and releases the connection; closes it if that fails. */
+  async rollBack(): Promise<void> {
+    const over = this.#isLost ? undefined : await this.exec('rollback').catch(() => undefined);
+    this.release(over === undefined);
   }
 
   [Symbol.dispose](): void {

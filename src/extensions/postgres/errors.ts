@@ -85,8 +85,9 @@ export function postgresError(error: unknown, address: string): StoreError {
   const message = messageOf(error);
   const code = codeOf(error);
   const source = functionOf(error);
+  const isOfServer = error instanceof pg.DatabaseError;
   if (source !== undefined) return new StoreError('refused', `${message} (in ${source})`, cause);
-  if (isOfServer(error) && REFUSED.test(code)) return new StoreError('refused', message, cause);
+  if (isOfServer && REFUSED.test(code)) return new StoreError('refused', message, cause);
   const text = `${code} ${message}`;
   const [said, problem, meaning, advice = ''] = MEANINGS.find(([one]) => one.test(text)) ?? [];
   if (said !== undefined && problem !== undefined) {
@@ -94,15 +95,13 @@ export function postgresError(error: unknown, address: string): StoreError {
     const [, role = ''] = /^postgres:\/\/([^@]+)@/.exec(address) ?? [];
     const name = pg.escapeIdentifier(decodeURIComponent(role));
     const remedy = advice.replace('$1', () => object).replace('ROLE', () => name);
-    const words = isOfServer(error) ? `${code}: ${message}` : message;
+    const words = isOfServer ? `${code}: ${message}` : message;
     return new StoreError(problem, `${address} ${meaning} (${words}); ${remedy}`, cause);
   }
-  if (isOfServer(error) && !isSessionEnded(error)) {
-    return new UnlistedError(
-      'unusable',
-      `${address} cannot be used (${code}: ${message}); see the log of its server`,
-      cause,
-    );
+  // A server with a full disk may end the session, with a code of its own.
+  if (isOfServer && !(code.startsWith('XX') && isConnectionLost(error))) {
+    const why = `${address} cannot be used (${code}: ${message}); see the log of its server`;
+    return new UnlistedError('unusable', why, cause);
   }
   if (TLS.test(code) || message.includes('SSL')) {
     const why = `${address} cannot be reached encrypted (${message}); see database.tls and database.tlsCaFile`;
@@ -114,19 +113,14 @@ export function postgresError(error: unknown, address: string): StoreError {
 /** Returns true if the connection is of no further use: it was lost, or the server ends it. */
 export function isConnectionLost(error: unknown): boolean {
   const cause = error instanceof StoreError ? error.cause : error;
-  return !isOfServer(cause) || cause.severity === 'FATAL' || cause.severity === 'PANIC';
-}
-
-/** True if the server ends the session for a reason of its own, as a server with a full disk does. */
-function isSessionEnded(error: pg.DatabaseError): boolean {
-  return codeOf(error).startsWith('XX') && (error.severity === 'FATAL' || error.severity === 'PANIC');
+  return !(cause instanceof pg.DatabaseError) || cause.severity === 'FATAL' || cause.severity === 'PANIC';
 }
 
 /** Returns true if the transaction was not committed and may succeed if run again; false for the store's own errors. */
 export function isWorthRetry({ problem, cause }: StoreError): boolean {
   if (problem === 'refused' || cause === undefined || cause instanceof StoreError) return false;
   if (isStale(cause)) return true;
-  return isOfServer(cause) ? RETRIED.test(codeOf(cause)) : !TLS.test(codeOf(cause));
+  return cause instanceof pg.DatabaseError ? RETRIED.test(codeOf(cause)) : !TLS.test(codeOf(cause));
 }
 
 /** Returns a function that is true for errors of the server with these codes, unless a function raised them. */
@@ -153,7 +147,7 @@ export function unlessOfDatabase(error: unknown): asserts error is StoreError {
 
 /** Returns the function in which a statement failed, such as a merchant's trigger, unless it is one of order-sync. */
 function functionOf(error: unknown): string | undefined {
-  if (!isOfServer(error)) return undefined;
+  if (!(error instanceof pg.DatabaseError)) return undefined;
   const { where = '', routine, code = '' } = error;
   const isRaised = routine === 'exec_stmt_raise';
   if (!isRaised && NOT_OF_FUNCTIONS.test(code)) return undefined;
@@ -162,10 +156,6 @@ function functionOf(error: unknown): string | undefined {
   const [, byCall, byName] = /((?:[\w.$]+|"[^"]+")\([^)]*\))|function "([^"]+)"/.exec(unquoted) ?? [];
   const name = byCall ?? byName;
   return name?.startsWith('order_sync_') === true ? undefined : name;
-}
-
-function isOfServer(error: unknown): error is pg.DatabaseError {
-  return error instanceof pg.DatabaseError;
 }
 
 /** Returns the driver's own words. If a host has several addresses, the error of the first address counts. */

@@ -1,8 +1,7 @@
 import type { Query } from '../../store/dialect.ts';
 import type { Snapshot } from '../../store/port.ts';
 import { compileFor } from '../../store/statement.ts';
-import type { Connections, Lent } from './connection.ts';
-import { isRolledBack } from './writer.ts';
+import type { Lent } from './connection.ts';
 
 export type Session = Pick<Lent, 'db' | 'exec'>;
 
@@ -13,8 +12,7 @@ const BEGIN = `begin isolation level repeatable read read only;
   set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0;
   set local cursor_tuple_fraction = 1`;
 
-export async function openSnapshot(connections: Pick<Connections, 'lend'>): Promise<Snapshot> {
-  const lent = await connections.lend();
+export async function openSnapshot(lent: Lent): Promise<Snapshot> {
   try {
     await lent.exec(BEGIN);
     // The first read fixes the moment that the snapshot shows.
@@ -26,7 +24,7 @@ export async function openSnapshot(connections: Pick<Connections, 'lend'>): Prom
   return {
     db: lent.db,
     pages: (query) => cursorPages(lent, query, PAGE),
-    [Symbol.asyncDispose]: async () => lent.release(!(await isRolledBack(lent))),
+    [Symbol.asyncDispose]: () => lent.rollBack(),
   };
 }
 

@@ -93,24 +93,15 @@ export class Standbys {
   }
 }
 
-/** Positions in the log are bytes from its beginning. */
-interface Reading {
-  readonly position: number | string;
-  readonly timeLine: string | null;
-  readonly lastCommit: string | null;
-  /** The position up to which the required number of standbys has flushed; null if there are fewer. */
-  readonly flushed: number | string | null;
-}
+/** Positions are bytes of the log. `flushed` is as far as the required standbys have come; null if there are fewer. */
+type Reading = Readonly<Record<'timeLine' | 'lastCommit', string | null>> &
+  Readonly<{ position: number | string; flushed: number | string | null }>;
 
 export const NO_TIME_LINE =
   'it does not tell its time-line, so the promotion of a standby that lacks commits is not noticed: grant execute on pg_control_system to the role, or stop all workers before each fail-over and run db accept-restore';
 
 /** A standby that is attached. A role without pg_read_all_stats sees only that it exists: the rest is null. */
-interface AttachedStandby {
-  readonly name: string | null;
-  readonly state: string | null;
-  readonly kind: string | null;
-}
+type AttachedStandby = Readonly<Record<'name' | 'state' | 'kind', string | null>>;
 
 async function readStandbys(db: Database): Promise<readonly AttachedStandby[]> {
   const { rows } = await sql<AttachedStandby>`select application_name as name, state, sync_state as kind

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import { TABLES } from '../../../migrations/rules.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { Database } from '../../store/port.ts';
@@ -7,27 +7,23 @@ const OWN_TABLES = [...TABLES, 'workers', 'ended_workers', 'account_wakes', 'dat
 
 const MIGRATED = [...OWN_TABLES, 'kysely_migration', 'kysely_migration_lock'];
 
+async function namesOf(db: Database, condition: RawBuilder<unknown>): Promise<readonly string[]> {
+  const { rows } = await sql<{ name: string }>`select relname::text as name from pg_class
+    where relnamespace = current_schema()::regnamespace and ${condition} order by 1`.execute(db);
+  return rows.map(({ name }) => name);
+}
+
 export async function otherTables(db: Database): Promise<readonly string[]> {
-  const names = sql.join(MIGRATED);
-  const { rows } = await sql<{ name: string }>`select relname::text as name from pg_class
-    where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'f') and relname not in (${names})
-      and not exists (select from pg_depend where classid = 'pg_class'::regclass and objid = pg_class.oid and deptype = 'e')
-    order by 1`.execute(db);
-  return rows.map(({ name }) => name);
+  const areOthers = sql`relkind in ('r', 'p', 'f') and relname not in (${sql.join(MIGRATED)})
+    and not exists (select from pg_depend where classid = 'pg_class'::regclass and objid = pg_class.oid and deptype = 'e')`;
+  return await namesOf(db, areOthers);
 }
 
-/** Reads which of these names the tables and views of the database have. */
-async function existing(db: Database, names: readonly string[]): Promise<readonly string[]> {
-  const { rows } = await sql<{ name: string }>`select relname::text as name from pg_class
-    where relnamespace = current_schema()::regnamespace and relname in (${sql.join(names)}) order by 1`.execute(db);
-  return rows.map(({ name }) => name);
-}
-
-export const takenNames = (db: Database) => existing(db, [...OWN_TABLES, 'order_events']);
+export const takenNames = (db: Database) => namesOf(db, sql`relname in (${sql.join([...OWN_TABLES, 'order_events'])})`);
 
 /** Throws `StoreError` if a table of the database has a name of ours: a trial would use and drop that table. */
 export async function assertNoTables(db: Database, address: string): Promise<void> {
-  const [table] = await existing(db, MIGRATED);
+  const [table] = await namesOf(db, sql`relname in (${sql.join(MIGRATED)})`);
   if (table === undefined) return;
   throw new StoreError('refused', `${address} has a table ${table} already; name a database without tables`);
 }

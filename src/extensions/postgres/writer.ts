@@ -42,15 +42,12 @@ interface TransactionDeps {
 
 interface OwnerWriting {
   readonly lease: Pick<AccountLease, 'generation' | 'claim' | 'walked' | 'timeLine'>;
-  readonly mark: Pick<AccountMark, 'lostCommit' | 'tellOthers'>;
+  readonly mark: Pick<AccountMark, 'lostCommit'>;
 }
 
-interface OwnerRow {
+type OwnerRow = Readonly<Record<'last_commit' | 'time_line' | 'server', string | null>> & {
   readonly generation: number;
-  readonly last_commit: string | null;
-  readonly time_line: string | null;
-  readonly server: string | null;
-}
+};
 
 /** The result of a transaction; it is unknown if the connection was lost while it was committed. */
 type Attempt<Result> =
@@ -104,7 +101,7 @@ export class AccountTransactions implements Transactions {
     for (let stale = 0; ;) {
       const attempt = await this.#attempt(work).catch(async (error: unknown) => {
         // If that fails, the older state is found again.
-        if (error instanceof OlderStateError) await this.#owner?.mark.tellOthers(error).catch(() => undefined);
+        if (error instanceof OlderStateError) await error.tellOthers().catch(() => undefined);
         throw error;
       });
       if (attempt.kind === 'committed') return attempt.result;
@@ -122,7 +119,6 @@ export class AccountTransactions implements Transactions {
     const { standbys, connections, numbering } = this.#deps;
     const name = randomUUID();
     let lent: Lent | undefined;
-    let isUseless = true;
     try {
       lent = await connections.lend();
       await this.#lockAccount(lent, name);
@@ -131,8 +127,10 @@ export class AccountTransactions implements Transactions {
       });
       if (this.#owner === undefined) await wakeOwner(lent.db, this.#account);
       const failure = await this.#commit(lent);
-      if (failure !== undefined) return { kind: 'unknown', name, result, failure };
-      isUseless = false;
+      if (failure !== undefined) {
+        lent.release(true);
+        return { kind: 'unknown', name, result, failure };
+      }
       this.#last = [name];
       numbering.timeLine = this.#timeLine;
       if (standbys.areRequired && (lent.db.intents?.length ?? 0) > 0) {
@@ -140,13 +138,12 @@ export class AccountTransactions implements Transactions {
         // The proof of all intents of a commit is read once, on its connection. If that fails, each create looks again.
         await standbys.judge(lent, this.#intents).catch(() => false);
       }
+      lent.release();
       return { kind: 'committed', result };
     } catch (error) {
-      isUseless = lent === undefined || !(await isRolledBack(lent));
+      await lent?.rollBack();
       if (error instanceof StoreError && isWorthRetry(error)) return { kind: 'failed', failure: error };
       throw error;
-    } finally {
-      lent?.release(isUseless);
     }
   }
 
@@ -264,21 +261,11 @@ export class AccountTransactions implements Transactions {
 
   async #askOnce(connections: Pick<Connections, 'lend'>) {
     const lent = await connections.lend();
-    let isUseless = true;
     try {
       await lent.exec(BEGIN);
-      const owner = await this.#ownerRow(lent);
-      isUseless = !(await isRolledBack(lent));
-      return owner;
+      return await this.#ownerRow(lent);
     } finally {
-      lent.release(isUseless);
+      await lent.rollBack();
     }
   }
-}
-
-export async function isRolledBack(lent: Lent): Promise<boolean> {
-  return await lent.exec('rollback').then(
-    () => true,
-    () => false,
-  );
 }

@@ -73,8 +73,7 @@ function defineCheck(command: Command): void {
         const { address: path, db, mark } = store;
         if (mark.account === undefined) checkIntegrity(path);
         const line = await terminalLine();
-        const heads = head === undefined ? [] : [head];
-        const chain = withChain === true ? await checkChains(db, heads, (events) => line?.(`${events} events`)) : null;
+        const chain = withChain === true ? await checkChains(db, head, (events) => line?.(`${events} events`)) : null;
         line?.clear();
         const marks = mark.account === undefined ? await markOfFile(mark) : await marksOfAccounts(store);
         const { broken } = chain ?? { broken: null };

@@ -8,9 +8,9 @@ import {
   binOf,
   enough,
   gapMs,
-  lasting,
   leaving,
   LONGEST_MS,
+  passed,
   StayTimes,
 } from '../../../src/extensions/pace/stay-times.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../support/tracking.ts';
@@ -18,6 +18,9 @@ import { DAY, HOUR, MINUTE, SECOND } from '../../support/tracking.ts';
 const MOST = 7 * DAY;
 const age = () => fc.double({ min: 0, max: 200 * DAY, noNaN: true });
 const price = () => fc.double({ min: 1, max: 30 * DAY, noNaN: true });
+
+/** The part of stays that lasts `ms` longer. */
+const lasting = (...stay: Parameters<typeof passed>) => Math.exp(-passed(...stay));
 
 /** Stays of all kinds, also such that cannot be. */
 const anyStays = () =>

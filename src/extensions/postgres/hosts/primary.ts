@@ -3,9 +3,9 @@ import type { PostgresDatabase } from '../../../settings/database.ts';
 import { hostsText, type DatabaseHost } from '../../../settings/database-url.ts';
 import { StoreError } from '../../../store/errors.ts';
 import type { Weakness } from '../../../store/port.ts';
-import { clientConfig, type Client, type Destination } from '../client.ts';
+import { clientConfig, type Client } from '../client.ts';
 import { messageOf, postgresError } from '../errors.ts';
-import { ASK_MS, askServer, readRole, type Answer, type Refusal, type Writable } from './ask.ts';
+import { ASK_MS, askServer, readRole, type Answer } from './ask.ts';
 
 /** How long the only host of a database may take to let a connection in. */
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -18,24 +18,25 @@ const AGAIN_MS = 250;
  * The server that takes writes. Of several hosts all are asked, and the one with the highest time-line is used, never
  * one with a lower time-line than before.
  */
-export class Primary implements Destination {
+export class Primary {
   readonly connectTimeoutMs: number;
   server: DatabaseHost;
   /** Goes up when another server takes writes, or this one takes no more. */
   term = 0;
   readonly #place: PostgresDatabase;
+  readonly #config: ReturnType<typeof clientConfig>;
   readonly #clock = systemClock();
   readonly #listeners = new Set<(server: DatabaseHost) => void>();
   readonly #hasOthers: boolean;
   #timeLine = '';
   #isKnown: boolean;
-  #config: ReturnType<typeof clientConfig> | undefined;
   #finding: Promise<void> | undefined;
   #failed: { readonly error: StoreError; readonly until: number } | undefined;
 
   constructor(place: PostgresDatabase) {
     const [first = { host: '', port: 0 }, ...others] = place.hosts;
     this.#place = place;
+    this.#config = clientConfig(place);
     this.server = first;
     this.#hasOthers = others.length > 0;
     this.#isKnown = !this.#hasOthers;
@@ -83,16 +84,15 @@ export class Primary implements Destination {
   async weaknesses(): Promise<readonly Weakness[]> {
     if (!this.#hasOthers) return [];
     const never = new AbortController().signal;
-    const answers = await Promise.all(this.#place.hosts.map((server) => this.#ask(server, never)));
+    const answers = await Promise.all(this.#place.hosts.map((server) => askServer(server, this.#config, never)));
     return weaknessesIn(answers);
   }
 
   async #check(client: Client): Promise<void> {
     const answer = await readRole(client);
-    const refusal = refusalOf(answer, this.#timeLine);
-    if (refusal !== undefined) throw new Error(`${hostsText([client.server])} ${refusal.why}`);
+    if (!takesWrites(answer, this.#timeLine)) throw new Error(reasonOf(answer, this.#timeLine));
     if (client.server !== this.server) throw new Error(`${hostsText([client.server])} is not the primary any more`);
-    this.#use(answer as Writable);
+    this.#use(answer);
   }
 
   async #find(): Promise<void> {
@@ -111,11 +111,6 @@ export class Primary implements Destination {
     throw error;
   }
 
-  async #ask(server: DatabaseHost, stop: AbortSignal): Promise<Answer> {
-    this.#config ??= clientConfig(this.#place);
-    return await askServer(server, this.#config, stop);
-  }
-
   async #answers(): Promise<readonly Answer[]> {
     const { hosts } = this.#place;
     const answers = new Map<DatabaseHost, Answer>();
@@ -123,9 +118,9 @@ export class Primary implements Destination {
     const stop = new AbortController();
     const ask = async (server: DatabaseHost) => {
       while (!stop.signal.aborted) {
-        answers.set(server, await this.#ask(server, stop.signal));
+        answers.set(server, await askServer(server, this.#config, stop.signal));
         if (answers.size === hosts.length) all.resolve();
-        if (answers.get(server)?.kind === 'writable') return found.resolve();
+        if (answers.get(server)?.timeLine !== undefined) return found.resolve();
         // While other servers are silent, this one may be promoted.
         await this.#clock.sleep(AGAIN_MS, stop.signal).catch(() => undefined);
       }
@@ -151,47 +146,45 @@ export class Primary implements Destination {
   }
 }
 
-/** Picks the highest time-line, the first of several; undefined if no server takes writes on `newest` or later. */
-export function primaryOf(answers: readonly Answer[], newest: string): Writable | undefined {
-  const writable = answers.filter((one): one is Writable => refusalOf(one, newest) === undefined);
-  return writable.reduce<Writable | undefined>(
-    (best, one) => (best === undefined || one.timeLine > best.timeLine ? one : best),
-    undefined,
-  );
+type Writable = Answer & { readonly timeLine: string };
+
+/** True if the server takes writes, on the newest time-line that was used or on a later one. */
+function takesWrites(answer: Answer, newest: string): answer is Writable {
+  return answer.timeLine !== undefined && answer.timeLine >= newest;
 }
 
-function refusalOf(answer: Answer, newest: string): Refusal | undefined {
-  if (answer.kind === 'refusal') return answer;
-  const { server, timeLine } = answer;
-  if (timeLine >= newest) return undefined;
-  return {
-    kind: 'refusal',
-    server,
-    why: `is on time-line ${Number.parseInt(timeLine, 16)}, and ${Number.parseInt(newest, 16)} was used before`,
-  };
+/** Picks the highest time-line, the first of several; undefined if no server takes writes on `newest` or later. */
+export function primaryOf(answers: readonly Answer[], newest: string): Writable | undefined {
+  const writable = answers.filter((one): one is Writable => takesWrites(one, newest));
+  const highest = writable
+    .map(({ timeLine }) => timeLine)
+    .toSorted()
+    .at(-1);
+  return writable.find(({ timeLine }) => timeLine === highest);
 }
 
 /** Names each host that does not tell its role, and the hosts that take writes if there are several. */
 export function weaknessesIn(answers: readonly Answer[]): readonly Weakness[] {
-  const found = answers.flatMap((answer): Weakness[] => {
-    if (answer.kind === 'writable' || answer.error === undefined) return [];
-    const advice = 'a fail-over to it is not followed; see that it runs, or correct database.url';
-    return [{ name: 'hosts', text: `${reasonOf(answer)}: ${advice}` }];
-  });
-  const writable = answers.filter(({ kind }) => kind === 'writable').map(({ server }) => hostsText([server]));
+  const advice = 'a fail-over to it is not followed; see that it runs, or correct database.url';
+  const silent = answers.filter(({ error }) => error !== undefined);
+  const found = silent.map((answer) => ({ name: 'hosts', text: `${reasonOf(answer, '')}: ${advice}` }));
+  const writable = answers.filter(({ timeLine }) => timeLine !== undefined).map(({ server }) => hostsText([server]));
   const split = `${writable.join(' and ')} take writes: an old primary lives on; stop it before an order is sent twice`;
   return writable.length > 1 ? [...found, { name: 'split', text: split }] : found;
 }
 
-function reasonOf({ server, why, error }: Refusal): string {
-  return `${hostsText([server])} ${why}${error === undefined ? '' : ` (${messageOf(error)})`}`;
+/** Says of a server why it is not used. */
+function reasonOf({ server, timeLine = '', why, error }: Answer, newest: string): string {
+  const [line, before] = [timeLine, newest].map((digits) => Number.parseInt(digits, 16));
+  const reason = why ?? `is on time-line ${line}, and ${before} was used before`;
+  return `${hostsText([server])} ${reason}${error === undefined ? '' : ` (${messageOf(error)})`}`;
 }
 
 /** Names each host and why it is not used. If all failures are of one kind, the error is of that kind. */
 function noPrimary(address: string, answers: readonly Answer[], newest: string): StoreError {
-  const refusals = answers.flatMap((answer) => refusalOf(answer, newest) ?? []);
-  const message = `${address} has no server that takes writes: ${refusals.map(reasonOf).join('; ')}`;
-  const failures = refusals.flatMap(({ error }) => (error === undefined ? [] : [postgresError(error, address)]));
+  const reasons = answers.map((answer) => reasonOf(answer, newest));
+  const message = `${address} has no server that takes writes: ${reasons.join('; ')}`;
+  const failures = answers.flatMap(({ error }) => (error === undefined ? [] : [postgresError(error, address)]));
   const [failure] = failures;
   const isOneKind = failures.every(({ problem }) => problem === failure?.problem);
   if (failure === undefined || !isOneKind) return new StoreError('disk', message, { cause: new Error(message) });

@@ -25,28 +25,28 @@ interface ReadingsDeps {
 }
 
 /** The end of the primary's log. A role that cannot read the time-line has null. */
-interface Position {
-  readonly log: string;
-  readonly timeLine: string | null;
-}
+type Position = Readonly<{ log: string; timeLine: string | null }>;
 
 /** Connections for snapshots: of the primary, or of a standby whose log position proves that it has all commits. */
 export class Readings implements AsyncDisposable {
   readonly #ofPrimary: Connections;
   readonly #deps: ReadingsDeps;
-  readonly #standbys = new Map<DatabaseHost, Connections>();
+  readonly #standbys: ReadonlyMap<DatabaseHost, Connections>;
   #leftUntil = Number.NEGATIVE_INFINITY;
   #isTold = false;
 
   constructor(deps: ReadingsDeps) {
     const { place, hurry, primary } = deps;
     this.#deps = deps;
-    this.#ofPrimary = openConnections(place, { max: MOST_SNAPSHOTS, hurry, primary, areNamed: false });
+    const options = { max: MOST_SNAPSHOTS, hurry, areNamed: false };
+    this.#ofPrimary = openConnections(place, { ...options, primary });
+    const hosts = place.readFrom === 'primary' ? [] : place.hosts;
+    this.#standbys = new Map(hosts.map((one) => [one, openConnections({ ...place, hosts: [one] }, options)]));
   }
 
   async snapshot(of?: 'primary'): Promise<Snapshot> {
     const standby = of === 'primary' ? undefined : await this.#standby();
-    return await openSnapshot(standby === undefined ? this.#ofPrimary : { lend: async () => standby });
+    return await openSnapshot(standby ?? (await this.#ofPrimary.lend()));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -91,7 +91,7 @@ export class Readings implements AsyncDisposable {
   ): Promise<void> {
     let lent: Lent | undefined;
     try {
-      lent = await this.#connectionsTo(server).lend();
+      lent = await this.#standbys.get(server)!.lend();
       while (!to.stop.aborted) {
         const state = await stateOf(lent, position);
         if (to.stop.aborted) break;
@@ -105,15 +105,6 @@ export class Readings implements AsyncDisposable {
       to.reasons.set(server, `fails: ${error.message}`);
     }
     lent?.release();
-  }
-
-  #connectionsTo(server: DatabaseHost): Connections {
-    const { place, hurry } = this.#deps;
-    const known = this.#standbys.get(server);
-    if (known !== undefined) return known;
-    const made = openConnections({ ...place, hosts: [server] }, { max: MOST_SNAPSHOTS, hurry, areNamed: false });
-    this.#standbys.set(server, made);
-    return made;
   }
 }
 

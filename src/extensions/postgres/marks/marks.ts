@@ -92,18 +92,16 @@ async function suspected(db: Database, marks: readonly AccountWithMark[]): Promi
 /** The mark of one account. If there is none, nothing is known: another worker may have it. */
 export class AccountMark implements Mark, FollowingMark {
   readonly account: string;
+  readonly path: string;
   readonly #marks: AccountMarks;
   readonly #deps: MarksDeps;
   #isChecked = false;
 
   constructor(account: string, marks: AccountMarks, deps: MarksDeps) {
     this.account = account;
+    this.path = deps.file.path;
     this.#marks = marks;
     this.#deps = deps;
-  }
-
-  get path(): string {
-    return this.#deps.file.path;
   }
 
   async read(db: Database = this.#deps.db): Promise<MarkContent | undefined> {
@@ -179,11 +177,6 @@ export class AccountMark implements Mark, FollowingMark {
     });
   }
 
-  /** Keeps every worker from owning the account, once the transaction that found the older state is rolled back. */
-  async tellOthers({ sign, mark }: OlderStateError): Promise<void> {
-    await this.#deps.write(this.account, (tx) => this.#tell(tx, sign, mark));
-  }
-
   async #tell(tx: Transaction, sign: string, mark: MarkContent): Promise<void> {
     await this.#keepFact(tx, FOUND_OLDER, mark);
     const [reason, now] = [`the database ${sign}`, this.#deps.clock.now()];
@@ -191,9 +184,10 @@ export class AccountMark implements Mark, FollowingMark {
   }
 
   #older(sign: string, mark: MarkContent): OlderStateError {
-    const { address } = this.#deps;
+    const { address, write } = this.#deps;
     const advice = `if it was put back, run: order-sync db accept-restore --account ${this.account}`;
-    return new OlderStateError(`the account ${this.account} in ${address} ${sign}; ${advice}`, sign, mark);
+    const message = `the account ${this.account} in ${address} ${sign}; ${advice}`;
+    return new OlderStateError(message, () => write(this.account, (tx) => this.#tell(tx, sign, mark)));
   }
 
   async #signOf(db: Database) {
@@ -213,11 +207,10 @@ export class AccountMark implements Mark, FollowingMark {
 }
 
 export class OlderStateError extends StoreError {
-  readonly sign: string;
-  readonly mark: MarkContent;
-  constructor(message: string, sign: string, mark: MarkContent) {
+  /** Keeps every worker from owning the account, once the transaction that found the older state is rolled back. */
+  readonly tellOthers: () => Promise<void>;
+  constructor(message: string, tellOthers: () => Promise<void>) {
     super('unusable', message);
-    this.sign = sign;
-    this.mark = mark;
+    this.tellOthers = tellOthers;
   }
 }

@@ -34,12 +34,7 @@ export interface Copied {
 }
 
 /** No process may own the old database meanwhile. */
-interface MoveDeps {
-  readonly source: Store;
-  readonly target: Store;
-  readonly session: Session;
-  readonly clock: Clock;
-}
+type MoveDeps = Readonly<{ source: Store; target: Store; session: Session; clock: Clock }>;
 
 /**
  * The copy is committed as arriving, the old database is marked as moved, and then the copy has arrived: after a crash
@@ -99,12 +94,7 @@ async function finish({ source, target, clock }: MoveDeps, move: Move): Promise<
   await target.db.updateTable('database_moves').set({ state: 'arrived' }).where('id', '=', move.id).execute();
 }
 
-interface Sides {
-  readonly source: Database;
-  readonly session: Session;
-  readonly address: string;
-  readonly isBrokenOff: boolean;
-}
+type Sides = Readonly<{ source: Database; session: Session; address: string; isBrokenOff: boolean }>;
 
 /** The most rows, and about the most characters, that are written at a time. */
 const PAGE = 1_000;

@@ -30,15 +30,8 @@ export const COPIED: Readonly<Record<CopiedTable, readonly string[]>> = {
 
 export const COPIED_TABLES = Object.keys(COPIED) as CopiedTable[];
 
-export interface Column {
-  readonly name: string;
-  readonly isNumber: boolean;
-}
-
-export interface TableColumns {
-  readonly table: CopiedTable;
-  readonly columns: readonly Column[];
-}
+export type Column = Readonly<{ name: string; isNumber: boolean }>;
+export type TableColumns = Readonly<{ table: CopiedTable; columns: readonly Column[] }>;
 
 export type Row = Readonly<Record<string, unknown>>;
 

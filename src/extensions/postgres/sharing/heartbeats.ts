@@ -19,18 +19,14 @@ export interface SeenWorker {
   readonly isSharing: boolean;
 }
 
-interface Seen {
-  readonly seenUntil: number;
-  readonly at: number;
-  lastAt: number;
-}
+type Seen = { readonly seenUntil: number; readonly at: number; lastAt: number };
 
 /**
  * A worker is over once its heartbeat has ended by the database's time, and was seen unchanged for as long as a
  * worker trusts itself. After a silence of the database each worker has that time again.
  */
 export class WorkerView {
-  #workers: readonly SeenWorker[] = [];
+  workers: readonly SeenWorker[] = [];
   readonly #seen = new Map<string, Seen>();
   #offset: number | undefined;
   #jumpedAt = Number.NEGATIVE_INFINITY;
@@ -43,7 +39,7 @@ export class WorkerView {
     const isAnsweredAgain = endedAt - this.#answeredAt > UNANSWERED_MS;
     this.#answeredAt = endedAt;
     this.#offset = offset;
-    this.#workers = workers;
+    this.workers = workers;
     for (const { holder, seenUntil } of workers) {
       const [seen, until] = [this.#seen.get(holder), seenUntil.getTime()];
       if (seen?.seenUntil === until && !isAnsweredAgain) seen.lastAt = endedAt;
@@ -53,19 +49,15 @@ export class WorkerView {
   }
 
   remove(holder: string): void {
-    this.#workers = this.#workers.filter((worker) => worker.holder !== holder);
-  }
-
-  get workers(): readonly SeenWorker[] {
-    return this.#workers;
+    this.workers = this.workers.filter((worker) => worker.holder !== holder);
   }
 
   over(monotonic: number): readonly SeenWorker[] {
-    return this.#workers.filter(({ holder }) => this.#overAt(holder) <= monotonic);
+    return this.workers.filter(({ holder }) => this.#overAt(holder) <= monotonic);
   }
 
   nextOverMs(monotonic: number): number {
-    return Math.min(...this.#workers.map(({ holder }) => this.#overAt(holder) - monotonic));
+    return Math.min(...this.workers.map(({ holder }) => this.#overAt(holder) - monotonic));
   }
 
   databaseTime(monotonic: number): number {

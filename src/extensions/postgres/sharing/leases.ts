@@ -32,6 +32,7 @@ export class Worker {
   #renewed: ReturnType<typeof momentOf>;
   /** `Primary.term` at the last renewal: other workers read heartbeats on the server that takes writes. */
   #term: number;
+
   private constructor(deps: WorkerDeps, host: string) {
     this.holder = `${host}:${process.pid}:${randomUUID().slice(0, 8)}`;
     this.#deps = deps;
@@ -141,10 +142,18 @@ export class Leases {
     const isWhole = (group: AccountGroup) => group.every((account) => claimed.has(account));
     const whole = groups.filter(isWhole).flat();
     const held = whole.map((account) => this.#hold(worker, account, claimed.get(account)!, owners.get(account)));
-    const unwanted = claims.filter(({ account }) => claimed.has(account) && !whole.includes(account));
-    const claimedOf = unwanted.map(({ account, generation }) => ({ account, generation: generation + 1 }));
-    if (unwanted.length > 0) await releaseAccounts(db, worker.holder, claimedOf);
+    const owned = claims.filter(({ account }) => claimed.has(account));
+    await this.releaseUnheld(
+      worker,
+      owned.map(({ account, generation }) => ({ account, generation: generation + 1 })),
+    );
     return held;
+  }
+
+  /** Releases accounts that this worker has without a lease: a claim's answer was lost, or a part of a group stayed. */
+  async releaseUnheld(worker: Worker, owned: readonly Omit<AccountOwner, 'holder'>[]): Promise<void> {
+    const unheld = owned.filter(({ account }) => this.#held.get(account)?.worker !== worker);
+    if (unheld.length > 0) await releaseAccounts(this.#deps.db, worker.holder, unheld);
   }
 
   lose(worker: Worker): void {

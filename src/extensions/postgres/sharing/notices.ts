@@ -32,7 +32,7 @@ export async function* changesOf(deps: ChangesDeps, signal: AbortSignal) {
     await looks.next(listener?.isHearing === true ? LOOK_HEARING_MS : LOOK_MS, signal);
     if (signal.aborted) return;
     // Asks on the connection that listens, because a connection that was lost unnoticed brings no notices.
-    const woken = await takeWoken(listener?.db ?? db, instance).catch(unlessOfDatabase);
+    const woken = await takeWoken(listener?.lent?.db ?? db, instance).catch(unlessOfDatabase);
     if (woken === undefined) listener?.end();
     else if (woken.migrations !== known) {
       await assertNotNewer(deps);
@@ -68,17 +68,13 @@ class Listener implements Disposable {
   /** True once a notice has arrived on the connection. */
   isHearing = false;
   #isListening = false;
-  #lent: Lent | undefined;
+  lent: Lent | undefined;
 
   /** `others` are other connections, by which the listener sends itself a notice. */
   constructor(connections: Connections, others: Database, onNotice: () => void) {
     this.#connections = connections;
     this.#others = others;
     this.#onNotice = onNotice;
-  }
-
-  get db(): Database | undefined {
-    return this.#lent?.db;
   }
 
   /** Begins to listen unless it does already. A failure costs only speed: looks continue, and the next call retries. */
@@ -88,17 +84,17 @@ class Listener implements Disposable {
     try {
       const lent = await this.#connections.lend();
       if (!this.#isListening) return lent.release(true);
-      this.#lent = lent;
+      this.lent = lent;
       const { rows } = await lent.exec<{ name: string }>(`select current_schema() as name`);
       const schema = rows[0]!.name;
       await lent.listen(CHANNEL, {
         onNotice: (about) => {
           if (about !== schema) return;
-          if (this.#lent === lent) this.isHearing = true;
+          if (this.lent === lent) this.isHearing = true;
           this.#onNotice();
         },
         onEnd: () => {
-          if (this.#lent === lent) this.end();
+          if (this.lent === lent) this.end();
         },
       });
       await sql`select pg_notify(${CHANNEL}, ${schema})`.execute(this.#others);
@@ -112,8 +108,8 @@ class Listener implements Disposable {
   end(): void {
     this.#isListening = false;
     this.isHearing = false;
-    this.#lent?.release(true);
-    this.#lent = undefined;
+    this.lent?.release(true);
+    this.lent = undefined;
   }
 
   [Symbol.dispose](): void {

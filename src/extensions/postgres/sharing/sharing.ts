@@ -1,13 +1,11 @@
 import type { Clock } from '../../../base/clock.ts';
 import type { WorkerView } from './heartbeats.ts';
 import { nextShare, sizeOf, type Sharer, type Unit } from './share.ts';
-import { readAllOwners, releaseAccounts, type AccountOwner, otherUnits } from './workers.ts';
+import { readAllOwners, type AccountOwner, otherUnits } from './workers.ts';
 import type { AccountGroup, Database, AccountLease } from '../../../store/port.ts';
 import type { Leases, Worker } from './leases.ts';
 
-interface SharedUnit extends Unit {
-  readonly accounts: AccountGroup;
-}
+type SharedUnit = Unit & { readonly accounts: AccountGroup };
 
 /** How long owners are not read again if nothing changes here. A database that was put back has other owners. */
 const SETTLED_MS = 60_000;
@@ -66,19 +64,13 @@ export class Sharing {
     for (const lease of givenBack.flatMap((unit) => this.#leasesOf(unit))) lease.end();
     const wanted = claimed.map(({ accounts }) => accounts);
     if (wanted.length > 0) for (const lease of await leases.claim(worker, wanted, owners)) this.#deps.onTaken(lease);
-    await this.#releaseUnwanted(worker, owners, new Set(wanted.flat()));
+    const claims = new Set(wanted.flat());
+    const owned = [...owners.values()].filter(
+      ({ account, holder }) => holder === worker.holder && !claims.has(account),
+    );
+    await leases.releaseUnheld(worker, owned);
     const isSettled = free.length === 0 && leaving.size === 0 && givenBack.length === 0;
     this.#settled = isSettled ? { seen, until: clock.monotonic() + SETTLED_MS } : undefined;
-  }
-
-  /** Releases accounts that this worker has without a lease: a claim's answer was lost, or a part of a group stayed. */
-  async #releaseUnwanted(worker: Worker, owners: ReadonlyMap<string, AccountOwner>, wanted: ReadonlySet<string>) {
-    const { db, leases } = this.#deps;
-    const unwanted = [...owners.values()].filter(
-      ({ account, holder }) =>
-        holder === worker.holder && leases.get(account)?.worker !== worker && !wanted.has(account),
-    );
-    if (unwanted.length > 0) await releaseAccounts(db, worker.holder, unwanted);
   }
 
   /** Returns the owner; empty if the unit is free or its claim was not answered, undefined if it has several owners. */

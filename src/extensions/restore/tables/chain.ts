@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { sql } from 'kysely';
 import { isAfterEvent, orderOfEvents } from '../../../store/dialect.ts';
 import type { Database, NewEvent } from '../../../store/port.ts';
 import type { EventsTable } from '../../../store/schema.ts';
@@ -7,34 +8,33 @@ import { hashedText } from '../../../store/tables/chain.ts';
 
 const PAGE = 1_000;
 
-interface ChainCheck {
-  readonly events: number;
-  readonly broken: { readonly id: number; readonly why: string } | null;
-}
+type ChainCheck = Readonly<{ events: number; broken: Readonly<{ id: number; why: string }> | null }>;
 
 export type KnownHead = Readonly<{ id: number; hash: string }>;
 
 type StoredEvent = Omit<EventsTable, 'id'> & { readonly id: number };
 
-/** Checks that the events of each account form one chain up to its head, and that the `known` events are in it. */
+/** Checks that the events of each account form one chain up to its head, and that the `known` event is in it. */
 export async function checkChains(
   db: Database,
-  known: readonly KnownHead[] = [],
+  known?: KnownHead,
   onProgress?: (events: number) => void,
 ): Promise<ChainCheck> {
-  const unmet = new Map(known.map(({ id, hash: expected }) => [id, expected]));
+  let isMet = false;
   // The heads are read first, because events that come meanwhile follow the head.
   const heads = new Map((await db.selectFrom('event_heads').selectAll().execute()).map((head) => [head.account, head]));
   const last = new Map<string, string>();
   let events = 0;
   const brokenAt = (id: number, why: string) => ({ events, broken: { id, why } });
-  const read = async (place: Pick<StoredEvent, 'account' | 'id'> = { account: '', id: 0 }): Promise<StoredEvent[]> =>
-    await db.selectFrom('events').selectAll().where(isAfterEvent(place)).orderBy(orderOfEvents()).limit(PAGE).execute();
+  const read = async (place: Pick<StoredEvent, 'account' | 'id'> = { account: '', id: 0 }) => {
+    const page = sql<StoredEvent>`select * from events where ${isAfterEvent(place)} order by ${orderOfEvents()} limit ${PAGE}`;
+    return (await page.execute(db)).rows;
+  };
   for await (const page of pagesAfter(PAGE, read)) {
     for (const event of page) {
-      const why = problemOf(event, last.get(event.account) ?? '', unmet.get(event.id));
+      const why = problemOf(event, last.get(event.account) ?? '', event.id === known?.id ? known.hash : undefined);
       if (why !== undefined) return brokenAt(event.id, why);
-      unmet.delete(event.id);
+      isMet ||= event.id === known?.id;
       last.set(event.account, event.hash);
       const head = heads.get(event.account);
       if (head?.id === event.id && head.hash === event.hash) heads.delete(event.account);
@@ -44,8 +44,9 @@ export async function checkChains(
   }
   for (const { account, id } of heads.values())
     return brokenAt(id, `the newest event of the account ${JSON.stringify(account)} is not this one`);
-  for (const id of unmet.keys()) return brokenAt(id, 'it was written down, and is not there');
-  return { events, broken: null };
+  return known === undefined || isMet
+    ? { events, broken: null }
+    : brokenAt(known.id, 'it was written down, and is not there');
 }
 
 function problemOf(event: StoredEvent, previousHash: string, known = event.hash): string | undefined {

@@ -49,8 +49,8 @@ const failureOf = async (work: Promise<unknown>) => {
 
 describe('of the servers that take writes', () => {
   const host = (name: string) => ({ host: name, port: 5432 });
-  const writable = (name: string, timeLine: string) => ({ kind: 'writable', server: host(name), timeLine }) as const;
-  const refusal = (name: string) => ({ kind: 'refusal', server: host(name), why: 'is a standby' }) as const;
+  const writable = (name: string, timeLine: string) => ({ server: host(name), timeLine });
+  const refusal = (name: string) => ({ server: host(name), why: 'is a standby' });
 
   it.each([
     ['none, if all are standbys', [refusal('a'), refusal('b')], '', undefined],

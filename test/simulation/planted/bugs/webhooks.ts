@@ -230,7 +230,7 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
       {
         file: 'src/extensions/feed/feed.ts',
         in: 'readPage',
-        from: 'next: next.id < head.id ? head : placeAt(next)',
+        from: 'next: next.id < head.id ? head : next',
         to: 'next: await feedHead(db, filter.account)',
       },
     ],
