@@ -8,7 +8,11 @@ export const reports: Extension = {
     'Every day:': {
       orders: {
         commands: {
-          export: ['writes orders with every field of the exchange', () => import('./export/command.ts'), 'one-or-all'],
+          export: [
+            'writes orders with every field of the exchange',
+            () => import('./commands/export.ts'),
+            'one-or-all',
+          ],
           explain: [
             'tells the story of one order, and what happens next',
             () => import('./commands/explain.ts'),

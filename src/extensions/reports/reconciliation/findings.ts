@@ -106,11 +106,6 @@ export function findingHead(name: string, severity: string): GroupHead {
   return { title: `${name} (${severity})`, ...part, tone, meaning, advice };
 }
 
-function ageOf(since: string | null, asOf: string): string | null {
-  const ms = instantMs(since);
-  return ms === undefined ? null : inWords((instantMs(asOf) ?? 0) - ms);
-}
-
 export type UncheckedOrder = Readonly<NonNullable<ReturnType<typeof uncheckedOrder>>>;
 
 export function uncheckedOrder({ row, judgement }: JudgedOrder) {
@@ -184,10 +179,12 @@ export function disputedOrdersSection(orders: Iterable<UncheckedOrder>, count: n
   };
 }
 
-function* orderRows(orders: Iterable<UncheckedOrder>, asOf: string): Generator<Row> {
-  for (const { reason, ...order } of orders) {
-    yield { ...order, reason: reason === 'disputed' ? null : UNCHECKED[reason][0], age: ageOf(order.since, asOf) };
-  }
+function orderRows(orders: Iterable<UncheckedOrder>, asOf: string): Iterable<Row> {
+  return Iterator.from(orders).map(({ reason, ...order }) => {
+    const ms = instantMs(order.since);
+    const age = ms === undefined ? null : inWords((instantMs(asOf) ?? 0) - ms);
+    return { ...order, reason: reason === 'disputed' ? null : UNCHECKED[reason][0], age };
+  });
 }
 
 export function uncheckedSection(counts: Counts): Section {
