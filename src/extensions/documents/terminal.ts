@@ -10,16 +10,7 @@ const LONGEST_LABEL = 40;
 /** The widest column. In a file a longer value is not cut but stands out of its column, so other rows stay short. */
 const WIDEST_COLUMN = 100;
 
-export type Layout = { readonly text: string; readonly leftOut: readonly Column[] };
-
-interface LaidColumn {
-  readonly column: Column;
-  readonly label: string;
-  readonly cells: readonly string[];
-  readonly natural: number;
-  readonly least: number;
-  width: number;
-}
+type LaidColumn = ReturnType<typeof measured>;
 
 export function textColumns(...keys: readonly string[]): readonly Column[] {
   return keys.map((key) => ({ key, label: key, kind: 'text' }));
@@ -49,7 +40,7 @@ export function labelsOf(columns: readonly Column[]): string {
  * columns are left out: empty columns and the greatest ranks first, amounts last. An id is never cut or left out, so
  * its line may be wider than the screen. Takes time with the number of cells.
  */
-export function layOut(all: readonly Column[], rows: readonly Row[], screen: Screen): Layout {
+export function layOut(all: readonly Column[], rows: readonly Row[], screen: Screen) {
   const shown = all.filter(({ isForPrograms }) => isForPrograms !== true);
   const whole = shown.map((column) => measured(column, rows));
   const isNarrow = lineWidth(whole.map(({ natural }) => natural)) > screen.width;
@@ -81,7 +72,7 @@ export function layOut(all: readonly Column[], rows: readonly Row[], screen: Scr
   return { text: [...head, `${rule}\n`, ...lines].join(''), leftOut };
 }
 
-function measured(column: Column, rows: readonly Row[], now?: Date): LaidColumn {
+function measured(column: Column, rows: readonly Row[], now?: Date) {
   const { key, kind, isId } = column;
   const texts = rows.map((row) => printable(row[key]));
   const isShortTime = now !== undefined && kind === 'time';

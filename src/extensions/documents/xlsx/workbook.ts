@@ -60,14 +60,12 @@ export interface Sheet {
   readonly name: string;
   readonly data: SheetRow[];
   readonly widths: readonly number[];
-  readonly table?: Table;
+  readonly table?: Readonly<Record<'columns' | 'rows' | 'keyColumns', number>>;
   readonly links?: readonly Link[];
   readonly isHidden?: boolean;
 }
 
 type Link = { readonly row: number; readonly column: number; readonly sheet: string };
-
-type Table = { readonly columns: number; readonly rows: number; readonly keyColumns: number };
 
 /** Characters. A wider sheet is printed on several pages side by side: letters below 6 points cannot be read. */
 const WIDEST_PAGE = 230;
