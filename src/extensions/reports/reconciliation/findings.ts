@@ -109,11 +109,10 @@ export function findingHead(name: string, severity: string): GroupHead {
 export type UncheckedOrder = Readonly<NonNullable<ReturnType<typeof uncheckedOrder>>>;
 
 export function uncheckedOrder({ row, judgement }: JudgedOrder) {
-  if (judgement.kind !== 'unchecked' && judgement.kind !== 'disputed') return undefined;
+  if (judgement === 'checked' || judgement === 'nothing') return undefined;
   const { account, external_order_id, state, state_reason, last_lookup_at: last_lookup } = row;
-  const reason = judgement.kind === 'unchecked' ? judgement.reason : judgement.kind;
   const since = row.changed_at ?? row.created_at;
-  return { account, external_order_id, reason, pair: pairOf(row), state, since, last_lookup, state_reason };
+  return { account, external_order_id, reason: judgement, pair: pairOf(row), state, since, last_lookup, state_reason };
 }
 
 /** The most orders that are listed for a reason, the longest waits. Further orders are only counted. */

@@ -68,7 +68,7 @@ function columnsOf(header: readonly string[], { id, amount, currency }: Ledger, 
 export function ledgerOrder({ row, currency, judgement }: JudgedOrder): LedgerOrder {
   // The exchange may have taken an order that a person abandoned, and one whose id another order answers for.
   const isUncertain = row.state === 'abandoned' || row.state === 'disputed';
-  const isAtExchange = isUncertain ? null : judgement.kind === 'nothing' ? 0 : 1;
+  const isAtExchange = isUncertain ? null : judgement === 'nothing' ? 0 : 1;
   const amount = typeof row.asset === 'string' ? row.asset : null;
   return { id: row.external_order_id, amount, currency, isAtExchange };
 }

@@ -21,11 +21,8 @@ export interface ExportedRow extends OrderRow {
   readonly record_body: string | null;
 }
 
-interface Place {
-  readonly at: string;
-  /** Bytes: an id need not be text that can be read. */
-  readonly id: Uint8Array;
-}
+/** The id is bytes, because an id need not be text that can be read. */
+type Place = { readonly at: string; readonly id: Uint8Array };
 
 /** Yields the orders of the filter by time; by completion, only orders with a readable date. */
 export async function* exportedOrders(db: Database, filter: ExportFilter): AsyncGenerator<ExportedRow> {
