@@ -35,8 +35,8 @@ const ACCOUNT_COUNTS: readonly string[] = [
 ];
 const RULE =
   'Clean: no order is unchecked or disputed, no finding of severity error or warning is open, and no row is left out. Findings for information and acknowledged findings are listed and do not count.';
-const IGNORED = 'Classes of findings that are left out (reconcile.ignore)';
 const BY_COMPLETION = 'An order without a readable completion date is in no period.';
+const IGNORED = 'Classes of findings that are left out (reconcile.ignore)';
 
 export type ReconciliationReport = { readonly document: ReportDocument; readonly isClean: boolean };
 
