@@ -87,7 +87,7 @@ function panelText(chart: ColumnChart, { unit, values }: Panel, size: Size, pain
   const [width, most] = isAlone ? [size.width, 4] : [size.panelWidth, 3];
   const height = isAlone && size.name === 'wide' ? 240 : 180;
   const drawing = newDrawing(size, width, height);
-  const numbers = values.map((row) => row.map(finite));
+  const numbers = values.map((row) => row.map((value) => Math.max(-GREATEST, Math.min(GREATEST, value))));
   const bars = barsOf(numbers, isBeside);
   const ends = bars.map(({ to }) => to);
   const ticks = valueTicks(Math.min(0, ...ends), Math.max(0, ...ends), most, numbers.flat().every(Number.isInteger));
@@ -125,10 +125,6 @@ function barsOf(values: readonly (readonly number[])[], isBeside: boolean) {
       return { index, place, from, to: from + value };
     }),
   );
-}
-
-function finite(value: number): number {
-  return Math.max(-GREATEST, Math.min(GREATEST, value));
 }
 
 const STRIP = 22;

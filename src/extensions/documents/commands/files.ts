@@ -1,4 +1,4 @@
-import { fstatSync, mkdirSync, mkdtempDisposableSync, renameSync, rmSync, statSync, type Stats } from 'node:fs';
+import { fstatSync, mkdirSync, mkdtempDisposableSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { open, type FileHandle } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
@@ -22,14 +22,12 @@ export async function writePieces(pieces: Pieces, out: string | undefined): Prom
     return;
   }
   const there = statSync(out, { throwIfNoEntry: false });
+  const outputs = [1, 2].map((own) => fstatSync(own));
   // A pipe or a device is written to, not replaced; so is /dev/stdout if the shell made it a file.
-  const isReplaced = there === undefined || (there.isFile() && !isOwnOutput(there));
-  if (isReplaced) await writeAll(dirname(out), [{ name: basename(out), pieces }]);
+  const isOwn = outputs.some(({ dev, ino }) => dev === there?.dev && ino === there.ino);
+  if (there === undefined || (there.isFile() && !isOwn))
+    await writeAll(dirname(out), [{ name: basename(out), pieces }]);
   else await writeTo(() => open(out, 'a'), pieces);
-}
-
-function isOwnOutput({ dev, ino }: Stats): boolean {
-  return [1, 2].map((own) => fstatSync(own)).some((own) => own.dev === dev && own.ino === ino);
 }
 
 /** Writes files into a folder, which is made if needed. Older files stay until all new files are complete. */

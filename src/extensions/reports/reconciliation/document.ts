@@ -42,11 +42,13 @@ export type ReconciliationReport = { readonly document: ReportDocument; readonly
 
 export function reconciliationDocument(scope: ReconciliationScope, reconciled: Reconciled): ReconciliationReport {
   const { totals, charts, supplements } = reconciled;
-  const { isWhole } = scope;
+  const { from, to, asOf, isWhole } = scope;
   const found = problemsOf(reconciled);
   const isEmpty = totals.counts().orders === 0 && found.length === 0;
   const problems = isEmpty && scope.mayBeEmpty !== true ? [EMPTY] : found;
-  const drawn = charts.charts(totals.groups(), periodOf(scope));
+  const end = to === undefined || to > asOf ? asOf : new Date(Date.parse(to) - 1).toISOString();
+  const period = from === undefined || from > end ? [] : [dayOf(from), dayOf(end)];
+  const drawn = charts.charts(totals.groups(), period);
   const document: ReportDocument = {
     schema: 'order-sync.reconciliation/1',
     title: 'Reconciliation of our orders with the exchange',
@@ -58,11 +60,6 @@ export function reconciliationDocument(scope: ReconciliationScope, reconciled: R
     isWhole,
   };
   return { document, isClean: problems.length === 0 };
-}
-
-function periodOf({ from, to, asOf }: ReconciliationScope): readonly string[] {
-  const end = to === undefined || to > asOf ? asOf : new Date(Date.parse(to) - 1).toISOString();
-  return from === undefined || from > end ? [] : [dayOf(from), dayOf(end)];
 }
 
 function sectionsOf(scope: ReconciliationScope, { totals, tables, supplements }: Reconciled): readonly Section[] {

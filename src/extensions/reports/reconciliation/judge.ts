@@ -87,9 +87,13 @@ export function isReason(judgement: Judgement): judgement is UncheckedReason {
 type Settings = ReconciliationSettings;
 
 function judge(row: ReconciledRow, amounts: Amounts, age: OrderAge, asOf: Date, settings: Settings): Judgement {
-  if (isChangedAfter(row, asOf.toISOString())) return 'changedAfter';
+  // A later record with the same content does not count.
+  const [moment, changes] = [asOf.toISOString(), [row.changed_at, row.sent_at, row.compared_at]];
+  if (changes.some((at) => at !== null && at > moment)) return 'changedAfter';
   if (findUnknownOutcome(age).length > 0) return row.state === 'pending' ? 'sentAgain' : 'outcomeUnknown';
-  if (isGivenUpUnseen(row)) return 'givenUp';
+  // The exchange may have taken an abandoned order; only a look-up afterwards shows that there is none.
+  const { last_lookup_at: seen, changed_at: decided } = row;
+  if (row.state === 'abandoned' && (seen === null || decided === null || seen <= decided)) return 'givenUp';
   if (NOT_AT_EXCHANGE.includes(row.state)) return 'nothing';
   if (row.state === 'disputed') return 'disputed';
   if (row.state === 'sending') return 'inFlight';
@@ -122,16 +126,6 @@ function isOfOtherPair(row: ReconciledRow): boolean {
 
 function pairOfRecord(row: ReconciledRow): string {
   return pairOf({ from_currency: row.record_from, to_currency: row.record_to });
-}
-
-/** The exchange may have taken an abandoned order; only a look-up afterwards shows that there is none. */
-function isGivenUpUnseen({ state, last_lookup_at: seen, changed_at: decided }: ReconciledRow): boolean {
-  return state === 'abandoned' && (seen === null || decided === null || seen <= decided);
-}
-
-/** True if the row changed after `moment`. A later record with the same content does not count. */
-function isChangedAfter(row: ReconciledRow, moment: string): boolean {
-  return [row.changed_at, row.sent_at, row.compared_at].some((at) => at !== null && at > moment);
 }
 
 function ageOf(row: ReconciledRow): OrderAge {
