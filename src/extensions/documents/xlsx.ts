@@ -66,15 +66,18 @@ function frontSheet(document: ReportDocument, sheets: readonly TableSheet[], nam
   }
   const first = firstText(document);
   if (first !== null) data.push(wide(pasteable(first), BOLD));
-  const about = scopeFacts(document);
-  if (about.length > 0) data.push([], ...about.map(({ label, value }) => factLine(label, String(value))));
+  const about = scopeFacts(document).map(({ label, value }): SheetRow => {
+    const time = timeCell(String(value));
+    return time === undefined ? line(label, String(value)) : [textCell(`${label} (UTC)`), { ...time, align: 'left' }];
+  });
+  if (about.length > 0) data.push([], ...about);
   if (cards.length > 0) data.push(...partHead('In figures'));
   for (const { label, value, note, tone } of cards)
     data.push(line(label, value, note, {}, { ...BOLD, ...colored(tone) }));
   data.push(...sheets.flatMap(groupRows), ...partHead('Sheets'));
   const links = [];
   for (const { name: sheet, count, rows, isHidden = false } of sheets) {
-    if (!isHidden) links.push({ row: data.length, column: 0, sheet });
+    if (!isHidden) links.push({ row: data.length, sheet });
     const held = count === rows.length ? '' : `${rows.length} of `;
     data.push(line(sheet, `${held}${counted(count, 'row')}`, isHidden ? HIDDEN : '', isHidden ? {} : LINK));
   }
@@ -105,11 +108,6 @@ function line(label: string, value: string, note = '', labelLook: Look = {}, val
     wrappedCell(value, WIDTHS[1] - 2, MOST_FRONT_LINES, valueLook),
     wrappedCell(note, WIDTHS[2] - 1, MOST_FRONT_LINES),
   ];
-}
-
-function factLine(label: string, value: string): SheetRow {
-  const time = timeCell(value);
-  return time === undefined ? line(label, value) : [textCell(`${label} (UTC)`), { ...time, align: 'left' }];
 }
 
 /** Returns a time or a day as a date of the spreadsheet, which has no time zones; undefined for other text. */
