@@ -7,7 +7,7 @@ import { withoutTokens } from '../../documents/hidden-tokens.ts';
 import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
 import { withAccounts } from '../../../cli/shared/store.ts';
 import type { Cell } from '../../../cli/shared/terminal.ts';
-import { documentedBy, readFields, type Documented } from '../../../exchange/record-view.ts';
+import { readFields } from '../../../exchange/record-view.ts';
 import { PRE_ORDER_NUMBERS, PRE_ORDER_PATHS, RECORD_NUMBERS, RECORD_PATHS } from '../../../orders/rules/record.ts';
 import { ORDER_STATES } from '../../../orders/rules/states.ts';
 import { ROW_COLUMNS } from '../../../store/orders/order-columns.ts';
@@ -88,8 +88,8 @@ export function exportSection(db: Database, filter: ExportRequest, reveals: bool
   return { name: 'orders', title: 'Orders', columns: EXPORT_COLUMNS, rows: rows() };
 }
 
-const PRE_ORDER = documentedBy<string>(PRE_ORDER_PATHS);
-const RECORD = documentedBy<string>(RECORD_PATHS);
+const PRE_ORDER = new Set<string>(PRE_ORDER_PATHS);
+const RECORD = new Set<string>(RECORD_PATHS);
 
 function exportedRow(order: ExportedRow, reveals: boolean): Row {
   const { pre_order_body: preOrder, record_body: record, ...row } = order;
@@ -106,9 +106,9 @@ function cell(value: unknown): Cell {
   return value instanceof Uint8Array ? `x'${Buffer.from(value).toString('hex')}'` : (value as Cell);
 }
 
-function fieldsOf(prefix: string, body: string | null, documents: Documented, reveals: boolean): Row {
+function fieldsOf(prefix: string, body: string | null, paths: ReadonlySet<string>, reveals: boolean): Row {
   if (body === null) return {};
-  const { documented, other } = readFields(reveals ? body : withoutTokens(body), documents);
+  const { documented, other } = readFields(reveals ? body : withoutTokens(body), paths);
   const fields = [...documented].map(([path, text]) => [`${prefix}.${path}`, text]);
   const others = [...other].map(([name, json]) => `${JSON.stringify(name)}:${json}`);
   return { ...Object.fromEntries(fields), [`${prefix}.other`]: other.size === 0 ? null : `{${others.join(',')}}` };

@@ -1,5 +1,6 @@
 import type { AmountSettings } from '../../../base/decimal.ts';
-import { findingClass, FINDING_CLASSES, placeOfFinding, SEVERITIES } from '../../../findings/rules/classes.ts';
+import { findingClass, placeOfFinding } from '../../operate/finding-classes.ts';
+import { FINDING_CLASSES, SEVERITIES } from '../../../findings/rules/classes.ts';
 import type { Finding } from '../../../findings/rules/finding.ts';
 import { instantMs } from '../../../base/instant.ts';
 import { accountAdvice, accountColumns } from '../../documents/sections.ts';

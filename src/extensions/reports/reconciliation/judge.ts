@@ -1,7 +1,8 @@
 import { amountField, currencyOf, isWithin, readDecimal } from '../../../base/decimal.ts';
 import type { AmountSettings, DecimalReading, Tolerance } from '../../../base/decimal.ts';
 import { findOverdue, findUnknownOutcome, isUnchecked, type OrderAge } from '../../../findings/rules/age.ts';
-import { FINDING_CLASSES, type FindingClassName } from '../../../findings/rules/classes.ts';
+import { classTexts } from '../../operate/finding-classes.ts';
+import type { FindingClassName } from '../../../findings/rules/classes.ts';
 import type { Finding } from '../../../findings/rules/finding.ts';
 import { readTime } from '../../../base/instant.ts';
 import type { OrderState } from '../../../orders/rules/states.ts';
@@ -17,7 +18,7 @@ export interface ReconciliationSettings extends AmountSettings {
 const SYNC = 'Run order-sync sync, then make the report again.';
 /** Why an order is not checked, and what to do about it: possible errors first, orders that only need time last. */
 export const UNCHECKED = {
-  outcomeUnknown: ['it is not known whether the exchange took the order', FINDING_CLASSES.CREATE_UNKNOWN.advice],
+  outcomeUnknown: ['it is not known whether the exchange took the order', classTexts('CREATE_UNKNOWN').advice],
   sentAgain: ['waits to be sent again', 'order-sync sends the order by itself. Make the report again after that.'],
   olderRecord: ['the exchange answers with a record that contradicts ours', 'Ask the exchange which record is right.'],
   noAmount: ['the record has no readable amount', 'Ask the exchange for the amount of the order.'],

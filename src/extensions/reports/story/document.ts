@@ -1,6 +1,6 @@
 import type { AmountSettings } from '../../../base/decimal.ts';
 import { instantMs } from '../../../base/instant.ts';
-import { findingClass } from '../../../findings/rules/classes.ts';
+import { findingClass } from '../../operate/finding-classes.ts';
 import { toneOf } from '../../documents/document.ts';
 import type { Card, Column, ReportDocument, Section, Verdict } from '../../documents/document.ts';
 import { type Tone } from '../../../cli/shared/terminal.ts';

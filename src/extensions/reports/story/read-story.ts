@@ -8,7 +8,7 @@ import { problem } from '../../../accounts/problem.ts';
 import { describeKeptBack, stopRemedy } from '../../../accounts/rules/restraints.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { pasteable } from '../../../base/invocation.ts';
-import { evidenceAgainstSending } from '../../../orders/operator-decisions.ts';
+import { evidenceAgainstSending } from '../../operate/decide-orders.ts';
 import type { FollowPace } from '../../../orders/pass/pace.ts';
 import { isFinalRecord, statusName } from '../../../orders/rules/lookup.ts';
 import { isPaced, isRechecked } from '../../../orders/rules/states.ts';
