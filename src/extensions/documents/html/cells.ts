@@ -90,12 +90,7 @@ const GAP = 2;
 const TONED: ReadonlySet<Column['kind']> = new Set(['severity', 'state', 'outcome']);
 const MOST_ROWS_AT_ONCE = 60;
 
-interface ShownColumn {
-  readonly column: Column;
-  readonly width: number;
-  readonly isOneLine: boolean;
-  isOnPaper: boolean;
-}
+type ShownColumn = ReturnType<typeof measured>;
 
 export function shownColumns(columns: readonly Column[], rows: readonly Row[]): readonly ShownColumn[] {
   const shown = columns.map((column) => measured(column, rows));
@@ -110,7 +105,7 @@ export function shownColumns(columns: readonly Column[], rows: readonly Row[]): 
   return shown;
 }
 
-function measured(column: Column, rows: readonly Row[]): ShownColumn {
+function measured(column: Column, rows: readonly Row[]) {
   const places = placesOf(column, rows);
   const texts = rows.map((row) => shownText(cellOf(row, column), column));
   const widest = mostOf(texts, (text) => {

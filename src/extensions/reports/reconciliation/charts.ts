@@ -59,12 +59,7 @@ export class ReconciliationCharts {
   }
 }
 
-interface Waiting {
-  readonly name: string;
-  readonly state: string;
-  readonly orders: number;
-  readonly span: Span;
-}
+type Waiting = Readonly<Record<'name' | 'state', string>> & { readonly orders: number; readonly span: Span };
 
 export function waitingChart(waiting: readonly Waiting[], part: SectionPart): readonly SpanChart[] {
   const [longest] = waiting.toSorted((a, b) => b.span.p50 - a.span.p50);
