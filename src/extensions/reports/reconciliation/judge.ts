@@ -88,8 +88,9 @@ export function isReason(judgement: Judgement): judgement is UncheckedReason {
 type Settings = ReconciliationSettings;
 
 function judge(row: ReconciledRow, amounts: Amounts, age: OrderAge, asOf: Date, settings: Settings): Judgement {
+  const moment = asOf.toISOString();
   // A later record with the same content does not count.
-  const [moment, changes] = [asOf.toISOString(), [row.changed_at, row.sent_at, row.compared_at]];
+  const changes = [row.changed_at, row.sent_at, row.compared_at];
   if (changes.some((at) => at !== null && at > moment)) return 'changedAfter';
   if (findUnknownOutcome(age).length > 0) return row.state === 'pending' ? 'sentAgain' : 'outcomeUnknown';
   // The exchange may have taken an abandoned order; only a look-up afterwards shows that there is none.
