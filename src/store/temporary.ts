@@ -22,8 +22,11 @@ export abstract class TemporaryTables implements Disposable {
     yield* this.sqlite.prepare<unknown[], Row>(query).iterate(...values);
   }
 
-  protected count(table: string): number {
-    return this.sqlite.prepare(`select count(*) from ${table}`).pluck().get() as number;
+  protected count(table: string, ...values: readonly unknown[]): number {
+    return this.sqlite
+      .prepare<unknown[]>(`select count(*) from ${table}`)
+      .pluck()
+      .get(...values) as number;
   }
 
   [Symbol.dispose](): void {

@@ -37,18 +37,21 @@ type Paint = (look: Look) => string;
 export function figureText(chart: Chart, id: number, sizes = SIZES): string {
   const { title, text } = chart;
   const paint: Paint = (look) => paintOf(look, id);
-  const drawings = sizes.flatMap((size) => drawingsOf(chart, size, paint));
+  const [series, panels] = chart.kind === 'columns' ? [chart.series, chart.panels] : [chart.rows, []];
+  const drawings = sizes.flatMap((size) =>
+    chart.kind === 'columns'
+      ? panels.map((panel) => panelText(chart, panel, size, paint))
+      : [spansText(chart, size, paint)],
+  );
+  const patterns = [...new Set(series.map(({ look }) => patternText(look, id)))].join('');
+  const shapes =
+    patterns === '' ? '' : `<svg class="patterns" width="0" height="0" aria-hidden="true">${patterns}</svg>`;
   return `<figure class="chart"><figcaption><strong>${proseText(title)}</strong><p>${proseText(text)}</p>
-${patternsText(chart, id)}${chart.kind === 'columns' ? legendText(chart.series, paint) : ''}</figcaption>
+${shapes}${chart.kind === 'columns' ? legendText(series, paint) : ''}</figcaption>
 <div class="plots${drawings.length > sizes.length ? ' many' : ''}" role="img" aria-label="${escapeText(cutText(`${title}. ${text}`))}">
 ${drawings.join('\n')}
 </div></figure>
 `;
-}
-
-function drawingsOf(chart: Chart, size: Size, paint: Paint): readonly string[] {
-  if (chart.kind === 'columns') return chart.panels.map((panel) => panelText(chart, panel, size, paint));
-  return [spansText(chart, size, paint)];
 }
 
 function legendText(series: readonly Series[], paint: Paint): string {
@@ -57,13 +60,6 @@ function legendText(series: readonly Series[], paint: Paint): string {
     return `<li>${swatch}${escapeText(labelText(name, MOST_LETTERS))} <b>${escapeText(labelText(note, MOST_LETTERS))}</b></li>`;
   });
   return `<ul>${items.join('')}</ul>`;
-}
-
-function patternsText(chart: Chart, id: number): string {
-  const series: readonly Series[] = chart.kind === 'columns' ? chart.series : chart.rows;
-  const patterns = new Set(series.map(({ look }) => patternText(look, id)).filter((pattern) => pattern !== ''));
-  if (patterns.size === 0) return '';
-  return `<svg class="patterns" width="0" height="0" aria-hidden="true">${[...patterns].join('')}</svg>`;
 }
 
 const SHAPES = {
@@ -91,7 +87,7 @@ function panelText(chart: ColumnChart, { unit, values }: Panel, size: Size, pain
   const [width, most] = isAlone ? [size.width, 4] : [size.panelWidth, 3];
   const height = isAlone && size.name === 'wide' ? 240 : 180;
   const drawing = newDrawing(size, width, height);
-  const numbers = values.map((row) => row.map(finite));
+  const numbers = values.map((row) => row.map((value) => Math.max(-GREATEST, Math.min(GREATEST, value))));
   const bars = barsOf(numbers, isBeside);
   const ends = bars.map(({ to }) => to);
   const ticks = valueTicks(Math.min(0, ...ends), Math.max(0, ...ends), most, numbers.flat().every(Number.isInteger));
@@ -131,28 +127,20 @@ function barsOf(values: readonly (readonly number[])[], isBeside: boolean) {
   );
 }
 
-function finite(value: number): number {
-  return Math.max(-GREATEST, Math.min(GREATEST, value));
-}
-
 const STRIP = 22;
 
-function stripsOf(rows: readonly Series[], size: Size) {
+function spansText({ rows }: SpanChart, size: Size, paint: Paint): string {
   const isWide = size.name === 'wide';
   const [left, top, pitch] = isWide ? [210, 9, 38] : [14, 26, 50];
-  const drawing = newDrawing(size, size.width, rows.length * pitch + AXIS);
-  const topOf = (index: number) => top + index * pitch;
-  rows.forEach(({ name, note = '' }, index) => {
-    const middle = topOf(index) + STRIP / 2;
+  const [right, bottom] = [size.width - 40, rows.length * pitch];
+  const drawing = newDrawing(size, size.width, bottom + AXIS);
+  const middleOf = (index: number) => top + index * pitch + STRIP / 2;
+  for (const [index, { name, note = '' }] of rows.entries()) {
+    const middle = middleOf(index);
     drawing.text(0, middle - (isWide ? 7 : 24), labelText(name, isWide ? 28 : 24));
     const [x, y] = isWide ? [0, middle + 8] : [size.width, middle - 24];
     drawing.text(x, y, labelText(note, 30), { isMuted: true, ...(!isWide && { anchor: 'end' }) });
-  });
-  return { drawing, left, right: size.width - 40, bottom: rows.length * pitch, topOf };
-}
-
-function spansText({ rows }: SpanChart, size: Size, paint: Paint): string {
-  const { drawing, left, right, bottom, topOf } = stripsOf(rows, size);
+  }
   const spans = rows.map(({ span }) => span);
   const ticks = ticksOf(spans, (right - left) / 56);
   const [first, last] = [ticks[0]?.place ?? 0, ticks.at(-1)?.place ?? 1];
@@ -161,15 +149,15 @@ function spansText({ rows }: SpanChart, size: Size, paint: Paint): string {
     drawing.line(xOf(place), 0, `v${bottom}`);
     drawing.text(xOf(place), bottom + AXIS_TEXT, name, { anchor: 'middle', isMuted: true });
   }
-  rows.forEach(({ span, look }, index) => {
-    const y = topOf(index) + STRIP / 2;
+  for (const [index, { span, look }] of rows.entries()) {
+    const y = middleOf(index);
     const box = (from: number, to: number, tall: number) => {
       const x = xOf(placeOf(from));
       drawing.bar(x, y - tall / 2, [Math.max(2, xOf(placeOf(to)) - x), tall], paint(look));
     };
     box(span.p1, span.p99, 3);
     box(span.p25, span.p75, STRIP);
-    drawing.mark(xOf(placeOf(span.p50)), topOf(index) - 2, `v${STRIP + 4}`, ' stroke-width="2.5"');
-  });
+    drawing.mark(xOf(placeOf(span.p50)), y - STRIP / 2 - 2, `v${STRIP + 4}`, ' stroke-width="2.5"');
+  }
   return drawing.svg();
 }

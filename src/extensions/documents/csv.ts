@@ -11,15 +11,13 @@ const PROBLEMS: Partial<Record<CsvErrorCode | 'INVALID_OPENING_QUOTE', string>> 
   CSV_MAX_RECORD_SIZE: TOO_LONG,
 };
 
-type CsvRecord = { readonly line: number; readonly record: readonly string[] };
-
 /** Yields the records of a CSV file, the header among them. A record that cannot be read is the last. */
 export async function* csvRecords(input: Readable) {
   // The parser counts a line end within quotes in another way, so the lines are counted here.
   let [end, emptyLines] = [0, 0];
   const nextLine = ({ empty_lines }: Pick<Info, 'empty_lines'>) => end + 1 + empty_lines - emptyLines;
   // When the parser throws, it forgets rows that it has read but not passed on.
-  const ahead: CsvRecord[] = [];
+  const ahead: { readonly line: number; readonly record: readonly string[] }[] = [];
   const parser = parse({
     bom: true,
     skip_empty_lines: true,

@@ -1,5 +1,5 @@
 import { readDecimal } from '../../base/decimal.ts';
-import type { Column, ReportDocument, Row, Section } from './document.ts';
+import type { ReportDocument, Row, Section } from './document.ts';
 import { noFormula } from './words.ts';
 
 /** Few, because rows of an export have the answers of the exchange and may be long. */
@@ -9,18 +9,17 @@ export async function* csvText({ columns, rows }: Section): AsyncGenerator<strin
   const { stringify } = await import('csv-stringify/sync');
   let records: (string | number | null)[][] = [columns.map(({ key }) => key)];
   for await (const row of rows) {
-    records.push(columns.map((column) => csvCell(row, column)));
+    const cells = columns.map(({ key, kind }) => {
+      const value = row[key] ?? null;
+      const isSafe = typeof value !== 'string' || (kind === 'digits' && readDecimal(value).ok);
+      return isSafe ? value : noFormula(value);
+    });
+    records.push(cells);
     if (records.length < ROWS_A_CHUNK) continue;
     yield stringify(records);
     records = [];
   }
   yield stringify(records);
-}
-
-function csvCell(row: Row, { key, kind }: Column): string | number | null {
-  const value = row[key] ?? null;
-  if (typeof value !== 'string' || (kind === 'digits' && readDecimal(value).ok)) return value;
-  return noFormula(value);
 }
 
 export async function* jsonText(document: ReportDocument): AsyncGenerator<string> {

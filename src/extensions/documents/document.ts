@@ -1,8 +1,7 @@
 import type { Cell, Tone } from '../../cli/shared/terminal.ts';
 
 /** Cells are strings; counts are numbers. `day`: UTC, `2026-01-31`. `digits`: a decimal with significant last zeros. */
-export type CellKind = 'text' | 'time' | 'day' | 'decimal' | 'digits' | 'count' | TonedKind;
-type TonedKind = 'severity' | 'state' | 'outcome';
+export type CellKind = 'text' | 'time' | 'day' | 'decimal' | 'digits' | 'count' | 'severity' | 'state' | 'outcome';
 
 export type Row = Readonly<Record<string, Cell>>;
 export type Rows = Iterable<Row> | AsyncIterable<Row>;
@@ -132,10 +131,8 @@ export interface ReportDocument {
   readonly isWhole?: boolean | undefined;
 }
 
-const NUMBERS: ReadonlySet<CellKind> = new Set(['count', 'decimal', 'digits']);
-
 export function isNumeric({ kind }: Pick<Column, 'kind'>): boolean {
-  return NUMBERS.has(kind);
+  return kind === 'count' || kind === 'decimal' || kind === 'digits';
 }
 
 export function saysNothing(value: Cell, column: Column): boolean {
@@ -160,6 +157,6 @@ const TONES: Readonly<Record<string, Readonly<Record<string, Tone>>>> = {
 
 /** Returns the tone of a value, `neutral` for kinds without tones. A value has the same tone in every form. */
 export function toneOf(kind: CellKind, value: Cell): Tone {
-  const tones = TONES[kind];
-  return (tones !== undefined && Object.hasOwn(tones, String(value)) ? tones[String(value)] : undefined) ?? 'neutral';
+  const tones = TONES[kind] ?? {};
+  return (Object.hasOwn(tones, String(value)) ? tones[String(value)] : undefined) ?? 'neutral';
 }

@@ -19,10 +19,7 @@ const WORDS: Readonly<Record<OrderState, readonly [brief: string, more?: string]
 };
 /** States without a duration; their words have the verb. */
 const OVER: readonly string[] = ['final', 'rejected', 'invalid', 'cancelled', 'abandoned'] satisfies OrderState[];
-const ENDS = new Map<string | null, readonly [brief: string, sentence: string]>([
-  ['succeeded', ['paid', 'was paid']],
-  ['failed', ['failed', 'failed']],
-]);
+const ENDS = { succeeded: ['paid', 'was paid'], failed: ['failed', 'failed'] } as const;
 
 export type HeadlineFacts = Readonly<{ state: string; outcome: string | null }>;
 
@@ -31,14 +28,13 @@ export function shownId(externalOrderId: string): string {
 }
 
 /** Returns the fate of an order in the few words of a list. Each surface uses these words. */
-export function headlineOf({ state, outcome }: HeadlineFacts): string {
-  return (state === 'final' ? ENDS.get(outcome)?.[0] : undefined) ?? wordsOf(state)[0];
+export function headlineOf(facts: HeadlineFacts): string {
+  return endOf(facts)?.[0] ?? wordsOf(facts.state)[0];
 }
 
-export function headlineSentence({ state, outcome }: HeadlineFacts, since?: string): string {
-  const [brief, more = ''] = wordsOf(state);
-  const end = state === 'final' ? ENDS.get(outcome)?.[1] : undefined;
-  if (OVER.includes(state)) return `The order ${end ?? brief}`;
+export function headlineSentence(facts: HeadlineFacts, since?: string): string {
+  const [brief, more = ''] = wordsOf(facts.state);
+  if (OVER.includes(facts.state)) return `The order ${endOf(facts)?.[1] ?? brief}`;
   if (since === undefined) return `The order is ${brief}${more}`;
   return `The order has been ${brief} since ${since}${more}`;
 }
@@ -47,6 +43,10 @@ export function headlineSentence({ state, outcome }: HeadlineFacts, since?: stri
 export function headlineTone({ state, outcome }: HeadlineFacts): Tone {
   if (state !== 'final') return toneOf('state', state);
   return outcome === null ? 'info' : toneOf('outcome', outcome);
+}
+
+function endOf({ state, outcome }: HeadlineFacts) {
+  return state === 'final' && (outcome === 'succeeded' || outcome === 'failed') ? ENDS[outcome] : undefined;
 }
 
 function wordsOf(state: string): readonly [brief: string, more?: string] {

@@ -2,15 +2,11 @@ import { HIDDEN } from '../../base/text.ts';
 import { isLosslessNumber, stringify } from 'lossless-json';
 import { readJson } from '../../exchange/json.ts';
 
-/** Names of fields whose values let their holder act for a client or a merchant. */
-const SECRET_NAME = /token|secret|password|api[-_]?key/i;
-
-/** `fiatTransaction.link` (§2.7) may let its holder pay or be paid; `linkId` does not. */
-const SECRET_NAMES: readonly string[] = ['link'];
-
-function isSecretName(name: string): boolean {
-  return SECRET_NAME.test(name) || SECRET_NAMES.includes(name.toLowerCase());
-}
+/**
+ * Names of fields whose values let their holder act for a client or a merchant. `fiatTransaction.link` (§2.7) may let
+ * its holder pay or be paid; `linkId` does not.
+ */
+const SECRET_NAME = /token|secret|password|api[-_]?key|^link$/i;
 
 /** Returns a JSON body with every token hidden, at any depth, and every digit kept. Hides a body that is no JSON. */
 export function withoutTokens(body: string): string {
@@ -23,7 +19,7 @@ function withoutSecrets(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || isLosslessNumber(value)) return value;
   const fields = Object.entries(value).map(([name, field]): [string, unknown] => [
     name,
-    field !== null && isSecretName(name) ? HIDDEN : withoutSecrets(field),
+    field !== null && SECRET_NAME.test(name) ? HIDDEN : withoutSecrets(field),
   ]);
   return Object.fromEntries(fields);
 }

@@ -37,52 +37,45 @@ export async function* htmlText(document: ReportDocument): AsyncGenerator<string
 
 /** Writes the body of the page of a report. `more` is markup below the verdict. */
 export async function* contentText(document: ReportDocument, more = ''): AsyncGenerator<string> {
-  const { isWhole = false } = document;
-  const shown = document.sections.filter(({ isForPrograms }) => isForPrograms !== true);
-  const sections = [];
-  for (const section of shown) sections.push(await readSection(section, true, MOST_ROWS_OF_GROUP));
-  const parts = partsOf(sections.flatMap(splitByPart));
-  yield titleText(document, sections);
+  const { isWhole = false, cards = [], charts, title } = document;
+  const sections: ReadSection[] = [];
+  for (const section of document.sections)
+    if (section.isForPrograms !== true) sections.push(await readSection(section, true, MOST_ROWS_OF_GROUP));
+  const [scope, others] = [scopeFacts(document), otherFacts(document)];
+  yield `<header>\n<h1>${proseText(title)}</h1>\n${scope.length === 0 ? '' : factsText('scope', scope)}</header>\n`;
+  if (document.verdict !== undefined) yield verdictText(document.verdict, sections);
   yield more;
-  yield cardsText(document, sections);
-  const figures = document.charts.map((chart, id) => ({ part: chart.part, text: figureText(chart, id) }));
-  for (const figure of figures) if (!parts.some(({ part }) => part === figure.part)) yield figure.text;
-  for (const { part, title, members } of parts) {
-    if (title !== undefined) yield `<h2 class="part" id="part-${part}">${title}</h2>\n`;
+  const names = sections.map(({ section }) => section.name);
+  if (cards.length > 0) yield `<ul class="cards">\n${cards.map((card) => cardText(card, names)).join('')}</ul>\n`;
+  const figures = charts.map((chart, id) => ({ part: chart.part, text: figureText(chart, id) }));
+  const parts = Map.groupBy(sections.flatMap(splitByPart), partOf);
+  for (const { part, text } of figures) if (!parts.has(part)) yield text;
+  for (const part of Object.keys(PARTS) as SectionPart[]) {
+    const members = parts.get(part);
+    if (members === undefined) continue;
+    if (parts.size > 1) yield `<h2 class="part" id="part-${part}">${PARTS[part]}</h2>\n`;
     const drawn = figures.filter((figure) => figure.part === part).map(({ text }) => text);
     // Sections that need a person stand before charts.
     if (part !== 'attention') yield* drawn;
-    for (const read of members) yield* sectionText(read, title === undefined ? 2 : 3, isWhole);
+    for (const read of members) yield* sectionText(read, parts.size > 1 ? 3 : 2, isWhole);
     if (part === 'attention') yield* drawn;
   }
-  const others = otherFacts(document);
   if (others.length === 0) return;
   yield `<section id="about">${foldText('fold', isWhole, '<h2>About this report</h2>')}${factsText('facts', others)}</details></section>\n`;
 }
 
-interface Part {
-  readonly part: SectionPart;
-  readonly title: string | undefined;
-  readonly members: readonly ReadSection[];
+function partOf({ section }: ReadSection): SectionPart {
+  return section.part ?? 'details';
 }
 
 function splitByPart(read: ReadSection): readonly ReadSection[] {
   const { section } = read;
-  const parts = Map.groupBy(read.groups, ({ head }) => head?.part ?? section.part ?? 'details');
+  const parts = Map.groupBy(read.groups, ({ head }) => head?.part ?? partOf(read));
   if (parts.size === 0) return [read];
   return [...parts].map(([part, groups], index) => {
     const id = index === 0 ? section.name : `${section.name}-${part}`;
     const isFolded = index > 0 || section.isFolded === true;
     return { ...read, id, section: { ...section, part, isFolded }, groups, count: sumOf(groups, ({ count }) => count) };
-  });
-}
-
-function partsOf(sections: readonly ReadSection[]): readonly Part[] {
-  const groups = Map.groupBy(sections, ({ section }) => section.part ?? 'details');
-  return Object.entries(PARTS).flatMap(([name, title]) => {
-    const part = name as SectionPart;
-    const members = groups.get(part);
-    return members === undefined ? [] : [{ part, title: groups.size > 1 ? title : undefined, members }];
   });
 }
 
@@ -98,20 +91,6 @@ ${more}<title>${escapeText(title)}</title>
 `;
 }
 
-function titleText(document: ReportDocument, sections: readonly ReadSection[]): string {
-  const { title, verdict } = document;
-  const scope = scopeFacts(document);
-  const facts = scope.length === 0 ? '' : factsText('scope', scope);
-  const head = `<header>\n<h1>${proseText(title)}</h1>\n${facts}</header>\n`;
-  return verdict === undefined ? head : `${head}${verdictText(verdict, sections)}`;
-}
-
-function cardsText({ cards = [] }: ReportDocument, sections: readonly ReadSection[]): string {
-  if (cards.length === 0) return '';
-  const names = sections.map(({ section }) => section.name);
-  return `<ul class="cards">\n${cards.map((card) => cardText(card, names)).join('')}</ul>\n`;
-}
-
 function factsText(name: string, facts: readonly Fact[]): string {
   const items = facts.map(({ label, value }) => {
     const text = plainText(value);
@@ -121,21 +100,19 @@ function factsText(name: string, facts: readonly Fact[]): string {
   return `<dl class="${name}">\n${items.join('')}</dl>\n`;
 }
 
-function firstToDo({ section, head }: NonNullable<Verdict['first']>, sections: readonly ReadSection[]): string {
-  const title = proseText(head.title);
-  const hasGroups = sections.some((read) => read.section.name === section && read.section.groups !== undefined);
-  const linkTo = (name: string) => `<a href="#${hasGroups ? groupId(name, 0) : idOf(name)}">${title}</a>`;
-  const begin = section === undefined ? title : linkTo(section);
-  return `<p class="first"><strong>Begin with:</strong> ${begin}. ${proseText(head.advice ?? '')}</p>\n`;
-}
-
-function verdictText({ tone, text, reasons, first: begin }: Verdict, sections: readonly ReadSection[]): string {
-  const first = begin === undefined ? '' : firstToDo(begin, sections);
+function verdictText({ tone, text, reasons, first }: Verdict, sections: readonly ReadSection[]): string {
   const items = reasons.map((reason) => `<li>${proseText(reason)}</li>\n`).join('');
   return `<section class="verdict ${tone}" aria-label="Verdict">
 ${icon(tone)}<div><p>${proseText(text)}</p>
-${items === '' ? '' : `<ul>\n${items}</ul>\n`}${first}</div></section>
+${items === '' ? '' : `<ul>\n${items}</ul>\n`}${first === undefined ? '' : firstToDo(first, sections)}</div></section>
 `;
+}
+
+function firstToDo({ section: name, head }: NonNullable<Verdict['first']>, sections: readonly ReadSection[]): string {
+  const title = proseText(head.title);
+  const hasGroups = sections.some(({ section }) => section.name === name && section.groups !== undefined);
+  const begin = name === undefined ? title : `<a href="#${hasGroups ? groupId(name, 0) : idOf(name)}">${title}</a>`;
+  return `<p class="first"><strong>Begin with:</strong> ${begin}. ${proseText(head.advice ?? '')}</p>\n`;
 }
 
 function cardText({ label, value, note, tone = 'neutral', section }: Card, names: readonly string[]): string {
@@ -149,14 +126,7 @@ function cardText({ label, value, note, tone = 'neutral', section }: Card, names
   });
 }
 
-export interface Box {
-  readonly label: string;
-  readonly tone: Tone;
-  readonly value: string;
-  readonly note?: string;
-  readonly isLong?: boolean;
-  readonly href?: string | undefined;
-}
+export type Box = Omit<Card, 'section'> & Readonly<{ tone: Tone; isLong?: boolean; href?: string | undefined }>;
 
 export function boxText({ label, tone, value, note = '', isLong = false, href }: Box): string {
   const sign = tone === 'neutral' ? '' : icon(tone);

@@ -5,29 +5,18 @@ import type { Column, Fact, GroupHead, Groups, ReportDocument, Row, Section, Ver
 /** A person does not read more rows, and widths of columns are known only when all rows are read. */
 const MOST_ROWS = 1_000;
 
-export interface ReadGroup {
-  readonly head: GroupHead | null;
-  readonly rows: Row[];
-  count: number;
-}
+export type ReadSection = Awaited<ReturnType<typeof readSection>> & { readonly id?: string };
 
-export interface ReadSection {
-  readonly section: Section;
-  readonly id?: string;
-  /** Without columns of groups, and without columns that are empty in all rows. The first column always stays. */
-  readonly columns: readonly Column[];
-  readonly silent: readonly Column[];
-  readonly groups: readonly ReadGroup[];
-  readonly count: number;
-}
-
-/** Reads a whole section, and keeps at most `mostOfGroup` rows a group. Without `hasHeads` all rows are one group. */
-export async function readSection(section: Section, hasHeads: boolean, mostOfGroup = Infinity): Promise<ReadSection> {
+/**
+ * Reads a whole section, and keeps at most `mostOfGroup` rows a group. Without `hasHeads` all rows are one group.
+ * Columns of groups are left out, and those that are empty in all rows. The first column always stays.
+ */
+export async function readSection(section: Section, hasHeads: boolean, mostOfGroup = Infinity) {
   const { columns: all, rows, rowsForPeople = rows } = section;
   const by = hasHeads ? section.groups : undefined;
   const columns = all.filter(({ key, isForPrograms }) => isForPrograms !== true && by?.says.includes(key) !== true);
   const silent = new Set(columns.slice(1));
-  const groups: ReadGroup[] = [];
+  const groups: { readonly head: GroupHead | null; readonly rows: Row[]; count: number }[] = [];
   let [count, shown] = [0, 0];
   let last: string | undefined;
   for await (const row of rowsForPeople) {

@@ -1,4 +1,4 @@
-import type { GroupHead, ReportDocument, Section } from './document.ts';
+import type { GroupHead, ReportDocument, Section, Verdict } from './document.ts';
 import { firstText, otherFacts, readSection, scopeFacts } from './sections.ts';
 import { labelsOf, layOut, leftOutLine, noteText } from './terminal.ts';
 import { fieldsText, PLAIN, styled, toned, wrapped, type Screen } from '../../cli/shared/terminal.ts';
@@ -11,7 +11,7 @@ export async function* tableText(document: ReportDocument, screen: Screen = PLAI
   const isBare = schema === null;
   if (!isBare) yield heading(title, screen);
   yield fieldsText(scopeFacts(document), screen);
-  if (verdict !== undefined) yield `${isBare ? '' : '\n'}${verdictText(document, screen)}`;
+  if (verdict !== undefined) yield `${isBare ? '' : '\n'}${verdictText(verdict, firstText(document), screen)}`;
   const figures = cards.map(({ label, value, note }) => {
     return { label, value: note === undefined ? value : `${value} (${note})` };
   });
@@ -35,9 +35,7 @@ function heading(text: string, screen: Screen): string {
   return `${styled('bold', wrapped(printable(text), screen.width), screen)}\n`;
 }
 
-function verdictText(document: ReportDocument, screen: Screen): string {
-  const { tone = 'neutral', text = '', reasons = [] } = document.verdict ?? {};
-  const first = firstText(document);
+function verdictText({ tone, text, reasons }: Verdict, first: string | null, screen: Screen): string {
   return [
     toned(tone, wrapped(printable(text), screen.width), screen),
     ...reasons.map((reason) => `- ${wrapped(sentence(reason), screen.width, 2)}`),
@@ -49,19 +47,12 @@ function verdictText(document: ReportDocument, screen: Screen): string {
 async function sectionText(section: Section, hasHeads: boolean, screen: Screen): Promise<string> {
   const { columns, silent, groups, count } = await readSection(section, hasHeads);
   if (count === 0) return `${sentence(section.empty ?? 'none')}\n`;
-  const tables = groups.map(({ head, rows }) => {
-    const { text, leftOut } = layOut(columns, rows, screen);
-    return { text: `${head === null ? '' : groupText(head, screen)}${text}`, leftOut: leftOut.map(({ key }) => key) };
-  });
-  const keys = [...new Set(tables.flatMap(({ leftOut }) => leftOut))];
+  const tables = groups.map(({ head, rows }) => ({ head, ...layOut(columns, rows, screen) }));
   const more = count - sumOf(groups, ({ rows }) => rows.length);
   return [
-    tables.map(({ text }) => text).join('\n'),
+    tables.map(({ head, text }) => `${head === null ? '' : groupText(head, screen)}${text}`).join('\n'),
     silent.length === 0 ? '' : noteText(`zero or empty in every row: ${labelsOf(silent)}`, screen),
-    leftOutLine(
-      keys.flatMap((key) => columns.filter((column) => column.key === key)),
-      screen,
-    ),
+    leftOutLine([...new Set(tables.flatMap(({ leftOut }) => leftOut))], screen),
     more === 0 ? '' : `${counted(more, 'more row')}: see --format csv, xlsx or json\n`,
   ].join('');
 }

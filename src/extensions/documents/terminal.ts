@@ -10,16 +10,7 @@ const LONGEST_LABEL = 40;
 /** The widest column. In a file a longer value is not cut but stands out of its column, so other rows stay short. */
 const WIDEST_COLUMN = 100;
 
-export type Layout = { readonly text: string; readonly leftOut: readonly Column[] };
-
-interface LaidColumn {
-  readonly column: Column;
-  readonly label: string;
-  readonly cells: readonly string[];
-  readonly natural: number;
-  readonly least: number;
-  width: number;
-}
+type LaidColumn = ReturnType<typeof measured>;
 
 export function textColumns(...keys: readonly string[]): readonly Column[] {
   return keys.map((key) => ({ key, label: key, kind: 'text' }));
@@ -49,10 +40,10 @@ export function labelsOf(columns: readonly Column[]): string {
  * columns are left out: empty columns and the greatest ranks first, amounts last. An id is never cut or left out, so
  * its line may be wider than the screen. Takes time with the number of cells.
  */
-export function layOut(all: readonly Column[], rows: readonly Row[], screen: Screen): Layout {
+export function layOut(all: readonly Column[], rows: readonly Row[], screen: Screen) {
   const shown = all.filter(({ isForPrograms }) => isForPrograms !== true);
   const whole = shown.map((column) => measured(column, rows));
-  const isNarrow = lineWidth(whole.map(({ natural }) => natural)) > screen.width;
+  const isNarrow = lineWidth(whole, 'natural') > screen.width;
   const columns = isNarrow ? shown.map((column) => measured(column, rows, screen.now)) : whole;
   const kept = keptWithin(columns, screen.width);
   shareOut(kept, screen.width);
@@ -81,7 +72,7 @@ export function layOut(all: readonly Column[], rows: readonly Row[], screen: Scr
   return { text: [...head, `${rule}\n`, ...lines].join(''), leftOut };
 }
 
-function measured(column: Column, rows: readonly Row[], now?: Date): LaidColumn {
+function measured(column: Column, rows: readonly Row[], now?: Date) {
   const { key, kind, isId } = column;
   const texts = rows.map((row) => printable(row[key]));
   const isShortTime = now !== undefined && kind === 'time';
@@ -110,7 +101,7 @@ function alignedAtPoint(texts: readonly string[]): readonly string[] {
 
 function keptWithin(columns: readonly LaidColumn[], width: number): readonly LaidColumn[] {
   let kept = columns;
-  while (leastWidth(kept) > width) {
+  while (lineWidth(kept, 'least') > width) {
     const others = kept.slice(1).filter(({ column }) => column.isId !== true || (column.rank ?? 0) > 0);
     const [first] = others.toReversed().toSorted((one, other) => dispensable(other) - dispensable(one));
     if (first === undefined) break;
@@ -124,17 +115,13 @@ function dispensable({ column, cells }: LaidColumn): number {
   return column.rank ?? (isAmount(column) ? -1 : 0);
 }
 
-function leastWidth(columns: readonly LaidColumn[]): number {
-  return lineWidth(columns.map(({ least }) => least));
-}
-
-function lineWidth(widths: readonly number[]): number {
-  return sumOf(widths, (width) => width) + GAP.length * (widths.length - 1);
+function lineWidth(columns: readonly LaidColumn[], of: 'natural' | 'least'): number {
+  return sumOf(columns, (column) => column[of]) + GAP.length * (columns.length - 1);
 }
 
 function shareOut(columns: readonly LaidColumn[], screenWidth: number): void {
   // One column is as wide as the screen at most; ids beside others may be wider.
-  let free = Math.max(columns.length === 1 ? -Infinity : 0, screenWidth - leastWidth(columns));
+  let free = Math.max(columns.length === 1 ? -Infinity : 0, screenWidth - lineWidth(columns, 'least'));
   const lacking = columns.toSorted((a, b) => a.natural - a.least - (b.natural - b.least));
   for (const [index, column] of lacking.entries()) {
     const share = Math.floor(free / (lacking.length - index));

@@ -5,9 +5,7 @@ export function noFormula(text: string): string {
 }
 
 const MINUTE_MS = 60_000;
-
 const HOUR_MS = 60 * MINUTE_MS;
-
 const DAY_MS = 24 * HOUR_MS;
 
 export function counted(count: number, noun: string, plural = `${noun}s`): string {

@@ -61,20 +61,23 @@ function frontSheet(document: ReportDocument, sheets: readonly TableSheet[], nam
   if (verdict !== undefined) {
     const { tone, text, reasons } = verdict;
     const backgroundColor = COLORS[tone];
-    const filled = backgroundColor === undefined ? {} : { backgroundColor, textColor: '#ffffff' };
+    const filled = backgroundColor && { backgroundColor, textColor: '#ffffff' };
     data.push(wide(text, { ...BOLD, ...filled }), ...reasons.map((reason) => wide(pasteable(reason), colored(tone))));
   }
   const first = firstText(document);
   if (first !== null) data.push(wide(pasteable(first), BOLD));
-  const about = scopeFacts(document);
-  if (about.length > 0) data.push([], ...about.map(({ label, value }) => factLine(label, String(value))));
+  const about = scopeFacts(document).map(({ label, value }): SheetRow => {
+    const time = timeCell(String(value));
+    return time === undefined ? line(label, String(value)) : [textCell(`${label} (UTC)`), { ...time, align: 'left' }];
+  });
+  if (about.length > 0) data.push([], ...about);
   if (cards.length > 0) data.push(...partHead('In figures'));
   for (const { label, value, note, tone } of cards)
     data.push(line(label, value, note, {}, { ...BOLD, ...colored(tone) }));
   data.push(...sheets.flatMap(groupRows), ...partHead('Sheets'));
   const links = [];
   for (const { name: sheet, count, rows, isHidden = false } of sheets) {
-    if (!isHidden) links.push({ row: data.length, column: 0, sheet });
+    if (!isHidden) links.push({ row: data.length, sheet });
     const held = count === rows.length ? '' : `${rows.length} of `;
     data.push(line(sheet, `${held}${counted(count, 'row')}`, isHidden ? HIDDEN : '', isHidden ? {} : LINK));
   }
@@ -105,11 +108,6 @@ function line(label: string, value: string, note = '', labelLook: Look = {}, val
     wrappedCell(value, WIDTHS[1] - 2, MOST_FRONT_LINES, valueLook),
     wrappedCell(note, WIDTHS[2] - 1, MOST_FRONT_LINES),
   ];
-}
-
-function factLine(label: string, value: string): SheetRow {
-  const time = timeCell(value);
-  return time === undefined ? line(label, value) : [textCell(`${label} (UTC)`), { ...time, align: 'left' }];
 }
 
 /** Returns a time or a day as a date of the spreadsheet, which has no time zones; undefined for other text. */
@@ -150,20 +148,9 @@ const HEADING = {
   bottomBorderStyle: 'thin',
 } as const;
 
-interface Field {
-  readonly label: string;
-  readonly align: 'left' | 'right';
-  readonly width: number;
-  readonly cells: readonly (CellObject | null)[];
-}
+type TableSheet = Awaited<ReturnType<typeof tableSheet>>;
 
-interface TableSheet extends Sheet {
-  readonly section: Section;
-  readonly count: number;
-  readonly rows: readonly Row[];
-}
-
-async function tableSheet(section: Section, name: string, isHidden: boolean): Promise<TableSheet> {
+async function tableSheet(section: Section, name: string, isHidden: boolean) {
   const rows: Row[] = [];
   let count = 0;
   for await (const row of section.rows) {
@@ -171,22 +158,19 @@ async function tableSheet(section: Section, name: string, isHidden: boolean): Pr
     if (rows.length < MOST_ROWS) rows.push(row);
   }
   const fields = section.columns.map((column) => fieldOf(column, rows));
-  const data: SheetRow[] = [fields.map(headingOf)];
+  const data: SheetRow[] = [fields.map(({ heading }) => heading)];
   for (const index of rows.keys()) data.push(fields.map(({ cells }) => cells[index] ?? null));
-  const table = { columns: fields.length, rows: data.length, keyColumns: keyColumns(fields) };
+  const first = fields.findIndex(({ isNumber }) => isNumber);
+  const isWide = sumOf(fields.slice(0, first), ({ width }) => width) > WIDEST_KEYS;
+  const table = { columns: fields.length, rows: data.length, keyColumns: first < 0 || isWide ? 0 : first };
   if (count > rows.length) data.push([textCell(`${count - rows.length} more; the forms csv and json have them all`)]);
   return { section, name, isHidden, data, widths: fields.map(({ width }) => width), table, count, rows };
 }
 
-function keyColumns(fields: readonly Field[]): number {
-  const first = fields.findIndex(({ align }) => align === 'right');
-  return first < 0 || sumOf(fields.slice(0, first), ({ width }) => width) > WIDEST_KEYS ? 0 : first;
-}
-
-function fieldOf({ key, kind, label: name }: Column, rows: readonly Row[]): Field {
+function fieldOf({ key, kind, label: name }: Column, rows: readonly Row[]) {
   const values = rows.map((row) => row[key] ?? null);
   const isTime = kind === 'time' || kind === 'day';
-  const align = isNumeric({ kind }) ? 'right' : 'left';
+  const isNumber = isNumeric({ kind });
   const exact = values.map((value) => (isTime ? timeCell(String(value)) : numberCell(value, kind)));
   const isMixed = kind === 'decimal' && values.some((value, index) => value !== null && exact[index] === undefined);
   const label = isTime && !name.includes('UTC') ? `${name} (UTC)` : isMixed ? `${name} (long numbers as text)` : name;
@@ -195,16 +179,18 @@ function fieldOf({ key, kind, label: name }: Column, rows: readonly Row[]): Fiel
     return widthOf(exact[index]?.type === Date ? (exact[index].format ?? '') : printable(value));
   });
   const widest = mostOf(widths, (one) => one);
-  const width = Math.max(headingWidth(label), (align === 'right' ? widest : Math.min(widest, WIDEST_TEXT)) + 2);
+  const width = Math.max(headingWidth(label), (isNumber ? widest : Math.min(widest, WIDEST_TEXT)) + 2);
   const cells = values.map((value, index) => {
     if (value === null) return null;
-    const look = align === 'right' ? RIGHT : { ...LEFT, ...colored(toneOf(kind, value)) };
+    const look = isNumber ? RIGHT : { ...LEFT, ...colored(toneOf(kind, value)) };
     const cell = exact[index];
     if (cell !== undefined) return { ...cell, ...look };
     const isLong = (widths[index] ?? 0) > width - 2;
     return isLong ? wrappedCell(String(value), width - 2, MOST_LINES, look) : textCell(String(value), look);
   });
-  return { label, align, width, cells };
+  const lines = Math.min(MOST_LINES, Math.ceil((1.15 * widthOf(label)) / (width - BUTTON)));
+  const height = lines * LINE_HEIGHT_PT + 4;
+  return { heading: textCell(label, { ...(isNumber && RIGHT), ...HEADING, height }), isNumber, width, cells };
 }
 
 function numberCell(value: Cell, kind: CellKind): CellObject | undefined {
@@ -221,9 +207,4 @@ function numberCell(value: Cell, kind: CellKind): CellObject | undefined {
 function headingWidth(label: string): number {
   const words = label.split(' ').map(widthOf);
   return Math.min(WIDEST_TEXT, Math.max(LEAST_WIDTH, ...words, widthOf(label) / 3) + BUTTON);
-}
-
-function headingOf({ label, width, align }: Field): CellObject {
-  const lines = Math.min(MOST_LINES, Math.ceil((1.15 * widthOf(label)) / (width - BUTTON)));
-  return textCell(label, { ...(align === 'right' && RIGHT), ...HEADING, height: lines * LINE_HEIGHT_PT + 4 });
 }

@@ -13,13 +13,8 @@ export interface AgeGroup extends Readonly<Record<keyof Span | 'p90' | 'longest'
   readonly orders: number;
 }
 
-export interface OldestOrder {
-  readonly account: string;
-  readonly id: string;
-  readonly pair: string;
-  readonly state: string;
+export interface OldestOrder extends Readonly<Record<'account' | 'id' | 'pair' | 'state' | 'since', string>> {
   readonly status: string | null;
-  readonly since: string;
 }
 
 type AgeingFacts = ReportScope & { readonly asOf: string; readonly orders: number };

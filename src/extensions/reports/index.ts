@@ -1,6 +1,9 @@
 import type { Extension } from '../../cli/extension.ts';
 
 const tables = () => import('./commands/reports.ts');
+const exported = () => import('./commands/export.ts');
+const story = () => import('./commands/explain.ts');
+const reconciliation = () => import('./commands/reconciliation.ts');
 
 export const reports: Extension = {
   name: 'reports',
@@ -8,12 +11,8 @@ export const reports: Extension = {
     'Every day:': {
       orders: {
         commands: {
-          export: ['writes orders with every field of the exchange', () => import('./export/command.ts'), 'one-or-all'],
-          explain: [
-            'tells the story of one order, and what happens next',
-            () => import('./commands/explain.ts'),
-            'one',
-          ],
+          export: ['writes orders with every field of the exchange', exported, 'one-or-all'],
+          explain: ['tells the story of one order, and what happens next', story, 'one'],
         },
       },
       report: {
@@ -21,11 +20,7 @@ export const reports: Extension = {
         example: 'order-sync report summary',
         commands: {
           summary: ['counts and exact sums by pair, state and status', tables, 'one-or-all'],
-          reconciliation: [
-            'our orders beside those of the exchange, to the last digit',
-            () => import('./commands/reconciliation.ts'),
-            'one-or-all',
-          ],
+          reconciliation: ['our orders beside those of the exchange, to the last digit', reconciliation, 'one-or-all'],
           ageing: ['how long orders have been in their state; the oldest', tables, 'one-or-all'],
           changes: ['every change of a period, in order', tables, 'one-or-all'],
         },

@@ -11,15 +11,10 @@ import { counted, compareTexts } from '../documents/words.ts';
 const MOST_CURRENCIES = 6;
 
 /** Orders with the same pair, position, state, status and outcome. `asset` is the exact sum of the readable amounts. */
-export interface SummaryPart extends AmountRow {
-  readonly account: string;
-  readonly state: string;
-  readonly order_status: string | null;
-  readonly outcome: string | null;
-  readonly orders: number;
-  readonly asset: string;
-  readonly unreadable: number;
-}
+export type SummaryPart = AmountRow &
+  Readonly<Record<'account' | 'state' | 'asset', string>> &
+  Readonly<Record<'order_status' | 'outcome', string | null>> &
+  Readonly<Record<'orders' | 'unreadable', number>>;
 
 export const SUMMARY_COLUMNS = [
   { key: 'pair', label: 'Pair', kind: 'text' },

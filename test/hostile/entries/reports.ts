@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import readExcelFile from 'read-excel-file/node';
 import { createPass } from '../../../src/orders/create.ts';
 import { followPass } from '../../../src/orders/follow.ts';
-import { exportSection } from '../../../src/extensions/reports/export/export.ts';
+import { exportSection } from '../../../src/extensions/reports/commands/export.ts';
 import { csvText, jsonText } from '../../../src/extensions/documents/data.ts';
 import type { ReportDocument } from '../../../src/extensions/documents/document.ts';
 import { htmlText } from '../../../src/extensions/documents/html.ts';

@@ -1,4 +1,4 @@
-import { fstatSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, type Stats } from 'node:fs';
+import { fstatSync, mkdirSync, mkdtempDisposableSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { open, type FileHandle } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
@@ -22,14 +22,12 @@ export async function writePieces(pieces: Pieces, out: string | undefined): Prom
     return;
   }
   const there = statSync(out, { throwIfNoEntry: false });
+  const outputs = [1, 2].map((own) => fstatSync(own));
   // A pipe or a device is written to, not replaced; so is /dev/stdout if the shell made it a file.
-  const isReplaced = there === undefined || (there.isFile() && !isOwnOutput(there));
-  if (isReplaced) await writeAll(dirname(out), [{ name: basename(out), pieces }]);
+  const isOwn = outputs.some(({ dev, ino }) => dev === there?.dev && ino === there.ino);
+  if (there === undefined || (there.isFile() && !isOwn))
+    await writeAll(dirname(out), [{ name: basename(out), pieces }]);
   else await writeTo(() => open(out, 'a'), pieces);
-}
-
-function isOwnOutput({ dev, ino }: Stats): boolean {
-  return [1, 2].map((own) => fstatSync(own)).some((own) => own.dev === dev && own.ino === ino);
 }
 
 /** Writes files into a folder, which is made if needed. Older files stay until all new files are complete. */
@@ -55,16 +53,16 @@ async function writeAll(folder: string, files: NewFiles): Promise<void> {
   }
   using unfinished = temporaryFolder(join(folder, 'unfinished-'));
   for (const { name, pieces } of files) {
-    await writeTo(() => open(join(unfinished.path(), name), 'wx', 0o600), pieces, true);
+    await writeTo(() => open(join(unfinished.path, name), 'wx', 0o600), pieces, true);
   }
-  for (const { name } of files) renameSync(join(unfinished.path(), name), join(folder, name));
+  for (const { name } of files) renameSync(join(unfinished.path, name), join(folder, name));
 }
 
-/** Returns a folder that is made when first asked for, and removed at the end, even if a signal ends the program. */
+/** Makes a folder that is removed at the end, even if a signal ends the program. */
 function temporaryFolder(prefix: string) {
-  let made: string | undefined;
+  const folder = mkdtempDisposableSync(prefix);
   const remove = () => {
-    if (made !== undefined) rmSync(made, { recursive: true, force: true });
+    folder.remove();
     for (const signal of ENDING_SIGNALS) process.off(signal, onSignal);
   };
   // Without a listener the signal ends the program.
@@ -72,12 +70,8 @@ function temporaryFolder(prefix: string) {
     remove();
     process.kill(process.pid, signal);
   };
-  const path = () => {
-    if (made === undefined) for (const signal of ENDING_SIGNALS) process.once(signal, onSignal);
-    made ??= mkdtempSync(prefix);
-    return made;
-  };
-  return { path, [Symbol.dispose]: remove };
+  for (const signal of ENDING_SIGNALS) process.once(signal, onSignal);
+  return { path: folder.path, [Symbol.dispose]: remove };
 }
 
 /** Opens the file when the first text is ready, so that a failure before that leaves nothing behind. */

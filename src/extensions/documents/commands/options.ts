@@ -16,7 +16,9 @@ export type OrderOptions = { readonly order?: IdFilter; readonly pair?: Pair };
 
 export function addOrderOptions(command: Command): Command {
   return command
-    .option('--order <id>', "only this order; 'shop-10*' means all ids that begin with shop-10", readIdFilter)
+    .option('--order <id>', "only this order; 'shop-10*' means all ids that begin with shop-10", (text): IdFilter => {
+      return text.endsWith('*') ? { id: text.slice(0, -1), isPrefix: true } : { id: text, isPrefix: false };
+    })
     .option('--pair <pair>', 'only of this pair, such as BTC/EUR', readPair);
 }
 
@@ -24,11 +26,6 @@ export function readPair(text: string): Pair {
   const [, from, to] = /^([^/]+)\/([^/]+)$/.exec(text) ?? [];
   if (from === undefined || to === undefined) throw new InvalidArgumentError('Use a pair such as BTC/EUR.');
   return { from, to };
-}
-
-function readIdFilter(text: string): IdFilter {
-  const isPrefix = text.endsWith('*');
-  return { id: isPrefix ? text.slice(0, -1) : text, isPrefix };
 }
 
 /** The time at or after `from` and before `to`: UTC, ISO 8601 with milliseconds. */

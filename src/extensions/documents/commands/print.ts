@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import type { Command } from 'commander';
 import type { Column } from '../document.ts';
-import type { Cell, Screen } from '../../../cli/shared/terminal.ts';
+import { wrapped, type Cell, type Screen } from '../../../cli/shared/terminal.ts';
+import { callOn } from '../../../cli/shared/invocation.ts';
 import { processEnvironment } from '../../../settings/config.ts';
 import { tableOf } from '../terminal.ts';
 import { isOfAll } from '../../../cli/shared/account.ts';
@@ -74,4 +75,10 @@ export function listText<Row>(rows: readonly Row[], columns: readonly ListColumn
   const shown = columns.map(({ kind = 'text', ...column }) => ({ key: column.label, kind, ...column }));
   const cells = rows.map((row) => Object.fromEntries(columns.map((column) => [column.label, column.of(row)])));
   return tableOf(shown, cells, screen);
+}
+
+export function nextSteps(steps: readonly (readonly [args: string, text: string])[], settingsFile?: string): string {
+  const call = callOn(settingsFile);
+  const { width } = screenOf();
+  return steps.map(([args, text]) => `  ${call} ${args}\n    ${wrapped(text, width, 4)}\n`).join('');
 }

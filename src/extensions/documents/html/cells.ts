@@ -90,21 +90,14 @@ const GAP = 2;
 const TONED: ReadonlySet<Column['kind']> = new Set(['severity', 'state', 'outcome']);
 const MOST_ROWS_AT_ONCE = 60;
 
-interface ShownColumn {
-  readonly column: Column;
-  readonly width: number;
-  readonly isOneLine: boolean;
-  isOnPaper: boolean;
-}
+type ShownColumn = ReturnType<typeof measured>;
 
 export function shownColumns(columns: readonly Column[], rows: readonly Row[]): readonly ShownColumn[] {
   const shown = columns.map((column) => measured(column, rows));
+  const rankOf = ({ column }: ShownColumn) => column.rank ?? 0;
+  const leastFirst = shown.slice(1).toReversed();
   let width = sumOf(shown, (one) => one.width);
-  const leastFirst = shown
-    .slice(1)
-    .toReversed()
-    .toSorted((a, b) => (b.column.rank ?? 0) - (a.column.rank ?? 0));
-  for (const one of leastFirst) {
+  for (const one of leastFirst.toSorted((a, b) => rankOf(b) - rankOf(a))) {
     if (width <= PAPER_WIDTH) break;
     one.isOnPaper = false;
     width -= one.width;
@@ -112,7 +105,7 @@ export function shownColumns(columns: readonly Column[], rows: readonly Row[]): 
   return shown;
 }
 
-function measured(column: Column, rows: readonly Row[]): ShownColumn {
+function measured(column: Column, rows: readonly Row[]) {
   const places = placesOf(column, rows);
   const texts = rows.map((row) => shownText(cellOf(row, column), column));
   const widest = mostOf(texts, (text) => {
@@ -161,8 +154,10 @@ export function* tableText(name: string, rows: readonly Row[], shown: readonly S
     const cells = columns.map(({ tag, column, classes, heading, places }) => {
       const value = cellOf(row, column);
       const scope = tag === 'th' ? ' scope="row"' : '';
-      const names = classText(isZero(value, column) ? [...classes, 'zero'] : classes);
-      const whole = isCut(value, column) ? ` title="${escapeText(value)}"` : '';
+      const isZero = isNumeric(column) && value !== null && value !== '' && saysNothing(value, column);
+      const names = classText(isZero ? [...classes, 'zero'] : classes);
+      const isCut = column.kind === 'text' && cutText(value) !== String(value ?? '');
+      const whole = isCut ? ` title="${escapeText(value)}"` : '';
       return `<${tag}${scope}${names} data-label="${heading}"${whole}>${innerText(row, column, places)}</${tag}>`;
     });
     yield `<tr>${cells.join('')}</tr>\n`;
@@ -172,17 +167,10 @@ export function* tableText(name: string, rows: readonly Row[], shown: readonly S
 
 function widthsText(shown: readonly ShownColumn[]): string {
   const whole = sumOf(shown, ({ width }) => width);
-  const part = (width: number) => ((100 * width) / whole).toFixed(1);
-  const columns = shown.map((one) => `<col${classText(classesOf(one))} style="width:${part(one.width)}%">`);
+  const columns = shown.map((one) => {
+    return `<col${classText(classesOf(one))} style="width:${((100 * one.width) / whole).toFixed(1)}%">`;
+  });
   return `<colgroup>${columns.join('')}</colgroup>`;
-}
-
-function isZero(value: Cell, column: Column): boolean {
-  return isNumeric(column) && value !== null && value !== '' && saysNothing(value, column);
-}
-
-function isCut(value: Cell, column: Column): boolean {
-  return column.kind === 'text' && cutText(value) !== String(value ?? '');
 }
 
 function classesOf({ column, isOneLine, isOnPaper }: ShownColumn): readonly string[] {

@@ -60,19 +60,14 @@ export interface Sheet {
   readonly name: string;
   readonly data: SheetRow[];
   readonly widths: readonly number[];
-  readonly table?: Table;
-  readonly links?: readonly Link[];
+  readonly table?: Readonly<Record<'columns' | 'rows' | 'keyColumns', number>>;
+  /** In the first column. */
+  readonly links?: readonly { readonly row: number; readonly sheet: string }[];
   readonly isHidden?: boolean;
 }
 
-type Link = { readonly row: number; readonly column: number; readonly sheet: string };
-
-type Table = { readonly columns: number; readonly rows: number; readonly keyColumns: number };
-
 /** Characters. A wider sheet is printed on several pages side by side: letters below 6 points cannot be read. */
 const WIDEST_PAGE = 230;
-
-type Part = Feature<Buffer | Blob | Stream>;
 
 const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
 const DOCUMENT = 'http://schemas.openxmlformats.org/officeDocument/2006';
@@ -88,81 +83,73 @@ export async function workbookBytes(title: string, sheets: readonly Sheet[]): Pr
     orientation: 'landscape' as const,
     ...(table === undefined ? { showGridLines: false } : { stickyRowsCount: 1, stickyColumnsCount: table.keyColumns }),
   }));
-  const features = [pages(sheets), properties(title)];
-  return fixZipTimes(await writeExcelFile(book, { ...FONT, features }).toBuffer());
+  return fixZipTimes(await writeExcelFile(book, { ...FONT, features: [partsOf(title, sheets)] }).toBuffer());
 }
 
-function pages(sheets: readonly Sheet[]): Part {
-  return {
-    files: {
-      transform: {
-        'xl/worksheets/sheet{id}.xml': {
-          transform(content, _options, { sheetIndex }) {
-            const { table, links = [], widths = [] } = sheets[sheetIndex] ?? {};
-            const across = Math.ceil(widths.reduce((sum, width) => sum + width, 0) / WIDEST_PAGE);
-            const filter =
-              table === undefined ? '' : `<autoFilter ref="A1:${getCellAddress(table.rows - 1, table.columns - 1)}"/>`;
-            const linked = links.length === 0 ? '' : `<hyperlinks>${links.map(linkXml).join('')}</hyperlinks>`;
-            return content
-              .replace(/<worksheet[^>]*>/, (tag) => `${tag}<sheetPr><pageSetUpPr fitToPage="1"/></sheetPr>`)
-              .replace('</sheetData>', (tag) => tag + filter)
-              .replace('<pageMargins', (tag) => linked + tag)
-              .replace(/<pageSetup ([^>]*)\/>/, `<pageSetup $1 fitToWidth="${across}" fitToHeight="0"/>${FOOTER}`);
-          },
-        },
-        'xl/workbook.xml': {
-          transform: (content) =>
-            content
-              .replace('<definedNames/>', () => titlesXml(sheets))
-              .replaceAll(/<sheet [^>]*sheetId="(\d+)"/g, (tag, id) =>
-                sheets[Number(id) - 1]?.isHidden === true ? `${tag} state="hidden"` : tag,
-              ),
-        },
-      },
-    },
-  };
-}
-
-function linkXml({ row, column, sheet }: Link): string {
-  const location = sanitizeAttributeValue(`${quoted(sheet)}!A1`);
-  return `<hyperlink ref="${getCellAddress(row, column)}" location="${location}"/>`;
-}
-
-function titlesXml(sheets: readonly Sheet[]): string {
-  const names = sheets.map(({ name, table }, index) => {
-    if (table === undefined) return '';
-    const columns = table.keyColumns === 0 ? [] : [`$A:$${getCellAddress(0, table.keyColumns - 1).slice(0, -1)}`];
-    const ranges = [...columns, '$1:$1'].map((range) => `${quoted(name)}!${range}`);
-    return `<definedName name="_xlnm.Print_Titles" localSheetId="${index}">${sanitizeTextContent(ranges.join(','))}</definedName>`;
-  });
-  return `<definedNames>${names.join('')}</definedNames>`;
-}
-
-function quoted(sheet: string): string {
-  return `'${sheet.replaceAll("'", "''")}'`;
-}
-
-function properties(title: string): Part {
+function partsOf(title: string, sheets: readonly Sheet[]): Feature<Buffer | Blob | Stream> {
   const name = sanitizeTextContent(shownText(title));
   const core = `${HEAD}<cp:coreProperties xmlns:cp="${PACKAGE}/metadata/core-properties" xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>${name}</dc:title><dc:creator>order-sync</dc:creator></cp:coreProperties>`;
   const app = `${HEAD}<Properties xmlns="${DOCUMENT}/extended-properties"><Application>order-sync</Application></Properties>`;
   return {
     files: {
       transform: {
+        'xl/worksheets/sheet{id}.xml': {
+          transform: (content, _options, { sheetIndex }) => pageXml(content, sheets[sheetIndex]!),
+        },
+        'xl/workbook.xml': { transform: (content) => bookXml(content, sheets) },
         '[Content_Types].xml': {
           insert: () =>
-            `<Override PartName="/docProps/core.xml" ContentType="application/vnd.openxmlformats-package.core-properties+xml"/>` +
-            `<Override PartName="/docProps/app.xml" ContentType="application/vnd.openxmlformats-officedocument.extended-properties+xml"/>`,
+            typeXml('core', 'vnd.openxmlformats-package.core-properties') +
+            typeXml('app', 'vnd.openxmlformats-officedocument.extended-properties'),
         },
         '_rels/.rels': {
           insert: () =>
-            `<Relationship Id="rId-core" Type="${PACKAGE}/relationships/metadata/core-properties" Target="docProps/core.xml"/>` +
-            `<Relationship Id="rId-app" Type="${DOCUMENT}/relationships/extended-properties" Target="docProps/app.xml"/>`,
+            relationXml('core', `${PACKAGE}/relationships/metadata/core-properties`) +
+            relationXml('app', `${DOCUMENT}/relationships/extended-properties`),
         },
       },
       write: { files: () => ({ 'docProps/core.xml': core, 'docProps/app.xml': app }) },
     },
   };
+}
+
+function typeXml(part: string, type: string): string {
+  return `<Override PartName="/docProps/${part}.xml" ContentType="application/${type}+xml"/>`;
+}
+
+function relationXml(part: string, type: string): string {
+  return `<Relationship Id="rId-${part}" Type="${type}" Target="docProps/${part}.xml"/>`;
+}
+
+function pageXml(content: string, { table, links = [], widths }: Sheet): string {
+  const across = Math.ceil(widths.reduce((sum, width) => sum + width, 0) / WIDEST_PAGE);
+  const filter = table && `<autoFilter ref="A1:${getCellAddress(table.rows - 1, table.columns - 1)}"/>`;
+  const linked = links.map(({ row, sheet }) => {
+    return `<hyperlink ref="${getCellAddress(row, 0)}" location="${sanitizeAttributeValue(`${quoted(sheet)}!A1`)}"/>`;
+  });
+  return content
+    .replace(/<worksheet[^>]*>/, (tag) => `${tag}<sheetPr><pageSetUpPr fitToPage="1"/></sheetPr>`)
+    .replace('</sheetData>', (tag) => tag + (filter ?? ''))
+    .replace('<pageMargins', (tag) => (links.length === 0 ? '' : `<hyperlinks>${linked.join('')}</hyperlinks>`) + tag)
+    .replace(/<pageSetup ([^>]*)\/>/, `<pageSetup $1 fitToWidth="${across}" fitToHeight="0"/>${FOOTER}`);
+}
+
+function bookXml(content: string, sheets: readonly Sheet[]): string {
+  const titles = sheets.map(({ name, table }, index) => {
+    if (table === undefined) return '';
+    const columns = table.keyColumns === 0 ? [] : [`$A:$${getCellAddress(0, table.keyColumns - 1).slice(0, -1)}`];
+    const ranges = [...columns, '$1:$1'].map((range) => `${quoted(name)}!${range}`);
+    return `<definedName name="_xlnm.Print_Titles" localSheetId="${index}">${sanitizeTextContent(ranges.join(','))}</definedName>`;
+  });
+  return content
+    .replace('<definedNames/>', () => `<definedNames>${titles.join('')}</definedNames>`)
+    .replaceAll(/<sheet [^>]*sheetId="(\d+)"/g, (tag, id) =>
+      sheets[Number(id) - 1]?.isHidden === true ? `${tag} state="hidden"` : tag,
+    );
+}
+
+function quoted(sheet: string): string {
+  return `'${sheet.replaceAll("'", "''")}'`;
 }
 
 /** Sets the time of every file to one moment, so that equal content makes equal bytes. The archive has no comment. */

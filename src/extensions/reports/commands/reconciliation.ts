@@ -6,6 +6,7 @@ import { reconcileOrders } from '../reconciliation/reconciliation.ts';
 import { askPreOrders, preOrderSupplement, recordPreOrderFindings } from '../reconciliation/pre-orders.ts';
 import type { PreOrderAnswer } from '../reconciliation/pre-orders.ts';
 import { ledgerSupplement, readLedger } from '../reconciliation/ledger.ts';
+import type { Supplement } from '../reconciliation/verdict.ts';
 import type { Store } from '../../../store/port.ts';
 import type { OrderTime, ReportScope } from '../tables/reconciliation.ts';
 import { EXCHANGE_OPERATIONS } from '../../api/addresses.ts';
@@ -83,16 +84,14 @@ export function define(command: Command): void {
         const scope = { account, by, from, to, isWhole };
         const settings = config.reconcile;
         const onProgress = (text: string) => progress.show(text);
-        const asked =
-          online === true && account !== undefined
-            ? await askExchange(command, store, { ...scope, ...settings, account, asOf: now }, progress)
-            : undefined;
+        const asked: Supplement[] = [];
+        if (online === true && account !== undefined) {
+          asked.push(await askExchange(command, store, { ...scope, ...settings, account, asOf: now }, progress));
+        }
         const { against: files = [], againstId: id, againstAmount: amount, againstCurrency: currency } = options;
         using ledger = files.length === 0 ? undefined : await readLedger({ files, id, amount, currency }, onProgress);
-        const supplements = () => [
-          ...(asked === undefined ? [] : [preOrderSupplement(asked)]),
-          ...(ledger === undefined ? [] : [ledgerSupplement(ledger, files, settings.tolerance)]),
-        ];
+        const supplements = () =>
+          ledger === undefined ? asked : [...asked, ledgerSupplement(ledger, files, settings.tolerance)];
         const drivenAccounts = config.accounts.map(({ name }) => name);
         const settingsOf = exchangeByAccount(config);
         using report = await reconcileOrders(
@@ -113,7 +112,7 @@ async function askExchange(command: Command, store: Store, scope: ReportScope, p
     askPreOrders(store, scope, (preOrderId) => answerFor(preOrderId, ask), show),
   );
   await recordPreOrderFindings(store, scope.account, asked, systemClock().now());
-  return asked;
+  return preOrderSupplement(asked);
 }
 
 async function answerFor(preOrderId: string, ask: Ask): Promise<PreOrderAnswer> {

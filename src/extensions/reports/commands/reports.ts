@@ -7,12 +7,13 @@ import type { OrderTime } from '../tables/reconciliation.ts';
 import { summaryParts, type RowFilter, readAges } from '../tables/summary.ts';
 import { EXIT } from '../../../cli/shared/exit.ts';
 import { withAccounts } from '../../../cli/shared/store.ts';
+import type { Column, ReportDocument } from '../../documents/document.ts';
+import { accountColumns, accountFact, emptyVerdict, type ReportScope } from '../../documents/sections.ts';
 import { addReportOptions, writeReport, type OutputOptions } from '../../documents/commands/output.ts';
 import { addByOption, addPeriodOptions, type PeriodOptions, addAsOfOption } from '../../documents/commands/options.ts';
 import { ageingDocument, Ages } from '../ageing.ts';
-import { changesDocument } from '../changes.ts';
 import { newestEventId } from '../../../store/tables/chain.ts';
-import { changesOf } from '../tables/changes.ts';
+import { changesOf, type Change } from '../tables/changes.ts';
 import { reportedAccounts } from '../tables/report.ts';
 
 export const define = { summary: defineSummary, ageing: defineAgeing, changes: defineChanges };
@@ -76,4 +77,37 @@ function defineChanges(command: Command): void {
         await writeReport(changesDocument(scope, first.done === true, rows()), options);
       });
     });
+}
+
+const CHANGES: readonly Column[] = [
+  { key: 'id', label: 'No.', kind: 'count', rank: 2 },
+  { key: 'observed_at', label: 'At', kind: 'time' },
+  { key: 'external_order_id', label: 'Order', kind: 'text', isId: true },
+  { key: 'field', label: 'Field', kind: 'text' },
+  { key: 'old_value', label: 'From', kind: 'text', rank: 1 },
+  { key: 'new_value', label: 'To', kind: 'text' },
+  // Any text that the exchange wrote.
+  { key: 'exchange_time', label: 'Date of the exchange', kind: 'text', rank: 3 },
+  { key: 'source', label: 'Source', kind: 'text', rank: 3 },
+  { key: 'actor', label: 'Who', kind: 'text', rank: 2 },
+  { key: 'reason', label: 'Why', kind: 'text', rank: 2 },
+];
+
+type Changes = AsyncIterable<Change>;
+
+function changesDocument(scope: ReportScope, isEmpty: boolean, changes: Changes): ReportDocument {
+  const { account, from = null, to = null, mayBeEmpty } = scope;
+  const columns = [...accountColumns(account), ...CHANGES];
+  return {
+    schema: 'order-sync.changes/1',
+    title: 'Changes of orders',
+    ...(isEmpty && { verdict: emptyVerdict('change', 'Nothing has changed', mayBeEmpty) }),
+    facts: [
+      accountFact(account),
+      { key: 'from', label: 'Observed from', value: from },
+      { key: 'to', label: 'Observed before', value: to },
+    ],
+    sections: [{ name: 'changes', title: 'Changes', empty: 'Nothing has changed.', columns, rows: changes }],
+    charts: [],
+  };
 }

@@ -26,7 +26,7 @@ export class ReconciliationCharts {
 
   addOrder({ row, judgement }: Pick<JudgedOrder, 'row' | 'judgement'>, asOf: Date): void {
     // The state of the row at the moment of the report is no longer known.
-    if (judgement.kind === 'unchecked' && judgement.reason === 'changedAfter') return;
+    if (judgement === 'changedAfter') return;
     const { state, order_status, changed_at } = row;
     if ((WAITING_STATES as readonly string[]).includes(state)) {
       record(this.#waiting, state, instantMs(changed_at ?? row.created_at), asOf.getTime());
@@ -59,12 +59,7 @@ export class ReconciliationCharts {
   }
 }
 
-interface Waiting {
-  readonly name: string;
-  readonly state: string;
-  readonly orders: number;
-  readonly span: Span;
-}
+type Waiting = Readonly<Record<'name' | 'state', string>> & { readonly orders: number; readonly span: Span };
 
 export function waitingChart(waiting: readonly Waiting[], part: SectionPart): readonly SpanChart[] {
   const [longest] = waiting.toSorted((a, b) => b.span.p50 - a.span.p50);

@@ -35,18 +35,20 @@ const ACCOUNT_COUNTS: readonly string[] = [
 ];
 const RULE =
   'Clean: no order is unchecked or disputed, no finding of severity error or warning is open, and no row is left out. Findings for information and acknowledged findings are listed and do not count.';
-const IGNORED = 'Classes of findings that are left out (reconcile.ignore)';
 const BY_COMPLETION = 'An order without a readable completion date is in no period.';
+const IGNORED = 'Classes of findings that are left out (reconcile.ignore)';
 
 export type ReconciliationReport = { readonly document: ReportDocument; readonly isClean: boolean };
 
 export function reconciliationDocument(scope: ReconciliationScope, reconciled: Reconciled): ReconciliationReport {
   const { totals, charts, supplements } = reconciled;
-  const { isWhole } = scope;
+  const { from, to, asOf, isWhole } = scope;
   const found = problemsOf(reconciled);
   const isEmpty = totals.counts().orders === 0 && found.length === 0;
   const problems = isEmpty && scope.mayBeEmpty !== true ? [EMPTY] : found;
-  const drawn = charts.charts(totals.groups(), periodOf(scope));
+  const end = to === undefined || to > asOf ? asOf : new Date(Date.parse(to) - 1).toISOString();
+  const period = from === undefined || from > end ? [] : [dayOf(from), dayOf(end)];
+  const drawn = charts.charts(totals.groups(), period);
   const document: ReportDocument = {
     schema: 'order-sync.reconciliation/1',
     title: 'Reconciliation of our orders with the exchange',
@@ -58,11 +60,6 @@ export function reconciliationDocument(scope: ReconciliationScope, reconciled: R
     isWhole,
   };
   return { document, isClean: problems.length === 0 };
-}
-
-function periodOf({ from, to, asOf }: ReconciliationScope): readonly string[] {
-  const end = to === undefined || to > asOf ? asOf : new Date(Date.parse(to) - 1).toISOString();
-  return from === undefined || from > end ? [] : [dayOf(from), dayOf(end)];
 }
 
 function sectionsOf(scope: ReconciliationScope, { totals, tables, supplements }: Reconciled): readonly Section[] {
@@ -86,18 +83,19 @@ function sectionsOf(scope: ReconciliationScope, { totals, tables, supplements }:
 
 function accountSections(tables: Reconciled['tables']): readonly Section[] {
   const account = accountColumns(undefined);
-  const [rows, pairs] = [tables.accountRows('accounts'), tables.accountRows('account_pairs')];
+  const rows = tables.accountRows('accounts');
   const columns = [...account, ...PAIR_COLUMNS.filter(({ key }) => ACCOUNT_COUNTS.includes(key))];
-  const [title, forPrograms] = ['By account, pair and outcome', { isForPrograms: true }];
+  const pairs = { rows: tables.accountRows('account_pairs'), columns: [...account, ...PAIR_COLUMNS] };
   return [
     { name: 'accounts', title: 'By account', empty: 'There are no accounts.', columns, rows },
-    { ...forPrograms, name: 'account_pairs', title, columns: [...account, ...PAIR_COLUMNS], rows: pairs },
+    { name: 'account_pairs', title: 'By account, pair and outcome', ...pairs, isForPrograms: true },
   ];
 }
 
 function factsOf(scope: ReconciliationScope, reconciled: Reconciled, problems: readonly Problem[]): readonly Fact[] {
   const { totals, tables, otherAccounts, unknownAge } = reconciled;
-  const [counts, outcomes, { oldestLookup }] = [totals.counts(), totals.outcomes(), totals];
+  const counts = totals.counts();
+  const outcomes = totals.outcomes();
   const { by = 'insertion', settings } = scope;
   const { tolerance } = settings;
   const byCurrency = Object.entries(tolerance).map(([currency, decimal]) => `${currency} ${decimal}`);
@@ -129,8 +127,8 @@ function factsOf(scope: ReconciliationScope, reconciled: Reconciled, problems: r
     { key: 'acknowledged', label: 'Acknowledged', value: counts.acknowledged },
     { key: 'unknown_age', label: 'Rows of no known period', value: unknownAge },
     { key: 'other_accounts', label: 'Rows of other accounts', value: rowsOf(otherAccounts) },
-    { key: 'oldest_lookup', label: 'Oldest look-up of an order that is not final', value: oldestLookup.open },
-    { key: 'oldest_lookup_final', label: 'Oldest look-up of a final order', value: oldestLookup.final },
+    { key: 'oldest_lookup', label: 'Oldest look-up of an order that is not final', value: totals.oldestLookup.open },
+    { key: 'oldest_lookup_final', label: 'Oldest look-up of a final order', value: totals.oldestLookup.final },
     { key: 'fresh_for_seconds', label: 'Seconds for which a look-up counts', value: settings.freshFor / 1_000 },
     { key: 'tolerance', label: 'Tolerance', value: typeof tolerance === 'string' ? tolerance : byCurrency.join(', ') },
     { key: 'ignored', label: IGNORED, value: settings.ignore.join(', ') || null },

@@ -107,19 +107,13 @@ export function findingHead(name: string, severity: string): GroupHead {
   return { title: `${name} (${severity})`, ...part, tone, meaning, advice };
 }
 
-function ageOf(since: string | null, asOf: string): string | null {
-  const ms = instantMs(since);
-  return ms === undefined ? null : inWords((instantMs(asOf) ?? 0) - ms);
-}
-
 export type UncheckedOrder = Readonly<NonNullable<ReturnType<typeof uncheckedOrder>>>;
 
 export function uncheckedOrder({ row, judgement }: JudgedOrder) {
-  if (judgement.kind !== 'unchecked' && judgement.kind !== 'disputed') return undefined;
+  if (judgement === 'checked' || judgement === 'nothing') return undefined;
   const { account, external_order_id, state, state_reason, last_lookup_at: last_lookup } = row;
-  const reason = judgement.kind === 'unchecked' ? judgement.reason : judgement.kind;
   const since = row.changed_at ?? row.created_at;
-  return { account, external_order_id, reason, pair: pairOf(row), state, since, last_lookup, state_reason };
+  return { account, external_order_id, reason: judgement, pair: pairOf(row), state, since, last_lookup, state_reason };
 }
 
 /** The most orders that are listed for a reason, the longest waits. Further orders are only counted. */
@@ -185,10 +179,12 @@ export function disputedOrdersSection(orders: Iterable<UncheckedOrder>, count: n
   };
 }
 
-function* orderRows(orders: Iterable<UncheckedOrder>, asOf: string): Generator<Row> {
-  for (const { reason, ...order } of orders) {
-    yield { ...order, reason: reason === 'disputed' ? null : UNCHECKED[reason][0], age: ageOf(order.since, asOf) };
-  }
+function orderRows(orders: Iterable<UncheckedOrder>, asOf: string): Iterable<Row> {
+  return Iterator.from(orders).map(({ reason, ...order }) => {
+    const ms = instantMs(order.since);
+    const age = ms === undefined ? null : inWords((instantMs(asOf) ?? 0) - ms);
+    return { ...order, reason: reason === 'disputed' ? null : UNCHECKED[reason][0], age };
+  });
 }
 
 export function uncheckedSection(counts: Counts): Section {

@@ -43,9 +43,8 @@ export const UNCHECKED = {
 export type UncheckedReason = keyof typeof UNCHECKED;
 export const UNCHECKED_REASONS = Object.keys(UNCHECKED) as readonly UncheckedReason[];
 
-export type Judgement =
-  | { readonly kind: 'checked' | 'nothing' | 'disputed' }
-  | { readonly kind: 'unchecked'; readonly reason: UncheckedReason };
+/** `nothing`: there is nothing to compare. An order that was not checked has the reason. */
+export type Judgement = 'checked' | 'nothing' | 'disputed' | UncheckedReason;
 
 export type JudgedOrder = Readonly<ReturnType<typeof judgeOrder>>;
 type Amounts = readonly [ours: Decimal, theirs: Decimal] | undefined;
@@ -69,54 +68,47 @@ export function judgeOrder(row: ReconciledRow, asOf: Date, settings: Reconciliat
   const amounts: Amounts = isCompared && ours.ok && theirs.ok ? [ours, theirs] : undefined;
   const age = ageOf(row);
   const judgement = judge(row, amounts, age, asOf, settings);
-  const findings: readonly Finding[] =
-    judgement.kind === 'unchecked'
-      ? [uncheckedFinding(row, judgement.reason)]
-      : row.state === 'accepted'
-        ? overdueFindings(age, asOf, settings)
-        : differences(row, amounts, settings.tolerance, currency);
+  let findings: readonly Finding[];
+  if (isReason(judgement)) {
+    const last = row.last_lookup_at === null ? '' : `; last looked up ${row.last_lookup_at}`;
+    const name = CLASS_OF_REASON[judgement] ?? 'UNCHECKED';
+    findings = [{ class: name, expected: 'compared with the exchange', actual: UNCHECKED[judgement][0] + last }];
+  } else if (row.state === 'accepted') {
+    // A sweep may not have recorded them yet. Only a sweep knows the time for STUCK.
+    const overdue = findOverdue(age, asOf, { ...settings, stuckAfter: Number.POSITIVE_INFINITY });
+    findings = overdue.filter((finding) => finding.class !== 'UNCHECKED');
+  } else findings = differences(row, amounts, settings.tolerance, currency);
   return { row, ours, currency, amounts, isOfOtherPair: isOfOtherPair(row), judgement, findings };
 }
 
-function judge(
-  row: ReconciledRow,
-  amounts: Amounts,
-  age: OrderAge,
-  asOf: Date,
-  settings: ReconciliationSettings,
-): Judgement {
-  if (isChangedAfter(row, asOf.toISOString())) return unchecked('changedAfter');
-  if (findUnknownOutcome(age).length > 0) return unchecked(row.state === 'pending' ? 'sentAgain' : 'outcomeUnknown');
-  if (isGivenUpUnseen(row)) return unchecked('givenUp');
-  if (NOT_AT_EXCHANGE.includes(row.state)) return { kind: 'nothing' };
-  if (row.state === 'disputed') return { kind: 'disputed' };
-  if (row.state === 'sending') return unchecked('inFlight');
-  if (row.last_lookup_at === null) return unchecked('neverLookedUp');
-  if (row.stale_date !== null) return unchecked('olderRecord');
+export function isReason(judgement: Judgement): judgement is UncheckedReason {
+  return Object.hasOwn(UNCHECKED, judgement);
+}
+
+type Settings = ReconciliationSettings;
+
+function judge(row: ReconciledRow, amounts: Amounts, age: OrderAge, asOf: Date, settings: Settings): Judgement {
+  const moment = asOf.toISOString();
+  // A later record with the same content does not count.
+  const changes = [row.changed_at, row.sent_at, row.compared_at];
+  if (changes.some((at) => at !== null && at > moment)) return 'changedAfter';
+  if (findUnknownOutcome(age).length > 0) return row.state === 'pending' ? 'sentAgain' : 'outcomeUnknown';
+  // The exchange may have taken an abandoned order; only a look-up afterwards shows that there is none.
+  const { last_lookup_at: seen, changed_at: decided } = row;
+  if (row.state === 'abandoned' && (seen === null || decided === null || seen <= decided)) return 'givenUp';
+  if (NOT_AT_EXCHANGE.includes(row.state)) return 'nothing';
+  if (row.state === 'disputed') return 'disputed';
+  if (row.state === 'sending') return 'inFlight';
+  if (row.last_lookup_at === null) return 'neverLookedUp';
+  if (row.stale_date !== null) return 'olderRecord';
   if (row.received_at !== null) {
-    if (amountField(row.asset_position, settings) === undefined) return unchecked('otherPosition');
-    if (amounts === undefined) return unchecked('noAmount');
-    if (row.compared_at === null) return unchecked('notCompared');
+    if (amountField(row.asset_position, settings) === undefined) return 'otherPosition';
+    if (amounts === undefined) return 'noAmount';
+    if (row.compared_at === null) return 'notCompared';
   }
-  if (!isUnchecked(age, asOf, settings)) return { kind: 'checked' };
+  if (!isUnchecked(age, asOf, settings)) return 'checked';
   const hasPair = row.received_at === null || (row.record_from !== null && row.record_to !== null);
-  return unchecked(hasPair ? 'lookedUpLongAgo' : 'noPair');
-}
-
-function unchecked(reason: UncheckedReason): Judgement {
-  return { kind: 'unchecked', reason };
-}
-
-function uncheckedFinding(row: ReconciledRow, reason: UncheckedReason): Finding {
-  const last = row.last_lookup_at === null ? '' : `; last looked up ${row.last_lookup_at}`;
-  const actual = UNCHECKED[reason][0] + last;
-  return { class: CLASS_OF_REASON[reason] ?? 'UNCHECKED', expected: 'compared with the exchange', actual };
-}
-
-/** Finds overdue orders that a sweep may not have recorded yet. Only a sweep knows the time for STUCK. */
-function overdueFindings(age: OrderAge, asOf: Date, settings: ReconciliationSettings): readonly Finding[] {
-  const overdue = findOverdue(age, asOf, { ...settings, stuckAfter: Number.POSITIVE_INFINITY });
-  return overdue.filter((finding) => finding.class !== 'UNCHECKED');
+  return hasPair ? 'lookedUpLongAgo' : 'noPair';
 }
 
 /** Compares amount and pair once more: a report does not rely on the findings that were recorded. */
@@ -136,16 +128,6 @@ function isOfOtherPair(row: ReconciledRow): boolean {
 
 function pairOfRecord(row: ReconciledRow): string {
   return pairOf({ from_currency: row.record_from, to_currency: row.record_to });
-}
-
-/** The exchange may have taken an abandoned order; only a look-up afterwards shows that there is none. */
-function isGivenUpUnseen({ state, last_lookup_at: seen, changed_at: decided }: ReconciledRow): boolean {
-  return state === 'abandoned' && (seen === null || decided === null || seen <= decided);
-}
-
-/** True if the row changed after `moment`. A later record with the same content does not count. */
-function isChangedAfter(row: ReconciledRow, moment: string): boolean {
-  return [row.changed_at, row.sent_at, row.compared_at].some((at) => at !== null && at > moment);
 }
 
 function ageOf(row: ReconciledRow): OrderAge {

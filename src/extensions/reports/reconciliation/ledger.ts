@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { quote } from '../../../base/text.ts';
 import type { Tolerance } from '../../../base/decimal.ts';
-import type { Column, Row } from '../../documents/document.ts';
+import type { Column } from '../../documents/document.ts';
 import { LedgerTables, type LedgerOrder } from '../tables/ledger.ts';
 import type { JudgedOrder } from './judge.ts';
 import type { Supplement } from './verdict.ts';
@@ -30,7 +30,7 @@ export async function readLedger(ledger: Ledger, onProgress: (text: string) => P
   let lines = 0;
   for (const path of ledger.files) {
     const file = basename(path);
-    let columns: Columns | undefined;
+    let columns: ReturnType<typeof columnsOf> | undefined;
     await using handle = await open(path);
     if ((await handle.stat()).isDirectory()) throw new LedgerError(`${path} is a folder; name a CSV file`);
     for await (const read of csvRecords(handle.createReadStream())) {
@@ -54,8 +54,6 @@ export async function readLedger(ledger: Ledger, onProgress: (text: string) => P
   return tables;
 }
 
-type Columns = Readonly<Record<'count' | 'id' | 'amount', number>> & { readonly currency: number | undefined };
-
 function columnsOf(header: readonly string[], { id, amount, currency }: Ledger, refuse: (problem: string) => Error) {
   const placeOf = (column: string) => {
     const place = header.indexOf(column);
@@ -70,7 +68,7 @@ function columnsOf(header: readonly string[], { id, amount, currency }: Ledger, 
 export function ledgerOrder({ row, currency, judgement }: JudgedOrder): LedgerOrder {
   // The exchange may have taken an order that a person abandoned, and one whose id another order answers for.
   const isUncertain = row.state === 'abandoned' || row.state === 'disputed';
-  const isAtExchange = isUncertain ? null : judgement.kind === 'nothing' ? 0 : 1;
+  const isAtExchange = isUncertain ? null : judgement === 'nothing' ? 0 : 1;
   const amount = typeof row.asset === 'string' ? row.asset : null;
   return { id: row.external_order_id, amount, currency, isAtExchange };
 }
@@ -110,13 +108,11 @@ export function ledgerSupplement(tables: LedgerTables, files: readonly string[],
         part: 'attention',
         empty: 'The ledger has the same orders with the same amounts.',
         columns: COLUMNS,
-        rows: differenceRows(tables),
+        rows: Iterator.from(tables.differences()).map((row) => {
+          return { ...row, problem: PROBLEMS[row.problem] ?? row.problem };
+        }),
       },
     ],
     problems: count === 0 ? [] : [{ because: `differences from the ledger: ${count}`, reason, tone: 'error' }],
   };
-}
-
-function* differenceRows(tables: LedgerTables): Generator<Row> {
-  for (const row of tables.differences()) yield { ...row, problem: PROBLEMS[row.problem] ?? row.problem };
 }

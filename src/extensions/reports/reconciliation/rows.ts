@@ -1,10 +1,6 @@
 import { amountField, currencyOf, type AmountSettings } from '../../../base/decimal.ts';
 
-export interface AmountRow {
-  readonly asset_position: string | null;
-  readonly from_currency: string | null;
-  readonly to_currency: string | null;
-}
+export type AmountRow = Readonly<Record<'asset_position' | 'from_currency' | 'to_currency', string | null>>;
 
 /** Names the pair of a row as reports write it, `BTC/EUR`; `?` if a currency is missing. */
 export function pairOf({ from_currency: from, to_currency: to }: Omit<AmountRow, 'asset_position'>): string {

@@ -2,7 +2,7 @@ import { decimalDifference, DecimalSum, readDecimal, type AmountSettings } from 
 import { sumOf } from '../../../base/words.ts';
 import type { Column, Row } from '../../documents/document.ts';
 import type { ReportFinding } from './findings.ts';
-import type { JudgedOrder } from './judge.ts';
+import { isReason, type JudgedOrder } from './judge.ts';
 import { amountsText, OUTCOMES, outcomeOf, sumsByOutcome, currencyOfRow, dayOf, pairOf } from './rows.ts';
 import { cut, compareTexts } from '../../documents/words.ts';
 import type { Outcome, AmountRow } from './rows.ts';
@@ -121,19 +121,20 @@ export class ReconciliationTotals {
   addOrder({ row, ours, amounts, isOfOtherPair, judgement }: JudgedOrder): void {
     const { counts, sums } = this.#lineOf(row, dayOf(row.at), pairOf(row));
     counts.orders += 1;
-    counts[judgement.kind === 'nothing' ? 'nothing_to_compare' : judgement.kind] += 1;
+    const kind = isReason(judgement) ? 'unchecked' : judgement;
+    counts[kind === 'nothing' ? 'nothing_to_compare' : kind] += 1;
     // A look-up after the moment that found nothing new counts as a look-up at the moment.
     const lookup = (row.last_lookup_at ?? '') > this.#asOf ? this.#asOf : row.last_lookup_at;
-    if (judgement.kind !== 'nothing') this.#addLookup(row.state === 'final' ? 'final' : 'open', lookup);
+    if (kind !== 'nothing') this.#addLookup(row.state === 'final' ? 'final' : 'open', lookup);
     if (row.state === 'abandoned') counts.given_up += 1;
-    if (judgement.kind === 'nothing') addCount(this.nothing, row.state, 1);
+    if (kind === 'nothing') addCount(this.nothing, row.state, 1);
     // `resends` rises at a decision, before the order is sent, and at a fail-over even without a resend.
     if (row.resends > 0 && row.attempts > row.resends && row.state !== 'pending') counts.sent_again += 1;
     // Only a refused row has an amount below zero, which must not lessen the sum.
     if (ours.ok && !ours.text.startsWith('-')) sums.asset.add(ours.text);
     else counts.unreadable += 1;
     // The record of a disputed order, even of an abandoned one, may belong to another order.
-    if (row.received_at === null || judgement.kind === 'disputed' || row.state === 'abandoned') return;
+    if (row.received_at === null || kind === 'disputed' || row.state === 'abandoned') return;
     counts.at_exchange += 1;
     if (isOfOtherPair) {
       counts.other_pair += 1;
@@ -144,7 +145,7 @@ export class ReconciliationTotals {
     }
     if (amounts === undefined) return;
     counts.compared += 1;
-    if (judgement.kind !== 'checked') this.comparedUnchecked += 1;
+    if (kind !== 'checked') this.comparedUnchecked += 1;
     sums.ours.add(amounts[0].text);
     // An amount of another pair is not added, so the difference shows it.
     if (!isOfOtherPair) sums.theirs.add(amounts[1].text);

@@ -2,12 +2,12 @@ import type { AmountSettings } from '../../../base/decimal.ts';
 import { instantMs } from '../../../base/instant.ts';
 import { findingClass } from '../../operate/finding-classes.ts';
 import { toneOf } from '../../documents/document.ts';
-import type { Card, Column, ReportDocument, Row, Section, Verdict } from '../../documents/document.ts';
+import type { Card, Column, ReportDocument, Section, Verdict } from '../../documents/document.ts';
 import { type Tone } from '../../../cli/shared/terminal.ts';
 import { headlineTone, shownId, type HeadlineFacts } from '../../documents/headline.ts';
 import { capitalized } from '../../../base/words.ts';
 import { currencyOfRow, pairOf } from '../reconciliation/rows.ts';
-import { evidenceAt, type StoryEvidence, type StoryFinding } from '../tables/story.ts';
+import { evidenceAt, type StoryEvidence } from '../tables/story.ts';
 import { decided } from './sentences.ts';
 import { isCommand } from './next.ts';
 import { beginOf, isOpen, type Story } from './story.ts';
@@ -37,7 +37,11 @@ export function storyDocument(story: Story, all: StoryEvidence, settings: StoryS
   const { order, record } = evidence;
   const preOrderId = order.updated_at <= asOf ? order.pre_order_id : null;
   const orderId = record?.view?.orderId ?? null;
-  const findings = evidence.findings.map(findingRow);
+  const findings = evidence.findings.map((finding) => {
+    const { class: name, severity, expected, actual, first_seen_at, resolved_at } = finding;
+    const status = isOpen(finding) ? 'open' : resolved_at === null ? 'acknowledged' : 'resolved';
+    return { class: name, severity, status, expected, actual, first_seen_at };
+  });
   const steps = next.map((step) => (isCommand(step) ? step : withPageTimes(step)));
   const sections: readonly Section[] = [
     { name: 'next', title: 'What happens next', columns: NEXT, rows: steps.map((step) => ({ step })) },
@@ -101,10 +105,4 @@ function cardsOf(facts: Story & HeadlineFacts, { order, events }: StoryEvidence,
       note: currency === null ? `${pair}, position ${order.asset_position}: currency not shown` : pair,
     },
   ];
-}
-
-function findingRow(finding: StoryFinding): Row {
-  const { class: name, severity, expected, actual, first_seen_at, resolved_at } = finding;
-  const status = isOpen(finding) ? 'open' : resolved_at === null ? 'acknowledged' : 'resolved';
-  return { class: name, severity, status, expected, actual, first_seen_at };
 }

@@ -35,10 +35,13 @@ function fieldSentence(name: string, { old_value, new_value }: StoryEvent): stri
 
 function moved({ old_value, new_value, source, reason }: StoryEvent, { order, creates }: Context): string {
   const why = because(reason);
+  const { asset, asset_position: position, from_currency: from, to_currency: to } = order;
+  // The row cannot have changed since the exchange accepted it.
+  const content = position === 'INPUT' ? `${asset} ${from}` : `${asset} in position ${position}, ${from}`;
   const sentences: Readonly<Record<string, string>> = {
     // Only later events tell if the request was sent.
     sending: `order-sync began create request ${creates}.`,
-    accepted: `The exchange accepted the order as pre-order ${order.pre_order_id}: ${content(order)}.`,
+    accepted: `The exchange accepted the order as pre-order ${order.pre_order_id}: ${content} to ${to}.`,
     rejected: `The exchange refused the order${why}.`,
     invalid: `order-sync found the row invalid and sent nothing${why}.`,
     pending: source === 'import' ? 'The row was corrected and waits to be sent.' : waitsAgain(reason),
@@ -87,11 +90,6 @@ export function decided({ old_value, new_value, reason, actor }: StoryEvent, { o
   };
   const deed = deeds[new_value ?? ''] ?? `changed the state of the order from ${old_value} to ${new_value}`;
   return `${actor ?? 'A person'} ${deed}${because(reason)}.`;
-}
-
-/** The row cannot have changed since the exchange accepted it. */
-function content({ asset, asset_position: position, from_currency: from, to_currency: to }: StoryOrder): string {
-  return position === 'INPUT' ? `${asset} ${from} to ${to}` : `${asset} in position ${position}, ${from} to ${to}`;
 }
 
 function because(reason: string | null): string {

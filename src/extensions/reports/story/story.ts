@@ -15,19 +15,10 @@ import { compareTexts } from '../../documents/words.ts';
 
 type StoryEntry = { readonly at: string; readonly text: string };
 
-export interface Story {
-  readonly externalOrderId: string;
-  readonly asOf: string;
-  readonly state: OrderState | null;
-  readonly outcome: string | null;
-  readonly headline: string;
-  readonly told: readonly StoryEntry[];
-  readonly pace: object | null;
-  readonly next: readonly string[];
-}
+export type Story = ReturnType<typeof buildStory>;
 
 /** The same evidence makes the same story, and the story of a later moment begins with that of an earlier one. */
-export function buildStory(all: StoryEvidence, asOf: Date, settings: StorySettings): Story {
+export function buildStory(all: StoryEvidence, asOf: Date, settings: StorySettings) {
   const until = asOf.toISOString();
   const evidence = evidenceAt(all, until);
   const { order, events, findings } = evidence;

@@ -21,11 +21,8 @@ export interface ExportedRow extends OrderRow {
   readonly record_body: string | null;
 }
 
-interface Place {
-  readonly at: string;
-  /** Bytes: an id need not be text that can be read. */
-  readonly id: Uint8Array;
-}
+/** The id is bytes, because an id need not be text that can be read. */
+type Place = { readonly at: string; readonly id: Uint8Array };
 
 /** Yields the orders of the filter by time; by completion, only orders with a readable date. */
 export async function* exportedOrders(db: Database, filter: ExportFilter): AsyncGenerator<ExportedRow> {
@@ -33,8 +30,7 @@ export async function* exportedOrders(db: Database, filter: ExportFilter): Async
   const { at, table } = SOURCES[by];
   const id = sql.ref<string>(`${table}.external_order_id`);
   let range = sql<SqlBool>`${at} >= ${from}`;
-  let isOfOneTime = false;
-  let time = from;
+  let time: string | undefined;
   for (;;) {
     const page = await readPage(db, filter, range);
     for (const { at: _at, id: _id, ...row } of page) yield row;
@@ -42,10 +38,10 @@ export async function* exportedOrders(db: Database, filter: ExportFilter): Async
     if (page.length === PAGE && last !== undefined) {
       // Many orders may have one time, and a condition on time and id would use the index for the time only.
       range = sql`${at} = ${last.at} and ${id} > ${textOf(last.id)}`;
-      [isOfOneTime, time] = [true, last.at];
-    } else if (isOfOneTime) {
+      time = last.at;
+    } else if (time !== undefined) {
       range = sql`${at} > ${time}`;
-      isOfOneTime = false;
+      time = undefined;
     } else return;
   }
 }

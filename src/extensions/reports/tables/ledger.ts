@@ -1,18 +1,10 @@
 import { readDecimal, isWithin, type Tolerance } from '../../../base/decimal.ts';
 import { TemporaryTables } from '../../../store/temporary.ts';
 
-interface LedgerLine {
-  readonly id: string;
-  readonly amount: string | null;
-  readonly currency: string | null;
-  readonly file: string;
-  readonly line: number;
-}
+type Amount = { readonly id: string } & Readonly<Record<'amount' | 'currency', string | null>>;
+type LedgerLine = Amount & { readonly file: string; readonly line: number };
 
-export interface LedgerOrder {
-  readonly id: string;
-  readonly amount: string | null;
-  readonly currency: string | null;
+export interface LedgerOrder extends Amount {
   /** 1 if the exchange has, or may have, the order, 0 if not; null if the order is abandoned or disputed. */
   readonly isAtExchange: 0 | 1 | null;
 }

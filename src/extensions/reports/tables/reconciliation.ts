@@ -22,8 +22,6 @@ export interface ReportScope {
   readonly ignore?: readonly FindingClassName[] | undefined;
 }
 
-const TIMES = { insertion: 'o.created_at', completion: 'record.completed_at' } as const;
-
 export type ReconciledRow = Readonly<InferResult<ReturnType<typeof reconciledRows>>[number]>;
 
 export function reconciledRows(scope: ReportScope) {
@@ -72,14 +70,11 @@ export function rowsToDrive({ account, asOf }: Pick<ReportScope, 'account' | 'as
 
 /** Counts the rows, of one account or of all, whose `created_at` is no time or later than their sending. */
 export function rowsOfUnknownAge(account: string | undefined, asOf: string): Query<{ rows: number }> {
-  const ours = account === undefined ? countOfRows() : countOfRows().where('account', '=', account);
+  const all = queries.selectFrom('merchant_orders').select((one) => one.fn.countAll<number>().as('rows'));
+  const ours = account === undefined ? all : all.where('account', '=', account);
   return ours
     .where((where) => where.not(holdsTime('created_at')))
     .unionAll(ours.where(holdsTime('created_at')).where('created_at', '>', asOf).where('sent_at', '<=', asOf));
-}
-
-function countOfRows() {
-  return queries.selectFrom('merchant_orders').select((one) => one.fn.countAll<number>().as('rows'));
 }
 
 const PRE_ORDER_COLUMNS = (['pre_order_id', ...ORDER_COLUMNS] as const).map((name) => `o.${name}` as const);
@@ -130,6 +125,6 @@ function ordersOf(scope: ReportScope) {
   return by === 'completion' ? within.where(unindexed('o.created_at'), '<=', asOf) : within;
 }
 
-function timeOf({ by = 'insertion' }: ReportScope) {
-  return sql<string>`${sql.ref(TIMES[by])}`;
+function timeOf({ by }: ReportScope) {
+  return sql<string>`${sql.ref(by === 'completion' ? 'record.completed_at' : 'o.created_at')}`;
 }

@@ -56,9 +56,7 @@ export class ReportTables extends TemporaryTables {
   }
 
   decided(severity: string): number {
-    const query = `select count(*) as count from finding where status = 'decided' and severity = ?`;
-    const [row] = this.rows<{ count: number }>(query, severity);
-    return row?.count ?? 0;
+    return this.count(`finding where status = 'decided' and severity = ?`, severity);
   }
 
   classes(): Iterable<Row> {
@@ -69,13 +67,12 @@ export class ReportTables extends TemporaryTables {
 
   uncheckedCounts(): ReadonlyMap<UncheckedReason, number> {
     const query = `select reason, count(*) as orders from unchecked where reason <> 'disputed' group by reason`;
-    const rows = [...this.rows<{ reason: UncheckedReason; orders: number }>(query)];
-    return new Map(rows.map(({ reason, orders }) => [reason, orders]));
+    const rows = this.rows<{ reason: UncheckedReason; orders: number }>(query);
+    return new Map(Iterator.from(rows).map(({ reason, orders }) => [reason, orders]));
   }
 
   worst(): ReportFinding | undefined {
-    const [worst] = this.rows<ReportFinding>(`${findingsWhere(`status = 'open' and severity <> 'info'`)} limit 1`);
-    return worst;
+    return [...this.rows<ReportFinding>(`${findingsWhere(`status = 'open' and severity <> 'info'`)} limit 1`)][0];
   }
 
   unchecked(areDisputed: boolean): Iterable<UncheckedOrder> {

@@ -14,11 +14,7 @@ export type RowFilter = Omit<ReportScope, 'asOf' | 'ignore'>;
 
 type Part = Omit<SummaryPart, 'account'>;
 
-interface PagePart extends Omit<Part, 'asset' | 'unreadable'> {
-  /** As `exact_sum` returns it. */
-  readonly asset: string;
-  readonly last_id: Uint8Array;
-}
+type LinePart = Omit<Part, 'unreadable'>;
 
 export async function* summaryParts(store: Pick<Store, 'snapshot'>, filter: RowFilter): AsyncGenerator<SummaryPart> {
   const { account, by } = filter;
@@ -26,11 +22,23 @@ export async function* summaryParts(store: Pick<Store, 'snapshot'>, filter: RowF
   for await (const part of parts) yield { account, ...part };
 }
 
-async function* insertedParts(store: Pick<Store, 'snapshot'>, filter: RowFilter): AsyncGenerator<Part> {
+async function* insertedParts(store: Pick<Store, 'snapshot'>, { account, from, to }: RowFilter): AsyncGenerator<Part> {
+  const line = sql.join(LINE.map((column) => sql.ref(column)));
   let last: Buffer | undefined;
   for (let read = PAGE; read === PAGE;) {
     read = 0;
-    for (const { asset, last_id, ...part } of await readPage(store, filter, last)) {
+    const conditions = allOf(
+      sql`account = ${account}`,
+      last === undefined ? undefined : sql`external_order_id > ${textOf(last)}`,
+      // `unindexed` keeps the index of ages out of use: orders are read by id, and a page reads only its own rows.
+      isInPeriod(unindexed('created_at'), from, to),
+    );
+    const parts = sql<LinePart & { readonly last_id: Uint8Array }>`select ${line}, count(*) as orders,
+        ${exactSum('asset')} as asset, ${bytesOf(sql`max(external_order_id)`)} as last_id
+      from (select external_order_id, asset, ${line} from merchant_orders where ${conditions}
+        order by external_order_id limit ${PAGE}) as page
+      group by ${line}`;
+    for (const { asset, last_id, ...part } of await rowsAtOnce(store, parts)) {
       yield partOf(part, asset);
       read += part.orders;
       const id = Buffer.from(last_id);
@@ -39,33 +47,18 @@ async function* insertedParts(store: Pick<Store, 'snapshot'>, filter: RowFilter)
   }
 }
 
-async function readPage(store: Pick<Store, 'snapshot'>, { account, from, to }: RowFilter, last: Buffer | undefined) {
-  const line = sql.join(LINE.map((column) => sql.ref(column)));
-  const conditions = allOf(
-    sql`account = ${account}`,
-    last === undefined ? undefined : sql`external_order_id > ${textOf(last)}`,
-    // `unindexed` keeps the index of ages out of use: orders are read by id, and a page reads only its own rows.
-    isInPeriod(unindexed('created_at'), from, to),
-  );
-  const parts = sql<PagePart>`select ${line}, count(*) as orders, ${exactSum('asset')} as asset,
-      ${bytesOf(sql`max(external_order_id)`)} as last_id
-    from (select external_order_id, asset, ${line} from merchant_orders where ${conditions}
-      order by external_order_id limit ${PAGE}) as page
-    group by ${line}`;
-  return await rowsAtOnce(store, parts);
-}
-
 /** Reads the orders of a period at once, by the index of completions, which has no other orders. */
 async function* completedParts(store: Pick<Store, 'snapshot'>, { account, from, to }: RowFilter): AsyncGenerator<Part> {
   const line = sql.join(LINE.map((column) => sql.ref(`o.${column}`)));
   const at = sql.ref('record.completed_at');
-  const parts = sql<Omit<PagePart, 'last_id'>>`select ${line}, count(*) as orders, ${exactSum('o.asset')} as asset
+  const parts = sql<LinePart>`select ${line}, count(*) as orders, ${exactSum('o.asset')} as asset
     from order_records record
     join merchant_orders o on o.account = record.account and o.external_order_id = record.external_order_id
     where record.account = ${account} and ${allOf(isInPeriod(at, from ?? '', to))} group by ${line}`;
   for (const { asset, ...part } of await rowsAtOnce(store, parts)) yield partOf(part, asset);
 }
 
+/** The sum is as `exact_sum` returns it. */
 export function partOf<Line>(part: Line & { readonly state?: string | null; readonly orders?: number }, sum: string) {
   const [asset, unreadable] = JSON.parse(sum) as [string, number];
   // An invalid row alone may have an amount below zero, which must not lessen the amounts of others.

@@ -10,7 +10,7 @@ import { driversOf, extensionsOf, partsOf } from '../../../cli/shared/extensions
 import { CommandError, EXIT, stopSignal } from '../../../cli/shared/exit.ts';
 import { configOptions, wholeNumber } from '../../../cli/shared/options.ts';
 import { callOn } from '../../../cli/shared/invocation.ts';
-import { nextSteps } from '../../documents/commands/next-steps.ts';
+import { nextSteps } from '../../documents/commands/print.ts';
 import {
   DEMO_SCENARIOS,
   demoOrders,
