@@ -48,9 +48,8 @@ declare module '../../cli/extension.ts' {
   }
 }
 
-export function textParameter(description: string, example: string): z.ZodString {
-  return z.string().meta({ description, examples: [example] });
-}
+export const textParameter = (description: string, example: string) =>
+  z.string().meta({ description, examples: [example] });
 
 export function countParameter(description: string, most: number, usual: number) {
   return z.coerce
@@ -96,21 +95,19 @@ export interface ReadOperation<Params = unknown, Query = unknown> extends Omit<
   run(deps: ReadDeps, input: Params & Query & { readonly account: string }): Promise<Result>;
   /** Makes the streams that answer `accept: text/event-stream`. Each server calls it once. */
   streams?(deps: ReadDeps): {
-    /** Returns a function that begins the stream, or the refusal. */
-    open(
-      input: Params & Query & { readonly account: string },
-      lastId: string | undefined,
-    ): Promise<FailedResult | ((response: ServerResponse) => void)>;
+    open(input: Params & Query & { readonly account: string }, lastId: string | undefined): Promise<Begun>;
   };
 }
+
+/** A function that begins the stream, or the refusal. */
+type Begun = FailedResult | ((response: ServerResponse) => void);
 
 export const reading = <Params, Query>(described: ReadOperation<Params, Query>) => described;
 export const operation = <Params, Query, Body>(described: Operation<Params, Query, Body>) => described;
 
 /** Names the schema of a value for the OpenAPI document. Only the example is checked against the schema. */
-export function named(id: string, description: string, schema: z.ZodType, example: unknown): z.ZodType {
-  return schema.meta({ id, description, examples: [example] });
-}
+export const named = (id: string, description: string, schema: z.ZodType, example: unknown) =>
+  schema.meta({ id, description, examples: [example] });
 
 const RETRY_AFTER = { 'retry-after': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 0 } } };
 const HEADERS: Readonly<Record<string, object>> = {
@@ -139,6 +136,9 @@ export const NOT_OWNER_RESULT = {
   message: 'this process does not drive the account; ask the one that does',
   httpStatus: 421,
 } as const satisfies FailedResult;
+
+const NOT_OWNER = 'This process does not drive the account. Nothing was done; another process may drive it.';
+const NO_ANSWER_YET = 'a request with this Idempotency-Key began at 2026-01-05T12:00:00.000Z and has no answer yet';
 
 export const ERRORS = {
   '400': documented('BadRequest', 'The request is wrong, an id cannot be sent, or the exchange refused the request.', {
@@ -177,11 +177,7 @@ export const ERRORS = {
       'was made before, a request of this Idempotency-Key has no answer yet, or the cursor is not of this feed. Nothing was changed.',
     {
       conflict: conflict('it is final; a person has nothing to decide'),
-      noAnswerYet: {
-        kind: 'unknown',
-        why: 'a request with this Idempotency-Key began at 2026-01-05T12:00:00.000Z and has no answer yet',
-        httpStatus: 409,
-      },
+      noAnswerYet: { kind: 'unknown', why: NO_ANSWER_YET, httpStatus: 409 },
       differs: conflict('"shop-1001" is in the table with another asset'),
       cursorAhead: invalid('the cursor 1042 is ahead of the feed, which ends at 7', 409, 'cursor-ahead'),
     },
@@ -189,11 +185,7 @@ export const ERRORS = {
   '413': documented('TooLarge', 'The body of the request is too large.', {
     tooLarge: invalid('Request body is too large', 413),
   }),
-  '421': documented(
-    'NotOwner',
-    'This process does not drive the account. Nothing was done; another process may drive it.',
-    { notOwner: NOT_OWNER_RESULT },
-  ),
+  '421': documented('NotOwner', NOT_OWNER, { notOwner: NOT_OWNER_RESULT }),
   '422': documented('KeyReused', 'The Idempotency-Key is that of another request of the last day. Nothing was done.', {
     keyReused: invalid('this Idempotency-Key is that of another request', 422, 'key-reused'),
   }),
