@@ -70,8 +70,8 @@ export type AccountSettings = Config & { readonly account: string };
 export function configOf(config: Config, name: string): AccountSettings {
   const account = config.accounts.find((one) => one.name === name);
   if (account === undefined) throw new ConfigError(unknownAccount(name, config.accounts));
-  const { exchange, create, guard, follow } = account;
-  return { ...config, exchange, create, guard, follow, account: name };
+  const { rateGroup: _group, name: _name, ...own } = account;
+  return { ...config, ...own, account: name };
 }
 
 type Exchanges = Pick<Config, 'accounts' | 'exchange'>;
@@ -158,8 +158,7 @@ function freeze<T extends object>(value: T): T {
 }
 
 const MOST_NAMES = 5;
-const PARTS = ['rateGroup', 'exchange', 'create', 'guard', 'follow'] as const;
-type Part = (typeof PARTS)[number];
+type Part = Exclude<keyof AccountConfig, 'name'>;
 
 /** Lays the settings of accounts over the general ones. Accounts with equal settings share them. */
 function accountsOf(
@@ -170,7 +169,8 @@ function accountsOf(
   const general = { rateGroup: undefined, ...settings };
   const problems: ConfigProblem[] = [];
   const shared = new Map<string, ReturnType<typeof readPart>>();
-  const byPart = new Map(PARTS.map((part) => [part, partOf(entries, part)]));
+  const names = Object.keys(schema.account.type.shape) as Part[];
+  const byPart = new Map(names.map((part) => [part, partOf(entries, part)]));
   const valueOf = (name: string, own: Entries, part: Part) => {
     const written = partOf(own, part);
     if (written.size === 0) return general[part];
@@ -183,7 +183,7 @@ function accountsOf(
     return result.data;
   };
   const configs = [...accountsIn(layers)].map(([name, own]) => {
-    const parts = Object.fromEntries(PARTS.map((part) => [part, valueOf(name, own, part)]));
+    const parts = Object.fromEntries(names.map((part) => [part, valueOf(name, own, part)]));
     return { ...(parts as AccountConfig), name };
   });
   return { accounts: configs, problems };

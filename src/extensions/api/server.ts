@@ -7,22 +7,13 @@ import type { Extension } from '../../cli/extension.ts';
 import { UnusableIdError } from '../../exchange/ids.ts';
 import type { FlowDeps } from '../../orders/pass/deps.ts';
 import { StoreError } from '../../store/errors.ts';
-import { closeServer, createServer, type ServerOptions } from '../http/server.ts';
+import { closeServer, createServer, LIMITS, type ServerOptions } from '../http/server.ts';
 import { SOCKET_CALLER } from './caller.ts';
 import { invalid, PROBLEM_TYPE, writeEnvelope, type OwnRefusal } from './envelope.ts';
 import type { Accounts, ReadDeps } from './operation.ts';
 import { addRoutes, answer } from './routes.ts';
 import { unusableSocket } from './asking/transport.ts';
 
-const LIMITS = {
-  /** Bytes. Real requests are far smaller. */
-  bodyLimit: 64 * 1_024,
-  /** ms in which a request has to arrive. */
-  requestTimeout: 10_000,
-  http: { headersTimeout: 5_000, connectionsCheckingInterval: 2_500 },
-  /** Longer than any encoded id. The exchange client checks the id. */
-  routerOptions: { maxParamLength: 8_000 },
-};
 /** A client that reads nothing of its answer for this time is disconnected. */
 const UNREAD_MS = 30_000;
 /** Twice the greatest number of event streams. */

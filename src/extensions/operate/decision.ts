@@ -1,10 +1,10 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { systemClock } from '../../base/clock.ts';
-import { statesFor, type Judgement } from '../../orders/rules/operator-decisions.ts';
+import { statesFor, type Judgement } from './rules/judgement.ts';
 import type { OrderState } from '../../orders/rules/states.ts';
 import { pathId } from '../../exchange/ids.ts';
-import { decideOrders, listTargets } from '../../orders/operator-decisions.ts';
-import type { OperatorDeps, OperatorResult } from '../../orders/operator-decisions.ts';
+import { decideOrders, listTargets } from './decide-orders.ts';
+import type { OperatorDeps, OperatorResult } from './decide-orders.ts';
 import type { AccountSettings } from '../../settings/config.ts';
 import type { Store } from '../../store/port.ts';
 import { flowSettings } from '../../orders/pass/deps.ts';

@@ -13,6 +13,7 @@ import { partsOf } from '../../store/pages.ts';
 import type { Store } from '../../store/port.ts';
 import { actorOf, addReasonOptions, confirmShown, type DecisionOptions } from './decision-options.ts';
 import { CommandError, EXIT } from '../../cli/shared/exit.ts';
+import { classTexts } from './finding-classes.ts';
 import { FINDING_CLASSES, GUESSED_CLASSES, SEVERITIES } from '../../findings/rules/classes.ts';
 import type { FindingClassName, Severity } from '../../findings/rules/classes.ts';
 import { fieldsText, toned, wrapped, type Screen } from '../../cli/shared/terminal.ts';
@@ -161,13 +162,13 @@ function defineExplain(command: Command): void {
     .option('--json', 'print JSON')
     .addHelpText(...examples('report explain AMOUNT_MISMATCH'))
     .action(async (name: FindingClassName | undefined, { json }: { json?: boolean }) => {
-      const asked = (name === undefined ? CLASSES : [name]).map((one) => ({ class: one, ...FINDING_CLASSES[one] }));
+      const asked = (name === undefined ? CLASSES : [name]).map((one) => ({ class: one, ...classTexts(one) }));
       await printLong(json, asked, () => (name === undefined ? everyClass(screenOf()) : explained(name, screenOf())));
     });
 }
 
 function explained(name: FindingClassName, screen: Screen): string {
-  const { severity, kind, meaning, advice } = FINDING_CLASSES[name];
+  const { severity, kind, meaning, advice } = classTexts(name);
   const ends =
     kind === 'state'
       ? 'It resolves itself when it is no longer true, and opens again when it comes back.'
@@ -185,7 +186,7 @@ function everyClass(screen: Screen): string {
   const widest = Math.max(...CLASSES.map(({ length }) => length));
   const parts = SEVERITIES.map((severity) => {
     const classes = CLASSES.filter((name) => FINDING_CLASSES[name].severity === severity);
-    const fields = classes.map((name) => ({ label: name, value: FINDING_CLASSES[name].meaning }));
+    const fields = classes.map((name) => ({ label: name, value: classTexts(name).meaning }));
     return `${toned(severity, severity, screen)}\n${fieldsText(fields, screen, widest)}\n`;
   });
   return `${parts.join('')}${pasteable('What to do about one: order-sync report explain CLASS')}\n`;

@@ -1,5 +1,5 @@
 import type { Restraint, RestraintKind } from '../../accounts/rules/restraints.ts';
-import { readAccountFact, setAccountFact } from './accounts.ts';
+import { setAccountFact } from './accounts.ts';
 import { insertHappenings } from './events.ts';
 import type { Database, Transaction } from '../port.ts';
 import { queries, statement, textToFind } from '../statement.ts';
@@ -42,11 +42,7 @@ export async function pause(
 }
 
 /** The fact that holds the time from which creates count for `guard.*`: a person allowed creates then. */
-const GUARD_COUNTS_FROM = 'guard.countsFrom';
-
-export async function guardCountsFrom(db: Database, account: string): Promise<string | undefined> {
-  return await readAccountFact(db, { account, name: GUARD_COUNTS_FROM });
-}
+export const GUARD_COUNTS_FROM = 'guard.countsFrom';
 
 export async function endHolds(
   tx: Transaction,

@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 import { ATTENTION_STATES } from '../../orders/rules/states.ts';
 import { appendToChain, type Uncounted } from './chain.ts';
-import { indexedBy } from '../dialect.ts';
-import type { OrderKey, OrderRow } from '../orders/order-columns.ts';
+import type { OrderKey } from '../orders/order-columns.ts';
 import type { Database, NewEvent, Transaction } from '../port.ts';
 import { statement } from '../statement.ts';
 
@@ -111,25 +110,4 @@ const decidedStatement = statement(
 
 export async function decidedAccounts(db: Database, afterId: number, toId: number): Promise<readonly string[]> {
   return (await decidedStatement(db, { afterId, toId })).rows.map(({ account }) => account);
-}
-
-type SentCreate = Pick<
-  OrderRow,
-  'external_order_id' | 'asset' | 'asset_position' | 'from_currency' | 'to_currency' | 'state' | 'sent_at'
-> & { readonly id: number; readonly observed_at: string };
-
-export async function sentCreates(
-  db: Database,
-  query: { account: string; after: { readonly observed_at: string; readonly id: number }; limit: number },
-): Promise<readonly SentCreate[]> {
-  const { account, after, limit } = query;
-  const { rows } = await sql<SentCreate>`
-    select e.id, e.observed_at, o.external_order_id, o.asset, o.asset_position, o.from_currency, o.to_currency, o.state,
-      o.sent_at
-    from events as e ${indexedBy('events_of_creates')}
-    join merchant_orders as o on o.account = e.account and o.external_order_id = e.subject
-    where e.account = ${account} and e.type = 'order' and e.field = 'state' and e.new_value = 'sending'
-      and (e.observed_at, e.id) > (${after.observed_at}, ${after.id})
-    order by e.observed_at, e.id limit ${limit}`.execute(db);
-  return rows;
 }

@@ -3,7 +3,7 @@ import { FINDING_CLASSES, SEVERITIES, severityOf, type Severity } from '../../..
 import type { FindingStatus } from '../../../findings/rules/finding.ts';
 import type { FindingRow } from '../../../store/tables/findings.ts';
 import { accountsIn } from '../../../store/tables/accounts.ts';
-import { hasDecision } from '../../../store/tables/decided-findings.ts';
+import { hasDecision } from './decided-findings.ts';
 import { listAccounts, type Listed, type OfAccount, type RowFilter } from './listed.ts';
 import { isLike, type IdFilter } from '../../../store/find-orders.ts';
 import { allOf, isInPeriod, unindexed } from '../../../store/dialect.ts';
