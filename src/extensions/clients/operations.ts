@@ -3,7 +3,7 @@ import { z } from 'zod';
 import * as schemas from './endpoints/schemas.ts';
 import { adoptLink, makeLink, whenUnknown } from './links.ts';
 import { requestPhotos } from './photos.ts';
-import { rememberedLink } from './tables/links.ts';
+import { rememberedLink } from './link.ts';
 import { listLinks } from './tables/links.ts';
 import { done } from '../api/envelope.ts';
 import { sendOnce } from '../api/keyed/keyed-requests.ts';
