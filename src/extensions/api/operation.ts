@@ -6,7 +6,8 @@ import type { Store } from '../../store/port.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Caller, Scope } from './caller.ts';
 import { conflict, forbidden, invalid, limited, notFound, UNAUTHORIZED_RESULT } from './envelope.ts';
-import { PROBLEM_TYPE, problemOf, writeEnvelope, type FailedResult, type Result } from './envelope.ts';
+import { failureSchema, PROBLEM_TYPE, problemOf, writeEnvelope } from './envelope.ts';
+import type { FailedResult, Result } from './envelope.ts';
 
 export interface Accounts {
   use(account: string): Promise<AccountInUse | undefined>;
@@ -62,7 +63,7 @@ export function countParameter(description: string, most: number, usual: number)
 }
 
 const account = textParameter('Name of the account, as the settings have it.', 'default').min(1).max(200);
-export const accountQuery = z.object({ account: account.default('default') });
+const accountQuery = z.object({ account: account.default('default') });
 
 export interface Operation<Params = unknown, Query = unknown, Body = unknown> {
   readonly tag: string;
@@ -224,3 +225,40 @@ export const EXCHANGE_ERRORS: readonly ErrorStatus[] = [...OWN_ERRORS, '502', '5
 export const DECISION_ERRORS: readonly ErrorStatus[] = [...OWN_ERRORS, '404', '409', '413', '422'];
 export const READ_ERRORS: readonly ErrorStatus[] = ['400', '4xx', '500', '503'];
 export const LOOKUP_ERRORS: readonly ErrorStatus[] = [...EXCHANGE_ERRORS, '404'];
+
+/** The error statuses of every operation. */
+const EVERYWHERE: readonly ErrorStatus[] = ['401', '403', '405', '429'];
+
+export function schemaOf(operationId: string, { scopes }: OperationAddress, described: Omit<Operation, 'run'>) {
+  const { tag, summary, description, params, query, body, value, statuses = [200], errors } = described;
+  const needed = `Scope of a token: ${scopes.map((scope) => `\`${scope}\``).join(' or ')}.`;
+  const failures = [...errors, ...EVERYWHERE]
+    .toSorted()
+    .map((status) => [status, failureSchema.describe(ERRORS[status].response.description)]);
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    description: [description, needed].filter(Boolean).join(' '),
+    'x-scopes': scopes,
+    ...(errors.includes('422') && { headers: keyHeader }),
+    ...(params !== undefined && { params }),
+    querystring: z.strictObject({ ...query?.shape, ...accountQuery.shape }),
+    ...(body !== undefined && { body }),
+    response: Object.fromEntries([...statuses.map((status) => [status, success(value)]), ...failures]) as object,
+  };
+}
+
+/** Other headers are allowed. */
+const keyHeader = z.looseObject({
+  'idempotency-key': textParameter('A request with the key of an earlier one is not done again.', '3f9ac0d1-e2b4')
+    .regex(/^[\x21-\x7e]{1,200}$/)
+    .optional(),
+});
+
+function success(value: z.ZodType): z.ZodType {
+  const { description = '', examples = [] } = value.meta() ?? {};
+  return z
+    .object({ ok: z.literal(true), value })
+    .meta({ description, examples: (examples as unknown[]).map((example) => ({ ok: true, value: example })) });
+}

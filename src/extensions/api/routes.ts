@@ -8,8 +8,14 @@ import { SYNC } from './addresses.ts';
 import type { Caller, Scope } from './caller.ts';
 import { LONGEST_WAIT_MS } from './asking/client.ts';
 import { PROBLEM_TYPE, writeEnvelope, type Result } from './envelope.ts';
-import { NOT_OWNER_RESULT, type Accounts, type Operation, type ReadDeps, type ReadOperation } from './operation.ts';
-import { schemaOf } from './openapi/schema.ts';
+import {
+  NOT_OWNER_RESULT,
+  schemaOf,
+  type Accounts,
+  type Operation,
+  type ReadDeps,
+  type ReadOperation,
+} from './operation.ts';
 import { LINES, SYNC_SCHEMA, syncLines, type SyncInput } from './sync.ts';
 
 declare module 'fastify' {

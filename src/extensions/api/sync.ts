@@ -6,8 +6,7 @@ import { syncOnce, type SyncResult } from '../../orders/sync.ts';
 import type { Counters } from '../../orders/pass/outcomes.ts';
 import { STORE_PROBLEMS, StoreError, type StoreProblem } from '../../store/errors.ts';
 import { SYNC } from './addresses.ts';
-import { schemaOf } from './openapi/schema.ts';
-import { countParameter, OWN_ERRORS } from './operation.ts';
+import { countParameter, OWN_ERRORS, schemaOf } from './operation.ts';
 
 export type SyncLine =
   | { readonly type: 'progress'; readonly counts: Counters; readonly requests: number }

@@ -2,8 +2,7 @@ import { isLosslessNumber, type LosslessNumber } from 'lossless-json';
 import { z } from 'zod';
 import { addOrder, adoptOrder } from './add.ts';
 import { probe } from './probe/probe.ts';
-import { evidence } from './probe/evidence.ts';
-import { PROBE_STEPS, probeRow } from './probe/questions.ts';
+import { evidenceSchema, PROBE_STEPS, probeRow } from './probe/questions.ts';
 import { conflict, done, invalid } from '../api/envelope.ts';
 import { EXCHANGE_ERRORS, named, operation, OWN_ERRORS } from '../api/operation.ts';
 
@@ -50,7 +49,7 @@ const evidenceExample = {
 const probedValue = named(
   'Probed',
   'The observations, the settings that follow from them, and the answers without key and tokens.',
-  z.object({ rows: z.array(probeRow), evidence: z.array(evidence) }),
+  z.object({ rows: z.array(probeRow), evidence: z.array(evidenceSchema) }),
   { rows: [rowExample], evidence: [evidenceExample] },
 );
 

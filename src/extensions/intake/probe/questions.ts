@@ -1,13 +1,18 @@
 import type { OperationDeps } from '../../../accounts/account.ts';
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { readLookup } from '../../../exchange/orders.ts';
+import { createRequest, readLookup } from '../../../exchange/orders.ts';
 import { commonAbsenceShape, type AbsentReply } from './absence-shape.ts';
-import type { Answer } from '../../../orders/rules/record.ts';
-import { evidenceOf, PROBE_REQUESTS, type Evidence } from './evidence.ts';
-import { answerOf, type FailedReply, type UnreadReply } from '../../../exchange/reply.ts';
+import { answerOf, hide, type FailedReply, type UnreadReply } from '../../../exchange/reply.ts';
 import type { HttpRequest } from '../../../exchange/transport/http.ts';
 import type { FailedResult } from '../../api/envelope.ts';
+import type { Answer, MerchantOrder } from '../../../orders/rules/record.ts';
+import { withoutAddresses } from '../../../base/text.ts';
+import { CLIENTS, ORDERS } from '../../../exchange/addresses.ts';
+import type { Examined } from '../../../exchange/client.ts';
+import { pathId, queryId } from '../../../exchange/ids.ts';
+import { readJson } from '../../../exchange/json.ts';
+import { withoutTokens } from '../../documents/hidden-tokens.ts';
 
 /** The steps of a probe. Only `order` and `repeat` make anything. */
 export const PROBE_STEPS = ['absence', 'ids', 'key', 'order', 'repeat', 'rate'] as const;
@@ -31,19 +36,64 @@ export function row(question: string, seen: string, follows: string, more: Parti
   return { question, seen, follows, isOdd: false, ...more };
 }
 
-export type Asking = ReturnType<typeof askingOf>;
-export type Examined = Awaited<ReturnType<Asking['ask']>>;
+/** An answer for people, without key and tokens. If no answer came, `status` is null and `why` is set. */
+export const evidenceSchema = z.object({
+  request: z.string(),
+  askedAt: z.string(),
+  tookMs: z.number(),
+  status: z.number().nullable(),
+  headers: z.record(z.string(), z.string()),
+  body: z.string(),
+  why: z.string().nullable(),
+});
+export type Evidence = Readonly<z.output<typeof evidenceSchema>>;
 
-export function askingOf({ exchange }: Pick<OperationDeps, 'exchange'>, signal: AbortSignal | undefined) {
+const LONGEST_BODY = 20_000;
+/** The headers that say something of time, of limits and of the kind of answer; others may hold secrets. */
+const HEADERS = /^(date|content-type|retry-after|(x-)?rate-?limit.*)$/;
+
+/** The requests of a probe. Only `create` makes something. */
+export const PROBE_REQUESTS = {
+  order: (externalOrderId: string) => examined(`${ORDERS}?externalOrderId=${queryId(externalOrderId)}`),
+  preOrder: (preOrderId: string) => examined(`${ORDERS}/request/${pathId(preOrderId)}`),
+  link: (linkId: string) => examined(`${CLIENTS}/${pathId(linkId)}`),
+  /** An address that the document does not have. */
+  nothing: (name: string) => examined(`${ORDERS}/${pathId(name)}/${pathId(name)}`),
+  create: (order: MerchantOrder): HttpRequest => ({ ...createRequest(order), isExamined: true }),
+};
+
+const examined = (path: string): HttpRequest => ({ method: 'GET', path, isExamined: true });
+
+function evidenceOf({ method, path, secrets = [] }: HttpRequest, examination: Examined): Evidence {
+  const { reply, askedAt, tookMs, response } = examination;
+  const headers = Object.entries(response?.headers ?? {}).filter(([name]) => HEADERS.test(name));
+  const body = response?.body ?? '';
+  // A body that is no JSON is evidence too; it has no fields to hide.
+  const text = readJson(body) === undefined ? body : withoutTokens(body);
+  return {
+    request: `${method} ${path}`,
+    askedAt: askedAt.toISOString(),
+    tookMs,
+    status: response?.status ?? null,
+    headers: Object.fromEntries(headers.map(([name, value]) => [name, String(value)])),
+    body: withoutAddresses(hide(secrets, text)).slice(0, LONGEST_BODY),
+    why: response === undefined && 'why' in reply ? reply.why : null,
+  };
+}
+
+export type Asking = ReturnType<typeof askingOf>;
+export type Asked = Awaited<ReturnType<Asking['ask']>>;
+
+export function askingOf({ exchange }: Pick<OperationDeps, 'exchange'>, signal = new AbortController().signal) {
   const evidence: Evidence[] = [];
   return {
     evidence,
+    signal,
     async ask(request: HttpRequest, enough?: AbortSignal) {
-      const signals = [signal, enough].filter((one) => one !== undefined);
-      const examined = await exchange.examine(request, AbortSignal.any(signals));
-      const seen = evidenceOf(request, examined);
+      const answered = await exchange.examine(request, AbortSignal.any(enough ? [signal, enough] : [signal]));
+      const seen = evidenceOf(request, answered);
       evidence.push(seen);
-      return { reply: examined.reply, evidence: seen };
+      return { reply: answered.reply, evidence: seen };
     },
   };
 }
