@@ -37,15 +37,9 @@ const rowExample = {
   setting: { path: 'exchange.absence', value: [{ status: 404 }] },
   isOdd: false,
 };
-const evidenceExample = {
-  request: 'GET /api/v1/merchant/orders?externalOrderId=order-sync-probe-1',
-  askedAt: '2026-01-05T12:00:00.000Z',
-  tookMs: 41,
-  status: 404,
-  headers: { date: 'Mon, 05 Jan 2026 12:00:00 GMT' },
-  body: '',
-  why: null,
-};
+const request = 'GET /api/v1/merchant/orders?externalOrderId=order-sync-probe-1';
+const answer = { status: 404, headers: { date: 'Mon, 05 Jan 2026 12:00:00 GMT' }, body: '', why: null };
+const evidenceExample = { request, askedAt: '2026-01-05T12:00:00.000Z', tookMs: 41, ...answer };
 const probedValue = named(
   'Probed',
   'The observations, the settings that follow from them, and the answers without key and tokens.',
