@@ -16,7 +16,7 @@ import {
   type ReadDeps,
   type ReadOperation,
 } from './operation.ts';
-import { LINES, SYNC_SCHEMA, syncLines, type SyncInput } from './sync.ts';
+import { LINES, SYNC_SCHEMA, syncLines, type OnRun, type SyncInput } from './sync.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -29,8 +29,7 @@ declare module 'fastify' {
 }
 
 export interface Serving extends ReadDeps, Accounts {
-  /** Called when an operation begins. `running` settles when the operation ends. */
-  readonly onRun: (running: Promise<unknown>) => void;
+  readonly onRun: OnRun;
 }
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;

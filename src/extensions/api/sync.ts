@@ -54,6 +54,8 @@ const lineSchema = z
     ],
   });
 
+/** Called when work begins. `running` settles when it ends. */
+export type OnRun = (running: Promise<unknown>) => void;
 export type SyncInput = z.output<typeof querySchema>;
 
 const described = schemaOf('sync', SYNC, {
@@ -71,12 +73,7 @@ export const SYNC_SCHEMA: FastifySchema = {
 };
 
 /** Begins one pass, and yields its progress and its end in lines of JSON. The pass ends early if `signal` aborts. */
-export function syncLines(
-  used: AccountInUse,
-  scope: SyncInput['scope'],
-  signal: AbortSignal,
-  onRun: (running: Promise<unknown>) => void,
-): AsyncGenerator<string> {
+export function syncLines(used: AccountInUse, scope: SyncInput['scope'], signal: AbortSignal, onRun: OnRun) {
   const { app } = used;
   let progress: { readonly counts: Readonly<Counters>; readonly requests: number } | undefined;
   let last: SyncLine | undefined;

@@ -31,9 +31,9 @@ const rememberedLinksValue = named('RememberedLinks', 'Remembered links, the new
 const token = { linkId: 'link-1', token: '<ACCESS_TOKEN>', tokenValidTill: '2026-01-05T12:00:00Z' };
 const customer = { customerNumber: 'c-1', firstName: 'Ada', lastName: 'Example', linkId: 'link-1' };
 const sdkToken = { token: '<SDK_TOKEN>', expiresAt: '2026-01-05T12:00:00Z' };
-const withRequest = schemas.validation.extend({
-  requestId: z.string().describe('The id of the request, which its photos bear.'),
-});
+const requestId = z.string().describe('The id of the request, which its photos bear.');
+const withRequest = schemas.validation.extend({ requestId });
+const photosAsked = { status: 'ok', requestId: '0f8e2c5a7b1d4e6f9a3c5b7d9e1f2a4c' };
 
 export const OPERATIONS = {
   createLink: operation({
@@ -104,10 +104,7 @@ export const OPERATIONS = {
         error: 'needs the level LIVENESS',
       })
       .meta({ examples: [{ level: 'LIVENESS', actionId: 'action-1' }] }),
-    value: named('PhotoRequest', 'The delivery is asked for (§4.5).', withRequest, {
-      status: 'ok',
-      requestId: '0f8e2c5a7b1d4e6f9a3c5b7d9e1f2a4c',
-    }),
+    value: named('PhotoRequest', 'The delivery is asked for (§4.5).', withRequest, photosAsked),
     errors: [...LOOKUP_ERRORS, '413'],
     run: requestPhotos,
   }),

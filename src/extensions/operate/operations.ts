@@ -20,15 +20,15 @@ const MOST_LOOKED_AT = 5_000;
 
 const AT = '2026-01-05T12:00:00.000Z';
 const text = z.string().nullable();
-const OF_EXCHANGE = ['exchange_type', 'order_id', 'order_status', 'crypto_status', 'fiat_status'] as const;
-const TRACKED = [
-  'state_reason',
-  'outcome',
+const OF_EXCHANGE = [
   'pre_order_id',
-  ...OF_EXCHANGE,
-  'next_action_at',
-  'last_lookup_at',
+  'exchange_type',
+  'order_id',
+  'order_status',
+  'crypto_status',
+  'fiat_status',
 ] as const;
+const TRACKED = ['state_reason', 'outcome', ...OF_EXCHANGE, 'next_action_at', 'last_lookup_at'] as const;
 const nullable = (columns: readonly string[]) => Object.fromEntries(columns.map((column) => [column, text]));
 const orderColumns = z.object({
   account: z.string(),
@@ -75,13 +75,9 @@ const SHOWN_OF_FINDING = Object.keys(finding.shape) as (keyof typeof finding.sha
 const found = { class: 'AMOUNT_MISMATCH', severity: 'error', status: 'open', expected: '0.25', actual: '0.26' };
 const seen = { first_seen_at: AT, last_seen_at: AT, resolved_at: null, changed_by: null, reason: null };
 const findingExample = { id: 12, external_order_id: 'shop-1001', ...found, ...seen };
-const findingsExample = { findings: [findingExample], next: null };
-const findingsValue = named(
-  'Findings',
-  'Findings, the worst first, then the newest.',
-  z.object({ findings: z.array(finding), next }),
-  findingsExample,
-);
+const findingsPage = z.object({ findings: z.array(finding), next });
+const WORST_FIRST = 'Findings, the worst first, then the newest.';
+const findingsValue = named('Findings', WORST_FIRST, findingsPage, { findings: [findingExample], next: null });
 
 const orderValue = named(
   'StoredOrder',
@@ -152,10 +148,8 @@ export const OPERATIONS = {
       const { rows, isCut, lookedUntil } = await listOrders(db, query);
       const shown = rows.slice(0, most);
       const last = rows.length > most ? shown.at(-1) : isCut ? lookedUntil : undefined;
-      return done({
-        orders: shown.map(shownColumns),
-        next: last === undefined ? null : cursorOf([last.created_at, last.external_order_id]),
-      });
+      const following = last === undefined ? null : cursorOf([last.created_at, last.external_order_id]);
+      return done({ orders: shown.map(shownColumns), next: following });
     },
   }),
   listFindings: reading({

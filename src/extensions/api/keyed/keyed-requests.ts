@@ -82,11 +82,7 @@ function requestOf({ account, caller, clock, idempotencyKey: key }: KeyedDeps, a
   };
 }
 
-const answered = (request: IdempotentRequest, answer: string, http_status = 200) => ({
-  ...request,
-  http_status,
-  answer,
-});
+const answered = (asked: IdempotentRequest, answer: string, http_status = 200) => ({ ...asked, http_status, answer });
 
 async function knownAnswer(tx: Transaction, request: IdempotentRequest, whyUnknown = 'the answer was not kept') {
   const since = after(new Date(request.made_at), -KEPT_FOR_MS).toISOString();

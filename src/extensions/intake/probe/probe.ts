@@ -47,12 +47,7 @@ async function takeStep(deps: OperationDeps, asking: Asking, { step, order, requ
 }
 
 /** Creates one order like any other, and asks about it before and after. An order in the table is not sent again. */
-async function probeOrder(
-  deps: OperationDeps,
-  asking: Asking,
-  fields: Fields,
-  externalOrderId: string,
-): Promise<Probed> {
+async function probeOrder(deps: OperationDeps, asking: Asking, fields: Fields, externalOrderId: string) {
   const { account, store } = deps;
   const rows: ProbeRow[] = [];
   if ((await readOrder(store.db, account, externalOrderId)) === undefined) {

@@ -35,9 +35,6 @@ const ofOrderStatement = statement(
     order by class, id desc limit 0 + ${v.limit}`,
 );
 
-export async function findingsOfOrder(
-  db: Database,
-  query: { account: string; externalOrderId: string; limit: number },
-) {
+export async function findingsOfOrder(db: Database, query: Parameters<typeof ofOrderStatement>[1]) {
   return (await ofOrderStatement(db, query)).rows;
 }
