@@ -37,8 +37,12 @@ type Condition = RawBuilder<SqlBool>;
 
 /** Sorts the candidates if ids, a finding or a state leave few; otherwise reads rows in the order of an index. */
 export async function listOrders(db: Database, filter: OrderListFilter): Promise<ListedOrders> {
-  const list = (one: Filter) => listOfAccount(db, one);
-  return await listAccounts(filter, () => accountsToList(db, filter), list, compareRows);
+  return await listAccounts(
+    filter,
+    () => accountsToList(db, filter),
+    (one) => listOfAccount(db, one),
+    compareRows,
+  );
 }
 
 /**
