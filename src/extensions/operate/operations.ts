@@ -116,9 +116,8 @@ function oneOf<Value extends string>(values: readonly Value[], description: stri
 const orderPlace = z.tuple([z.string(), z.string()]);
 const findingPlace = z.tuple([z.enum(SEVERITIES), z.int()]);
 
-function cursorOf(place: z.output<typeof orderPlace> | z.output<typeof findingPlace>): string {
-  return Buffer.from(JSON.stringify(place)).toString('base64url');
-}
+type OrderOrFinding = z.output<typeof orderPlace> | z.output<typeof findingPlace>;
+const cursorOf = (place: OrderOrFinding) => Buffer.from(JSON.stringify(place)).toString('base64url');
 
 function placeIn<Place>(cursor: string | undefined, schema: z.ZodType<Place>): Place | OwnRefusal | undefined {
   if (cursor === undefined) return undefined;

@@ -167,9 +167,8 @@ async function hasMore(db: Database, { mostRead = MOST_READ }: Filter, ids: RawB
   return rows.length > 0;
 }
 
-function idsWhere(account: string, condition: Condition): RawBuilder<unknown> {
-  return sql`select external_order_id from merchant_orders where account = ${account} and ${condition}`;
-}
+const idsWhere = (account: string, condition: Condition) =>
+  sql`select external_order_id from merchant_orders where account = ${account} and ${condition}`;
 
 function idsWithFinding(account: string, name: FindingClassName): RawBuilder<unknown> {
   return sql`select external_order_id from findings
