@@ -53,9 +53,8 @@ async function nameSocket(socketPath: string, name: string): Promise<Disposable>
     }
     if (await isListenedTo(name)) break;
     const found = lstatSync(name, { throwIfNoEntry: false });
-    if (found !== undefined && !found.isSocket() && !found.isSymbolicLink()) {
-      throw new ConfigError(`control.socket: ${name} is there and is no socket; name another path`);
-    }
+    const isOther = found !== undefined && !found.isSocket() && !found.isSymbolicLink();
+    if (isOther) throw new ConfigError(`control.socket: ${name} is there and is no socket; name another path`);
     rmSync(name, { force: true });
   }
   return UNNAMED;

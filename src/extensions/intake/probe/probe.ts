@@ -81,13 +81,11 @@ async function settledRow({ account, store, clock }: OperationDeps, id: string, 
 
 function createRow({ external_order_id: id, state, state_reason: reason, pre_order_id: preOrderId }: OrderRow) {
   const question = 'the create (§4.9)';
-  if (preOrderId !== null) {
+  if (preOrderId !== null)
     return row(question, `accepted, pre-order ${preOrderId}`, 'it is a real order, and order-sync follows it');
-  }
   const seen = `the order is ${state}${reason === null ? '' : `: ${reason}`}`;
-  if (!/HTTP (400|404|422) without/.test(reason ?? '')) {
+  if (!/HTTP (400|404|422) without/.test(reason ?? ''))
     return row(question, seen, `it is in the table: order-sync orders explain ${id}`, ODD);
-  }
   const follows =
     'create.refusedBy: status makes such an order rejected: set it once the exchange confirms that nothing was made';
   return row(question, seen, follows, { ...ODD, setting: { path: 'create.refusedBy', value: 'status' } });
@@ -142,9 +140,8 @@ function amountRow(question: string, order: MerchantOrder, view: PreOrderView): 
     return [{ text: `${field} ${sent} → ${back ?? 'none'}`, isSame, isEqual: sent === back }];
   });
   const seen = amounts.map(({ text }) => text).join(', ');
-  if (amounts.some(({ isSame }) => !isSame)) {
+  if (amounts.some(({ isSame }) => !isSame))
     return row(question, seen, 'not the amount that was sent: the finding PREORDER_ECHO_MISMATCH', ODD);
-  }
   const isEqual = amounts.every((amount) => amount.isEqual);
   const written = 'the same numbers, written otherwise: they are compared as numbers';
   return row(question, seen, isEqual ? 'every digit comes back' : written);
@@ -157,18 +154,16 @@ function amountRow(question: string, order: MerchantOrder, view: PreOrderView): 
 async function repeatCreate(deps: OperationDeps, asking: Asking, externalOrderId: string): Promise<Probed> {
   const { account, store, clock } = deps;
   const sent = await readOrder(store.db, account, externalOrderId);
-  if (sent === undefined || sent.pre_order_id === null) {
-    return invalid(`${quote(externalOrderId)} has no pre-order, so its create is not repeated`);
-  }
+  const none = `${quote(externalOrderId)} has no pre-order, so its create is not repeated`;
+  if (sent === undefined || sent.pre_order_id === null) return invalid(none);
   const fact = { account, name: REPEATED };
   const before = await store.writer.write(async (tx) => {
     const known = await readAccountFact(tx, fact);
     await accountFact(tx, { ...fact, value: externalOrderId, now: clock.now() });
     return known;
   });
-  if (before !== undefined) {
+  if (before !== undefined)
     return invalid(`the create of ${quote(before)} was repeated already; it is done once an account`);
-  }
   const { reply, evidence } = await asking.ask(PROBE_REQUESTS.create(sentOrderOf(sent)));
   const preOrder = reply.kind === 'ok' ? readPreOrderBody(reply.body) : undefined;
   const isSecond = reply.kind === 'ok' && preOrder?.id !== sent.pre_order_id;

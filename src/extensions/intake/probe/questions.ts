@@ -143,9 +143,8 @@ function absenceRow(seen: string, lookups: readonly AbsentReply[], ofNothing: An
   const isAbsent = (evidence: 'documented' | 'likely') =>
     read.every((answer) => answer.kind === 'absent' && answer.evidence === evidence);
   if (isAbsent('documented')) return row(question, seen, DOCUMENTED);
-  if (found === undefined) {
-    return row(question, seen, 'no setting can name it: ask the exchange how it says that there is no order', ODD);
-  }
+  const unnamed = 'no setting can name it: ask the exchange how it says that there is no order';
+  if (found === undefined) return row(question, seen, unnamed, ODD);
   const now = isAbsent('likely') ? 'likely absence, after which nothing is sent again' : 'no answer at all';
   const alike = found.isShared ? '; an address that does not exist is answered alike' : '';
   const follows = `without a setting ${now}; with it documented absence: set it once the exchange confirms it${alike}`;
@@ -156,9 +155,8 @@ function absenceRow(seen: string, lookups: readonly AbsentReply[], ofNothing: An
 function clockRow(evidence: Evidence | undefined): ProbeRow {
   const question = 'the clock of the exchange, beside ours';
   const date = Date.parse(evidence?.headers['date'] ?? '');
-  if (evidence === undefined || Number.isNaN(date)) {
+  if (evidence === undefined || Number.isNaN(date))
     return row(question, 'no Date header', 'order-sync learns it from records that show it');
-  }
   const aheadMs = date - Date.parse(evidence.askedAt) - evidence.tookMs / 2;
   const isOdd = Math.abs(aheadMs) > SKEW_MS + evidence.tookMs / 2;
   if (!isOdd) return row(question, 'the same, within 2 s', 'nothing to set');
