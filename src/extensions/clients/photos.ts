@@ -34,9 +34,8 @@ type PhotosAsked = Omit<PhotoRequest, 'token'> & Readonly<{ linkId: string; toke
 
 /** Throws `UnusableIdError` if the merchant's own token cannot be used. The message never quotes the token. */
 function assertUsable(token: string, isReceivedHere: boolean): void {
-  if (token.trim() === '' || token.length > LONGEST_TOKEN || hasControlCharacter(token)) {
+  if (token.trim() === '' || token.length > LONGEST_TOKEN || hasControlCharacter(token))
     throw new UnusableIdError(`a token has 1 to ${LONGEST_TOKEN} characters without control characters`);
-  }
   if (isReceivedHere && token.length < SHORTEST_TOKEN) {
     const why = 'the receiver here knows a delivery by its token alone, so one that can be guessed is refused';
     throw new UnusableIdError(`${why}; use a token of at least ${SHORTEST_TOKEN} characters, or none`);
@@ -177,9 +176,8 @@ async function record(deps: DeliveryDeps, folder: PhotoFolder, delivery: string,
       return now;
     });
   }
-  if (known === undefined || decision === 'forbidden') {
+  if (known === undefined || decision === 'forbidden')
     throw new DeliveryRefusal('forbidden', 'the token is unknown, expired or used');
-  }
   // The recorded delivery may still be in quarantine if moving it failed.
   if (decision === 'repeated' && typeof known.delivery === 'string') await settle(deps, folder, known.delivery);
   const kept = files.filter(({ refusal }) => refusal === null);

@@ -83,9 +83,8 @@ const LOOK_MS = 1_000;
  */
 function finderOf(settings: readonly TokenSettings[], deps: Served): (secret: string) => Token | undefined {
   const tokens = settings.map((one) => tokenOf(one, deps));
-  if (!areDifferent(tokens.map((token, at) => token.secret ?? String(at)))) {
+  if (!areDifferent(tokens.map((token, at) => token.secret ?? String(at))))
     throw new ConfigError('api.tokens: two tokens have the same secret: make one for each');
-  }
   return (secret) => tokens.filter((token) => token.secret !== undefined && isEqual(secret, token.secret))[0];
 }
 
