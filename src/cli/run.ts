@@ -18,12 +18,6 @@ would be stopped.
 ${EXAMPLE}
   order-sync run --dry-run --rows 3`;
 
-interface RunOptions {
-  readonly dryRun?: boolean;
-  readonly rows?: number;
-  readonly json?: boolean;
-}
-
 export function define(command: Command): void {
   const [dryRun] = extensionsOf(command).flatMap((extension) => extension.dryRun ?? []);
   command.description(
@@ -41,7 +35,7 @@ export function define(command: Command): void {
   }
   command
     .addHelpText('after', dryRun === undefined ? EXAMPLE : DRY_RUN)
-    .action(async ({ dryRun: isDry, rows, json }: RunOptions) => {
+    .action(async ({ dryRun: isDry, rows, json }: { dryRun?: boolean; rows?: number; json?: boolean }) => {
       if (isDry === true) return await (await dryRun?.())?.(command, { rows: rows ?? 10, isJson: json === true });
       if (rows !== undefined || json === true) command.error('error: --rows and --json are for --dry-run');
       await run(command);

@@ -111,9 +111,7 @@ interface Pass {
   readonly requests: number | undefined;
 }
 
-export function verdictOf(result: SyncResult, pass: Pass): string {
-  return pasteable(verdictText(result, pass));
-}
+export const verdictOf = (result: SyncResult, pass: Pass): string => pasteable(verdictText(result, pass));
 
 function verdictText(result: SyncResult, { account, keyPlaceOf, isStopped, requests = 0 }: Pass): string {
   const { end, summary, holds } = result;

@@ -28,10 +28,6 @@ const accountPositions = (accounts: readonly string[]) =>
     (select hash from events as newest where newest.account = owner.account order by newest.id desc limit 1) as hash
     from account_owners as owner where account in (${sql.join(accounts)})`;
 
-const hashStatement = statement((v: { id: number }) =>
-  queries.selectFrom('events').select('hash').where('id', '=', v.id),
-);
-
 export async function readPositions(db: Database, accounts: readonly string[]): Promise<ReadonlyMap<string, Position>> {
   const { rows } = await accountPositions(accounts).execute(db);
   return new Map(rows.map(({ account, ...row }) => [account, positionOf(row)]));
@@ -79,8 +75,7 @@ export async function readSignOfRestore(db: Database, mark: MarkContent | undefi
   const sign = signOfRestore(mark, position);
   if (sign !== undefined || mark?.hash === undefined) return sign;
   const { eventId: id, hash, at } = mark;
-  const found =
-    account === undefined ? (await hashStatement(db, { id })).rows[0]?.hash : await eventHash(db, account, id);
+  const found = await eventHash(db, account, id);
   if (found === hash) return undefined;
   return `has ${found === undefined ? 'no' : 'another'} event ${id}, which the mark of ${at} names: it went on from an older state, or was changed`;
 }

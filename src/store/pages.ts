@@ -16,9 +16,7 @@ export function* partsOf<Item>(items: readonly Item[], size: number): Generator<
 }
 
 export async function allRows<Row>(snapshot: Snapshot, query: Query<Row>): Promise<Row[]> {
-  const rows: Row[] = [];
-  for await (const page of snapshot.pages(query)) rows.push(...page);
-  return rows;
+  return (await Array.fromAsync(snapshot.pages(query))).flat();
 }
 
 export async function rowsAtOnce<Row>(store: Pick<Store, 'snapshot'>, query: Query<Row>, of?: 'primary') {

@@ -1,5 +1,6 @@
 import { createQueryId, type CompiledQuery, type DialectAdapter, type QueryResult } from 'kysely';
 import type { Query } from './dialect.ts';
+import type { OrderKey } from './orders/order-columns.ts';
 import type { Answered, Database } from './port.ts';
 
 export { literals, queries, textToFind, upsert } from './dialect.ts';
@@ -43,6 +44,14 @@ export function reading<Values extends object, Row, Result>(
   const find = statement(build);
   return async (db: Database, values: Values): Promise<Result> => read((await find(db, values)).rows);
 }
+
+/** As `reading`, for a statement about one order. */
+export function ofOrder<Row, Result>(build: (order: OrderKey) => Query<Row>, read: (rows: readonly Row[]) => Result) {
+  const find = reading(build, read);
+  return (db: Database, account: string, externalOrderId: string) => find(db, { account, externalOrderId });
+}
+
+export const rowOfOrder = <Row>(build: (order: OrderKey) => Query<Row>) => ofOrder(build, ([row]) => row);
 
 const MOST_ROWS = 20;
 

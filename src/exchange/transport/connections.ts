@@ -76,7 +76,8 @@ export const endedBy = new WeakMap<ClientRequest, Error>();
 function endingAtOnce(request: ClientRequest, isAnswered: () => boolean): ClientRequest {
   const destroy = request.destroy.bind(request);
   request.destroy = (error) => {
-    const tcp = isAnswered() || request.socket === null ? undefined : tcpOf(request.socket);
+    const { socket } = request;
+    const tcp = isAnswered() || socket === null ? undefined : (tcpSockets.get(socket) ?? socket);
     if (tcp !== undefined && !tcp.connecting && !tcp.destroyed) {
       if (error !== undefined) endedBy.set(request, error);
       // got listens for one error. The reset is the first, and a second error without a listener would end the process.
@@ -110,8 +111,4 @@ class SecureAgent extends https.Agent {
     tcpSockets.set(secure, tcp);
     return secure;
   }
-}
-
-function tcpOf(socket: Socket): Socket {
-  return tcpSockets.get(socket) ?? socket;
 }

@@ -89,11 +89,8 @@ export class RateWindow {
   spent(now: number): { readonly running: number; readonly ended: readonly SpentRequests[] } {
     this.#forget(now);
     const ended: Group[] = [];
-    for (const { from, at, requests } of [...this.#earlier, ...this.#ended].toSorted(
-      (one, other) => one.at - other.at,
-    )) {
-      addTo(ended, { from, at, requests }, this.limit.intervalMs / REMEMBERED_PARTS);
-    }
+    const groups = [...this.#earlier, ...this.#ended].toSorted((one, other) => one.at - other.at);
+    for (const group of groups) addTo(ended, group, this.limit.intervalMs / REMEMBERED_PARTS);
     return { running: this.#running, ended: ended.map(({ at, requests }) => ({ at, requests })) };
   }
 

@@ -189,27 +189,16 @@ function decoded(bytes: Buffer): Pick<HttpResponse, 'body' | 'isUtf8'> {
   }
 }
 
+/** Leaves out the error's own text, which may quote the request, and an e-mail address that was given as an id. */
 function transportError(error: unknown, stream: Request, request: HttpRequest, { baseUrl }: TransportOptions) {
   if (error instanceof TransportError) return error;
-  return new TransportError(describe(error, request), {
-    sent: wasNeverSent(stream, baseUrl.startsWith('https:')) ? 'never' : 'perhaps',
-    code: codeOf(error),
-  });
-}
-
-/** True if the request had a socket of its own, and that was never connected. */
-function wasNeverSent({ reusedSocket, response, timings }: Request, isSecure: boolean): boolean {
-  if (reusedSocket === true || response !== undefined) return false;
-  return (isSecure ? timings?.secureConnect : timings?.connect) === undefined;
-}
-
-/**
- * Says what went wrong without the error's own text, which may quote the address, the headers or the body, and without
- * an e-mail address that was given in place of an id.
- */
-function describe(error: unknown, request: HttpRequest): string {
+  const { reusedSocket, response, timings } = stream;
+  const connectedAt = baseUrl.startsWith('https:') ? timings?.secureConnect : timings?.connect;
+  // The request had a socket of its own, and that was never connected.
+  const wasNeverSent = reusedSocket !== true && response === undefined && connectedAt === undefined;
   const path = request.path.split('?')[0]?.replaceAll(/[^/]*%40[^/]*/g, HIDDEN);
-  return `${request.method} ${path}: ${codeOf(error)}`;
+  const code = codeOf(error);
+  return new TransportError(`${request.method} ${path}: ${code}`, { sent: wasNeverSent ? 'never' : 'perhaps', code });
 }
 
 function codeOf(error: unknown): string {

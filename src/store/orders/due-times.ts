@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely';
+import type { DueKind } from '../../accounts/rules/due.ts';
 import { isNeverLookedUp, LOOKUP_SOURCES, type DueLookup, type LookupSource } from '../../orders/rules/schedule.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../../orders/rules/states.ts';
 import { isOneOf } from '../dialect.ts';
@@ -6,16 +7,8 @@ import { FIRST_DUE, isDueAfter, type DueKey } from '../find-orders.ts';
 import type { Database } from '../port.ts';
 import { literals, statement, textToFind } from '../statement.ts';
 
-/** When orders of an account are next due, in ms of UTC, for each kind of work; undefined if none is. */
-interface AccountDue {
-  readonly account: string;
-  /** The first create. A `sending` order whose outcome was not recorded is due at 0, which is at once. */
-  readonly create: number | undefined;
-  /** The first verification of an unknown outcome. */
-  readonly verify: number | undefined;
-  /** The first look-up of all other orders. */
-  readonly follow: number | undefined;
-}
+/** When orders of an account are next due, in ms of UTC. The kind `follow` is of all look-ups but verifications. */
+type AccountDue = { readonly account: string } & Readonly<Record<DueKind, number | undefined>>;
 
 const CREATED = ['pending', 'invalid', 'sending'] as const;
 const FOLLOWED = [...FOLLOWED_STATES, ...RECHECKED_STATES].filter((state) => state !== 'unknown');
@@ -92,11 +85,6 @@ export async function isAnythingAwaited(db: Database, account: string): Promise<
 
 const ACCOUNTS_OF_A_LOOK = 1_000;
 
-interface AccountsToSend {
-  readonly due: ReadonlyMap<string, number>;
-  readonly next: string | undefined;
-}
-
 const SENT_STATES = ['pending', 'invalid'] as const;
 type SentState = (typeof SENT_STATES)[number];
 type SentRow = { account: string; at: string; state: SentState };
@@ -121,7 +109,7 @@ function waitingIn(state: SentState, v: Place) {
 }
 
 /** Reads which accounts after a place have rows to send, due or not: at most `ACCOUNTS_OF_A_LOOK` of each state. */
-export async function accountsToSend(db: Database, after: string): Promise<AccountsToSend> {
+export async function accountsToSend(db: Database, after: string) {
   const { rows } = await toSendStatement(db, { after, limit: ACCOUNTS_OF_A_LOOK });
   const due = new Map<string, number>();
   for (const { account, at } of rows)
@@ -130,11 +118,6 @@ export async function accountsToSend(db: Database, after: string): Promise<Accou
     .filter(({ length }) => length === ACCOUNTS_OF_A_LOOK)
     .map((page) => page.at(-1)?.account ?? '');
   return { due, next: last.toSorted()[0] };
-}
-
-interface SourcePlace {
-  readonly until: Date;
-  readonly after: DueKey | undefined;
 }
 
 /** A due order. `isNew` is 1 for an accepted order that was never looked up; sources of its own serve such orders. */
@@ -170,7 +153,11 @@ function dueOf(source: LookupSource, v: Values) {
 /** Reads up to `limit` due orders of each source: the oldest first, of the source `newest` the newest first. */
 export async function dueLookups(
   db: Database,
-  query: { account: string; limit: number; placeOf: (source: LookupSource) => SourcePlace },
+  query: {
+    account: string;
+    limit: number;
+    placeOf: (source: LookupSource) => { until: Date; after: DueKey | undefined };
+  },
 ): Promise<readonly LookupRow[]> {
   const { account, limit, placeOf } = query;
   const places = LOOKUP_SOURCES.flatMap((source) => {

@@ -1,7 +1,7 @@
 import type { Tracking } from '../../orders/rules/tracking.ts';
 import { isOneOf } from '../dialect.ts';
 import { StoreError } from '../errors.ts';
-import { ORDER_COLUMNS, type OrderColumn, type OrderRow } from './order-columns.ts';
+import { ORDER_COLUMNS, type OrderRow } from './order-columns.ts';
 import type { Intent, Transaction } from '../port.ts';
 import { queries, statement, together } from '../statement.ts';
 
@@ -9,10 +9,12 @@ export function intend(tx: Transaction, row: OrderRow, tracking: Tracking): void
   tx.intents?.push({ row, tracking });
 }
 
+const INTENT_COLUMNS = [...ORDER_COLUMNS, 'account', 'state', 'revision', 'attempts', 'sent_at'] as const;
+
 const intentsStatement = statement((v: { account: string; ids: string }) =>
   queries
     .selectFrom('merchant_orders')
-    .select([...ORDER_COLUMNS, 'account', 'state', 'revision', 'attempts', 'sent_at'])
+    .select(INTENT_COLUMNS)
     .where('account', '=', v.account)
     .where(isOneOf('external_order_id', v.ids)),
 );
@@ -35,16 +37,12 @@ export async function assertIntents(tx: Transaction, runDeferred: () => Promise<
   }
 }
 
-type IntentRow = Pick<OrderRow, OrderColumn | 'account' | 'state' | 'revision' | 'attempts' | 'sent_at'>;
+type IntentRow = Pick<OrderRow, (typeof INTENT_COLUMNS)[number]>;
 
 function changedColumn({ row, tracking }: Intent, found: IntentRow | undefined): string | undefined {
   const { account, state, revision, attempts, sentAt } = tracking;
-  const written = { account, state, revision, attempts, sent_at: sentAt?.toISOString() ?? null };
-  const names = Object.keys(written) as (keyof typeof written)[];
-  return (
-    ORDER_COLUMNS.find((column) => found?.[column] !== row[column]) ??
-    names.find((column) => found?.[column] !== written[column])
-  );
+  const written = { ...row, account, state, revision, attempts, sent_at: sentAt?.toISOString() ?? null };
+  return INTENT_COLUMNS.find((column) => found?.[column] !== written[column]);
 }
 
 function undone({ tracking }: Intent, column: string): StoreError {

@@ -99,17 +99,9 @@ export function trackedColumnsOf(tracking: Tracking, fields: readonly TrackedFie
   return Object.fromEntries(tracked.map(([field, column]) => [column, tracking[field]]));
 }
 
-/** Returns a bit for each field that differs. The due time always counts, because an unreadable one reads as null. */
-export function changedFields(before: Tracking, after: Tracking): number {
-  let changed = 0;
-  TRACKED_FIELDS.forEach((field, place) => {
-    if (field === 'nextActionAt' || textOf(before[field]) !== textOf(after[field])) changed |= 1 << place;
-  });
-  return changed;
-}
-
-export function fieldsIn(changed: number): readonly TrackedField[] {
-  return TRACKED_FIELDS.filter((_, place) => (changed & (1 << place)) !== 0);
+/** Returns the fields that differ. The due time always counts, because an unreadable one reads as null. */
+export function changedFields(before: Tracking, after: Tracking): readonly TrackedField[] {
+  return TRACKED_FIELDS.filter((field) => field === 'nextActionAt' || textOf(before[field]) !== textOf(after[field]));
 }
 
 function textOf(value: Tracking[TrackedField]): string | number | null {

@@ -7,8 +7,8 @@ import { MERCHANT_ID } from '../tables/accounts.ts';
 import { ROW_COLUMNS, type OrderKey, type OrderRow } from './order-columns.ts';
 import { FIRST_DUE, type DueKey } from '../find-orders.ts';
 import { pagesAfter } from '../pages.ts';
-import type { Database, Transaction } from '../port.ts';
-import { queries, statement } from '../statement.ts';
+import type { Database } from '../port.ts';
+import { queries, rowOfOrder } from '../statement.ts';
 
 export interface FollowedRow extends OrderRow {
   readonly earlier_body: string | null;
@@ -16,9 +16,6 @@ export interface FollowedRow extends OrderRow {
   /** merchant.id of the account's first record (§2.7). */
   readonly merchant_id: string | null;
 }
-
-const readStatement = statement((v: OrderKey) => followedRow(v));
-const lockStatement = statement((v: OrderKey) => followedRow(v).forNoKeyUpdate());
 
 // A join of the same rows takes eight times as long as these subqueries.
 function followedRow(v: OrderKey) {
@@ -39,14 +36,10 @@ function followedRow(v: OrderKey) {
     .where('o.external_order_id', '=', v.externalOrderId);
 }
 
-export async function readFollowed(db: Database, account: string, externalOrderId: string) {
-  return (await readStatement(db, { account, externalOrderId })).rows[0];
-}
+export const readFollowed = rowOfOrder(followedRow);
 
 /** Locks the row, as `lockOrder` does. */
-export async function lockFollowed(tx: Transaction, account: string, externalOrderId: string) {
-  return (await lockStatement(tx, { account, externalOrderId })).rows[0];
-}
+export const lockFollowed = rowOfOrder((v) => followedRow(v).forNoKeyUpdate());
 
 export interface AgedOrder extends OrderAge, DueKey {
   readonly orderStatus: string | null;

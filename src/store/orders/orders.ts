@@ -5,10 +5,10 @@ import { hasLongText, indexedBy, isFollowed } from '../dialect.ts';
 import { StoreError } from '../errors.ts';
 import { insertEvents } from '../tables/events.ts';
 import { headOf } from '../tables/chain.ts';
-import { changedFields, fieldsIn, ROW_COLUMNS, trackedColumnsOf } from './order-columns.ts';
+import { changedFields, ROW_COLUMNS, trackedColumnsOf } from './order-columns.ts';
 import type { OrderKey, TrackedField } from './order-columns.ts';
 import type { Database, Transaction } from '../port.ts';
-import { queries, reading, statement, textToFind, together } from '../statement.ts';
+import { queries, reading, statement, textToFind, together, rowOfOrder } from '../statement.ts';
 
 type FollowedState = 'sending' | (typeof FOLLOWED_STATES)[number];
 
@@ -44,13 +44,14 @@ const rowOf = (v: OrderKey) =>
     // Columns are named, because a prepared `select *` fails once the merchant adds a column.
     .select(ROW_COLUMNS)
     .where((order) => order.and({ account: v.account, external_order_id: v.externalOrderId }));
-const rowStatement = statement((v: OrderKey) => rowOf(v));
-const lockStatement = statement((v: OrderKey) => rowOf(v).forNoKeyUpdate());
-const lockFreeStatement = statement((v: OrderKey) => rowOf(v).forNoKeyUpdate().skipLocked());
 
-export async function readOrder(db: Database, account: string, externalOrderId: string) {
-  return (await rowStatement(db, { account, externalOrderId })).rows[0];
-}
+export const readOrder = rowOfOrder(rowOf);
+
+/** Locks a row, because the merchant's programs write it too. Throws `RowLockedError` if one of them keeps a lock. */
+export const lockOrder = rowOfOrder((v) => rowOf(v).forNoKeyUpdate());
+
+/** As `lockOrder`, for work that can wait: returns undefined also if another program has the row locked. */
+export const lockFreeOrder = rowOfOrder((v) => rowOf(v).forNoKeyUpdate().skipLocked());
 
 export async function accountWithOrder(db: Database, accounts: readonly string[], externalOrderId: string) {
   if (accounts.length === 0) return undefined;
@@ -58,16 +59,6 @@ export async function accountWithOrder(db: Database, accounts: readonly string[]
     where account in (${sql.join(accounts)}) and external_order_id = ${externalOrderId}
     order by account limit 1`.execute(db);
   return rows[0]?.account;
-}
-
-/** Locks a row, because the merchant's programs write it too. Throws `RowLockedError` if one of them keeps a lock. */
-export async function lockOrder(tx: Transaction, account: string, externalOrderId: string) {
-  return (await lockStatement(tx, { account, externalOrderId })).rows[0];
-}
-
-/** As `lockOrder`, for work that can wait: returns undefined also if another program has the row locked. */
-export async function lockFreeOrder(tx: Transaction, account: string, externalOrderId: string) {
-  return (await lockFreeStatement(tx, { account, externalOrderId })).rows[0];
 }
 
 /** Counts the orders of each state, with `until` only due ones. Takes long for states with millions of orders. */
@@ -95,15 +86,15 @@ const savingStatement = (fields: readonly TrackedField[], isUpdated: boolean) =>
       .returning('revision'),
   );
 /** Decisions change few sets of fields. `MOST_STATEMENTS` bounds the statements if an exchange causes many sets. */
-const savingStatements = new Map<number, ReturnType<typeof savingStatement>>();
+const savingStatements = new Map<string, ReturnType<typeof savingStatement>>();
 const MOST_STATEMENTS = 300;
 
 /** Returns the statement that writes only these fields: a database writes the indexes of each column that is set. */
-function savingOf(changed: number, isUpdated: boolean): ReturnType<typeof savingStatement> {
-  const key = isUpdated ? changed : -changed;
+function savingOf(fields: readonly TrackedField[], isUpdated: boolean): ReturnType<typeof savingStatement> {
+  const key = `${fields.join()} ${isUpdated}`;
   const known = savingStatements.get(key);
   if (known !== undefined) return known;
-  const saving = savingStatement(fieldsIn(changed), isUpdated);
+  const saving = savingStatement(fields, isUpdated);
   if (savingStatements.size < MOST_STATEMENTS) savingStatements.set(key, saving);
   return saving;
 }

@@ -1,7 +1,8 @@
 import { watch, type FSWatcher } from 'node:fs';
 import type { Clock } from '../../base/clock.ts';
 import { lostFile } from '../errors.ts';
-import { decidedAccounts, newestEventIdOfAll } from '../tables/events.ts';
+import { newestEventId } from '../tables/chain.ts';
+import { decidedAccounts } from '../tables/events.ts';
 import { Looks } from '../orders/looks.ts';
 import type { Connection } from './connection.ts';
 
@@ -19,7 +20,7 @@ export async function* changesOf(
 ): AsyncGenerator<readonly string[]> {
   const { path, sqlite, kysely } = connection;
   const version = () => sqlite.pragma('data_version', { simple: true }) as number;
-  let seen = { version: version(), eventId: await newestEventIdOfAll(kysely) };
+  let seen = { version: version(), eventId: await newestEventId(kysely, undefined) };
   await assertNotNewer();
   const looks = new Looks(clock);
   const log = watching === 'off' ? undefined : watchFile(`${path}-wal`, () => looks.hint());
@@ -32,7 +33,7 @@ export async function* changesOf(
     const newest = version();
     if (newest === seen.version) continue;
     await assertNotNewer();
-    const eventId = await newestEventIdOfAll(kysely);
+    const eventId = await newestEventId(kysely, undefined);
     const decided = await decidedAccounts(kysely, { afterId: seen.eventId, toId: eventId });
     seen = { version: newest, eventId };
     yield decided;

@@ -26,7 +26,7 @@ export async function setHold(tx: Transaction, account: string, hold: Restraint,
   const values = { since: hold.since.toISOString(), until: hold.until?.toISOString() ?? null, reason, actor };
   const before = (await readHolds(tx, account)).find((one) => one.kind === kind);
   await upsert('account_holds', { account, kind, ...values }, 'account', 'kind').execute(tx);
-  if (before === undefined || actor !== null) await recordChange(tx, account, { to: hold, reason, actor, now });
+  if (before === undefined || actor !== null) await recordChange(tx, account, [null, kind], { reason, actor, now });
 }
 
 export async function pause(
@@ -38,6 +38,8 @@ export async function pause(
   await setHold(tx, account, { kind, since: now, until: null, ...by }, now);
 }
 
+type How = Readonly<{ reason: string; actor: string | null; now: Date }>;
+
 /** The fact that holds the time from which creates count for `guard.*`: a person allowed creates then. */
 export const GUARD_COUNTS_FROM = 'guard.countsFrom';
 
@@ -45,7 +47,7 @@ export async function endHolds(
   tx: Transaction,
   account: string,
   kinds: readonly RestraintKind[],
-  how: { readonly reason: string; readonly actor: string | null; readonly now: Date },
+  how: How,
 ): Promise<readonly Restraint[]> {
   const ended = (await readHolds(tx, account)).filter(({ kind }) => kinds.includes(kind));
   for (const hold of ended) {
@@ -54,25 +56,18 @@ export async function endHolds(
       const { now } = how;
       await setAccountFact(tx, { account, name: GUARD_COUNTS_FROM, value: now.toISOString(), now });
     }
-    await recordChange(tx, account, { from: hold, ...how });
+    await recordChange(tx, account, [hold.kind, null], how);
   }
   return ended;
 }
 
-interface Change {
-  readonly from?: Restraint;
-  readonly to?: Restraint;
-  readonly reason: string;
-  readonly actor: string | null;
-  readonly now: Date;
-}
+type Kinds = readonly [old: RestraintKind | null, next: RestraintKind | null];
 
-async function recordChange(tx: Transaction, account: string, { from, to, reason, actor, now }: Change): Promise<void> {
+async function recordChange(tx: Transaction, account: string, [old, next]: Kinds, { reason, actor, now }: How) {
+  const kind = old ?? next;
   // Waits of the rate are no events, because they may be many and no person looks back at them.
-  const { kind } = from ?? to ?? {};
   if (kind === 'rate-limited') return;
-  const event = { account, type: 'account', subject: account, field: 'hold' } as const;
-  const values = { old_value: from?.kind ?? null, new_value: to?.kind ?? null };
+  const event = { account, type: 'account', subject: account, field: 'hold', old_value: old, new_value: next } as const;
   const source = actor !== null ? 'operator' : kind === 'guarded' ? 'create' : 'exchange';
-  await insertHappenings(tx, [{ ...event, ...values, source, reason, actor }], now);
+  await insertHappenings(tx, [{ ...event, source, reason, actor }], now);
 }

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Selectable } from 'kysely';
+import { sql, type Selectable } from 'kysely';
 import { storable } from '../../base/text.ts';
 import type { ChainedEvent, Counts, Database, EventHead, NewEvent, Transaction } from '../port.ts';
 import type { EventHeadsTable } from '../schema.ts';
@@ -112,12 +112,10 @@ function bounded(value: string): string {
   return `${value.slice(0, LONGEST_VALUE)}… (SHA-256 ${hash('sha256', value)})`;
 }
 
-const hashStatement = statement((v: { account: string; id: number }) =>
-  queries.selectFrom('events').select('hash').where('account', '=', v.account).where('id', '=', v.id),
-);
-
-export async function eventHash(db: Database, account: string, id: number): Promise<string | undefined> {
-  return (await hashStatement(db, { account, id })).rows[0]?.hash;
+export async function eventHash(db: Database, account: string | undefined, id: number): Promise<string | undefined> {
+  const ofAccount = account === undefined ? sql`` : sql`and account = ${account}`;
+  const { rows } = await sql<{ hash: string }>`select hash from events where id = ${id} ${ofAccount}`.execute(db);
+  return rows[0]?.hash;
 }
 
 export async function newestEventId(db: Database, account: string | undefined): Promise<number> {

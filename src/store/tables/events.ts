@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { ATTENTION_STATES } from '../../orders/rules/states.ts';
+import type { OrderEvent } from '../../orders/rules/tracking.ts';
 import { appendToChain, type Uncounted } from './chain.ts';
-import type { OrderKey } from '../orders/order-columns.ts';
 import type { Database, NewEvent, Transaction } from '../port.ts';
-import { reading, statement } from '../statement.ts';
+import { ofOrder, reading, statement } from '../statement.ts';
 
 /** An event that changed no column of an order, a link or an account, or that is about a finding. */
 export type Happening = Pick<NewEvent, 'account' | 'type' | 'subject' | 'field' | 'source'> &
@@ -25,16 +25,9 @@ interface EventSubject extends Pick<NewEvent, 'account' | 'type' | 'subject'> {
   readonly now: Date;
 }
 
-/** A change of one field: of an order, as `OrderEvent`, or of a row of an extension. */
-interface FieldChange {
-  readonly field: string;
-  readonly oldValue: string | null;
-  readonly newValue: string | null;
-  readonly source: string;
-  readonly reason: string | null;
-  readonly exchangeTime?: string | null;
-  readonly actor?: string;
-}
+/** A change of one field of an order, or of a row of an extension. */
+type FieldChange = Omit<OrderEvent, 'field' | 'source' | 'exchangeTime'> &
+  Readonly<{ field: string; source: string; exchangeTime?: string | null }>;
 
 const ATTENTION: readonly (string | null)[] = ATTENTION_STATES;
 
@@ -66,16 +59,12 @@ export async function insertEvents(
   await appendToChain(tx, about.account, [...changes, ...asking]);
 }
 
-const firstSentStatement = statement(
-  (v: OrderKey) => sql<{ observed_at: string }>`select observed_at from order_events
+export const firstSentAt = ofOrder(
+  (v) => sql<{ observed_at: string }>`select observed_at from order_events
     where account = ${v.account} and external_order_id = ${v.externalOrderId} and field = 'state' and new_value = 'sending'
     order by id limit 1`,
+  ([first]) => (first === undefined ? null : new Date(first.observed_at)),
 );
-
-export async function firstSentAt(db: Database, account: string, externalOrderId: string): Promise<Date | null> {
-  const { rows } = await firstSentStatement(db, { account, externalOrderId });
-  return rows[0] === undefined ? null : new Date(rows[0].observed_at);
-}
 
 /** Fields of account events: a hold, exchange out of reach, unreadable answers, an account that no worker can own. */
 export type AccountField = 'hold' | 'exchange' | 'answers' | 'stopped';
@@ -93,12 +82,6 @@ export async function newestOfAccount(db: Database, account: string, field: Acco
 
 export async function newestChange(db: Database, account: string, field: AccountField) {
   return (await newestStatement(db, { account, field })).rows[0];
-}
-
-const newestOfAllStatement = statement(() => sql<{ id: number | null }>`select max(id) as id from events`);
-
-export async function newestEventIdOfAll(db: Database): Promise<number> {
-  return (await newestOfAllStatement(db, {})).rows[0]?.id ?? 0;
 }
 
 export const decidedAccounts = reading(

@@ -4,22 +4,18 @@ import { FINDING_CLASSES, type FindingClassName } from '../../findings/rules/cla
 import { insertHappenings, type Happening } from './events.ts';
 import type { Database, Transaction } from '../port.ts';
 import type { FindingsTable } from '../schema.ts';
-import { literals, statement } from '../statement.ts';
+import { literals, ofOrder } from '../statement.ts';
 
 /** The index of orders has this order. Ordered by `id`, a prepared plan may read all findings of the account. */
-const knownStatement = statement(
-  (v: { account: string; externalOrderId: string }) => sql<
-    KnownFinding & { class: string }
-  >`select id, class, expected, actual, status from findings
+export const findingsOf = ofOrder(
+  (v) => sql<KnownFinding>`select id, class, expected, actual, status from findings
     where account = ${v.account} and external_order_id = ${v.externalOrderId} order by class`,
+  (rows) => {
+    // This version does not judge classes that only another version has.
+    const known = rows.filter((row) => Object.hasOwn(FINDING_CLASSES, row.class));
+    return known.toSorted((one, other) => one.id - other.id);
+  },
 );
-
-export async function findingsOf(db: Database, account: string, externalOrderId: string) {
-  const { rows } = await knownStatement(db, { account, externalOrderId });
-  // This version does not judge classes that only another version has.
-  const known = rows.filter((row) => Object.hasOwn(FINDING_CLASSES, row.class));
-  return known.toSorted((one, other) => one.id - other.id);
-}
 
 /** Writes changes of findings of an order, or of the account, with an event for each finding that opens or resolves. */
 export async function saveFindings(

@@ -6,7 +6,7 @@ import type { Answer, RecordView } from '../../orders/rules/record.ts';
 import { hasLongText } from '../dialect.ts';
 import type { Database, Transaction } from '../port.ts';
 import type { KeptAnswersTable } from '../schema.ts';
-import { queries, reading, statement, upsert } from '../statement.ts';
+import { ofOrder, queries, reading, statement, upsert, rowOfOrder } from '../statement.ts';
 
 export interface ReceivedBody {
   readonly account: string;
@@ -69,10 +69,9 @@ export const keepTurns = statement((v: Turns & { account: string; externalOrderI
     .where((record) => record.and({ account: v.account, external_order_id: v.externalOrderId })),
 );
 
-export const readTurns = reading(
-  (v: { account: string; externalOrderId: string }) => sql<Turns>`
-    select earlier_hash as "earlierHash", turns, repeats, quiet_changes as "quietChanges" from order_records
-    where account = ${v.account} and external_order_id = ${v.externalOrderId}`,
+export const readTurns = ofOrder(
+  (v) => sql<Turns>`select earlier_hash as "earlierHash", turns, repeats, quiet_changes as "quietChanges"
+    from order_records where account = ${v.account} and external_order_id = ${v.externalOrderId}`,
   ([row = NO_TURNS]) => row,
 );
 
@@ -83,12 +82,10 @@ export async function keepOrderRecord(tx: Transaction, received: ComparedBody, v
   await keepRecordStatement(tx, { ...received, ...(Object.fromEntries(columns) as RecordColumns), completedAt });
 }
 
-export async function readRecord(db: Database, account: string, externalOrderId: string) {
-  const { rows } = await sql<{ body: string; receivedAt: string }>`
-    select body, received_at as "receivedAt" from order_records
-    where account = ${account} and external_order_id = ${externalOrderId}`.execute(db);
-  return rows[0];
-}
+export const readRecord = rowOfOrder(
+  (v) => sql<{ body: string; receivedAt: string }>`select body, received_at as "receivedAt" from order_records
+    where account = ${v.account} and external_order_id = ${v.externalOrderId}`,
+);
 
 interface RecordPage {
   readonly account: string;
@@ -145,11 +142,11 @@ export const keepPreOrder = statement((v: ReceivedBody) =>
   upsert('pre_orders', receivedOf(v), 'account', 'external_order_id'),
 );
 
-export async function readPreOrder(db: Database, account: string, externalOrderId: string) {
-  const { rows } = await sql<{ body: string }>`select body from pre_orders
-    where account = ${account} and external_order_id = ${externalOrderId}`.execute(db);
-  return rows[0]?.body;
-}
+export const readPreOrder = ofOrder(
+  (v) => sql<{ body: string }>`select body from pre_orders
+    where account = ${v.account} and external_order_id = ${v.externalOrderId}`,
+  ([row]) => row?.body,
+);
 
 interface KeptAnswer extends Answer, Pick<KeptAnswersTable, 'account' | 'operation' | 'subject'> {
   readonly receivedAt: string;

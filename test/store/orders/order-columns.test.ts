@@ -5,7 +5,6 @@ import type { Tracking } from '../../../src/orders/rules/tracking.ts';
 import type { MerchantOrder } from '../../../src/orders/rules/record.ts';
 import {
   changedFields,
-  fieldsIn,
   columnsOf,
   ROW_COLUMNS,
   sentOrderOf,
@@ -111,9 +110,9 @@ describe('the fields that a decision changes', () => {
 
   it('are the fields that differ, and the due time in any case', () => {
     const after = { ...before, revision: before.revision + 1, orderStatus: 'DONE', sentAt: new Date(1_000) };
-    expect(fieldsIn(changedFields(before, after))).toEqual(['revision', 'orderStatus', 'nextActionAt']);
-    expect(fieldsIn(changedFields(before, { ...before, sentAt: null }))).toEqual(['nextActionAt', 'sentAt']);
-    expect(fieldsIn(changedFields(before, { ...before, sentAt: new Date(1_001) }))).toEqual(['nextActionAt', 'sentAt']);
+    expect(changedFields(before, after)).toEqual(['revision', 'orderStatus', 'nextActionAt']);
+    expect(changedFields(before, { ...before, sentAt: null })).toEqual(['nextActionAt', 'sentAt']);
+    expect(changedFields(before, { ...before, sentAt: new Date(1_001) })).toEqual(['nextActionAt', 'sentAt']);
   });
 
   it('have each its column', () => {
