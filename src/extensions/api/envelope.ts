@@ -147,9 +147,8 @@ function envelopeError(result: FailedResult): EnvelopeError {
 
 /** Reads the result that `writeEnvelope` wrote. Returns `failed` if the envelope cannot be read. */
 export function readEnvelope({ httpStatus, retryAfterSeconds, body }: Envelope): Result {
-  if (body.startsWith(SUCCESS_HEAD)) {
+  if (body.startsWith(SUCCESS_HEAD))
     return { kind: 'ok', body: body.slice(SUCCESS_HEAD.length, -SUCCESS_END.length), httpStatus };
-  }
   const retryAfterMs = (retryAfterSeconds ?? 0) * 1_000;
   const unreadable = 'its answer cannot be read, and the daemon may be of another version; start it again';
   const { owner, error } = problemIn(body) ?? { error: { kind: 'failed', message: unreadable } };

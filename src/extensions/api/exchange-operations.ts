@@ -4,16 +4,10 @@ import { LOOKUP_ERRORS, named, operation, textParameter } from './operation.ts';
 
 const tag = 'orders';
 
-const preOrderValue = named('PreOrder', 'A pre-order (§2.6), as received.', PRE_ORDER, {
-  id: '4be1c7',
-  asset: 0.25,
-  assetPosition: 'INPUT',
-  currencyPair: { fromCurrency: 'BTC', toCurrency: 'EUR' },
-  externalOrderId: 'shop-1001',
-  orderType: 'DEPOSIT',
-  exchangeType: 'SELL',
-  limit: null,
-});
+const asked = { asset: 0.25, assetPosition: 'INPUT', currencyPair: { fromCurrency: 'BTC', toCurrency: 'EUR' } };
+const types = { orderType: 'DEPOSIT', exchangeType: 'SELL' };
+const preOrder = { id: '4be1c7', ...asked, externalOrderId: 'shop-1001', ...types, limit: null };
+const preOrderValue = named('PreOrder', 'A pre-order (§2.6), as received.', PRE_ORDER, preOrder);
 
 const orderRecordValue = named('OrderRecord', 'An order record (§2.7), as received.', ORDER_RECORD, {
   externalOrderId: 'shop-1001',
@@ -21,8 +15,7 @@ const orderRecordValue = named('OrderRecord', 'An order record (§2.7), as recei
   order: {
     id: 'order-1',
     number: 1,
-    orderType: 'DEPOSIT',
-    exchangeType: 'SELL',
+    ...types,
     status: 'REQUEST',
     creationDate: '2026-01-05T12:00:00Z',
     cryptoTransaction: { currency: 'BTC', status: 'NEW' },

@@ -6,7 +6,7 @@ export const api: Extension = {
   name: 'api',
   passBeside: async () => (await import('./asking/ask.ts')).passBeside,
   settings: async () => (await import('./settings.ts')).apiSettings,
-  service: async (extensions) => (await import('./service.ts')).controlService(extensions),
+  service: async (extensions) => (await import('./reach.ts')).controlService(extensions),
   operations: EXCHANGE_OPERATIONS,
   commands: {
     'More commands:': {

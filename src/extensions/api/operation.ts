@@ -6,7 +6,8 @@ import type { Store } from '../../store/port.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Caller, Scope } from './caller.ts';
 import { conflict, forbidden, invalid, limited, notFound, UNAUTHORIZED_RESULT } from './envelope.ts';
-import { PROBLEM_TYPE, problemOf, writeEnvelope, type FailedResult, type Result } from './envelope.ts';
+import { failureSchema, PROBLEM_TYPE, problemOf, writeEnvelope } from './envelope.ts';
+import type { FailedResult, Result } from './envelope.ts';
 
 export interface Accounts {
   use(account: string): Promise<AccountInUse | undefined>;
@@ -48,9 +49,8 @@ declare module '../../cli/extension.ts' {
   }
 }
 
-export function textParameter(description: string, example: string): z.ZodString {
-  return z.string().meta({ description, examples: [example] });
-}
+export const textParameter = (description: string, example: string) =>
+  z.string().meta({ description, examples: [example] });
 
 export function countParameter(description: string, most: number, usual: number) {
   return z.coerce
@@ -63,7 +63,7 @@ export function countParameter(description: string, most: number, usual: number)
 }
 
 const account = textParameter('Name of the account, as the settings have it.', 'default').min(1).max(200);
-export const accountQuery = z.object({ account: account.default('default') });
+const accountQuery = z.object({ account: account.default('default') });
 
 export interface Operation<Params = unknown, Query = unknown, Body = unknown> {
   readonly tag: string;
@@ -96,21 +96,19 @@ export interface ReadOperation<Params = unknown, Query = unknown> extends Omit<
   run(deps: ReadDeps, input: Params & Query & { readonly account: string }): Promise<Result>;
   /** Makes the streams that answer `accept: text/event-stream`. Each server calls it once. */
   streams?(deps: ReadDeps): {
-    /** Returns a function that begins the stream, or the refusal. */
-    open(
-      input: Params & Query & { readonly account: string },
-      lastId: string | undefined,
-    ): Promise<FailedResult | ((response: ServerResponse) => void)>;
+    open(input: Params & Query & { readonly account: string }, lastId: string | undefined): Promise<Begun>;
   };
 }
+
+/** A function that begins the stream, or the refusal. */
+type Begun = FailedResult | ((response: ServerResponse) => void);
 
 export const reading = <Params, Query>(described: ReadOperation<Params, Query>) => described;
 export const operation = <Params, Query, Body>(described: Operation<Params, Query, Body>) => described;
 
 /** Names the schema of a value for the OpenAPI document. Only the example is checked against the schema. */
-export function named(id: string, description: string, schema: z.ZodType, example: unknown): z.ZodType {
-  return schema.meta({ id, description, examples: [example] });
-}
+export const named = (id: string, description: string, schema: z.ZodType, example: unknown) =>
+  schema.meta({ id, description, examples: [example] });
 
 const RETRY_AFTER = { 'retry-after': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 0 } } };
 const HEADERS: Readonly<Record<string, object>> = {
@@ -139,6 +137,9 @@ export const NOT_OWNER_RESULT = {
   message: 'this process does not drive the account; ask the one that does',
   httpStatus: 421,
 } as const satisfies FailedResult;
+
+const NOT_OWNER = 'This process does not drive the account. Nothing was done; another process may drive it.';
+const NO_ANSWER_YET = 'a request with this Idempotency-Key began at 2026-01-05T12:00:00.000Z and has no answer yet';
 
 export const ERRORS = {
   '400': documented('BadRequest', 'The request is wrong, an id cannot be sent, or the exchange refused the request.', {
@@ -177,11 +178,7 @@ export const ERRORS = {
       'was made before, a request of this Idempotency-Key has no answer yet, or the cursor is not of this feed. Nothing was changed.',
     {
       conflict: conflict('it is final; a person has nothing to decide'),
-      noAnswerYet: {
-        kind: 'unknown',
-        why: 'a request with this Idempotency-Key began at 2026-01-05T12:00:00.000Z and has no answer yet',
-        httpStatus: 409,
-      },
+      noAnswerYet: { kind: 'unknown', why: NO_ANSWER_YET, httpStatus: 409 },
       differs: conflict('"shop-1001" is in the table with another asset'),
       cursorAhead: invalid('the cursor 1042 is ahead of the feed, which ends at 7', 409, 'cursor-ahead'),
     },
@@ -189,11 +186,7 @@ export const ERRORS = {
   '413': documented('TooLarge', 'The body of the request is too large.', {
     tooLarge: invalid('Request body is too large', 413),
   }),
-  '421': documented(
-    'NotOwner',
-    'This process does not drive the account. Nothing was done; another process may drive it.',
-    { notOwner: NOT_OWNER_RESULT },
-  ),
+  '421': documented('NotOwner', NOT_OWNER, { notOwner: NOT_OWNER_RESULT }),
   '422': documented('KeyReused', 'The Idempotency-Key is that of another request of the last day. Nothing was done.', {
     keyReused: invalid('this Idempotency-Key is that of another request', 422, 'key-reused'),
   }),
@@ -232,3 +225,40 @@ export const EXCHANGE_ERRORS: readonly ErrorStatus[] = [...OWN_ERRORS, '502', '5
 export const DECISION_ERRORS: readonly ErrorStatus[] = [...OWN_ERRORS, '404', '409', '413', '422'];
 export const READ_ERRORS: readonly ErrorStatus[] = ['400', '4xx', '500', '503'];
 export const LOOKUP_ERRORS: readonly ErrorStatus[] = [...EXCHANGE_ERRORS, '404'];
+
+/** The error statuses of every operation. */
+const EVERYWHERE: readonly ErrorStatus[] = ['401', '403', '405', '429'];
+
+export function schemaOf(operationId: string, { scopes }: OperationAddress, described: Omit<Operation, 'run'>) {
+  const { tag, summary, description, params, query, body, value, statuses = [200], errors } = described;
+  const needed = `Scope of a token: ${scopes.map((scope) => `\`${scope}\``).join(' or ')}.`;
+  const failures = [...errors, ...EVERYWHERE]
+    .toSorted()
+    .map((status) => [status, failureSchema.describe(ERRORS[status].response.description)]);
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    description: [description, needed].filter(Boolean).join(' '),
+    'x-scopes': scopes,
+    ...(errors.includes('422') && { headers: keyHeader }),
+    ...(params !== undefined && { params }),
+    querystring: z.strictObject({ ...query?.shape, ...accountQuery.shape }),
+    ...(body !== undefined && { body }),
+    response: Object.fromEntries([...statuses.map((status) => [status, success(value)]), ...failures]) as object,
+  };
+}
+
+/** Other headers are allowed. */
+const keyHeader = z.looseObject({
+  'idempotency-key': textParameter('A request with the key of an earlier one is not done again.', '3f9ac0d1-e2b4')
+    .regex(/^[\x21-\x7e]{1,200}$/)
+    .optional(),
+});
+
+function success(value: z.ZodType): z.ZodType {
+  const { description = '', examples = [] } = value.meta() ?? {};
+  return z
+    .object({ ok: z.literal(true), value })
+    .meta({ description, examples: (examples as unknown[]).map((example) => ({ ok: true, value: example })) });
+}

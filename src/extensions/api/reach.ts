@@ -4,7 +4,11 @@ import { lstatSync, readdirSync, readlinkSync, rmSync, statSync, symlinkSync } f
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
+import type { Extension } from '../../cli/extension.ts';
+import type { ServiceMaker } from '../../daemon.ts';
 import { ConfigError, type Config } from '../../settings/config.ts';
+import { serveApi } from './door/server.ts';
+import { serveControl } from './server.ts';
 import { apiSettings } from './settings.ts';
 import { controlSocketOf, socketFolder, unusableSocket } from './asking/transport.ts';
 
@@ -16,7 +20,7 @@ const MOST_LOOKED_AT = 200;
 const MOST_NAMING = 3;
 const UNNAMED: Disposable = { [Symbol.dispose]: () => {} };
 
-export type Reach = Awaited<ReturnType<typeof reachOf>>;
+type Reach = Awaited<ReturnType<typeof reachOf>>;
 
 /**
  * Prepares how this process is reached. Each worker of a PostgreSQL database has a socket of its own, and commands read
@@ -49,9 +53,8 @@ async function nameSocket(socketPath: string, name: string): Promise<Disposable>
     }
     if (await isListenedTo(name)) break;
     const found = lstatSync(name, { throwIfNoEntry: false });
-    if (found !== undefined && !found.isSocket() && !found.isSymbolicLink()) {
-      throw new ConfigError(`control.socket: ${name} is there and is no socket; name another path`);
-    }
+    const isOther = found !== undefined && !found.isSocket() && !found.isSymbolicLink();
+    if (isOther) throw new ConfigError(`control.socket: ${name} is there and is no socket; name another path`);
     rmSync(name, { force: true });
   }
   return UNNAMED;
@@ -77,4 +80,31 @@ async function isListenedTo(path: string): Promise<boolean> {
   } finally {
     socket.destroy();
   }
+}
+
+/** Serves the control socket, with the operations of all extensions. */
+export function controlService(extensions: readonly Extension[]): ServiceMaker {
+  let reach: Reach | undefined;
+  return {
+    async prepare(config, clock) {
+      reach = await reachOf(config, clock);
+      return { socket: reach.socket, advertise: apiSettings.of(config).api.advertise };
+    },
+    async start(deps) {
+      reach ??= await reachOf(deps.config, deps.clock);
+      const { socket } = reach;
+      const use = (name: string) => deps.accounts.use(name);
+      // One process drives all accounts of a SQLite file.
+      const isShared = deps.config.database.kind !== 'sqlite';
+      const ownerUrl = async (name: string) => (await deps.store.driverOf([name]))?.advertise ?? undefined;
+      const served = { ...deps, use, extensions, ...(isShared && { ownerUrl }) };
+      await using undo = new AsyncDisposableStack();
+      const control = await serveControl(served, socket, deps.stop);
+      undo.defer(() => control.close());
+      undo.use(await reach.publish());
+      const api = await serveApi(served, apiSettings.of(deps.config).api, deps.stop);
+      const name = undo.move();
+      return { close: async () => void (await Promise.all([api.close(), name.disposeAsync()])) };
+    },
+  };
 }

@@ -8,9 +8,15 @@ import { SYNC } from './addresses.ts';
 import type { Caller, Scope } from './caller.ts';
 import { LONGEST_WAIT_MS } from './asking/client.ts';
 import { PROBLEM_TYPE, writeEnvelope, type Result } from './envelope.ts';
-import { NOT_OWNER_RESULT, type Accounts, type Operation, type ReadDeps, type ReadOperation } from './operation.ts';
-import { schemaOf } from './openapi/schema.ts';
-import { LINES, SYNC_SCHEMA, syncLines, type SyncInput } from './sync.ts';
+import {
+  NOT_OWNER_RESULT,
+  schemaOf,
+  type Accounts,
+  type Operation,
+  type ReadDeps,
+  type ReadOperation,
+} from './operation.ts';
+import { LINES, SYNC_SCHEMA, syncLines, type OnRun, type SyncInput } from './sync.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -23,8 +29,7 @@ declare module 'fastify' {
 }
 
 export interface Serving extends ReadDeps, Accounts {
-  /** Called when an operation begins. `running` settles when the operation ends. */
-  readonly onRun: (running: Promise<unknown>) => void;
+  readonly onRun: OnRun;
 }
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;

@@ -118,9 +118,8 @@ function refusalOf(error: FastifyError, log: Pick<Logger, 'error'>): OwnRefusal 
   if (statusCode === 415) return invalid('send the body as application/json', 415);
   if (statusCode >= 400 && statusCode < 500) return invalid(message, statusCode);
   log.error({ cause: `${error.name}: ${message}` }, 'an operation that was asked for failed');
-  if (!(error instanceof StoreError)) {
+  if (!(error instanceof StoreError))
     return { kind: 'failed', message: 'the daemon failed; its log says why', httpStatus: 500 };
-  }
   // If the cause is a `StoreError`, the exchange did the work and its result was lost: asking again would be wrong.
   return { kind: 'failed', message, httpStatus: error.cause instanceof StoreError ? 500 : 503 };
 }

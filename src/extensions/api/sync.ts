@@ -6,8 +6,7 @@ import { syncOnce, type SyncResult } from '../../orders/sync.ts';
 import type { Counters } from '../../orders/pass/outcomes.ts';
 import { STORE_PROBLEMS, StoreError, type StoreProblem } from '../../store/errors.ts';
 import { SYNC } from './addresses.ts';
-import { schemaOf } from './openapi/schema.ts';
-import { countParameter, OWN_ERRORS } from './operation.ts';
+import { countParameter, OWN_ERRORS, schemaOf } from './operation.ts';
 
 export type SyncLine =
   | { readonly type: 'progress'; readonly counts: Counters; readonly requests: number }
@@ -55,6 +54,8 @@ const lineSchema = z
     ],
   });
 
+/** Called when work begins. `running` settles when it ends. */
+export type OnRun = (running: Promise<unknown>) => void;
 export type SyncInput = z.output<typeof querySchema>;
 
 const described = schemaOf('sync', SYNC, {
@@ -72,12 +73,7 @@ export const SYNC_SCHEMA: FastifySchema = {
 };
 
 /** Begins one pass, and yields its progress and its end in lines of JSON. The pass ends early if `signal` aborts. */
-export function syncLines(
-  used: AccountInUse,
-  scope: SyncInput['scope'],
-  signal: AbortSignal,
-  onRun: (running: Promise<unknown>) => void,
-): AsyncGenerator<string> {
+export function syncLines(used: AccountInUse, scope: SyncInput['scope'], signal: AbortSignal, onRun: OnRun) {
   const { app } = used;
   let progress: { readonly counts: Readonly<Counters>; readonly requests: number } | undefined;
   let last: SyncLine | undefined;

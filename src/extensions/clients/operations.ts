@@ -3,7 +3,7 @@ import { z } from 'zod';
 import * as schemas from './endpoints/schemas.ts';
 import { adoptLink, makeLink, whenUnknown } from './links.ts';
 import { requestPhotos } from './photos.ts';
-import { rememberedLink } from './tables/links.ts';
+import { rememberedLink } from './link.ts';
 import { listLinks } from './tables/links.ts';
 import { done } from '../api/envelope.ts';
 import { sendOnce } from '../api/keyed/keyed-requests.ts';
@@ -11,6 +11,8 @@ import { countParameter, named, operation, textParameter } from '../api/operatio
 import { EXCHANGE_ERRORS, LOOKUP_ERRORS, OWN_ERRORS } from '../api/operation.ts';
 
 const tag = 'clients';
+const TOKEN_FOR = 'A token for a verification flow';
+const CUSTOMER = 'A customer of the card-payment provider (§2.4). Personal data.';
 const linkId = textParameter('Id of a link (§2.1).', 'link-1');
 const params = z.object({ linkId });
 const ofLink = { tag, params, errors: LOOKUP_ERRORS } as const;
@@ -22,18 +24,16 @@ const linkValue = named('Link', 'A client link (§2.1).', schemas.link, { linkId
 const reference = z.string().nullish().describe('Your own name for the link; no e-mail address.');
 
 const at = '2026-01-05T12:00:00.000Z';
+const times = { created_at: at, updated_at: at, last_checked_at: at, missing_since: null };
 const rememberedLinksValue = named('RememberedLinks', 'Remembered links, the newest first.', z.array(rememberedLink), [
-  {
-    link_id: 'link-1',
-    reference: 'customer-7',
-    source: 'created',
-    status: 'NOT_VERIFIED',
-    created_at: at,
-    updated_at: at,
-    last_checked_at: at,
-    missing_since: null,
-  },
+  { link_id: 'link-1', reference: 'customer-7', source: 'created', status: 'NOT_VERIFIED', ...times },
 ]);
+const token = { linkId: 'link-1', token: '<ACCESS_TOKEN>', tokenValidTill: '2026-01-05T12:00:00Z' };
+const customer = { customerNumber: 'c-1', firstName: 'Ada', lastName: 'Example', linkId: 'link-1' };
+const sdkToken = { token: '<SDK_TOKEN>', expiresAt: '2026-01-05T12:00:00Z' };
+const requestId = z.string().describe('The id of the request, which its photos bear.');
+const withRequest = schemas.validation.extend({ requestId });
+const photosAsked = { status: 'ok', requestId: '0f8e2c5a7b1d4e6f9a3c5b7d9e1f2a4c' };
 
 export const OPERATIONS = {
   createLink: operation({
@@ -84,13 +84,9 @@ export const OPERATIONS = {
   }),
   verificationToken: operation({
     ...ofLink,
-    summary: 'A token for a verification flow (§4.4).',
+    summary: `${TOKEN_FOR} (§4.4).`,
     params: z.object({ linkId, level }),
-    value: named('VerificationToken', 'A token for a verification flow (§2.2). A secret.', schemas.verificationToken, {
-      linkId: 'link-1',
-      token: '<ACCESS_TOKEN>',
-      tokenValidTill: '2026-01-05T12:00:00Z',
-    }),
+    value: named('VerificationToken', `${TOKEN_FOR} (§2.2). A secret.`, schemas.verificationToken, token),
     run: ({ exchange }, input, signal) => endpointsOf(exchange).verificationToken(input.linkId, input.level, signal),
   }),
   requestPhotos: operation({
@@ -108,24 +104,14 @@ export const OPERATIONS = {
         error: 'needs the level LIVENESS',
       })
       .meta({ examples: [{ level: 'LIVENESS', actionId: 'action-1' }] }),
-    value: named(
-      'PhotoRequest',
-      'The delivery is asked for (§4.5).',
-      schemas.validation.extend({ requestId: z.string().describe('The id of the request, which its photos bear.') }),
-      { status: 'ok', requestId: '0f8e2c5a7b1d4e6f9a3c5b7d9e1f2a4c' },
-    ),
+    value: named('PhotoRequest', 'The delivery is asked for (§4.5).', withRequest, photosAsked),
     errors: [...LOOKUP_ERRORS, '413'],
     run: requestPhotos,
   }),
   showCustomer: operation({
     ...ofLink,
     summary: "The client's record at the card-payment provider (§4.6).",
-    value: named('Customer', 'A customer of the card-payment provider (§2.4). Personal data.', schemas.customer, {
-      customerNumber: 'c-1',
-      firstName: 'Ada',
-      lastName: 'Example',
-      linkId: 'link-1',
-    }),
+    value: named('Customer', CUSTOMER, schemas.customer, customer),
     run: ({ exchange }, input, signal) => endpointsOf(exchange).showCustomer(input.linkId, signal),
   }),
   listCards: operation({
@@ -142,10 +128,7 @@ export const OPERATIONS = {
   sdkToken: operation({
     ...ofLink,
     summary: 'A short-lived SDK token (§4.8).',
-    value: named('SdkToken', 'An SDK token (§2.3). A secret.', schemas.sdkToken, {
-      token: '<SDK_TOKEN>',
-      expiresAt: '2026-01-05T12:00:00Z',
-    }),
+    value: named('SdkToken', 'An SDK token (§2.3). A secret.', schemas.sdkToken, sdkToken),
     run: ({ exchange }, input, signal) => endpointsOf(exchange).sdkToken(input.linkId, signal),
   }),
   listLinks: operation({

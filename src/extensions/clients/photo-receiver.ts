@@ -71,11 +71,8 @@ async function receivingServer(deps: ReceiverDeps, stopping: AbortSignal, runnin
     // `details` may come as a file or as a field: all parts are read as files.
     isPartAFile: () => true,
     throwFileSizeLimit: false,
-    limits: {
-      parts: photos.maxFiles + OTHER_PARTS,
-      // One byte more than is allowed, so that a file that is too large is noticed.
-      fileSize: photos.maxFileBytes + 1,
-    },
+    // One byte more than is allowed, so that a file that is too large is noticed.
+    limits: { parts: photos.maxFiles + OTHER_PARTS, fileSize: photos.maxFileBytes + 1 },
   });
   const uploads = new WeakMap<FastifyRequest, Upload>();
   server.addHook('onRequest', async (request, reply) => {

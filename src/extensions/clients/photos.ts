@@ -1,4 +1,4 @@
-import { endpointsOf } from './endpoints/endpoints.ts';
+import { endpointsOf, type PhotoRequest } from './endpoints/endpoints.ts';
 import type { OperationDeps } from '../../accounts/account.ts';
 import type { PurgeQuery } from '../../daemon.ts';
 import { hash, randomBytes } from 'node:crypto';
@@ -9,7 +9,6 @@ import { hasControlCharacter } from '../../base/text.ts';
 import { sumOf } from '../../base/words.ts';
 import type { Reply } from '../../exchange/reply.ts';
 import { UnusableIdError, pathId, unusable } from '../../exchange/ids.ts';
-import type { VerificationLevel } from './endpoints/schemas.ts';
 import * as table from './tables/photos.ts';
 import type { NewPhoto, PhotoToken } from './tables/photos.ts';
 import { accountsIn } from '../../store/tables/accounts.ts';
@@ -31,18 +30,12 @@ export type DeliveryDeps = Pick<FlowDeps, 'config' | 'store' | 'clock' | 'log'>;
 type PhotoDeps = DeliveryDeps & Pick<FlowDeps, 'account'>;
 
 /** `token` is the merchant's own, which comes back with the delivery; without it a token is made. */
-type PhotosAsked = Readonly<{
-  linkId: string;
-  level: VerificationLevel;
-  actionId?: string | null | undefined;
-  token?: string | null | undefined;
-}>;
+type PhotosAsked = Omit<PhotoRequest, 'token'> & Readonly<{ linkId: string; token?: string | null | undefined }>;
 
 /** Throws `UnusableIdError` if the merchant's own token cannot be used. The message never quotes the token. */
 function assertUsable(token: string, isReceivedHere: boolean): void {
-  if (token.trim() === '' || token.length > LONGEST_TOKEN || hasControlCharacter(token)) {
+  if (token.trim() === '' || token.length > LONGEST_TOKEN || hasControlCharacter(token))
     throw new UnusableIdError(`a token has 1 to ${LONGEST_TOKEN} characters without control characters`);
-  }
   if (isReceivedHere && token.length < SHORTEST_TOKEN) {
     const why = 'the receiver here knows a delivery by its token alone, so one that can be guessed is refused';
     throw new UnusableIdError(`${why}; use a token of at least ${SHORTEST_TOKEN} characters, or none`);
@@ -86,8 +79,7 @@ export async function requestPhotos(
   if (photos.listen === undefined) {
     log.warn({}, 'photos were requested while photos.listen is off, so they cannot arrive here');
   }
-  const asked = { level, actionId: actionId ?? undefined, token };
-  const answer = await endpointsOf(exchange).requestPhotos(linkId, asked, signal);
+  const answer = await endpointsOf(exchange).requestPhotos(linkId, { level, actionId, token }, signal);
   // After an unknown outcome the delivery may still come.
   if (answer.kind !== 'ok' && answer.kind !== 'unknown') {
     await store.writer.write((tx) => table.forgetPhotoToken(tx, account, tokenHash));
@@ -184,9 +176,8 @@ async function record(deps: DeliveryDeps, folder: PhotoFolder, delivery: string,
       return now;
     });
   }
-  if (known === undefined || decision === 'forbidden') {
+  if (known === undefined || decision === 'forbidden')
     throw new DeliveryRefusal('forbidden', 'the token is unknown, expired or used');
-  }
   // The recorded delivery may still be in quarantine if moving it failed.
   if (decision === 'repeated' && typeof known.delivery === 'string') await settle(deps, folder, known.delivery);
   const kept = files.filter(({ refusal }) => refusal === null);

@@ -182,9 +182,8 @@ function headerProblems(header: readonly string[]): { column: string; problem: s
 }
 
 function csvLine(line: number, header: readonly string[], record: readonly string[]): ImportLine {
-  if (record.length !== header.length) {
+  if (record.length !== header.length)
     return { line, problem: `has ${record.length} fields, the header has ${header.length}` };
-  }
   const nul = record.findIndex((field) => field.includes('\0'));
   if (nul >= 0) return { line, column: header[nul] ?? '', problem: 'holds a NUL byte; save the file as UTF-8 text' };
   const fields = header.map((column, index) => [column, record[index] === '' ? null : record[index]] as const);

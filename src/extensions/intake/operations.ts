@@ -2,8 +2,7 @@ import { isLosslessNumber, type LosslessNumber } from 'lossless-json';
 import { z } from 'zod';
 import { addOrder, adoptOrder } from './add.ts';
 import { probe } from './probe/probe.ts';
-import { evidence } from './probe/evidence.ts';
-import { PROBE_STEPS, probeRow } from './probe/questions.ts';
+import { evidenceSchema, PROBE_STEPS, probeRow } from './probe/questions.ts';
 import { conflict, done, invalid } from '../api/envelope.ts';
 import { EXCHANGE_ERRORS, named, operation, OWN_ERRORS } from '../api/operation.ts';
 
@@ -38,19 +37,13 @@ const rowExample = {
   setting: { path: 'exchange.absence', value: [{ status: 404 }] },
   isOdd: false,
 };
-const evidenceExample = {
-  request: 'GET /api/v1/merchant/orders?externalOrderId=order-sync-probe-1',
-  askedAt: '2026-01-05T12:00:00.000Z',
-  tookMs: 41,
-  status: 404,
-  headers: { date: 'Mon, 05 Jan 2026 12:00:00 GMT' },
-  body: '',
-  why: null,
-};
+const request = 'GET /api/v1/merchant/orders?externalOrderId=order-sync-probe-1';
+const answer = { status: 404, headers: { date: 'Mon, 05 Jan 2026 12:00:00 GMT' }, body: '', why: null };
+const evidenceExample = { request, askedAt: '2026-01-05T12:00:00.000Z', tookMs: 41, ...answer };
 const probedValue = named(
   'Probed',
   'The observations, the settings that follow from them, and the answers without key and tokens.',
-  z.object({ rows: z.array(probeRow), evidence: z.array(evidence) }),
+  z.object({ rows: z.array(probeRow), evidence: z.array(evidenceSchema) }),
   { rows: [rowExample], evidence: [evidenceExample] },
 );
 

@@ -45,7 +45,12 @@ const EXAMPLES = {
 
 export function define(command: Command): void {
   const name = command.name() as keyof typeof KINDS;
-  if (name === 'resolve') addResolveOptions(command);
+  if (name === 'resolve') {
+    command
+      .description('records what happened to orders that were sent, or ends them')
+      .addOption(new Option('--as <what>', AS_TEXT).choices(AS).makeOptionMandatory())
+      .option('--pre-order-id <id>', 'with --as exists: the id of its pre-order at the exchange', readPreOrderId);
+  }
   const which = name === 'resolve' ? 'with --as not-created: ' : '';
   const text = `${which}also if the exchange may have accepted the first request, and would accept both`;
   if (name !== 'cancel') command.option('--i-know-it-may-duplicate', text);
@@ -78,13 +83,6 @@ export function define(command: Command): void {
         process.stderr.write(pasteable(`the id of the pre-order was not checked; to check it: ${check}\n`));
       });
     });
-}
-
-function addResolveOptions(command: Command): void {
-  command
-    .description('records what happened to orders that were sent, or ends them')
-    .addOption(new Option('--as <what>', AS_TEXT).choices(AS).makeOptionMandatory())
-    .option('--pre-order-id <id>', 'with --as exists: the id of its pre-order at the exchange', readPreOrderId);
 }
 
 /** Printed commands have a word in place of the id. */

@@ -33,6 +33,7 @@ const ofOrder = {
   ),
 } as const;
 
+const findingId = z.coerce.number<string>().int().min(1);
 const preOrderId = z.string().describe('Its pre-order at the exchange.');
 const resolution = z
   .discriminatedUnion('as', [
@@ -113,13 +114,7 @@ export const DECISIONS = {
   acknowledgeFinding: operation({
     ...ofDecision,
     summary: 'Acknowledges an open finding; it stays until it is no longer true.',
-    params: z.object({
-      id: z.coerce
-        .number<string>()
-        .int()
-        .min(1)
-        .meta({ description: 'Id of the finding.', examples: [12] }),
-    }),
+    params: z.object({ id: findingId.meta({ description: 'Id of the finding.', examples: [12] }) }),
     body: z.strictObject({ reason }).meta({ examples: [{ reason: 'agreed with the exchange' }] }),
     value: named(
       'Acknowledged',

@@ -65,23 +65,27 @@ function defineAck(command: Command): void {
     .option('--yes', 'with --class, --severity or --decided: do not ask for confirmation')
     .option('--json', 'print JSON')
     .addHelpText(...examples("findings ack 12 13 --reason 'agreed with the exchange'"))
-    .action(
-      async (wanted: readonly number[] = [], options: DecisionOptions & FindingsFilter & { decided?: boolean }) => {
-        const { class: name, severity, decided, reason, yes } = options;
-        const isFiltered = name !== undefined || severity !== undefined || decided === true;
-        if (isFiltered === wanted.length > 0)
-          command.error('error: use either ids, or --class, --severity or --decided');
-        const status = decided === true ? 'decided' : 'open';
-        const actor = actorOf(options);
-        await withAccount(command, 'current', async (store, { account }) => {
-          const rows = isFiltered
-            ? await confirmed(store, { account, class: name, severity, status }, yes === true)
-            : await named(store, account, [...new Set(wanted)]);
-          printAcknowledged(await acknowledgeAll(store, rows, { actor, reason }), options.json);
-        });
-      },
-    );
+    .action(async (wanted: readonly number[] = [], options: AckOptions) => {
+      const { class: name, severity, decided, reason, yes } = options;
+      const isFiltered = name !== undefined || severity !== undefined || decided === true;
+      if (isFiltered === wanted.length > 0) command.error('error: use either ids, or --class, --severity or --decided');
+      const filter = {
+        class: name,
+        severity,
+        status: decided === true ? 'decided' : 'open',
+        limit: MOST_AT_ONCE,
+      } as const;
+      const actor = actorOf(options);
+      await withAccount(command, 'current', async (store, { account }) => {
+        const rows = isFiltered
+          ? await confirmed(store, { ...filter, account }, yes === true)
+          : await named(store, account, [...new Set(wanted)]);
+        printAcknowledged(await acknowledgeAll(store, rows, { actor, reason }), options.json);
+      });
+    });
 }
+
+type AckOptions = DecisionOptions & FindingsFilter & { readonly decided?: boolean };
 
 async function named(store: Store, account: string, wanted: readonly number[]): Promise<readonly FindingRow[]> {
   const rows: FindingRow[] = [];
@@ -91,12 +95,8 @@ async function named(store: Store, account: string, wanted: readonly number[]): 
   return rows;
 }
 
-async function confirmed(
-  store: Store,
-  filter: FindingsFilter & { readonly account: string; readonly status: 'open' | 'decided' },
-  isAgreed: boolean,
-): Promise<readonly FindingRow[]> {
-  const { rows } = await listFindings(store.db, { ...filter, limit: MOST_AT_ONCE });
+async function confirmed({ db }: Store, filter: Parameters<typeof listFindings>[1], isAgreed: boolean) {
+  const { rows } = await listFindings(db, filter);
   if (rows.length === 0) process.stderr.write('there is no such open finding\n');
   if (isAgreed || rows.length === 0) return rows;
   const atMost = rows.length === MOST_AT_ONCE ? '; there may be more: run the command again for the rest' : '';

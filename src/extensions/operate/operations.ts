@@ -20,18 +20,15 @@ const MOST_LOOKED_AT = 5_000;
 
 const AT = '2026-01-05T12:00:00.000Z';
 const text = z.string().nullable();
-const TRACKED: readonly (keyof OrderRow)[] = [
-  'state_reason',
-  'outcome',
+const OF_EXCHANGE = [
   'pre_order_id',
   'exchange_type',
   'order_id',
   'order_status',
   'crypto_status',
   'fiat_status',
-  'next_action_at',
-  'last_lookup_at',
-];
+] as const;
+const TRACKED = ['state_reason', 'outcome', ...OF_EXCHANGE, 'next_action_at', 'last_lookup_at'] as const;
 const nullable = (columns: readonly string[]) => Object.fromEntries(columns.map((column) => [column, text]));
 const orderColumns = z.object({
   account: z.string(),
@@ -62,19 +59,10 @@ const findingColumns = {
   reason: text,
 };
 
-const ORDER_EXAMPLE = {
-  ...Object.fromEntries(SHOWN_COLUMNS.map((column) => [column, null])),
-  account: 'default',
-  external_order_id: 'shop-1001',
-  asset: '0.25',
-  from_currency: 'BTC',
-  to_currency: 'EUR',
-  state: 'sending',
-  attempts: 1,
-  revision: 1,
-  created_at: '2026-01-05T11:59:59.000Z',
-  updated_at: AT,
-};
+const given = { external_order_id: 'shop-1001', asset: '0.25', from_currency: 'BTC', to_currency: 'EUR' };
+const sent = { state: 'sending', attempts: 1, revision: 1, created_at: '2026-01-05T11:59:59.000Z', updated_at: AT };
+const nothing = Object.fromEntries(SHOWN_COLUMNS.map((column) => [column, null]));
+const ORDER_EXAMPLE = { ...nothing, account: 'default', ...given, ...sent };
 const next = z.string().nullable().describe('Give it as `after` to read on; null at the end of the list.');
 
 const orders = z.object({ orders: z.array(orderColumns), next });
@@ -84,27 +72,12 @@ const ordersValue = named('StoredOrders', 'Orders, the newest first.', orders, o
 const order = text.describe('Null: it is about the account.');
 const finding = z.object({ id: z.int(), external_order_id: order, ...findingColumns });
 const SHOWN_OF_FINDING = Object.keys(finding.shape) as (keyof typeof finding.shape)[];
-const findingExample = {
-  id: 12,
-  external_order_id: 'shop-1001',
-  class: 'AMOUNT_MISMATCH',
-  severity: 'error',
-  status: 'open',
-  expected: '0.25',
-  actual: '0.26',
-  first_seen_at: AT,
-  last_seen_at: AT,
-  resolved_at: null,
-  changed_by: null,
-  reason: null,
-};
-const findingsExample = { findings: [findingExample], next: null };
-const findingsValue = named(
-  'Findings',
-  'Findings, the worst first, then the newest.',
-  z.object({ findings: z.array(finding), next }),
-  findingsExample,
-);
+const found = { class: 'AMOUNT_MISMATCH', severity: 'error', status: 'open', expected: '0.25', actual: '0.26' };
+const seen = { first_seen_at: AT, last_seen_at: AT, resolved_at: null, changed_by: null, reason: null };
+const findingExample = { id: 12, external_order_id: 'shop-1001', ...found, ...seen };
+const findingsPage = z.object({ findings: z.array(finding), next });
+const WORST_FIRST = 'Findings, the worst first, then the newest.';
+const findingsValue = named('Findings', WORST_FIRST, findingsPage, { findings: [findingExample], next: null });
 
 const orderValue = named(
   'StoredOrder',
@@ -143,9 +116,8 @@ function oneOf<Value extends string>(values: readonly Value[], description: stri
 const orderPlace = z.tuple([z.string(), z.string()]);
 const findingPlace = z.tuple([z.enum(SEVERITIES), z.int()]);
 
-function cursorOf(place: z.output<typeof orderPlace> | z.output<typeof findingPlace>): string {
-  return Buffer.from(JSON.stringify(place)).toString('base64url');
-}
+type OrderOrFinding = z.output<typeof orderPlace> | z.output<typeof findingPlace>;
+const cursorOf = (place: OrderOrFinding) => Buffer.from(JSON.stringify(place)).toString('base64url');
 
 function placeIn<Place>(cursor: string | undefined, schema: z.ZodType<Place>): Place | OwnRefusal | undefined {
   if (cursor === undefined) return undefined;
@@ -175,10 +147,8 @@ export const OPERATIONS = {
       const { rows, isCut, lookedUntil } = await listOrders(db, query);
       const shown = rows.slice(0, most);
       const last = rows.length > most ? shown.at(-1) : isCut ? lookedUntil : undefined;
-      return done({
-        orders: shown.map(shownColumns),
-        next: last === undefined ? null : cursorOf([last.created_at, last.external_order_id]),
-      });
+      const following = last === undefined ? null : cursorOf([last.created_at, last.external_order_id]);
+      return done({ orders: shown.map(shownColumns), next: following });
     },
   }),
   listFindings: reading({

@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import type { LinkRow } from '../../../src/extensions/clients/tables/links.ts';
 import { describe, expect, it } from 'vitest';
 import {
   decideChecked,
@@ -7,6 +6,7 @@ import {
   type LinkAnswer,
   type LinkDecision,
   type AnsweredLink,
+  type LinkRow,
 } from '../../../src/extensions/clients/link.ts';
 import { after } from '../../../src/base/instant.ts';
 import { HOUR } from '../../support/tracking.ts';

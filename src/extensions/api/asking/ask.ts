@@ -8,12 +8,11 @@ import { Owner, OwnerGoneError, OwnerRefusalError } from './client.ts';
 import type { SyncLine } from '../sync.ts';
 import type { SyncResult } from '../../../orders/sync.ts';
 import type { ProgressLine } from '../../../cli/shared/progress.ts';
-import { apiTransport } from './urls.ts';
 import { SOCKET_CALLER } from '../caller.ts';
 import type { AskedOperation, InputOf, OperationAddress } from '../operation.ts';
 import type { FailedResult, Result } from '../envelope.ts';
 import { NoOwnerError } from '../../shop/transport.ts';
-import { controlSocketOf, socketTransport } from './transport.ts';
+import { apiTransport, controlSocketOf, socketTransport } from './transport.ts';
 import type { Ways } from './ways.ts';
 import { printable } from '../../../base/words.ts';
 import { answerText, type Tones } from '../../documents/commands/answer.ts';
@@ -65,14 +64,12 @@ export async function besideOwner<Value>(
   };
 }
 
+type Urls = AskedPass['urls'];
+
 const NOTHING_OPEN = { [Symbol.asyncDispose]: async () => {} };
 
 /** Returns the API at the URLs of the command, the socket of a SQLite file, or the ways that the database names. */
-async function waysToOwner(
-  config: AccountSettings,
-  extensions: readonly Extension[],
-  urls: readonly string[] | undefined,
-): Promise<Ways> {
+async function waysToOwner(config: AccountSettings, extensions: readonly Extension[], urls: Urls): Promise<Ways> {
   if (urls !== undefined) {
     const way = apiTransport(config, urls);
     const elsewhere = `no process that was asked drives the account ${config.account}`;
@@ -83,27 +80,19 @@ async function waysToOwner(
     return await (await import('./ways.ts')).waysByDatabase(config, driversIn(extensions));
   }
   const socketPath = controlSocketOf(config);
-  return {
-    ...NOTHING_OPEN,
-    find: async () => [socketTransport(socketPath)],
-    unreachable: `it does not listen on ${socketPath}`,
-  };
+  const socket = socketTransport(socketPath);
+  return { ...NOTHING_OPEN, find: async () => [socket], unreachable: `it does not listen on ${socketPath}` };
 }
 
 /** Asks the daemon of an account, or that of the first account about all. Returns undefined if no daemon answers. */
-export async function readFromDaemon(
-  command: Command,
-  config: Config,
-  operation: OperationAddress,
-  account: string | undefined,
-): Promise<unknown> {
+export async function readFromDaemon(command: Command, config: Config, operation: OperationAddress, account?: string) {
   const urls = urlsOf(command);
   const driven = config.accounts.find(({ name }) => account === undefined || name === account);
   if (driven === undefined && urls === undefined) return undefined;
   await using ways = await waysToOwner({ ...config, account: driven?.name ?? '' }, extensionsOf(command), urls);
   for (const way of await ways.find(true)) {
     const result = await new Owner(way, { account: account ?? 'all', graceMs: 0 }).read(operation);
-    if (result.kind === 'ok') return JSON.parse(result.body);
+    if (result.kind === 'ok') return JSON.parse(result.body) as unknown;
     // Without `--url` the caller reads the database.
     if (urls !== undefined) throw commandError(result);
   }
@@ -191,6 +180,8 @@ function absentFor({ absent = 'no link' }: OperationAddress, input: object): str
   return `${absent} ${JSON.stringify(linkId)}`;
 }
 
+const KEY_REFUSED = 'the exchange refuses the key (401): check that it is your merchant key for this exchange';
+
 /** Returns the error for a failed result, without e-mail addresses and tokens. */
 export function commandError(result: FailedResult, absent?: string): CommandError {
   const unavailable = (text: string) => new CommandError(EXIT.unavailable, text);
@@ -198,10 +189,7 @@ export function commandError(result: FailedResult, absent?: string): CommandErro
     case 'refused':
       return refusal(result, absent);
     case 'key-refused':
-      return new CommandError(
-        EXIT.keyRefused,
-        'the exchange refuses the key (401): check that it is your merchant key for this exchange',
-      );
+      return new CommandError(EXIT.keyRefused, KEY_REFUSED);
     case 'rate-limited': {
       const until = after(systemClock().now(), result.retryAfterMs).toISOString();
       return unavailable(`the exchange limits the rate; try again at ${until}`);

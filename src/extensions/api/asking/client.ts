@@ -111,9 +111,7 @@ export class Owner {
 }
 
 /** The owner checks ids, except `.` and `..`, which would change the address. */
-function partOf(id: string): string {
-  return /^\.{1,2}$/.test(id) ? pathId(id) : queryId(id);
-}
+const partOf = (id: string) => (/^\.{1,2}$/.test(id) ? pathId(id) : queryId(id));
 
 async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();

@@ -4,8 +4,7 @@ import type { AccountSettings } from '../../../settings/config.ts';
 import { openStore, type LoadDriver } from '../../../store/open.ts';
 import type { Driver } from '../../../store/port.ts';
 import { apiSettings } from '../settings.ts';
-import { socketTransport, type Transport } from './transport.ts';
-import { apiTransport } from './urls.ts';
+import { apiTransport, socketTransport, type Transport } from './transport.ts';
 
 /** The ways to the process that drives an account. */
 export interface Ways extends AsyncDisposable {

@@ -70,10 +70,7 @@ function isNeverSent(error: unknown): boolean {
 }
 
 /** Returns the row of a request. The row reveals neither the key nor, without the key, the body. */
-function requestOf(
-  { account, caller, clock, idempotencyKey: key }: KeyedDeps,
-  asked: Asked,
-): IdempotentRequest | undefined {
+function requestOf({ account, caller, clock, idempotencyKey: key }: KeyedDeps, asked: Asked) {
   if (key === undefined) return undefined;
   return {
     account,
@@ -85,25 +82,18 @@ function requestOf(
   };
 }
 
-function answered(request: IdempotentRequest, answer: string, httpStatus = 200): IdempotentRequest {
-  return { ...request, http_status: httpStatus, answer };
-}
+const answered = (asked: IdempotentRequest, answer: string, http_status = 200) => ({ ...asked, http_status, answer });
 
-async function knownAnswer(
-  tx: Transaction,
-  request: IdempotentRequest,
-  whyUnknown = 'the answer was not kept',
-): Promise<Result | undefined> {
+async function knownAnswer(tx: Transaction, request: IdempotentRequest, whyUnknown = 'the answer was not kept') {
   const since = after(new Date(request.made_at), -KEPT_FOR_MS).toISOString();
   await forgetOldRequests(tx, request.account, since);
   const known = await readRequest(tx, request, since);
   if (known === undefined) return undefined;
-  if (known.body_hash !== request.body_hash) {
+  if (known.body_hash !== request.body_hash)
     return invalid('this Idempotency-Key is that of another request', 422, 'key-reused');
-  }
   if (known.answer === null || known.http_status === null) {
     const why = `a request with this Idempotency-Key began at ${known.made_at} and has no answer yet; ${whyUnknown}`;
-    return { kind: 'unknown', why, httpStatus: 409 };
+    return { kind: 'unknown', why, httpStatus: 409 } satisfies Result;
   }
-  return { kind: 'ok', body: known.answer, httpStatus: known.http_status, isReplay: true };
+  return { kind: 'ok', body: known.answer, httpStatus: known.http_status, isReplay: true } satisfies Result;
 }

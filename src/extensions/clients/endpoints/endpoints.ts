@@ -11,7 +11,7 @@ import * as schemas from './schemas.ts';
 export interface PhotoRequest {
   readonly level: schemas.VerificationLevel;
   /** Taken by the exchange with the level `LIVENESS` only. */
-  readonly actionId?: string | undefined;
+  readonly actionId?: string | null | undefined;
   /** Comes back with the delivery (§6). */
   readonly token?: string | undefined;
 }
@@ -45,7 +45,7 @@ export const endpointsOf = (exchange: Asking) => ({
     await exchange.ask(aboutLink(linkId, `/idv/${level}`, schemas.verificationToken), signal),
   /** §4.5: asks for the delivery of verification photos (§6). */
   async requestPhotos(linkId: string, { level, actionId, token }: PhotoRequest, signal?: AbortSignal) {
-    const body = { kycLevelType: level, ...(level === 'LIVENESS' && { actionId }), token };
+    const body = { kycLevelType: level, ...(level === 'LIVENESS' && { actionId: actionId ?? undefined }), token };
     const secrets = token === undefined ? [] : [token];
     const request = post(`${CLIENTS}/${pathId(linkId)}/idv/photos/external/upload`, body, secrets);
     return readReply(uploadRefusal(await exchange.sendForPerson(request, signal), secrets), schemas.validation);

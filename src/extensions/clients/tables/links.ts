@@ -1,27 +1,10 @@
 import { sql, type SqlBool } from 'kysely';
-import { z } from 'zod';
-import type { LinkDecision } from '../link.ts';
+import type { LinkDecision, LinkRow } from '../link.ts';
 import { listNewest, type ListQuery, type OfAccount } from '../../operate/tables/listed.ts';
 import { allOf } from '../../../store/dialect.ts';
 import { accountsWhere } from '../../../store/orders/due-times.ts';
 import type { Database, Transaction } from '../../../store/port.ts';
 import { insertEvents } from '../../../store/tables/events.ts';
-
-/** A stored client link (§2.1), without the e-mail address of the client, and without its account. */
-export const rememberedLink = z.object({
-  link_id: z.string(),
-  reference: z.string().nullable().describe('Your own name for it.'),
-  source: z.string().describe('`created` or `followed`.'),
-  /** An open string. */
-  status: z.string(),
-  created_at: z.string(),
-  updated_at: z.string(),
-  /** The time of the last answer that is evidence: the link, or the documented 404. */
-  last_checked_at: z.string(),
-  missing_since: z.string().nullable().describe('Since when the exchange does not have it any more.'),
-});
-
-export type LinkRow = Readonly<z.output<typeof rememberedLink> & { account: string }>;
 
 /** A place in the list of links to check. Each page begins after such a place, so a pass checks a link once. */
 export type CheckKey = Pick<LinkRow, 'link_id' | 'last_checked_at'>;

@@ -1,4 +1,4 @@
-import { sql, type RawBuilder, type SqlBool } from 'kysely';
+import { sql } from 'kysely';
 import type { PurgeQuery } from '../../../daemon.ts';
 import type { KnownToken } from '../photo.ts';
 import { insertHappenings } from '../../../store/tables/events.ts';
@@ -44,9 +44,7 @@ interface PhotoRow extends OfToken {
 
 export type NewPhoto = Omit<PhotoRow, 'id'>;
 
-function withPhotos(db: Database) {
-  return db.withTables<{ photos: NewPhoto; photo_tokens: NewToken }>();
-}
+const withPhotos = (db: Database) => db.withTables<{ photos: NewPhoto; photo_tokens: NewToken }>();
 
 export async function keepPhotoToken(tx: Transaction, token: NewToken): Promise<void> {
   await withPhotos(tx).insertInto('photo_tokens').values(token).execute();
@@ -56,9 +54,8 @@ export async function forgetPhotoToken(tx: Transaction, account: string, tokenHa
   await sql`delete from photo_tokens where ${isUnused(account, tokenHash)}`.execute(tx);
 }
 
-function isUnused(account: string, tokenHash: string): RawBuilder<SqlBool> {
-  return sql`account = ${account} and token_hash = ${tokenHash} and delivery is null`;
-}
+const isUnused = (account: string, tokenHash: string) =>
+  sql`account = ${account} and token_hash = ${tokenHash} and delivery is null`;
 
 /** Reads a token of any account by its hash. The time of the look-up reveals nothing about the token. */
 export async function readPhotoToken(db: Database, tokenHash: string) {
@@ -90,9 +87,8 @@ export async function photosOfDelivery(db: Database, delivery: string): Promise<
 /** Of all links, or of one. */
 type OfLink = ListQuery & { readonly linkId?: string | undefined };
 
-function isOf(account: string, linkId: string | undefined): RawBuilder<SqlBool> {
-  return allOf(sql`account = ${account}`, linkId === undefined ? undefined : sql`link_id = ${linkId}`);
-}
+const isOf = (account: string, linkId: string | undefined) =>
+  allOf(sql`account = ${account}`, linkId === undefined ? undefined : sql`link_id = ${linkId}`);
 
 export async function listPhotos(db: Database, { linkId, ...query }: OfLink): Promise<readonly PhotoRow[]> {
   const select = ({ account, limit }: typeof query & { account: string }) =>

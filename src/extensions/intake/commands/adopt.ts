@@ -29,7 +29,7 @@ Example:
 
 interface Adopted {
   readonly line: number;
-  readonly externalOrderId: string | null;
+  readonly external_order_id: string | null;
   readonly result: 'adopted' | 'present' | 'absent' | 'unanswered' | 'invalid';
   readonly state: string | null;
   readonly why: string | null;
@@ -70,19 +70,17 @@ async function* linesOf(lines: AsyncGenerator<ImportLine>, again: ImportLine[]):
 }
 
 async function adopt(ask: Ask, read: ImportLine): Promise<Adopted> {
-  const failed = { line: read.line, externalOrderId: null, state: null };
+  const none = { line: read.line, external_order_id: null, state: null };
   const checked = checkedOrder(read);
-  if (typeof checked === 'string') return { ...failed, result: 'invalid', why: checked };
-  const { externalOrderId } = checked;
+  if (typeof checked === 'string') return { ...none, result: 'invalid', why: checked };
+  const found = { ...none, external_order_id: checked.externalOrderId };
   const answer = await ask(adoptOrder, columnsOf(checked) as InputOf<typeof adoptOrder>);
-  const unanswered = { ...failed, externalOrderId, result: 'unanswered' } as const;
-  if (answer.kind !== 'ok') return { ...unanswered, why: commandError(answer).message };
-  const { result, state } = parse(answer.body) as Pick<Adopted, 'result' | 'state'>;
-  return { line: read.line, externalOrderId, result, state, why: null };
+  if (answer.kind !== 'ok') return { ...found, result: 'unanswered', why: commandError(answer).message };
+  return { ...found, ...(parse(answer.body) as Pick<Adopted, 'result' | 'state'>), why: null };
 }
 
-function printAdopted({ line, externalOrderId, result, state, why }: Adopted, json: boolean | undefined): void {
-  const id = JSON.stringify(externalOrderId);
+function printAdopted({ line, external_order_id, result, state, why }: Adopted, json: boolean | undefined): void {
+  const id = JSON.stringify(external_order_id);
   const text = {
     adopted: `${id} is adopted: ${state}`,
     present: `${id} is in the table already: ${state}`,
@@ -90,7 +88,7 @@ function printAdopted({ line, externalOrderId, result, state, why }: Adopted, js
     unanswered: `${id} was not inserted: ${printable(why ?? '')}`,
     invalid: `line ${line}: ${printable(why ?? '')}`,
   }[result];
-  print(json, { line, external_order_id: externalOrderId, result, state, why }, () => `${text}\n`);
+  print(json, { line, external_order_id, result, state, why }, () => `${text}\n`);
 }
 
 function exitCodeOf({ invalid: wrong, unanswered, absent }: Readonly<Record<Adopted['result'], number>>): number {

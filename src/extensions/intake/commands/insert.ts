@@ -57,33 +57,29 @@ Examples:
   shop-export | order-sync orders import - --format ndjson
   order-sync orders import missing-time.csv --may-have-been-sent`;
 
-interface ImportOptions {
-  readonly format?: ImportFormat;
-  readonly json?: boolean | undefined;
-  readonly mayHaveBeenSent?: boolean | undefined;
-}
+type Shown = { readonly json?: boolean | undefined; readonly mayHaveBeenSent?: boolean | undefined };
 
 function defineImport(command: Command): void {
   addFileOptions(command)
     .option('--may-have-been-sent', 'after a restore: rows are looked up and held, and not sent')
     .option('--json', 'print the counts as JSON')
     .addHelpText('after', HELP)
-    .action(async (file: string, { format: given, json, mayHaveBeenSent }: ImportOptions) => {
+    .action(async (file: string, { format: given, ...shown }: Shown & { format?: ImportFormat }) => {
       const { format, input } = await openFile(command, file, given);
       const line = await terminalLine();
       const result = await withAccount(command, 'migrate', (store, { account, create }) =>
         importOrders(store, account, input, {
           format,
-          assumeSent: mayHaveBeenSent === true ? { clock: systemClock(), settings: create } : undefined,
+          assumeSent: shown.mayHaveBeenSent === true ? { clock: systemClock(), settings: create } : undefined,
           onProgress: (read) => line?.(`${read} rows read`),
         }),
       );
       line?.clear();
-      printResult(result, file, { json, mayHaveBeenSent });
+      printResult(result, file, shown);
     });
 }
 
-function printResult(result: ImportResult, file: string, { json, mayHaveBeenSent = false }: ImportOptions): void {
+function printResult(result: ImportResult, file: string, { json, mayHaveBeenSent = false }: Shown): void {
   const { read, inserted, alreadyPresent, assumedSent, problemCount, problems } = result;
   for (const { line, column, problem } of problems) {
     const text = column === undefined ? problem : `${column}: ${problem}`;

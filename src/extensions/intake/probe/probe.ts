@@ -3,7 +3,6 @@ import { done, invalid, type Result } from '../../api/envelope.ts';
 import { describeProblems } from '../../../orders/rules/check.ts';
 import type { MerchantOrder, PreOrderView } from '../../../orders/rules/record.ts';
 import { quote } from '../../../base/text.ts';
-import { PROBE_REQUESTS } from './evidence.ts';
 import { UnusableIdError } from '../../../exchange/ids.ts';
 import { readLookup } from '../../../exchange/orders.ts';
 import { readPreOrderBody, readRecordView } from '../../../exchange/record-view.ts';
@@ -15,8 +14,9 @@ import { readOrder } from '../../../store/orders/orders.ts';
 import { addOrder, checkFields } from '../add.ts';
 import { sendOrder } from '../../../orders/create.ts';
 import type { OperationDeps } from '../../../accounts/account.ts';
-import { askingOf, failureOf, ODD, probeAbsence, probeIds, probeKey, probeRate, row, shown } from './questions.ts';
-import type { Asking, Examined, Probed, ProbeRow, ProbeStep } from './questions.ts';
+import { askingOf, failureOf, ODD, PROBE_REQUESTS, row, shown } from './questions.ts';
+import { probeAbsence, probeIds, probeKey, probeRate } from './questions.ts';
+import type { Asking, Asked, Probed, ProbeRow, ProbeStep } from './questions.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 type ProbeInput = Readonly<{ step: ProbeStep; order?: Fields | undefined; requests?: string | undefined }>;
@@ -29,40 +29,25 @@ const HOLD = { setting: { path: 'create.onUnknown', value: 'hold' } };
 /** Asks the exchange what the document leaves open, one step. Each request takes its turn as a person's does. */
 export async function probe(deps: OperationDeps, input: ProbeInput, signal?: AbortSignal): Promise<Result> {
   const asking = askingOf(deps, signal);
-  const probed = await takeStep(deps, asking, input, signal);
+  const probed = await takeStep(deps, asking, input);
   return 'kind' in probed ? probed : done({ rows: probed, evidence: asking.evidence });
 }
 
-async function takeStep(deps: OperationDeps, asking: Asking, input: ProbeInput, signal?: AbortSignal): Promise<Probed> {
-  const { step, order, requests = '1' } = input;
-  switch (step) {
-    case 'absence':
-      return await probeAbsence(asking);
-    case 'ids':
-      return await probeIds(asking);
-    case 'key':
-      return await probeKey(asking);
-    case 'rate':
-      return await probeRate(asking, Number(requests));
-    case 'order':
-    case 'repeat': {
-      if (order === undefined) return invalid(`the step ${step} needs an order`);
-      const checked = checkFields(order);
-      if (!checked.ok) return invalid(describeProblems(checked.problems));
-      const { externalOrderId } = checked.order;
-      if (step === 'repeat') return await repeatCreate(deps, asking, externalOrderId);
-      return await probeOrder(deps, asking, { fields: order, externalOrderId }, signal);
-    }
-  }
+const WITHOUT_ORDER = { absence: probeAbsence, ids: probeIds, key: probeKey };
+
+async function takeStep(deps: OperationDeps, asking: Asking, { step, order, requests = '1' }: ProbeInput) {
+  if (step === 'rate') return await probeRate(asking, Number(requests));
+  if (step !== 'order' && step !== 'repeat') return await WITHOUT_ORDER[step](asking);
+  if (order === undefined) return invalid(`the step ${step} needs an order`);
+  const checked = checkFields(order);
+  if (!checked.ok) return invalid(describeProblems(checked.problems));
+  const { externalOrderId } = checked.order;
+  if (step === 'repeat') return await repeatCreate(deps, asking, externalOrderId);
+  return await probeOrder(deps, asking, order, externalOrderId);
 }
 
 /** Creates one order like any other, and asks about it before and after. An order in the table is not sent again. */
-async function probeOrder(
-  deps: OperationDeps,
-  asking: Asking,
-  { fields, externalOrderId }: { readonly fields: Fields; readonly externalOrderId: string },
-  signal: AbortSignal = new AbortController().signal,
-): Promise<Probed> {
+async function probeOrder(deps: OperationDeps, asking: Asking, fields: Fields, externalOrderId: string) {
   const { account, store } = deps;
   const rows: ProbeRow[] = [];
   if ((await readOrder(store.db, account, externalOrderId)) === undefined) {
@@ -77,8 +62,8 @@ async function probeOrder(
   }
   const added = await addOrder(deps, fields);
   if ('why' in added) return invalid(added.why);
-  if (added.kind === 'inserted') await sendOrder(deps, externalOrderId, signal);
-  const settled = await settledRow(deps, externalOrderId, signal);
+  if (added.kind === 'inserted') await sendOrder(deps, externalOrderId, asking.signal);
+  const settled = await settledRow(deps, externalOrderId, asking.signal);
   rows.push(createRow(settled));
   if (settled.pre_order_id === null) return rows;
   return [...rows, ...(await afterCreate(deps, asking, settled, settled.pre_order_id))];
@@ -96,13 +81,11 @@ async function settledRow({ account, store, clock }: OperationDeps, id: string, 
 
 function createRow({ external_order_id: id, state, state_reason: reason, pre_order_id: preOrderId }: OrderRow) {
   const question = 'the create (§4.9)';
-  if (preOrderId !== null) {
+  if (preOrderId !== null)
     return row(question, `accepted, pre-order ${preOrderId}`, 'it is a real order, and order-sync follows it');
-  }
   const seen = `the order is ${state}${reason === null ? '' : `: ${reason}`}`;
-  if (!/HTTP (400|404|422) without/.test(reason ?? '')) {
+  if (!/HTTP (400|404|422) without/.test(reason ?? ''))
     return row(question, seen, `it is in the table: order-sync orders explain ${id}`, ODD);
-  }
   const follows =
     'create.refusedBy: status makes such an order rejected: set it once the exchange confirms that nothing was made';
   return row(question, seen, follows, { ...ODD, setting: { path: 'create.refusedBy', value: 'status' } });
@@ -140,15 +123,13 @@ async function preOrderRows(asking: Asking, preOrderId: string, order: MerchantO
   ];
 }
 
-function earlyLookupRow({ reply, evidence }: Examined, externalOrderId: string): ProbeRow {
+function earlyLookupRow({ reply, evidence }: Asked, externalOrderId: string): ProbeRow {
   const [question, seen] = ['the order once it has a pre-order (§4.11)', shown(evidence)];
   if (failureOf(reply) !== undefined) return row(question, seen, 'no answer, so nothing is known', ODD);
-  if (readLookup(reply, externalOrderId, { absence: [] }).kind === 'found') {
-    const follows = 'orders appear at once here; ask the exchange if an absent order proves that nothing was made';
-    return row(question, seen, follows);
-  }
-  const follows = 'there is a pre-order, and no order: absence does not prove that nothing was made';
-  return row(question, seen, follows, HOLD);
+  const found = 'orders appear at once here; ask the exchange if an absent order proves that nothing was made';
+  if (readLookup(reply, externalOrderId, { absence: [] }).kind === 'found') return row(question, seen, found);
+  const absent = 'there is a pre-order, and no order: absence does not prove that nothing was made';
+  return row(question, seen, absent, HOLD);
 }
 
 function amountRow(question: string, order: MerchantOrder, view: PreOrderView): ProbeRow {
@@ -159,9 +140,8 @@ function amountRow(question: string, order: MerchantOrder, view: PreOrderView): 
     return [{ text: `${field} ${sent} → ${back ?? 'none'}`, isSame, isEqual: sent === back }];
   });
   const seen = amounts.map(({ text }) => text).join(', ');
-  if (amounts.some(({ isSame }) => !isSame)) {
+  if (amounts.some(({ isSame }) => !isSame))
     return row(question, seen, 'not the amount that was sent: the finding PREORDER_ECHO_MISMATCH', ODD);
-  }
   const isEqual = amounts.every((amount) => amount.isEqual);
   const written = 'the same numbers, written otherwise: they are compared as numbers';
   return row(question, seen, isEqual ? 'every digit comes back' : written);
@@ -174,18 +154,16 @@ function amountRow(question: string, order: MerchantOrder, view: PreOrderView): 
 async function repeatCreate(deps: OperationDeps, asking: Asking, externalOrderId: string): Promise<Probed> {
   const { account, store, clock } = deps;
   const sent = await readOrder(store.db, account, externalOrderId);
-  if (sent === undefined || sent.pre_order_id === null) {
-    return invalid(`${quote(externalOrderId)} has no pre-order, so its create is not repeated`);
-  }
+  const none = `${quote(externalOrderId)} has no pre-order, so its create is not repeated`;
+  if (sent === undefined || sent.pre_order_id === null) return invalid(none);
   const fact = { account, name: REPEATED };
   const before = await store.writer.write(async (tx) => {
     const known = await readAccountFact(tx, fact);
     await accountFact(tx, { ...fact, value: externalOrderId, now: clock.now() });
     return known;
   });
-  if (before !== undefined) {
+  if (before !== undefined)
     return invalid(`the create of ${quote(before)} was repeated already; it is done once an account`);
-  }
   const { reply, evidence } = await asking.ask(PROBE_REQUESTS.create(sentOrderOf(sent)));
   const preOrder = reply.kind === 'ok' ? readPreOrderBody(reply.body) : undefined;
   const isSecond = reply.kind === 'ok' && preOrder?.id !== sent.pre_order_id;
@@ -195,20 +173,15 @@ async function repeatCreate(deps: OperationDeps, asking: Asking, externalOrderId
     const receivedAt = clock.now().toISOString();
     await store.writer.write((tx) => keepAnswer(tx, { ...kept, receivedAt, httpStatus: status ?? 0 }));
   }
-  return [repeatRow(shown(evidence), reply.kind, isSecond)];
+  const outcome = isSecond ? 'second' : reply.kind === 'ok' || reply.kind === 'refused' ? reply.kind : 'unknown';
+  const [follows, more] = OF_REPEAT[outcome];
+  return [row('the same create once more (§4.9)', shown(evidence), follows, more)];
 }
 
-function repeatRow(seen: string, kind: string, isSecond: boolean): ProbeRow {
-  const question = 'the same create once more (§4.9)';
-  if (isSecond) {
-    const follows = 'a second pre-order: ask the exchange to cancel it, and keep create.onUnknown: hold';
-    return row(question, seen, follows, { ...HOLD, ...ODD });
-  }
-  if (kind === 'ok') {
-    const follows = 'the same pre-order: the exchange recognised the id this time; order-sync does not rely on that';
-    return row(question, seen, follows);
-  }
-  if (kind === 'refused') return row(question, seen, 'the exchange refuses an id that it knows', HOLD);
-  const follows = 'it is not known whether a second pre-order was made: ask the exchange';
-  return row(question, seen, follows, { ...HOLD, ...ODD });
-}
+/** What follows from the answer to the repeated create. */
+const OF_REPEAT = {
+  second: ['a second pre-order: ask the exchange to cancel it, and keep create.onUnknown: hold', { ...HOLD, ...ODD }],
+  ok: ['the same pre-order: the exchange recognised the id this time; order-sync does not rely on that', {}],
+  refused: ['the exchange refuses an id that it knows', HOLD],
+  unknown: ['it is not known whether a second pre-order was made: ask the exchange', { ...HOLD, ...ODD }],
+} as const;

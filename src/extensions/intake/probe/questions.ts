@@ -1,13 +1,19 @@
 import type { OperationDeps } from '../../../accounts/account.ts';
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { readLookup } from '../../../exchange/orders.ts';
-import { commonAbsenceShape, type AbsentReply } from './absence-shape.ts';
-import type { Answer } from '../../../orders/rules/record.ts';
-import { evidenceOf, PROBE_REQUESTS, type Evidence } from './evidence.ts';
-import { answerOf, type FailedReply, type UnreadReply } from '../../../exchange/reply.ts';
+import { createRequest, hasShape, readAbsence, readLookup, textOf } from '../../../exchange/orders.ts';
+import { isLosslessNumber } from 'lossless-json';
+import type { AbsenceShape } from '../../../orders/rules/lookup.ts';
+import { answerOf, hide, type FailedReply, type UnreadReply } from '../../../exchange/reply.ts';
 import type { HttpRequest } from '../../../exchange/transport/http.ts';
 import type { FailedResult } from '../../api/envelope.ts';
+import type { Answer, MerchantOrder } from '../../../orders/rules/record.ts';
+import { withoutAddresses } from '../../../base/text.ts';
+import { CLIENTS, ORDERS } from '../../../exchange/addresses.ts';
+import type { Examined } from '../../../exchange/client.ts';
+import { pathId, queryId } from '../../../exchange/ids.ts';
+import { readJson } from '../../../exchange/json.ts';
+import { withoutTokens } from '../../documents/hidden-tokens.ts';
 
 /** The steps of a probe. Only `order` and `repeat` make anything. */
 export const PROBE_STEPS = ['absence', 'ids', 'key', 'order', 'repeat', 'rate'] as const;
@@ -31,19 +37,64 @@ export function row(question: string, seen: string, follows: string, more: Parti
   return { question, seen, follows, isOdd: false, ...more };
 }
 
-export type Asking = ReturnType<typeof askingOf>;
-export type Examined = Awaited<ReturnType<Asking['ask']>>;
+/** An answer for people, without key and tokens. If no answer came, `status` is null and `why` is set. */
+export const evidenceSchema = z.object({
+  request: z.string(),
+  askedAt: z.string(),
+  tookMs: z.number(),
+  status: z.number().nullable(),
+  headers: z.record(z.string(), z.string()),
+  body: z.string(),
+  why: z.string().nullable(),
+});
+export type Evidence = Readonly<z.output<typeof evidenceSchema>>;
 
-export function askingOf({ exchange }: Pick<OperationDeps, 'exchange'>, signal: AbortSignal | undefined) {
+const LONGEST_BODY = 20_000;
+/** The headers that say something of time, of limits and of the kind of answer; others may hold secrets. */
+const HEADERS = /^(date|content-type|retry-after|(x-)?rate-?limit.*)$/;
+
+/** The requests of a probe. Only `create` makes something. */
+export const PROBE_REQUESTS = {
+  order: (externalOrderId: string) => examined(`${ORDERS}?externalOrderId=${queryId(externalOrderId)}`),
+  preOrder: (preOrderId: string) => examined(`${ORDERS}/request/${pathId(preOrderId)}`),
+  link: (linkId: string) => examined(`${CLIENTS}/${pathId(linkId)}`),
+  /** An address that the document does not have. */
+  nothing: (name: string) => examined(`${ORDERS}/${pathId(name)}/${pathId(name)}`),
+  create: (order: MerchantOrder): HttpRequest => ({ ...createRequest(order), isExamined: true }),
+};
+
+const examined = (path: string): HttpRequest => ({ method: 'GET', path, isExamined: true });
+
+function evidenceOf({ method, path, secrets = [] }: HttpRequest, examination: Examined): Evidence {
+  const { reply, askedAt, tookMs, response } = examination;
+  const headers = Object.entries(response?.headers ?? {}).filter(([name]) => HEADERS.test(name));
+  const body = response?.body ?? '';
+  // A body that is no JSON is evidence too; it has no fields to hide.
+  const text = readJson(body) === undefined ? body : withoutTokens(body);
+  return {
+    request: `${method} ${path}`,
+    askedAt: askedAt.toISOString(),
+    tookMs,
+    status: response?.status ?? null,
+    headers: Object.fromEntries(headers.map(([name, value]) => [name, String(value)])),
+    body: withoutAddresses(hide(secrets, text)).slice(0, LONGEST_BODY),
+    why: response === undefined && 'why' in reply ? reply.why : null,
+  };
+}
+
+export type Asking = ReturnType<typeof askingOf>;
+export type Asked = Awaited<ReturnType<Asking['ask']>>;
+
+export function askingOf({ exchange }: Pick<OperationDeps, 'exchange'>, signal = new AbortController().signal) {
   const evidence: Evidence[] = [];
   return {
     evidence,
+    signal,
     async ask(request: HttpRequest, enough?: AbortSignal) {
-      const signals = [signal, enough].filter((one) => one !== undefined);
-      const examined = await exchange.examine(request, AbortSignal.any(signals));
-      const seen = evidenceOf(request, examined);
+      const answered = await exchange.examine(request, AbortSignal.any(enough ? [signal, enough] : [signal]));
+      const seen = evidenceOf(request, answered);
       evidence.push(seen);
-      return { reply: examined.reply, evidence: seen };
+      return { reply: answered.reply, evidence: seen };
     },
   };
 }
@@ -92,9 +143,8 @@ function absenceRow(seen: string, lookups: readonly AbsentReply[], ofNothing: An
   const isAbsent = (evidence: 'documented' | 'likely') =>
     read.every((answer) => answer.kind === 'absent' && answer.evidence === evidence);
   if (isAbsent('documented')) return row(question, seen, DOCUMENTED);
-  if (found === undefined) {
-    return row(question, seen, 'no setting can name it: ask the exchange how it says that there is no order', ODD);
-  }
+  const unnamed = 'no setting can name it: ask the exchange how it says that there is no order';
+  if (found === undefined) return row(question, seen, unnamed, ODD);
   const now = isAbsent('likely') ? 'likely absence, after which nothing is sent again' : 'no answer at all';
   const alike = found.isShared ? '; an address that does not exist is answered alike' : '';
   const follows = `without a setting ${now}; with it documented absence: set it once the exchange confirms it${alike}`;
@@ -105,9 +155,8 @@ function absenceRow(seen: string, lookups: readonly AbsentReply[], ofNothing: An
 function clockRow(evidence: Evidence | undefined): ProbeRow {
   const question = 'the clock of the exchange, beside ours';
   const date = Date.parse(evidence?.headers['date'] ?? '');
-  if (evidence === undefined || Number.isNaN(date)) {
+  if (evidence === undefined || Number.isNaN(date))
     return row(question, 'no Date header', 'order-sync learns it from records that show it');
-  }
   const aheadMs = date - Date.parse(evidence.askedAt) - evidence.tookMs / 2;
   const isOdd = Math.abs(aheadMs) > SKEW_MS + evidence.tookMs / 2;
   if (!isOdd) return row(question, 'the same, within 2 s', 'nothing to set');
@@ -168,4 +217,56 @@ export async function probeRate(asking: Asking, requests: number): Promise<Probe
   const follows = `the limit of the exchange is below yours${wait === undefined ? '; without Retry-After order-sync waits 5 s' : ''}`;
   const setting = { path: 'exchange.rate.requests', value: Math.max(1, answered) };
   return [row(question, seen, follows, { ...ODD, setting })];
+}
+
+/** An answer about an order that does not exist. */
+type AbsentReply = Readonly<{ reply: UnreadReply; externalOrderId: string }>;
+
+/** Names that change from answer to answer, or that repeat the request. */
+const PASSING = /time|date|path|trace|request|instance|status|\bid$/i;
+/** Names of fields that tell most about an answer, the best first. */
+const TELLING = ['code', 'error', 'reason', 'title', 'message', 'detail', 'order'];
+
+/**
+ * Returns the narrowest shape under which every answer is documented absence, or undefined. `isShared` is true if
+ * the answer to an address that does not exist has this shape too.
+ */
+function commonAbsenceShape(absent: readonly AbsentReply[], ofNothing: Answer | undefined) {
+  const first = answerOf(absent[0]?.reply ?? { kind: 'unknown', why: '' });
+  if (first === undefined || !isOfOrder(first.httpStatus)) return undefined;
+  const fitting = shapesOf(first.httpStatus, readJson(first.body)).filter((shape) =>
+    absent.every(({ reply, externalOrderId }) => readAbsence(reply, externalOrderId, [shape]) === 'documented'),
+  );
+  const isShared = (shape: AbsenceShape) => ofNothing !== undefined && hasShape(ofNothing, shape);
+  const shape = fitting.find((one) => !isShared(one)) ?? fitting[0];
+  return shape && { shape, isShared: isShared(shape) };
+}
+
+/** 401, 403, 429 and 5xx speak of the account or of the exchange, not of an order. */
+const isOfOrder = (status: number) => /^(?!401|403|429)[24]\d\d$/.test(String(status));
+
+/** Returns the shapes of an answer, the most specific first. The status alone is a shape if it is 404 or a success. */
+function shapesOf(status: number, body: unknown): readonly AbsenceShape[] {
+  const whole = body === undefined ? undefined : textOf(body);
+  const scalars = whole === undefined ? scalarsIn(body) : [['', whole] as const];
+  const shapes = scalars
+    .toSorted(([one], [other]) => rank(one) - rank(other))
+    .map(([pointer, value]) => ({ status, pointer, value }));
+  return status === 404 || status < 300 ? [...shapes, { status }] : shapes;
+}
+
+/** The values in a body, and in the objects right below it, that do not change by themselves. */
+function scalarsIn(body: unknown, above = ''): readonly (readonly [pointer: string, value: string])[] {
+  if (typeof body !== 'object' || body === null || Array.isArray(body) || isLosslessNumber(body)) return [];
+  return Object.entries(body).flatMap(([name, value]) => {
+    const pointer = `${above}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    const text = textOf(value);
+    if (text === undefined) return above === '' ? scalarsIn(value, pointer) : [];
+    return PASSING.test(name) ? [] : [[pointer, text] as const];
+  });
+}
+
+function rank(pointer: string): number {
+  const at = TELLING.indexOf(pointer.split('/').at(-1) ?? '');
+  return at < 0 ? TELLING.length : at;
 }

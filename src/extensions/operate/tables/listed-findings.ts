@@ -4,7 +4,7 @@ import type { FindingStatus } from '../../../findings/rules/finding.ts';
 import type { FindingRow } from '../../../store/tables/findings.ts';
 import { accountsIn } from '../../../store/tables/accounts.ts';
 import { hasDecision } from './decided-findings.ts';
-import { listAccounts, type Listed, type OfAccount, type RowFilter } from './listed.ts';
+import { listAccounts, newestFirst, type Listed, type OfAccount, type RowFilter } from './listed.ts';
 import { isLike, type IdFilter } from '../../../store/find-orders.ts';
 import { allOf, isInPeriod, unindexed } from '../../../store/dialect.ts';
 import type { Database } from '../../../store/port.ts';
@@ -54,13 +54,11 @@ async function listOfAccount(db: Database, filter: Filter): Promise<Listed<Found
   const left = SEVERITIES.slice(after === undefined ? 0 : SEVERITIES.indexOf(after.severity));
   for (const wanted of severity === undefined ? left : [severity]) {
     if (rows.length >= limit) break;
-    const found: Found[] = [];
-    for (const one of classes.filter(({ name }) => weightOf(name) === wanted)) {
-      const listed = await listOfClass(db, filter, one);
-      found.push(...listed.rows);
-      isCut ||= listed.isCut;
-    }
-    rows.push(...found.toSorted((a, b) => b.id - a.id).slice(0, limit - rows.length));
+    const ofSeverity = classes.filter(({ name }) => weightOf(name) === wanted);
+    const lists = await Array.fromAsync(ofSeverity, (one) => listOfClass(db, filter, one));
+    isCut ||= lists.some((list) => list.isCut);
+    const found = lists.flatMap((list) => list.rows).toSorted(newestFirst('id'));
+    rows.push(...found.slice(0, limit - rows.length));
   }
   return { rows, isCut: isCut && rows.length < limit };
 }

@@ -37,8 +37,12 @@ type Condition = RawBuilder<SqlBool>;
 
 /** Sorts the candidates if ids, a finding or a state leave few; otherwise reads rows in the order of an index. */
 export async function listOrders(db: Database, filter: OrderListFilter): Promise<ListedOrders> {
-  const list = (one: Filter) => listOfAccount(db, one);
-  return await listAccounts(filter, () => accountsToList(db, filter), list, compareRows);
+  return await listAccounts(
+    filter,
+    () => accountsToList(db, filter),
+    (one) => listOfAccount(db, one),
+    compareRows,
+  );
 }
 
 /**
@@ -163,9 +167,8 @@ async function hasMore(db: Database, { mostRead = MOST_READ }: Filter, ids: RawB
   return rows.length > 0;
 }
 
-function idsWhere(account: string, condition: Condition): RawBuilder<unknown> {
-  return sql`select external_order_id from merchant_orders where account = ${account} and ${condition}`;
-}
+const idsWhere = (account: string, condition: Condition) =>
+  sql`select external_order_id from merchant_orders where account = ${account} and ${condition}`;
 
 function idsWithFinding(account: string, name: FindingClassName): RawBuilder<unknown> {
   return sql`select external_order_id from findings
