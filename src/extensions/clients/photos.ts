@@ -1,3 +1,4 @@
+import { accountsIn } from '../commands/tables/accounts.ts';
 import { endpointsOf } from './endpoints/endpoints.ts';
 import type { OperationDeps } from '../../accounts/account.ts';
 import type { PurgeQuery } from '../../daemon.ts';
@@ -22,7 +23,6 @@ import {
   type NewPhoto,
   type PhotoToken,
 } from './tables/photos.ts';
-import { accountsIn } from '../../store/tables/accounts.ts';
 import type { FlowDeps } from '../../orders/pass/deps.ts';
 import {
   PhotoFolder,

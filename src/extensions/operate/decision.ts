@@ -1,3 +1,6 @@
+import { examples } from '../../cli/shared/help.ts';
+import { absentOrder } from '../commands/absent-order.ts';
+import { withAccount } from '../commands/store.ts';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { systemClock } from '../../base/clock.ts';
 import { statesFor, type Judgement } from './rules/judgement.ts';
@@ -19,11 +22,9 @@ import { shellWord } from '../../base/text.ts';
 import { printable } from '../../base/words.ts';
 import { actorOf, addReasonOptions, confirmShown, type DecisionOptions } from './decision-options.ts';
 import { EXIT } from '../../cli/shared/exit.ts';
-import { addPeriodOptions, type PeriodOptions } from '../documents/commands/options.ts';
+import { addPeriodOptions, type PeriodOptions } from '../commands/options.ts';
 import { extensionsOf, partsOf } from '../../cli/shared/extensions.ts';
-import { examples } from '../../cli/shared/help.ts';
-import { absentOrder, withAccount } from '../../cli/shared/store.ts';
-import type { ListColumn } from '../documents/commands/print.ts';
+import type { ListColumn } from '../commands/print.ts';
 import { counted } from '../documents/words.ts';
 
 const MOST_AT_ONCE = 10_000;

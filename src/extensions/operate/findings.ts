@@ -1,3 +1,4 @@
+import { withAccounts, withAccount } from '../commands/store.ts';
 import { Argument, Option, type Command } from 'commander';
 import type { FindingStatus } from '../../findings/rules/finding.ts';
 import { ORDER_STATES, type OrderState } from '../../orders/rules/states.ts';
@@ -8,7 +9,7 @@ import {
   rowIds,
   type OrderOptions,
   type PeriodOptions,
-} from '../documents/commands/options.ts';
+} from '../commands/options.ts';
 import {
   addListOptions,
   printList,
@@ -17,8 +18,7 @@ import {
   printLong,
   type ListOptions,
   type ListColumn,
-} from '../documents/commands/print.ts';
-import { withAccounts, withAccount } from '../../cli/shared/store.ts';
+} from '../commands/print.ts';
 import { systemClock } from '../../base/clock.ts';
 import { printable } from '../../base/words.ts';
 import { type FindingRow } from '../../store/tables/findings.ts';
@@ -35,7 +35,7 @@ import {
   type Severity,
 } from '../../findings/rules/classes.ts';
 import { fieldsText, toned, wrapped, type Screen } from '../../cli/shared/terminal.ts';
-import { examples, screenOf } from '../../cli/shared/help.ts';
+import { screenOf, examples } from '../../cli/shared/help.ts';
 import { pasteable } from '../../base/invocation.ts';
 import { findingsById, acknowledge } from './tables/findings.ts';
 import { counted } from '../documents/words.ts';

@@ -1,3 +1,5 @@
+import { absentOrder } from '../commands/absent-order.ts';
+import { withAccounts, withAccount } from '../commands/store.ts';
 import { Option, type Command } from 'commander';
 import { FINDING_CLASSES, type FindingClassName } from '../../findings/rules/classes.ts';
 import { describeRestraint, stops, viewOf } from '../../accounts/rules/restraints.ts';
@@ -14,22 +16,14 @@ import {
   withoutToken,
   type OrderOptions,
   type PeriodOptions,
-} from '../documents/commands/options.ts';
-import {
-  addListOptions,
-  printList,
-  sayCut,
-  printLong,
-  type ListColumn,
-  type ListOptions,
-} from '../documents/commands/print.ts';
+} from '../commands/options.ts';
+import { addListOptions, printList, sayCut, printLong, type ListColumn, type ListOptions } from '../commands/print.ts';
 import { headlineOf, headlineSentence } from '../documents/headline.ts';
-import { withAccounts, withAccount, absentOrder } from '../../cli/shared/store.ts';
 import { styled } from '../../cli/shared/terminal.ts';
 import { readOrder } from '../../store/orders/orders.ts';
 import { readPreOrder, readRecord } from '../../store/tables/order-records.ts';
-import { answerText, rowWithHistory } from '../documents/commands/answer.ts';
-import { examples, screenOf } from '../../cli/shared/help.ts';
+import { answerText, rowWithHistory } from '../commands/answer.ts';
+import { screenOf, examples } from '../../cli/shared/help.ts';
 import { pasteable } from '../../base/invocation.ts';
 
 export const define = { list: defineList, show: defineShow };

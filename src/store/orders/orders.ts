@@ -61,19 +61,6 @@ export async function readOrder(db: Database, account: string, externalOrderId: 
   return (await rowStatement(db, { account, externalOrderId })).rows[0];
 }
 
-export async function accountWithOrder(db: Database, accounts: readonly string[], externalOrderId: string) {
-  if (accounts.length === 0) return undefined;
-  const row = await db
-    .selectFrom('merchant_orders')
-    .select('account')
-    .where('account', 'in', accounts)
-    .where('external_order_id', '=', externalOrderId)
-    .orderBy('account')
-    .limit(1)
-    .executeTakeFirst();
-  return row?.account;
-}
-
 /** Locks a row, because the merchant's programs write it too. Throws `RowLockedError` if one of them keeps a lock. */
 export async function lockOrder(tx: Transaction, account: string, externalOrderId: string) {
   return (await lockStatement(tx, { account, externalOrderId })).rows[0];

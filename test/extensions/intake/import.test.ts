@@ -1,4 +1,4 @@
-import type { ImportFormat } from '../../../src/extensions/documents/commands/files.ts';
+import type { ImportFormat } from '../../../src/extensions/commands/files.ts';
 import { Readable } from 'node:stream';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { importOrders, type ImportResult } from '../../../src/extensions/intake/import.ts';

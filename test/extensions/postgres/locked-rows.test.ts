@@ -1,6 +1,6 @@
+import { assumeOrderSent } from '../../../src/extensions/operate/decide-orders.ts';
 import { expect, it } from 'vitest';
 import { after } from '../../../src/base/instant.ts';
-import { assumeOrderSent } from '../../../src/orders/fail-over.ts';
 import { createPass } from '../../../src/orders/create.ts';
 import { followPass } from '../../../src/orders/follow.ts';
 import { importOrders } from '../../../src/extensions/intake/import.ts';

@@ -1,7 +1,7 @@
+import { examples } from '../../../cli/shared/help.ts';
 import type { Command } from 'commander';
 import { extensionsOf } from '../../../cli/shared/extensions.ts';
 import { controlDocument } from './document.ts';
-import { examples } from '../../../cli/shared/help.ts';
 
 export function define(command: Command): void {
   command

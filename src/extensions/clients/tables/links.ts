@@ -1,7 +1,7 @@
+import { accountsIn } from '../../commands/tables/accounts.ts';
 import { sql, type SqlBool } from 'kysely';
 import type { LinkDecision } from '../link.ts';
 import type { LinkRow } from './link-row.ts';
-import { accountsIn } from '../../../store/tables/accounts.ts';
 import { listAccounts, newestFirst, type ListQuery, type OfAccount } from '../../operate/tables/listed.ts';
 import { accountsWhere } from '../../../store/orders/due-times.ts';
 import type { Database, Transaction } from '../../../store/port.ts';

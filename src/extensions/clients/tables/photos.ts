@@ -1,7 +1,7 @@
+import { accountsIn } from '../../commands/tables/accounts.ts';
 import { sql, type Generated, type Insertable, type Selectable } from 'kysely';
 import type { PurgeQuery } from '../../../daemon.ts';
 import type { KnownToken } from '../photo.ts';
-import { accountsIn } from '../../../store/tables/accounts.ts';
 import { insertHappenings } from '../../../store/tables/events.ts';
 import { listAccounts, newestFirst, type ListQuery, type OfAccount } from '../../operate/tables/listed.ts';
 import type { Database, Transaction } from '../../../store/port.ts';

@@ -1,3 +1,5 @@
+import { accountOrAll } from '../../commands/account.ts';
+import { settingsProblems } from '../../operate/rules/problems.ts';
 import { createHmac, randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
@@ -7,12 +9,10 @@ import type { Store } from '../../../store/port.ts';
 import { programVersion } from '../../../base/version.ts';
 import { type Tone, styled, toned, wrapped } from '../../../cli/shared/terminal.ts';
 import { printable } from '../../../base/words.ts';
-import { accountOrAll } from '../../../cli/shared/account.ts';
 import { EXIT, CommandError } from '../../../cli/shared/exit.ts';
 import { webhooksSettings } from '../../webhooks/settings.ts';
 import { configOptions, plainConfig } from '../../../cli/shared/options.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
-import { settingsProblems } from '../../../accounts/problem.ts';
 import { rightSettings } from '../../setup/config.ts';
 import { askDaemon } from '../status/ask.ts';
 import { checkAccounts, checkClock, checkDatabase } from './database.ts';

@@ -1,7 +1,8 @@
+import { problemText } from '../../operate/rules/problems.ts';
 import type { Logger } from 'pino';
 import { repeatEvery } from '../../../orders/pass/run.ts';
 import { readingOf, type ReadingSources } from '../status/read-status.ts';
-import { problemText, type Problem, type ProblemCode } from '../../../accounts/problem.ts';
+import type { Problem, ProblemCode } from '../../../accounts/problem.ts';
 import { problemsOf } from '../status/problems.ts';
 import type { Overview } from '../status/status.ts';
 import { newReadings, type Disk, type Readings } from './readings.ts';

@@ -1,3 +1,4 @@
+import { accountOrAll } from '../../commands/account.ts';
 import type { Command } from 'commander';
 import { systemClock } from '../../../base/clock.ts';
 import { keyPlaceByAccount, type Config } from '../../../settings/config.ts';
@@ -5,10 +6,9 @@ import type { Status } from './status.ts';
 import { statusText } from './text.ts';
 import { watchText } from './watch.ts';
 import { judgeStatus, type StatusEnd } from './problems.ts';
-import { accountOrAll } from '../../../cli/shared/account.ts';
 import { CommandError, EXIT, explainError, stopSignal } from '../../../cli/shared/exit.ts';
 import { webhooksSettings } from '../../webhooks/settings.ts';
-import { show } from '../../documents/commands/print.ts';
+import { show } from '../../commands/print.ts';
 import { addUrlOption, DAEMON_SHOWN, plainConfig } from '../../../cli/shared/options.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
 import { isPassing } from '../../../store/errors.ts';
@@ -88,7 +88,7 @@ async function watchStatus(read: () => Promise<Status>, isJson: boolean) {
 }
 
 async function readAlone(command: Command): Promise<Status> {
-  const { withAccounts } = await import('../../../cli/shared/store.ts');
+  const { withAccounts } = await import('../../commands/store.ts');
   const { readOverview } = await import('../tables/overview.ts');
   const read = async (store: Store, account: string | undefined, config: Config): Promise<Status> => {
     const { endpoints } = webhooksSettings.of(config).webhooks;

@@ -1,10 +1,10 @@
+import { problemText } from '../../operate/rules/problems.ts';
 import { ORDER_STATES, type OrderState } from '../../../orders/rules/states.ts';
 import { fieldsText, styled, toned, wrapped } from '../../../cli/shared/terminal.ts';
 import type { Tone, Field, Screen } from '../../../cli/shared/terminal.ts';
 import { printable, sumOf, withCommas } from '../../../base/words.ts';
 import type { NamedOrder, ReceiverState, DaemonStatus, Status } from './status.ts';
 import { receiverText } from '../../webhooks/receiver.ts';
-import { problemText } from '../../../accounts/problem.ts';
 import { HINTS, judgeStatus, wellText, type StatusEnd, type StatusVerdict } from './problems.ts';
 import { inUnits } from '../../documents/words.ts';
 

@@ -1,7 +1,8 @@
+import { problemText } from '../../operate/rules/problems.ts';
+import { shortTime } from '../../documents/words.ts';
 import { pasteable } from '../../../base/invocation.ts';
 import { printable } from '../../../base/words.ts';
-import { problemText } from '../../../accounts/problem.ts';
-import { cut, shortTime, styled, toned, wrapped, type Screen } from '../../../cli/shared/terminal.ts';
+import { cut, styled, toned, wrapped, type Screen } from '../../../cli/shared/terminal.ts';
 import { eventLine } from '../../feed/line.ts';
 import { judgeStatus, type StatusVerdict } from './problems.ts';
 import type { Status } from './status.ts';

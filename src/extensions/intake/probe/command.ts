@@ -11,7 +11,7 @@ import type { InputOf } from '../../api/operation.ts';
 import { INTAKE_OPERATIONS } from '../addresses.ts';
 import { printable } from '../../../base/words.ts';
 import { columnsOf } from '../../../store/orders/order-columns.ts';
-import { formatOf, openInput } from '../../documents/commands/files.ts';
+import { formatOf, openInput } from '../../commands/files.ts';
 import { agrees } from '../../operate/decision-options.ts';
 import { commandError, withExchange, type Ask } from '../../api/asking/ask.ts';
 import { addUrlOption, urlsOf } from '../../../cli/shared/options.ts';

@@ -1,7 +1,8 @@
+import { sql, type RawBuilder, type SqlBool } from 'kysely';
+import { allOf } from '../../../store/dialect.ts';
 import type { FindingClassName } from '../../../findings/rules/classes.ts';
 import type { OrderState } from '../../../orders/rules/states.ts';
-import type { IdFilter } from '../../../store/find-orders.ts';
-import type { Pair } from '../../documents/commands/options.ts';
+import type { Pair, IdFilter } from '../../commands/options.ts';
 
 /** `isCut` is true if rows that were not examined may belong to the list. */
 export type Listed<Row> = Readonly<{ rows: readonly Row[]; isCut: boolean }>;
@@ -45,4 +46,19 @@ export async function listAccounts<Query extends ListQuery, Row>(
 
 export function newestFirst(one: string, other: string): number {
   return one > other ? -1 : Number(one < other);
+}
+
+/** The condition that a column is at or after `from` and before `to`; undefined if neither is given. */
+export function isInPeriod(column: RawBuilder<unknown>, from: string | undefined, to: string | undefined) {
+  if (from === undefined && to === undefined) return undefined;
+  return allOf(
+    from === undefined ? undefined : sql`${column} >= ${from}`,
+    to === undefined ? undefined : sql`${column} < ${to}`,
+  );
+}
+
+/** Tells whether `external_order_id` is the id or begins with it, by a range of an index. */
+export function isLike({ id, isPrefix }: IdFilter): RawBuilder<SqlBool> {
+  if (!isPrefix) return sql`external_order_id = ${id}`;
+  return sql`external_order_id >= ${id} and external_order_id < ${`${id}\u{10ffff}`}`;
 }

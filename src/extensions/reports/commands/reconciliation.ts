@@ -1,3 +1,6 @@
+import { isOfAll } from '../../commands/account.ts';
+import { slowProgress, type Progress } from '../../commands/progress.ts';
+import { withAccounts } from '../../commands/store.ts';
 import type { Command } from 'commander';
 import { systemClock } from '../../../base/clock.ts';
 import { exchangeByAccount } from '../../../settings/config.ts';
@@ -12,11 +15,8 @@ import { EXCHANGE_OPERATIONS } from '../../api/addresses.ts';
 import { commandError, withExchange, type Ask } from '../../api/asking/ask.ts';
 import { EXIT } from '../../../cli/shared/exit.ts';
 import { addUrlOption } from '../../../cli/shared/options.ts';
-import { withAccounts } from '../../../cli/shared/store.ts';
-import { isOfAll } from '../../../cli/shared/account.ts';
-import { addReportOptions, writeReport, type OutputOptions } from '../../documents/commands/output.ts';
-import { addAsOfOption, addByOption, addPeriodOptions, type PeriodOptions } from '../../documents/commands/options.ts';
-import { slowProgress, type Progress } from '../../../cli/shared/progress.ts';
+import { addReportOptions, writeReport, type OutputOptions } from '../../commands/output.ts';
+import { addAsOfOption, addByOption, addPeriodOptions, type PeriodOptions } from '../../commands/options.ts';
 import { counted } from '../../documents/words.ts';
 
 interface ReconciliationOptions extends PeriodOptions, OutputOptions {

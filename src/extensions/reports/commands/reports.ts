@@ -1,3 +1,4 @@
+import { withAccounts } from '../../commands/store.ts';
 import type { Command } from 'commander';
 import { systemClock } from '../../../base/clock.ts';
 import { exchangeByAccount } from '../../../settings/config.ts';
@@ -6,9 +7,8 @@ import type { Store } from '../../../store/port.ts';
 import type { OrderTime } from '../tables/reconciliation.ts';
 import { summaryParts, type RowFilter, readAges } from '../tables/summary.ts';
 import { EXIT } from '../../../cli/shared/exit.ts';
-import { withAccounts } from '../../../cli/shared/store.ts';
-import { addReportOptions, writeReport, type OutputOptions } from '../../documents/commands/output.ts';
-import { addByOption, addPeriodOptions, type PeriodOptions, addAsOfOption } from '../../documents/commands/options.ts';
+import { addReportOptions, writeReport, type OutputOptions } from '../../commands/output.ts';
+import { addByOption, addPeriodOptions, type PeriodOptions, addAsOfOption } from '../../commands/options.ts';
 import { WAITING_STATES } from '../../../orders/rules/states.ts';
 import { ageingDocument, Ages } from '../ageing.ts';
 import { changesDocument } from '../changes.ts';

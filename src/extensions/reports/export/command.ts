@@ -1,13 +1,13 @@
+import { withAccounts } from '../../commands/store.ts';
 import { Option, type Command } from 'commander';
 import { ORDER_STATES } from '../../../orders/rules/states.ts';
 import { exportSection } from './export.ts';
 import type { Row, Section } from '../../documents/document.ts';
 import { OUTCOMES } from '../reconciliation/rows.ts';
 import type { ExportFilter } from '../tables/exported-orders.ts';
-import { chooseFormat, isFolder, writeReport } from '../../documents/commands/output.ts';
+import { chooseFormat, isFolder, writeReport } from '../../commands/output.ts';
 import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
-import { readPair, addByOption, addPeriodOptions, REVEAL } from '../../documents/commands/options.ts';
-import { withAccounts } from '../../../cli/shared/store.ts';
+import { readPair, addByOption, addPeriodOptions, REVEAL } from '../../commands/options.ts';
 
 /** A workbook is made in memory, and its rows are long. */
 const MOST_IN_XLSX = 10_000;

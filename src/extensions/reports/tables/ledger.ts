@@ -1,5 +1,5 @@
 import { readDecimal, isWithin, type Tolerance } from '../../../base/decimal.ts';
-import { TemporaryTables } from '../../../store/temporary.ts';
+import { TemporaryTables } from '../../commands/tables/temporary.ts';
 
 interface LedgerLine {
   readonly id: string;

@@ -2,7 +2,7 @@ import { preOrderIdsIn } from '../../../exchange/ids.ts';
 import { readRecordView } from '../../../exchange/record-view.ts';
 import { newestTroubles } from '../../../store/tables/account-stops.ts';
 import { queries } from '../../../store/statement.ts';
-import type { Snapshot, Store } from '../../../store/port.ts';
+import type { Snapshot, Store, Database } from '../../../store/port.ts';
 import { allRows } from '../../../store/pages.ts';
 import type { RestraintView, AccountStop } from '../../../accounts/rules/restraints.ts';
 
@@ -70,4 +70,9 @@ export function storedHolds(account: string | undefined) {
 export async function readStop(snapshot: Snapshot, account: string): Promise<AccountStop | null> {
   const [stop] = await allRows(snapshot, newestTroubles(account, 'stopped'));
   return stop ?? null;
+}
+
+export async function lostReach(db: Database, account: string | undefined, field: 'exchange' | 'answers') {
+  const { rows } = await newestTroubles(account, field).execute(db);
+  return rows.map(({ account: name, since, reason }) => ({ account: name, since, reason }));
 }

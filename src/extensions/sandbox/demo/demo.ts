@@ -1,3 +1,4 @@
+import { placeOf } from '../../commands/place.ts';
 import { join } from 'node:path';
 import { Option, type Command } from 'commander';
 import { systemClock } from '../../../base/clock.ts';
@@ -5,12 +6,11 @@ import { processEnvironment } from '../../../settings/config.ts';
 import type { OtherPlace as Place } from '../../../store/open.ts';
 import { DEFAULT_ACCOUNT } from '../../../accounts/rules/name.ts';
 import { shellWord } from '../../../base/text.ts';
-import { placeOf } from '../../../cli/shared/store.ts';
 import { driversOf, extensionsOf, partsOf } from '../../../cli/shared/extensions.ts';
 import { CommandError, EXIT, stopSignal } from '../../../cli/shared/exit.ts';
 import { configOptions, wholeNumber } from '../../../cli/shared/options.ts';
 import { callOn } from '../../../cli/shared/invocation.ts';
-import { nextSteps } from '../../documents/commands/next-steps.ts';
+import { nextSteps } from '../../commands/next-steps.ts';
 import {
   DEMO_SCENARIOS,
   demoOrders,

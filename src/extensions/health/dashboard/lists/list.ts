@@ -1,6 +1,6 @@
 import { capitalized } from '../../../../base/words.ts';
 import { counted } from '../../../documents/words.ts';
-import { readPair, type Pair } from '../../../documents/commands/options.ts';
+import { readPair, type Pair } from '../../../commands/options.ts';
 import type { Column, Row } from '../../../documents/document.ts';
 import { shownId } from '../../../documents/headline.ts';
 import { commandText, escapeText, proseText } from '../../../documents/html/cells.ts';
