@@ -167,7 +167,7 @@ async function takeOver(
   const last = await spentByLastOwner(deps, rate);
   if (!isTakenUp) await recover(deps, last.clockWentBack);
   const { newestAt, unmarked } = await takeUpFailOvers({ ...deps, intents });
-  intents.begin(accountLease.account, { generation: accountLease.generation, at: accountLease.now() });
+  intents.owned.set(accountLease.account, { generation: accountLease.generation, at: accountLease.now() });
   // A fail-over may have lost the record of requests that count against the rate limit.
   const at = clock.monotonic() - Math.max(0, accountLease.now().getTime() - (newestAt ?? 0));
   const spent = newestAt === undefined ? last.spent : [...last.spent, { at, requests: rate.requests }];

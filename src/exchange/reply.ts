@@ -1,7 +1,7 @@
-import { HIDDEN, withoutAddresses } from '../base/text.ts';
 import type { z } from 'zod';
-import type { Clock } from '../base/clock.ts';
 import { isLosslessNumber } from 'lossless-json';
+import { HIDDEN, withoutAddresses } from '../base/text.ts';
+import type { Clock } from '../base/clock.ts';
 import { readBody, readJson, withDigits } from './json.ts';
 import { isSuccess, type Answer } from '../orders/rules/record.ts';
 import * as schemas from './schemas.ts';

@@ -1,9 +1,5 @@
-import {
-  contradictionsOf,
-  isCreatedBefore,
-  type Contradiction,
-  type Evidence,
-} from '../orders/rules/contradictions.ts';
+import { hash } from 'node:crypto';
+import { contradictionsOf, isCreatedBefore } from '../orders/rules/contradictions.ts';
 import { contradictionsBefore } from './rules/rules.ts';
 import type { RecordView } from '../orders/rules/record.ts';
 import { readExchangeType, readRecordView, readRecordFields } from '../exchange/record-view.ts';
@@ -14,7 +10,6 @@ import { readPreOrder, readTurns } from '../store/tables/order-records.ts';
 import type { FollowedRow } from '../store/orders/orders-with-records.ts';
 import type { Database, Transaction } from '../store/port.ts';
 import type { FlowDeps } from '../orders/pass/deps.ts';
-import { hash } from 'node:crypto';
 import { shownText } from '../orders/rules/record-change.ts';
 import type { LookupAnswer, FollowSettings } from '../orders/rules/lookup.ts';
 import { isAcceptedAndAbsent } from '../orders/rules/absent.ts';
@@ -36,11 +31,6 @@ export async function readEvidence(db: Database, row: FollowedRow, record: Recor
   };
 }
 
-export interface ComparedWithRow {
-  readonly evidence: Evidence;
-  readonly contradictions: readonly Contradiction[];
-}
-
 /** Compares a record with its row. Adds the earlier contradictions that this record cannot judge. */
 export async function compareWithRow(
   db: Database,
@@ -48,7 +38,7 @@ export async function compareWithRow(
   row: FollowedRow,
   record: RecordView,
   receivedAt: Date,
-): Promise<ComparedWithRow> {
+) {
   const read = await readEvidence(db, row, record, receivedAt);
   const isOlder = read.firstSentAt !== null && isCreatedBefore(read.firstSentAt, record, receivedAt) === true;
   const evidence = isOlder && (await wasOurs(db, row, record)) ? { ...read, firstSentAt: null } : read;
@@ -68,12 +58,7 @@ async function wasOurs(db: Database, row: FollowedRow, record: RecordView): Prom
 }
 
 /** Returns when the first create was sent; null if unknown. The `sent_at` of an adopted row is of no request. */
-async function firstRequest(
-  db: Database,
-  row: FollowedRow,
-  record: RecordView,
-  receivedAt: Date,
-): Promise<Date | null> {
+async function firstRequest(db: Database, row: FollowedRow, record: RecordView, receivedAt: Date) {
   const { account, external_order_id: externalOrderId, sent_at: sentAt, adopted_at: adoptedAt } = row;
   if (sentAt === null || adoptedAt !== null) return null;
   const newest = new Date(sentAt);

@@ -19,7 +19,7 @@ import type { AccountLease, Store } from '../../src/store/port.ts';
 import { capturedLog, type CapturedLog } from './captured-log.ts';
 import { newTestDatabase } from './database.ts';
 import { testClock, type TestClock } from './test-clock.ts';
-import { withWebhooks } from '../../src/extensions/webhooks/tables/tables.ts';
+import { withWebhooks } from './webhook-tables.ts';
 
 /** Secrets of receivers. */
 export const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;

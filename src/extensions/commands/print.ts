@@ -1,6 +1,6 @@
-import { isOfAll } from './account.ts';
 import { once } from 'node:events';
 import type { Command } from 'commander';
+import { isOfAll } from './account.ts';
 import type { Column } from '../documents/document.ts';
 import type { Cell, Screen } from '../../cli/shared/terminal.ts';
 import { processEnvironment } from '../../settings/config.ts';

@@ -1,10 +1,10 @@
+import type { Command } from 'commander';
 import { accountFilterOf } from './account.ts';
 import { isKnownAccount } from './tables/accounts.ts';
 import { configOf, type AccountSettings, type Config } from '../../settings/config.ts';
 import type { Store } from '../../store/port.ts';
 import { plainConfig } from '../../cli/shared/options.ts';
 import { withStore } from '../../cli/shared/store.ts';
-import type { Command } from 'commander';
 import { accountOf } from '../../cli/shared/account.ts';
 
 /** An account only in the database has the general settings. Throws `ConfigError` if it is unknown, or to `migrate`. */

@@ -1,5 +1,5 @@
-import { withAccount } from '../commands/store.ts';
 import type { Command } from 'commander';
+import { withAccount } from '../commands/store.ts';
 import { exampleSettings } from './settings.ts';
 import { seenStatuses } from './tables/statuses.ts';
 

@@ -1,6 +1,6 @@
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { isOfAll } from '../commands/account.ts';
 import { withAccounts } from '../commands/store.ts';
-import { InvalidArgumentError, Option, type Command } from 'commander';
 import { systemClock } from '../../base/clock.ts';
 import {
   EVENT_TYPES,

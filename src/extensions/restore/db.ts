@@ -1,5 +1,5 @@
-import { accountsIn } from '../commands/tables/accounts.ts';
 import { type Command, InvalidArgumentError } from 'commander';
+import { accountsIn } from '../commands/tables/accounts.ts';
 import { EXIT } from '../../cli/shared/exit.ts';
 import { withStore } from '../../cli/shared/store.ts';
 import { sqlitePath } from '../../settings/config.ts';

@@ -8,22 +8,20 @@ import { sumOf } from '../../base/words.ts';
 import { systemClock } from '../../base/clock.ts';
 import { headerText, isLoopback, reader } from '../../settings/values.ts';
 import { seededRandom } from './random.ts';
-import { startSandbox, FAULTS, type Fault, type FaultPlan } from './server.ts';
+import { startSandbox, FAULTS, type Fault, type FaultPlan, type SandboxServerOptions } from './server.ts';
 import { didYouMean, WIDTH } from '../../cli/shared/help.ts';
 import { duration, optionOf, wholeNumber } from '../../cli/shared/options.ts';
 import { EMAIL_INPUTS } from './clients.ts';
 import { ODD_ANSWERS, readScenarios, SCENARIOS, scenarioNamedIn, type Scenarios } from './scenario.ts';
 import { TAMPERINGS, type Tampering } from './tampering.ts';
 
-interface SandboxCommandOptions {
+interface SandboxCommandOptions extends Pick<SandboxServerOptions, 'rate' | 'faults'> {
   readonly port: number;
   readonly key?: readonly string[];
   readonly seed: number;
   readonly speed: number;
   readonly scenarios?: Scenarios;
   readonly scenario?: string;
-  readonly rate?: { requests: number; intervalMs: number };
-  readonly faults?: FaultPlan;
   readonly log?: string;
   readonly photoUrl?: URL;
   readonly remotePhotos?: boolean;
@@ -112,25 +110,26 @@ export function define(command: Command): void {
       if (options.photoUrl !== undefined && options.remotePhotos !== true && !isLoopback(options.photoUrl.hostname))
         command.error('error: --photo-url names another machine; add --remote-photos if that is meant');
       const log = options.log === undefined ? undefined : await openLog(options.log, command);
+      const logLine = (line: object) => void log?.write(`${JSON.stringify(line)}\n`);
       const [apiKey = USUAL_KEY, ...otherKeys] = options.key ?? [];
       const clock = systemClock();
-      const { port, seed } = options;
-      const given = { apiKey, otherKeys, clock, port, seed, speed: options.speed, faults: options.faults ?? {} };
       const sandbox = await startSandbox({
-        ...given,
-        ...(options.rate && { rate: options.rate }),
+        ...options,
+        apiKey,
+        otherKeys,
+        clock,
         // Never a number of an earlier sandbox, because a database would then take the order for a replaced order.
         firstNumber: Math.floor((clock.now().getTime() - Date.parse('2026-01-01T00:00:00.000Z')) / 10),
-        random: seededRandom(seed),
+        random: seededRandom(options.seed),
         scenarioOf: (id) => scenarioNamedIn(id, scenarios) ?? everyOrders,
         photoUrl: options.photoUrl?.href,
-        onRequest: (request) => log?.write(`${JSON.stringify(request)}\n`),
+        onRequest: logLine,
         onDelivery(delivery) {
-          log?.write(`${JSON.stringify(delivery)}\n`);
+          logLine(delivery);
           process.stderr.write(`photos of ${delivery.linkId} delivered: ${delivery.status ?? 'no answer'}\n`);
         },
       }).catch((error: Error) =>
-        command.error(`error: port ${port} cannot be used (${error.message}); --port 0 takes any`),
+        command.error(`error: port ${options.port} cannot be used (${error.message}); --port 0 takes any`),
       );
       sayHowToUse(sandbox.url, apiKey);
       process.send?.({ type: 'listening', url: sandbox.url });
@@ -191,7 +190,7 @@ function photoUrl(text: string): URL {
   return url;
 }
 
-function rate(text: string): { requests: number; intervalMs: number } {
+function rate(text: string): SandboxCommandOptions['rate'] {
   const [, requests = '', interval = ''] = /^([1-9]\d*)\/(.+)$/.exec(text) ?? [];
   if (requests === '') throw new InvalidArgumentError('Give it as 10/1s.');
   return { requests: Number(requests), intervalMs: duration(interval) };

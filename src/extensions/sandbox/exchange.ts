@@ -3,7 +3,6 @@ import type { z } from 'zod';
 import { hasControlCharacter } from '../../base/text.ts';
 import { emailRequest, levelSchema, photoRequest, refuse, type SandboxAnswer, type SandboxRequest } from './api.ts';
 import { Clients, type ClientOptions } from './clients.ts';
-import type { SandboxPreOrder } from './order-record.ts';
 import { Orders, type OrderOptions, preOrderRequest } from './orders.ts';
 
 export interface SandboxOptions extends OrderOptions, ClientOptions {
@@ -13,17 +12,16 @@ export interface SandboxOptions extends OrderOptions, ClientOptions {
 }
 
 /** An exchange to run against: all of §4, with §5 and §7. Does no input or output. */
-export class SandboxExchange {
+export class SandboxExchange extends Orders {
   photoUrl: string | undefined;
-  readonly orders: Orders;
   readonly clients: Clients;
   readonly #options: SandboxOptions;
   readonly #times: number[] = [];
 
   constructor(options: SandboxOptions) {
+    super(options);
     this.#options = options;
     this.photoUrl = options.photoUrl;
-    this.orders = new Orders(options);
     this.clients = new Clients(options);
   }
 
@@ -32,14 +30,6 @@ export class SandboxExchange {
     const waitMs = this.#waitMs();
     if (waitMs <= 0) return answerBy(this, request);
     return refuse('tooManyRequests', undefined, { 'retry-after': String(Math.ceil(waitMs / 1_000)) });
-  }
-
-  preOrdersOf(externalOrderId: string): readonly SandboxPreOrder[] {
-    return this.orders.madeFor(externalOrderId);
-  }
-
-  census(): { preOrders: number; duplicated: string[] } {
-    return this.orders.census();
   }
 
   /** Returns the time until the rate allows the request, and counts a request that it allows. */
@@ -64,9 +54,12 @@ interface Route {
   readonly serve: (exchange: SandboxExchange, values: Values, request: SandboxRequest) => SandboxAnswer;
 }
 
-function get(path: string, serve: Route['serve'], query?: Route['query']): Route {
-  return { method: 'GET', path, query, serve };
-}
+const get = (path: string, serve: Route['serve'], query?: Route['query']): Route => ({
+  method: 'GET',
+  path,
+  query,
+  serve,
+});
 
 function post<Schema extends z.ZodType>(
   path: string,
@@ -121,11 +114,11 @@ const ROUTES = {
       return body === '' ? clients.sdkToken(linkId) : refuse('malformed', 'body: none is taken here');
     },
   },
-  createPreOrder: post(`${ORDERS}/request`, preOrderRequest, ({ orders }, fields) => orders.create(fields)),
-  showPreOrder: get(`${ORDERS}/request/(?<preOrderId>[^/]+)`, ({ orders }, values) =>
-    orders.showPreOrder(values.preOrderId),
+  createPreOrder: post(`${ORDERS}/request`, preOrderRequest, (exchange, fields) => exchange.create(fields)),
+  showPreOrder: get(`${ORDERS}/request/(?<preOrderId>[^/]+)`, (exchange, values) =>
+    exchange.showPreOrder(values.preOrderId),
   ),
-  showOrder: get(ORDERS, ({ orders }, values) => orders.showOrder(values.externalOrderId), 'externalOrderId'),
+  showOrder: get(ORDERS, (exchange, values) => exchange.showOrder(values.externalOrderId), 'externalOrderId'),
 } as const satisfies Record<string, Route>;
 
 export type RouteName = keyof typeof ROUTES;

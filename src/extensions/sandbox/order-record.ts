@@ -11,23 +11,24 @@ export interface SandboxPreOrder {
   readonly asset: string;
   readonly scenario: Scenario;
   readonly speed: number;
+  readonly merchantId: string;
 }
 
 export type OrderRecord = NonNullable<ReturnType<typeof orderRecord>>;
 
-export function orderRecord(preOrder: SandboxPreOrder, now: Date, merchantId: string) {
+export function orderRecord(preOrder: SandboxPreOrder, now: Date) {
   const { appearsAfterMs } = preOrder.scenario;
   if (appearsAfterMs === null) return undefined;
   const appearedAt = preOrder.createdAt.getTime() + appearsAfterMs / preOrder.speed;
   if (now.getTime() < appearedAt) return undefined;
   const progress = progressAt(preOrder, appearedAt, now.getTime());
-  const amount = new LosslessNumber(preOrder.asset);
   const { currencyPair, orderType, exchangeType } = preOrder.fields;
-  const terms = termsOf(currencyPair as Pair, preOrder.asset);
+  const { output, ratio, fee, reward } = termsOf(currencyPair as Pair, preOrder.asset);
+  const inputAsset = new LosslessNumber(preOrder.asset);
   // §2.7 marks no field as nullable: unknown fields are left out.
   return {
     externalOrderId: preOrder.externalOrderId,
-    merchant: { id: merchantId },
+    merchant: { id: preOrder.merchantId },
     order: {
       id: `order-${preOrder.number}`,
       number: preOrder.number,
@@ -36,25 +37,20 @@ export function orderRecord(preOrder: SandboxPreOrder, now: Date, merchantId: st
       status: progress.order,
       resultMessage: progress.order === 'REJECTED' ? 'rejected' : '',
       submitByResident: false,
-      creationDate: iso(appearedAt),
-      modificationDate: iso(progress.modifiedAt),
-      ...(progress.completedAt !== null && { completionDate: iso(progress.completedAt) }),
+      creationDate: new Date(appearedAt).toISOString(),
+      modificationDate: new Date(progress.modifiedAt).toISOString(),
+      ...(progress.completedAt !== null && { completionDate: new Date(progress.completedAt).toISOString() }),
       serverDate: now.toISOString(),
-      exchangeOperation: {
-        currencyPair,
-        inputAsset: amount,
-        outputAsset: new LosslessNumber(terms.output),
-        ratio: new LosslessNumber(terms.ratio),
-      },
-      ...transactions(preOrder, progress, terms.fee),
+      exchangeOperation: { currencyPair, inputAsset, outputAsset: exact(output), ratio: exact(ratio) },
+      ...transactions(preOrder, progress, fee),
     },
     percent: new LosslessNumber(REWARD_PERCENT),
     percentEnabled: true,
-    reward: new LosslessNumber(terms.reward),
+    reward: exact(reward),
   };
 }
 
-function transactions({ number, fields }: SandboxPreOrder, progress: ReturnType<typeof progressAt>, fee: string) {
+function transactions({ number, fields }: SandboxPreOrder, progress: ReturnType<typeof progressAt>, fee: Big) {
   const { currencyPair, exchangeType, cryptoAddress, paymentToken, providerType } = fields;
   const { fromCurrency, toCurrency } = currencyPair as Pair;
   const [crypto, fiat] = exchangeType === 'BUY' ? [toCurrency, fromCurrency] : [fromCurrency, toCurrency];
@@ -63,7 +59,7 @@ function transactions({ number, fields }: SandboxPreOrder, progress: ReturnType<
       currency: crypto,
       externalCryptoAddress: cryptoAddress ?? `sandbox-client-address-${number}`,
       internalCryptoAddress: `sandbox-address-${number}`,
-      fee: new LosslessNumber(fee),
+      fee: exact(fee),
       feePaymentEnabledByClient: true,
       status: progress.crypto,
       ...(progress.crypto === 'CONFIRMED' && { transactionHash: `sandbox-hash-${number}` }),
@@ -83,10 +79,9 @@ function transactions({ number, fields }: SandboxPreOrder, progress: ReturnType<
   };
 }
 
-export function olderRecord(preOrder: SandboxPreOrder, { order }: OrderRecord, merchantId: string) {
+export function olderRecord(preOrder: SandboxPreOrder, { order }: OrderRecord) {
   const before = new Date(Date.parse(order.modificationDate) - 1);
-  const older =
-    orderRecord(preOrder, before, merchantId) ?? orderRecord(preOrder, new Date(order.serverDate), merchantId);
+  const older = orderRecord(preOrder, before) ?? orderRecord(preOrder, new Date(order.serverDate));
   return { ...older, order: { ...older?.order, serverDate: order.serverDate } };
 }
 
@@ -102,10 +97,6 @@ function progressAt({ scenario, speed }: SandboxPreOrder, appearedAt: number, no
     if (step.completed !== undefined) progress.completedAt = step.completed ? at : null;
   }
   return progress;
-}
-
-function iso(ms: number): string {
-  return new Date(Math.floor(ms)).toISOString();
 }
 
 export type Pair = Readonly<{ fromCurrency: string; toCurrency: string }>;
@@ -127,11 +118,9 @@ export function termsOf(pair: Pair, asset: string) {
   const ratio = worth(pair.fromCurrency).div(worth(pair.toCurrency)).round(RATIO_DIGITS);
   const output = new Big(asset).times(ratio);
   const crypto = exchangeTypeOf(pair) === 'BUY' ? output : new Big(asset);
-  return {
-    ratio: ratio.toFixed(),
-    output: output.toFixed(),
-    crypto: crypto.toFixed(),
-    fee: crypto.times(FEE).toFixed(),
-    reward: new Big(asset).times(REWARD_PERCENT).div(100).toFixed(),
-  };
+  return { ratio, output, crypto, fee: crypto.times(FEE), reward: new Big(asset).times(REWARD_PERCENT).div(100) };
+}
+
+function exact(amount: Big): LosslessNumber {
+  return new LosslessNumber(amount.toFixed());
 }

@@ -71,7 +71,7 @@ export class Orders {
     if (odd?.create?.isTaken === false) return odd.create.answer(this.#turn(externalOrderId));
     const preOrder = this.#make(externalOrderId, fields, asset.value);
     this.#byId.set(preOrder.id, preOrder);
-    this.#byExternalId.set(externalOrderId, [...this.madeFor(externalOrderId), preOrder]);
+    this.#byExternalId.set(externalOrderId, [...this.preOrdersOf(externalOrderId), preOrder]);
     return odd?.create?.answer(preOrder.number) ?? answer(200, shownPreOrder(preOrder, odd));
   }
 
@@ -84,16 +84,15 @@ export class Orders {
 
   showOrder(externalOrderId: string): SandboxAnswer {
     const tampering = tamperingNamedIn(externalOrderId);
-    const preOrder =
-      this.madeFor(externalOrderId)[0] ?? (tampering?.isStray === true ? this.#stray(externalOrderId) : undefined);
-    const { clock, merchantId = 'merchant-1' } = this.#options;
+    const [made] = this.preOrdersOf(externalOrderId);
+    const preOrder = made ?? (tampering?.isStray === true ? this.#stray(externalOrderId) : undefined);
     const odd = this.#oddAnswersOf(externalOrderId);
-    const record = preOrder && orderRecord(preOrder, clock.now(), merchantId);
+    const record = preOrder && orderRecord(preOrder, this.#options.clock.now());
     if (preOrder === undefined || record === undefined)
       return odd?.absent?.(this.#turn(externalOrderId)) ?? refuse('orderNotFound');
     if (odd?.isOfOneOrder === true) this.#oddOne ??= externalOrderId;
     if (odd?.record !== undefined && (odd.isOfOneOrder !== true || this.#oddOne === externalOrderId))
-      return odd.record(record, olderRecord(preOrder, record, merchantId), this.#turn(externalOrderId));
+      return odd.record(record, olderRecord(preOrder, record), this.#turn(externalOrderId));
     const wasCompleted = this.#shownCompleted.has(externalOrderId);
     const moment = { wasCompleted, otherHash: this.#shownHash, otherOrderId: this.#shownId };
     this.#noteShown(record);
@@ -101,7 +100,7 @@ export class Orders {
     return shown === undefined ? refuse('orderNotFound') : answer(200, spelled(shown, odd));
   }
 
-  madeFor(externalOrderId: string): readonly SandboxPreOrder[] {
+  preOrdersOf(externalOrderId: string): readonly SandboxPreOrder[] {
     return this.#byExternalId.get(externalOrderId) ?? [];
   }
 
@@ -111,18 +110,19 @@ export class Orders {
   }
 
   #make(externalOrderId: string, fields: SandboxPreOrder['fields'], asset: string): SandboxPreOrder {
-    const chosen = this.#chosenScenario(externalOrderId);
-    const number = (this.#options.firstNumber ?? 1) + this.#byId.size + this.#strays.size;
+    const { clock, random, rejected = 0, speed = 1, merchantId = 'merchant-1', firstNumber = 1 } = this.#options;
+    const number = firstNumber + this.#byId.size + this.#strays.size;
+    const drawn = () => (random() < rejected ? SCENARIOS.rejected : SCENARIOS.completed);
     return {
       id: `pre-${number}`,
       number,
-      createdAt: this.#options.clock.now(),
+      createdAt: clock.now(),
       externalOrderId,
       fields: { ...fields, exchangeType: exchangeTypeOf(fields['currencyPair'] as Pair) },
       asset,
-      scenario:
-        chosen ?? (this.#options.random() < (this.#options.rejected ?? 0) ? SCENARIOS.rejected : SCENARIOS.completed),
-      speed: this.#options.speed ?? 1,
+      scenario: this.#chosenScenario(externalOrderId) ?? drawn(),
+      speed,
+      merchantId,
     };
   }
 
@@ -144,7 +144,7 @@ export class Orders {
   }
 
   #oddAnswersOf(externalOrderId: string): OddAnswers | undefined {
-    const [preOrder] = this.madeFor(externalOrderId);
+    const [preOrder] = this.preOrdersOf(externalOrderId);
     const scenario = preOrder?.scenario ?? this.#chosenScenario(externalOrderId);
     return scenario?.answers && ODD_ANSWERS[scenario.answers];
   }

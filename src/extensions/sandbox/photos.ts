@@ -38,14 +38,10 @@ const JPEG_START = '/9j/4AAQSkZJRgABAQAAAQABAAA=';
 const JPEG_REST = `/9sAQwAB${'AQEB'.repeat(21)}/8AACwgACAAIAQERAP/EABQAAQAAAAAAAAAAAAAAAAAAAAD/xAAUEAEAAAAAAAAAAAAAAAAAAAAA/9oACAEBAAA/AD//2Q==`;
 
 function jpeg(comment: string): Buffer<ArrayBuffer> {
-  const head = Buffer.from([0xff, 0xfe, 0, 0]);
-  head.writeUInt16BE(Buffer.byteLength(comment) + 2, 2);
-  return Buffer.concat([
-    Buffer.from(JPEG_START, 'base64'),
-    head,
-    Buffer.from(comment),
-    Buffer.from(JPEG_REST, 'base64'),
-  ]);
+  const text = Buffer.from(`\0\0\0\0${comment}`);
+  text.writeUInt16BE(0xfffe);
+  text.writeUInt16BE(text.length - 2, 2);
+  return Buffer.concat([Buffer.from(JPEG_START, 'base64'), text, Buffer.from(JPEG_REST, 'base64')]);
 }
 
 const PNG_START = 'iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSnc';
@@ -60,10 +56,8 @@ function png(comment: string): Buffer<ArrayBuffer> {
   return Buffer.concat([Buffer.from(PNG_START, 'base64'), length, text, sum, Buffer.from(PNG_REST, 'base64')]);
 }
 
-export interface LoggedDelivery {
+export interface LoggedDelivery extends Pick<PhotoDelivery, 'linkId' | 'level'> {
   readonly at: string;
-  readonly linkId: string;
-  readonly level: 'MAIN' | 'LIVENESS';
   readonly oddity?: PhotoOddity;
   /** The HTTP status of the merchant's answer; null when none came. */
   readonly status: number | null;

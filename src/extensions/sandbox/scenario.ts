@@ -83,7 +83,7 @@ const foreign = all(
   set('order.id', 'order-of-another-merchant'),
   set('order.status', 'COMPLETED'),
   ...['creationDate', 'modificationDate', 'completionDate'].map((date) => set(`order.${date}`, LONG_AGO)),
-  ...['inputAsset', 'outputAsset'].map((name) => change(`order.exchangeOperation.${name}`, tenTimes)),
+  ...['inputAsset', 'outputAsset'].map((name) => change(`operation.${name}`, tenTimes)),
 );
 
 const span = duration('3650d');

@@ -77,7 +77,7 @@ async function answerWith(
   answer: SandboxAnswer | undefined,
   fault: Fault | undefined,
   clock: Clock,
-): Promise<FastifyReply> {
+) {
   const faulty = fault && FAULTY[fault];
   const { status = 500, headers = {}, body = '' } = faulty ?? answer ?? {};
   if (fault === undefined || faulty !== undefined) return await reply.code(status).headers(headers).send(body);
@@ -123,7 +123,7 @@ export type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 const MAX_LOGGED = 100_000;
 const MAX_BODY_BYTES = 1_048_576;
 
-interface SandboxServerOptions extends SandboxOptions {
+export interface SandboxServerOptions extends SandboxOptions {
   readonly otherKeys?: readonly string[];
   readonly port?: number;
   readonly faults?: FaultPlan;
@@ -144,7 +144,9 @@ export async function startSandbox(options: SandboxServerOptions) {
   const requests: LoggedRequest[] = [];
   const faulted = new Set<string>();
   const exchangeOf = ({ headers }: FastifyRequest) => exchanges.get(String(headers['x-api-key'])) ?? exchange;
-  const server = newServer();
+  const server = Fastify({ logger: false, bodyLimit: MAX_BODY_BYTES, forceCloseConnections: true });
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
   server.get('/_sandbox/census', async (request) => exchangeOf(request).census());
   server.get('/_sandbox/requests', async () => requests);
   server.get('/_sandbox/deliveries', async () => deliveries.ended);
@@ -189,13 +191,6 @@ export async function startSandbox(options: SandboxServerOptions) {
       await deliveries.close();
     },
   };
-}
-
-function newServer() {
-  const server = Fastify({ logger: false, bodyLimit: MAX_BODY_BYTES, forceCloseConnections: true });
-  server.removeAllContentTypeParsers();
-  server.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
-  return server;
 }
 
 function idOf(method: string, path: string, body: string): string | undefined {

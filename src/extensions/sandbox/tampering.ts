@@ -31,9 +31,14 @@ const DAY_MS = 24 * 60 * 60_000;
 const HOUR_MS = 60 * 60_000;
 /** Only a comparison of every digit finds this difference. */
 const LAST_DIGIT = '0.000000000000000001';
-const OPERATION = 'order.exchangeOperation';
-const CRYPTO = 'order.cryptoTransaction';
-const FIAT = 'order.fiatTransaction';
+/** Short names of parts of an order record, for the beginning of a path. */
+const PARTS: Readonly<Record<string, string>> = {
+  operation: 'order.exchangeOperation',
+  crypto: 'order.cryptoTransaction',
+  fiat: 'order.fiatTransaction',
+};
+const swap = (usual: string, other: string) => (value: unknown) => (value === usual ? other : usual);
+const [otherCrypto, otherMoney, otherType] = [swap('BTC', 'ETH'), swap('EUR', 'USD'), swap('BUY', 'SELL')];
 const DATES = ['creationDate', 'modificationDate', 'completionDate', 'serverDate'];
 
 /**
@@ -57,40 +62,32 @@ export const TAMPERINGS = {
     what: 'an order of 1.5 BTC for EUR although nothing was sent',
     finding: 'UNEXPECTED_ORDER',
     isStray: true,
-    record: all(set(`${CRYPTO}.externalCryptoAddress`, undefined), set(`${FIAT}.paymentToken`, undefined)),
+    record: all(set('crypto.externalCryptoAddress', undefined), set('fiat.paymentToken', undefined)),
   },
   amount: always(
     'AMOUNT_MISMATCH',
     'amounts off by the last digit',
-    all(change(`${OPERATION}.inputAsset`, more), atTheRatio),
+    all(change('operation.inputAsset', more), atTheRatio),
   ),
-  'no-amount': always('UNCHECKED', 'no input amount', set(`${OPERATION}.inputAsset`, null)),
-  from: always(
-    'PAIR_MISMATCH',
-    'another currency given',
-    change(`${OPERATION}.currencyPair.fromCurrency`, otherCrypto),
-  ),
-  to: always('PAIR_MISMATCH', 'another currency wanted', change(`${OPERATION}.currencyPair.toCurrency`, otherMoney)),
-  output: always('RATE_INCONSISTENT', 'another output amount', change(`${OPERATION}.outputAsset`, more)),
-  ratio: always('RATE_INCONSISTENT', 'another ratio', change(`${OPERATION}.ratio`, more)),
+  'no-amount': always('UNCHECKED', 'no input amount', set('operation.inputAsset', null)),
+  from: always('PAIR_MISMATCH', 'another currency given', change('operation.currencyPair.fromCurrency', otherCrypto)),
+  to: always('PAIR_MISMATCH', 'another currency wanted', change('operation.currencyPair.toCurrency', otherMoney)),
+  output: always('RATE_INCONSISTENT', 'another output amount', change('operation.outputAsset', more)),
+  ratio: always('RATE_INCONSISTENT', 'another ratio', change('operation.ratio', more)),
   'order-type': always('TYPE_MISMATCH', 'another order type', set('order.orderType', 'WITHDRAWAL')),
-  'exchange-type': always(
-    'TYPE_MISMATCH',
-    'another exchange type',
-    change('order.exchangeType', (type) => (type === 'BUY' ? 'SELL' : 'BUY')),
-  ),
-  'crypto-currency': always('LEG_CURRENCY_MISMATCH', 'other crypto paid', change(`${CRYPTO}.currency`, otherCrypto)),
-  'fiat-currency': always('LEG_CURRENCY_MISMATCH', 'other money paid', change(`${FIAT}.currency`, otherMoney)),
+  'exchange-type': always('TYPE_MISMATCH', 'another exchange type', change('order.exchangeType', otherType)),
+  'crypto-currency': always('LEG_CURRENCY_MISMATCH', 'other crypto paid', change('crypto.currency', otherCrypto)),
+  'fiat-currency': always('LEG_CURRENCY_MISMATCH', 'other money paid', change('fiat.currency', otherMoney)),
   address: {
-    ...always('ADDRESS_MISMATCH', "not the row's address", set(`${CRYPTO}.externalCryptoAddress`, 'another-address')),
+    ...always('ADDRESS_MISMATCH', "not the row's address", set('crypto.externalCryptoAddress', 'another-address')),
     needs: 'crypto_address',
   },
   'payment-token': {
-    ...always('PAYMENT_ROUTE_MISMATCH', "not the row's payment token", set(`${FIAT}.paymentToken`, 'another-token')),
+    ...always('PAYMENT_ROUTE_MISMATCH', "not the row's payment token", set('fiat.paymentToken', 'another-token')),
     needs: 'payment_token',
   },
   provider: {
-    ...always('PAYMENT_ROUTE_MISMATCH', "not the row's provider", set(`${FIAT}.providerType`, 'ANOTHER')),
+    ...always('PAYMENT_ROUTE_MISMATCH', "not the row's provider", set('fiat.providerType', 'ANOTHER')),
     needs: 'provider_type',
   },
   status: always(
@@ -98,8 +95,8 @@ export const TAMPERINGS = {
     'a status that is not in the settings (with follow.finalStatuses)',
     set('order.status', 'UNHEARD_OF'),
   ),
-  crypto: always('LEG_CONFLICT', 'crypto never begun, money paid', set(`${CRYPTO}.status`, 'NEW')),
-  fiat: always('LEG_CONFLICT', 'crypto paid, money never begun', set(`${FIAT}.status`, 'NEW')),
+  crypto: always('LEG_CONFLICT', 'crypto never begun, money paid', set('crypto.status', 'NEW')),
+  fiat: always('LEG_CONFLICT', 'crypto paid, money never begun', set('fiat.status', 'NEW')),
   created: always('ID_COLLISION', 'made a day before it was sent', move('creationDate', -DAY_MS)),
   modified: always('COMPLETION_INCONSISTENT', 'modified before it was made', move('modificationDate', -DAY_MS)),
   completed: always('COMPLETION_INCONSISTENT', 'completed before it was made', move('completionDate', -DAY_MS)),
@@ -115,11 +112,11 @@ export const TAMPERINGS = {
   'internal-address': onceCompleted(
     'ADDRESS_CHANGED',
     "another address of the exchange's",
-    set(`${CRYPTO}.internalCryptoAddress`, 'another-address'),
+    set('crypto.internalCryptoAddress', 'another-address'),
   ),
-  hash: onceCompleted('TX_HASH_CHANGED', 'another hash', set(`${CRYPTO}.transactionHash`, 'another-hash')),
+  hash: onceCompleted('TX_HASH_CHANGED', 'another hash', set('crypto.transactionHash', 'another-hash')),
   'hash-reused': always('TX_HASH_REUSED', "another order's hash", (record, { wasCompleted, otherHash }) =>
-    set(`${CRYPTO}.transactionHash`, wasCompleted ? otherHash : null)(record),
+    set('crypto.transactionHash', wasCompleted ? otherHash : null)(record),
   ),
   reopened: onceCompleted(
     'TERMINAL_REOPENED',
@@ -127,12 +124,12 @@ export const TAMPERINGS = {
     all(set('order.status', 'IN_PROGRESS'), set('order.completionDate', null), move('modificationDate', 1)),
   ),
   'silent-order': onceCompleted('SILENT_CHANGE', 'order rejected, same date', set('order.status', 'REJECTED')),
-  'silent-crypto': onceCompleted('SILENT_CHANGE', 'crypto cancelled, same date', set(`${CRYPTO}.status`, 'CANCELLED')),
-  'silent-fiat': onceCompleted('SILENT_CHANGE', 'money cancelled, same date', set(`${FIAT}.status`, 'CANCELLED')),
+  'silent-crypto': onceCompleted('SILENT_CHANGE', 'crypto cancelled, same date', set('crypto.status', 'CANCELLED')),
+  'silent-fiat': onceCompleted('SILENT_CHANGE', 'money cancelled, same date', set('fiat.status', 'CANCELLED')),
   'silent-creation': onceCompleted('SILENT_CHANGE', 'made earlier, same date', move('creationDate', -1)),
   'silent-completion': onceCompleted('SILENT_CHANGE', 'completed earlier, same date', move('completionDate', -1)),
   stale: onceCompleted('REPLICAS_DISAGREE', 'modified earlier than it was', move('modificationDate', -1)),
-  fee: onceCompleted('TERMS_CHANGED', 'another fee', change(`${CRYPTO}.fee`, more)),
+  fee: onceCompleted('TERMS_CHANGED', 'another fee', change('crypto.fee', more)),
   percent: onceCompleted('TERMS_CHANGED', 'another percent', change('percent', more)),
   'percent-enabled': onceCompleted('TERMS_CHANGED', 'percent not enabled', set('percentEnabled', false)),
   reward: onceCompleted('TERMS_CHANGED', 'another reward', change('reward', more)),
@@ -168,7 +165,7 @@ export function all(...changes: readonly Change[]): Change {
 }
 
 export function change(path: string, valueOf: (value: unknown) => unknown): Change {
-  const [name = '', ...rest] = path.split('.');
+  const [name = '', ...rest] = path.replace(/^\w+/, (part) => PARTS[part] ?? part).split('.');
   const below = rest.length === 0 ? valueOf : (value: unknown) => change(rest.join('.'), valueOf)(value as Fields);
   return (record) => ({ ...record, [name]: below(record[name]) });
 }
@@ -176,15 +173,7 @@ export function change(path: string, valueOf: (value: unknown) => unknown): Chan
 function atTheRatio(record: Fields): Fields {
   const { inputAsset, ratio } = (record['order'] as Fields)['exchangeOperation'] as Fields;
   const output = new Big(String(inputAsset)).times(String(ratio)).toFixed();
-  return set(`${OPERATION}.outputAsset`, new LosslessNumber(output))(record);
-}
-
-function otherCrypto(currency: unknown): string {
-  return currency === 'BTC' ? 'ETH' : 'BTC';
-}
-
-function otherMoney(currency: unknown): string {
-  return currency === 'EUR' ? 'USD' : 'EUR';
+  return set('operation.outputAsset', new LosslessNumber(output))(record);
 }
 
 function more(value: unknown): unknown {

@@ -1,7 +1,7 @@
 import { jittered, sleep, TimeLimit } from './clock.ts';
 import { errorIn, OrderSyncError, type Answer, type ErrorKind } from './errors.ts';
 import { overNode } from './socket.ts';
-import { NoOwnerError, overFetch, Route, type Received } from './transport.ts';
+import { NoOwnerError, overFetch, Route, type Received, type Sent } from './transport.ts';
 
 interface CommonOptions {
   /** The name of the account, as the settings of order-sync have it; `default` if left out. */
@@ -53,6 +53,8 @@ export interface Input {
   readonly body?: object | undefined;
   readonly headers?: Readonly<Record<string, string>>;
 }
+
+type Reader<Read> = (received: Received) => Read | Promise<Read>;
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const MOST_RETRIES = 2;
@@ -114,35 +116,13 @@ export class Asker {
     return await this.#answer(operation, input, limit, (received) => received);
   }
 
-  async #answer<Read>(
-    operation: Operation,
-    input: Input,
-    limit: TimeLimit,
-    read: (received: Received) => Read | Promise<Read>,
-  ): Promise<Read> {
-    const path = pathOf(operation, { ...input, query: { account: this.#account, ...input.query } });
-    for (let retries = 0; ; retries += 1) {
-      try {
-        return await this.#once({ ...operation, path }, input, limit, read);
-      } catch (error) {
-        const waitMs = retries < MOST_RETRIES && operation.isSafe === true ? waitOf(error, retries) : undefined;
-        if (waitMs === undefined || waitMs >= limit.leftMs) throw error;
-        await sleep(waitMs, limit.signal).catch(() => Promise.reject(error as Error));
-      }
-    }
-  }
-
-  async #once<Read>(
-    { method, path }: Operation,
-    { body, headers }: Input,
-    { signal }: TimeLimit,
-    read: (received: Received) => Read | Promise<Read>,
-  ): Promise<Read> {
-    const isRead = method === 'GET';
-    const sent = {
+  async #answer<Read>(operation: Operation, input: Input, limit: TimeLimit, read: Reader<Read>): Promise<Read> {
+    const { method, isSafe = false } = operation;
+    const { body, query, headers } = input;
+    const sent: Sent = {
       method,
-      path,
-      signal,
+      path: pathOf(operation, { ...input, query: { account: this.#account, ...query } }),
+      signal: limit.signal,
       headers: {
         accept: 'application/json',
         ...(this.#token !== undefined && { authorization: `Bearer ${this.#token}` }),
@@ -151,6 +131,19 @@ export class Asker {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     };
+    for (let retries = 0; ; retries += 1) {
+      try {
+        return await this.#once(sent, read);
+      } catch (error) {
+        const waitMs = retries < MOST_RETRIES && isSafe ? waitOf(error, retries) : undefined;
+        if (waitMs === undefined || waitMs >= limit.leftMs) throw error;
+        await sleep(waitMs, limit.signal).catch(() => Promise.reject(error as Error));
+      }
+    }
+  }
+
+  async #once<Read>(sent: Sent, read: Reader<Read>): Promise<Read> {
+    const isRead = sent.method === 'GET';
     let answer: Answer;
     try {
       const received = await this.#route.send(sent);
@@ -194,9 +187,7 @@ function pathOf({ path }: Operation, { ids = [], query = {} }: Input): string {
   const values = ids.values();
   const filled = path.replaceAll(/:\w+/g, () => partOf(String(values.next().value)));
   const pairs = Object.entries(query).flatMap(([name, value]) =>
-    (Array.isArray(value) ? (value as readonly string[]) : [value]).flatMap((one) =>
-      one === undefined ? [] : [`${name}=${encoded(String(one))}`],
-    ),
+    (value === undefined ? [] : [value].flat()).map((one) => `${name}=${encoded(String(one))}`),
   );
   return `${filled}?${pairs.join('&')}`;
 }
@@ -215,27 +206,10 @@ function encoded(text: string): string {
   }
 }
 
-const NUMBER = /-?\d[\d.eE+-]*/g;
+/** A string that is never closed matches too, so that each character is read once. */
+const STRING_OR_NUMBER = /"(?:[^"\\]+|\\.)*"?|-?\d[\d.eE+-]*/gs;
 
 /** Makes each number of a JSON text a string, to keep all digits. Takes time in proportion to the text. */
 export function numbersAsText(json: string): string {
-  let written = '';
-  for (let at = 0; ;) {
-    const found = json.indexOf('"', at);
-    const open = found < 0 ? json.length : found;
-    written += json.slice(at, open).replace(NUMBER, '"$&"');
-    if (found < 0) return written;
-    at = endOfString(json, open);
-    written += json.slice(open, at);
-  }
-}
-
-function endOfString(json: string, open: number): number {
-  for (let close = open; ;) {
-    close = json.indexOf('"', close + 1);
-    if (close < 0) return json.length;
-    let first = close;
-    while (json[first - 1] === '\\') first -= 1;
-    if ((close - first) % 2 === 0) return close + 1;
-  }
+  return json.replace(STRING_OR_NUMBER, (found) => (found.startsWith('"') ? found : `"${found}"`));
 }

@@ -13,10 +13,8 @@ export type { OrderState } from './schema.ts';
 export type * from './event.ts';
 export type * from './values.ts';
 
-interface Reason {
-  /** Text for people, which the history keeps. */
-  readonly reason: string;
-}
+/** `reason` is text for people, which the history keeps. */
+type Reason = Readonly<{ reason: string }>;
 
 export type Resolution = Reason &
   (
@@ -25,6 +23,7 @@ export type Resolution = Reason &
     | { readonly as: 'ours' | 'abandoned' }
   );
 
+type Paged = Readonly<{ after?: string; limit?: number }>;
 type VerificationLevel = 'MAIN' | 'LIVENESS';
 
 const SYNC_TIMEOUT_MS = 600_000;
@@ -38,28 +37,15 @@ const writeKeyed = (path: string): Operation => ({ ...write(path), isSafe: true,
 
 /** A shop's access to order-sync. A connection is open only while an answer is awaited. */
 export class OrderSync {
-  readonly orders: ReturnType<typeof ordersOf>;
-  readonly preOrders: ReturnType<typeof preOrdersOf>;
-  readonly events: ReturnType<typeof eventsOf>;
-  readonly findings: ReturnType<typeof findingsOf>;
-  readonly clients: ReturnType<typeof clientsOf>;
-  readonly decisions: ReturnType<typeof decisionsOf>;
-  readonly #asker: Asker;
+  readonly #api: Asker;
 
   constructor(options: OrderSyncOptions) {
-    const asker = new Asker(options);
-    this.#asker = asker;
-    this.orders = ordersOf(asker);
-    this.preOrders = preOrdersOf(asker);
-    this.events = eventsOf(asker);
-    this.findings = findingsOf(asker);
-    this.clients = clientsOf(asker);
-    this.decisions = decisionsOf(asker);
+    this.#api = new Asker(options);
   }
 
   /** Returns the state of order-sync and of the account's orders. */
   async status(options?: CallOptions): Promise<v.Status> {
-    return await this.#asker.ask(read('/status'), {}, options);
+    return await this.#api.ask(read('/status'), {}, options);
   }
 
   /** Runs one pass, which sends and looks up orders. The pass ends after `timeoutMs`, 600,000 if left out. */
@@ -69,143 +55,119 @@ export class OrderSync {
     timeoutMs = SYNC_TIMEOUT_MS,
   }: CallOptions & { readonly scope?: 'all' | 'due' } = {}): Promise<v.SyncResult> {
     const limits = { signal, timeoutMs: timeoutMs + SYNC_GRACE_MS };
-    const text = await this.#asker.text(write('/sync'), { query: { scope, timeoutMs } }, limits);
+    const text = await this.#api.text(write('/sync'), { query: { scope, timeoutMs } }, limits);
     const line = /\{[^\n]*\}\s*$/.exec(text)?.[0] ?? '{}';
     const last = JSON.parse(line) as v.SyncResult & { readonly type: string; readonly message: string };
     if (last.type === 'result') return last;
     throw new OrderSyncError('failed', last.message ?? 'the pass ended without a result', { status: 200 });
   }
-}
 
-function ordersOf(asker: Asker) {
-  return {
+  readonly orders = {
     /** Inserts an order, once. Other content under the same id is an `invalid` error (409). */
-    add: async (order: v.OrderToAdd, options?: CallOptions) =>
-      await asker.ask<v.AddedOrder>({ ...write('/orders'), isSafe: true }, { body: order }, options),
+    add: (order: v.OrderToAdd, options?: CallOptions) =>
+      this.#api.ask<v.AddedOrder>({ ...write('/orders'), isSafe: true }, { body: order }, options),
     /** Takes over an order that the exchange has. */
-    adopt: async (order: v.OrderToAdd, options?: CallOptions) =>
-      await asker.ask<v.AdoptedOrder>(write('/orders/adopt'), { body: order }, options),
+    adopt: (order: v.OrderToAdd, options?: CallOptions) =>
+      this.#api.ask<v.AdoptedOrder>(write('/orders/adopt'), { body: order }, options),
     /** The order as the database has it, with its events and findings. */
-    async get(externalOrderId: string, options?: CallOptions): Promise<v.StoredOrder> {
-      const stored = await asker.ask<v.StoredOrder>(read('/orders/:id'), { ids: [externalOrderId] }, options);
+    get: async (externalOrderId: string, options?: CallOptions): Promise<v.StoredOrder> => {
+      const stored = await this.#api.ask<v.StoredOrder>(read('/orders/:id'), { ids: [externalOrderId] }, options);
       for (const event of stored.events) withCursor(event);
       return stored;
     },
     /** A page of orders, the newest first. */
-    list: async (
-      query: { readonly state?: v.OrderRow['state']; readonly after?: string; readonly limit?: number } = {},
-      options?: CallOptions,
-    ) => await asker.ask<v.OrderList>(read('/merchant-orders'), { query }, options),
+    list: (query: Paged & Readonly<{ state?: v.OrderRow['state'] }> = {}, options?: CallOptions) =>
+      this.#api.ask<v.OrderList>(read('/merchant-orders'), { query }, options),
     /** The history of the order and its next steps, in sentences. */
-    explain: async (externalOrderId: string, options?: CallOptions) =>
-      await asker.ask<v.Explanation>(read('/orders/:id/explanation'), { ids: [externalOrderId] }, options),
+    explain: (externalOrderId: string, options?: CallOptions) =>
+      this.#api.ask<v.Explanation>(read('/orders/:id/explanation'), { ids: [externalOrderId] }, options),
     /** The order record, as the exchange answers now. */
-    lookUp: async (externalOrderId: string, options?: CallOptions) =>
-      await asker.ask<v.OrderRecord>(readExact('/orders'), { query: { externalOrderId } }, options),
+    lookUp: (externalOrderId: string, options?: CallOptions) =>
+      this.#api.ask<v.OrderRecord>(readExact('/orders'), { query: { externalOrderId } }, options),
   };
-}
 
-function preOrdersOf(asker: Asker) {
-  return {
+  readonly preOrders = {
     /** The pre-order, as the exchange answers now. */
-    get: async (id: string, options?: CallOptions) =>
-      await asker.ask<v.PreOrder>(readExact('/pre-orders/:id'), { ids: [id] }, options),
+    get: (id: string, options?: CallOptions) =>
+      this.#api.ask<v.PreOrder>(readExact('/pre-orders/:id'), { ids: [id] }, options),
   };
-}
 
-function eventsOf(asker: Asker) {
-  return {
+  readonly events = {
     /** Returns a page of events. The next page begins after the cursor `next`. */
     list: async <Type extends EventType = EventType>(
       filter: EventFilter<Type> & { readonly limit?: number } = {},
       options: CallOptions = {},
-    ): Promise<EventPage<Type>> => await readPage(asker, filter, options),
+    ): Promise<EventPage<Type>> => await readPage(this.#api, filter, options),
     /**
      * Yields every event after a cursor, and then each new one as it happens, until `signal` aborts. Reconnects by
      * itself, and throws only if another try would fail as well, as for a refused token or cursor.
      */
-    follow: <Type extends EventType = EventType>({
-      signal,
-      ...filter
-    }: EventFilter<Type> & { readonly signal?: AbortSignal } = {}) =>
-      followEvents(asker, filter, signal) as AsyncGenerator<EventOfType<Type>, void, undefined>,
+    follow: <Type extends EventType = EventType>(filter: EventFilter<Type> & { readonly signal?: AbortSignal } = {}) =>
+      followEvents(this.#api, filter, filter.signal) as AsyncGenerator<EventOfType<Type>, void, undefined>,
   };
-}
 
-function findingsOf(asker: Asker) {
-  return {
+  readonly findings = {
     /** A page of findings. */
-    list: async (
-      query: {
-        readonly class?: string;
-        readonly status?: v.Finding['status'];
-        readonly order?: string;
-        readonly after?: string;
-        readonly limit?: number;
-      } = {},
+    list: (
+      query: Paged & Readonly<{ class?: string; status?: v.Finding['status']; order?: string }> = {},
       options?: CallOptions,
-    ) => await asker.ask<v.FindingList>(read('/findings'), { query }, options),
+    ) => this.#api.ask<v.FindingList>(read('/findings'), { query }, options),
   };
-}
 
-function clientsOf(asker: Asker) {
-  return {
+  readonly clients = {
     /** Registers a client and makes a link, or links a registered client. */
-    create: async (
-      client: { readonly email: string; readonly reference?: string | null },
-      options: DecisionOptions = {},
-    ) => await asker.ask<v.Link>({ ...writeKeyed('/clients'), isExact: true }, { body: client }, options),
+    create: (client: { readonly email: string; readonly reference?: string | null }, options: DecisionOptions = {}) =>
+      this.#api.ask<v.Link>({ ...writeKeyed('/clients'), isExact: true }, { body: client }, options),
     /** Tells whether a link could be made for an address. */
-    validateEmail: async (email: string, options?: CallOptions) =>
-      await asker.ask<v.Validation>(writeExact('/clients/validate'), { body: { email } }, options),
-    get: async (linkId: string, options?: CallOptions) =>
-      await asker.ask<v.Link>(readExact('/clients/:id'), { ids: [linkId] }, options),
+    validateEmail: (email: string, options?: CallOptions) =>
+      this.#api.ask<v.Validation>(writeExact('/clients/validate'), { body: { email } }, options),
+    get: (linkId: string, options?: CallOptions) =>
+      this.#api.ask<v.Link>(readExact('/clients/:id'), { ids: [linkId] }, options),
     /** Looks a link up and remembers it. */
-    follow: async (linkId: string, body?: { readonly reference?: string | null }, options?: CallOptions) =>
-      await asker.ask<v.Link>(writeExact('/clients/:id/follow'), { ids: [linkId], body }, options),
-    verificationToken: async (linkId: string, level: VerificationLevel, options?: CallOptions) =>
-      await asker.ask<v.VerificationToken>(readExact('/clients/:id/idv/:level'), { ids: [linkId, level] }, options),
+    follow: (linkId: string, body?: { readonly reference?: string | null }, options?: CallOptions) =>
+      this.#api.ask<v.Link>(writeExact('/clients/:id/follow'), { ids: [linkId], body }, options),
+    verificationToken: (linkId: string, level: VerificationLevel, options?: CallOptions) =>
+      this.#api.ask<v.VerificationToken>(readExact('/clients/:id/idv/:level'), { ids: [linkId, level] }, options),
     /** Asks for the delivery of verification photos. */
-    requestPhotos: async (
+    requestPhotos: (
       linkId: string,
       body: { readonly level: VerificationLevel; readonly actionId?: string; readonly token?: string },
       options?: CallOptions,
-    ) => await asker.ask<v.PhotoRequest>(writeExact('/clients/:id/idv/photos'), { ids: [linkId], body }, options),
-    customer: async (linkId: string, options?: CallOptions) =>
-      await asker.ask<v.Customer>(readExact('/clients/:id/customer'), { ids: [linkId] }, options),
-    cards: async (linkId: string, options?: CallOptions) =>
-      await asker.ask<readonly v.Card[]>(readExact('/clients/:id/cards'), { ids: [linkId] }, options),
-    sdkToken: async (linkId: string, options?: CallOptions) =>
-      await asker.ask<v.SdkToken>(writeExact('/clients/:id/sdk-token'), { ids: [linkId] }, options),
+    ) => this.#api.ask<v.PhotoRequest>(writeExact('/clients/:id/idv/photos'), { ids: [linkId], body }, options),
+    customer: (linkId: string, options?: CallOptions) =>
+      this.#api.ask<v.Customer>(readExact('/clients/:id/customer'), { ids: [linkId] }, options),
+    cards: (linkId: string, options?: CallOptions) =>
+      this.#api.ask<readonly v.Card[]>(readExact('/clients/:id/cards'), { ids: [linkId] }, options),
+    sdkToken: (linkId: string, options?: CallOptions) =>
+      this.#api.ask<v.SdkToken>(writeExact('/clients/:id/sdk-token'), { ids: [linkId] }, options),
     /** The newest links that order-sync remembers. */
-    links: async (query: { readonly status?: string; readonly limit?: number } = {}, options?: CallOptions) =>
-      await asker.ask<readonly v.RememberedLink[]>(read('/links'), { query }, options),
+    links: (query: { readonly status?: string; readonly limit?: number } = {}, options?: CallOptions) =>
+      this.#api.ask<readonly v.RememberedLink[]>(read('/links'), { query }, options),
   };
-}
 
-/** The decisions of a person, recorded under the name of the token. */
-function decisionsOf(asker: Asker) {
-  const decide =
-    <Body extends Reason>(verb: string) =>
-    async (externalOrderId: string, body: Body, options: DecisionOptions = {}) =>
-      await asker.ask<v.Decided>(writeKeyed(`/orders/:id/${verb}`), { ids: [externalOrderId], body }, options);
-  return {
+  /** The decisions of a person, recorded under the name of the token. */
+  readonly decisions = {
     /** Says what became of an order that was sent. */
-    resolve: decide<Resolution>('resolve'),
+    resolve: this.#decide<Resolution>('resolve'),
     /** Sends a rejected or invalid order again. */
-    retry: decide<Reason & { readonly mayDuplicate?: boolean }>('retry'),
+    retry: this.#decide<Reason & { readonly mayDuplicate?: boolean }>('retry'),
     /** Ends an order that was not sent. */
-    cancel: decide<Reason>('cancel'),
-    acknowledge: async (findingId: number, body: Reason, options: DecisionOptions = {}) =>
-      await asker.ask<v.Acknowledged>(
+    cancel: this.#decide<Reason>('cancel'),
+    acknowledge: (findingId: number, body: Reason, options: DecisionOptions = {}) =>
+      this.#api.ask<v.Acknowledged>(
         writeKeyed('/findings/:id/acknowledge'),
         { ids: [String(findingId)], body },
         options,
       ),
     /** Stops creates, or all requests, of the account. */
-    pause: async (body: Reason & { readonly what: 'creates' | 'all' }, options: DecisionOptions = {}) =>
-      await asker.ask<v.Holds>(writeKeyed('/pause'), { body }, options),
-    resume: async (body: Reason, options: DecisionOptions = {}) =>
-      await asker.ask<v.Holds>(writeKeyed('/resume'), { body }, options),
+    pause: (body: Reason & { readonly what: 'creates' | 'all' }, options: DecisionOptions = {}) =>
+      this.#api.ask<v.Holds>(writeKeyed('/pause'), { body }, options),
+    resume: (body: Reason, options: DecisionOptions = {}) =>
+      this.#api.ask<v.Holds>(writeKeyed('/resume'), { body }, options),
   };
+
+  #decide<Body extends Reason>(verb: string) {
+    return (externalOrderId: string, body: Body, options: DecisionOptions = {}) =>
+      this.#api.ask<v.Decided>(writeKeyed(`/orders/:id/${verb}`), { ids: [externalOrderId], body }, options);
+  }
 }

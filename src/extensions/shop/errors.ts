@@ -47,24 +47,20 @@ class RequestError extends Error {
   override readonly name = 'OrderSyncError';
   readonly kind: ErrorKind;
   /** The cause as a word for programs; null if the kind says it all. */
-  readonly reason: string | null;
+  readonly reason: string | null = null;
   /** The HTTP status of the answer; null if there was none. */
-  readonly status: number | null;
+  readonly status: number | null = null;
   /** The code in the error of the exchange. */
-  readonly code: string | null;
+  readonly code: string | null = null;
   /** Milliseconds to wait before the next try, if the answer names them. */
-  readonly retryAfterMs: number | null;
+  readonly retryAfterMs: number | null = null;
   /** The address of the process that drives the account, if the answer says so. */
-  readonly owner: string | null;
+  readonly owner: string | null = null;
 
   constructor(kind: ErrorKind, message: string, { cause, ...facts }: Partial<ErrorFacts> = {}) {
     super(message, { cause });
     this.kind = kind;
-    this.reason = facts.reason ?? null;
-    this.status = facts.status ?? null;
-    this.code = facts.code ?? null;
-    this.retryAfterMs = facts.retryAfterMs ?? null;
-    this.owner = facts.owner ?? null;
+    Object.assign(this, facts);
   }
 }
 
@@ -81,11 +77,7 @@ interface ErrorClass {
 // A class has one type; this one is a union, so that `kind` narrows the rest.
 export const OrderSyncError = RequestError as unknown as ErrorClass;
 
-export interface Answer {
-  readonly status: number;
-  readonly retryAfter: string | null;
-  readonly body: string;
-}
+export type Answer = Readonly<{ status: number; retryAfter: string | null; body: string }>;
 
 const KINDS: Readonly<Record<ErrorKind, true>> = {
   refused: true,
@@ -110,7 +102,7 @@ export function errorIn({ status, retryAfter, body }: Answer, isRead: boolean): 
   const retryAfterMs = millisecondsOf(retryAfter);
   const { error, owner } = problemIn(body);
   if (error !== undefined && Object.hasOwn(KINDS, error.kind)) {
-    const { kind, message, reason, code } = error;
+    const { kind, message, reason = null, code = null } = error;
     return new OrderSyncError(kind, message, { status, reason, code, retryAfterMs, owner: owner ?? null });
   }
   const message = `the answer (HTTP ${status}) is not of order-sync`;
@@ -123,7 +115,7 @@ export function errorIn({ status, retryAfter, body }: Answer, isRead: boolean): 
 }
 
 interface Problem {
-  readonly error?: Pick<RequestError, 'kind' | 'message' | 'reason' | 'code'>;
+  readonly error?: Pick<RequestError, 'kind' | 'message'> & Partial<Pick<RequestError, 'reason' | 'code'>>;
   readonly owner?: string;
 }
 
@@ -156,9 +148,4 @@ export function isNeverSent(error: unknown): boolean {
   return false;
 }
 
-interface Inner {
-  readonly code?: string;
-  readonly syscall?: string;
-  readonly cause?: Inner;
-  readonly errors?: readonly Inner[];
-}
+type Inner = Readonly<{ code?: string; syscall?: string; cause?: Inner; errors?: readonly Inner[] }>;

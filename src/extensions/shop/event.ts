@@ -1,8 +1,5 @@
 /** Why an event happened, and who decided it. Texts are for people. */
-interface Why {
-  readonly reason: string | null;
-  readonly actor: string | null;
-}
+type Why = Readonly<{ reason: string | null; actor: string | null }>;
 
 interface Change extends Why {
   readonly field: string;
@@ -13,13 +10,9 @@ interface Change extends Why {
   readonly source: string;
 }
 
-export interface OrderChange extends Change {
-  readonly externalOrderId: string;
-}
+export type OrderChange = Change & Readonly<{ externalOrderId: string }>;
 
-export interface LinkChange extends Change {
-  readonly linkId: string;
-}
+export type LinkChange = Change & Readonly<{ linkId: string }>;
 
 export interface FindingChange extends Why {
   readonly externalOrderId: string;
@@ -36,9 +29,7 @@ export interface PhotosReceived {
   readonly delivery: string | null;
 }
 
-export interface AccountChange extends Why {
-  readonly hold: string | null;
-}
+export type AccountChange = Why & Readonly<{ hold: string | null }>;
 
 /** The data of an event, by the beginning of its type. */
 interface DataOf {

@@ -40,11 +40,7 @@ export async function readPage<Type extends EventType>(
 }
 
 /** Events in order, and the cursor that the next events come after. */
-interface Batch {
-  readonly events: readonly OrderSyncEvent[];
-  readonly next: string;
-  readonly isLive: boolean;
-}
+type Batch = Readonly<{ events: readonly OrderSyncEvent[]; next: string; isLive: boolean }>;
 
 /** Yields each event once, in order, and reconnects after the last event. Returns when `signal` aborts. */
 export async function* followEvents(

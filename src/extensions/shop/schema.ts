@@ -1,67 +1,51 @@
+const columns =
+  <const Type extends string>(type: Type) =>
+  <Name extends string>(...names: readonly Name[]) =>
+    Object.fromEntries(names.map((name) => [name, type])) as { readonly [One in Name]: Type };
+const [texts, nullable, integers] = [columns('text'), columns('text?'), columns('integer')];
+
 /** The columns of the tables that a shop writes and reads. `?`: null is possible; amounts and times are text. */
 export const TABLES = {
   merchant_orders: {
-    account: 'text',
-    external_order_id: 'text',
-    asset: 'text?',
-    asset_position: 'text?',
-    from_currency: 'text?',
-    to_currency: 'text?',
-    order_type: 'text?',
-    order_limit: 'text?',
-    payment_token: 'text?',
-    provider_type: 'text?',
-    crypto_address: 'text?',
-    bonus: 'text?',
-    state: 'text',
-    state_reason: 'text?',
-    revision: 'integer',
-    pre_order_id: 'text?',
-    exchange_type: 'text?',
-    order_id: 'text?',
-    order_status: 'text?',
-    crypto_status: 'text?',
-    fiat_status: 'text?',
-    attempts: 'integer',
-    next_action_at: 'text?',
-    outcome: 'text?',
-    last_lookup_at: 'text?',
-    created_at: 'text',
-    updated_at: 'text',
+    ...texts('account', 'external_order_id'),
+    ...nullable(
+      'asset',
+      'asset_position',
+      'from_currency',
+      'to_currency',
+      'order_type',
+      'order_limit',
+      'payment_token',
+    ),
+    ...nullable('provider_type', 'crypto_address', 'bonus'),
+    ...texts('state'),
+    ...nullable('state_reason'),
+    ...integers('revision'),
+    ...nullable('pre_order_id', 'exchange_type', 'order_id', 'order_status', 'crypto_status', 'fiat_status'),
+    ...integers('attempts'),
+    ...nullable('next_action_at', 'outcome', 'last_lookup_at'),
+    ...texts('created_at', 'updated_at'),
   },
   order_events: {
-    id: 'integer',
-    account: 'text',
-    external_order_id: 'text',
-    field: 'text',
-    old_value: 'text?',
-    new_value: 'text?',
-    observed_at: 'text',
-    exchange_time: 'text?',
-    source: 'text',
-    reason: 'text?',
-    actor: 'text?',
+    ...integers('id'),
+    ...texts('account', 'external_order_id', 'field'),
+    ...nullable('old_value', 'new_value'),
+    ...texts('observed_at'),
+    ...nullable('exchange_time'),
+    ...texts('source'),
+    ...nullable('reason', 'actor'),
   },
   order_records: { account: 'text', external_order_id: 'text', body: 'text', received_at: 'text' },
   pre_orders: { account: 'text', external_order_id: 'text', body: 'text', received_at: 'text' },
   findings: {
-    id: 'integer',
-    account: 'text',
-    class: 'text',
-    severity: 'text',
-    external_order_id: 'text?',
-    expected: 'text?',
-    actual: 'text?',
-    first_seen_at: 'text',
-    last_seen_at: 'text',
-    status: 'text',
-    changed_by: 'text?',
-    reason: 'text?',
-    changed_at: 'text?',
-    resolved_at: 'text?',
+    ...integers('id'),
+    ...texts('account', 'class', 'severity'),
+    ...nullable('external_order_id', 'expected', 'actual'),
+    ...texts('first_seen_at', 'last_seen_at', 'status'),
+    ...nullable('changed_by', 'reason', 'changed_at', 'resolved_at'),
   },
   account_holds: { account: 'text', kind: 'text', since: 'text', until: 'text?', reason: 'text', actor: 'text?' },
-} as const satisfies Readonly<Record<string, Readonly<Record<string, 'text' | 'text?' | 'integer'>>>>;
+} as const;
 
 /** The columns of `merchant_orders` that a shop writes: an insert needs the first four. */
 export const REQUIRED = ['external_order_id', 'asset', 'from_currency', 'to_currency'] as const;
@@ -118,11 +102,7 @@ export type Row<Table extends TableName> = {
 export type NewOrder = { [Name in Required]: string } & { [Name in Optional]?: string | null };
 
 /** The `ColumnType` of Kysely. */
-interface Column<Select, Insert, Update> {
-  readonly __select__: Select;
-  readonly __insert__: Insert;
-  readonly __update__: Update;
-}
+type Column<Select, Insert, Update> = Readonly<{ __select__: Select; __insert__: Insert; __update__: Update }>;
 
 export type MerchantOrdersTable = {
   [Name in keyof Row<'merchant_orders'>]: Name extends keyof NewOrder
@@ -150,13 +130,8 @@ export interface ShopTables {
   account_holds: AccountHoldsTable;
 }
 
-interface Builder {
-  notNull(): unknown;
-}
-
-interface GeneratedBuilder<As> extends Builder {
-  generatedAlwaysAs(as: As): unknown;
-}
+type Builder = { notNull(): unknown };
+type GeneratedBuilder<As> = Builder & { generatedAlwaysAs(as: As): unknown };
 
 /** The builders of columns of `drizzle-orm/sqlite-core` or `drizzle-orm/pg-core`. */
 export interface Builders<Text, Integer, Nothing> {
@@ -191,7 +166,7 @@ export function drizzleColumns<
   Integer extends GeneratedBuilder<Nothing>,
   Nothing,
 >(table: Table, { text, integer, nothing }: Builders<Text, Integer, Nothing>): DrizzleColumns<Table, Text, Integer> {
-  const columns = Object.entries<string>(TABLES[table]).map(([name, type]) => {
+  const declared = Object.entries<string>(TABLES[table]).map(([name, type]) => {
     const column = type === 'integer' ? integer() : text();
     if (table === 'merchant_orders') {
       if ((REQUIRED as readonly string[]).includes(name)) return [name, column.notNull()];
@@ -200,5 +175,5 @@ export function drizzleColumns<
     const generated = column.generatedAlwaysAs(nothing) as Builder;
     return [name, type.endsWith('?') ? generated : generated.notNull()];
   });
-  return Object.fromEntries(columns) as DrizzleColumns<Table, Text, Integer>;
+  return Object.fromEntries(declared) as DrizzleColumns<Table, Text, Integer>;
 }

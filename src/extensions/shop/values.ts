@@ -1,38 +1,24 @@
 import type { OrderSyncEvent } from './event.ts';
 import type { NewOrder, OrderState, Row } from './schema.ts';
 
-/** Text that may be left out. */
-type Text = string | null | undefined;
-/** A number of the exchange, as text with every digit. */
-type Amount = Text;
-
 /** Later versions of the exchange may have more fields. */
 interface More {
   readonly [field: string]: unknown;
 }
 
-/** Fields of text or of amounts, each of which may be left out. */
-type Texts<Name extends string> = More & { readonly [One in Name]?: Text };
+/** Fields that may be left out. A number of the exchange is text with every digit. */
+type Texts<Name extends string> = More & { readonly [One in Name]?: string | null | undefined };
 
-interface CurrencyPair {
-  readonly fromCurrency: string;
-  readonly toCurrency: string;
-}
+type CurrencyPair = Readonly<{ fromCurrency: string; toCurrency: string }>;
 
 /** A pre-order, as the exchange answers. */
-export interface PreOrder extends More {
+export interface PreOrder extends Texts<
+  'assetPosition' | 'orderType' | 'exchangeType' | 'paymentToken' | 'providerType' | 'cryptoAddress' | 'limit' | 'bonus'
+> {
   readonly id: string;
   readonly asset: string;
-  readonly assetPosition?: Text;
   readonly currencyPair?: CurrencyPair | null;
   readonly externalOrderId: string;
-  readonly orderType?: Text;
-  readonly exchangeType?: Text;
-  readonly limit?: Amount;
-  readonly paymentToken?: Text;
-  readonly providerType?: Text;
-  readonly cryptoAddress?: Text;
-  readonly bonus?: Amount;
 }
 
 type CryptoTransaction = Texts<
@@ -47,37 +33,32 @@ type ExchangeOperation = Texts<'inputAsset' | 'outputAsset' | 'ratio'> & {
   readonly currencyPair?: CurrencyPair | null;
 };
 
+type OrderTexts = Texts<
+  | 'number'
+  | 'orderType'
+  | 'exchangeType'
+  | 'resultMessage'
+  | `${'creation' | 'modification' | 'completion' | 'server'}Date`
+>;
+
 /** An order record, as the exchange answers. */
-export interface OrderRecord extends More {
+export interface OrderRecord extends Texts<'percent' | 'reward'> {
   readonly externalOrderId: string;
   readonly merchant?: { readonly id: string } | null;
-  readonly order: More & {
+  readonly order: OrderTexts & {
     readonly id: string;
-    readonly number?: Amount;
-    readonly orderType?: Text;
-    readonly exchangeType?: Text;
     readonly status: string;
-    readonly resultMessage?: Text;
-    readonly creationDate?: Text;
-    readonly modificationDate?: Text;
-    readonly completionDate?: Text;
-    readonly serverDate?: Text;
     readonly exchangeOperation?: ExchangeOperation | null;
     readonly cryptoTransaction?: CryptoTransaction | null;
     readonly fiatTransaction?: FiatTransaction | null;
   };
-  readonly percent?: Amount;
   readonly percentEnabled?: boolean | null;
-  readonly reward?: Amount;
 }
 
 /** The columns of an order to add, amounts as text. The account is that of the client. */
 export type OrderToAdd = Readonly<Omit<NewOrder, 'account'>>;
 
-export interface AddedOrder {
-  readonly external_order_id: string;
-  readonly state: OrderState;
-}
+export type AddedOrder = Readonly<{ external_order_id: string; state: OrderState }>;
 
 export interface AdoptedOrder {
   readonly external_order_id: string;
@@ -118,53 +99,25 @@ export interface Explanation extends More {
   readonly next: readonly string[];
 }
 
-export interface FindingList {
-  readonly findings: readonly Finding[];
-  readonly next: string | null;
-}
+export type FindingList = Readonly<{ findings: readonly Finding[]; next: string | null }>;
 
-export interface Decided {
-  readonly externalOrderId: string;
-  readonly from: OrderState;
-  readonly to: OrderState;
-}
+export type Decided = Readonly<{ externalOrderId: string; from: OrderState; to: OrderState }>;
 
-export interface Acknowledged {
-  readonly id: number;
-  readonly class: string;
-  readonly externalOrderId: string | null;
-}
+export type Acknowledged = Readonly<{ id: number; class: string; externalOrderId: string | null }>;
 
-export interface Holds {
-  readonly holds: readonly More[];
-}
+export type Holds = Readonly<{ holds: readonly More[] }>;
 
-export interface Link extends More {
-  readonly linkId: string;
-  readonly status: string;
-}
+export type Link = More & Readonly<{ linkId: string; status: string }>;
 
-export interface Validation extends More {
-  readonly status: string;
-}
+export type Validation = More & Readonly<{ status: string }>;
 
 /** A secret. */
-export interface VerificationToken extends More {
-  readonly linkId: string;
-  readonly token: string;
-  readonly tokenValidTill: string;
-}
+export type VerificationToken = More & Readonly<{ linkId: string; token: string; tokenValidTill: string }>;
 
 /** A secret. */
-export interface SdkToken extends More {
-  readonly token: string;
-  readonly expiresAt: string;
-}
+export type SdkToken = More & Readonly<{ token: string; expiresAt: string }>;
 
-export interface PhotoRequest extends More {
-  readonly status: string;
-  readonly requestId: string;
-}
+export type PhotoRequest = More & Readonly<{ status: string; requestId: string }>;
 
 /** Personal data. */
 export type Customer = Texts<'customerNumber' | 'firstName' | 'lastName' | 'linkId'>;

@@ -5,13 +5,7 @@ import type { OrderSyncEvent } from './event.ts';
 export type * from './event.ts';
 
 /** The message that `order-sync webhooks test` sends. It is in no feed. */
-export interface TestMessage {
-  readonly version: 1;
-  readonly id: string;
-  readonly type: 'webhook.test';
-  readonly timestamp: string;
-  readonly data: object;
-}
+export type TestMessage = Readonly<{ version: 1; id: string; type: 'webhook.test'; timestamp: string; data: object }>;
 
 export type WebhookReason =
   | 'header-missing'

@@ -1,7 +1,7 @@
-import { settingsProblems } from '../operate/rules/problems.ts';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
+import { settingsProblems } from '../operate/rules/problems.ts';
 import {
   addListOptions,
   printList,
@@ -29,43 +29,163 @@ import { readFromDaemon } from '../api/asking/ask.ts';
 import { rowId, rowIds } from '../commands/options.ts';
 import type { Config } from '../../settings/config.ts';
 import { pasteable } from '../../base/invocation.ts';
-import { programVersion } from '../../base/version.ts';
 import { suggestion } from '../../base/text.ts';
 import { capitalized } from '../../base/words.ts';
 import { receiverRemedy, receiverText } from './receiver.ts';
 import type { WebhookSender } from './sender.ts';
 import { readWebhooks, type WebhookState } from './tables/endpoints.ts';
 
-export const define = {
-  list: defineList,
-  show: defineShow,
-  resend: defineResend,
-  test: defineTest,
-  verify: defineVerify,
-};
+const MOST_AT_ONCE = 10_000;
+const PAGE = 100;
 
-function defineList(command: Command): void {
-  command.description('lists the endpoints of the settings, with the events that wait for each');
-  addListOptions(command)
-    .addHelpText(...examples('webhooks list'))
-    .action(async (options: ListOptions) => {
-      const config = await plainConfig(command);
-      const { endpoints } = webhooksSettings.of(config).webhooks;
-      const states = await withStore(command, 'current', ({ db }) => readWebhooks(db, endpoints), config);
-      const columns: readonly ListColumn<WebhookState>[] = [
-        { label: 'endpoint', of: (row) => row.name },
-        { label: 'last delivery', kind: 'time', rank: 1, of: (row) => row.takenAt },
-        { label: 'waiting since', kind: 'time', of: (row) => row.oldestWaiting },
-        { label: 'refused, retried', kind: 'count', of: (row) => row.parked },
-        { label: 'dead letters', kind: 'count', of: (row) => row.deadLetters },
-        { label: 'failing since', kind: 'time', of: (row) => row.failingSince },
-        { label: 'next try', kind: 'time', rank: 2, of: (row) => row.nextTryAt },
-        { label: 'cause', of: (row) => row.cause },
-      ];
-      await printList(command, states, options, columns, 'webhooks.endpoints names no endpoint');
-      await tellChanged(command, config);
-    });
-}
+type ResendOptions = Readonly<{ deadLetter?: readonly number[]; all?: boolean; from?: number; json?: boolean }>;
+
+export const define = {
+  list(command: Command): void {
+    command.description('lists the endpoints of the settings, with the events that wait for each');
+    addListOptions(command)
+      .addHelpText(...examples('webhooks list'))
+      .action(async (options: ListOptions) => {
+        const config = await plainConfig(command);
+        const { endpoints } = webhooksSettings.of(config).webhooks;
+        const states = await withStore(command, 'current', ({ db }) => readWebhooks(db, endpoints), config);
+        const columns: readonly ListColumn<WebhookState>[] = [
+          { label: 'endpoint', of: (row) => row.name },
+          { label: 'last delivery', kind: 'time', rank: 1, of: (row) => row.takenAt },
+          { label: 'waiting since', kind: 'time', of: (row) => row.oldestWaiting },
+          { label: 'refused, retried', kind: 'count', of: (row) => row.parked },
+          { label: 'dead letters', kind: 'count', of: (row) => row.deadLetters },
+          { label: 'failing since', kind: 'time', of: (row) => row.failingSince },
+          { label: 'next try', kind: 'time', rank: 2, of: (row) => row.nextTryAt },
+          { label: 'cause', of: (row) => row.cause },
+        ];
+        await printList(command, states, options, columns, 'webhooks.endpoints names no endpoint');
+        await tellChanged(command, config);
+      });
+  },
+
+  show(command: Command): void {
+    command.description(
+      'shows why an endpoint accepts no events, the events that it has refused and that are retried, and its dead letters',
+    );
+    addListOptions(command.argument('<name>', 'the endpoint'))
+      .addHelpText(...examples('webhooks show https://shop.example/events'))
+      .action(async (name: string, options: ListOptions) => {
+        const { states, retrying, deadLetters } = await withStore(command, 'current', async ({ db }, config) => {
+          const endpoint = endpointOf(config, name);
+          const query = { endpoint: endpoint.name, limit: options.limit };
+          return {
+            states: await readWebhooks(db, [endpoint]),
+            retrying: await listDeliveries(db, { ...query, status: 'retrying' }),
+            deadLetters: await listDeliveries(db, { ...query, status: 'dead' }),
+          };
+        });
+        const failing = states.find(({ failingSince }) => failingSince !== null) ?? null;
+        const about: readonly ListColumn<Delivery>[] = [
+          { label: 'account', of: (row) => row.account },
+          { label: 'about', of: (row) => row.kind },
+          { label: 'id', isId: true, of: (row) => row.subject },
+          { label: 'status', of: ({ answer }) => (answer === 0 ? 'no answer' : answer) },
+        ];
+        const table = (label: string, rows: readonly Delivery[], ...more: readonly ListColumn<Delivery>[]) => {
+          const columns = [{ label, of: (row: Delivery) => row.event_id }, ...about, ...more];
+          return rows.length === 0 ? '' : `\n${listText(rows, columns, screenOf())}`;
+        };
+        const text = () => [
+          ...states.map((state) => `The receiver ${receiverText(state, (at) => `at ${at}`)}.\n`),
+          ...states.flatMap(({ cause }) => (cause === null ? [] : [`${capitalized(receiverRemedy(cause))}.\n`])),
+          table(
+            'retrying',
+            retrying,
+            { label: 'attempts', kind: 'count', of: (row) => row.attempts },
+            { label: 'next attempt', kind: 'time', of: (row) => row.next_attempt_at },
+          ),
+          table('dead letter', deadLetters, { label: 'since', kind: 'time', of: (row) => row.since }),
+        ];
+        await printLong(options.json, { failing, retrying, deadLetters }, () => text().join(''));
+        if (states.some((state) => state.parked > retrying.length || state.deadLetters > deadLetters.length))
+          process.stderr.write(`only the first ${options.limit} of each are shown: --limit shows more\n`);
+      });
+  },
+
+  resend(command: Command): void {
+    command
+      .description('sends dead letters, or the events of an account from a given one, again, with their ids')
+      .argument('<name>', 'the endpoint')
+      .option('--dead-letter <id...>', 'these dead letters of the account', rowIds)
+      .option('--all', 'all its dead letters, of all accounts')
+      .option('--from <id>', 'the events of the account from this one to the newest', rowId)
+      .option('--json', 'print JSON')
+      .addHelpText(...examples('webhooks resend https://shop.example/events --all'))
+      .action(async (name: string, options: ResendOptions) => {
+        const ways = [options.deadLetter, options.all, options.from].filter((way) => way !== undefined);
+        if (ways.length !== 1) command.error('error: use one of --dead-letter, --all and --from');
+        const counts = await withStore(command, 'current', async (store, config) => {
+          const endpoint = endpointOf(config, name);
+          return await resend(store, endpoint, wantedRows(store, endpoint, accountOf(command, config), options));
+        });
+        const { taken, left, notTried } = counts;
+        const others = notTried < MOST_AT_ONCE ? String(notTried) : `${MOST_AT_ONCE} or more`;
+        const text = `${taken} delivered, ${left} not delivered${notTried > 0 ? `, ${others} not tried` : ''}\n`;
+        print(options.json, counts, () => text);
+        if (left > 0) process.exitCode = EXIT.look;
+      });
+  },
+
+  test(command: Command): void {
+    command
+      .description('sends one message of the type webhook.test to an endpoint, even if it asks for other types')
+      .argument('<name>', 'the endpoint')
+      .option('--json', 'print JSON')
+      .addHelpText(...examples('webhooks test https://shop.example/events'))
+      .action(async (name: string, options: { readonly json?: boolean }) => {
+        const config = await plainConfig(command);
+        const endpoint = endpointOf(config, name);
+        using sender = await senderTo(endpoint);
+        const timestamp = systemClock().now().toISOString();
+        const message = { version: 1, id: `test_${randomUUID()}`, type: 'webhook.test', timestamp, data: {} };
+        const outcome = await sender.send(message);
+        print(options.json, { id: message.id, ...outcome }, () => `${outcomeText(outcome)}\n`);
+        await tellChanged(command, config);
+        if (outcome.kind !== 'taken') process.exitCode = EXIT.look;
+      });
+  },
+
+  verify(command: Command): void {
+    command
+      .description(
+        'checks that a received message is signed with a secret of an endpoint, and not older than 5 minutes',
+      )
+      .argument('<name>', 'the endpoint')
+      .argument('<file>', 'the body as it was received, byte for byte; - is standard input')
+      .requiredOption('--id <text>', 'the header webhook-id')
+      .requiredOption('--timestamp <seconds>', 'the header webhook-timestamp')
+      .requiredOption('--signature <text>', 'the header webhook-signature')
+      .addHelpText(
+        ...examples(
+          "webhooks verify https://shop.example/events body.json \\\n    --id evt_1 --timestamp 1767225600 --signature 'v1,…'",
+        ),
+      )
+      .action(async (name: string, file: string, given: Readonly<Record<string, string>>) => {
+        const { secrets } = endpointOf(await plainConfig(command), name);
+        const body = readFileSync(file === '-' ? 0 : file);
+        const headers = Object.fromEntries(
+          Object.entries(given).map(([option, value]) => [`webhook-${option}`, value]),
+        );
+        const { Webhook } = await import('standardwebhooks');
+        let reason = '';
+        for (const secret of secrets) {
+          try {
+            new Webhook(secret).verify(body, headers, { jsonParse: false });
+            return void process.stdout.write('the message is verified\n');
+          } catch (error) {
+            reason ||= (error as Error).message;
+          }
+        }
+        throw new CommandError(EXIT.data, `the message is not verified: ${reason}`);
+      });
+  },
+};
 
 /** Warns if the settings changed after the daemon started, because the daemon may not know the endpoint. */
 async function tellChanged(command: Command, config: Config): Promise<void> {
@@ -73,81 +193,6 @@ async function tellChanged(command: Command, config: Config): Promise<void> {
   const { daemon } = (status ?? {}) as { readonly daemon?: { readonly changedSettings?: string } };
   for (const { text, remedy } of settingsProblems(daemon?.changedSettings))
     process.stderr.write(`${text}: ${pasteable(remedy)}\n`);
-}
-
-function defineShow(command: Command): void {
-  command.description(
-    'shows why an endpoint accepts no events, the events that it has refused and that are retried, and its dead letters',
-  );
-  addListOptions(command.argument('<name>', 'the endpoint'))
-    .addHelpText(...examples('webhooks show https://shop.example/events'))
-    .action(async (name: string, options: ListOptions) => {
-      const { states, retrying, deadLetters } = await withStore(command, 'current', async ({ db }, config) => {
-        const endpoint = endpointOf(config, name);
-        const query = { endpoint: endpoint.name, limit: options.limit };
-        return {
-          states: await readWebhooks(db, [endpoint]),
-          retrying: await listDeliveries(db, { ...query, status: 'retrying' }),
-          deadLetters: await listDeliveries(db, { ...query, status: 'dead' }),
-        };
-      });
-      const failing = states.find(({ failingSince }) => failingSince !== null) ?? null;
-      const about: readonly ListColumn<Delivery>[] = [
-        { label: 'account', of: (row) => row.account },
-        { label: 'about', of: (row) => row.kind },
-        { label: 'id', isId: true, of: (row) => row.subject },
-        { label: 'status', of: ({ answer }) => (answer === 0 ? 'no answer' : answer) },
-      ];
-      const ofRetrying: readonly ListColumn<Delivery>[] = [
-        { label: 'retrying', of: (row) => row.event_id },
-        ...about,
-        { label: 'attempts', kind: 'count', of: (row) => row.attempts },
-        { label: 'next attempt', kind: 'time', of: (row) => row.next_attempt_at },
-      ];
-      const ofLetters: readonly ListColumn<Delivery>[] = [
-        { label: 'dead letter', of: (row) => row.event_id },
-        ...about,
-        { label: 'since', kind: 'time', of: (row) => row.since },
-      ];
-      const text = () => [
-        ...states.map((state) => `The receiver ${receiverText(state, (at) => `at ${at}`)}.\n`),
-        ...states.flatMap(({ cause }) => (cause === null ? [] : [`${capitalized(receiverRemedy(cause))}.\n`])),
-        ...(retrying.length === 0 ? [] : [`\n${listText(retrying, ofRetrying, screenOf())}`]),
-        ...(deadLetters.length === 0 ? [] : [`\n${listText(deadLetters, ofLetters, screenOf())}`]),
-      ];
-      await printLong(options.json, { failing, retrying, deadLetters }, () => text().join(''));
-      if (states.some((state) => state.parked > retrying.length || state.deadLetters > deadLetters.length))
-        process.stderr.write(`only the first ${options.limit} of each are shown: --limit shows more\n`);
-    });
-}
-
-const MOST_AT_ONCE = 10_000;
-const PAGE = 100;
-
-type ResendOptions = Readonly<{ deadLetter?: readonly number[]; all?: boolean; from?: number; json?: boolean }>;
-
-function defineResend(command: Command): void {
-  command
-    .description('sends dead letters, or the events of an account from a given one, again, with their ids')
-    .argument('<name>', 'the endpoint')
-    .option('--dead-letter <id...>', 'these dead letters of the account', rowIds)
-    .option('--all', 'all its dead letters, of all accounts')
-    .option('--from <id>', 'the events of the account from this one to the newest', rowId)
-    .option('--json', 'print JSON')
-    .addHelpText(...examples('webhooks resend https://shop.example/events --all'))
-    .action(async (name: string, options: ResendOptions) => {
-      const ways = [options.deadLetter, options.all, options.from].filter((way) => way !== undefined);
-      if (ways.length !== 1) command.error('error: use one of --dead-letter, --all and --from');
-      const counts = await withStore(command, 'current', async (store, config) => {
-        const endpoint = endpointOf(config, name);
-        return await resend(store, endpoint, wantedRows(store, endpoint, accountOf(command, config), options));
-      });
-      const { taken, left, notTried } = counts;
-      const others = notTried < MOST_AT_ONCE ? String(notTried) : `${MOST_AT_ONCE} or more`;
-      const text = `${taken} delivered, ${left} not delivered${notTried > 0 ? `, ${others} not tried` : ''}\n`;
-      print(options.json, counts, () => text);
-      if (left > 0) process.exitCode = EXIT.look;
-    });
 }
 
 async function* wantedRows({ db }: Store, endpoint: WebhookEndpoint, account: string, options: ResendOptions) {
@@ -200,56 +245,6 @@ async function resend(store: Store, endpoint: WebhookEndpoint, rows: AsyncIterab
   return counts;
 }
 
-function defineTest(command: Command): void {
-  command
-    .description('sends one message of the type webhook.test to an endpoint, even if it asks for other types')
-    .argument('<name>', 'the endpoint')
-    .option('--json', 'print JSON')
-    .addHelpText(...examples('webhooks test https://shop.example/events'))
-    .action(async (name: string, options: { readonly json?: boolean }) => {
-      const config = await plainConfig(command);
-      const endpoint = endpointOf(config, name);
-      using sender = await senderTo(endpoint);
-      const timestamp = systemClock().now().toISOString();
-      const message = { version: 1, id: `test_${randomUUID()}`, type: 'webhook.test', timestamp, data: {} };
-      const outcome = await sender.send(message);
-      print(options.json, { id: message.id, ...outcome }, () => `${outcomeText(outcome)}\n`);
-      await tellChanged(command, config);
-      if (outcome.kind !== 'taken') process.exitCode = EXIT.look;
-    });
-}
-
-function defineVerify(command: Command): void {
-  command
-    .description('checks that a received message is signed with a secret of an endpoint, and not older than 5 minutes')
-    .argument('<name>', 'the endpoint')
-    .argument('<file>', 'the body as it was received, byte for byte; - is standard input')
-    .requiredOption('--id <text>', 'the header webhook-id')
-    .requiredOption('--timestamp <seconds>', 'the header webhook-timestamp')
-    .requiredOption('--signature <text>', 'the header webhook-signature')
-    .addHelpText(
-      ...examples(
-        "webhooks verify https://shop.example/events body.json \\\n    --id evt_1 --timestamp 1767225600 --signature 'v1,…'",
-      ),
-    )
-    .action(async (name: string, file: string, given: Readonly<Record<string, string>>) => {
-      const { secrets } = endpointOf(await plainConfig(command), name);
-      const body = readFileSync(file === '-' ? 0 : file);
-      const headers = Object.fromEntries(Object.entries(given).map(([option, value]) => [`webhook-${option}`, value]));
-      const { Webhook } = await import('standardwebhooks');
-      let reason = '';
-      for (const secret of secrets) {
-        try {
-          new Webhook(secret).verify(body, headers, { jsonParse: false });
-          return void process.stdout.write('the message is verified\n');
-        } catch (error) {
-          reason ||= (error as Error).message;
-        }
-      }
-      throw new CommandError(EXIT.data, `the message is not verified: ${reason}`);
-    });
-}
-
 function endpointOf(config: Config, name: string): WebhookEndpoint {
   const { endpoints } = webhooksSettings.of(config).webhooks;
   const names = endpoints.map((one) => one.name);
@@ -262,7 +257,7 @@ function endpointOf(config: Config, name: string): WebhookEndpoint {
 
 async function senderTo(endpoint: WebhookEndpoint): Promise<WebhookSender> {
   const { webhookSender } = await import('./sender.ts');
-  return webhookSender({ endpoint, clock: systemClock(), version: programVersion() });
+  return webhookSender({ endpoint, clock: systemClock() });
 }
 
 function outcomeText(outcome: DeliveryOutcome): string {

@@ -1,7 +1,5 @@
 import PQueue from 'p-queue';
 import type { Logger } from 'pino';
-import type { Clock } from '../../base/clock.ts';
-import type { WebhookEndpoint } from './settings.ts';
 import {
   afterFailure,
   afterRefusal,
@@ -18,17 +16,14 @@ import type { AccountLease, Store } from '../../store/port.ts';
 import { countRetrying } from './tables/deliveries.ts';
 import { AccountDelivery, endOfTurn, PAGE, subjectsOf, type SubjectEvents } from './turn.ts';
 import { EndpointCondition } from './condition.ts';
-import type { WebhookSender } from './sender.ts';
+import { webhookSender, type SenderOptions, type WebhookSender } from './sender.ts';
 
 const MOST_IN_FLIGHT = 8;
 const ACCOUNTS_AT_A_TIME = 8;
 /** The most orders with a retried event, per endpoint. Refused events of further orders become dead letters at once. */
 const MOST_RETRYING = 1_000;
 
-interface EndpointDeps {
-  readonly endpoint: WebhookEndpoint;
-  readonly sender: WebhookSender;
-  readonly clock: Clock;
+interface EndpointDeps extends SenderOptions {
   readonly log: Logger;
   readonly stop: AbortSignal;
   /** Breaks off requests in flight: the next process sends their events again, with the same ids. */
@@ -41,8 +36,12 @@ interface EndpointDeps {
  */
 export class EndpointDelivery {
   readonly condition: EndpointCondition;
+  /** The facts of the condition as they were last written. */
+  noted = '';
+  readonly name: string;
+  readonly accounts = new Map<string, AccountDelivery>();
   readonly #deps: EndpointDeps;
-  readonly #accounts = new Map<string, AccountDelivery>();
+  readonly #sender: WebhookSender;
   readonly #turns = new PQueue({ concurrency: ACCOUNTS_AT_A_TIME });
   readonly #sends = new PQueue({ concurrency: MOST_IN_FLIGHT });
   /** The events refused since the endpoint last took an event, by account and id. */
@@ -51,28 +50,22 @@ export class EndpointDelivery {
 
   constructor(deps: EndpointDeps) {
     this.#deps = deps;
-    this.condition = new EndpointCondition(deps.clock, deps.log.child({ endpoint: deps.endpoint.name }));
-  }
-
-  get name(): string {
-    return this.#deps.endpoint.name;
-  }
-
-  get accounts(): Iterable<AccountDelivery> {
-    return this.#accounts.values();
+    this.name = deps.endpoint.name;
+    this.#sender = webhookSender(deps);
+    this.condition = new EndpointCondition(deps.clock, deps.log.child({ endpoint: this.name }));
   }
 
   add(accountLease: AccountLease, store: Store, dueAt: string | undefined): void {
-    this.#accounts.set(accountLease.account, new AccountDelivery(this.#deps.endpoint, accountLease, store, dueAt));
+    this.accounts.set(accountLease.account, new AccountDelivery(this.#deps.endpoint, accountLease, store, dueAt));
   }
 
   remove(accountLease: AccountLease): void {
-    if (this.#accounts.get(accountLease.account)?.accountLease === accountLease)
-      this.#accounts.delete(accountLease.account);
+    if (this.accounts.get(accountLease.account)?.accountLease === accountLease)
+      this.accounts.delete(accountLease.account);
   }
 
   wake(account: string): void {
-    const delivery = this.#accounts.get(account);
+    const delivery = this.accounts.get(account);
     if (delivery === undefined) return;
     delivery.isBehind = true;
     if (!this.condition.isHalted) this.#queue(delivery);
@@ -90,11 +83,11 @@ export class EndpointDelivery {
   }
 
   close(): void {
-    this.#deps.sender[Symbol.dispose]();
+    this.#sender[Symbol.dispose]();
   }
 
   #queueAll(): void {
-    for (const delivery of this.#accounts.values()) if (delivery.hasWork(this.#deps.clock.now())) this.#queue(delivery);
+    for (const delivery of this.accounts.values()) if (delivery.hasWork(this.#deps.clock.now())) this.#queue(delivery);
   }
 
   #queue(delivery: AccountDelivery): void {
@@ -149,7 +142,7 @@ export class EndpointDelivery {
     { delivery: row, events }: SubjectEvents,
     results: Map<number, 'taken' | Delivery>,
   ): Promise<void> {
-    const { endpoint, clock } = this.#deps;
+    const { clock } = this.#deps;
     for (const event of events) {
       const outcome = await this.#send(delivery, event, row);
       if (outcome === undefined) return;
@@ -158,7 +151,7 @@ export class EndpointDelivery {
         continue;
       }
       const now = clock.now();
-      const before = row ?? newDelivery(endpoint.name, event, 'waiting');
+      const before = row ?? newDelivery(this.name, event, 'waiting');
       const facts = { now, takenAt: this.condition.facts.takenAt, isFull: this.#retrying >= MOST_RETRYING };
       const after =
         outcome.kind === 'refused' ? afterRefusal(before, outcome.status, facts) : afterFailure(before, now);
@@ -169,11 +162,10 @@ export class EndpointDelivery {
 
   /** Sends an event in its turn. Returns undefined if nothing may be sent now or the request was broken off. */
   async #send(delivery: AccountDelivery, event: EventRow, row?: Delivery): Promise<DeliveryOutcome | undefined> {
-    const { sender, breakOff } = this.#deps;
     return await this.#sends.add(async () => {
       const isOver = () => this.#isOver(delivery);
       if (isOver() || this.condition.isHalted) return undefined;
-      const outcome = await sender.send(feedEventOf(event), { signal: breakOff, isOver });
+      const outcome = await this.#sender.send(feedEventOf(event), { signal: this.#deps.breakOff, isOver });
       if (outcome.kind === 'refused') return this.#refusedBy(event, outcome.status);
       if (outcome.kind === 'taken') {
         this.#took();
@@ -187,9 +179,10 @@ export class EndpointDelivery {
         return { kind: 'refused', status };
       }
       // When the endpoint is tried again, the events of other accounts come first.
-      if (this.#accounts.get(delivery.account) === delivery) {
-        this.#accounts.delete(delivery.account);
-        this.#accounts.set(delivery.account, delivery);
+      const { account } = delivery.key;
+      if (this.accounts.get(account) === delivery) {
+        this.accounts.delete(account);
+        this.accounts.set(account, delivery);
       }
       this.condition.failed(cause, retryAfterMs);
       return outcome;
@@ -211,8 +204,8 @@ export class EndpointDelivery {
     if (this.condition.took()) {
       this.#sends.concurrency = MOST_IN_FLIGHT;
       this.#turns.concurrency = ACCOUNTS_AT_A_TIME;
-      for (const { account, id } of this.#refused.values()) this.#accounts.get(account)?.refusedInVain.push(id);
-      for (const delivery of this.#accounts.values()) if (delivery.refusedInVain.length > 0) delivery.isBehind = true;
+      for (const { account, id } of this.#refused.values()) this.accounts.get(account)?.refusedInVain.push(id);
+      for (const delivery of this.accounts.values()) if (delivery.refusedInVain.length > 0) delivery.isBehind = true;
       this.#queueAll();
     }
     this.#refused.clear();

@@ -6,6 +6,7 @@ import { isIP, BlockList, type LookupFunction } from 'node:net';
 import { finished } from 'node:stream/promises';
 import { Webhook } from 'standardwebhooks';
 import { repeatedly, type Clock } from '../../base/clock.ts';
+import { programVersion } from '../../base/version.ts';
 import type { WebhookEndpoint } from './settings.ts';
 import { outcomeOf, type DeliveryOutcome } from './delivery.ts';
 import { PRIVATE_ADDRESS } from './receiver.ts';
@@ -26,8 +27,7 @@ export interface Connections extends Disposable {
 type ConnectOptions = Readonly<{ endpoint: WebhookEndpoint; resolve?: Resolve | undefined; timeoutMs?: number }>;
 
 export interface SenderOptions extends ConnectOptions {
-  readonly clock: Pick<Clock, 'now'>;
-  readonly version: string;
+  readonly clock: Clock;
   readonly connect?: ((options: ConnectOptions) => Connections) | undefined;
 }
 
@@ -37,17 +37,18 @@ const MOST_ANSWER_BYTES = 64 * 1024;
 const FREE_SOCKETS = 8;
 
 /** Refuses addresses outside of the internet unless the endpoint allows them. */
-export function webhookSender({ clock, version, connect = overHttp, ...options }: SenderOptions) {
+export function webhookSender({ clock, connect = overHttp, ...options }: SenderOptions) {
   const { allowPrivate, url, secrets } = options.endpoint;
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
   // Node does not look up literal addresses, so `lookup` cannot refuse them.
   const isRefused = !allowPrivate && isIP(host) !== 0 && !isPublic(host);
   const connections = connect(options);
+  const agent = `order-sync/${programVersion()}`;
   const signers = secrets.map((secret) => new Webhook(secret));
   const headersOf = (id: string, body: string, now: Date) => ({
     'content-type': 'application/json',
     'content-length': String(Buffer.byteLength(body)),
-    'user-agent': `order-sync/${version}`,
+    'user-agent': agent,
     'webhook-id': id,
     'webhook-timestamp': String(Math.floor(now.getTime() / 1_000)),
     'webhook-signature': signers.map((signer) => signer.sign(id, now, body)).join(' '),
@@ -58,7 +59,7 @@ export function webhookSender({ clock, version, connect = overHttp, ...options }
       message: { readonly id: string },
       { signal, isOver = () => false }: { readonly signal?: AbortSignal; readonly isOver?: () => boolean } = {},
     ): Promise<DeliveryOutcome> {
-      if (isRefused) return privateAddress();
+      if (isRefused) return PRIVATE;
       const body = JSON.stringify(message);
       const post = async () => await connections.post(body, headersOf(message.id, body, clock.now()), signal);
       let posted = await post();
@@ -76,14 +77,10 @@ export function webhookSender({ clock, version, connect = overHttp, ...options }
 /** Follows no redirect, uses no proxy, and refuses private addresses unless the endpoint allows them. */
 function overHttp({ endpoint, resolve, timeoutMs = TIMEOUT_MS }: ConnectOptions): Connections {
   const url = new URL(endpoint.url);
-  const options = {
-    keepAlive: true,
-    maxFreeSockets: FREE_SOCKETS,
-    ...(!endpoint.allowPrivate && { lookup: publicLookup(resolve) }),
-  };
+  const lookup = endpoint.allowPrivate ? undefined : publicLookup(resolve);
   const { request, Agent } = url.protocol === 'https:' ? https : http;
   // With NODE_TLS_REJECT_UNAUTHORIZED=0 anybody in between could otherwise read the events.
-  const agent = new Agent({ ...options, rejectUnauthorized: true });
+  const agent = new Agent({ keepAlive: true, maxFreeSockets: FREE_SOCKETS, lookup, rejectUnauthorized: true });
   return {
     async post(body, headers, signal) {
       const sent = request(url, { method: 'POST', headers, agent, ...(signal && { signal }) });
@@ -120,42 +117,28 @@ async function drained(answer: IncomingMessage): Promise<void> {
 function noAnswer(failure: unknown): DeliveryOutcome {
   const { code, cause } = (failure ?? {}) as { readonly code?: unknown; readonly cause?: { readonly code?: unknown } };
   const known = [cause?.code, code].find((one) => typeof one === 'string');
-  if (known === 'PRIVATE_ADDRESS') return privateAddress();
+  if (known === 'PRIVATE_ADDRESS') return PRIVATE;
   return { kind: 'unavailable', cause: `it does not answer: ${known ?? 'NO_ANSWER'}`, status: 0 };
 }
 
-function privateAddress(): DeliveryOutcome {
-  return { kind: 'unavailable', cause: PRIVATE_ADDRESS };
-}
+const PRIVATE: DeliveryOutcome = { kind: 'unavailable', cause: PRIVATE_ADDRESS };
 
-/** IPv4 networks outside of the internet: this machine, private, shared and link-local ones, multicast. */
-const NOT_PUBLIC_4 = [
-  '0.0.0.0/8',
-  '10.0.0.0/8',
-  '100.64.0.0/10',
-  '127.0.0.0/8',
-  // An address of Azure, which answers each machine with the secrets of that machine.
-  '168.63.129.16/32',
-  '169.254.0.0/16',
-  '172.16.0.0/12',
-  '192.0.0.0/24',
-  '192.0.2.0/24',
-  '192.88.99.0/24',
-  '192.168.0.0/16',
-  '198.18.0.0/15',
-  '198.51.100.0/24',
-  '203.0.113.0/24',
-  '224.0.0.0/4',
-  '240.0.0.0/4',
-];
-const notPublic4 = listOf(NOT_PUBLIC_4, 'ipv4');
+/**
+ * IPv4 networks outside of the internet: this machine, private, shared and link-local ones, multicast. The address
+ * 168.63.129.16 is of Azure, and answers each machine with the secrets of that machine.
+ */
+const notPublic4 = networks(
+  'ipv4',
+  `0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 168.63.129.16/32 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24
+  192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4`,
+);
 /** IPv6 addresses of the internet. Addresses that stand for one of IPv4 (mapped, NAT64, 6to4, Teredo) are excluded. */
-const public6 = listOf(['2000::/3'], 'ipv6');
-const notPublic6 = listOf(['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'], 'ipv6');
+const public6 = networks('ipv6', '2000::/3');
+const notPublic6 = networks('ipv6', '2001::/23 2001:db8::/32 2002::/16 3fff::/20');
 
-function listOf(networks: readonly string[], family: 'ipv4' | 'ipv6'): BlockList {
+function networks(family: 'ipv4' | 'ipv6', text: string): BlockList {
   const list = new BlockList();
-  for (const network of networks) {
+  for (const network of text.split(/\s+/)) {
     const [address = '', bits] = network.split('/');
     list.addSubnet(address, Number(bits), family);
   }

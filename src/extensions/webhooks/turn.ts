@@ -17,6 +17,7 @@ import {
 export const PAGE = 100;
 
 export class AccountDelivery {
+  readonly key: Readonly<{ endpoint: string; account: string }>;
   readonly accountLease: AccountLease;
   readonly store: Store;
   cursor: number | undefined;
@@ -32,17 +33,10 @@ export class AccountDelivery {
 
   constructor(endpoint: WebhookEndpoint, accountLease: AccountLease, store: Store, dueAt: string | undefined) {
     this.#endpoint = endpoint;
+    this.key = { endpoint: endpoint.name, account: accountLease.account };
     this.accountLease = accountLease;
     this.store = store;
     this.#dueAt = dueAt;
-  }
-
-  get account(): string {
-    return this.accountLease.account;
-  }
-
-  get #key() {
-    return { endpoint: this.#endpoint.name, account: this.account };
   }
 
   isDueAt(now: Date): boolean {
@@ -54,14 +48,13 @@ export class AccountDelivery {
   }
 
   async readTurn(now: Date): Promise<Turn & { readonly cursor: number }> {
-    const { isBehind, store } = this;
-    this.written ??= await webhookCursor(store.db, this.#key);
+    const { isBehind, key, store } = this;
+    this.written ??= await webhookCursor(store.db, key);
     const cursor = (this.cursor ??= this.written);
     // Events that are added from now on set `isBehind` again.
     this.isBehind = false;
-    const query = { ...this.#key, limit: PAGE };
-    const due = this.isDueAt(now) ? await dueDeliveries(store.db, { ...query, now }) : [];
-    const page = isBehind ? await eventsAfterCursor(store.db, { ...query, afterId: cursor }) : [];
+    const due = this.isDueAt(now) ? await dueDeliveries(store.db, { ...key, limit: PAGE, now }) : [];
+    const page = isBehind ? await eventsAfterCursor(store.db, { ...key, limit: PAGE, afterId: cursor }) : [];
     return { endpoint: this.#endpoint, due, page, cursor };
   }
 
@@ -71,7 +64,7 @@ export class AccountDelivery {
     await this.store.writer.writeUntilDurable(
       async (tx) => {
         await writeDeliveries(tx, changes);
-        if (cursor !== this.written) await moveWebhookCursor(tx, { ...this.#key, eventId: cursor });
+        if (cursor !== this.written) await moveWebhookCursor(tx, { ...this.key, eventId: cursor });
       },
       stop,
       () => undefined,
@@ -83,23 +76,23 @@ export class AccountDelivery {
   async writeCursor(): Promise<void> {
     const { cursor: eventId } = this;
     if (eventId === undefined) return;
-    await this.store.writer.write(async (tx) => await moveWebhookCursor(tx, { ...this.#key, eventId }));
+    await this.store.writer.write(async (tx) => await moveWebhookCursor(tx, { ...this.key, eventId }));
     this.written = eventId;
   }
 
   async retryAnew(now: Date): Promise<void> {
     const ids = [...this.refusedInVain];
     if (ids.length === 0) return;
-    await this.store.writer.write(async (tx) => await retryAtOnce(tx, { ...this.#key, ids, now }));
+    await this.store.writer.write(async (tx) => await retryAtOnce(tx, { ...this.key, ids, now }));
     this.refusedInVain = this.refusedInVain.slice(ids.length);
     await this.readDueAt();
   }
 
   async readDueAt(): Promise<void> {
-    const { account, store } = this;
+    const { endpoint, account } = this.key;
     // If the reading fails, the account counts as due.
     this.#dueAt = '';
-    const next = await nextAttempts(store.db, { endpoint: this.#endpoint.name, from: account, to: account });
+    const next = await nextAttempts(this.store.db, { endpoint, from: account, to: account });
     this.#dueAt = next.get(account);
   }
 }

@@ -1,4 +1,3 @@
-import { programVersion } from '../../base/version.ts';
 import type { Purge, ServiceMaker } from '../../daemon.ts';
 import { webhooksSettings, type WebhookEndpoint } from './settings.ts';
 import { messageOf } from '../../base/text.ts';
@@ -11,7 +10,7 @@ import { deleteDelivered, nextAttempts } from './tables/deliveries.ts';
 import type { AccountDelivery } from './turn.ts';
 import { EndpointDelivery } from './endpoint.ts';
 import type { EndpointFacts } from './condition.ts';
-import { webhookSender, type SenderOptions } from './sender.ts';
+import type { SenderOptions } from './sender.ts';
 
 /** How long a process that stops waits for the answers of endpoints. */
 export const LAST_ANSWERS_MS = 1_000;
@@ -29,8 +28,6 @@ export class Webhooks {
   readonly #deps: WebhooksDeps;
   readonly #deliveries: readonly EndpointDelivery[];
   readonly #breakOff = new AbortController();
-  /** The columns of each endpoint as they were last written. */
-  readonly #noted = new Map<EndpointDelivery, string>();
   #waiting: AccountLease[] = [];
   #isRegistered = false;
   #beginning: Promise<void> | undefined;
@@ -38,11 +35,7 @@ export class Webhooks {
   constructor(deps: WebhooksDeps) {
     this.#deps = deps;
     const breakOff = this.#breakOff.signal;
-    const version = programVersion();
-    this.#deliveries = deps.endpoints.map((endpoint) => {
-      const sender = webhookSender({ ...deps, endpoint, version });
-      return new EndpointDelivery({ ...deps, endpoint, sender, breakOff });
-    });
+    this.#deliveries = deps.endpoints.map((endpoint) => new EndpointDelivery({ ...deps, endpoint, breakOff }));
   }
 
   get facts(): readonly (EndpointFacts & { readonly endpoint: string })[] {
@@ -61,11 +54,10 @@ export class Webhooks {
     if (this.#deliveries.length === 0) return;
     using _ = this.#deps.store.newEvents.listen((account) => this.#wake(account));
     await repeatEvery(clock, SECOND_MS, stop, () => this.eachSecond());
-    const breakingOff = new AbortController();
     const breakOff = () => this.#breakOff.abort();
-    void clock.sleep(LAST_ANSWERS_MS, breakingOff.signal).then(breakOff, () => undefined);
+    void clock.sleep(LAST_ANSWERS_MS, this.#breakOff.signal).then(breakOff, () => undefined);
     await this.idle();
-    breakingOff.abort();
+    breakOff();
     for (const delivery of this.#deliveries) delivery.close();
     await this.#write();
   }
@@ -88,23 +80,18 @@ export class Webhooks {
   /** Begins with the accounts that were taken. An account that cannot be begun now is tried again in a second. */
   async begin(): Promise<void> {
     this.#beginning ??= this.#beginWaiting()
-      .catch((error: unknown) => {
-        if (isPassing(error)) return;
-        this.#deps.log.error({ cause: messageOf(error) }, 'webhooks cannot be sent for some accounts');
-      })
-      .finally(() => {
-        this.#beginning = undefined;
-      });
+      .catch((error: unknown) => this.#logUnlessPassing(error, 'webhooks cannot be sent for some accounts'))
+      .finally(() => (this.#beginning = undefined));
     await this.#beginning;
   }
 
   async #beginWaiting(): Promise<void> {
     const { store, clock, endpoints } = this.#deps;
     const accountLeases = this.#waiting.filter(({ ending }) => !ending.aborted);
-    const names = accountLeases.map(({ account }) => account).toSorted();
     const [first] = accountLeases;
     if (first !== undefined) {
-      const range = { from: names[0] ?? '', to: names.at(-1) ?? '' };
+      const [from = '', ...others] = accountLeases.map(({ account }) => account).toSorted();
+      const range = { from, to: others.at(-1) ?? from };
       if (!this.#isRegistered) {
         await store.forAccount(first.account, first).writer.write(async (tx) => {
           for (const { name } of endpoints) await registerEndpoint(tx, name, clock.now());
@@ -131,30 +118,28 @@ export class Webhooks {
 
   async #write(): Promise<void> {
     const writing = this.#deliveries.flatMap((delivery) => {
-      const accounts = [...delivery.accounts];
+      const accounts = [...delivery.accounts.values()];
       const moved = accounts.filter(({ cursor, written, isWriting }) => cursor !== written && !isWriting);
       return [...moved.map((account) => account.writeCursor()), this.#note(delivery, moved[0] ?? accounts[0])];
     });
     const failed = (await Promise.allSettled(writing)).find((one) => one.status === 'rejected');
-    if (failed === undefined || isPassing(failed.reason) || failed.reason instanceof OwnedError) return;
-    this.#deps.log.error({ cause: messageOf(failed.reason) }, 'the position of webhooks cannot be written');
+    if (failed !== undefined && !(failed.reason instanceof OwnedError))
+      this.#logUnlessPassing(failed.reason, 'the position of webhooks cannot be written');
+  }
+
+  #logUnlessPassing(error: unknown, message: string): void {
+    if (!isPassing(error)) this.#deps.log.error({ cause: messageOf(error) }, message);
   }
 
   async #note(delivery: EndpointDelivery, writing: AccountDelivery | undefined): Promise<void> {
-    const { takenAt, failedAt, failing } = delivery.condition.facts;
+    const { facts } = delivery.condition;
+    const { takenAt, failedAt, failing } = facts;
+    const noted = JSON.stringify([takenAt, failedAt, failing?.since, failing?.nextTryAt, failing?.cause]);
     // Until the first try, an endpoint that failed before the start still fails.
-    if (takenAt === null && failedAt === null) return;
-    const columns = {
-      ...(takenAt !== null && { taken_at: takenAt.toISOString() }),
-      ...(failedAt !== null && { failed_at: failedAt.toISOString() }),
-      failing_since: failing?.since.toISOString() ?? null,
-      next_try_at: failing?.nextTryAt.toISOString() ?? null,
-      cause: failing?.cause ?? null,
-    };
-    const text = JSON.stringify(columns);
-    if (writing === undefined || text === (this.#noted.get(delivery) ?? '')) return;
-    await writing.store.writer.write(async (tx) => await noteEndpoint(tx, delivery.name, columns));
-    this.#noted.set(delivery, text);
+    const isTried = takenAt !== null || failedAt !== null;
+    if (!isTried || writing === undefined || noted === delivery.noted) return;
+    await writing.store.writer.write(async (tx) => await noteEndpoint(tx, delivery.name, facts));
+    delivery.noted = noted;
   }
 }
 

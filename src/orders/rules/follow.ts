@@ -8,7 +8,7 @@ import {
   type LookupAnswer,
   type LookupDecision,
 } from './lookup.ts';
-import { afterNoAnswer, nextLookupAt, recheck, unchanged } from './schedule.ts';
+import { afterNoAnswer, nextLookupAt, nextRecheckAt, unchanged, unchangedUntilNext } from './schedule.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from './states.ts';
 import { finding, isNeverSent, move, type Decision, type OrderEvent, type Tracking } from './tracking.ts';
 import { instant } from '../../base/instant.ts';
@@ -106,7 +106,8 @@ function found(
   };
   const fields = (change?.fields ?? []).map((field) => ({ ...field, ...shownBy(record) }));
   const events = [...changes, ...fields, ...(moved?.events ?? [])];
-  const nextActionAt = isSameEnd && !isDue ? tracking.nextActionAt : nextLookupAt(next, now, settings, hasEnded);
+  const plannedAt = (hasEnded ? nextRecheckAt : nextLookupAt)(next, now, settings);
+  const nextActionAt = isSameEnd && !isDue ? tracking.nextActionAt : plannedAt;
   return { tracking: { ...next, nextActionAt }, events, keepsRecord: true, ...turns };
 }
 
@@ -158,8 +159,7 @@ function shownBy({ modificationDate }: RecordView): Pick<OrderEvent, 'exchangeTi
 /** Does not take a record that is older than ours or alternates with ours. A date that repeats is reported once. */
 function notTaken(tracking: Tracking, record: RecordView, now: Date, settings: FollowSettings): LookupDecision {
   const staleDate = record.modificationDate ?? NO_DATE;
-  const seen = { ...tracking, ...recheck(tracking), lastLookupAt: now, staleDate };
-  const decision = unchanged(seen, { nextActionAt: nextLookupAt(seen, now, settings) });
+  const decision = unchangedUntilNext({ ...tracking, lastLookupAt: now, staleDate }, now, settings);
   if (tracking.staleDate === staleDate) return { ...decision, keepsRecord: false };
   const disagreement = { expected: named(tracking), actual: named(record) };
   return { ...decision, keepsRecord: false, disagreement };

@@ -1,5 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import Database from 'better-sqlite3';
+import { Kysely } from 'kysely';
 import { MIGRATIONS } from '../../../migrations/index.ts';
 import { TABLES } from '../../../migrations/rules.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -22,12 +24,10 @@ import { missingDatabase, openError, storeError } from './errors.ts';
 import { FileMark, type ReplaceFile } from './mark.ts';
 import { lockHolder } from './owner.ts';
 import { FileTransactions } from './writer.ts';
-import Database from 'better-sqlite3';
 import { DecimalSum } from '../../base/decimal.ts';
 import { queries, compileFor } from '../statement.ts';
 import type { Query } from '../dialect.ts';
 import type { Tables } from '../schema.ts';
-import { Kysely } from 'kysely';
 
 const OWN_TABLES: readonly string[] = TABLES;
 

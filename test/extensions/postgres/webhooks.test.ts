@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { nextGeneration } from '../../../src/store/tables/accounts.ts';
 import { moveWebhookCursor, webhookCursor } from '../../../src/extensions/webhooks/tables/endpoints.ts';
 import { delivering, endpointAt, webhookReceiver } from '../../support/webhooks.ts';
-import { withWebhooks } from '../../../src/extensions/webhooks/tables/tables.ts';
+import { withWebhooks } from '../../support/webhook-tables.ts';
 
 const KEY = { endpoint: 'shop', account: 'default' };
 

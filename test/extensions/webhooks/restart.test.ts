@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { delivering, endpointAt, nameOf, names, rowsOf, webhookReceiver } from '../../support/webhooks.ts';
-import { withWebhooks } from '../../../src/extensions/webhooks/tables/tables.ts';
+import { withWebhooks } from '../../support/webhook-tables.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

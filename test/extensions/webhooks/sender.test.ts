@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
+import { programVersion } from '../../../src/base/version.ts';
 import type { WebhookEndpoint } from '../../../src/extensions/webhooks/settings.ts';
 import {
   isPublic,
@@ -30,7 +31,7 @@ async function serve(listener: (...exchange: Parameters<RequestListener>) => unk
 
 function senderTo(url: string, { allowPrivate = true, ...options }: Partial<WebhookEndpoint & SenderOptions> = {}) {
   const endpoint = { name: 'shop', url, secrets: [SECRET], events: [], allowPrivate };
-  const sender = webhookSender({ endpoint, clock: systemClock(), version: '1.2.3', ...options });
+  const sender = webhookSender({ endpoint, clock: systemClock(), ...options });
   onTestFinished(() => sender[Symbol.dispose]());
   return sender;
 }
@@ -46,7 +47,7 @@ it('sends the message as JSON, signed as Standard Webhooks have it, with the ver
     response.end();
   });
   expect(await senderTo(`http://127.0.0.1:${port}/`).send(MESSAGE)).toEqual({ kind: 'taken' });
-  expect(await heard.promise).toEqual(['POST', 'application/json', 'order-sync/1.2.3', MESSAGE]);
+  expect(await heard.promise).toEqual(['POST', 'application/json', `order-sync/${programVersion()}`, MESSAGE]);
 });
 
 it('goes by the status of an answer of 10 MB, of garbage and of one that breaks off', async () => {

@@ -16,7 +16,7 @@ import {
   type Delivering,
 } from '../../support/webhooks.ts';
 import { DAY } from '../../support/tracking.ts';
-import { withWebhooks } from '../../../src/extensions/webhooks/tables/tables.ts';
+import { withWebhooks } from '../../support/webhook-tables.ts';
 
 const SECOND = 1_000;
 const HOUR = 3_600_000;

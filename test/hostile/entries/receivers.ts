@@ -15,7 +15,7 @@ export const receivers: Entry<OddHttpAnswer> = {
     const raw = undo.use(await rawServer());
     const url = `${raw.url}/events`;
     const endpoint = { name: 'shop', url, secrets: [SIGNING_SECRET], events: [], allowPrivate: true };
-    const sender = undo.use(webhookSender({ endpoint, clock: testClock(), version: '0', timeoutMs: 300 }));
+    const sender = undo.use(webhookSender({ endpoint, clock: testClock(), timeoutMs: 300 }));
     const disposal = undo.move();
     return {
       async give(input) {

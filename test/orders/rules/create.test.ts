@@ -1,5 +1,5 @@
-import { whyNeverLeft } from '../../../src/extensions/reports/story/next.ts';
 import { describe, expect, it } from 'vitest';
+import { whyNeverLeft } from '../../../src/extensions/reports/story/next.ts';
 import { LEAST_GAP_MS, type PacedOrder } from '../../../src/orders/rules/lookup.ts';
 import {
   becomesUnknown,

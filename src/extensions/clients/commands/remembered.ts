@@ -1,6 +1,6 @@
+import type { Command } from 'commander';
 import { examples } from '../../../cli/shared/help.ts';
 import { withAccount, withAccounts } from '../../commands/store.ts';
-import type { Command } from 'commander';
 import { systemClock } from '../../../base/clock.ts';
 import { purgePhotos } from '../photos.ts';
 import { linkEvents, listLinks, readLink } from '../tables/links.ts';

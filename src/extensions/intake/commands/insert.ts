@@ -1,7 +1,7 @@
+import { Option, type Command } from 'commander';
 import { examples } from '../../../cli/shared/help.ts';
 import { withAccount } from '../../commands/store.ts';
 import { type ImportFormat, addFileOptions, openFile } from '../../commands/files.ts';
-import { Option, type Command } from 'commander';
 import { addOrder } from '../add.ts';
 import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
 import { systemClock } from '../../../base/clock.ts';
@@ -91,9 +91,8 @@ function printResult(result: ImportResult, file: string, { json, mayHaveBeenSent
   }
   if (problemCount > 0) {
     const more = problemCount > problems.length ? `, the first ${problems.length} are named above` : '';
-    process.stderr.write(
-      `${counted(problemCount, 'problem')}${more}; nothing was inserted; correct the file and import it again\n`,
-    );
+    const advice = 'nothing was inserted; correct the file and import it again';
+    process.stderr.write(`${counted(problemCount, 'problem')}${more}; ${advice}\n`);
     process.exitCode = EXIT.data;
   }
   const counts = { read, inserted, alreadyPresent, problems: problemCount, ...(mayHaveBeenSent && { assumedSent }) };

@@ -1,6 +1,6 @@
+import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import type { IdFilter } from '../../commands/options.ts';
 import { accountsIn } from '../../commands/tables/accounts.ts';
-import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import { FINDING_CLASSES, SEVERITIES, severityOf, type Severity } from '../../../findings/rules/classes.ts';
 import type { FindingStatus } from '../../../findings/rules/finding.ts';
 import type { FindingRow } from '../../../store/tables/findings.ts';
@@ -65,9 +65,8 @@ async function listOfAccount(db: Database, filter: Filter): Promise<Listed<Found
   return { rows, isCut: isCut && rows.length < limit };
 }
 
-function statusOf(status: NonNullable<Filter['status']>): FindingStatus {
-  return status === 'decided' || status === 'undecided' ? 'open' : status;
-}
+const statusOf = (status: NonNullable<Filter['status']>) =>
+  status === 'decided' || status === 'undecided' ? 'open' : status;
 
 type StatusAndClass = Readonly<{ status: FindingStatus; name: string }>;
 
@@ -87,9 +86,7 @@ async function classesOf(db: Database, account: string, statuses: readonly Findi
   return classes;
 }
 
-export function weightOf(name: string): Severity {
-  return severityOf(name) ?? 'warning';
-}
+export const weightOf = (name: string): Severity => severityOf(name) ?? 'warning';
 
 async function listOfClass(db: Database, filter: Filter, { status, name }: StatusAndClass): Promise<Listed<Found>> {
   const { account, after, limit } = filter;

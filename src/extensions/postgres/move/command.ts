@@ -1,6 +1,6 @@
+import type { Command } from 'commander';
 import { slowProgress } from '../../commands/progress.ts';
 import { placeOf } from '../../commands/place.ts';
-import type { Command } from 'commander';
 import { systemClock } from '../../../base/clock.ts';
 import { moveDatabase } from './copy.ts';
 import { openConnections } from '../connection.ts';

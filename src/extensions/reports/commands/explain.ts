@@ -1,8 +1,8 @@
+import { Readable } from 'node:stream';
+import { Option, type Command } from 'commander';
 import { PLAIN } from '../../documents/terminal.ts';
 import { absentOrder } from '../../commands/absent-order.ts';
 import { withAccount } from '../../commands/store.ts';
-import { Readable } from 'node:stream';
-import { Option, type Command } from 'commander';
 import { systemClock } from '../../../base/clock.ts';
 import type { AccountSettings } from '../../../settings/config.ts';
 import { explain, storyJson } from '../story/read-story.ts';
@@ -62,14 +62,11 @@ export function define(command: Command): void {
     });
 }
 
-interface DaemonStatus {
+type DaemonStatus = {
   readonly overview: { readonly outOfReach: readonly { readonly reason: string | null }[] };
-  readonly daemon: {
-    readonly accounts: readonly {
-      readonly keptBack: readonly Readonly<Record<'externalOrderId' | 'cause', string>>[];
-    }[];
-  } | null;
-}
+  readonly daemon: { readonly accounts: readonly { readonly keptBack: readonly KeptBack[] }[] } | null;
+};
+type KeptBack = Readonly<Record<'externalOrderId' | 'cause', string>>;
 
 /** Returns what the daemon knows beyond the database. No daemon knows anything of the past. */
 async function newsOf(command: Command, settings: AccountSettings, externalOrderId: string) {

@@ -1,13 +1,17 @@
+import type { Command } from 'commander';
 import { isOfAll } from '../../commands/account.ts';
 import { slowProgress, type Progress } from '../../commands/progress.ts';
 import { withAccounts } from '../../commands/store.ts';
-import type { Command } from 'commander';
 import { systemClock } from '../../../base/clock.ts';
 import { exchangeByAccount } from '../../../settings/config.ts';
 import { UnusableIdError } from '../../../exchange/ids.ts';
 import { reconcileOrders } from '../reconciliation/reconciliation.ts';
-import { askPreOrders, preOrderSupplement, recordPreOrderFindings } from '../reconciliation/pre-orders.ts';
-import type { PreOrderAnswer } from '../reconciliation/pre-orders.ts';
+import {
+  askPreOrders,
+  preOrderSupplement,
+  recordPreOrderFindings,
+  type PreOrderAnswer,
+} from '../reconciliation/pre-orders.ts';
 import { ledgerSupplement, readLedger } from '../reconciliation/ledger.ts';
 import type { Store } from '../../../store/port.ts';
 import type { OrderTime, ReportScope } from '../tables/reconciliation.ts';
@@ -100,7 +104,7 @@ export function define(command: Command): void {
           { ...scope, asOf, mayBeEmpty, settings, settingsOf, drivenAccounts, ledger, supplements, onProgress },
         );
         progress.clear();
-        await writeReport(report.document, options, report.isEmpty);
+        await writeReport(report.document, options);
         return report.isClean;
       });
       if (!isClean) process.exitCode = EXIT.look;

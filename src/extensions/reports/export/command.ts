@@ -1,5 +1,5 @@
-import { withAccounts } from '../../commands/store.ts';
 import { Option, type Command } from 'commander';
+import { withAccounts } from '../../commands/store.ts';
 import { ORDER_STATES } from '../../../orders/rules/states.ts';
 import { exportSection } from './export.ts';
 import type { Row, Section } from '../../documents/document.ts';

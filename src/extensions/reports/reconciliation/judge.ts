@@ -47,16 +47,7 @@ export type Judgement =
   | { readonly kind: 'checked' | 'nothing' | 'disputed' }
   | { readonly kind: 'unchecked'; readonly reason: UncheckedReason };
 
-export interface JudgedOrder {
-  readonly row: ReconciledRow;
-  readonly ours: DecimalReading;
-  readonly currency: string | null;
-  readonly amounts: Amounts;
-  readonly isOfOtherPair: boolean;
-  readonly judgement: Judgement;
-  readonly findings: readonly Finding[];
-}
-
+export type JudgedOrder = Readonly<ReturnType<typeof judgeOrder>>;
 type Amounts = readonly [ours: Decimal, theirs: Decimal] | undefined;
 type Decimal = Extract<DecimalReading, { ok: true }>;
 
@@ -68,7 +59,7 @@ const CLASS_OF_REASON: Partial<Record<UncheckedReason, FindingClassName>> = {
   olderRecord: 'REPLICAS_DISAGREE',
 };
 
-export function judgeOrder(row: ReconciledRow, asOf: Date, settings: ReconciliationSettings): JudgedOrder {
+export function judgeOrder(row: ReconciledRow, asOf: Date, settings: ReconciliationSettings) {
   const ours = readDecimal(row.asset);
   const field = amountField(row.asset_position, settings);
   const pair = { fromCurrency: row.from_currency, toCurrency: row.to_currency };
@@ -78,7 +69,7 @@ export function judgeOrder(row: ReconciledRow, asOf: Date, settings: Reconciliat
   const amounts: Amounts = isCompared && ours.ok && theirs.ok ? [ours, theirs] : undefined;
   const age = ageOf(row);
   const judgement = judge(row, amounts, age, asOf, settings);
-  const findings =
+  const findings: readonly Finding[] =
     judgement.kind === 'unchecked'
       ? [uncheckedFinding(row, judgement.reason)]
       : row.state === 'accepted'
@@ -87,9 +78,13 @@ export function judgeOrder(row: ReconciledRow, asOf: Date, settings: Reconciliat
   return { row, ours, currency, amounts, isOfOtherPair: isOfOtherPair(row), judgement, findings };
 }
 
-type Settings = ReconciliationSettings;
-
-function judge(row: ReconciledRow, amounts: Amounts, age: OrderAge, asOf: Date, settings: Settings): Judgement {
+function judge(
+  row: ReconciledRow,
+  amounts: Amounts,
+  age: OrderAge,
+  asOf: Date,
+  settings: ReconciliationSettings,
+): Judgement {
   if (isChangedAfter(row, asOf.toISOString())) return unchecked('changedAfter');
   if (findUnknownOutcome(age).length > 0) return unchecked(row.state === 'pending' ? 'sentAgain' : 'outcomeUnknown');
   if (isGivenUpUnseen(row)) return unchecked('givenUp');

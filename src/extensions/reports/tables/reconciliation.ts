@@ -1,5 +1,5 @@
-import { isInPeriod } from '../../operate/tables/listed.ts';
 import { sql, type InferResult, type SqlBool } from 'kysely';
+import { isInPeriod } from '../../operate/tables/listed.ts';
 import type { FindingClassName } from '../../../findings/rules/classes.ts';
 import { WAITING_STATES } from '../../../orders/rules/states.ts';
 import { ORDER_COLUMNS } from '../../../store/orders/order-columns.ts';

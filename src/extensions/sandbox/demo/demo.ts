@@ -1,6 +1,6 @@
-import { placeOf } from '../../commands/place.ts';
 import { join } from 'node:path';
 import { Option, type Command } from 'commander';
+import { placeOf } from '../../commands/place.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { processEnvironment } from '../../../settings/config.ts';
 import type { OtherPlace as Place } from '../../../store/open.ts';

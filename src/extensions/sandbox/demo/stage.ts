@@ -20,17 +20,10 @@ import { STRAY_ORDER, TAMPERINGS, tamperingNamedIn, type Tampering } from '../ta
 
 const SPEED = 4;
 
-export interface Shop {
-  readonly account: string;
-  readonly key: string;
-  readonly orders: readonly DemoOrder[];
-  /** The orders that the shop cancels before they are sent. */
-  readonly strays: readonly DemoOrder[];
-  /** The findings that a report must list, as `CLASS id`. */
-  readonly expected: readonly string[];
-}
+type Shop = ReturnType<typeof shopsOf>[number];
 
-function shopsOf(accounts: readonly string[], all: readonly DemoOrder[]): readonly Shop[] {
+/** `strays` are the orders that a shop cancels before they are sent. A report must list the findings of `expected`. */
+function shopsOf(accounts: readonly string[], all: readonly DemoOrder[]) {
   return accounts.map((account, place) => {
     const own = all.filter((_order, index) => index % accounts.length === place);
     const orders = own.filter((order) => !isStray(order.external_order_id));
@@ -40,25 +33,21 @@ function shopsOf(accounts: readonly string[], all: readonly DemoOrder[]): readon
 }
 
 /** Inserts orders as a shop's application does: tries again until a server has taken them. */
-export async function insertOrders(
-  { store, signal }: Pick<Stage, 'store' | 'signal'>,
-  { account }: Shop,
-  orders: readonly DemoOrder[],
-): Promise<void> {
+export async function insertOrders({ store, signal }: Stage, { account }: Shop, orders: readonly DemoOrder[]) {
   if (orders.length === 0) return;
   const insert = (tx: Transaction) => insertMissing(tx, account, orders);
   await store.forAccount(account).writer.writeUntilDurable(insert, signal, () => undefined);
 }
 
 /** Inserts and cancels the orders of a shop that the exchange has although they were never sent. */
-export async function cancelStrays(stage: Stage, shop: Shop, print: (line: string) => void): Promise<void> {
+export async function cancelStrays(stage: Stage, shop: Shop, say: (line: string) => void): Promise<void> {
   await insertOrders(stage, shop, shop.strays);
   const { store, clock, config } = stage;
   const deciding = { account: shop.account, store, clock, settings: flowSettings(config) };
   const targets = shop.strays.map(({ external_order_id: externalOrderId }) => ({ externalOrderId }));
   const action = { judgement: { kind: 'cancel' }, actor: 'shop', reason: 'the client changed their mind' } as const;
   for await (const result of decideOrders(deciding, targets, action))
-    print(`${result.externalOrderId} is cancelled, unsent.`);
+    say(`${result.externalOrderId} is cancelled, unsent.`);
 }
 
 export const DEMO_SCENARIOS = ['clean', 'mismatch', 'bad-day'] as const;
@@ -89,10 +78,6 @@ export function demoOrders(scenario: DemoScenario, count: number = MOST_ORDERS):
     const named = index % spread === spread - 1 ? names[Math.floor(index / spread)] : undefined;
     return orderOf(`${named ?? 'shop'}-${FIRST_NUMBER + index}`, index);
   });
-}
-
-export function laterOrder(index: number): DemoOrder {
-  return orderOf(`later-${FIRST_NUMBER + index}`, index * 3);
 }
 
 export function orderOf(id: string, index: number) {
@@ -215,7 +200,7 @@ function webhookSettings(folder: string) {
   return { webhooks: { endpointsFile } };
 }
 
-export function daemonsOf({ folder, settingsFile }: Pick<Stage, 'folder' | 'settingsFile'>) {
+export function daemonsOf({ folder, settingsFile }: Stage) {
   const running: ChildProcess[] = [];
   // Neither the file nor the variables of a person's own settings reach the demonstration.
   const { npm_lifecycle_script: script, INIT_CWD: startedIn } = processEnvironment();

@@ -11,7 +11,7 @@ import { wrapped } from '../../../cli/shared/terminal.ts';
 import { sumOf, withCommas } from '../../../base/words.ts';
 import { SUMMARY_COLUMNS, summarize } from '../../reports/summary.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
-import { type Stage, insertOrders, laterOrder } from './stage.ts';
+import { FIRST_NUMBER, insertOrders, orderOf, type Stage } from './stage.ts';
 import { terminalLine } from '../../../cli/shared/progress.ts';
 import { readParts } from '../../reports/commands/reports.ts';
 import { latenessOf } from '../../pace/status.ts';
@@ -19,7 +19,6 @@ import { counted, inUnits } from '../../documents/words.ts';
 
 const REFRESH_MS = 500;
 const UNDER_WAY = ['pending', 'sending', 'unknown', 'accepted', 'open'] as const;
-const UNSENT = ['pending', 'sending'] as const;
 
 /** `until` is a time of the monotonic clock. */
 export type Watched = Pick<Stage, 'store' | 'clock' | 'shops' | 'signal'> & { readonly until: number };
@@ -32,9 +31,7 @@ export function say(text: string): void {
   print(wrapped(text, screenOf().width));
 }
 
-export async function untilSent(watched: Watched): Promise<boolean> {
-  return await watch(watched, (countOf) => countOf(UNSENT) === 0);
-}
+export const untilSent = (watched: Watched) => watch(watched, (countOf) => countOf(['pending', 'sending']) === 0);
 
 /** True once every order is settled and every expected finding is there; false if the time is up before. */
 export async function untilSettled(watched: Watched): Promise<boolean> {
@@ -188,6 +185,6 @@ export async function keepInserting(stage: Stage): Promise<void> {
     const shop = shops[inserted % shops.length];
     await clock.sleep(INSERT_EACH_MS, signal).catch(() => undefined);
     if (shop === undefined || signal.aborted) return;
-    await insertOrders(stage, shop, [laterOrder(inserted)]);
+    await insertOrders(stage, shop, [orderOf(`later-${FIRST_NUMBER + inserted}`, inserted * 3)]);
   }
 }

@@ -5,7 +5,7 @@ import { eventsOf, FEED_COLUMNS, type FeedQuery } from '../../feed/tables/events
 import type { PurgeQuery } from '../../../daemon.ts';
 import type { Database, Transaction } from '../../../store/port.ts';
 import { statement } from '../../../store/statement.ts';
-import { withWebhooks, type AccountRange } from './tables.ts';
+import type { AccountRange } from './endpoints.ts';
 
 type Key = Readonly<{ endpoint: string; account: string }>;
 
@@ -76,7 +76,8 @@ export async function writeDeliveries(tx: Transaction, { kept, ended, followed }
       where account = ${account} and endpoint = ${endpoint} and event_id = ${event_id}`.execute(tx);
   }
   for (const delivery of kept) {
-    await withWebhooks(tx)
+    await tx
+      .withTables<{ webhook_deliveries: Delivery }>()
       .insertInto('webhook_deliveries')
       .values(delivery)
       .onConflict((conflict) => conflict.columns(['account', 'endpoint', 'event_id']).doUpdateSet(delivery))

@@ -1,23 +1,21 @@
 import { sql } from 'kysely';
 import { indexedBy } from '../../../store/dialect.ts';
 import type { Database, Transaction } from '../../../store/port.ts';
-import { queries, statement } from '../../../store/statement.ts';
-import { withWebhooks, type AccountRange, type WebhookEndpointsTable } from './tables.ts';
+import { statement } from '../../../store/statement.ts';
+import type { EndpointFacts } from '../condition.ts';
 
-/** The id of the last event of an account that an endpoint has passed; 0 at the beginning. */
-type WebhookCursor = Readonly<{ endpoint: string; account: string; eventId: number }>;
+type Key = Readonly<{ endpoint: string; account: string }>;
+
+/** Accounts, in the order of their names from one to another. */
+export type AccountRange = Readonly<{ endpoint: string; from: string; to: string }>;
 
 /** Notes a new endpoint, which gets only later events. An account without events needs no cursor. */
 export async function registerEndpoint(tx: Transaction, name: string, now: Date): Promise<void> {
-  const added = await withWebhooks(tx)
-    .insertInto('webhook_endpoints')
-    .values({ name, since: now.toISOString() })
-    .onConflict((conflict) => conflict.doNothing())
-    .executeTakeFirst();
-  if (added.numInsertedOrUpdatedRows !== 1n) return;
-  await sql`insert into webhook_cursors (endpoint, account, event_id) select ${name}, account, id from event_heads`.execute(
-    tx,
-  );
+  const added = await sql`insert into webhook_endpoints (name, since) values (${name}, ${now.toISOString()})
+    on conflict do nothing`.execute(tx);
+  if (added.numAffectedRows !== 1n) return;
+  await sql`insert into webhook_cursors (endpoint, account, event_id)
+    select ${name}, account, id from event_heads`.execute(tx);
 }
 
 export async function accountsBehind(db: Database, { endpoint, from, to }: AccountRange) {
@@ -28,41 +26,36 @@ export async function accountsBehind(db: Database, { endpoint, from, to }: Accou
   return rows;
 }
 
-const cursorStatement = statement((v: { endpoint: string; account: string }) =>
-  withWebhooks(queries)
-    .selectFrom('webhook_cursors')
-    .select('event_id')
-    .where((cursor) => cursor.and({ endpoint: v.endpoint, account: v.account })),
+const cursorStatement = statement(
+  (v: Key) =>
+    sql<{
+      id: number;
+    }>`select event_id as id from webhook_cursors where endpoint = ${v.endpoint} and account = ${v.account}`,
 );
 
-export async function webhookCursor(db: Database, key: { endpoint: string; account: string }): Promise<number> {
-  return (await cursorStatement(db, key)).rows[0]?.event_id ?? 0;
+/** Reads the id of the last event of an account that an endpoint has passed; 0 at the beginning. */
+export async function webhookCursor(db: Database, key: Key): Promise<number> {
+  return (await cursorStatement(db, key)).rows[0]?.id ?? 0;
 }
 
-const moveStatement = statement((v: WebhookCursor) =>
-  withWebhooks(queries)
-    .insertInto('webhook_cursors')
-    .values({ endpoint: v.endpoint, account: v.account, event_id: v.eventId })
-    .onConflict((conflict) => conflict.columns(['endpoint', 'account']).doUpdateSet({ event_id: v.eventId })),
+const moveStatement = statement(
+  (v: Key & { readonly eventId: number }) => sql`insert into webhook_cursors (endpoint, account, event_id)
+    values (${v.endpoint}, ${v.account}, ${v.eventId})
+    on conflict (endpoint, account) do update set event_id = excluded.event_id`,
 );
 
-export async function moveWebhookCursor(tx: Transaction, cursor: WebhookCursor): Promise<void> {
+export async function moveWebhookCursor(tx: Transaction, cursor: Key & { readonly eventId: number }): Promise<void> {
   await moveStatement(tx, cursor);
 }
 
 /** Writes the state of an endpoint. If this process has delivered nothing, an earlier `failing_since` stays. */
-export async function noteEndpoint(
-  tx: Transaction,
-  name: string,
-  { failing_since: since = null, ...columns }: Partial<Omit<WebhookEndpointsTable, 'name' | 'since'>>,
-): Promise<void> {
-  const isNoted = since !== null && columns.taken_at === undefined;
-  await withWebhooks(tx)
-    .updateTable('webhook_endpoints')
-    .set(columns)
-    .set('failing_since', ({ fn }) => (isNoted ? fn.coalesce('failing_since', sql.val(since)) : sql.val(since)))
-    .where('name', '=', name)
-    .execute();
+export async function noteEndpoint(tx: Transaction, name: string, { takenAt, failedAt, failing }: EndpointFacts) {
+  const timeOf = (date: Date | null | undefined) => date?.toISOString() ?? null;
+  const since = timeOf(failing?.since);
+  await sql`update webhook_endpoints set taken_at = coalesce(${timeOf(takenAt)}, taken_at),
+    failed_at = coalesce(${timeOf(failedAt)}, failed_at),
+    failing_since = ${since !== null && takenAt === null ? sql`coalesce(failing_since, ${since})` : since},
+    next_try_at = ${timeOf(failing?.nextTryAt)}, cause = ${failing?.cause ?? null} where name = ${name}`.execute(tx);
 }
 
 /** The most rows that are counted, and the most accounts with waiting events that are examined. */

@@ -6,7 +6,7 @@ import { GAUGES } from '../../../../src/extensions/health/ops/metrics.ts';
 import { isSqlite } from '../../../support/database.ts';
 import { testOps, type TestOps } from '../../../support/ops-endpoint.ts';
 import { parseMetrics, type Metric } from '../../../support/prometheus.ts';
-import { withWebhooks } from '../../../../src/extensions/webhooks/tables/tables.ts';
+import { withWebhooks } from '../../../support/webhook-tables.ts';
 import { withSettings } from '../../../support/settings.ts';
 
 async function scrape({ get }: TestOps): Promise<Map<string, Metric>> {

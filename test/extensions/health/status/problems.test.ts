@@ -1,6 +1,6 @@
+import { describe, expect, it } from 'vitest';
 import { problemText } from '../../../../src/extensions/operate/rules/problems.ts';
 import { PLAIN } from '../../../../src/extensions/documents/terminal.ts';
-import { describe, expect, it } from 'vitest';
 import { readinessChecks } from '../../../../src/extensions/health/ops/readiness.ts';
 import { verdictSection } from '../../../../src/extensions/health/dashboard/front/problems.ts';
 import { troublesOf } from '../../../../src/extensions/health/dashboard/front/troubles.ts';

@@ -3,7 +3,7 @@ import { insertHappenings } from '../../../../src/store/tables/events.ts';
 import { readOverview } from '../../../../src/extensions/health/tables/overview.ts';
 import { scriptedProgram } from '../../../support/test-program.ts';
 import { MINUTE } from '../../../support/tracking.ts';
-import { withWebhooks } from '../../../../src/extensions/webhooks/tables/tables.ts';
+import { withWebhooks } from '../../../support/webhook-tables.ts';
 
 const NEVER_DRIVEN = { takenAt: null, failingSince: null, oldestWaiting: null, parked: 0, deadLetters: 0 };
 

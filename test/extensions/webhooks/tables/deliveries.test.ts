@@ -12,7 +12,7 @@ import {
   webhookReceiver,
   type Delivering,
 } from '../../../support/webhooks.ts';
-import { withWebhooks } from '../../../../src/extensions/webhooks/tables/tables.ts';
+import { withWebhooks } from '../../../support/webhook-tables.ts';
 
 const HOUR = 3_600_000;
 const KEY = { account: 'default', endpoint: 'shop' };

@@ -71,9 +71,9 @@ export const OWNER_BUGS: readonly PlantedBug[] = [
       },
       {
         file: 'src/orders/recover.ts',
-        in: 'recoverOne',
-        from: 'if (inFlight.has(externalOrderId)) return undefined;',
-        to: '',
+        in: 'recoverUnrecorded',
+        from: 'inFlight.has(id) ? undefined : (',
+        to: '(',
       },
     ],
   },
@@ -142,9 +142,9 @@ export const OWNER_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: 'src/orders/correct-times.ts',
-        in: 'ClockWatch.correct',
-        from: 'aheadMs < this.#aheadMs - SET_BACK_MS',
-        to: 'aheadMs > this.#aheadMs + SET_BACK_MS',
+        in: 'clockWatch',
+        from: 'aheadMs < lastAheadMs - SET_BACK_MS',
+        to: 'aheadMs > lastAheadMs + SET_BACK_MS',
       },
     ],
   },

@@ -203,8 +203,8 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
       {
         file: 'src/extensions/webhooks/tables/endpoints.ts',
         in: 'registerEndpoint',
-        from: 'if (added.numInsertedOrUpdatedRows !== 1n) return;',
-        to: 'if (added.numInsertedOrUpdatedRows !== 2n) return;',
+        from: 'if (added.numAffectedRows !== 1n) return;',
+        to: 'if (added.numAffectedRows !== 2n) return;',
       },
     ],
   },

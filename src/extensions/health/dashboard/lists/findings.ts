@@ -3,8 +3,7 @@ import { FINDING_CLASSES, SEVERITIES, type FindingClassName } from '../../../../
 import { proseText } from '../../../documents/html/cells.ts';
 import { listFindings, OPEN_PARTS, weightOf, type FindingPlace } from '../../../operate/tables/listed-findings.ts';
 import type { OpsPages } from '../../ops/readings.ts';
-import { listText, PAGE_ROWS, PAIR } from './list.ts';
-import { choiceOf, valueIn, type Field, type Query } from './query.ts';
+import { choiceOf, listText, PAGE_ROWS, PAIR, valueIn, type Field, type Query } from './list.ts';
 
 const FILTERS = ['open', ...OPEN_PARTS, 'acknowledged', 'resolved', 'any'] as const;
 const STATUS = choiceOf('status', 'Status', FILTERS, Object.fromEntries(FILTERS.map((one) => [one, one])));

@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely';
-import type { Tables } from '../../../store/schema.ts';
-import type { Delivery } from '../delivery.ts';
+import type { Tables } from '../../src/store/schema.ts';
+import type { Delivery } from '../../src/extensions/webhooks/delivery.ts';
 
 /** A receiver of events. `failing_since`, `next_try_at` and `cause` are set while the receiver takes no events. */
-export interface WebhookEndpointsTable {
+interface WebhookEndpointsTable {
   name: string;
   since: string;
   taken_at: string | null;
@@ -16,9 +16,7 @@ export interface WebhookEndpointsTable {
 /** Every event of an account up to this one is delivered, unwanted, or a row of `webhook_deliveries`. */
 type WebhookCursorsTable = Readonly<{ endpoint: string; account: string; event_id: number }>;
 
-/** Accounts, in the order of their names from one to another. */
-export type AccountRange = Readonly<{ endpoint: string; from: string; to: string }>;
-
+/** Types the tables of webhooks, so that a test can read and write them. */
 export function withWebhooks(db: Kysely<Tables>) {
   return db.withTables<{
     webhook_endpoints: WebhookEndpointsTable;
