@@ -82,7 +82,7 @@ export async function compareWithNewest(tx: Transaction, row: FollowedRow, answe
   if (answer.kind !== 'found' || newestBody === null) return answer;
   if (withoutServerDate(newestBody) === withoutServerDate(answer.body)) return answer;
   const [newest, received] = [readRecordFields(newestBody), readRecordFields(answer.body)];
-  const turns = await readTurns(tx, account, externalOrderId);
+  const turns = await readTurns(tx, { account, externalOrderId });
   const hashes = { newestHash: hash('sha256', shownText(newest)), receivedHash: hash('sha256', shownText(received)) };
   return { ...answer, comparison: { newest, received, ...hashes, turns } };
 }

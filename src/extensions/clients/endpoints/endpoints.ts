@@ -4,8 +4,7 @@ import type { ExchangeClient, Question } from '../../../exchange/client.ts';
 import { CLIENTS, get } from '../../../exchange/addresses.ts';
 import { pathId, UnusableIdError, unusable } from '../../../exchange/ids.ts';
 import { readJson } from '../../../exchange/json.ts';
-import { answerOf, hide, hiding, keepable, readReply, type UnreadReply } from '../../../exchange/reply.ts';
-import { error as errorSchema } from '../../../exchange/schemas.ts';
+import { answerOf, errorBody, hide, hiding, keepable, readReply, type UnreadReply } from '../../../exchange/reply.ts';
 import type { HttpRequest } from '../../../exchange/transport/http.ts';
 import { isSuccess, type Answer } from '../../../orders/rules/record.ts';
 import * as schemas from './schemas.ts';
@@ -75,7 +74,7 @@ function aboutLink<Value>(id: string, path: string, schema: z.ZodType<Value>): Q
 /** Reads the error of §4.5 as a refusal under any HTTP status but 401 and 429, because the document states none. */
 function uploadRefusal(reply: UnreadReply, secrets: readonly string[]): UnreadReply {
   const answer = answerOf(reply);
-  const error = answer && errorSchema.safeParse(readJson(answer.body)).data;
+  const error = answer && errorBody.safeParse(readJson(answer.body)).data;
   if (answer === undefined || error?.code !== 'INVALID_VALUE' || error.status !== undefined) return reply;
   return { kind: 'refused', httpStatus: answer.httpStatus, error: hiding(secrets, error), answer };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { worded } from '../../../exchange/schemas.ts';
+import { worded } from '../../../exchange/json.ts';
 import { storable } from '../../../base/text.ts';
 
 const text = z.string().nullish();

@@ -14,9 +14,8 @@ const MOST_OTHERS = 100;
 /** Returns accounts with rows, not `named` and without an owner. Reads at most `MOST_OTHERS` names beyond `named`. */
 export async function otherAccounts(db: Database, named: readonly string[]): Promise<readonly string[]> {
   const most = sql.lit(named.length + MOST_OTHERS);
-  const { rows } = await sql<{
-    account: string;
-  }>`select account from (${accountNames('merchant_orders')} limit ${most}) as found
+  const found = sql`${accountNames('merchant_orders')} limit ${most}`;
+  const { rows } = await sql<{ account: string }>`select account from (${found}) as found
     where not exists (select 1 from account_owners where account_owners.account = found.account and holder is not null)`.execute(
     db,
   );
@@ -30,20 +29,15 @@ export async function accountsIn(db: Database, table: string): Promise<string[]>
 }
 
 export async function isKnownAccount(db: Database, account: string): Promise<boolean> {
-  const order = db.selectFrom('merchant_orders').select('account').where('account', '=', account).limit(1);
-  const owner = db.selectFrom('account_owners').select('account').where('account', '=', account);
-  return [await order.executeTakeFirst(), await owner.executeTakeFirst()].some((row) => row !== undefined);
+  const { rows } = await sql`select 1 from account_owners where account = ${account}
+    union all select 1 from (select 1 from merchant_orders where account = ${account} limit 1) as first`.execute(db);
+  return rows.length > 0;
 }
 
 export async function accountWithOrder(db: Database, accounts: readonly string[], externalOrderId: string) {
   if (accounts.length === 0) return undefined;
-  const row = await db
-    .selectFrom('merchant_orders')
-    .select('account')
-    .where('account', 'in', accounts)
-    .where('external_order_id', '=', externalOrderId)
-    .orderBy('account')
-    .limit(1)
-    .executeTakeFirst();
-  return row?.account;
+  const { rows } = await sql<{ account: string }>`select account from merchant_orders
+    where account in (${sql.join(accounts)}) and external_order_id = ${externalOrderId}
+    order by account limit 1`.execute(db);
+  return rows[0]?.account;
 }
