@@ -233,5 +233,3 @@ export interface AccountStop {
   readonly since: string;
   readonly reason: string | null;
 }
-
-export const KEPT_BACK_REMEDY = 'check the row of the order and the triggers of merchant_orders';

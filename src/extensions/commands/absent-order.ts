@@ -3,7 +3,7 @@ import type { AccountSettings } from '../../settings/config.ts';
 import type { Database } from '../../store/port.ts';
 import { CommandError, EXIT } from '../../cli/shared/exit.ts';
 import { DEFAULT_ACCOUNT } from '../../accounts/rules/name.ts';
-import { OTHER_ACCOUNTS_REMEDY } from '../../accounts/problem.ts';
+import { OTHER_ACCOUNTS_REMEDY } from './problem.ts';
 import { quote, shellWord } from '../../base/text.ts';
 
 const MOST_ACCOUNTS = 100;

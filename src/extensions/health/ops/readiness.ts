@@ -1,7 +1,7 @@
 import { problemText } from '../../operate/rules/problems.ts';
 import { repeatEvery } from '../../../orders/pass/run.ts';
 import { readingOf, type ReadingSources } from '../status/read-status.ts';
-import type { Problem, ProblemCode } from '../../../accounts/problem.ts';
+import type { Problem, ProblemCode } from '../../commands/problem.ts';
 import { problemsOf } from '../status/problems.ts';
 import type { ProcessFacts } from '../status/status.ts';
 import { newReadings, type Disk, type OpsSources, type Readings } from './readings.ts';

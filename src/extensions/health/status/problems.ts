@@ -15,7 +15,7 @@ import {
   wordsOf,
   type Problem,
   type ProblemCode,
-} from '../../../accounts/problem.ts';
+} from '../../commands/problem.ts';
 import { receiverRemedy } from '../../webhooks/receiver.ts';
 import { pasteable } from '../../../base/invocation.ts';
 import { counted, inUnits } from '../../documents/words.ts';

@@ -1,7 +1,7 @@
-import { type StopKind, type AccountStop, KEPT_BACK_REMEDY } from '../../../accounts/rules/restraints.ts';
+import type { StopKind, AccountStop } from '../../../accounts/rules/restraints.ts';
 import { quote } from '../../../base/text.ts';
 import { sumOf, withCommas, capitalized } from '../../../base/words.ts';
-import { type Problem, problem, firstOf } from '../../../accounts/problem.ts';
+import { type Problem, problem, firstOf, KEPT_BACK_REMEDY } from '../../commands/problem.ts';
 
 /** `changed` is the file of the settings if it changed after the daemon had read it. */
 export function settingsProblems(changed: string | undefined): readonly Problem[] {

@@ -5,7 +5,7 @@ import { storyDocument } from './document.ts';
 import { isNewest, type Spacing, type StorySettings } from './next.ts';
 import { buildStory, type Story } from './story.ts';
 import { accountWords } from '../../../accounts/rules/name.ts';
-import { problem } from '../../../accounts/problem.ts';
+import { problem } from '../../commands/problem.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { pasteable } from '../../../base/invocation.ts';
 import { evidenceAgainstSending } from '../../operate/decide-orders.ts';

@@ -1,8 +1,8 @@
-import { withCommas } from '../base/words.ts';
-import { KEY_SETTING } from '../settings/settings-file.ts';
-import { accountWords } from './rules/name.ts';
-import { KEPT_BACK_REMEDY, REFUSALS, type RestraintKind, type RestraintView } from './rules/restraints.ts';
-import type { Severity } from '../findings/rules/classes.ts';
+import { withCommas } from '../../base/words.ts';
+import { KEY_SETTING } from '../../settings/settings-file.ts';
+import { accountWords } from '../../accounts/rules/name.ts';
+import { REFUSALS, type RestraintKind, type RestraintView } from '../../accounts/rules/restraints.ts';
+import type { Severity } from '../../findings/rules/classes.ts';
 
 type Weight = Exclude<Severity, 'info'>;
 
@@ -10,6 +10,8 @@ const RESUME = 'order-sync resume{words} --reason TEXT';
 
 export const OTHER_ACCOUNTS_REMEDY =
   'add the account to the settings, or correct the column account of rows that were not sent';
+
+export const KEPT_BACK_REMEDY = 'check the row of the order and the triggers of merchant_orders';
 
 /** The problems, the worst by money first. `{words}` stands for the words that name the account. */
 const PROBLEMS = {
