@@ -8,7 +8,6 @@ import { countOpenFindings } from '../store/tables/findings.ts';
 import { createPass } from './create.ts';
 import type { FlowDeps, Sweep } from './pass/deps.ts';
 import { followPass, type FollowScope } from './follow.ts';
-import { sweep } from '../findings/sweep.ts';
 import { newCounters, type Counters } from './pass/outcomes.ts';
 
 /** `unknown`, `held`, `disputed`, `newInvalid`, `remaining` and open `findings` are counted after the pass. */
@@ -47,7 +46,6 @@ export async function syncOnce(
   for (const more of deps.sweeps ?? []) {
     await repeatWhileOpen(pass, 'lookup', signal, () => more.run(pass, signal, since));
   }
-  if (!signal.aborted) await sweep(pass, signal);
   const orders = await countByState(deps.store.db, deps.account, ['unknown', 'held', 'disputed', 'pending']);
   const { findings: newFindings, ...counts } = counters;
   const summary: SyncSummary = {

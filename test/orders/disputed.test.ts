@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sweep } from '../../src/findings/sweep.ts';
+import { sweep } from '../../src/extensions/sweep/sweep.ts';
 import { createPass } from '../../src/orders/create.ts';
 import { followPass } from '../../src/orders/follow.ts';
 import { decideOrders, listTargets, assumeOrderSent } from '../../src/extensions/operate/decide-orders.ts';

@@ -55,5 +55,5 @@ export interface Sweep {
   run(deps: FlowDeps, stop: AbortSignal, since?: Date): Promise<void>;
 }
 
-/** The sweep of the core reads this setting; the sweep of an extension reads its own part of the settings. */
+/** A sweep reads the cron of findings from `reconcile`, or its own part of the settings. */
 export type SweepMaker = (settings: { readonly reconcile: { readonly cron?: string | undefined } }) => Sweep;

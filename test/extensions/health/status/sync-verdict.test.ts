@@ -1,5 +1,5 @@
-import { syncVerdict } from '../../../../src/extensions/health/status/sync-verdict.ts';
 import { expect, it } from 'vitest';
+import { syncVerdict } from '../../../../src/extensions/health/status/sync-verdict.ts';
 import type { SyncResult } from '../../../../src/orders/sync.ts';
 import { newCounters } from '../../../../src/orders/pass/outcomes.ts';
 
