@@ -28,8 +28,8 @@ export const EXTENSIONS: readonly Extension[] = [
   restore,
   pace,
   guard,
-  sweep,
   postgres,
   clients,
+  sweep,
   api,
 ];

@@ -43,8 +43,9 @@ export async function syncOnce(
   if (onProgress !== undefined) onProgress(counters, await requestsToMake(deps, scope, since));
   await repeatWhileOpen(pass, 'create', signal, () => createPass(pass, signal));
   await repeatWhileOpen(pass, 'lookup', signal, () => followPass(pass, scope, signal, since));
-  for (const more of deps.sweeps ?? []) {
-    await repeatWhileOpen(pass, 'lookup', signal, () => more.run(pass, signal, since));
+  for (const sweep of deps.sweeps ?? []) {
+    const run = () => sweep.run(pass, signal, since);
+    await (sweep.isAsking ? repeatWhileOpen(pass, 'lookup', signal, run) : run());
   }
   const orders = await countByState(deps.store.db, deps.account, ['unknown', 'held', 'disputed', 'pending']);
   const { findings: newFindings, ...counts } = counters;

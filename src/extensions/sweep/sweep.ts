@@ -59,6 +59,7 @@ export const findingsSweep: SweepMaker = ({ reconcile: { cron } }) => ({
   name: 'findings',
   cron,
   isAtStart: true,
+  isAsking: false,
   accounts: accountsToJudge,
   run: async (deps, stop, since) => {
     if (stop.aborted) return;

@@ -51,6 +51,8 @@ export interface Sweep {
   readonly name: string;
   readonly cron: string | undefined;
   readonly isAtStart: boolean;
+  /** True if the sweep asks the exchange. */
+  readonly isAsking: boolean;
   accounts(db: Database, names: readonly string[]): Promise<readonly string[]>;
   run(deps: FlowDeps, stop: AbortSignal, since?: Date): Promise<void>;
 }
