@@ -7,7 +7,6 @@ import type { App, AppParts, Overrides } from './app.ts';
 import { systemClock, type Clock } from './base/clock.ts';
 import type { Config } from './settings/config.ts';
 import { groupsOf, settingsInForce } from './settings/rate-groups.ts';
-import { findingsSweep } from './findings/sweep.ts';
 import { createPass } from './orders/create.ts';
 import { lookUpDue } from './orders/follow.ts';
 import type { Listen } from './orders/pass/process-events.ts';
@@ -105,7 +104,7 @@ export async function runDaemon(
   // `parts` has no store, clock or log: code that spreads `parts` would replace its own with them.
   const { makePaces, makeGuard, sweeps: added } = overrides;
   const parts: AppParts = { makePaces, makeGuard, sweeps: added, listeners };
-  const sweeps = [findingsSweep, ...(overrides.sweeps ?? [])].map((make) => make(config));
+  const sweeps = (overrides.sweeps ?? []).map((make) => make(config));
   const accounts = new Accounts({
     ...shared,
     connect: overrides.connect,

@@ -12,6 +12,7 @@ import { reports } from './extensions/reports/index.ts';
 import { restore } from './extensions/restore/index.ts';
 import { sandbox } from './extensions/sandbox/index.ts';
 import { setup } from './extensions/setup/index.ts';
+import { sweep } from './extensions/sweep/index.ts';
 import { webhooks } from './extensions/webhooks/index.ts';
 
 /** Every extension, in the order of the help. Only the launcher imports this list. */
@@ -29,5 +30,6 @@ export const EXTENSIONS: readonly Extension[] = [
   guard,
   postgres,
   clients,
+  sweep,
   api,
 ];

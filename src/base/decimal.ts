@@ -71,16 +71,6 @@ export class DecimalSum {
   }
 }
 
-export function sumOfDecimals(decimals: readonly string[]): string {
-  const sum = new DecimalSum();
-  for (const decimal of decimals) sum.add(decimal);
-  return sum.toString();
-}
-
-export function decimalDifference(minuend: string, subtrahend: string): string {
-  return new Big(minuend).minus(subtrahend).toFixed();
-}
-
 /** The largest difference of amounts that counts as none: for all currencies, or by currency code with a `default`. */
 export type Tolerance = string | Readonly<Record<string, string>>;
 

@@ -32,6 +32,16 @@ export interface AskedPass {
   readonly urls: readonly string[] | undefined;
 }
 
+/** A pass of `sync` that has ended. */
+export interface FinishedPass {
+  readonly account: string;
+  /** Names the place of an account's key; undefined if the key is on another machine. */
+  readonly keyPlaceOf?: ((account: string) => string) | undefined;
+  readonly isStopped: boolean;
+  /** About how many requests the pass had to make. */
+  readonly requests: number | undefined;
+}
+
 /** A folder of `src/extensions` that can be deleted, with its line in `src/extensions.ts`; each part may be missing. */
 export interface Extension {
   readonly name: string;
@@ -44,6 +54,8 @@ export interface Extension {
   readonly passBeside?: () => Promise<
     (config: AccountSettings, extensions: readonly Extension[], asked: AskedPass) => Promise<Beside<SyncResult>>
   >;
+  /** Says how a pass of `sync` ended, and what to do next. */
+  readonly syncVerdict?: () => Promise<(result: SyncResult, pass: FinishedPass) => string>;
   /** `run --dry-run`: shows what would be sent. */
   readonly dryRun?: () => Promise<(command: Command, shown: DryRunOptions) => Promise<void>>;
   /** Loaded when a daemon starts, with all extensions. */

@@ -1,11 +1,11 @@
 import { Option, type Command } from 'commander';
 import type { App } from '../app.ts';
 import { deadline } from '../base/clock.ts';
-import { describeRestraint, REFUSALS } from '../accounts/rules/restraints.ts';
+import { describeRestraint } from '../accounts/rules/restraints.ts';
 import type { FollowScope } from '../orders/follow.ts';
-import type { SyncEnd, SyncResult, SyncSummary } from '../orders/sync.ts';
+import type { SyncEnd, SyncResult } from '../orders/sync.ts';
 import { toned, wrapped, fieldsText, type Tone } from './shared/terminal.ts';
-import { printable, withCommas } from '../base/words.ts';
+import { printable } from '../base/words.ts';
 import { extensionsOf } from './shared/extensions.ts';
 import { CommandError, EXIT, stopSignal } from './shared/exit.ts';
 import { accountConfig, addUrlOption, duration, urlsOf } from './shared/options.ts';
@@ -13,8 +13,6 @@ import { throughOwner } from './shared/owner.ts';
 import { keyPlaceByAccount } from '../settings/config.ts';
 import { screenOf } from './shared/help.ts';
 import { progressLine, type ProgressLine } from './shared/progress.ts';
-import { worstFirst, countedProblems, holdProblems, keyRemedy, type KeyPlaceOf } from '../accounts/problem.ts';
-import { accountWords } from '../accounts/rules/name.ts';
 import { pasteable } from '../base/invocation.ts';
 
 const ENDS: Readonly<Record<SyncEnd, readonly [tone: Tone, exitCode: number]>> = {
@@ -58,7 +56,9 @@ export function define(command: Command): void {
       progress[Symbol.dispose]();
       const keyPlaceOf = urlsOf(command) === undefined ? keyPlaceByAccount(config) : undefined;
       const pass = { account, keyPlaceOf, isStopped: stop.aborted, requests: progress.latest?.requests };
-      printResult(result, account, verdictOf(result, pass), json);
+      const [verdict] = extensions.flatMap((extension) => extension.syncVerdict ?? []);
+      const text = (await verdict?.())?.(result, pass) ?? `the pass ended: ${result.end}`;
+      printResult(result, account, pasteable(text), json);
       process.exitCode = ENDS[result.end][1];
     });
 }
@@ -95,86 +95,4 @@ function printResult({ summary, end, holds }: SyncResult, account: string, text:
   process.stdout.write(json === true ? `${JSON.stringify({ ...summary, holds })}\n` : shown);
   if (json === true && end !== 'done') process.stderr.write(`${text}\n`);
   for (const hold of holds) process.stderr.write(`${printable(pasteable(describeRestraint(hold, account)))}\n`);
-}
-
-/** Counts of the pass that are no problem of the account: their words, and the command that shows them. */
-const OF_PASS: readonly (readonly [keyof SyncSummary, singular: string, plural: string, command: string])[] = [
-  ['findings', 'open finding', 'open findings', 'order-sync findings list'],
-  ['rejected', 'order was rejected', 'orders were rejected', 'order-sync orders list --state rejected'],
-  ['failed', 'request failed', 'requests failed', 'order-sync sync'],
-];
-
-interface Pass {
-  readonly account: string;
-  readonly keyPlaceOf?: KeyPlaceOf | undefined;
-  readonly isStopped: boolean;
-  readonly requests: number | undefined;
-}
-
-export const verdictOf = (result: SyncResult, pass: Pass): string => pasteable(verdictText(result, pass));
-
-function verdictText(result: SyncResult, { account, keyPlaceOf, isStopped, requests = 0 }: Pass): string {
-  const { end, summary, holds } = result;
-  const again = `order-sync sync${accountWords(account)}`;
-  switch (end) {
-    case 'done':
-      return `all is well: ${[didText(summary), ...waitText(summary)].join('; ')}`;
-    case 'look':
-      return `a person should look: ${lookText(result, account)}`;
-    case 'out-of-reach':
-      return [
-        holds.length > 0 ? 'the account is paused' : 'the exchange is out of reach',
-        ...waitText(summary),
-        `${again} tries again`,
-      ].join('; ');
-    case 'out-of-time': {
-      const why = isStopped ? 'stopped before the end' : 'the time ran out before the end';
-      const how = isStopped ? `${again} continues` : `${again} continues, and --timeout gives it more time`;
-      const left = requests - summary.sent - summary.invalid - summary.lookedUp;
-      const leftText = left <= 0 ? [] : [`about ${withCommas(left)} requests left`];
-      return [`${why}: ${didText(summary)}`, ...waitText(summary), ...leftText, how].join('; ');
-    }
-    case 'key-refused':
-      return [REFUSALS['key-refused'], keyRemedy(keyPlaceOf?.(account)), ...waitText(summary)].join('; ');
-  }
-}
-
-function didText({ sent, lookedUp, changed }: SyncSummary): string {
-  const did = Object.entries({ sent, 'looked up': lookedUp, changed }).filter(([, count]) => count > 0);
-  return did.length === 0
-    ? 'there was nothing to do'
-    : did.map(([what, count]) => `${withCommas(count)} ${what}`).join(', ');
-}
-
-function waitText({ remaining }: SyncSummary): readonly string[] {
-  if (remaining === 0) return [];
-  return [remaining === 1 ? '1 order is waiting to be sent' : `${withCommas(remaining)} orders are waiting to be sent`];
-}
-
-function lookText({ summary, holds }: SyncResult, account: string): string {
-  const { invalid, newInvalid } = summary;
-  const group = [{ account, since: null }];
-  const problems = worstFirst([
-    ...(['disputed', 'held', 'unknown'] as const).flatMap((state) => countedProblems(state, summary[state], group)),
-    // A row that this pass found invalid may be an old one.
-    ...countedProblems('invalid', newInvalid > invalid ? newInvalid : invalid, group),
-    ...holdProblems(
-      holds.map((hold) => ({ account, ...hold })),
-      account,
-    ),
-  ]);
-  const ofPass = OF_PASS.filter(([name]) => summary[name] > 0);
-  const texts = [
-    ...problems.map(({ text }) => text),
-    ...ofPass.map(
-      ([name, singular, plural]) => `${withCommas(summary[name])} ${summary[name] === 1 ? singular : plural}`,
-    ),
-    // The exchange asked to wait, or a finding of this pass was acknowledged meanwhile.
-    ...(holds.some(({ kind }) => kind === 'rate-limited') ? [REFUSALS['rate-limited']] : []),
-  ];
-  const [worst] = problems;
-  const command = ofPass[0]?.[3] ?? 'order-sync findings list --status any';
-  const remedy =
-    worst?.remedy ?? (holds.length > 0 && ofPass.length === 0 ? undefined : `${command}${accountWords(account)}`);
-  return [texts.join(', '), remedy].filter(Boolean).join('; ');
 }

@@ -7,11 +7,6 @@ export function get(path: string): HttpRequest {
   return { method: 'GET', path };
 }
 
-/** A request with a JSON body. No error quotes the secrets in it. */
-export function post(path: string, body: Record<string, string | undefined>, secrets: readonly string[]): HttpRequest {
-  return { method: 'POST', path, body: JSON.stringify(body), secrets };
-}
-
 /** The operations of §4 by the names that metrics use; `other` is any other request of a probe. */
 export type Operation = (typeof OPERATIONS)[number][0] | 'other';
 

@@ -1,8 +1,6 @@
 import { MAX_ID_BYTES_ENCODED } from '../orders/rules/check.ts';
 import { isPlainText } from '../base/text.ts';
 
-const MAX_EMAIL_LENGTH = 254;
-
 const MOST_IDS = 5;
 
 /** An id or address that cannot be put into a request. Nothing was sent. */
@@ -21,21 +19,6 @@ export function queryId(id: string): string {
   const encoded = id.isWellFormed() ? encodeURIComponent(id) : '';
   if (encoded === '' || encoded.length > MAX_ID_BYTES_ENCODED) throw unusable(id, 'an id');
   return encoded;
-}
-
-/** Returns an id as the value of a header (§4.8). Throws `UnusableIdError` if a header cannot carry it as it stands. */
-export function headerId(id: string): string {
-  if (id === '.' || id === '..' || !isPlainText(id) || !/^[\u0021-\u007e]+$/.test(id)) throw unusable(id, 'an id');
-  return id;
-}
-
-/** Returns an e-mail address for the exchange to judge (§4.1). Throws `UnusableIdError` if the text cannot be one. */
-export function emailAddress(email: string): string {
-  // The address stays out of the message: it is a person's.
-  if (!isPlainText(email) || email.length > MAX_EMAIL_LENGTH) {
-    throw new UnusableIdError('the e-mail address is empty, too long or holds control characters; check it');
-  }
-  return email;
 }
 
 export function preOrderIdsIn(body: string): readonly string[] {

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { contradictionsOf, isCreatedBefore } from '../orders/rules/contradictions.ts';
 import { contradictionsBefore } from './rules/rules.ts';
 import type { RecordView } from '../orders/rules/record.ts';
@@ -9,7 +10,6 @@ import { readPreOrder, readTurns } from '../store/tables/order-records.ts';
 import type { FollowedRow } from '../store/orders/orders-with-records.ts';
 import type { Database, Transaction } from '../store/port.ts';
 import type { FlowDeps } from '../orders/pass/deps.ts';
-import { hash } from 'node:crypto';
 import { shownText } from '../orders/rules/record-change.ts';
 import type { LookupAnswer } from '../orders/rules/lookup.ts';
 import { isAcceptedAndAbsent } from '../orders/rules/absent.ts';

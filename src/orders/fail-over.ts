@@ -9,10 +9,10 @@ import {
 } from '../accounts/rules/fail-over.ts';
 import { assumeSent, type Assumption } from './rules/create.ts';
 import { countDoubtful, readFailOvers, sentTimes, tellFailOver } from '../store/tables/fail-overs.ts';
-import type { Database, Transaction } from '../store/port.ts';
+import type { Transaction } from '../store/port.ts';
 import { trackingOf, type OrderRow } from '../store/orders/order-columns.ts';
 import { DUE_COLUMNS, dueKeyOf, findOrders, type DueKey, type OrderFilter } from '../store/find-orders.ts';
-import { lockFreeOrder, lockOrder, orderIds, readOrder, saveDecision } from '../store/orders/orders.ts';
+import { lockFreeOrder, orderIds, readOrder, saveDecision } from '../store/orders/orders.ts';
 import { pagesAfter, partsOf } from '../store/pages.ts';
 import type { FlowDeps } from './pass/deps.ts';
 import type { SentIntents } from './pass/sent-intents.ts';
@@ -158,13 +158,6 @@ async function mark(deps: MarkingDeps, failOver: FailOver, ids: readonly string[
   for (const part of partsOf(ids, PAGE)) await Promise.all(part.map(write));
 }
 
-export async function* doubtfulOrders(db: Database, account: string, failOver: number) {
-  const filter = { account, failOver, by: 'id', limit: PAGE } as const;
-  const after = (last?: { readonly external_order_id: string }) =>
-    findOrders(db, { ...filter, afterId: last?.external_order_id ?? '' }, ['external_order_id']);
-  for await (const page of pagesAfter(PAGE, after)) yield page.map((row) => row.external_order_id);
-}
-
 async function endMarking({ account, store, clock, log }: MarkingDeps, unmarked: Unmarked): Promise<void> {
   if (unmarked.size > 0) return;
   for (const failOver of await readFailOvers(store.db, account)) {
@@ -180,18 +173,6 @@ async function endMarking({ account, store, clock, log }: MarkingDeps, unmarked:
       log.error({ ...about, orders, advice }, `${other}, so orders may have been sent without a trace`);
     }
   }
-}
-
-/** Makes an order unknown, as if it were sent. Returns 1, or 0 if the merchant has deleted the row. */
-export async function assumeOrderSent(
-  tx: Transaction,
-  { account, id, how }: { account: string; id: string; how: Assumption },
-  deps: Assuming,
-): Promise<number> {
-  const row = await lockOrder(tx, account, id);
-  if (row === undefined) return 0;
-  await assumeRowSent(tx, row, how, deps);
-  return 1;
 }
 
 export async function assumeRowSent(tx: Transaction, row: OrderRow, how: Assumption, { clock, settings }: Assuming) {

@@ -8,7 +8,6 @@ import { countOpenFindings } from '../store/tables/findings.ts';
 import { createPass } from './create.ts';
 import type { FlowDeps, Sweep } from './pass/deps.ts';
 import { followPass, type FollowScope } from './follow.ts';
-import { sweep } from '../findings/sweep.ts';
 import { newCounters, type Counters } from './pass/outcomes.ts';
 
 /** `unknown`, `held`, `disputed`, `newInvalid`, `remaining` and open `findings` are counted after the pass. */
@@ -44,10 +43,10 @@ export async function syncOnce(
   if (onProgress !== undefined) onProgress(counters, await requestsToMake(deps, scope, since));
   await repeatWhileOpen(pass, 'create', signal, () => createPass(pass, signal));
   await repeatWhileOpen(pass, 'lookup', signal, () => followPass(pass, scope, signal, since));
-  for (const more of deps.sweeps ?? []) {
-    await repeatWhileOpen(pass, 'lookup', signal, () => more.run(pass, signal, since));
+  for (const sweep of deps.sweeps ?? []) {
+    const run = () => sweep.run(pass, signal, since);
+    await (sweep.isAsking ? repeatWhileOpen(pass, 'lookup', signal, run) : run());
   }
-  if (!signal.aborted) await sweep(pass, signal);
   const orders = await countByState(deps.store.db, deps.account, ['unknown', 'held', 'disputed', 'pending']);
   const { findings: newFindings, ...counts } = counters;
   const summary: SyncSummary = {

@@ -1,10 +1,9 @@
-import { realpathSync, statSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { hostsText, type DatabaseHost } from './database-url.ts';
 import { ConfigError, type Settings } from './settings.ts';
-import { readValueFile } from './settings-file.ts';
-import { isLoopback, plainText, reader } from './values.ts';
+import { isLoopback } from './values.ts';
 
 /** A SQLite file. `path` is absolute and without symbolic links, so that a file has only one path. */
 export interface SqliteDatabase {
@@ -54,19 +53,6 @@ export function databaseOf({ url: place, ...settings }: Settings['database'], cw
     tlsCaFile: settings.tlsCaFile === undefined ? undefined : resolve(cwd, settings.tlsCaFile),
     marks: resolve(cwd, settings.marks),
   };
-}
-
-/** Reads the password again from its file; undefined if there is no file or it cannot be read now. */
-export function rereadPassword({ passwordFile }: Pick<PostgresDatabase, 'passwordFile'>): string | undefined {
-  if (passwordFile === undefined) return undefined;
-  try {
-    // A pipe can be read only once.
-    return statSync(passwordFile).isFile()
-      ? reader(plainText)(readValueFile(passwordFile, 'database.password'))
-      : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Returns the file's path. Throws `ConfigError` with the advice `instead` if the database is PostgreSQL. */

@@ -89,15 +89,6 @@ export function allOf(...conditions: readonly (RawBuilder<SqlBool> | undefined)[
   return sql<SqlBool>`${sql.join([sql`true`, ...conditions.filter((one) => one !== undefined)], sql` and `)}`;
 }
 
-/** The condition that a column is at or after `from` and before `to`; undefined if neither is given. */
-export function isInPeriod(column: RawBuilder<unknown>, from: string | undefined, to: string | undefined) {
-  if (from === undefined && to === undefined) return undefined;
-  return allOf(
-    from === undefined ? undefined : sql`${column} >= ${from}`,
-    to === undefined ? undefined : sql`${column} < ${to}`,
-  );
-}
-
 /** A text in a statement that runs often. For a bare parameter, SQLite may plan the statement again at each run. */
 export const textToFind = <Value extends string>(value: Value): RawBuilder<Value> => sql`cast(${value} as text)`;
 

@@ -112,17 +112,6 @@ export function isDueAfter({ nextActionAt, externalOrderId }: DueKey): RawBuilde
   return sql`(next_action_at, external_order_id) > (${nextActionAt}, ${externalOrderId})`;
 }
 
-export interface IdFilter {
-  readonly id: string;
-  readonly isPrefix: boolean;
-}
-
-/** Tells whether `external_order_id` is the id or begins with it, by a range of an index. */
-export function isLike({ id, isPrefix }: IdFilter): RawBuilder<SqlBool> {
-  if (!isPrefix) return sql`external_order_id = ${id}`;
-  return sql`external_order_id >= ${id} and external_order_id < ${`${id}\u{10ffff}`}`;
-}
-
 /** Orders are counted up to this number, because reading a backlog of millions only to call it large takes long. */
 export const MOST_COUNTED = 10_000;
 

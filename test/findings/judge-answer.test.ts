@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createPass } from '../../src/orders/create.ts';
 import { followPass } from '../../src/orders/follow.ts';
-import { sweep } from '../../src/findings/sweep.ts';
+import { sweep } from '../../src/extensions/sweep/sweep.ts';
 import { capturedLog } from '../support/captured-log.ts';
 import { acceptedOrders, scriptedProgram, type TestProgram, type TestProgramOptions } from '../support/test-program.ts';
 import { echo, NOT_FOUND, record, refusal, type ScriptedAnswer } from '../support/scripted-exchange.ts';

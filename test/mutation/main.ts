@@ -1,7 +1,6 @@
 import { matchesGlob } from 'node:path';
 import { parseArgs } from 'node:util';
-import { tableOf, textColumns } from '../../src/extensions/documents/terminal.ts';
-import { PLAIN } from '../../src/cli/shared/terminal.ts';
+import { tableOf, textColumns, PLAIN } from '../../src/extensions/documents/terminal.ts';
 import { GROUPS, type Group } from './groups.ts';
 import { judge, scoreOf } from './judged.ts';
 import { tryMutants } from './mutants.ts';

@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sweep } from '../../src/findings/sweep.ts';
-import { assumeOrderSent } from '../../src/orders/fail-over.ts';
+import { sweep } from '../../src/extensions/sweep/sweep.ts';
 import { createPass } from '../../src/orders/create.ts';
 import { followPass } from '../../src/orders/follow.ts';
-import { decideOrders, listTargets } from '../../src/extensions/operate/decide-orders.ts';
+import { decideOrders, listTargets, assumeOrderSent } from '../../src/extensions/operate/decide-orders.ts';
 import { syncOnce } from '../../src/orders/sync.ts';
 import { listFindings } from '../../src/extensions/operate/tables/listed-findings.ts';
 import { echo, NOT_FOUND, record, refusal, type ScriptedAnswer } from '../support/scripted-exchange.ts';

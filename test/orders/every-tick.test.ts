@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sweep } from '../../src/findings/sweep.ts';
+import { sweep } from '../../src/extensions/sweep/sweep.ts';
 import { createPass } from '../../src/orders/create.ts';
 import { lookUpDue } from '../../src/orders/follow.ts';
 import { syncOnce } from '../../src/orders/sync.ts';

@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { tableOf, textColumns } from '../../src/extensions/documents/terminal.ts';
-import { PLAIN } from '../../src/cli/shared/terminal.ts';
+import { tableOf, textColumns, PLAIN } from '../../src/extensions/documents/terminal.ts';
 import { PARTS } from './parts.ts';
 import { doneOf, PAGE, pageOf } from './reliability.ts';
 import { runParts, type PartResult } from './run.ts';

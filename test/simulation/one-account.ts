@@ -1,6 +1,6 @@
 import type { App } from '../../src/app.ts';
 import type { Clock } from '../../src/base/clock.ts';
-import { sweep } from '../../src/findings/sweep.ts';
+import { sweep } from '../../src/extensions/sweep/sweep.ts';
 import { clockWatch } from '../../src/orders/correct-times.ts';
 import { createPass } from '../../src/orders/create.ts';
 import { followPass } from '../../src/orders/follow.ts';

@@ -1,7 +1,6 @@
-import type { App } from '../../src/app.ts';
-import { findingsSweep } from '../../src/findings/sweep.ts';
-import { partsWith } from '../support/parts.ts';
 import { once } from 'node:events';
+import type { App } from '../../src/app.ts';
+import { partsWith } from '../support/parts.ts';
 import { Accounts } from '../../src/accounts/accounts.ts';
 import type { Passes } from '../../src/accounts/account.ts';
 import type { Clock } from '../../src/base/clock.ts';
@@ -55,7 +54,7 @@ export class SeveralAccounts implements Driven {
     const { store } = owned;
     const tickedAt = () => this.#tickedAt;
     const parts = partsWith(new Activities(clock));
-    const sweeps = [findingsSweep, ...(parts.sweeps ?? [])].map((make) => make(config));
+    const sweeps = (parts.sweeps ?? []).map((make) => make(config));
     this.#accounts = new Accounts({
       config,
       store,

@@ -1,5 +1,5 @@
-import { partsWith } from './parts.ts';
 import { onTestFinished } from 'vitest';
+import { partsWith } from './parts.ts';
 import { createApp, startApp, type App, type Overrides } from '../../src/app.ts';
 import type { Config, SqliteDatabase } from '../../src/settings/config.ts';
 import { loadConfig } from './settings.ts';
@@ -227,7 +227,15 @@ async function start(url: string, clock: TestClock, options: TestProgramOptions)
 /** Drives the account as its owner, without a heartbeat: that would go by the clock that the test moves. */
 async function drive(
   config: Config,
-  { clock, log, connect, listeners, makePaces, sweeps }: Overrides & Required<Pick<Overrides, 'clock' | 'log'>>,
+  {
+    clock,
+    log,
+    connect,
+    listeners,
+    makePaces,
+    makeGuard,
+    sweeps,
+  }: Overrides & Required<Pick<Overrides, 'clock' | 'log'>>,
 ): Promise<App> {
   await using undo = new AsyncDisposableStack();
   const store = undo.adopt(await openStore(config.database, clock, { expect: 'current', drivers: DRIVERS }), (opened) =>
@@ -246,7 +254,17 @@ async function drive(
   };
   const owned = store.forAccount(DEFAULT_ACCOUNT, accountLease);
   const app = undo.use(
-    await startApp(config, { store: owned, accountLease, clock, log, connect, listeners, makePaces, sweeps }),
+    await startApp(config, {
+      store: owned,
+      accountLease,
+      clock,
+      log,
+      connect,
+      listeners,
+      makePaces,
+      makeGuard,
+      sweeps,
+    }),
   );
   const disposal = undo.move();
   return { ...app, [Symbol.asyncDispose]: () => disposal.disposeAsync() };

@@ -1,5 +1,4 @@
 import { after } from '../../base/instant.ts';
-import { capitalized } from '../../base/words.ts';
 import { accountWords } from './name.ts';
 
 /** The purpose of a request: a create, a look-up of an order or link, or a request of a person, which goes first. */
@@ -233,28 +232,4 @@ export interface AccountStop {
   readonly kind: string;
   readonly since: string;
   readonly reason: string | null;
-}
-
-const REMEDIES: Readonly<Record<StopKind, string>> = {
-  'older-state': 'order-sync db accept-restore',
-  'wrong-settings': 'order-sync config check',
-  'has-failed': 'order-sync doctor',
-};
-
-/** Returns the command that helps against a stop; `words` name the accounts. The daemon tries again each minute. */
-export function stopRemedy(kind: string, words: string): string {
-  const command = Object.hasOwn(REMEDIES, kind) ? REMEDIES[kind as StopKind] : REMEDIES['has-failed'];
-  return kind === 'wrong-settings' ? command : `${command}${words}`;
-}
-
-export function describeStop({ account, since, reason }: Omit<AccountStop, 'kind'>): string {
-  return `the account ${account} has been stopped since ${since}${reason === null ? '' : `: ${reason}`}`;
-}
-
-export const KEPT_BACK_REMEDY = 'check the row of the order and the triggers of merchant_orders';
-
-/** Says why an owner cannot write an order: the database or a merchant's trigger refuses. */
-export function describeKeptBack({ externalOrderId, cause }: Readonly<Record<'externalOrderId' | 'cause', string>>) {
-  const why = `the row of order ${externalOrderId} cannot be written, so nothing is done for it: ${cause}`;
-  return { why, remedy: `${capitalized(KEPT_BACK_REMEDY)}.` };
 }

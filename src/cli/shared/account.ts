@@ -5,10 +5,10 @@ import { CommandError, EXIT } from './exit.ts';
 
 export type AccountScope = 'one' | 'one-or-all';
 
-type Accounts = Pick<Config, 'accounts'>;
+export type Accounts = Pick<Config, 'accounts'>;
 
 /** Stands for all accounts with orders (lists, reports) or all accounts of the settings (`pause`, `resume`). */
-const ALL = 'all';
+export const ALL = 'all';
 
 class AccountOption extends Option {
   readonly scope: AccountScope;
@@ -47,22 +47,6 @@ export function accountOf(command: Command, { accounts }: Accounts): string {
   throw new CommandError(EXIT.config, `${there}: use --account NAME${isOne ? '' : ' or --account all'}`);
 }
 
-/** The account that a list or a report is about; undefined for all of them. Throws as `accountOf` does. */
-export function accountFilterOf(command: Command, config: Accounts): string | undefined {
-  const account = accountOf(command, config);
-  return account === ALL ? undefined : account;
-}
-
-/** As `accountFilterOf`, but undefined if no account is named and no account is the default one. */
-export function accountOrAll(command: Command, config: Accounts): string | undefined {
-  const isDecided = accountGiven(command) !== undefined || hasDefault(config);
-  return isDecided ? accountFilterOf(command, config) : undefined;
-}
-
-function hasDefault({ accounts }: Accounts): boolean {
+export function hasDefault({ accounts }: Accounts): boolean {
   return accounts.some(({ name }) => name === DEFAULT_ACCOUNT);
-}
-
-export function isOfAll(command: Command): boolean {
-  return accountGiven(command) === ALL;
 }

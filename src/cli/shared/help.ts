@@ -4,11 +4,7 @@ import { systemClock } from '../../base/clock.ts';
 import { suggestion } from '../../base/text.ts';
 import type { Screen } from './terminal.ts';
 
-const WIDTH = 80;
-
-export function paragraphs(text: string): string {
-  return new Help().boxWrap(text, WIDTH);
-}
+export const WIDTH = 80;
 
 /** Breaks paragraphs that are wider than the screen. Indented lines, such as examples, stay as they are copied. */
 export function fitted(text: string, width: number): string {
@@ -19,19 +15,6 @@ export function fitted(text: string, width: number): string {
       ? paragraph
       : help.boxWrap(paragraph.replaceAll('\n', ' '), width),
   );
-}
-
-/** Returns the arguments of `addHelpText` that show these commands, each without the name of the program. */
-export function examples(...commands: readonly string[]): readonly ['after', string] {
-  const lines = commands.map((command) => `\n  order-sync ${command}`);
-  return ['after', `\nExample${commands.length > 1 ? 's' : ''}:${lines.join('')}`];
-}
-
-export function itemList(items: readonly (readonly [name: string, text: string])[]): string {
-  const help = new Help();
-  help.prepareContext({ helpWidth: WIDTH });
-  const widest = Math.max(...items.map(([name]) => name.length));
-  return items.map(([name, text]) => help.formatItem(name, widest, text, help)).join('\n');
 }
 
 /** Makes an option or argument take its choices in any letter case, and name the choice that was probably meant. */
@@ -95,4 +78,10 @@ export function screenOf(stream: NodeJS.WriteStream = process.stdout): Screen {
   const width = stream.isTTY && stream.columns > 0 ? stream.columns : Infinity;
   const hasColour = styleText('bold', ' ', { stream }) !== ' ';
   return width === Infinity ? { width, hasColour } : { width, hasColour, now: systemClock().now() };
+}
+
+/** Returns the arguments of `addHelpText` that show these commands, each without the name of the program. */
+export function examples(...commands: readonly string[]): readonly ['after', string] {
+  const lines = commands.map((command) => `\n  order-sync ${command}`);
+  return ['after', `\nExample${commands.length > 1 ? 's' : ''}:${lines.join('')}`];
 }

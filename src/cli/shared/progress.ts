@@ -8,30 +8,6 @@ export async function terminalLine(stream: NodeJS.WriteStream = process.stderr) 
   return stream.isTTY ? (await import('log-update')).createLogUpdate(stream) : undefined;
 }
 
-const SILENT_FOR_MS = 1_000;
-const SHOWN_EVERY_MS = 200;
-
-export type Progress = Awaited<ReturnType<typeof slowProgress>>;
-
-export async function slowProgress(clock: Clock) {
-  const line = await terminalLine();
-  let nextAt = clock.monotonic() + SILENT_FOR_MS;
-  const clear = () => line?.clear();
-  return {
-    /** Waits for a turn of the event loop, so that signals, such as Ctrl-C, are handled. */
-    async show(text: string) {
-      const now = clock.monotonic();
-      if (line !== undefined && now >= nextAt) {
-        nextAt = now + SHOWN_EVERY_MS;
-        line(text);
-      }
-      await clock.turn();
-    },
-    clear,
-    [Symbol.dispose]: clear,
-  };
-}
-
 const REFRESH_MS = 250;
 /** No rate is shown before this time. */
 const FIRST_RATE_MS = 1_000;

@@ -18,8 +18,6 @@ export interface Screen {
   readonly now?: Date;
 }
 
-export const PLAIN: Screen = { width: Infinity, hasColour: false };
-
 type Style = Parameters<typeof styleText>[0];
 const STYLES: Readonly<Record<Tone, Style | undefined>> = {
   good: 'green',
@@ -58,18 +56,6 @@ export function cut(text: string, width: number): string {
   // The slice may begin within a grapheme, so the first one is left out.
   const last = [...segmenter.segment(text.slice(-(endWidth + 1) * LONGEST_CELL))].slice(1).toReversed();
   return `${start.join('')}…${within(last, endWidth).toReversed().join('')}`;
-}
-
-const TIME = /^(\d{4})-(\d\d)-(\d\d)T((\d\d:\d\d):\d\d)(?:\.\d+)?Z$/;
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-
-/** Shortens a time, in UTC: of today to `12:00:59`, of this year to `31 Jan 12:00`, older to `31 Jan 2025`. */
-export function shortTime(text: string, now: Date): string {
-  const [, year = '', month, day, time, minute] = TIME.exec(text) ?? [];
-  if (time === undefined) return text;
-  const today = now.toISOString();
-  if (today.startsWith(text.slice(0, 10))) return time;
-  return `${Number(day)} ${MONTHS[Number(month) - 1]} ${today.startsWith(year) ? minute : year}`;
 }
 
 function within(graphemes: Iterable<{ readonly segment: string }>, width: number): readonly string[] {

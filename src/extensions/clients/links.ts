@@ -123,7 +123,14 @@ export async function adoptLink(
 
 export const linksSweep: SweepMaker = (config) => {
   const { cron } = clientsSettings.of(config).links;
-  return { name: 'links', cron, isAtStart: cron !== undefined, accounts: table.accountsWithLinks, run: linksPass };
+  return {
+    name: 'links',
+    cron,
+    isAtStart: cron !== undefined,
+    isAsking: true,
+    accounts: table.accountsWithLinks,
+    run: linksPass,
+  };
 };
 
 /**

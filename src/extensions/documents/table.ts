@@ -1,7 +1,7 @@
 import type { GroupHead, ReportDocument, Section, Verdict } from './document.ts';
 import { firstText, otherFacts, readSection, scopeFacts } from './sections.ts';
-import { labelsOf, layOut, leftOutLine, noteText } from './terminal.ts';
-import { fieldsText, PLAIN, styled, toned, wrapped, type Screen } from '../../cli/shared/terminal.ts';
+import { labelsOf, layOut, leftOutLine, noteText, PLAIN } from './terminal.ts';
+import { fieldsText, styled, toned, wrapped, type Screen } from '../../cli/shared/terminal.ts';
 import { printable, sumOf } from '../../base/words.ts';
 import { pasteable } from '../../base/invocation.ts';
 import { counted } from './words.ts';

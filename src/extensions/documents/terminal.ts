@@ -1,4 +1,5 @@
-import { cut, shortTime, styled, toned, widthOf, wrapped, type Screen } from '../../cli/shared/terminal.ts';
+import { shortTime } from './words.ts';
+import { cut, styled, toned, widthOf, wrapped, type Screen } from '../../cli/shared/terminal.ts';
 import { mostOf, printable, sumOf } from '../../base/words.ts';
 import { isNumeric, toneOf, type Column, type Row } from './document.ts';
 
@@ -130,3 +131,5 @@ function shareOut(columns: readonly LaidColumn[], screenWidth: number): void {
     free -= more;
   }
 }
+
+export const PLAIN: Screen = { width: Infinity, hasColour: false };

@@ -47,3 +47,16 @@ export function cut(text: string, most: number): string {
 export function compareTexts(a: string, b: string): number {
   return a === b ? 0 : a < b ? -1 : 1;
 }
+
+const TIME = /^(\d{4})-(\d\d)-(\d\d)T((\d\d:\d\d):\d\d)(?:\.\d+)?Z$/;
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** Shortens a time, in UTC: of today to `12:00:59`, of this year to `31 Jan 12:00`, older to `31 Jan 2025`. */
+export function shortTime(text: string, now: Date): string {
+  const [, year = '', month, day, time, minute] = TIME.exec(text) ?? [];
+  if (time === undefined) return text;
+  const today = now.toISOString();
+  if (today.startsWith(text.slice(0, 10))) return time;
+  return `${Number(day)} ${MONTHS[Number(month) - 1]} ${today.startsWith(year) ? minute : year}`;
+}

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { withAccount } from '../../cli/shared/store.ts';
+import { withAccount } from '../commands/store.ts';
 import { exampleSettings } from './settings.ts';
 import { seenStatuses } from './tables/statuses.ts';
 

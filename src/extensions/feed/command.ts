@@ -1,4 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
+import { isOfAll } from '../commands/account.ts';
+import { withAccounts } from '../commands/store.ts';
 import { systemClock } from '../../base/clock.ts';
 import {
   EVENT_TYPES,
@@ -15,13 +17,11 @@ import { placeOf, readPage } from './feed.ts';
 import { lostFile } from '../../store/errors.ts';
 import { feedHeads, newestEvents, type FeedHead } from './tables/events.ts';
 import type { Store } from '../../store/port.ts';
-import { isOfAll } from '../../cli/shared/account.ts';
 import { CommandError, EXIT, stopSignal } from '../../cli/shared/exit.ts';
-import { printList, type ListColumn } from '../documents/commands/print.ts';
+import { printList, type ListColumn } from '../commands/print.ts';
 import { wholeNumber } from '../../cli/shared/options.ts';
-import { examples, screenOf } from '../../cli/shared/help.ts';
-import { withAccounts } from '../../cli/shared/store.ts';
-import { isWritten } from '../documents/commands/files.ts';
+import { screenOf, examples } from '../../cli/shared/help.ts';
+import { isWritten } from '../commands/files.ts';
 import { eventLine } from './line.ts';
 
 const PAGE = 1_000;

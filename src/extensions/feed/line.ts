@@ -1,5 +1,6 @@
+import { shortTime } from '../documents/words.ts';
 import { printable } from '../../base/words.ts';
-import { cut, shortTime, toned, widthOf, type Screen, type Tone } from '../../cli/shared/terminal.ts';
+import { cut, toned, widthOf, type Screen, type Tone } from '../../cli/shared/terminal.ts';
 import { toneOf } from '../documents/document.ts';
 import type { EventType, FeedEvent } from './event.ts';
 

@@ -18,6 +18,7 @@ export const health: Extension = {
   settings: async () => (await import('./settings.ts')).healthSettings,
   parts: async () => ({ listeners: [(await import('./incidents.ts')).Incidents.open] }),
   service: async () => (await import('./service.ts')).healthService,
+  syncVerdict: async () => (await import('./status/sync-verdict.ts')).syncVerdict,
   operations: OPERATIONS,
   commands: {
     'Every day:': {

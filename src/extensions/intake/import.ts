@@ -1,9 +1,10 @@
 import type { Readable } from 'node:stream';
 import { isLosslessNumber, parse } from 'lossless-json';
-import type { ImportFormat } from '../documents/commands/files.ts';
+import { assumeOrderSent } from '../operate/decide-orders.ts';
+import type { ImportFormat } from '../commands/files.ts';
 import { quote } from '../../base/text.ts';
 import { COLUMN_OF } from '../../orders/rules/record.ts';
-import { assumeOrderSent, type Assuming } from '../../orders/fail-over.ts';
+import type { Assuming } from '../../orders/fail-over.ts';
 import { StoreError } from '../../store/errors.ts';
 import { insertMissing, ordersById, type ColumnsAndState } from './tables/inserted-orders.ts';
 import { columnsOf, ORDER_COLUMNS, type OrderColumns } from '../../store/orders/order-columns.ts';

@@ -1,3 +1,4 @@
+import type { Assumption } from '../../orders/rules/create.ts';
 import { doubtedBy } from '../../accounts/rules/fail-over.ts';
 import type { FindingClassName } from '../../findings/rules/classes.ts';
 import { decideByOperator, type DecisionEvidence, type OperatorAction } from './rules/judgement.ts';
@@ -7,7 +8,7 @@ import type { Tracking } from '../../orders/rules/tracking.ts';
 import { findOrders, type OrderFilter } from '../../store/find-orders.ts';
 import { orderWithPreOrder, lockOrder, saveDecision } from '../../store/orders/orders.ts';
 import { readFailOvers } from '../../store/tables/fail-overs.ts';
-import { doubtOf } from '../../orders/fail-over.ts';
+import { doubtOf, type Assuming, assumeRowSent } from '../../orders/fail-over.ts';
 import { ROW_COLUMNS, trackingOf, type OrderRow } from '../../store/orders/order-columns.ts';
 import { partsOf } from '../../store/pages.ts';
 import type { Database, Transaction } from '../../store/port.ts';
@@ -124,4 +125,18 @@ function changeSince(listed: Tracking, now: Tracking): string | undefined {
   }
   if (listed.attempts !== now.attempts) return 'it was sent again since it was listed';
   return undefined;
+}
+
+interface Assumed {
+  readonly account: string;
+  readonly id: string;
+  readonly how: Assumption;
+}
+
+/** Makes an order unknown, as if it were sent. Returns 1, or 0 if the merchant has deleted the row. */
+export async function assumeOrderSent(tx: Transaction, { account, id, how }: Assumed, deps: Assuming): Promise<number> {
+  const row = await lockOrder(tx, account, id);
+  if (row === undefined) return 0;
+  await assumeRowSent(tx, row, how, deps);
+  return 1;
 }

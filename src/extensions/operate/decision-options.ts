@@ -3,7 +3,7 @@ import { createInterface, type Interface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { CommandError, EXIT } from '../../cli/shared/exit.ts';
-import { type ListColumn, listText } from '../documents/commands/print.ts';
+import { type ListColumn, listText } from '../commands/print.ts';
 import { screenOf } from '../../cli/shared/help.ts';
 
 const LONGEST_TEXT = 500;

@@ -1,10 +1,12 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
+import { examples } from '../../cli/shared/help.ts';
+import { absentOrder } from '../commands/absent-order.ts';
+import { withAccount } from '../commands/store.ts';
 import { systemClock } from '../../base/clock.ts';
 import { statesFor, type Judgement } from './rules/judgement.ts';
 import type { OrderState } from '../../orders/rules/states.ts';
 import { pathId } from '../../exchange/ids.ts';
-import { decideOrders, listTargets } from './decide-orders.ts';
-import type { OperatorDeps, OperatorResult } from './decide-orders.ts';
+import { decideOrders, listTargets, type OperatorDeps, type OperatorResult } from './decide-orders.ts';
 import type { AccountSettings } from '../../settings/config.ts';
 import type { Store } from '../../store/port.ts';
 import { flowSettings } from '../../orders/pass/deps.ts';
@@ -14,11 +16,9 @@ import { shellWord } from '../../base/text.ts';
 import { printable } from '../../base/words.ts';
 import { actorOf, addReasonOptions, confirmShown, type DecisionOptions } from './decision-options.ts';
 import { EXIT } from '../../cli/shared/exit.ts';
-import { addPeriodOptions, type PeriodOptions } from '../documents/commands/options.ts';
+import { addPeriodOptions, type PeriodOptions } from '../commands/options.ts';
 import { extensionsOf, partsOf } from '../../cli/shared/extensions.ts';
-import { examples } from '../../cli/shared/help.ts';
-import { absentOrder, withAccount } from '../../cli/shared/store.ts';
-import type { ListColumn } from '../documents/commands/print.ts';
+import type { ListColumn } from '../commands/print.ts';
 import { counted } from '../documents/words.ts';
 
 const MOST_AT_ONCE = 10_000;

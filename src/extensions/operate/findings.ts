@@ -1,23 +1,40 @@
 import { Argument, Option, type Command } from 'commander';
+import {
+  print,
+  type ListOptions,
+  type ListColumn,
+  addListOptions,
+  printList,
+  sayCut,
+  printLong,
+} from '../commands/print.ts';
+import {
+  type OrderOptions,
+  type PeriodOptions,
+  addOrderOptions,
+  addPeriodOptions,
+  rowIds,
+} from '../commands/options.ts';
+import { withAccounts, withAccount } from '../commands/store.ts';
 import { ORDER_STATES, type OrderState } from '../../orders/rules/states.ts';
 import { listFindings, OPEN_PARTS, STATUSES, type ListedFinding } from './tables/listed-findings.ts';
-import { addOrderOptions, addPeriodOptions, rowIds } from '../documents/commands/options.ts';
-import type { OrderOptions, PeriodOptions } from '../documents/commands/options.ts';
-import { addListOptions, printList, sayCut, print, printLong } from '../documents/commands/print.ts';
-import type { ListOptions, ListColumn } from '../documents/commands/print.ts';
-import { withAccounts, withAccount } from '../../cli/shared/store.ts';
 import { systemClock } from '../../base/clock.ts';
 import { printable } from '../../base/words.ts';
-import { type FindingRow } from '../../store/tables/findings.ts';
+import type { FindingRow } from '../../store/tables/findings.ts';
 import { partsOf } from '../../store/pages.ts';
 import type { Store } from '../../store/port.ts';
 import { actorOf, addReasonOptions, confirmShown, type DecisionOptions } from './decision-options.ts';
 import { CommandError, EXIT } from '../../cli/shared/exit.ts';
 import { classTexts } from './finding-classes.ts';
-import { FINDING_CLASSES, GUESSED_CLASSES, SEVERITIES } from '../../findings/rules/classes.ts';
-import type { FindingClassName, Severity } from '../../findings/rules/classes.ts';
+import {
+  FINDING_CLASSES,
+  GUESSED_CLASSES,
+  SEVERITIES,
+  type FindingClassName,
+  type Severity,
+} from '../../findings/rules/classes.ts';
 import { fieldsText, toned, wrapped, type Screen } from '../../cli/shared/terminal.ts';
-import { examples, screenOf } from '../../cli/shared/help.ts';
+import { screenOf, examples } from '../../cli/shared/help.ts';
 import { pasteable } from '../../base/invocation.ts';
 import { findingsById, acknowledge } from './tables/findings.ts';
 import { counted } from '../documents/words.ts';

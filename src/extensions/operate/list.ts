@@ -1,4 +1,15 @@
 import { Option, type Command } from 'commander';
+import {
+  type OrderOptions,
+  type PeriodOptions,
+  addOrderOptions,
+  addPeriodOptions,
+  REVEAL,
+  withoutToken,
+} from '../commands/options.ts';
+import { type ListColumn, type ListOptions, addListOptions, printList, sayCut, printLong } from '../commands/print.ts';
+import { absentOrder } from '../commands/absent-order.ts';
+import { withAccounts, withAccount } from '../commands/store.ts';
 import { FINDING_CLASSES, type FindingClassName } from '../../findings/rules/classes.ts';
 import { describeRestraint, stops, viewOf } from '../../accounts/rules/restraints.ts';
 import { ORDER_STATES, type OrderState } from '../../orders/rules/states.ts';
@@ -8,17 +19,12 @@ import type { AccountSettings } from '../../settings/config.ts';
 import type { Database } from '../../store/port.ts';
 import { listOrders, orderEvents } from './tables/listed-orders.ts';
 import type { OrderRow } from '../../store/orders/order-columns.ts';
-import { addOrderOptions, addPeriodOptions, REVEAL, withoutToken } from '../documents/commands/options.ts';
-import type { OrderOptions, PeriodOptions } from '../documents/commands/options.ts';
-import { addListOptions, printList, sayCut, printLong } from '../documents/commands/print.ts';
-import type { ListColumn, ListOptions } from '../documents/commands/print.ts';
 import { headlineOf, headlineSentence } from '../documents/headline.ts';
-import { withAccounts, withAccount, absentOrder } from '../../cli/shared/store.ts';
 import { styled } from '../../cli/shared/terminal.ts';
 import { readOrder } from '../../store/orders/orders.ts';
 import { readPreOrder, readRecord } from '../../store/tables/order-records.ts';
-import { answerText, rowWithHistory } from '../documents/commands/answer.ts';
-import { examples, screenOf } from '../../cli/shared/help.ts';
+import { answerText, rowWithHistory } from '../commands/answer.ts';
+import { screenOf, examples } from '../../cli/shared/help.ts';
 import { pasteable } from '../../base/invocation.ts';
 
 export const define = { list: defineList, show: defineShow };

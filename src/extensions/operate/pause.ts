@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
+import { isOfAll } from '../commands/account.ts';
+import { examples } from '../../cli/shared/help.ts';
+import { withEachAccount } from '../commands/store.ts';
 import { systemClock } from '../../base/clock.ts';
 import { accountWords, DEFAULT_ACCOUNT } from '../../accounts/rules/name.ts';
 import { RESUMED_RESTRAINTS, type RestraintKind } from '../../accounts/rules/restraints.ts';
 import { printable } from '../../base/words.ts';
 import { endHolds, pause } from '../../store/tables/account-holds.ts';
-import { isOfAll } from '../../cli/shared/account.ts';
 import { actorOf, addReasonOptions, type DecisionOptions } from './decision-options.ts';
 import { CommandError, EXIT } from '../../cli/shared/exit.ts';
-import { examples } from '../../cli/shared/help.ts';
-import { withEachAccount } from '../../cli/shared/store.ts';
 import { pasteable } from '../../base/invocation.ts';
 import { counted } from '../documents/words.ts';
 

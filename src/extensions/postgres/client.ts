@@ -1,8 +1,10 @@
 import { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import pg from 'pg';
+import { readValueFile } from '../../settings/settings-file.ts';
+import { plainText, reader } from '../../settings/values.ts';
 import { storable } from '../../base/text.ts';
-import { rereadPassword, type PostgresDatabase } from '../../settings/database.ts';
+import type { PostgresDatabase } from '../../settings/database.ts';
 import type { DatabaseHost } from '../../settings/database-url.ts';
 import { StoreError, unusable } from '../../store/errors.ts';
 import type { Primary } from './hosts/primary.ts';
@@ -107,5 +109,18 @@ function readAuthorities(file: string): string {
     const why = cause instanceof Error ? cause.message : String(cause);
     const advice = 'correct database.tlsCaFile';
     throw unusable(`${file} cannot be used (${why}); ${advice}`, { cause });
+  }
+}
+
+/** Reads the password again from its file; undefined if there is no file or it cannot be read now. */
+export function rereadPassword({ passwordFile }: Pick<PostgresDatabase, 'passwordFile'>): string | undefined {
+  if (passwordFile === undefined) return undefined;
+  try {
+    // A pipe can be read only once.
+    return statSync(passwordFile).isFile()
+      ? reader(plainText)(readValueFile(passwordFile, 'database.password'))
+      : undefined;
+  } catch {
+    return undefined;
   }
 }

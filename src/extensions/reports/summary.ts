@@ -1,9 +1,10 @@
-import { sumOfDecimals, type AmountSettings } from '../../base/decimal.ts';
+import type { AmountSettings } from '../../base/decimal.ts';
 import { ORDER_STATES } from '../../orders/rules/states.ts';
 import { countOf, PERSON_STATES, statesOf } from './ageing.ts';
 import { accountColumns, accountFact, emptyVerdict, periodFacts, type ReportScope } from '../documents/sections.ts';
 import type { Card, Column, ReportDocument, Verdict } from '../documents/document.ts';
 import { sumOf } from '../../base/words.ts';
+import { sumOfDecimals } from './reconciliation/totals.ts';
 import { byCurrency, OUTCOME_COLUMNS, sumOf as moneyOf, type MoneyGroup } from './reconciliation/money.ts';
 import { outcomeOf, sumsByOutcome, currencyOfRow, pairOf, type AmountRow } from './reconciliation/rows.ts';
 import { counted, compareTexts } from '../documents/words.ts';

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { accountsIn } from '../commands/tables/accounts.ts';
 import { EXIT } from '../../cli/shared/exit.ts';
 import { withStore } from '../../cli/shared/store.ts';
 import { sqlitePath } from '../../settings/config.ts';
@@ -7,9 +8,8 @@ import { assertFile } from '../../store/sqlite/store.ts';
 import { plainConfig } from '../../cli/shared/options.ts';
 import { RESTORE_ADVICE } from '../../store/mark.ts';
 import type { Mark, Store } from '../../store/port.ts';
-import { accountsIn } from '../../store/tables/accounts.ts';
 import { screenOf } from '../../cli/shared/help.ts';
-import { print } from '../documents/commands/print.ts';
+import { print } from '../commands/print.ts';
 import { terminalLine } from '../../cli/shared/progress.ts';
 import { fieldsText, type Field } from '../../cli/shared/terminal.ts';
 import { correctCounts } from './tables/counts.ts';

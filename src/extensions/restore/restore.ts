@@ -1,14 +1,17 @@
-import { type Assumption, freeOfDoubt } from '../../orders/rules/create.ts';
-import { accountsIn, nextGeneration } from '../../store/tables/accounts.ts';
+import { freeOfDoubt } from '../operate/rules/judgement.ts';
+import { assumeOrderSent } from '../operate/decide-orders.ts';
+import { accountsIn } from '../commands/tables/accounts.ts';
+import type { Assumption } from '../../orders/rules/create.ts';
+import { nextGeneration } from '../../store/tables/accounts.ts';
 import { setHold } from '../../store/tables/account-holds.ts';
 import { recordStop } from '../../store/tables/account-stops.ts';
 import { insertHappenings } from '../../store/tables/events.ts';
 import { orderIds, lockOrder, saveDecision } from '../../store/orders/orders.ts';
 import { findOrders } from '../../store/find-orders.ts';
 import { pagesAfter, partsOf } from '../../store/pages.ts';
-import type { MissingTime, Transaction } from '../../store/port.ts';
+import type { MissingTime, Transaction, Database } from '../../store/port.ts';
 import type { FlowDeps } from '../../orders/pass/deps.ts';
-import { assumeOrderSent, type Assuming, doubtfulOrders } from '../../orders/fail-over.ts';
+import type { Assuming } from '../../orders/fail-over.ts';
 import type { FailOver } from '../../accounts/rules/fail-over.ts';
 import { finding, type Decision, type Tracking } from '../../orders/rules/tracking.ts';
 import { countDoubtful, tellFailOver } from '../../store/tables/fail-overs.ts';
@@ -138,4 +141,11 @@ function decisionsFor(tracking: Tracking, { id, seenAt }: FailOver, answer: Answ
   const isLeft = ['rejected', 'invalid'].includes(tracking.state) && !isSent && tracking.failOver === null;
   const event = finding('FAIL_OVER', 'operator', `not sent before ${seenAt}: ${reason}`, null);
   return isLeft ? [{ tracking, events: [{ ...event, actor }] }] : [];
+}
+
+export async function* doubtfulOrders(db: Database, account: string, failOver: number) {
+  const filter = { account, failOver, by: 'id', limit: PAGE } as const;
+  const after = (last?: { readonly external_order_id: string }) =>
+    findOrders(db, { ...filter, afterId: last?.external_order_id ?? '' }, ['external_order_id']);
+  for await (const page of pagesAfter(PAGE, after)) yield page.map((row) => row.external_order_id);
 }

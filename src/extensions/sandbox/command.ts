@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createWriteStream, readFileSync, type WriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
-import { InvalidArgumentError, type Command } from 'commander';
+import { InvalidArgumentError, type Command, Help } from 'commander';
 import { pasteable } from '../../base/invocation.ts';
 import { shellWord } from '../../base/text.ts';
 import { sumOf } from '../../base/words.ts';
@@ -9,7 +9,7 @@ import { systemClock } from '../../base/clock.ts';
 import { headerText, isLoopback, reader } from '../../settings/values.ts';
 import { seededRandom } from './random.ts';
 import { startSandbox, FAULTS, type Fault, type FaultPlan, type SandboxServerOptions } from './server.ts';
-import { itemList, paragraphs, didYouMean } from '../../cli/shared/help.ts';
+import { didYouMean, WIDTH } from '../../cli/shared/help.ts';
 import { duration, optionOf, wholeNumber } from '../../cli/shared/options.ts';
 import { EMAIL_INPUTS } from './clients.ts';
 import { ODD_ANSWERS, readScenarios, SCENARIOS, scenarioNamedIn, type Scenarios } from './scenario.ts';
@@ -210,4 +210,15 @@ function faults(text: string): FaultPlan {
   if (sumOf(Object.values(plan), Number) > 1 + Number.EPSILON * FAULTS.length)
     throw new InvalidArgumentError('the probabilities add up to more than 1');
   return plan;
+}
+
+export function paragraphs(text: string): string {
+  return new Help().boxWrap(text, WIDTH);
+}
+
+export function itemList(items: readonly (readonly [name: string, text: string])[]): string {
+  const help = new Help();
+  help.prepareContext({ helpWidth: WIDTH });
+  const widest = Math.max(...items.map(([name]) => name.length));
+  return items.map(([name, text]) => help.formatItem(name, widest, text, help)).join('\n');
 }

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { ConfigError, loadConfig, requireExchange, type Config, type ConfigOptions } from '../../settings/config.ts';
 import { CommandError, EXIT } from '../../cli/shared/exit.ts';
-import { examples, didYouMean, screenOf } from '../../cli/shared/help.ts';
+import { didYouMean, screenOf, examples } from '../../cli/shared/help.ts';
 import { configOptions } from '../../cli/shared/options.ts';
-import { printLong } from '../documents/commands/print.ts';
+import { printLong } from '../commands/print.ts';
 import { durationText } from '../../settings/values.ts';
 import { DEFAULT_ACCOUNT } from '../../accounts/rules/name.ts';
 import { longestCronGapMs } from './cron-gap.ts';

@@ -13,7 +13,7 @@ import { agrees, Dialogue } from '../operate/decision-options.ts';
 import { CommandError, EXIT, explainError, stopSignal } from '../../cli/shared/exit.ts';
 import { driversOf } from '../../cli/shared/extensions.ts';
 import { configOptions, optionOf } from '../../cli/shared/options.ts';
-import { nextSteps } from '../documents/commands/print.ts';
+import { nextSteps } from '../commands/print.ts';
 import { checkSettings } from './config.ts';
 import { DATABASE, placeText, planOf, SANDBOX, type InitOptions, type Plan } from './plan.ts';
 

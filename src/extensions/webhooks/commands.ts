@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
+import { settingsProblems } from '../operate/rules/problems.ts';
 import {
   addListOptions,
   printList,
@@ -9,11 +10,11 @@ import {
   listText,
   print,
   printLong,
-} from '../documents/commands/print.ts';
+} from '../commands/print.ts';
 import { withStore } from '../../cli/shared/store.ts';
 import { type Delivery, takesType, type DeliveryOutcome } from './delivery.ts';
 import { listDeliveries, deliverDeadLetter } from './tables/deliveries.ts';
-import { examples, screenOf } from '../../cli/shared/help.ts';
+import { screenOf, examples } from '../../cli/shared/help.ts';
 import { systemClock } from '../../base/clock.ts';
 import { feedEventOf, type EventRow } from '../feed/event.ts';
 import { webhooksSettings, type WebhookEndpoint } from './settings.ts';
@@ -22,11 +23,10 @@ import { newestEventId } from '../../store/tables/chain.ts';
 import type { Store } from '../../store/port.ts';
 import { accountOf } from '../../cli/shared/account.ts';
 import { CommandError, EXIT } from '../../cli/shared/exit.ts';
-import { settingsProblems } from '../../accounts/problem.ts';
 import { plainConfig } from '../../cli/shared/options.ts';
 import { STATUS } from '../api/addresses.ts';
 import { readFromDaemon } from '../api/asking/ask.ts';
-import { rowId, rowIds } from '../documents/commands/options.ts';
+import { rowId, rowIds } from '../commands/options.ts';
 import type { Config } from '../../settings/config.ts';
 import { pasteable } from '../../base/invocation.ts';
 import { suggestion } from '../../base/text.ts';

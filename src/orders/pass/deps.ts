@@ -49,9 +49,11 @@ export interface Sweep {
   readonly name: string;
   readonly cron: string | undefined;
   readonly isAtStart: boolean;
+  /** True if the sweep asks the exchange. */
+  readonly isAsking: boolean;
   accounts(db: Database, names: readonly string[]): Promise<readonly string[]>;
   run(deps: FlowDeps, stop: AbortSignal, since?: Date): Promise<void>;
 }
 
-/** The sweep of the core reads this setting; the sweep of an extension reads its own part of the settings. */
+/** A sweep reads the cron of findings from `reconcile`, or its own part of the settings. */
 export type SweepMaker = (settings: { readonly reconcile: { readonly cron?: string | undefined } }) => Sweep;

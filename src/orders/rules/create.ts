@@ -107,10 +107,6 @@ export const NEVER_LEFT = 'not sent: ';
 /** The reason of an order that is pending again because the exchange refused the key of its create. */
 export const KEY_REFUSED = 'not taken: the exchange refuses the key (401)';
 
-export function whyNeverLeft(reason: string | null): string | undefined {
-  return reason?.startsWith(NEVER_LEFT) === true ? reason.slice(NEVER_LEFT.length) : undefined;
-}
-
 /** Moves an order whose create has no known outcome to unknown: it is looked up, never just sent again. */
 export function becomesUnknown(tracking: Tracking, why: string, now: Date, settings: VerifySettings): Decision {
   const firstMs = plannedGapMs(0, settings.verifyAfter) ?? 0;
@@ -176,16 +172,4 @@ export function assumeSent(tracking: Tracking, { failOver, ...how }: Assumption,
   const { state } = tracking;
   if (state === 'unknown' || state === 'held') return { tracking: { ...tracking, ...request }, events: [] };
   return move(tracking, 'unknown', how, request);
-}
-
-/** Accepts an unknown or held order if `isSent`, or makes it pending again. Returns nothing for other states. */
-export function freeOfDoubt(tracking: Tracking, isSent: boolean, how: Assumption, now: Date): readonly Decision[] {
-  if (tracking.state !== 'unknown' && tracking.state !== 'held') return [];
-  const held = tracking.state === 'unknown' ? [move(tracking, 'held', how)] : [];
-  const from = held[0]?.tracking ?? tracking;
-  const { resends } = from;
-  const moved = isSent
-    ? move(from, 'accepted', how, { changedAt: now, nextActionAt: now })
-    : move(from, 'pending', how, { resends: resends + 1, verifications: 0, nextActionAt: now });
-  return [...held, moved];
 }

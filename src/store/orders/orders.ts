@@ -53,14 +53,6 @@ export const lockOrder = rowOfOrder((v) => rowOf(v).forNoKeyUpdate());
 /** As `lockOrder`, for work that can wait: returns undefined also if another program has the row locked. */
 export const lockFreeOrder = rowOfOrder((v) => rowOf(v).forNoKeyUpdate().skipLocked());
 
-export async function accountWithOrder(db: Database, accounts: readonly string[], externalOrderId: string) {
-  if (accounts.length === 0) return undefined;
-  const { rows } = await sql<{ account: string }>`select account from merchant_orders
-    where account in (${sql.join(accounts)}) and external_order_id = ${externalOrderId}
-    order by account limit 1`.execute(db);
-  return rows[0]?.account;
-}
-
 /** Counts the orders of each state, with `until` only due ones. Takes long for states with millions of orders. */
 export async function countByState(db: Database, account: string, states: readonly OrderState[], until?: Date) {
   const isDue = until === undefined ? sql`true` : sql`next_action_at <= ${until.toISOString()}`;

@@ -23,11 +23,6 @@ export async function stoppedAccounts(db: Database, account: string | undefined)
   return (await newestTroubles(account, 'stopped').execute(db)).rows;
 }
 
-export async function lostReach(db: Database, account: string | undefined, field: 'exchange' | 'answers') {
-  const { rows } = await newestTroubles(account, field).execute(db);
-  return rows.map(({ account: name, since, reason }) => ({ account: name, since, reason }));
-}
-
 /** Selects the newest event of a field for each account that is not well, by one index search an account. */
 export function newestTroubles(account: string | undefined, field: AccountField) {
   const ofAccount = account === undefined ? sql`` : sql`where account = ${account}`;

@@ -4,12 +4,10 @@ import {
   decideRestraints,
   heldForMs,
   describeRestraint,
-  describeStop,
   isInDoubt,
   REFUSALS,
   RESUMED_RESTRAINTS,
   slowedAgain,
-  stopRemedy,
   stops,
   takenOver,
   viewOf,
@@ -279,24 +277,5 @@ describe('a restraint for people', () => {
     expect(view.until).toBe(after(NOW, HOUR).toISOString());
     expect(describeRestraint(view, 'default')).toMatch(new RegExp(`since ${view.since}\\b.* until ${view.until}`));
     expect(describeRestraint(view, 'default')).not.toMatch(/ by |resume/);
-  });
-});
-
-describe('a stop of an account', () => {
-  it.each([
-    ['older-state', 'order-sync db accept-restore --account shop'],
-    ['wrong-settings', 'order-sync config check'],
-    ['has-failed', 'order-sync doctor --account shop'],
-    ['a-kind-of-another-version', 'order-sync doctor --account shop'],
-    ['constructor', 'order-sync doctor --account shop'],
-  ])('that is %s is answered with %s', (kind, command) => {
-    expect(stopRemedy(kind, ' --account shop')).toBe(command);
-  });
-
-  it('is described with its account, its time and its reason, if it has one', () => {
-    const stop = { account: 'shop', since: NOW.toISOString() };
-    const bare = describeStop({ ...stop, reason: null });
-    expect(bare).toMatch(new RegExp(`shop .* ${stop.since}$`));
-    expect(describeStop({ ...stop, reason: 'r' })).toBe(`${bare}: r`);
   });
 });

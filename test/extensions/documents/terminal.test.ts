@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Column, Row } from '../../../src/extensions/documents/document.ts';
-import { layOut, tableOf, textColumns } from '../../../src/extensions/documents/terminal.ts';
-import { PLAIN, widthOf } from '../../../src/cli/shared/terminal.ts';
+import { layOut, tableOf, textColumns, PLAIN } from '../../../src/extensions/documents/terminal.ts';
+import { widthOf } from '../../../src/cli/shared/terminal.ts';
 
 const EXACT = '12345678901234567.123456789012345678';
 const keysOf = (columns: readonly Column[]) => columns.map(({ key }) => key);

@@ -1,6 +1,6 @@
-import type { ImportFormat } from '../../../src/extensions/documents/commands/files.ts';
 import { Readable } from 'node:stream';
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { ImportFormat } from '../../../src/extensions/commands/files.ts';
 import { importOrders, type ImportResult } from '../../../src/extensions/intake/import.ts';
 import type { Store } from '../../../src/store/port.ts';
 import { newTestDatabase } from '../../support/database.ts';

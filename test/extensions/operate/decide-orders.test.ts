@@ -9,7 +9,7 @@ import {
   type OperatorDeps,
   type OperatorResult,
 } from '../../../src/extensions/operate/decide-orders.ts';
-import { sweep } from '../../../src/findings/sweep.ts';
+import { sweep } from '../../../src/extensions/sweep/sweep.ts';
 import { scriptedProgram } from '../../support/test-program.ts';
 import {
   echo,

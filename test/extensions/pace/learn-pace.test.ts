@@ -5,7 +5,7 @@ import { MOST_STATUSES, PaceLearner } from '../../../src/extensions/pace/pace.ts
 import { statusKey } from '../../../src/extensions/pace/status.ts';
 import { lookUpDue } from '../../../src/orders/follow.ts';
 import { syncOnce } from '../../../src/orders/sync.ts';
-import { sweep, sweepWithoutFindings } from '../../../src/findings/sweep.ts';
+import { sweep, sweepWithoutFindings } from '../../../src/extensions/sweep/sweep.ts';
 import { readHistory } from '../../../src/extensions/pace/learn-pace.ts';
 import { eventWriter } from '../../support/events.ts';
 import { learningPaceOf } from '../../support/paces.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { LOOKUPS_A_ROUND } from '../../../src/orders/rules/schedule.ts';
-import { sweepWithoutFindings } from '../../../src/findings/sweep.ts';
+import { sweepWithoutFindings } from '../../../src/extensions/sweep/sweep.ts';
 import { lookUpDue } from '../../../src/orders/follow.ts';
 import { NOT_FOUND, record } from '../../support/scripted-exchange.ts';
 import { learningPaceOf } from '../../support/paces.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { sweep } from '../../../src/findings/sweep.ts';
+import { sweep } from '../../../src/extensions/sweep/sweep.ts';
 import { createPass } from '../../../src/orders/create.ts';
 import { followPass } from '../../../src/orders/follow.ts';
 import { setHold } from '../../../src/store/tables/account-holds.ts';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { mostWalked, type FailOver } from '../../../src/accounts/rules/fail-over.ts';
-import { sweep } from '../../../src/findings/sweep.ts';
+import { sweep } from '../../../src/extensions/sweep/sweep.ts';
 import { reportSent } from '../../../src/orders/fail-over.ts';
 import { followPass } from '../../../src/orders/follow.ts';
 import { runProgram } from '../../support/cli-function.ts';

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
+import { Readable } from 'node:stream';
+import { assumeOrderSent } from '../../../src/extensions/operate/decide-orders.ts';
 import { after } from '../../../src/base/instant.ts';
-import { assumeOrderSent } from '../../../src/orders/fail-over.ts';
 import { createPass } from '../../../src/orders/create.ts';
 import { followPass } from '../../../src/orders/follow.ts';
 import { importOrders } from '../../../src/extensions/intake/import.ts';
 import { addOrder } from '../../../src/extensions/intake/add.ts';
-import { Readable } from 'node:stream';
 import { RowLockedError } from '../../../src/store/errors.ts';
 import { correctDueTimes } from '../../../src/store/orders/wrong-due-times.ts';
 import { echo, record } from '../../support/scripted-exchange.ts';

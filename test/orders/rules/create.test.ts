@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { whyNeverLeft } from '../../../src/extensions/reports/story/next.ts';
 import { LEAST_GAP_MS, type PacedOrder } from '../../../src/orders/rules/lookup.ts';
 import {
   becomesUnknown,
@@ -6,7 +7,6 @@ import {
   decideCreated,
   decideCorrected,
   isNotTaken,
-  whyNeverLeft,
   type CreateOutcome,
 } from '../../../src/orders/rules/create.ts';
 import { ORDER_STATES } from '../../../src/orders/rules/states.ts';

@@ -117,16 +117,6 @@ describe('an order', () => {
       }
     });
   });
-
-  it('is found in the first of several accounts that has it', async () => {
-    const find = (accounts: readonly string[], externalOrderId: string) =>
-      orders.accountWithOrder(store.db, accounts, externalOrderId);
-    expect(await find(['other', account], 'a')).toBe(account);
-    expect(await find(['other'], 'a')).toBe('other');
-    expect(await find([account, 'other'], 'b')).toBe('other');
-    expect(await find([account], 'b')).toBeUndefined();
-    expect(await find([], 'a')).toBeUndefined();
-  });
 });
 
 it('counts the orders of states, or the due ones', async () => {

@@ -15,7 +15,7 @@ import { NoOwnerError } from '../../shop/transport.ts';
 import { apiTransport, controlSocketOf, socketTransport } from './transport.ts';
 import type { Ways } from './ways.ts';
 import { printable } from '../../../base/words.ts';
-import { answerText, type Tones } from '../../documents/commands/answer.ts';
+import { answerText, type Tones } from '../../commands/answer.ts';
 import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
 import type { AskedPass, Extension, Beside } from '../../../cli/extension.ts';
 import { throughOwner } from '../../../cli/shared/owner.ts';

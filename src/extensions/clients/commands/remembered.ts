@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
+import { examples } from '../../../cli/shared/help.ts';
+import { withAccount, withAccounts } from '../../commands/store.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { purgePhotos } from '../photos.ts';
 import { linkEvents, listLinks, readLink } from '../tables/links.ts';
 import { listAwaited, listPhotos } from '../tables/photos.ts';
-import { rowWithHistory } from '../../documents/commands/answer.ts';
+import { rowWithHistory } from '../../commands/answer.ts';
 import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
 import { duration } from '../../../cli/shared/options.ts';
-import { addListOptions, print, printList, type ListColumn, type ListOptions } from '../../documents/commands/print.ts';
-import { withAccount, withAccounts } from '../../../cli/shared/store.ts';
-import { examples } from '../../../cli/shared/help.ts';
+import { addListOptions, print, printList, type ListColumn, type ListOptions } from '../../commands/print.ts';
 import { counted } from '../../documents/words.ts';
 
 export const define = { links: defineLinks, list: definePhotos, purge: definePurge };

@@ -1,7 +1,8 @@
 import type { z } from 'zod';
+import { isPlainText } from '../../../base/text.ts';
 import type { ExchangeClient, Question } from '../../../exchange/client.ts';
-import { CLIENTS, get, post } from '../../../exchange/addresses.ts';
-import { emailAddress, headerId, pathId } from '../../../exchange/ids.ts';
+import { CLIENTS, get } from '../../../exchange/addresses.ts';
+import { pathId, UnusableIdError, unusable } from '../../../exchange/ids.ts';
 import { readJson } from '../../../exchange/json.ts';
 import { answerOf, errorBody, hide, hiding, keepable, readReply, type UnreadReply } from '../../../exchange/reply.ts';
 import type { HttpRequest } from '../../../exchange/transport/http.ts';
@@ -76,4 +77,26 @@ function uploadRefusal(reply: UnreadReply, secrets: readonly string[]): UnreadRe
   const error = answer && errorBody.safeParse(readJson(answer.body)).data;
   if (answer === undefined || error?.code !== 'INVALID_VALUE' || error.status !== undefined) return reply;
   return { kind: 'refused', httpStatus: answer.httpStatus, error: hiding(secrets, error), answer };
+}
+
+const MAX_EMAIL_LENGTH = 254;
+
+/** Returns an id as the value of a header (§4.8). Throws `UnusableIdError` if a header cannot carry it as it stands. */
+export function headerId(id: string): string {
+  if (id === '.' || id === '..' || !isPlainText(id) || !/^[\u0021-\u007e]+$/.test(id)) throw unusable(id, 'an id');
+  return id;
+}
+
+/** Returns an e-mail address for the exchange to judge (§4.1). Throws `UnusableIdError` if the text cannot be one. */
+export function emailAddress(email: string): string {
+  // The address stays out of the message: it is a person's.
+  if (!isPlainText(email) || email.length > MAX_EMAIL_LENGTH) {
+    throw new UnusableIdError('the e-mail address is empty, too long or holds control characters; check it');
+  }
+  return email;
+}
+
+/** A request with a JSON body. No error quotes the secrets in it. */
+export function post(path: string, body: Record<string, string | undefined>, secrets: readonly string[]): HttpRequest {
+  return { method: 'POST', path, body: JSON.stringify(body), secrets };
 }

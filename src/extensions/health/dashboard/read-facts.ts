@@ -1,8 +1,8 @@
+import { sumOfDecimals } from '../../reports/reconciliation/totals.ts';
 import { exchangeByAccount, type Config } from '../../../settings/config.ts';
 import { decidingAdvice } from '../../../accounts/rules/fail-over.ts';
 import { readFailOvers } from '../../../store/tables/fail-overs.ts';
 import { isLoopback } from '../../../settings/values.ts';
-import { sumOfDecimals } from '../../../base/decimal.ts';
 import { capitalized, sumOf } from '../../../base/words.ts';
 import type { FindingClassName } from '../../../findings/rules/classes.ts';
 import type { Database, Snapshot } from '../../../store/port.ts';

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
+import { problemText } from '../../operate/rules/problems.ts';
 import { deadline } from '../../../base/clock.ts';
-import { problemText, type Problem } from '../../../accounts/problem.ts';
+import type { Problem } from '../../commands/problem.ts';
 import { explainError, EXIT } from '../../../cli/shared/exit.ts';
 import { pasteable } from '../../../base/invocation.ts';
 

@@ -1,13 +1,14 @@
 import { statSync } from 'node:fs';
+import { lostReach } from '../../reports/tables/story.ts';
+import { otherAccountsProblems } from '../../operate/rules/problems.ts';
+import { accountsIn } from '../../commands/tables/accounts.ts';
 import type { Clock } from '../../../base/clock.ts';
 import type { Config } from '../../../settings/config.ts';
 import { instantMs } from '../../../base/instant.ts';
-import { otherAccountsProblems } from '../../../accounts/problem.ts';
-import { accountsIn } from '../../../store/tables/accounts.ts';
 import { RESTORE_ADVICE } from '../../../store/mark.ts';
 import type { Database, Store } from '../../../store/port.ts';
 import { clockProblems, troubleProblems } from '../status/problems.ts';
-import { lostReach, stoppedAccounts } from '../../../store/tables/account-stops.ts';
+import { stoppedAccounts } from '../../../store/tables/account-stops.ts';
 import { newestRecord } from '../../feed/tables/events.ts';
 import { checkIntegrity } from '../../restore/tables/backup.ts';
 import { EXIT } from '../../../cli/shared/exit.ts';

@@ -6,7 +6,7 @@ import { lookup } from 'node:dns/promises';
 import { connect as connectTls } from 'node:tls';
 import type { Command } from 'commander';
 import type { DaemonStatus } from '../status/status.ts';
-import { keyRemedy, problem } from '../../../accounts/problem.ts';
+import { keyRemedy, problem } from '../../commands/problem.ts';
 import type { Config, AccountSettings, ListenAddress } from '../../../settings/config.ts';
 import { keyPlace } from '../../../settings/settings-file.ts';
 import { healthSettings } from '../settings.ts';

@@ -1,6 +1,7 @@
+import { problemText } from '../../operate/rules/problems.ts';
 import { repeatEvery } from '../../../orders/pass/run.ts';
 import { readingOf, type ReadingSources } from '../status/read-status.ts';
-import { problemText, type Problem, type ProblemCode } from '../../../accounts/problem.ts';
+import type { Problem, ProblemCode } from '../../commands/problem.ts';
 import { problemsOf } from '../status/problems.ts';
 import { newReadings, type Disk, type OpsPages, type OpsSources } from './readings.ts';
 import { deadline } from '../../../base/clock.ts';

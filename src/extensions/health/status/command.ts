@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
+import { show } from '../../commands/print.ts';
+import { accountOrAll } from '../../commands/account.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { keyPlaceByAccount, type Config } from '../../../settings/config.ts';
 import type { Status } from './status.ts';
 import { statusText, watchText } from './text.ts';
 import { judgeStatus, type StatusEnd } from './problems.ts';
-import { accountOrAll } from '../../../cli/shared/account.ts';
 import { CommandError, EXIT, explainError, stopSignal } from '../../../cli/shared/exit.ts';
-import { show } from '../../documents/commands/print.ts';
 import { addUrlOption, DAEMON_SHOWN, plainConfig, urlsOf } from '../../../cli/shared/options.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
 import { isPassing } from '../../../store/errors.ts';
@@ -94,7 +94,7 @@ export async function askDaemon(command: Command, config: Config, account: strin
 }
 
 async function readAlone(command: Command): Promise<Status> {
-  const { withAccounts } = await import('../../../cli/shared/store.ts');
+  const { withAccounts } = await import('../../commands/store.ts');
   const { overviewFor } = await import('../tables/overview.ts');
   const read = async (store: Store, account: string | undefined, config: Config): Promise<Status> => {
     const clock = systemClock();

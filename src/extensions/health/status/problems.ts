@@ -1,5 +1,5 @@
+import { keptBackProblems, otherAccountsProblems, settingsProblems, stopRemedy } from '../../operate/rules/problems.ts';
 import { CLOCKS_APART_MS } from '../../../base/clock.ts';
-import { stopRemedy } from '../../../accounts/rules/restraints.ts';
 import { accountWords } from '../../../accounts/rules/name.ts';
 import { findingClass } from '../../operate/finding-classes.ts';
 import { WAITING_STATES } from '../../../orders/rules/states.ts';
@@ -10,15 +10,12 @@ import {
   countedProblems,
   forAccounts,
   holdProblems,
-  keptBackProblems,
-  otherAccountsProblems,
   problem,
-  settingsProblems,
   worstFirst,
   wordsOf,
   type Problem,
   type ProblemCode,
-} from '../../../accounts/problem.ts';
+} from '../../commands/problem.ts';
 import { receiverRemedy } from '../../webhooks/receiver.ts';
 import { pasteable } from '../../../base/invocation.ts';
 import { counted, inUnits } from '../../documents/words.ts';

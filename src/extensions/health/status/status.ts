@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { RESTRAINT_KINDS } from '../../../accounts/rules/restraints.ts';
-import type { KeyPlaceOf } from '../../../accounts/problem.ts';
+import type { KeyPlaceOf } from '../../commands/problem.ts';
 import type { FeedEvent } from '../../feed/event.ts';
 import { SEVERITIES } from '../../../findings/rules/classes.ts';
 import { ORDER_STATES } from '../../../orders/rules/states.ts';

@@ -1,16 +1,24 @@
+import { problemText } from '../../operate/rules/problems.ts';
+import { shortTime, inUnits } from '../../documents/words.ts';
 import { ORDER_STATES, type OrderState } from '../../../orders/rules/states.ts';
 import { BREAKER_LANES } from '../../../exchange/transport/breaker.ts';
-import { cut, fieldsText, shortTime, styled, toned, wrapped } from '../../../cli/shared/terminal.ts';
-import type { Tone, Field, Screen } from '../../../cli/shared/terminal.ts';
+import {
+  cut,
+  fieldsText,
+  styled,
+  toned,
+  wrapped,
+  type Tone,
+  type Field,
+  type Screen,
+} from '../../../cli/shared/terminal.ts';
 import { pasteable } from '../../../base/invocation.ts';
 import { printable, sumOf, withCommas } from '../../../base/words.ts';
 import { newestOf, type NamedOrder, type DaemonStatus, type Status } from './status.ts';
 import type { FeedEvent } from '../../feed/event.ts';
 import { eventLine } from '../../feed/line.ts';
 import { receiverText } from '../../webhooks/receiver.ts';
-import { problemText } from '../../../accounts/problem.ts';
 import { HINTS, judgeStatus, wellText, type StatusVerdict } from './problems.ts';
-import { inUnits } from '../../documents/words.ts';
 
 function verdictLine({ end }: StatusVerdict, { overview }: Pick<Status, 'overview'>): readonly [Tone, string] {
   if (end === 'well') return ['good', `${wellText(overview)}.`];

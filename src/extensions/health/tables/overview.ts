@@ -4,7 +4,7 @@ import { SEVERITIES, severityOf } from '../../../findings/rules/classes.ts';
 import { DECIDABLE } from '../../operate/rules/decided.ts';
 import { ATTENTION_STATES, ORDER_STATES, type OrderState } from '../../../orders/rules/states.ts';
 import type { AccountCounts, NamedOrder, OpenFindings, Overview } from '../status/status.ts';
-import { lostReach, stoppedAccounts } from '../../../store/tables/account-stops.ts';
+import { stoppedAccounts } from '../../../store/tables/account-stops.ts';
 import { indexedBy } from '../../../store/dialect.ts';
 import { readNewInvalid } from '../../../store/find-orders.ts';
 import { accountsToSend } from '../../../store/orders/due-times.ts';
@@ -17,7 +17,7 @@ import { sumOf } from '../../../base/words.ts';
 import type { Config } from '../../../settings/config.ts';
 import { webhooksSettings } from '../../webhooks/settings.ts';
 import { readWebhooks } from '../../webhooks/tables/endpoints.ts';
-import { storedHolds } from '../../reports/tables/story.ts';
+import { storedHolds, lostReach } from '../../reports/tables/story.ts';
 import { countOfOthers } from '../../operate/tables/listed-orders.ts';
 
 const MOST_HOLDS = 100;

@@ -1,6 +1,6 @@
-import { type ImportFormat, addFileOptions, openFile } from '../../documents/commands/files.ts';
 import type { Command } from 'commander';
 import { parse } from 'lossless-json';
+import { type ImportFormat, addFileOptions, openFile } from '../../commands/files.ts';
 import { readLines, type ImportLine } from '../import.ts';
 import { forEachConcurrently } from '../../../orders/pass/run.ts';
 import type { InputOf } from '../../api/operation.ts';
@@ -10,7 +10,7 @@ import { columnsOf } from '../../../store/orders/order-columns.ts';
 import { commandError, withExchange, type Ask } from '../../api/asking/ask.ts';
 import { addUrlOption } from '../../../cli/shared/options.ts';
 import { EXIT } from '../../../cli/shared/exit.ts';
-import { print } from '../../documents/commands/print.ts';
+import { print } from '../../commands/print.ts';
 import { checkFields } from '../add.ts';
 import { describeProblems } from '../../../orders/rules/check.ts';
 

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
+import { otherAccountsProblems } from '../../operate/rules/problems.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { pasteable } from '../../../base/invocation.ts';
 import { printable, withCommas } from '../../../base/words.ts';
-import { otherAccountsProblems } from '../../../accounts/problem.ts';
 import { accountWords } from '../../../accounts/rules/name.ts';
 import { describeRestraint } from '../../../accounts/rules/restraints.ts';
 import type { DryRunOptions } from '../../../cli/extension.ts';

@@ -1,14 +1,14 @@
-import { type ImportFormat, addFileOptions, openFile } from '../../documents/commands/files.ts';
 import { Option, type Command } from 'commander';
+import { examples } from '../../../cli/shared/help.ts';
+import { withAccount } from '../../commands/store.ts';
+import { type ImportFormat, addFileOptions, openFile } from '../../commands/files.ts';
 import { addOrder } from '../add.ts';
 import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
-import { withAccount } from '../../../cli/shared/store.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { importOrders, type ImportResult } from '../import.ts';
 import { printable } from '../../../base/words.ts';
 import { terminalLine } from '../../../cli/shared/progress.ts';
-import { print } from '../../documents/commands/print.ts';
-import { examples } from '../../../cli/shared/help.ts';
+import { print } from '../../commands/print.ts';
 import { counted } from '../../documents/words.ts';
 
 export const define = { add: defineAdd, import: defineImport };

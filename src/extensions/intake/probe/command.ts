@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import { stringify } from 'yaml';
+import { print } from '../../commands/print.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { OWN_SETTINGS } from '../../../base/places.ts';
 import type { Config } from '../../../settings/config.ts';
@@ -10,7 +11,7 @@ import type { InputOf } from '../../api/operation.ts';
 import { INTAKE_OPERATIONS } from '../addresses.ts';
 import { printable } from '../../../base/words.ts';
 import { columnsOf } from '../../../store/orders/order-columns.ts';
-import { formatOf, openInput } from '../../documents/commands/files.ts';
+import { formatOf, openInput } from '../../commands/files.ts';
 import { agrees } from '../../operate/decision-options.ts';
 import { commandError, withExchange, type Ask } from '../../api/asking/ask.ts';
 import { addUrlOption, urlsOf } from '../../../cli/shared/options.ts';
@@ -18,7 +19,6 @@ import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
 import type { Evidence, ProbeRow, ProbeStep } from './questions.ts';
 import { nested } from '../../../settings/layers.ts';
 import { checkedOrder } from '../commands/adopt.ts';
-import { print } from '../../documents/commands/print.ts';
 import { pasteable } from '../../../base/invocation.ts';
 
 /** More look-ups at once show nothing more. */

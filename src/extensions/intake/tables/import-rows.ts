@@ -1,5 +1,5 @@
 import { ORDER_COLUMNS, type OrderColumns } from '../../../store/orders/order-columns.ts';
-import { TemporaryTables } from '../../../store/temporary.ts';
+import { TemporaryTables } from '../../commands/tables/temporary.ts';
 
 const PAGE = 500;
 

@@ -1,3 +1,4 @@
+import type { Assumption } from '../../../orders/rules/create.ts';
 import { RESEND_NOT_BEFORE_MS } from '../../../orders/rules/absent.ts';
 import { CONTRADICTION_KINDS, type Contradiction } from '../../../orders/rules/contradictions.ts';
 import { disputesOf, settledIn, type Settled } from '../../../orders/rules/follow.ts';
@@ -221,4 +222,16 @@ function decideOurs(
 function settling({ oursDespite }: Tracking, contradictions: readonly Contradiction[]): string {
   const news = disputesOf({ oursDespite }, contradictions, { disputedBy: CONTRADICTION_KINDS });
   return JSON.stringify([...settledIn(oursDespite), ...news.map(({ kind, actual }): Settled => [kind, actual])]);
+}
+
+/** Accepts an unknown or held order if `isSent`, or makes it pending again. Returns nothing for other states. */
+export function freeOfDoubt(tracking: Tracking, isSent: boolean, how: Assumption, now: Date): readonly Decision[] {
+  if (tracking.state !== 'unknown' && tracking.state !== 'held') return [];
+  const held = tracking.state === 'unknown' ? [move(tracking, 'held', how)] : [];
+  const from = held[0]?.tracking ?? tracking;
+  const { resends } = from;
+  const moved = isSent
+    ? move(from, 'accepted', how, { changedAt: now, nextActionAt: now })
+    : move(from, 'pending', how, { resends: resends + 1, verifications: 0, nextActionAt: now });
+  return [...held, moved];
 }

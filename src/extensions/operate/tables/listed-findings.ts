@@ -1,12 +1,13 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
+import type { IdFilter } from '../../commands/options.ts';
+import { accountsIn } from '../../commands/tables/accounts.ts';
 import { FINDING_CLASSES, SEVERITIES, severityOf, type Severity } from '../../../findings/rules/classes.ts';
 import type { FindingStatus } from '../../../findings/rules/finding.ts';
 import type { FindingRow } from '../../../store/tables/findings.ts';
-import { accountsIn } from '../../../store/tables/accounts.ts';
 import { hasDecision } from './decided-findings.ts';
-import { listAccounts, newestFirst, type Listed, type OfAccount, type RowFilter } from './listed.ts';
-import { isLike, type IdFilter } from '../../../store/find-orders.ts';
-import { allOf, isInPeriod, unindexed } from '../../../store/dialect.ts';
+import { isInPeriod, isLike, listAccounts, newestFirst } from './listed.ts';
+import type { Listed, OfAccount, RowFilter } from './listed.ts';
+import { allOf, unindexed } from '../../../store/dialect.ts';
 import type { Database } from '../../../store/port.ts';
 
 /** The most findings of each class that a list looks at, the newest first. */

@@ -1,11 +1,19 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
+import { accountNames, accountsIn, otherAccounts } from '../../commands/tables/accounts.ts';
 import type { FindingClassName } from '../../../findings/rules/classes.ts';
 import { type OrderState, WAITING_STATES } from '../../../orders/rules/states.ts';
-import { accountNames, accountsIn, otherAccounts } from '../../../store/tables/accounts.ts';
-import { listAccounts, newestFirst, type Listed, type OfAccount, type RowFilter } from './listed.ts';
+import {
+  listAccounts,
+  newestFirst,
+  type Listed,
+  type OfAccount,
+  type RowFilter,
+  isInPeriod,
+  isLike,
+} from './listed.ts';
 import type { OrderRow } from '../../../store/orders/order-columns.ts';
-import { allOf, isInPeriod, unindexed, indexedBy } from '../../../store/dialect.ts';
-import { isLike, MOST_COUNTED } from '../../../store/find-orders.ts';
+import { allOf, unindexed, indexedBy } from '../../../store/dialect.ts';
+import { MOST_COUNTED } from '../../../store/find-orders.ts';
 import type { Database } from '../../../store/port.ts';
 
 const MOST_READ = 50_000;

@@ -1,10 +1,10 @@
-import type { RawBuilder } from 'kysely';
+import { sql, type RawBuilder, type SqlBool } from 'kysely';
+import type { Pair, IdFilter } from '../../commands/options.ts';
+import { accountsIn } from '../../commands/tables/accounts.ts';
+import { allOf } from '../../../store/dialect.ts';
 import type { FindingClassName } from '../../../findings/rules/classes.ts';
 import type { OrderState } from '../../../orders/rules/states.ts';
-import type { IdFilter } from '../../../store/find-orders.ts';
 import type { Database } from '../../../store/port.ts';
-import { accountsIn } from '../../../store/tables/accounts.ts';
-import type { Pair } from '../../documents/commands/options.ts';
 
 /** `isCut` is true if rows that were not examined may belong to the list. */
 export type Listed<Row> = Readonly<{ rows: readonly Row[]; isCut: boolean }>;
@@ -61,4 +61,19 @@ export async function listNewest<Row>(
 
 export function newestFirst<Row>(by: keyof Row): (one: Row, other: Row) => number {
   return (one, other) => (one[by] > other[by] ? -1 : Number(one[by] < other[by]));
+}
+
+/** The condition that a column is at or after `from` and before `to`; undefined if neither is given. */
+export function isInPeriod(column: RawBuilder<unknown>, from: string | undefined, to: string | undefined) {
+  if (from === undefined && to === undefined) return undefined;
+  return allOf(
+    from === undefined ? undefined : sql`${column} >= ${from}`,
+    to === undefined ? undefined : sql`${column} < ${to}`,
+  );
+}
+
+/** Tells whether `external_order_id` is the id or begins with it, by a range of an index. */
+export function isLike({ id, isPrefix }: IdFilter): RawBuilder<SqlBool> {
+  if (!isPrefix) return sql`external_order_id = ${id}`;
+  return sql`external_order_id >= ${id} and external_order_id < ${`${id}\u{10ffff}`}`;
 }

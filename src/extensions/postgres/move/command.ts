@@ -1,4 +1,6 @@
 import type { Command } from 'commander';
+import { slowProgress } from '../../commands/progress.ts';
+import { placeOf } from '../../commands/place.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { moveDatabase } from './copy.ts';
 import { openConnections } from '../connection.ts';
@@ -7,9 +9,7 @@ import { openStore } from '../store.ts';
 import { lockFile } from '../../../store/sqlite/owner.ts';
 import { openStore as openSqlite } from '../../../store/sqlite/store.ts';
 import type { Store } from '../../../store/port.ts';
-import { slowProgress } from '../../../cli/shared/progress.ts';
-import { placeOf } from '../../../cli/shared/store.ts';
-import { print } from '../../documents/commands/print.ts';
+import { print } from '../../commands/print.ts';
 import { counted } from '../../documents/words.ts';
 
 const HELP = `

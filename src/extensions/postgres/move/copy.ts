@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../../base/clock.ts';
-import { accountsIn } from '../../../store/tables/accounts.ts';
+import { accountsIn } from '../../commands/tables/accounts.ts';
 import { StoreError, unusable } from '../../../store/errors.ts';
 import { readSignOfRestore, RESTORE_ADVICE } from '../../../store/mark.ts';
 import { readMove, recordMove, type Move } from '../../../store/tables/moves.ts';

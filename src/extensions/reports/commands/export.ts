@@ -1,11 +1,11 @@
 import { Option, type Command } from 'commander';
 import { HIDDEN } from '../../../base/text.ts';
-import { chooseFormat, isFolder, writeReport } from '../../documents/commands/output.ts';
-import { readPair, addByOption, addPeriodOptions, REVEAL } from '../../documents/commands/options.ts';
+import { chooseFormat, isFolder, writeReport } from '../../commands/output.ts';
+import { readPair, addByOption, addPeriodOptions, REVEAL } from '../../commands/options.ts';
 import type { Column, Row, Section } from '../../documents/document.ts';
 import { withoutTokens } from '../../documents/hidden-tokens.ts';
 import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
-import { withAccounts } from '../../../cli/shared/store.ts';
+import { withAccounts } from '../../commands/store.ts';
 import type { Cell } from '../../../cli/shared/terminal.ts';
 import { readFields } from '../../../exchange/record-view.ts';
 import { PRE_ORDER_NUMBERS, PRE_ORDER_PATHS, RECORD_NUMBERS, RECORD_PATHS } from '../../../orders/rules/record.ts';

@@ -1,10 +1,17 @@
 import type { Command } from 'commander';
+import { isOfAll } from '../../commands/account.ts';
+import { slowProgress, type Progress } from '../../commands/progress.ts';
+import { withAccounts } from '../../commands/store.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { exchangeByAccount } from '../../../settings/config.ts';
 import { UnusableIdError } from '../../../exchange/ids.ts';
 import { reconcileOrders } from '../reconciliation/reconciliation.ts';
-import { askPreOrders, preOrderSupplement, recordPreOrderFindings } from '../reconciliation/pre-orders.ts';
-import type { PreOrderAnswer } from '../reconciliation/pre-orders.ts';
+import {
+  askPreOrders,
+  preOrderSupplement,
+  recordPreOrderFindings,
+  type PreOrderAnswer,
+} from '../reconciliation/pre-orders.ts';
 import { ledgerSupplement, readLedger } from '../reconciliation/ledger.ts';
 import type { Supplement } from '../reconciliation/verdict.ts';
 import type { Store } from '../../../store/port.ts';
@@ -13,11 +20,8 @@ import { EXCHANGE_OPERATIONS } from '../../api/addresses.ts';
 import { commandError, withExchange, type Ask } from '../../api/asking/ask.ts';
 import { EXIT } from '../../../cli/shared/exit.ts';
 import { addUrlOption } from '../../../cli/shared/options.ts';
-import { withAccounts } from '../../../cli/shared/store.ts';
-import { isOfAll } from '../../../cli/shared/account.ts';
-import { addReportOptions, writeReport, type OutputOptions } from '../../documents/commands/output.ts';
-import { addAsOfOption, addByOption, addPeriodOptions, type PeriodOptions } from '../../documents/commands/options.ts';
-import { slowProgress, type Progress } from '../../../cli/shared/progress.ts';
+import { addReportOptions, writeReport, type OutputOptions } from '../../commands/output.ts';
+import { addAsOfOption, addByOption, addPeriodOptions, type PeriodOptions } from '../../commands/options.ts';
 import { counted } from '../../documents/words.ts';
 
 interface ReconciliationOptions extends PeriodOptions, OutputOptions {

@@ -1,7 +1,6 @@
-import { decimalDifference, sumOfDecimals } from '../../../base/decimal.ts';
 import { sumOf as totalOf } from '../../../base/words.ts';
 import type { Column, Row, Section } from '../../documents/document.ts';
-import type { GroupTotals } from './totals.ts';
+import { type GroupTotals, decimalDifference, sumOfDecimals } from './totals.ts';
 import { compareTexts } from '../../documents/words.ts';
 
 export const OUTCOME_COLUMNS: readonly Column[] = [

@@ -1,3 +1,5 @@
+import { lostReach } from '../tables/story.ts';
+import { accountNames } from '../../commands/tables/accounts.ts';
 import type { Clock } from '../../../base/clock.ts';
 import type { AmountSettings } from '../../../base/decimal.ts';
 import { sumOf } from '../../../base/words.ts';
@@ -8,8 +10,6 @@ import { judgeOrder } from './judge.ts';
 import { ledgerOrder } from './ledger.ts';
 import { ReconciliationTotals, type ListedRow } from './totals.ts';
 import type { Reconciled, Supplement } from './verdict.ts';
-import { accountNames } from '../../../store/tables/accounts.ts';
-import { lostReach } from '../../../store/tables/account-stops.ts';
 import type { Snapshot, Store } from '../../../store/port.ts';
 import { allRows } from '../../../store/pages.ts';
 import { knownFindings, reconciledRows, rowsOfUnknownAge, rowsToDrive } from '../tables/reconciliation.ts';

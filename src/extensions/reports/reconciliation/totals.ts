@@ -1,4 +1,5 @@
-import { decimalDifference, DecimalSum, readDecimal, type AmountSettings } from '../../../base/decimal.ts';
+import Big from 'big.js';
+import { DecimalSum, readDecimal, type AmountSettings } from '../../../base/decimal.ts';
 import { sumOf } from '../../../base/words.ts';
 import type { Column, Row } from '../../documents/document.ts';
 import type { ReportFinding } from './findings.ts';
@@ -225,4 +226,14 @@ export class ReconciliationTotals {
     const currency = currencyOfRow(row, this.#settings);
     return lineOf(this.#lines, { day, pair, outcome, position: row.asset_position, currency });
   }
+}
+
+export function decimalDifference(minuend: string, subtrahend: string): string {
+  return new Big(minuend).minus(subtrahend).toFixed();
+}
+
+export function sumOfDecimals(decimals: readonly string[]): string {
+  const sum = new DecimalSum();
+  for (const decimal of decimals) sum.add(decimal);
+  return sum.toString();
 }

@@ -1,9 +1,8 @@
+import { NEVER_LEFT } from '../../../orders/rules/create.ts';
 import { accountWords } from '../../../accounts/rules/name.ts';
 import type { Lane } from '../../../accounts/rules/restraints.ts';
 import { after, readTime } from '../../../base/instant.ts';
-import { whyNeverLeft } from '../../../orders/rules/create.ts';
-import { decisionsFor, obstacleTo } from '../../operate/rules/judgement.ts';
-import type { DecisionEvidence, Judgement } from '../../operate/rules/judgement.ts';
+import { decisionsFor, obstacleTo, type DecisionEvidence, type Judgement } from '../../operate/rules/judgement.ts';
 import { HELD_LOOKUP_MS, REJECTED_LOOKUPS_MS } from '../../../orders/rules/schedule.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../../../orders/rules/states.ts';
 import { shellWord } from '../../../base/text.ts';
@@ -226,4 +225,8 @@ function commandOf(command: string, { account, external_order_id: id }: StoryOrd
   const options = `${more}${accountWords(account)}`.trim();
   const words = id.startsWith('-') ? [options, '--', shellWord(id)] : [shellWord(id), options];
   return ['order-sync', command, ...words].filter((word) => word !== '').join(' ');
+}
+
+export function whyNeverLeft(reason: string | null): string | undefined {
+  return reason?.startsWith(NEVER_LEFT) === true ? reason.slice(NEVER_LEFT.length) : undefined;
 }

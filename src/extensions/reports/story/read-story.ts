@@ -1,11 +1,11 @@
+import { describeKeptBack, stopRemedy } from '../../operate/rules/problems.ts';
 import type { AccountSettings } from '../../../settings/config.ts';
 import { keyPlace } from '../../../settings/settings-file.ts';
 import { storyDocument } from './document.ts';
 import { isNewest, type Spacing, type StorySettings } from './next.ts';
 import { buildStory, type Story } from './story.ts';
 import { accountWords } from '../../../accounts/rules/name.ts';
-import { problem } from '../../../accounts/problem.ts';
-import { describeKeptBack, stopRemedy } from '../../../accounts/rules/restraints.ts';
+import { problem } from '../../commands/problem.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { pasteable } from '../../../base/invocation.ts';
 import { evidenceAgainstSending } from '../../operate/decide-orders.ts';
@@ -14,9 +14,8 @@ import { isFinalRecord, statusName } from '../../../orders/rules/lookup.ts';
 import { isPaced, isRechecked } from '../../../orders/rules/states.ts';
 import { trackingOf, type OrderRow } from '../../../store/orders/order-columns.ts';
 import { readOrder } from '../../../store/orders/orders.ts';
-import { lostReach } from '../../../store/tables/account-stops.ts';
 import type { Store } from '../../../store/port.ts';
-import { readStory } from '../tables/story.ts';
+import { lostReach, readStory } from '../tables/story.ts';
 
 interface StoryOptions {
   readonly asOf: Date;

@@ -1,4 +1,4 @@
-import { whyNeverLeft } from '../../../orders/rules/create.ts';
+import { whyNeverLeft } from './next.ts';
 import type { StoryEvent, StoryOrder } from '../tables/story.ts';
 
 type Context = { readonly order: StoryOrder; readonly creates: number };

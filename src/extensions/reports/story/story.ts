@@ -1,7 +1,8 @@
+import { describeStop, stopRemedy } from '../../operate/rules/problems.ts';
 import { shellWord } from '../../../base/text.ts';
-import { describeRestraint, stops, describeStop, stopRemedy } from '../../../accounts/rules/restraints.ts';
+import { describeRestraint, stops } from '../../../accounts/rules/restraints.ts';
 import { accountWords } from '../../../accounts/rules/name.ts';
-import { keyRemedy } from '../../../accounts/problem.ts';
+import { keyRemedy } from '../../commands/problem.ts';
 import { ASK_ABOUT_HELD, findingClass } from '../../operate/finding-classes.ts';
 import { isDecided, statesToDecide } from '../../operate/rules/decided.ts';
 import { capitalized } from '../../../base/words.ts';

@@ -1,5 +1,5 @@
 import { readDecimal, isWithin, type Tolerance } from '../../../base/decimal.ts';
-import { TemporaryTables } from '../../../store/temporary.ts';
+import { TemporaryTables } from '../../commands/tables/temporary.ts';
 
 type Amount = { readonly id: string } & Readonly<Record<'amount' | 'currency', string | null>>;
 type LedgerLine = Amount & { readonly file: string; readonly line: number };

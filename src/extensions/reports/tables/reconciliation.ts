@@ -1,8 +1,9 @@
 import { sql, type InferResult, type SqlBool } from 'kysely';
+import { isInPeriod } from '../../operate/tables/listed.ts';
 import type { FindingClassName } from '../../../findings/rules/classes.ts';
 import { WAITING_STATES } from '../../../orders/rules/states.ts';
 import { ORDER_COLUMNS } from '../../../store/orders/order-columns.ts';
-import { holdsTime, indexedBy, isInPeriod, unindexed, type Query } from '../../../store/dialect.ts';
+import { holdsTime, indexedBy, unindexed, type Query } from '../../../store/dialect.ts';
 import { queries } from '../../../store/statement.ts';
 import { hasDecision } from '../../operate/tables/decided-findings.ts';
 

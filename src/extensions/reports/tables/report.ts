@@ -1,9 +1,9 @@
+import { accountsIn } from '../../commands/tables/accounts.ts';
 import type { Row } from '../../documents/document.ts';
 import { type ReportFinding, MOST_UNCHECKED, type UncheckedOrder } from '../reconciliation/findings.ts';
 import { UNCHECKED_REASONS, type UncheckedReason } from '../reconciliation/judge.ts';
-import { TemporaryTables } from '../../../store/temporary.ts';
+import { TemporaryTables } from '../../commands/tables/temporary.ts';
 import type { Database } from '../../../store/port.ts';
-import { accountsIn } from '../../../store/tables/accounts.ts';
 
 const FINDING =
   'id, rank, severity, class, status, account, external_order_id, pair, day, expected, actual, currency, since, reason';

@@ -2,7 +2,7 @@ import { preOrderIdsIn } from '../../../exchange/ids.ts';
 import { readRecordView } from '../../../exchange/record-view.ts';
 import { newestTroubles } from '../../../store/tables/account-stops.ts';
 import { queries } from '../../../store/statement.ts';
-import type { Snapshot, Store } from '../../../store/port.ts';
+import type { Snapshot, Store, Database } from '../../../store/port.ts';
 import { allRows } from '../../../store/pages.ts';
 import type { RestraintView } from '../../../accounts/rules/restraints.ts';
 
@@ -78,4 +78,9 @@ export function evidenceAt(evidence: StoryEvidence, asOf: string): StoryEvidence
 export function storedHolds(account: string | undefined) {
   const holds = queries.selectFrom('account_holds').select(['kind', 'since', 'until', 'reason', 'actor']);
   return (account === undefined ? holds : holds.where('account', '=', account)).$castTo<RestraintView>();
+}
+
+export async function lostReach(db: Database, account: string | undefined, field: 'exchange' | 'answers') {
+  const { rows } = await newestTroubles(account, field).execute(db);
+  return rows.map(({ account: name, since, reason }) => ({ account: name, since, reason }));
 }

@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
+import { isInPeriod } from '../../operate/tables/listed.ts';
 import type { OldestOrder, Ages } from '../ageing.ts';
 import type { SummaryPart } from '../summary.ts';
-import { allOf, bytesOf, exactSum, isInPeriod, textOf, unindexed, type Query } from '../../../store/dialect.ts';
+import { allOf, bytesOf, exactSum, textOf, unindexed, type Query } from '../../../store/dialect.ts';
 import { pagesAfter, rowsAtOnce } from '../../../store/pages.ts';
 import type { Store } from '../../../store/port.ts';
 import type { ReportScope } from './reconciliation.ts';

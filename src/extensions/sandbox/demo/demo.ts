@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import { Option, type Command } from 'commander';
+import { placeOf } from '../../commands/place.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { processEnvironment } from '../../../settings/config.ts';
 import type { OtherPlace as Place } from '../../../store/open.ts';
 import { DEFAULT_ACCOUNT } from '../../../accounts/rules/name.ts';
 import { shellWord } from '../../../base/text.ts';
-import { placeOf } from '../../../cli/shared/store.ts';
 import { driversOf, extensionsOf, partsOf } from '../../../cli/shared/extensions.ts';
 import { CommandError, EXIT, stopSignal } from '../../../cli/shared/exit.ts';
 import { configOptions, wholeNumber } from '../../../cli/shared/options.ts';
 import { callOn } from '../../../cli/shared/invocation.ts';
-import { nextSteps } from '../../documents/commands/print.ts';
+import { nextSteps } from '../../commands/print.ts';
 import {
   DEMO_SCENARIOS,
   demoOrders,

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { CheckResult } from '../../../../src/extensions/health/doctor/check.ts';
 import { createPass } from '../../../../src/orders/create.ts';
-import { problem } from '../../../../src/accounts/problem.ts';
+import { problem } from '../../../../src/extensions/commands/problem.ts';
 import type { StatusVerdict } from '../../../../src/extensions/health/status/problems.ts';
 import type { Status } from '../../../../src/extensions/health/status/status.ts';
 import { setHold } from '../../../../src/store/tables/account-holds.ts';

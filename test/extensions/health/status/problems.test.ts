@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { problemText } from '../../../../src/extensions/operate/rules/problems.ts';
+import { PLAIN } from '../../../../src/extensions/documents/terminal.ts';
 import { readinessChecks } from '../../../../src/extensions/health/ops/readiness.ts';
 import { verdictSection } from '../../../../src/extensions/health/dashboard/front/problems.ts';
 import { troublesOf } from '../../../../src/extensions/health/dashboard/front/troubles.ts';
-import { PLAIN } from '../../../../src/cli/shared/terminal.ts';
 import { printable } from '../../../../src/base/words.ts';
-import { problemText } from '../../../../src/accounts/problem.ts';
 import {
   LEAST_FREE_BYTES,
   problemsOf,

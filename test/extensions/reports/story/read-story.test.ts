@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { describeKeptBack } from '../../../../src/accounts/rules/restraints.ts';
+import { describeKeptBack } from '../../../../src/extensions/operate/rules/problems.ts';
 import { configOf } from '../../../../src/settings/config.ts';
 import { isCommand } from '../../../../src/extensions/reports/story/next.ts';
 import { storyOf } from '../../../../src/extensions/reports/story/read-story.ts';

@@ -1,4 +1,4 @@
-import type { ProblemCode } from '../../../../accounts/problem.ts';
+import type { ProblemCode } from '../../../commands/problem.ts';
 import { capitalized } from '../../../../base/words.ts';
 import { boxText, type Box } from '../../../documents/html.ts';
 import { ageOf, proseText } from '../../../documents/html/cells.ts';

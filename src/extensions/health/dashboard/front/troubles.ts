@@ -1,4 +1,4 @@
-import { countedProblems, problem, type Problem, type ProblemCode } from '../../../../accounts/problem.ts';
+import { countedProblems, problem, type Problem, type ProblemCode } from '../../../commands/problem.ts';
 import type { OrderState } from '../../../../orders/rules/states.ts';
 import { sumOf } from '../../../../base/words.ts';
 import type { Overview } from '../../status/status.ts';

@@ -1,4 +1,4 @@
-import { describeKeptBack } from '../../../../accounts/rules/restraints.ts';
+import { describeKeptBack } from '../../../operate/rules/problems.ts';
 import { configOf } from '../../../../settings/config.ts';
 import { trackingOf } from '../../../../store/orders/order-columns.ts';
 import { readOrder } from '../../../../store/orders/orders.ts';

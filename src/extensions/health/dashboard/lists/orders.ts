@@ -1,7 +1,7 @@
 import { withCommas } from '../../../../base/words.ts';
 import { ORDER_STATES } from '../../../../orders/rules/states.ts';
 import type { OrderRow } from '../../../../store/orders/order-columns.ts';
-import { utcTime } from '../../../documents/commands/options.ts';
+import { utcTime } from '../../../commands/options.ts';
 import type { Row } from '../../../documents/document.ts';
 import { headlineOf } from '../../../documents/headline.ts';
 import { FINAL_OUTCOMES, listOrders, ORDER_SORTS, type OrderPlace } from '../../../operate/tables/listed-orders.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { problem, type Problem } from '../../../../../src/accounts/problem.ts';
+import { problem, type Problem } from '../../../../../src/extensions/commands/problem.ts';
 import { troublesOf } from '../../../../../src/extensions/health/dashboard/front/troubles.ts';
 import type { Overview } from '../../../../../src/extensions/health/status/status.ts';
 import { problemsOf } from '../../../../../src/extensions/health/status/problems.ts';

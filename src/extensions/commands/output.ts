@@ -1,18 +1,18 @@
 import { statSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { Option, type Command } from 'commander';
-import { pasteable } from '../../../base/invocation.ts';
-import { quote } from '../../../base/text.ts';
-import { csvText, jsonText, ndjsonText } from '../data.ts';
-import { factSection, firstText } from '../sections.ts';
-import type { ReportDocument, Rows, Section } from '../document.ts';
-import { tableText } from '../table.ts';
-import { printable, sumOf, withCommas } from '../../../base/words.ts';
-import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
-import { screenOf } from '../../../cli/shared/help.ts';
+import { pasteable } from '../../base/invocation.ts';
+import { quote } from '../../base/text.ts';
+import { csvText, jsonText, ndjsonText } from '../documents/data.ts';
+import { factSection, firstText } from '../documents/sections.ts';
+import type { ReportDocument, Rows, Section } from '../documents/document.ts';
+import { tableText } from '../documents/table.ts';
+import { printable, sumOf, withCommas } from '../../base/words.ts';
+import { CommandError, EXIT } from '../../cli/shared/exit.ts';
+import { screenOf } from '../../cli/shared/help.ts';
 import { show } from './print.ts';
 import { writeFolder, writePieces, type Pieces } from './files.ts';
-import { counted } from '../words.ts';
+import { counted } from '../documents/words.ts';
 
 /** Writers of a document, by format. XLSX and HTML are loaded when needed, because loading takes time. */
 const WRITERS = {
@@ -21,11 +21,11 @@ const WRITERS = {
   json: jsonText,
   ndjson: (document: ReportDocument) => ndjsonText(firstTable(document)),
   async *xlsx(document: ReportDocument) {
-    const { xlsxBytes } = await import('../xlsx.ts');
+    const { xlsxBytes } = await import('../documents/xlsx.ts');
     yield await xlsxBytes(document);
   },
   async *html(document: ReportDocument) {
-    const { htmlText } = await import('../html.ts');
+    const { htmlText } = await import('../documents/html.ts');
     yield* htmlText(document);
   },
 } as const satisfies Record<string, (document: ReportDocument) => Pieces>;

@@ -1,8 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { readTime } from '../../../base/instant.ts';
-import { HIDDEN } from '../../../base/text.ts';
-import { wholeNumber } from '../../../cli/shared/options.ts';
-import type { IdFilter } from '../../../store/find-orders.ts';
+import { readTime } from '../../base/instant.ts';
+import { HIDDEN } from '../../base/text.ts';
+import { wholeNumber } from '../../cli/shared/options.ts';
 
 export const rowId = wholeNumber(1, Number.MAX_SAFE_INTEGER);
 
@@ -66,4 +65,9 @@ export const REVEAL = ['--reveal', 'show tokens and payment links as they are'] 
 
 export function withoutToken<Row extends { payment_token: string | null }>(row: Row): Row {
   return row.payment_token === null ? row : { ...row, payment_token: HIDDEN };
+}
+
+export interface IdFilter {
+  readonly id: string;
+  readonly isPrefix: boolean;
 }

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { createPass } from '../../src/orders/create.ts';
-import { followPass } from '../../src/orders/follow.ts';
-import { compareNewRecords, sweep } from '../../src/findings/sweep.ts';
-import type { FindingClassName } from '../../src/findings/rules/classes.ts';
-import { syncOnce } from '../../src/orders/sync.ts';
-import { scriptedProgram, type TestProgram, type TestProgramOptions } from '../support/test-program.ts';
-import { echo, NOT_FOUND, record, refusal, type ScriptedAnswer } from '../support/scripted-exchange.ts';
-import { DAY, HOUR, SECOND } from '../support/tracking.ts';
-import { ofSqlite } from '../support/database.ts';
+import { createPass } from '../../../src/orders/create.ts';
+import { followPass } from '../../../src/orders/follow.ts';
+import { compareNewRecords, sweep } from '../../../src/extensions/sweep/sweep.ts';
+import type { FindingClassName } from '../../../src/findings/rules/classes.ts';
+import { syncOnce } from '../../../src/orders/sync.ts';
+import { scriptedProgram, type TestProgram, type TestProgramOptions } from '../../support/test-program.ts';
+import { echo, NOT_FOUND, record, refusal, type ScriptedAnswer } from '../../support/scripted-exchange.ts';
+import { DAY, HOUR, SECOND } from '../../support/tracking.ts';
+import { ofSqlite } from '../../support/database.ts';
 
 const NEVER = new AbortController().signal;
 

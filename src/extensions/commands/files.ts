@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { open, type FileHandle } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { type Command, Option } from 'commander';
-import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
+import { CommandError, EXIT } from '../../cli/shared/exit.ts';
 
 export type ImportFormat = 'csv' | 'ndjson';
 

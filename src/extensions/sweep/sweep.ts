@@ -1,29 +1,24 @@
-import { findOverdue, judgedIn, OVERDUE_CLASSES, type OverdueSettings } from './rules/age.ts';
-import type { FindingClassName } from './rules/classes.ts';
-import { FOLLOWED_STATES } from '../orders/rules/states.ts';
-import { orderAges, orderAgesById, type AgedOrder, readFollowed } from '../store/orders/orders-with-records.ts';
-import { accountsToJudge, isAnythingAwaited } from '../store/orders/due-times.ts';
-import { resolveFailOvers } from '../store/tables/fail-overs.ts';
-import { unresolvedFindings, unresolvedPage } from '../store/tables/findings.ts';
-import { countFindings } from '../orders/pass/outcomes.ts';
-import type { FlowDeps, SweepMaker } from '../orders/pass/deps.ts';
-import type { OverdueLookups } from '../orders/pass/process-events.ts';
-import { recordFindings, type NewFindings } from './record-findings.ts';
-import { NO_TURNS } from '../orders/rules/record-change.ts';
-import { readRecordView } from '../exchange/record-view.ts';
-import { readAccountFact, setAccountFact } from '../store/tables/accounts.ts';
-import { trackingOf } from '../store/orders/order-columns.ts';
-import {
-  forgetCompared,
-  keepOrderRecord,
-  keepUncompared,
-  readRecord,
-  uncomparedIds,
-} from '../store/tables/order-records.ts';
-import { pagesAfter, partsOf } from '../store/pages.ts';
-import type { Transaction, Work } from '../store/port.ts';
-import { readEvidence } from './evidence.ts';
-import { judgeRecord, logUnjudged, type JudgeDeps } from './judge-answer.ts';
+import { resolveFailOvers } from '../../store/tables/fail-overs.ts';
+import { accountsToJudge, isAnythingAwaited } from '../../store/orders/due-times.ts';
+import { forgetCompared, uncomparedIds } from './tables/order-records.ts';
+import { unresolvedFindings, unresolvedPage } from './tables/findings.ts';
+import { findOverdue, judgedIn, OVERDUE_CLASSES, type OverdueSettings } from '../../findings/rules/age.ts';
+import type { FindingClassName } from '../../findings/rules/classes.ts';
+import { FOLLOWED_STATES } from '../../orders/rules/states.ts';
+import { orderAges, orderAgesById, type AgedOrder, readFollowed } from '../../store/orders/orders-with-records.ts';
+import { countFindings } from '../../orders/pass/outcomes.ts';
+import type { FlowDeps, SweepMaker } from '../../orders/pass/deps.ts';
+import type { OverdueLookups } from '../../orders/pass/process-events.ts';
+import { recordFindings, type NewFindings } from '../../findings/record-findings.ts';
+import { NO_TURNS } from '../../orders/rules/record-change.ts';
+import { readRecordView } from '../../exchange/record-view.ts';
+import { readAccountFact, setAccountFact } from '../../store/tables/accounts.ts';
+import { trackingOf } from '../../store/orders/order-columns.ts';
+import { keepOrderRecord, keepUncompared, readRecord } from '../../store/tables/order-records.ts';
+import { pagesAfter, partsOf } from '../../store/pages.ts';
+import type { Transaction, Work } from '../../store/port.ts';
+import { readEvidence } from '../../findings/evidence.ts';
+import { judgeRecord, logUnjudged, type JudgeDeps } from '../../findings/judge-answer.ts';
 
 const PAGE = 200;
 /** How many orders one transaction compares or judges, because other writers wait for the transaction. */
@@ -59,13 +54,17 @@ export async function sweep(deps: FlowDeps, signal: AbortSignal): Promise<void> 
   }
 }
 
-/** Sweeps at the start and by `reconcile.cron`. Without a cron, only compares records and learns the pace, once. */
+/** Sweeps at the start, by `reconcile.cron` and in `sync`. Without a cron, a daemon only compares records and learns the pace. */
 export const findingsSweep: SweepMaker = ({ reconcile: { cron } }) => ({
   name: 'findings',
   cron,
   isAtStart: true,
+  isAsking: false,
   accounts: accountsToJudge,
-  run: cron === undefined ? sweepWithoutFindings : sweep,
+  run: async (deps, stop, since) => {
+    if (stop.aborted) return;
+    await (cron === undefined && since === undefined ? sweepWithoutFindings : sweep)(deps, stop);
+  },
 });
 
 /** Compares the records that were not compared yet, and learns the pace of look-ups. Judges nothing by time. */

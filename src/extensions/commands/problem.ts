@@ -1,15 +1,8 @@
-import { quote } from '../base/text.ts';
-import { sumOf, withCommas } from '../base/words.ts';
-import { KEY_SETTING } from '../settings/settings-file.ts';
-import { accountWords } from './rules/name.ts';
-import {
-  describeKeptBack,
-  KEPT_BACK_REMEDY,
-  REFUSALS,
-  type RestraintKind,
-  type RestraintView,
-} from './rules/restraints.ts';
-import type { Severity } from '../findings/rules/classes.ts';
+import { withCommas } from '../../base/words.ts';
+import { KEY_SETTING } from '../../settings/settings-file.ts';
+import { accountWords } from '../../accounts/rules/name.ts';
+import { REFUSALS, type RestraintKind, type RestraintView } from '../../accounts/rules/restraints.ts';
+import type { Severity } from '../../findings/rules/classes.ts';
 
 type Weight = Exclude<Severity, 'info'>;
 
@@ -17,6 +10,8 @@ const RESUME = 'order-sync resume{words} --reason TEXT';
 
 export const OTHER_ACCOUNTS_REMEDY =
   'add the account to the settings, or correct the column account of rows that were not sent';
+
+export const KEPT_BACK_REMEDY = 'check the row of the order and the triggers of merchant_orders';
 
 /** The problems, the worst by money first. `{words}` stands for the words that name the account. */
 const PROBLEMS = {
@@ -115,19 +110,10 @@ export function problem(code: ProblemCode, text: string, { group = [], ...parts 
   };
 }
 
-/** `changed` is the file of the settings if it changed after the daemon had read it. */
-export function settingsProblems(changed: string | undefined): readonly Problem[] {
-  return changed === undefined ? [] : [problem('settings-changed', `${changed} changed after the daemon started`)];
-}
-
 export function worstFirst(problems: readonly (Problem | false)[]): readonly Problem[] {
   const codes = Object.keys(PROBLEMS);
   const placeOf = ({ code, severity }: Problem) => (severity === 'error' ? 0 : codes.length) + codes.indexOf(code);
   return problems.filter((found) => found !== false).toSorted((a, b) => placeOf(a) - placeOf(b));
-}
-
-export function problemText({ text, since }: Problem): string {
-  return since === null ? text : `${text} (since ${since})`;
 }
 
 export function wordsOf(group: readonly OfAccount[]): string {
@@ -141,7 +127,7 @@ export function forAccounts(group: readonly OfAccount[], asked: string | null): 
   return asked === null ? ` for ${firstOf(group.map(({ account }) => account))}` : '';
 }
 
-function firstOf(names: readonly string[]): string {
+export function firstOf(names: readonly string[]): string {
   const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
   return `${names.slice(0, MOST_NAMED).join(', ')}${more}`;
 }
@@ -193,26 +179,5 @@ export function holdProblems(
     const places = keyPlaceOf && firstOf([...new Set(group.map(({ account }) => keyPlaceOf(account)))]);
     const key = kind === 'key-refused' && { remedy: keyRemedy(places, isRunning) };
     return [problem(kind, `${HOLDS[kind]}${forAccounts(group, asked)}${by}${more}`, { group, ...key })];
-  });
-}
-
-/** Rows of accounts that no process drives. A shop may write any text as the account of a row. */
-export function otherAccountsProblems(others: readonly { readonly account: string; readonly orders: number }[]) {
-  if (others.length === 0) return [];
-  const rows = sumOf(others, ({ orders }) => orders);
-  const names = firstOf(others.map(({ account }) => quote(account)));
-  const which = others.length === 1 ? `the account ${names}` : `the accounts ${names}`;
-  const text = `${withCommas(rows)} ${rows === 1 ? 'row is' : 'rows are'} neither sent nor followed: the settings do not name ${which}`;
-  return [problem('other-accounts', text)];
-}
-
-/** Orders that the daemon cannot write, because the database or a merchant's trigger refuses. */
-export function keptBackProblems(of: {
-  readonly account: string;
-  readonly keptBack: readonly { readonly externalOrderId: string; readonly since: string; readonly cause: string }[];
-}): readonly Problem[] {
-  return of.keptBack.map(({ since, ...kept }) => {
-    const about = { account: of.account, externalOrderId: kept.externalOrderId };
-    return problem('kept-back', describeKeptBack(kept).why, { about, since });
   });
 }

@@ -13,13 +13,13 @@ import {
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { writeReport } from '../../../../src/extensions/documents/commands/output.ts';
-import type { ReportDocument, Row, Rows } from '../../../../src/extensions/documents/document.ts';
-import { runProgram } from '../../../support/cli-function.ts';
-import { runCommand } from '../../../support/cli-process.ts';
-import { AS_OF, filledDatabase } from '../../../support/filled-database.ts';
-import { temporaryFolder } from '../../../support/folders.ts';
-import { documentOf, texts } from '../../../support/report-document.ts';
+import { writeReport } from '../../../src/extensions/commands/output.ts';
+import type { ReportDocument, Row, Rows } from '../../../src/extensions/documents/document.ts';
+import { runProgram } from '../../support/cli-function.ts';
+import { runCommand } from '../../support/cli-process.ts';
+import { AS_OF, filledDatabase } from '../../support/filled-database.ts';
+import { temporaryFolder } from '../../support/folders.ts';
+import { documentOf, texts } from '../../support/report-document.ts';
 
 const SECTIONS = [
   'disputed_orders',

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import type { Command } from 'commander';
-import type { Column } from '../document.ts';
-import { wrapped, type Cell, type Screen } from '../../../cli/shared/terminal.ts';
-import { callOn } from '../../../cli/shared/invocation.ts';
-import { processEnvironment } from '../../../settings/config.ts';
-import { tableOf } from '../terminal.ts';
-import { isOfAll } from '../../../cli/shared/account.ts';
-import { screenOf } from '../../../cli/shared/help.ts';
-import { wholeNumber } from '../../../cli/shared/options.ts';
+import { isOfAll } from './account.ts';
+import type { Column } from '../documents/document.ts';
+import { wrapped, type Cell, type Screen } from '../../cli/shared/terminal.ts';
+import { callOn } from '../../cli/shared/invocation.ts';
+import { processEnvironment } from '../../settings/config.ts';
+import { tableOf } from '../documents/terminal.ts';
+import { screenOf } from '../../cli/shared/help.ts';
+import { wholeNumber } from '../../cli/shared/options.ts';
 
 export function print(json: boolean | undefined, value: unknown, text: () => string, indent?: number): void {
   process.stdout.write(json === true ? `${JSON.stringify(value, null, indent)}\n` : text());

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { temporaryFolder } from '../../../support/folders.ts';
-import { FLAGS } from '../../../support/program.ts';
+import { temporaryFolder } from '../../support/folders.ts';
+import { FLAGS } from '../../support/program.ts';
 
-const WRITE = new URL('../../../../src/extensions/documents/commands/files.ts', import.meta.url).href;
+const WRITE = new URL('../../../src/extensions/commands/files.ts', import.meta.url).href;
 /** Writes half of a file, says so, and does not continue. */
 const HALF = `
   import { writePieces } from '${WRITE}';

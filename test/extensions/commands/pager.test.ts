@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { expect, it } from 'vitest';
-import { runProgram } from '../../../support/cli-function.ts';
-import { commandFolder } from '../../../support/folders.ts';
+import { runProgram } from '../../support/cli-function.ts';
+import { commandFolder } from '../../support/folders.ts';
 
 const place = commandFolder();
 const LONG = ['report', 'explain'];

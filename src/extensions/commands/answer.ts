@@ -1,10 +1,10 @@
 import { isLosslessNumber, stringify } from 'lossless-json';
-import { readJson } from '../../../exchange/json.ts';
-import { toneOf, type Column } from '../document.ts';
-import { type Tone, styled, fieldsText, type Screen, type Field } from '../../../cli/shared/terminal.ts';
-import { tableOf } from '../terminal.ts';
-import { printable } from '../../../base/words.ts';
-import { screenOf } from '../../../cli/shared/help.ts';
+import { readJson } from '../../exchange/json.ts';
+import { toneOf, type Column } from '../documents/document.ts';
+import { type Tone, styled, fieldsText, type Screen, type Field } from '../../cli/shared/terminal.ts';
+import { tableOf } from '../documents/terminal.ts';
+import { printable } from '../../base/words.ts';
+import { screenOf } from '../../cli/shared/help.ts';
 
 /** The depth to which objects are shown as fields; deeper objects are shown as JSON. */
 const DEEPEST = 3;

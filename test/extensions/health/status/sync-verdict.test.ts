@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { verdictOf } from '../../src/cli/sync.ts';
-import type { SyncResult } from '../../src/orders/sync.ts';
-import { newCounters } from '../../src/orders/pass/outcomes.ts';
+import { syncVerdict } from '../../../../src/extensions/health/status/sync-verdict.ts';
+import type { SyncResult } from '../../../../src/orders/sync.ts';
+import { newCounters } from '../../../../src/orders/pass/outcomes.ts';
 
 const HOLD = { kind: 'creates-paused', since: '2026', until: null, reason: 'x', actor: 'ann' } as const;
 
@@ -66,14 +66,14 @@ it.each<
   ],
 ])('a pass that ended %s with %j says so in one line', (end, some, isHeld, isStopped, text) => {
   const summary = { ...newCounters(), newInvalid: 0, remaining: 0, durationMs: 5, ...some };
-  expect(verdictOf({ end, summary, holds: isHeld ? [HOLD] : [] }, { account: 'default', isStopped, requests: 6 })).toBe(
-    text,
-  );
+  expect(
+    syncVerdict({ end, summary, holds: isHeld ? [HOLD] : [] }, { account: 'default', isStopped, requests: 6 }),
+  ).toBe(text);
 });
 
 it('the command that continues is about the account of the pass', () => {
   const summary = { ...newCounters(), newInvalid: 0, remaining: 1, durationMs: 1 };
-  const text = verdictOf(
+  const text = syncVerdict(
     { end: 'out-of-reach', summary, holds: [] },
     { account: 'shop-1', isStopped: false, requests: 1 },
   );

@@ -1,0 +1,36 @@
+import { otherAccounts, accountWithOrder } from './tables/accounts.ts';
+import type { AccountSettings } from '../../settings/config.ts';
+import type { Database } from '../../store/port.ts';
+import { CommandError, EXIT } from '../../cli/shared/exit.ts';
+import { DEFAULT_ACCOUNT } from '../../accounts/rules/name.ts';
+import { OTHER_ACCOUNTS_REMEDY } from './problem.ts';
+import { quote, shellWord } from '../../base/text.ts';
+
+const MOST_ACCOUNTS = 100;
+
+export async function absentOrder(
+  db: Database,
+  { account, accounts }: Pick<AccountSettings, 'account' | 'accounts'>,
+  externalOrderId: string,
+): Promise<CommandError> {
+  const named = accounts.map(({ name }) => name);
+  const others = named.filter((name) => name !== account);
+  const place = others.length === 0 && account === DEFAULT_ACCOUNT ? 'table' : `account ${account}`;
+  const other = await accountWithOrder(db, others.slice(0, MOST_ACCOUNTS), externalOrderId);
+  const unnamed =
+    other === undefined ? await accountWithOrder(db, await otherAccounts(db, named), externalOrderId) : undefined;
+  const id = JSON.stringify(externalOrderId);
+  if (unnamed !== undefined) {
+    const text = `the order ${id} is in the account ${quote(unnamed)}, which is not in the settings, so it is neither sent nor followed`;
+    return new CommandError(EXIT.absent, `${text}: ${OTHER_ACCOUNTS_REMEDY}`);
+  }
+  const advice =
+    other === undefined ? placeholderAdvice(externalOrderId) : `; ${other} has one: --account ${shellWord(other)}`;
+  return new CommandError(EXIT.absent, `there is no order ${id} in the ${place}${advice}`);
+}
+
+/** Printed commands have these words in place of an id. An id may be such a word, so only absent ids are explained. */
+function placeholderAdvice(externalOrderId: string): string {
+  const isPlaceholder = ['ORDER', 'ID', 'EXTERNAL_ORDER_ID'].includes(externalOrderId);
+  return isPlaceholder ? `; write an external order id in place of ${externalOrderId}` : '';
+}

@@ -1,0 +1,36 @@
+import type { Command } from 'commander';
+import { type Config, ConfigError, loadConfig } from '../../settings/config.ts';
+import { configOptions } from '../../cli/shared/options.ts';
+import { databaseUrl } from '../../settings/database-url.ts';
+import { reader } from '../../settings/values.ts';
+import { CommandError, EXIT } from '../../cli/shared/exit.ts';
+
+const FORMS = { sqlite: 'sqlite:PATH', postgres: 'postgres://USER@HOST/DATABASE' } as const;
+
+/** The place that an argument names, reached by the settings. No error quotes the argument: it may hold a password. */
+export async function placeOf<Kind extends keyof typeof FORMS>(
+  command: Command,
+  kind: Kind,
+  url: string,
+  name: string,
+): Promise<Extract<Config['database'], { readonly kind: Kind }>> {
+  let problem = `must be ${FORMS[kind]}`;
+  try {
+    if (reader(databaseUrl)(url).kind === kind)
+      return (await configuredPlace(command, url)) as Awaited<ReturnType<typeof placeOf<Kind>>>;
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    problem = (error as Error).message;
+  }
+  throw new CommandError(EXIT.usage, `${name} ${problem}`);
+}
+
+/** Values that fit any database, because the settings of workers and standbys may not fit another database. */
+const FITTING_ANY = { ORDER_SYNC_WORKERS_INSTANCES: '1', ORDER_SYNC_DATABASE_READ_FROM: 'primary' };
+
+async function configuredPlace(command: Command, url: string): Promise<Config['database']> {
+  const { env, ...options } = await configOptions(command);
+  const named: NodeJS.ProcessEnv = { ...env, ...FITTING_ANY, ORDER_SYNC_DATABASE_URL: url };
+  for (const name of [...Object.keys(FITTING_ANY), 'ORDER_SYNC_DATABASE_URL']) delete named[`${name}_FILE`];
+  return loadConfig({ ...options, env: named, requireExchange: false }).database;
+}
