@@ -102,13 +102,10 @@ export interface Explanation extends More {
 export type FindingList = Readonly<{ findings: readonly Finding[]; next: string | null }>;
 
 export type Decided = Readonly<{ externalOrderId: string; from: OrderState; to: OrderState }>;
-
 export type Acknowledged = Readonly<{ id: number; class: string; externalOrderId: string | null }>;
-
 export type Holds = Readonly<{ holds: readonly More[] }>;
 
 export type Link = More & Readonly<{ linkId: string; status: string }>;
-
 export type Validation = More & Readonly<{ status: string }>;
 
 /** A secret. */

@@ -54,10 +54,8 @@ export async function startCluster({ clock, signal, isKept, say }: ClusterOption
   say('Three servers of PostgreSQL start under Patroni and etcd.');
   await using undo = new AsyncDisposableStack();
   const folder = mkdtempSync(join(tmpdir(), 'order-sync-demo-cluster-'));
-  undo.defer(() => {
-    // The last processes of a server that was killed may still write.
-    if (!isKept) rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
-  });
+  // The last processes of a server that was killed may still write.
+  if (!isKept) undo.defer(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   own(folder);
   const machines = new Map(plan.machines.map((machine) => [machine.name, startMachine(plan, machine, folder)]));
   const kill = async (name: string) => {
