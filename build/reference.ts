@@ -8,7 +8,8 @@ import { EXTENSIONS } from '../src/extensions.ts';
 import { eventSchema } from '../src/extensions/feed/schema.ts';
 import { GAUGES, liveMetrics } from '../src/extensions/health/ops/metrics.ts';
 import { OPTIONAL, REQUIRED, TABLES } from '../src/extensions/shop/schema.ts';
-import { FINDING_CLASSES } from '../src/findings/rules/classes.ts';
+import { classTexts } from '../src/extensions/operate/finding-classes.ts';
+import { FINDING_CLASSES, type FindingClassName } from '../src/findings/rules/classes.ts';
 import { compareTexts } from '../src/extensions/documents/words.ts';
 import { OTHER_FIELDS, RECORD_EVENTS } from '../src/orders/rules/record-change.ts';
 
@@ -227,13 +228,10 @@ function events(): ReferencePage {
 }
 
 function findings(): ReferencePage {
-  const rows = Object.entries(FINDING_CLASSES).map(([name, { severity, kind, meaning, advice }]): Row => [
-    code(name),
-    severity,
-    kind === 'state' ? 'by itself' : 'by a person',
-    meaning,
-    advice,
-  ]);
+  const rows = (Object.keys(FINDING_CLASSES) as FindingClassName[]).map((name): Row => {
+    const { severity, kind, meaning, advice } = classTexts(name);
+    return [code(name), severity, kind === 'state' ? 'by itself' : 'by a person', meaning, advice];
+  });
   const about = 'The classes of findings, the gravest first. `order-sync report explain CLASS` prints the same.';
   return {
     ...page('findings.md', 'Findings', about, [

@@ -10,7 +10,7 @@ import { RateWindow, type RateLimit } from './exchange/transport/rate-window.ts'
 import type { Transport } from './exchange/transport/http.ts';
 import { httpTransport, type Connect } from './exchange/transport/transport.ts';
 import { type FlowDeps, flowSettings, type Sweep, type SweepMaker } from './orders/pass/deps.ts';
-import { CreateGuard } from './orders/pass/guard.ts';
+import { NO_GUARD, type GuardMaker } from './orders/pass/guard.ts';
 import { AccountRestraints } from './orders/pass/restraints.ts';
 import { CreatesInFlight } from './orders/pass/in-flight.ts';
 import { RateGroup, RequestLease, spentByLastOwner } from './orders/pass/lease.ts';
@@ -29,6 +29,7 @@ import type { AccountLease, Store } from './store/port.ts';
 /** The parts that extensions add to an account. The core works without any of them. */
 export interface AppParts {
   readonly makePaces?: PaceMaker | undefined;
+  readonly makeGuard?: GuardMaker | undefined;
   readonly listeners?: readonly Listen[] | undefined;
   readonly sweeps?: readonly SweepMaker[] | undefined;
 }
@@ -115,8 +116,7 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
   const key = merchantKey(config, log);
   const restraints = new AccountRestraints({ ...base, key });
   await restraints.open();
-  const guard = new CreateGuard({ account, restraints, settings: { ...settings, ...config.guard } });
-  await guard.open(store.db);
+  const guard = (await deps.makeGuard?.({ account, config, restraints }, store.db)) ?? NO_GUARD;
   const exchange = new ExchangeClient({
     transport: deps.connect?.(account, key.current) ?? connectBy(config, key.current),
     clock,
@@ -167,7 +167,7 @@ async function takeOver(
   const last = await spentByLastOwner(deps, rate);
   if (!isTakenUp) await recover(deps, last.clockWentBack);
   const { newestAt, unmarked } = await takeUpFailOvers({ ...deps, intents });
-  intents.begin(accountLease.account, { generation: accountLease.generation, at: accountLease.now() });
+  intents.owned.set(accountLease.account, { generation: accountLease.generation, at: accountLease.now() });
   // A fail-over may have lost the record of requests that count against the rate limit.
   const at = clock.monotonic() - Math.max(0, accountLease.now().getTime() - (newestAt ?? 0));
   const spent = newestAt === undefined ? last.spent : [...last.spent, { at, requests: rate.requests }];

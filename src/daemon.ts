@@ -12,7 +12,7 @@ import { createPass } from './orders/create.ts';
 import { lookUpDue } from './orders/follow.ts';
 import type { Listen } from './orders/pass/process-events.ts';
 import type { Sweep } from './orders/pass/deps.ts';
-import { Patience, repeatEvery, withGracePeriod } from './orders/pass/run.ts';
+import { patientlyWith, repeatEvery, withGracePeriod, type Patiently } from './orders/pass/run.ts';
 import { messageOf } from './base/text.ts';
 import { createLog } from './base/log.ts';
 import { readHolds } from './store/tables/account-holds.ts';
@@ -50,7 +50,7 @@ export interface Services {
 
 interface Shared extends Pick<App, 'store' | 'clock' | 'log' | 'gracePeriodOver'> {
   readonly config: Config;
-  readonly patience: Patience;
+  readonly patiently: Patiently;
   readonly stop: AbortSignal;
 }
 
@@ -98,12 +98,13 @@ export async function runDaemon(
   const { store, ownership } = owned;
   const failed = new AbortController();
   const stop = AbortSignal.any([stopping, failed.signal]);
-  const patience = new Patience({ store, clock, log });
+  const patiently = patientlyWith({ store, clock, log });
   const ending = { stop, gracePeriodOver: gracePeriodOver.signal };
-  const shared: Shared = { config, store, clock, log, patience, ...ending };
+  const shared: Shared = { config, store, clock, log, patiently, ...ending };
   const listeners = [...(overrides.listeners ?? [])];
   // `parts` has no store, clock or log: code that spreads `parts` would replace its own with them.
-  const parts: AppParts = { makePaces: overrides.makePaces, sweeps: overrides.sweeps, listeners };
+  const { makePaces, makeGuard, sweeps: added } = overrides;
+  const parts: AppParts = { makePaces, makeGuard, sweeps: added, listeners };
   const sweeps = [findingsSweep, ...(overrides.sweeps ?? [])].map((make) => make(config));
   const accounts = new Accounts({
     ...shared,
@@ -210,11 +211,11 @@ export function passesBy(sweeps: readonly Sweep[], tickedAt: () => Date): Passes
 
 /** Waits for the first accounts, up to a limit, and for the database; then logs that the daemon is ready. */
 async function begun(accounts: Accounts, shared: Shared): Promise<void> {
-  const { clock, patience, stop } = shared;
+  const { clock, patiently, stop } = shared;
   const limit = clock.sleep(LONGEST_BEGIN_MS, stop).catch(() => undefined);
   await Promise.race([accounts.begun, limit]);
   for (let isSaid = false; !isSaid && !stop.aborted;) {
-    await patience.with(async () => {
+    await patiently(async () => {
       await sayReady(accounts, shared);
       isSaid = true;
     });

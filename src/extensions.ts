@@ -2,6 +2,7 @@ import type { Extension } from './cli/extension.ts';
 import { api } from './extensions/api/index.ts';
 import { clients } from './extensions/clients/index.ts';
 import { feed } from './extensions/feed/index.ts';
+import { guard } from './extensions/guard/index.ts';
 import { health } from './extensions/health/index.ts';
 import { intake } from './extensions/intake/index.ts';
 import { operate } from './extensions/operate/index.ts';
@@ -25,6 +26,7 @@ export const EXTENSIONS: readonly Extension[] = [
   webhooks,
   restore,
   pace,
+  guard,
   postgres,
   clients,
   api,

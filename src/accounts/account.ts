@@ -202,7 +202,7 @@ class WiredAccount {
 
   get isRecovering(): boolean {
     const { exchange, wrongTimes, creates, restraints } = this.app;
-    if (creates.inFlight.unwrittenSize > 0) return true;
+    if (creates.inFlight.unwritten.size > 0) return true;
     // The account stays wired, because only a wired account reads the file of its key again.
     if (restraints.all.some(({ kind }) => kind === 'key-refused')) return true;
     return wrongTimes.isAny || exchange.breaker('create').openings > 0 || exchange.breaker('lookup').openings > 0;

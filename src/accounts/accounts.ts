@@ -8,10 +8,10 @@ import { groupOf } from '../settings/rate-groups.ts';
 import { after } from '../base/instant.ts';
 import { LONGEST_WAIT_MS } from '../orders/rules/schedule.ts';
 import type { Connect } from '../exchange/transport/transport.ts';
-import { ClockWatch } from '../orders/correct-times.ts';
+import { clockWatch } from '../orders/correct-times.ts';
 import { reportSent } from '../orders/fail-over.ts';
 import { LEASE_MS, RateGroup } from '../orders/pass/lease.ts';
-import type { Patience } from '../orders/pass/run.ts';
+import type { Patiently } from '../orders/pass/run.ts';
 import type { Sweep } from '../orders/pass/deps.ts';
 import { SentIntents } from '../orders/pass/sent-intents.ts';
 import { accountsOfFailOvers } from '../store/tables/fail-overs.ts';
@@ -28,7 +28,7 @@ const STARTS = 8;
 const MOST_NAMED = 20;
 
 interface Deps extends AccountsDeps {
-  readonly patience: Patience;
+  readonly patiently: Patiently;
   readonly connect?: Connect | undefined;
   /** Read each time that an account is wired, because listeners are added after the start. */
   readonly parts: AppParts;
@@ -42,7 +42,7 @@ export class Accounts {
   readonly #deps: Deps;
   readonly #owned = new Map<string, OwnedAccount>();
   readonly #starts = new PQueue({ concurrency: STARTS });
-  readonly #clockWatch: ClockWatch;
+  readonly #checkClock: () => Promise<void>;
   readonly #rateGroups = new WeakMap<AccountLease, RateGroup>();
   readonly #intents = new SentIntents();
   readonly #begun = Promise.withResolvers<void>();
@@ -54,7 +54,7 @@ export class Accounts {
   constructor(deps: Deps) {
     this.#deps = deps;
     this.due = new DueAccounts({ ...deps, owned: this.#owned });
-    this.#clockWatch = new ClockWatch(deps, () => this.#correctAll());
+    this.#checkClock = clockWatch(deps, () => this.#correctAll());
   }
 
   /** A single account is wired all the time, and its failure ends the process. */
@@ -77,7 +77,7 @@ export class Accounts {
   }
 
   take(accountLease: AccountLease): void {
-    const { clock, patience, passes, stop, onFailure } = this.#deps;
+    const { clock, patiently, passes, stop, onFailure } = this.#deps;
     const account = new OwnedAccount(accountLease, {
       wire: (owned) => this.#starts.add(() => this.#wire(owned)),
       passes,
@@ -93,7 +93,7 @@ export class Accounts {
     // Accounts mostly come together, so the accounts of one turn begin together.
     void clock
       .turn()
-      .then(() => patience.with(() => this.#begin(this.#taken.splice(0).toSorted())))
+      .then(() => patiently(() => this.#begin(this.#taken.splice(0).toSorted())))
       .then(() => this.#begun.resolve())
       .catch((error: unknown) => isOvertaken(this.#deps, error) || onFailure(error));
   }
@@ -107,7 +107,7 @@ export class Accounts {
     const decided = new Set<string>();
     for await (const names of store.changes(stop)) {
       for (const name of names) decided.add(name);
-      await this.#deps.patience.with(async () => {
+      await this.#deps.patiently(async () => {
         for (const name of decided) await this.heedDecision(name).then(() => decided.delete(name));
         await this.due.look();
       });
@@ -126,8 +126,8 @@ export class Accounts {
   /** Costs statements only for the wired accounts and the next few others. */
   async eachSecond(): Promise<void> {
     for (const account of this.#owned.values()) retryFailed(this.#deps, account);
-    await this.#deps.patience.with(async () => {
-      await this.#clockWatch.correct();
+    await this.#deps.patiently(async () => {
+      await this.#checkClock();
       const wired = [...this.#owned.values()].filter((account) => account.wired !== undefined);
       for (const account of wired) await this.due.attend(account, wired.length > MOST_WIRED);
       await this.#reportSent();
@@ -137,7 +137,7 @@ export class Accounts {
 
   async #reportSent(): Promise<void> {
     const { config, store, clock, log } = this.#deps;
-    const lost = this.#intents.accounts.filter((name) => !this.#owned.has(name));
+    const lost = [...this.#intents.owned.keys()].filter((name) => !this.#owned.has(name));
     for (const account of await accountsOfFailOvers(store.db, lost, after(clock.now(), -REPORTED_FOR_MS))) {
       const deps = { account, store: store.forAccount(account), clock, log: log.child({ account }) };
       await reportSent({ ...deps, settings: configOf(config, account).create, intents: this.#intents });

@@ -1,10 +1,8 @@
-import type { Clock } from '../base/clock.ts';
 import type { AccountNews, Lane } from '../accounts/rules/restraints.ts';
 import type { CreateOutcome } from '../orders/rules/create.ts';
-import { operationOf, type Operation } from './addresses.ts';
+import type { Operation } from './addresses.ts';
 import type { BreakerLane, Health } from './transport/breaker.ts';
 import type { UnreadReply } from './reply.ts';
-import type { HttpRequest } from './transport/http.ts';
 
 /** The restraints of an account, as the gate asks for them and replies change them. */
 export interface AccountState {
@@ -75,26 +73,3 @@ export type RequestEvent =
 
 /** Hears of the requests of an account. It must be quick, because requests wait for it. */
 export type RequestListener = (event: RequestEvent) => void;
-
-/** Tells that a request leaves and, when the result is disposed of, that it has ended with the `reply` that was set. */
-export function leaving(
-  { tell, clock }: { readonly tell?: RequestListener; readonly clock: Pick<Clock, 'monotonic'> },
-  request: HttpRequest,
-  lane: Lane,
-): Disposable & { reply: UnreadReply | undefined } {
-  const leftAt = clock.monotonic();
-  tell?.({ kind: 'request.left' });
-  return {
-    reply: undefined,
-    [Symbol.dispose]() {
-      const health = this.reply && evidenceOf(this.reply, lane).health;
-      tell?.({
-        kind: 'request.ended',
-        operation: operationOf(request),
-        outcome: this.reply?.kind ?? 'unknown',
-        tookMs: clock.monotonic() - leftAt,
-        isAnswered: health === 'answered' || health === 'nothing',
-      });
-    },
-  };
-}

@@ -4,8 +4,8 @@ import type { CreateOutcome } from '../orders/rules/create.ts';
 import type { LookupAnswer } from '../orders/rules/lookup.ts';
 import { type MerchantOrder } from '../orders/rules/record.ts';
 import type { BreakerLane, Health } from './transport/breaker.ts';
-import { evidenceOf, leaving, newsOfCreate, type AccountState } from './account.ts';
-import { get, ORDERS } from './addresses.ts';
+import { evidenceOf, newsOfCreate, type AccountState } from './account.ts';
+import { get, operationOf, ORDERS } from './addresses.ts';
 import { Gate, type BreakerView, type GateOptions, type Turn } from './transport/gate.ts';
 import { pathId, queryId } from './ids.ts';
 import { createRequest, readCreate, readLookup, type ReadingSettings } from './orders.ts';
@@ -59,16 +59,12 @@ export type OrderExchange = Pick<
 export class ExchangeClient {
   readonly #options: ClientOptions;
   readonly #gate: Gate;
-  #lastAnswered: string | undefined;
+  /** The order whose look-up was the last to be answered; undefined if a look-up of that order has failed since. */
+  lastAnswered: string | undefined;
 
   constructor(options: ClientOptions) {
     this.#options = options;
     this.#gate = new Gate(options, options.clock);
-  }
-
-  /** The order whose look-up was the last to be answered; undefined if a look-up of that order has failed since. */
-  get lastAnswered(): string | undefined {
-    return this.#lastAnswered;
   }
 
   /** True if a circuit breaker has opened and no request was answered since. */
@@ -115,8 +111,8 @@ export class ExchangeClient {
     const askedAt = this.#options.clock.now();
     const reply = await this.#send(get(`${ORDERS}?externalOrderId=${encodeURIComponent(externalOrderId)}`), turn);
     const { health } = turn.report;
-    if (health === 'answered') this.#lastAnswered = externalOrderId;
-    else if (this.#lastAnswered === externalOrderId) this.#lastAnswered = undefined;
+    if (health === 'answered') this.lastAnswered = externalOrderId;
+    else if (this.lastAnswered === externalOrderId) this.lastAnswered = undefined;
     return { answer: readLookup(reply, externalOrderId, this.#options.reading), askedAt, health };
   }
 
@@ -189,21 +185,28 @@ export class ExchangeClient {
     transport: Pick<Transport, 'send'> = this.#options.transport,
   ): Promise<UnreadReply> {
     turn.leave();
-    const { clock, gracePeriodOver, account } = this.#options;
-    const askedAt = account.now();
-    using sent = leaving(this.#options, request, turn.lane);
-    const reply = (sent.reply = await ask(transport, clock, request, gracePeriodOver));
+    const { clock, gracePeriodOver, account, tell } = this.#options;
+    const [askedAt, leftAt] = [account.now(), clock.monotonic()];
+    tell?.({ kind: 'request.left' });
+    const reply = await ask(transport, clock, request, gracePeriodOver);
     // Answers that come in one turn of the event loop are read together. Any other reply counts at once.
     if (reply.kind === 'ok') await clock.turn();
+    const evidence = evidenceOf(reply, turn.lane);
     const isKeyTried = request.headers?.['x-api-key'] !== undefined;
     // If a probe tries another key, only a 429 speaks of the account.
     if (isKeyTried && reply.kind !== 'rate-limited') turn.report = { wasSent: true, health: 'answered' };
-    else this.#note(reply, turn, askedAt);
+    else this.#note(reply, evidence, turn, askedAt);
+    tell?.({
+      kind: 'request.ended',
+      operation: operationOf(request),
+      outcome: reply.kind,
+      tookMs: clock.monotonic() - leftAt,
+      isAnswered: evidence.health === 'answered' || evidence.health === 'nothing',
+    });
     return reply;
   }
 
-  #note(reply: UnreadReply, turn: Turn, askedAt: Date): void {
-    const { health, news } = evidenceOf(reply, turn.lane);
+  #note(reply: UnreadReply, { health, news }: ReturnType<typeof evidenceOf>, turn: Turn, askedAt: Date): void {
     const isRateLimited = news?.kind === 'rate-limited';
     turn.report = { wasSent: reply.kind !== 'not-sent', health, isRateLimited };
     if (news === undefined) return;

@@ -1,5 +1,5 @@
 import { isLosslessNumber, parse, type ParseOptions } from 'lossless-json';
-import type { z } from 'zod';
+import { z } from 'zod';
 
 /** No answer of the interface is as deep. The limit protects the stack, because values are read by recursion. */
 const MAX_DEPTH = 50;
@@ -57,6 +57,9 @@ function withoutNul(body: string): string {
 export function withDigits(value: unknown): unknown {
   return typeof value === 'object' && isLosslessNumber(value) ? value.value : value;
 }
+
+/** Text, or a number whose digits become text. */
+export const worded = z.preprocess(withDigits, z.string());
 
 /** Returns the value at a JSON pointer (RFC 6901); undefined if there is none. An empty pointer is the whole value. */
 export function valueAt(value: unknown, pointer: string): unknown {

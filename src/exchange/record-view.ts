@@ -152,47 +152,30 @@ function number(value: unknown): string | null {
   return isLosslessNumber(value) && isDecimal(value.value) ? value.value : null;
 }
 
-/** The documented names of an object, and below each either its path or the names in it. */
-export type Documented<Path extends string = string> = ReadonlyMap<string, Path | Documented<Path>>;
-
-const RECORD = documentedBy(RECORD_PATHS);
+const RECORD: ReadonlySet<string> = new Set(RECORD_PATHS);
 
 /** The fields of the body of an order record (§2.7); none if it is no JSON. */
 export function readRecordFields(body: string): RecordFields {
   return readFields(body, RECORD);
 }
 
-export function documentedBy<Path extends string>(paths: readonly Path[], above = ''): Documented<Path> {
-  const below = paths.filter((path) => path.startsWith(above));
-  const names = new Set(below.map((path) => path.slice(above.length).split('.')[0] ?? ''));
-  const partOf = (name: string) => {
-    const leaf = below.find((path) => path === above + name);
-    return leaf ?? documentedBy(below, `${above}${name}.`);
-  };
-  return new Map([...names].map((name) => [name, partOf(name)]));
-}
-
 /** Sorts the fields of a body into documented ones and others, and leaves out nulls; no fields if it is no JSON. */
-export function readFields<Path extends string>(body: string, documents: Documented<Path>): BodyFields<Path> {
+export function readFields<Path extends string>(body: string, paths: ReadonlySet<string>): BodyFields<Path> {
   const documented = new Map<Path, string>();
   const other = new Map<string, string>();
-  const readEach = (parts: Fields, above: string, names?: Documented<Path>) => {
-    for (const name of Object.keys(parts)) {
-      const value = parts[name];
+  const readEach = (parts: Fields, above: string) => {
+    for (const [name, value] of Object.entries(parts)) {
       if (value === null || value === undefined) continue;
-      const shown = names?.get(name);
-      const scalar = typeof shown === 'string' ? scalarText(value) : undefined;
-      if (typeof shown === 'string' && scalar !== undefined) documented.set(shown, scalar);
       // A name that contains a point is quoted, because it is no path.
-      else readOther(value, above + (name.includes('.') ? JSON.stringify(name) : name), shown);
+      const path = above + (name.includes('.') ? JSON.stringify(name) : name);
+      const scalar = paths.has(path) ? scalarText(value) : undefined;
+      if (scalar !== undefined) documented.set(path as Path, scalar);
+      else if (isObject(value)) readEach(value, `${path}.`);
+      else other.set(path, stringify(value) ?? '');
     }
   };
-  const readOther = (value: unknown, path: string, names: Path | Documented<Path> | undefined) => {
-    if (!isObject(value)) other.set(path, stringify(value) ?? '');
-    else readEach(value, `${path}.`, typeof names === 'string' ? undefined : names);
-  };
   const value = readJson(body);
-  if (isObject(value)) readEach(value, '', documents);
+  if (isObject(value)) readEach(value, '');
   else if (value !== null && value !== undefined) other.set('', stringify(value) ?? '');
   return { documented, other };
 }

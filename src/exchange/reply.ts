@@ -1,12 +1,18 @@
 import { HIDDEN, withoutAddresses } from '../base/text.ts';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Clock } from '../base/clock.ts';
 import { isLosslessNumber } from 'lossless-json';
-import { readBody, readJson, withDigits } from './json.ts';
+import { readBody, readJson, withDigits, worded } from './json.ts';
 import { isSuccess, type Answer } from '../orders/rules/record.ts';
-import * as schemas from './schemas.ts';
-import type { ErrorBody } from './schemas.ts';
 import { TransportError, type HttpRequest, type Transport } from './transport/http.ts';
+
+/** The error body (§7). `status` may be missing, as in §4.5, or null. A `code` that is a number becomes text. */
+export const errorBody = z.object({
+  message: z.string(),
+  code: worded,
+  status: z.preprocess((value) => value ?? undefined, z.string().optional()),
+});
+type ErrorBody = z.output<typeof errorBody>;
 
 /** A reply without a value. It carries no header, no key and no request body. */
 export type FailedReply =
@@ -41,7 +47,7 @@ export async function ask(
     if (isSuccess(answer)) return isUtf8 ? { kind: 'ok', ...answer } : { kind: 'unknown', why: 'no UTF-8', answer };
     if (status === 401) return { kind: 'key-refused' };
     if (status === 429) return { kind: 'rate-limited', retryAfterMs: retryAfterMs(retryAfter, clock.now()) };
-    const error = status >= 400 && status < 500 ? schemas.error.safeParse(readJson(body)).data : undefined;
+    const error = status >= 400 && status < 500 ? errorBody.safeParse(readJson(body)).data : undefined;
     if (error === undefined) {
       const why = status >= 500 ? `HTTP ${status}` : `HTTP ${status} without a documented error`;
       const asksToWait = status === 503 && retryAfter !== undefined;

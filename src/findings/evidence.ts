@@ -1,17 +1,12 @@
-import {
-  contradictionsOf,
-  isCreatedBefore,
-  type Contradiction,
-  type Evidence,
-} from '../orders/rules/contradictions.ts';
+import { contradictionsOf, isCreatedBefore } from '../orders/rules/contradictions.ts';
 import { contradictionsBefore } from './rules/rules.ts';
 import type { RecordView } from '../orders/rules/record.ts';
 import { readExchangeType, readRecordView, readRecordFields } from '../exchange/record-view.ts';
 import { firstSentAt } from '../store/tables/events.ts';
 import { findingsOf } from '../store/tables/findings.ts';
 import { sentOrderOf } from '../store/orders/order-columns.ts';
-import { readPreOrder, readRecord, readTurns } from '../store/tables/order-records.ts';
-import { readFollowed, type FollowedRow } from '../store/orders/orders-with-records.ts';
+import { readPreOrder, readTurns } from '../store/tables/order-records.ts';
+import type { FollowedRow } from '../store/orders/orders-with-records.ts';
 import type { Database, Transaction } from '../store/port.ts';
 import type { FlowDeps } from '../orders/pass/deps.ts';
 import { hash } from 'node:crypto';
@@ -36,11 +31,6 @@ export async function readEvidence(db: Database, row: FollowedRow, record: Recor
   };
 }
 
-export interface ComparedWithRow {
-  readonly evidence: Evidence;
-  readonly contradictions: readonly Contradiction[];
-}
-
 /** Compares a record with its row. Adds the earlier contradictions that this record cannot judge. */
 export async function compareWithRow(
   db: Database,
@@ -48,7 +38,7 @@ export async function compareWithRow(
   row: FollowedRow,
   record: RecordView,
   receivedAt: Date,
-): Promise<ComparedWithRow> {
+) {
   const read = await readEvidence(db, row, record, receivedAt);
   const isOlder = read.firstSentAt !== null && isCreatedBefore(read.firstSentAt, record, receivedAt) === true;
   const evidence = isOlder && (await wasOurs(db, row, record)) ? { ...read, firstSentAt: null } : read;
@@ -56,14 +46,6 @@ export async function compareWithRow(
   const known = MAY_BE_DISPUTED.includes(row.state) ? await findingsOf(db, row.account, row.external_order_id) : [];
   const before = contradictionsBefore(compared, known, settings);
   return { evidence, contradictions: [...contradictionsOf(compared, settings), ...before] };
-}
-
-export async function readNewest(db: Database, deps: CompareDeps, { account, externalOrderId }: Tracking) {
-  const row = await readFollowed(db, account, externalOrderId);
-  const stored = await readRecord(db, account, externalOrderId);
-  const record = stored && readRecordView(stored.body);
-  if (row === undefined || stored === undefined || record === undefined) return undefined;
-  return { record, ...(await compareWithRow(db, deps, row, record, new Date(stored.receivedAt))) };
 }
 
 /** True if the same order was no collision at an earlier look-up, so that only our clock has changed since. */
@@ -76,12 +58,7 @@ async function wasOurs(db: Database, row: FollowedRow, record: RecordView): Prom
 }
 
 /** Returns when the first create was sent; null if unknown. The `sent_at` of an adopted row is of no request. */
-async function firstRequest(
-  db: Database,
-  row: FollowedRow,
-  record: RecordView,
-  receivedAt: Date,
-): Promise<Date | null> {
+async function firstRequest(db: Database, row: FollowedRow, record: RecordView, receivedAt: Date) {
   const { account, external_order_id: externalOrderId, sent_at: sentAt, adopted_at: adoptedAt } = row;
   if (sentAt === null || adoptedAt !== null) return null;
   const newest = new Date(sentAt);
@@ -105,7 +82,7 @@ export async function compareWithNewest(tx: Transaction, row: FollowedRow, answe
   if (answer.kind !== 'found' || newestBody === null) return answer;
   if (withoutServerDate(newestBody) === withoutServerDate(answer.body)) return answer;
   const [newest, received] = [readRecordFields(newestBody), readRecordFields(answer.body)];
-  const turns = await readTurns(tx, account, externalOrderId);
+  const turns = await readTurns(tx, { account, externalOrderId });
   const hashes = { newestHash: hash('sha256', shownText(newest)), receivedHash: hash('sha256', shownText(received)) };
   return { ...answer, comparison: { newest, received, ...hashes, turns } };
 }

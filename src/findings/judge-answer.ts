@@ -1,10 +1,9 @@
 import { judgedIn, findOverdue, OVERDUE_CLASSES } from './rules/age.ts';
 import { type FindingClassName, FINDING_CLASSES } from './rules/classes.ts';
-import type { Finding } from './rules/finding.ts';
 import { replaced } from './rules/rules.ts';
 import { NO_TURNS } from '../orders/rules/record-change.ts';
 import type { FoundRecord, LookupAnswer, LookupDecision } from '../orders/rules/lookup.ts';
-import type { Tracking } from '../orders/rules/tracking.ts';
+import { isNeverSent, type Tracking } from '../orders/rules/tracking.ts';
 import type { RecordView } from '../orders/rules/record.ts';
 import { readRecordView } from '../exchange/record-view.ts';
 import { findingsOf } from '../store/tables/findings.ts';
@@ -16,11 +15,9 @@ import {
   keepSameColumns,
   orderWithField,
   RECORD_FIELD_OF,
-  type ComparedBody,
 } from '../store/tables/order-records.ts';
 import type { Transaction } from '../store/port.ts';
-import type { ComparedWithRow } from './evidence.ts';
-import { recordFindings, type NewFindings } from './record-findings.ts';
+import { recordFindings, type JudgedFindings, type NewFindings } from './record-findings.ts';
 import type { Evidence } from '../orders/rules/contradictions.ts';
 import { compareRecord } from './rules/compare.ts';
 import { MERCHANT_ID, setAccountFact } from '../store/tables/accounts.ts';
@@ -31,115 +28,89 @@ export interface LookedUp {
   readonly row: FollowedRow;
   readonly before: Tracking;
   readonly answer: LookupAnswer;
-  readonly compared: ComparedWithRow | undefined;
+  readonly evidence: Evidence | undefined;
   readonly decision: LookupDecision;
   readonly now: Date;
 }
 
+type JudgedAnswer = Omit<JudgedFindings, 'now'>;
+
 /** Stores and judges an answer. Only stores and logs a record that cannot be judged. Throws errors of the database. */
 export async function reconcileAnswer(tx: Transaction, deps: JudgeDeps, looked: LookedUp): Promise<NewFindings> {
+  const { row, before, answer, decision, now } = looked;
   try {
-    return await judgeAnswer(tx, deps, looked);
+    const judged = await judgeAnswer(tx, deps, looked);
+    if (judged === undefined || (judged.found.length === 0 && row.has_findings === 0)) return [];
+    const classes = judgedIn(decision.tracking.state, judged.classes);
+    return await recordFindings(tx, before, { ...judged, classes, now });
   } catch (error) {
-    const { before, answer, decision, now } = looked;
-    logUnjudged(deps, before.externalOrderId, error);
+    const { account, externalOrderId } = before;
+    logUnjudged(deps, externalOrderId, error);
     if (answer.kind === 'found' && decision.keepsRecord) {
-      const { account, externalOrderId } = before;
       await keepUncompared(tx, { account, externalOrderId, body: answer.body, receivedAt: now.toISOString() });
     }
     return [];
   }
 }
 
-async function judgeAnswer(tx: Transaction, deps: JudgeDeps, looked: LookedUp): Promise<NewFindings> {
-  const { answer } = looked;
-  switch (answer.kind) {
-    case 'found':
-      return looked.decision.keepsRecord
-        ? await judgeNewest(tx, deps, looked, answer)
-        : await judgeNotTaken(tx, deps, looked, answer.record);
-    case 'absent':
-      return await judgeNotFound(tx, deps, looked, answer.evidence);
-    case 'unanswered': {
-      if (answer.answeredFor === undefined) return [];
-      const { before, now } = looked;
-      const { externalOrderId } = before;
-      const other: Finding = { class: 'IDENTITY_MISMATCH', expected: externalOrderId, actual: answer.answeredFor };
-      return await recordFindings(tx, before, { found: [other], classes: [other.class], now });
-    }
-  }
+async function judgeAnswer(tx: Transaction, deps: JudgeDeps, looked: LookedUp): Promise<JudgedAnswer | undefined> {
+  const { before, answer, decision } = looked;
+  if (answer.kind === 'absent') return judgeNotFound(deps, looked, answer.evidence);
+  if (answer.kind === 'found' && decision.keepsRecord) return await judgeNewest(tx, deps, looked, answer);
+  if (answer.kind === 'found') return await judgeNotTaken(tx, deps, looked, answer.record);
+  if (answer.answeredFor === undefined) return undefined;
+  const other = { class: 'IDENTITY_MISMATCH', expected: before.externalOrderId, actual: answer.answeredFor } as const;
+  return { found: [other], classes: [other.class] };
 }
 
 /** A record that differs only in the server's time, as most do, is compared again only if that time matters. */
-async function judgeNewest(
-  tx: Transaction,
-  deps: JudgeDeps,
-  looked: LookedUp,
-  { record: view, body, comparison }: FoundRecord,
-): Promise<NewFindings> {
-  const { row, before, compared, decision, now } = looked;
+async function judgeNewest(tx: Transaction, deps: JudgeDeps, looked: LookedUp, answer: FoundRecord) {
+  const { row, before, decision, now } = looked;
+  const { record: view, body, comparison } = answer;
   const { account, external_order_id: externalOrderId, earlier_body: earlierBody } = row;
-  const received = { account, externalOrderId, body, receivedAt: now.toISOString() };
-  const isSame = earlierBody !== null && decision.events.length === 0 && comparison === undefined;
-  if (isSame) {
+  const { tracking: after, turns = NO_TURNS } = decision;
+  const earlier = earlierView(row);
+  if (earlierBody !== null && decision.events.length === 0 && comparison === undefined) {
     const known = row.has_findings === 0 ? [] : await findingsOf(tx, account, externalOrderId);
     // An open order may have a completion date, which can pass without a new record.
-    const isToComplete = view.completionDate !== null && decision.tracking.state === 'open';
+    const isToComplete = view.completionDate !== null && after.state === 'open';
     const isJudgedByTime = known.some((one) => one.status !== 'resolved' && JUDGED_BY_TIME.includes(one.class));
-    if (!isToComplete && !isJudgedByTime) return [];
+    if (!isToComplete && !isJudgedByTime) return undefined;
+  } else {
+    const at = now.toISOString();
+    const received = { account, externalOrderId, body, receivedAt: at, comparedAt: at, ...turns };
+    const isKept = earlier !== null && FIELDS.every((field) => view[field] === earlier[field]);
+    await (isKept ? keepSameColumns(tx, received) : keepOrderRecord(tx, received, view));
   }
-  const earlier = earlierView(row);
-  if (!isSame) {
-    const { turns = NO_TURNS } = decision;
-    await keepRecord(tx, { ...received, comparedAt: received.receivedAt, ...turns }, view, earlier);
-  }
-  const after = decision.tracking;
-  const judged = { ...looked, view, evidence: compared?.evidence, earlier, after, receivedAt: now };
-  const { found, classes } = await judgeRecord(tx, deps, judged);
-  if (found.length === 0 && row.has_findings === 0) return [];
-  const isMoved = before.changedAt !== decision.tracking.changedAt;
-  const all: typeof classes = isMoved ? [...classes, 'STUCK'] : classes;
-  return await recordFindings(tx, before, { found, classes: all, now });
+  const { found, classes } = await judgeRecord(tx, deps, { ...looked, view, earlier, after, receivedAt: now });
+  return { found, classes: before.changedAt === after.changedAt ? classes : [...classes, 'STUCK' as const] };
 }
 
 /** Judges a record that was not taken, because it may be of another order. */
-async function judgeNotTaken(
-  tx: Transaction,
-  deps: JudgeDeps,
-  { row, before, decision, now }: LookedUp,
-  view: RecordView,
-) {
-  const { account, external_order_id: externalOrderId } = row;
-  const { turns, disagreement } = decision;
+async function judgeNotTaken(tx: Transaction, deps: JudgeDeps, looked: LookedUp, record: RecordView) {
+  const { account, external_order_id: externalOrderId } = looked.row;
+  const { turns, disagreement } = looked.decision;
   if (turns !== undefined) await keepTurns(tx, { account, externalOrderId, ...turns });
-  const stale: Finding[] = disagreement === undefined ? [] : [{ class: 'REPLICAS_DISAGREE', ...disagreement }];
-  if (stale.length === 0 && row.has_findings === 0) return [];
-  const earlier = earlierView(row);
-  const found = [...stale, ...overdueFindings(deps, row, decision.tracking, earlier, now)];
-  const classes = judgedIn(decision.tracking.state, JUDGED_BY_ANSWER);
-  const foundAgain = replaced({ record: view, earlier }).map((one) => ({ class: 'ORDER_REPLACED' as const, ...one }));
-  const judged = { found, foundAgain, classes, now };
-  return await recordFindings(tx, before, judged);
+  const stale = disagreement === undefined ? [] : [{ class: 'REPLICAS_DISAGREE' as const, ...disagreement }];
+  const earlier = earlierView(looked.row);
+  const foundAgain = replaced({ record, earlier }).map((one) => ({ class: 'ORDER_REPLACED' as const, ...one }));
+  return { found: [...stale, ...overdueAfter(deps, looked)], foundAgain, classes: JUDGED_BY_ANSWER };
 }
 
 /** Judges absence. If a found order is only likely absent, a person should know, but other classes are not judged. */
-async function judgeNotFound(
-  tx: Transaction,
-  deps: JudgeDeps,
-  { row, before, decision, now }: LookedUp,
-  evidence: 'documented' | 'likely',
-): Promise<NewFindings> {
-  const { orderId, state } = before;
+function judgeNotFound(deps: JudgeDeps, looked: LookedUp, evidence: 'documented' | 'likely'): JudgedAnswer {
+  const { orderId, state } = looked.before;
   // An order that a person has abandoned is not missed.
   const isMissed = orderId !== null && state !== 'abandoned';
-  const vanished: Finding = { class: 'ORDER_VANISHED', expected: `order ${orderId}`, actual: 'not found' };
-  const overdue = overdueFindings(deps, row, decision.tracking, earlierView(row), now);
-  const found = isMissed ? [vanished, ...overdue] : overdue;
-  if (found.length === 0 && row.has_findings === 0) return [];
-  const isNoAnswer = isMissed && evidence === 'likely';
-  const classes: readonly FindingClassName[] = isNoAnswer ? ['ORDER_VANISHED', 'UNCHECKED'] : JUDGED_BY_ANSWER;
-  const judged = { found, classes: judgedIn(decision.tracking.state, classes), now };
-  return await recordFindings(tx, before, judged);
+  const vanished = { class: 'ORDER_VANISHED', expected: `order ${orderId}`, actual: 'not found' } as const;
+  return {
+    found: [...(isMissed ? [vanished] : []), ...overdueAfter(deps, looked)],
+    classes: isMissed && evidence === 'likely' ? ['ORDER_VANISHED', 'UNCHECKED'] : JUDGED_BY_ANSWER,
+  };
+}
+
+function overdueAfter(deps: JudgeDeps, { row, decision, now }: LookedUp) {
+  return overdueFindings(deps, row, decision.tracking, earlierView(row), now);
 }
 
 function earlierView(row: FollowedRow): RecordView | null {
@@ -172,15 +143,11 @@ const JUDGED_BY_TIME: readonly FindingClassName[] = [
 ];
 const FIELDS = Object.values(RECORD_FIELD_OF);
 
-interface Judged {
-  readonly row: FollowedRow;
+interface Judged extends Pick<LookedUp, 'row' | 'before' | 'evidence' | 'now'> {
   readonly view: RecordView | undefined;
-  readonly evidence: Evidence | undefined;
   readonly earlier: RecordView | null;
-  readonly before: Tracking;
   readonly after: Tracking;
   readonly receivedAt: Date;
-  readonly now: Date;
 }
 
 /** Logs that an order cannot be judged. Throws the error again if it is an error of the database. */
@@ -196,22 +163,17 @@ export async function judgeRecord(tx: Transaction, deps: JudgeDeps, judged: Judg
   const { settings } = deps;
   const overdue = overdueFindings(deps, row, after, record ?? null, now);
   if (record === undefined || evidence === undefined) {
-    return { found: overdue, classes: judgedIn(after.state, JUDGED_BY_ANSWER) };
+    return { found: overdue, classes: JUDGED_BY_ANSWER };
   }
   // A disputed order may be of another merchant, so only an order that is ours sets the merchant of the account.
   const isOurs = after.state === 'open' || after.state === 'final';
   if (evidence.merchantId === null && record.merchantId !== null && isOurs) {
     await setAccountFact(tx, { account: after.account, name: MERCHANT_ID, value: record.merchantId, now });
   }
-  const states = {
-    stateBefore: before.state,
-    state: after.state,
-    isExpected: after.attempts > 0 || after.adoptedAt !== null,
-  };
+  const states = { stateBefore: before.state, state: after.state, isExpected: !isNeverSent(after) };
   const context = { ...evidence, ...states, record, earlier, receivedAt, ...(await readOthers(tx, judged, record)) };
   const { found, unjudged } = compareRecord(context, settings);
-  const classes = JUDGED_BY_RECORD.filter((name) => !unjudged.includes(name));
-  return { found: [...found, ...overdue], classes: judgedIn(after.state, classes) };
+  return { found: [...found, ...overdue], classes: JUDGED_BY_RECORD.filter((name) => !unjudged.includes(name)) };
 }
 
 function overdueFindings(deps: JudgeDeps, row: FollowedRow, tracking: Tracking, record: RecordView | null, now: Date) {
@@ -228,15 +190,4 @@ async function readOthers(tx: Transaction, { row, earlier }: Judged, record: Rec
     return value === null || isJudged ? null : await orderWithField[field](tx, { account, externalOrderId, value });
   };
   return { hashUsedBy: await other('transactionHash'), orderUsedBy: await other('orderId') };
-}
-
-export async function keepRecord(
-  tx: Transaction,
-  received: ComparedBody,
-  view: RecordView | undefined,
-  earlier: RecordView | null,
-): Promise<void> {
-  const isKept = view !== undefined && earlier !== null && FIELDS.every((field) => view[field] === earlier[field]);
-  if (isKept) await keepSameColumns(tx, received);
-  else await keepOrderRecord(tx, received, view);
 }

@@ -13,11 +13,17 @@ import { NO_TURNS } from '../orders/rules/record-change.ts';
 import { readRecordView } from '../exchange/record-view.ts';
 import { readAccountFact, setAccountFact } from '../store/tables/accounts.ts';
 import { trackingOf } from '../store/orders/order-columns.ts';
-import { forgetCompared, keepUncompared, readRecord, uncomparedIds } from '../store/tables/order-records.ts';
+import {
+  forgetCompared,
+  keepOrderRecord,
+  keepUncompared,
+  readRecord,
+  uncomparedIds,
+} from '../store/tables/order-records.ts';
 import { pagesAfter, partsOf } from '../store/pages.ts';
-import type { Transaction } from '../store/port.ts';
+import type { Transaction, Work } from '../store/port.ts';
 import { readEvidence } from './evidence.ts';
-import { judgeRecord, keepRecord, logUnjudged, type JudgeDeps } from './judge-answer.ts';
+import { judgeRecord, logUnjudged, type JudgeDeps } from './judge-answer.ts';
 
 const PAGE = 200;
 /** How many orders one transaction compares or judges, because other writers wait for the transaction. */
@@ -29,10 +35,9 @@ const SEEN_AGAIN_AFTER_MS = 24 * 60 * 60_000;
 const WORTH_TELLING_MS = 10 * 60_000;
 
 type Unresolved = Awaited<ReturnType<typeof unresolvedPage>>[number];
-type SweepDeps = Omit<FlowDeps, 'creates' | 'gracePeriodOver'>;
 
 /** Compares new records, learns the pace, and judges by time. Transactions are short, so that other writers can run. */
-export async function sweep(deps: SweepDeps, signal: AbortSignal): Promise<void> {
+export async function sweep(deps: FlowDeps, signal: AbortSignal): Promise<void> {
   await compareNewRecords(deps, signal);
   if (!(await isAnythingAwaited(deps.store.db, deps.account))) {
     return await resolveFailOvers(deps.store, deps.account, deps.clock.now());
@@ -64,12 +69,12 @@ export const findingsSweep: SweepMaker = ({ reconcile: { cron } }) => ({
 });
 
 /** Compares the records that were not compared yet, and learns the pace of look-ups. Judges nothing by time. */
-export async function sweepWithoutFindings(deps: SweepDeps, signal: AbortSignal): Promise<void> {
+export async function sweepWithoutFindings(deps: FlowDeps, signal: AbortSignal): Promise<void> {
   await compareNewRecords(deps, signal);
   await deps.settings.pace.learn(deps, signal);
 }
 
-function logOverdue({ clock, exchange, restraints, log, settings }: SweepDeps, overdue: OverdueLookups | undefined) {
+function logOverdue({ clock, exchange, restraints, log, settings }: FlowDeps, overdue: OverdueLookups | undefined) {
   if (overdue === undefined || restraints.heldForMs('lookup') > 0 || exchange.breaker('lookup').openings > 0) return;
   const { orders, since } = overdue;
   if (clock.now().getTime() - since.getTime() <= WORTH_TELLING_MS + settings.pace.overdueAfterMs) return;
@@ -77,11 +82,8 @@ function logOverdue({ clock, exchange, restraints, log, settings }: SweepDeps, o
 }
 
 /** Yields the orders with unresolved findings of these classes, in any state, a page of a class at a time. */
-async function* unresolvedOrders(
-  { account, store, clock }: Pick<FlowDeps, 'account' | 'store' | 'clock'>,
-  classes: readonly FindingClassName[],
-  signal: AbortSignal,
-) {
+async function* unresolvedOrders(deps: FlowDeps, classes: readonly FindingClassName[], signal: AbortSignal) {
+  const { account, store, clock } = deps;
   for (const name of classes) {
     for (const status of ['open', 'acknowledged']) {
       const read = (last?: Unresolved) =>
@@ -96,19 +98,16 @@ async function* unresolvedOrders(
 }
 
 /** Judges the orders whose recorded findings differ from what time shows now, or were last seen long ago. */
-async function judgeChanged(deps: SweepDeps, orders: readonly AgedOrder[], settings: OverdueSettings): Promise<void> {
+async function judgeChanged(deps: FlowDeps, orders: readonly AgedOrder[], settings: OverdueSettings): Promise<void> {
   if (orders.length === 0) return;
   const { account, store, clock } = deps;
   const now = clock.now();
   const externalOrderIds = orders.map(({ externalOrderId }) => externalOrderId);
-  const recorded = Map.groupBy(
-    await unresolvedFindings(store.db, { account, classes: OVERDUE_CLASSES, externalOrderIds }),
-    ({ externalOrderId }) => externalOrderId,
-  );
+  const recorded = await unresolvedFindings(store.db, { account, classes: OVERDUE_CLASSES, externalOrderIds });
+  const ofOrder = Map.groupBy(recorded, ({ externalOrderId }) => externalOrderId);
   const changed = orders.filter((order) => {
-    const classes = judgedIn<FindingClassName>(order.state, OVERDUE_CLASSES);
-    const all = recorded.get(order.externalOrderId) ?? [];
-    const known = all.filter(({ class: name }) => classes.includes(name as FindingClassName));
+    const classes: readonly string[] = judgedIn(order.state, OVERDUE_CLASSES);
+    const known = (ofOrder.get(order.externalOrderId) ?? []).filter((one) => classes.includes(one.class));
     const found = findOverdue(order, now, settings);
     const isRecorded = found.every(({ class: name, actual }) => {
       const one = known.find((finding) => finding.class === name);
@@ -116,50 +115,38 @@ async function judgeChanged(deps: SweepDeps, orders: readonly AgedOrder[], setti
     });
     return !isRecorded || found.length < known.length;
   });
-  for (const group of partsOf(changed, GROUP)) await judge(deps, group, settings);
+  for (const group of partsOf(changed, GROUP)) {
+    const ids = group.map(({ externalOrderId }) => externalOrderId);
+    await recordTogether(deps, 'new findings of orders that wait for too long', async (tx) => {
+      const at = clock.now();
+      return await Array.fromAsync(await orderAgesById(tx, account, ids), ({ externalOrderId, ...order }) => {
+        const found = findOverdue(order, at, settings);
+        const classes = judgedIn(order.state, OVERDUE_CLASSES);
+        return recordFindings(tx, { account, externalOrderId }, { found, classes, now: at });
+      });
+    });
+  }
 }
 
-async function judge(deps: SweepDeps, orders: readonly AgedOrder[], settings: OverdueSettings): Promise<void> {
-  const { account, clock } = deps;
-  const ids = orders.map(({ externalOrderId }) => externalOrderId);
-  await recordTogether(deps, 'new findings of orders that wait for too long', async (tx) => {
-    const all = [];
-    const now = clock.now();
-    for (const order of await orderAgesById(tx, account, ids)) {
-      const classes = judgedIn(order.state, OVERDUE_CLASSES);
-      const judged = { found: findOverdue(order, now, settings), classes, now };
-      all.push(await recordFindings(tx, { account, externalOrderId: order.externalOrderId }, judged));
-    }
-    return all;
-  });
-}
-
-async function recordTogether(
-  { store, observers, log }: CompareDeps,
-  message: string,
-  work: (tx: Transaction) => Promise<readonly NewFindings[]>,
-): Promise<void> {
+async function recordTogether(deps: FlowDeps, message: string, work: Work<readonly NewFindings[]>): Promise<void> {
+  const { store, observers, log } = deps;
   const found = (await store.writer.write(work)).flat();
   countFindings(observers.counters, found);
   if (found.length > 0) log.warn({ findings: found.length }, message);
 }
 
-type CompareDeps = JudgeDeps & Pick<FlowDeps, 'store' | 'clock' | 'log'>;
-
 const SETTINGS_FACT = 'reconcile.settings';
 
 /** Compares the records that were not compared yet; if settings of the comparison changed, all records. */
-export async function compareNewRecords(deps: CompareDeps, signal: AbortSignal): Promise<void> {
+export async function compareNewRecords(deps: FlowDeps, signal: AbortSignal): Promise<void> {
   await forgetOtherSettings(deps, signal);
   const { account, store, clock } = deps;
   const uncompared = (fromId = '') => uncomparedIds(store.db, { account, fromId, limit: GROUP });
   for await (const ids of pagesAfter(GROUP, uncompared)) {
     if (signal.aborted || ids.length === 0) return;
-    await recordTogether(deps, 'stored records were compared and bring new findings', async (tx) => {
-      const all = [];
-      for (const id of ids) all.push(await compareStored(tx, deps, id, clock.now()));
-      return all;
-    });
+    await recordTogether(deps, 'stored records were compared and bring new findings', (tx) =>
+      Array.fromAsync(ids, (id) => compareStored(tx, deps, id, clock.now())),
+    );
     await clock.turn();
   }
 }
@@ -174,14 +161,14 @@ async function compareStored(tx: Transaction, deps: JudgeDeps, externalOrderId: 
   try {
     const view = readRecordView(body);
     const compared = { account, externalOrderId, body, receivedAt, comparedAt: now.toISOString(), ...NO_TURNS };
-    await keepRecord(tx, compared, view, null);
+    await keepOrderRecord(tx, compared, view);
     const order = trackingOf(row);
     const received = new Date(receivedAt);
     // With `has_findings`, no part of the record counts as compared before.
     const evidence = view && (await readEvidence(tx, { ...row, has_findings: 1 }, view, received));
     const judged = { row, view, evidence, earlier: null, before: order, after: order, receivedAt: received, now };
     const { found: foundAgain, classes } = await judgeRecord(tx, deps, judged);
-    return await recordFindings(tx, order, { found: [], foundAgain, classes, now });
+    return await recordFindings(tx, order, { found: [], foundAgain, classes: judgedIn(order.state, classes), now });
   } catch (error) {
     logUnjudged(deps, externalOrderId, error);
     await keepUncompared(tx, { account, externalOrderId, body, receivedAt });
@@ -189,7 +176,7 @@ async function compareStored(tx: Transaction, deps: JudgeDeps, externalOrderId: 
   }
 }
 
-async function forgetOtherSettings(deps: CompareDeps, signal: AbortSignal): Promise<void> {
+async function forgetOtherSettings(deps: FlowDeps, signal: AbortSignal): Promise<void> {
   const { account, store, clock, settings } = deps;
   const { tolerance, outputPosition, finalStatuses, openStatuses, ignore } = settings;
   const value = JSON.stringify({ tolerance, outputPosition, finalStatuses, openStatuses, ignore });

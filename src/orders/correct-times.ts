@@ -10,7 +10,6 @@ import {
   wronglyDueOrders,
   type Correction,
 } from '../store/orders/wrong-due-times.ts';
-import type { Transaction } from '../store/port.ts';
 import type { FlowDeps } from './pass/deps.ts';
 import { isolateFailure, isRefusal, POSTPONE_MS, type IsolateDeps } from './pass/isolate.ts';
 
@@ -22,40 +21,26 @@ type ClockWatchDeps = Pick<FlowDeps, 'log'> & {
   readonly clock: Pick<Clock, 'now' | 'monotonic' | 'databaseAheadMs'>;
 };
 
-/** Calls `onSetBack` after the clock was set back, because orders would wait until that time comes again. */
-export class ClockWatch {
-  readonly #deps: ClockWatchDeps;
-  readonly #onSetBack: () => Promise<void> | void;
-  #aheadMs: number;
-  #isApart = false;
-
-  constructor(deps: ClockWatchDeps, onSetBack: () => Promise<void> | void) {
-    this.#deps = deps;
-    this.#onSetBack = onSetBack;
-    this.#aheadMs = aheadOfMonotonic(deps.clock);
-  }
-
-  async correct(): Promise<void> {
-    const { clock, log } = this.#deps;
-    const aheadMs = aheadOfMonotonic(clock);
-    if (aheadMs < this.#aheadMs - SET_BACK_MS) {
-      log.warn({ byMs: Math.round(this.#aheadMs - aheadMs) }, 'the clock was set back, so what waits is due now');
-      await this.#onSetBack();
+/** Makes a check of the clock. If the clock was set back, orders would wait until that time comes again. */
+export function clockWatch({ clock, log }: ClockWatchDeps, onSetBack: () => Promise<void> | void) {
+  // How far UTC is ahead of the monotonic clock changes only when UTC is set.
+  const utcAheadMs = () => clock.now().getTime() - clock.monotonic();
+  let [lastAheadMs, wasApart] = [utcAheadMs(), false];
+  return async (): Promise<void> => {
+    const aheadMs = utcAheadMs();
+    if (aheadMs < lastAheadMs - SET_BACK_MS) {
+      log.warn({ byMs: Math.round(lastAheadMs - aheadMs) }, 'the clock was set back, so what waits is due now');
+      await onSetBack();
     }
-    this.#aheadMs = aheadMs;
+    lastAheadMs = aheadMs;
     const { databaseAheadMs = 0 } = clock;
     const isApart = Math.abs(databaseAheadMs) >= CLOCKS_APART_MS;
     const facts = { databaseAheadMs: Math.round(databaseAheadMs) };
-    if (isApart && !this.#isApart)
+    if (isApart && !wasApart)
       log.warn(facts, 'the clock of this machine is not that of the database, which counts; check its time service');
-    if (!isApart && this.#isApart) log.info(facts, 'the clock of this machine is that of the database again');
-    this.#isApart = isApart;
-  }
-}
-
-/** How far UTC is ahead of the monotonic clock, in ms: this changes only when UTC is set. */
-function aheadOfMonotonic(clock: Pick<Clock, 'now' | 'monotonic'>): number {
-  return clock.now().getTime() - clock.monotonic();
+    if (!isApart && wasApart) log.info(facts, 'the clock of this machine is that of the database again');
+    wasApart = isApart;
+  };
 }
 
 type CorrectDeps = IsolateDeps &
@@ -64,19 +49,18 @@ type CorrectDeps = IsolateDeps &
 /** Corrects due times of another clock. The database keeps the ids that are left, for the next owner. */
 export class WrongTimes {
   readonly #deps: CorrectDeps;
-  #left: readonly string[] = [];
+  #left: readonly string[];
   #retryAt = Number.NEGATIVE_INFINITY;
 
-  private constructor(deps: CorrectDeps) {
+  /** `left` are the orders that the last owner could not correct; they are tried again at once. */
+  private constructor(deps: CorrectDeps, left: readonly string[]) {
     this.#deps = deps;
+    this.#left = left;
   }
 
-  /** Takes over the orders that the last owner could not correct; they are tried again at once. */
   static async open(deps: CorrectDeps): Promise<WrongTimes> {
-    const wrong = new WrongTimes(deps);
     const text = await readAccountFact(deps.store.db, { account: deps.account, name: UNCORRECTED_TIMES });
-    if (text !== undefined) wrong.#left = (JSON.parse(text) as { ids: readonly string[] }).ids;
-    return wrong;
+    return new WrongTimes(deps, text === undefined ? [] : (JSON.parse(text) as { ids: readonly string[] }).ids);
   }
 
   get isAny(): boolean {
@@ -121,26 +105,25 @@ export class WrongTimes {
   }
 
   async #correctState(query: Correction, left: string[]): Promise<number> {
-    const { writer } = this.#deps.store;
+    const { db, writer } = this.#deps.store;
     const refused: string[] = [];
     let orders = 0;
     // If a whole page is refused, the cause concerns all orders.
     for (let isMore = true; isMore && refused.length < PAGE;) {
       const page = { ...query, except: refused };
-      const correct = async (tx: Transaction) => {
-        const corrected = await correctDueTimes(tx, page);
-        return { corrected, ids: corrected >= PAGE ? [] : await wronglyDueOrders(tx, page) };
-      };
-      const { corrected, ids } = await writer.write(correct).catch(async (error: unknown) => {
-        if (!isRefusal(error)) throw error;
-        return { corrected: 0, ids: await writer.write((tx) => wronglyDueOrders(tx, page)) };
-      });
-      orders += corrected;
-      // A single order may be refused or locked, so the orders of a page are corrected one by one.
+      const corrected = await writer
+        .write((tx) => correctDueTimes(tx, page))
+        .catch((error: unknown) => {
+          if (!isRefusal(error)) throw error;
+          return 0;
+        });
+      // A single order may be refused or locked, so the orders that are left of a page are corrected one by one.
+      const ids = corrected >= PAGE ? [] : await wronglyDueOrders(db, page);
       for (const id of ids) {
         if (await this.#correctOne(id, query)) orders += 1;
         else refused.push(id);
       }
+      orders += corrected;
       isMore = corrected >= PAGE || ids.length >= PAGE;
     }
     left.push(...refused);

@@ -1,6 +1,4 @@
 import { decideClaim, decideCorrected, isNotTaken, type CreateOutcome } from './rules/create.ts';
-import type { MerchantOrder } from './rules/record.ts';
-import type { Tracking } from './rules/tracking.ts';
 import type { Turn } from '../exchange/transport/gate.ts';
 import { DUE_COLUMNS, dueKeyOf, findOrders, FIRST_DUE } from '../store/find-orders.ts';
 import { lockFreeOrder, saveDecision } from '../store/orders/orders.ts';
@@ -9,7 +7,7 @@ import { intend } from '../store/orders/intents.ts';
 import { trackingOf, uncheckedOrderOf } from '../store/orders/order-columns.ts';
 import { forEachConcurrently } from './pass/run.ts';
 import type { FlowDeps } from './pass/deps.ts';
-import type { GuardedCreate, GuardWait } from './pass/guard.ts';
+import type { GuardedCreate } from './pass/guard.ts';
 import type { CreateInFlight } from './pass/in-flight.ts';
 import { isolateFailure } from './pass/isolate.ts';
 import { doubtedBy } from '../accounts/rules/fail-over.ts';
@@ -18,7 +16,7 @@ import { placeAfter } from './follow.ts';
 import { assumeRowSent, doubtOf, markLeft } from './fail-over.ts';
 import { makeRefusedDue, probeForCreates, recoverUnrecorded } from './recover.ts';
 import { recordOrKeep } from './record-outcome.ts';
-import { countFailure } from './pass/outcomes.ts';
+import { countFailureOf } from './pass/outcomes.ts';
 
 const PAGE = 200;
 const UNREPLICATED: CreateOutcome = {
@@ -51,11 +49,9 @@ async function sendUnforbidden(deps: FlowDeps, signal: AbortSignal): Promise<voi
     await isolateFailure(deps, id, () => sendOrder(deps, id, signal));
 }
 
-async function* dueIn(
-  { account, store, clock, exchange, creates: { inFlight, walk, unmarked } }: FlowDeps,
-  state: 'pending' | 'invalid',
-  signal: AbortSignal,
-): AsyncGenerator<string> {
+async function* dueIn(deps: FlowDeps, state: 'pending' | 'invalid', signal: AbortSignal): AsyncGenerator<string> {
+  const { account, store, clock, exchange } = deps;
+  const { inFlight, walk, unmarked } = deps.creates;
   const isPending = state === 'pending';
   let place = FIRST_DUE;
   for (;;) {
@@ -141,12 +137,8 @@ async function turnOnceReplicated({ store, exchange }: FlowDeps, turn: Turn, id:
 }
 
 /** Makes the intent durable, for the row as it stands now. Returns undefined if there is nothing to send. */
-async function claim(
-  { account, store, clock, settings, log, restraints, creates, observers }: FlowDeps,
-  externalOrderId: string,
-  create: CreateInFlight,
-  guarded: GuardedCreate,
-): Promise<{ order: MerchantOrder; tracking: Tracking } | GuardWait | undefined> {
+async function claim(deps: FlowDeps, externalOrderId: string, create: CreateInFlight, guarded: GuardedCreate) {
+  const { account, store, clock, settings, log, restraints, creates, observers } = deps;
   store.mark.assertWritten();
   const claimed = await store.writer.write(
     async (tx) => {
@@ -165,10 +157,8 @@ async function claim(
       }
       create.isSent = decided.kind === 'send' ? false : undefined;
       // The same transaction renews the lease, so that the request can leave as soon as the intent is durable.
-      const [saved, onLeased] = await together(
-        saveDecision(tx, before, decided.decision, now),
-        creates.lease.renewWithin(tx),
-      );
+      const saving = saveDecision(tx, before, decided.decision, now);
+      const [saved, onLeased] = await together(saving, creates.lease.renewWithin(tx));
       if (decided.kind === 'send') intend(tx, row, saved);
       return { ...decided, saved, onDurable: [onLeased, await restraints.claimWithin(tx)] };
     },
@@ -177,13 +167,8 @@ async function claim(
   if (claimed === undefined) {
     // SQLite also takes bytes that are no text, and then the id that was read is not the id of the row.
     if (externalOrderId.includes('\uFFFD')) {
-      countFailure(observers, {
-        level: 'error',
-        message: 'an id is not valid Unicode text, so nothing was sent; delete the row and insert it again',
-        cause: 'the id lost characters when it was read',
-        subject: externalOrderId,
-        facts: { externalOrderId },
-      });
+      const message = 'an id is not valid Unicode text, so nothing was sent; delete the row and insert it again';
+      countFailureOf(observers, externalOrderId, message, 'the id lost characters when it was read');
     }
     return undefined;
   }

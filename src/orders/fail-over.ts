@@ -35,14 +35,15 @@ export async function takeUpFailOvers(deps: FailOverDeps) {
   const { account, store } = deps;
   await reportSent(deps);
   const unmarked: Unmarked = new Map();
+  const unknown = (fromId = '') => orderIds(store.db, { account, states: ['unknown'], fromId, limit: PAGE });
   const all = await readFailOvers(store.db, account);
-  const open = all.filter(({ markedAt }) => markedAt === undefined);
   const newest = all.at(-1);
-  for (const failOver of open) {
+  for (const failOver of all.filter(({ markedAt }) => markedAt === undefined)) {
     await mark(deps, failOver, await lostIntents(deps), unmarked);
     if (isCovered(failOver)) continue;
     for await (const ids of walkedBy(deps, failOver)) await mark(deps, failOver, ids, unmarked);
-    await keepFromResending(deps, failOver, unmarked);
+    // The lost owner may have resent unknown creates already, so they must not be resent.
+    for await (const ids of pagesAfter(PAGE, unknown)) await mark(deps, failOver, ids, unmarked);
   }
   await endMarking(deps, unmarked);
   return { newestAt: newest === undefined ? undefined : Date.parse(newest.seenAt), unmarked };
@@ -58,7 +59,7 @@ export async function markLeft(deps: MarkingDeps, unmarked: Unmarked): Promise<v
 /** Makes unknown each order that this process sent and whose intent an unreported fail-over lost. */
 export async function reportSent(deps: FailOverDeps): Promise<void> {
   const { account, store, clock, intents, log } = deps;
-  const owned = intents.ownedSince(account);
+  const owned = intents.owned.get(account);
   if (owned === undefined) return;
   const isOurs = ({ reportedAt, generation, seenAt }: FailOver) =>
     reportedAt === undefined && generation <= owned.generation && isSeenAfter(seenAt, owned.at);
@@ -89,16 +90,20 @@ async function lostIntents({ account, store, intents }: FailOverDeps): Promise<r
 
 async function* walkedBy(deps: FailOverDeps, failOver: FailOver): AsyncGenerator<readonly string[]> {
   const seenAt = new Date(failOver.seenAt);
-  const due = { until: seenAt };
-  const most = mostWalked(failOver);
-  const ranges = most === undefined ? [due] : await walkedRanges(deps, failOver, due, most);
-  for (const range of ranges) yield* pendingFrom(deps, failOver, range);
   // A person, or the end of an outage, may in the lost time have made orders due that are due later by their rows.
-  yield* pendingFrom(deps, failOver, { laterThan: seenAt });
+  for (const range of [...(await walkedRanges(deps, failOver, { until: seenAt })), { laterThan: seenAt }]) {
+    for await (const page of pendingPages(deps, range)) {
+      const isSeen = (createdAt: string) => range.laterThan === undefined || createdAt <= failOver.seenAt;
+      const known = page.filter(({ createdAt }) => isKnownTo(failOver, createdAt) && isSeen(createdAt));
+      yield known.map(({ externalOrderId }) => externalOrderId);
+    }
+  }
 }
 
 /** Returns the ranges that the lost owner may have walked by. Reads all ends first, because marking changes them. */
-async function walkedRanges(deps: FailOverDeps, failOver: FailOver, due: Range, most: number): Promise<Range[]> {
+async function walkedRanges(deps: FailOverDeps, failOver: FailOver, due: Range): Promise<Range[]> {
+  const most = mostWalked(failOver);
+  if (most === undefined) return [due];
   const place = walkedTo(failOver);
   const fromPlace = place && { ...due, after: { nextActionAt: place[0], externalOrderId: place[1] } };
   // While the account may not create (403), a pass also sends the first order that had no 403.
@@ -118,22 +123,8 @@ async function walkedRanges(deps: FailOverDeps, failOver: FailOver, due: Range, 
 
 type Range = Pick<OrderFilter, 'until' | 'laterThan' | 'after' | 'upTo' | 'forbiddenIn'>;
 
-async function* pendingFrom(deps: FailOverDeps, failOver: FailOver, range: Range): AsyncGenerator<readonly string[]> {
-  for await (const page of pendingPages(deps, range)) {
-    const known = page.filter(
-      ({ createdAt }) =>
-        isKnownTo(failOver, createdAt) && (range.laterThan === undefined || createdAt <= failOver.seenAt),
-    );
-    yield known.map(({ externalOrderId }) => externalOrderId);
-  }
-}
-
-interface PendingOrder extends DueKey {
-  readonly createdAt: string;
-}
-
-function pendingPages({ account, store }: FailOverDeps, range: Range): AsyncGenerator<readonly PendingOrder[]> {
-  return pagesAfter(PAGE, async (last?: PendingOrder) => {
+function pendingPages({ account, store }: FailOverDeps, range: Range) {
+  return pagesAfter(PAGE, async (last?: DueKey & { readonly createdAt: string }) => {
     const filter = { account, state: 'pending', ...range, after: last ?? range.after, by: 'due', limit: PAGE } as const;
     const rows = await findOrders(store.db, filter, [...DUE_COLUMNS, 'created_at']);
     return rows.map((row) => ({ ...dueKeyOf(row), createdAt: row.created_at }));
@@ -160,18 +151,12 @@ async function mark(deps: MarkingDeps, failOver: FailOver, ids: readonly string[
       await assumeRowSent(tx, row, doubtOf(account, first), deps);
   };
   // The writes run together, to share commits and round trips, because no order is sent before all are marked.
-  const marking = ids.map(async (id) => {
-    const first = locked.get(id) ?? failOver;
-    await store.writer.write((tx) => markOne(tx, id, first), [id]);
-  });
-  await Promise.all(marking);
-}
-
-/** Keeps unknown creates from a resend, because the lost owner may have resent them already. */
-async function keepFromResending(deps: MarkingDeps, failOver: FailOver, locked: Unmarked): Promise<void> {
-  const { account, store } = deps;
-  const unknown = (fromId = '') => orderIds(store.db, { account, states: ['unknown'], fromId, limit: PAGE });
-  for await (const ids of pagesAfter(PAGE, unknown)) await mark(deps, failOver, ids, locked);
+  await Promise.all(
+    ids.map((id) => {
+      const first = locked.get(id) ?? failOver;
+      return store.writer.write((tx) => markOne(tx, id, first), [id]);
+    }),
+  );
 }
 
 export async function* doubtfulOrders(db: Database, account: string, failOver: number) {
@@ -188,23 +173,22 @@ async function endMarking({ account, store, clock, log }: MarkingDeps, unmarked:
     const marked = { ...failOver, markedAt: clock.now().toISOString() };
     await store.writer.write((tx) => tellFailOver(tx, account, marked, clock.now()));
     const orders = await countDoubtful(store.db, account, failOver.id);
-    const advice = decidingAdvice(account, failOver);
-    const message =
-      'the database server is not that of the last commit of the account, so orders may have been sent without a trace';
-    const isNone = 'the database server is not that of the last commit of the account; no order is in doubt';
-    if (orders > 0) log.error({ failOver: failOver.id, orders, advice }, message);
-    else log.warn({ failOver: failOver.id }, isNone);
+    const about = { failOver: failOver.id };
+    const other = 'the database server is not that of the last commit of the account';
+    if (orders === 0) log.warn(about, `${other}; no order is in doubt`);
+    else {
+      const advice = decidingAdvice(account, failOver);
+      log.error({ ...about, orders, advice }, `${other}, so orders may have been sent without a trace`);
+    }
   }
 }
 
-interface Assumed {
-  readonly account: string;
-  readonly id: string;
-  readonly how: Assumption;
-}
-
 /** Makes an order unknown, as if it were sent. Returns 1, or 0 if the merchant has deleted the row. */
-export async function assumeOrderSent(tx: Transaction, { account, id, how }: Assumed, deps: Assuming): Promise<number> {
+export async function assumeOrderSent(
+  tx: Transaction,
+  { account, id, how }: { account: string; id: string; how: Assumption },
+  deps: Assuming,
+): Promise<number> {
   const row = await lockOrder(tx, account, id);
   if (row === undefined) return 0;
   await assumeRowSent(tx, row, how, deps);

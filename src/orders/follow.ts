@@ -2,7 +2,6 @@ import { decideLookup, isLookedUp, isOvertaken } from './rules/follow.ts';
 import type { LookupAnswer } from './rules/lookup.ts';
 import { isNeverLookedUp, type LookupSource, LOOKUPS_A_ROUND, nextRound } from './rules/schedule.ts';
 import { FOLLOWED_STATES, isPaced, isRechecked } from './rules/states.ts';
-import type { OrderEvent } from './rules/tracking.ts';
 import { MERCHANT_ID, readAccountFact, rememberStatuses, seenStatuses } from '../store/tables/accounts.ts';
 import { lockFollowed } from '../store/orders/orders-with-records.ts';
 import { orderIds, saveDecision } from '../store/orders/orders.ts';
@@ -18,8 +17,6 @@ import { isolateFailure } from './pass/isolate.ts';
 import { dueLookups } from '../store/orders/due-times.ts';
 import type { DueKey } from '../store/find-orders.ts';
 
-type FollowDeps = Omit<FlowDeps, 'creates' | 'gracePeriodOver'>;
-
 const PAGE = 200;
 /** The most known statuses that are read, because an exchange may invent any number. */
 const MOST_STATUSES = 1_000;
@@ -32,7 +29,7 @@ export type FollowScope = 'due' | 'all';
 const NEVER_DUE = new Date(0);
 
 /** Looks up the orders of the scope. With `all`, an order that was looked up after `since` counts as done. */
-export async function followPass(deps: FollowDeps, scope: FollowScope, signal: AbortSignal, since = deps.clock.now()) {
+export async function followPass(deps: FlowDeps, scope: FollowScope, signal: AbortSignal, since = deps.clock.now()) {
   if (scope === 'all') await lookUpEach(deps, allFollowed(deps, signal, since), signal);
   else await lookUpDue(deps, () => since, signal);
 }
@@ -41,30 +38,26 @@ export async function followPass(deps: FollowDeps, scope: FollowScope, signal: A
  * Calls `until` at each round, because the cron of the daemon moves that time on. With the pace `every-tick`, followed
  * orders begin the next tick when all orders that were due at the last tick were looked up.
  */
-export async function lookUpDue(deps: FollowDeps, until: () => Date, signal: AbortSignal): Promise<void> {
+export async function lookUpDue(deps: FlowDeps, until: () => Date, signal: AbortSignal): Promise<void> {
   const { isEveryTick } = deps.settings.pace;
   let tick = until();
   const dueUntil = (source: LookupSource) => {
     if (source === 'unknown') return deps.clock.now();
     return isEveryTick && isFollowed(source) ? tick : until();
   };
-  const onRound = (sources: ReadonlySet<LookupSource>) => {
-    if (![...sources].some(isFollowed)) tick = until();
+  const onRound = (sources: readonly LookupSource[]) => {
+    if (!sources.some(isFollowed)) tick = until();
   };
-  await lookUpEach(
-    deps,
-    ordersToLookUp(deps, dueUntil, () => isStopped(deps, signal), onRound),
-    signal,
-  );
+  await lookUpEach(deps, ordersToLookUp(deps, dueUntil, signal, onRound), signal);
 }
 
 function isFollowed(source: LookupSource): boolean {
   return isNeverLookedUp(source) || isPaced(source);
 }
 
-async function lookUpEach(deps: FollowDeps, orders: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
+async function lookUpEach(deps: FlowDeps, orders: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
   const { account, store, settings } = deps;
-  let known: Promise<KnownOfAccount> | undefined;
+  let known: ReturnType<typeof readKnown> | undefined;
   await forEachConcurrently(orders, settings.concurrency, async (id) => {
     known ??= readKnown(store.db, account);
     // If this read fails, the pass ends, because no single order is at fault.
@@ -73,22 +66,14 @@ async function lookUpEach(deps: FollowDeps, orders: AsyncIterable<string>, signa
   });
 }
 
-interface KnownOfAccount {
-  /** True after the first record of the account, whose merchant the next records are compared with. */
-  readonly hasMerchant: boolean;
-  readonly statuses: ReadonlySet<string>;
-}
-
-async function readKnown(db: Database, account: string): Promise<KnownOfAccount> {
-  const merchant = await readAccountFact(db, { account, name: MERCHANT_ID });
+async function readKnown(db: Database, account: string) {
+  // The first record of the account decides with which merchant the next records are compared.
+  const hasMerchant = (await readAccountFact(db, { account, name: MERCHANT_ID })) !== undefined;
   const statuses = await seenStatuses(db, { account, limit: MOST_STATUSES });
-  return {
-    hasMerchant: merchant !== undefined,
-    statuses: new Set(statuses.map(({ field, value }) => `${field} ${value}`)),
-  };
+  return { hasMerchant, statuses: new Set(statuses.map(({ field, value }) => `${field} ${value}`)) };
 }
 
-async function* allFollowed(deps: FollowDeps, signal: AbortSignal, since: Date): AsyncGenerator<string> {
+async function* allFollowed(deps: FlowDeps, signal: AbortSignal, since: Date): AsyncGenerator<string> {
   const { account, store } = deps;
   const followed = (fromId = '') =>
     orderIds(store.db, { account, states: FOLLOWED_STATES, fromId, limit: PAGE, notLookedUpSince: since });
@@ -98,42 +83,41 @@ async function* allFollowed(deps: FollowDeps, signal: AbortSignal, since: Date):
       yield externalOrderId;
     }
   }
-  const until = (source: LookupSource) => (isRechecked(source) ? since : NEVER_DUE);
-  yield* ordersToLookUp(deps, until, () => isStopped(deps, signal));
+  yield* ordersToLookUp(deps, (source) => (isRechecked(source) ? since : NEVER_DUE), signal);
 }
 
-function isStopped({ exchange }: FollowDeps, signal: AbortSignal): boolean {
+function isStopped({ exchange }: FlowDeps, signal: AbortSignal): boolean {
   return signal.aborted || exchange.breaker('lookup').isOpen;
 }
 
 /** Looks one order up and records the answer. The answer to a probe also shows whether creates may go again. */
 export async function lookUp(
-  deps: FollowDeps,
+  deps: FlowDeps,
   externalOrderId: string,
   signal: AbortSignal,
   isProbe = false,
-  known?: KnownOfAccount,
+  known?: Awaited<ReturnType<typeof readKnown>>,
 ): Promise<void> {
   const { account, store, exchange, clock } = deps;
   const lookup = await exchange.lookUpOrder(externalOrderId, signal, isProbe);
   if (lookup === undefined) return;
   const { askedAt, health } = lookup;
-  const isOutage = health === 'failed' || health === 'unreachable';
-  const answer = isOutage ? inOutage(exchange, lookup.answer) : lookup.answer;
+  const isFailed = health === 'failed' || health === 'unreachable';
+  const isOutage = isFailed && exchange.breaker('lookup').openings >= OPENINGS_OF_OUTAGE;
+  const answer = lookup.answer.kind === 'unanswered' ? { ...lookup.answer, isOutage } : lookup.answer;
   const random = clock.random();
   const record = async (tx: Transaction) => {
     const row = await lockFollowed(tx, account, externalOrderId);
-    const before = row === undefined ? undefined : trackingOf(row);
-    if (row === undefined || before === undefined || !isLookedUp(before, answer)) return undefined;
-    const now = clock.now();
-    if (isOvertaken(before, answer, askedAt, now)) return undefined;
+    if (row === undefined) return undefined;
+    const [before, now] = [trackingOf(row), clock.now()];
+    if (!isLookedUp(before, answer) || isOvertaken(before, answer, askedAt, now)) return undefined;
     return await recordAnswer(tx, deps, { row, before, answer, now }, random, known?.statuses);
   };
   const about = known?.hasMerchant === true ? [externalOrderId, ...sharedBy(answer)] : undefined;
   const recorded = await store.writer.write(record, about);
   if (recorded === undefined) {
     // A probe may be about a pending order, for which a missing answer is not recorded.
-    if (answer.kind === 'unanswered' && isOutage) deps.observers.tell({ kind: 'exchange.failed', cause: answer.why });
+    if (answer.kind === 'unanswered' && isFailed) deps.observers.tell({ kind: 'exchange.failed', cause: answer.why });
     return;
   }
   const { before, decision } = recorded;
@@ -153,15 +137,10 @@ function sharedBy(answer: LookupAnswer): readonly string[] {
   return [`order ${orderId}`, ...(transactionHash === null ? [] : [`hash ${transactionHash}`])];
 }
 
-function inOutage(exchange: FollowDeps['exchange'], answer: LookupAnswer): LookupAnswer {
-  if (answer.kind !== 'unanswered') return answer;
-  return { ...answer, isOutage: exchange.breaker('lookup').openings >= OPENINGS_OF_OUTAGE };
-}
-
 /** Decides by an answer, and writes the order, its events, its record and its findings in the transaction. */
 export async function recordAnswer(
   tx: Transaction,
-  deps: FollowDeps,
+  deps: FlowDeps,
   { row, before, answer: given, now }: Pick<LookedUp, 'row' | 'before' | 'answer' | 'now'>,
   random: number,
   seen: ReadonlySet<string> = new Set(),
@@ -169,39 +148,30 @@ export async function recordAnswer(
   const settings = await settingsOnAbsence(tx, deps, before, given, now);
   const answer = await compareWithNewest(tx, row, given);
   const compared = answer.kind === 'found' ? await compareWithRow(tx, deps, row, answer.record, now) : undefined;
-  const decision = decideLookup(before, answer, now, random, settings, compared?.contradictions);
+  const { evidence, contradictions } = compared ?? {};
+  const decision = decideLookup(before, answer, now, random, settings, contradictions);
   await saveDecision(tx, before, decision, now);
-  const findings = await reconcileAnswer(tx, deps, { row, before, answer, compared, decision, now });
-  return { before, decision, findings, unseen: await unseenStatuses(tx, deps.account, decision.events, now, seen) };
-}
-
-/** Remembers the statuses that changed. Returns the statuses that no order of the account ever had. */
-async function unseenStatuses(
-  tx: Transaction,
-  account: string,
-  events: readonly OrderEvent[],
-  now: Date,
-  seen: ReadonlySet<string>,
-): Promise<RecordedLookup['unseen']> {
-  const news = events.flatMap(({ field, newValue: value }) =>
+  const findings = await reconcileAnswer(tx, deps, { row, before, answer, evidence, decision, now });
+  const news = decision.events.flatMap(({ field, newValue: value }) =>
     field.endsWith('.status') && value !== null && !seen.has(`${field} ${value}`)
-      ? [{ account, field, value, first_seen_at: now.toISOString() }]
+      ? [{ account: deps.account, field, value, first_seen_at: now.toISOString() }]
       : [],
   );
-  return news.length === 0 ? [] : await rememberStatuses(tx, news);
+  return { before, decision, findings, unseen: news.length === 0 ? [] : await rememberStatuses(tx, news) };
 }
 
 /** Yields the due orders, round after round, each once until it is due again. `onRound` gets the due sources. */
 async function* ordersToLookUp(
-  { account, store }: Pick<FlowDeps, 'account' | 'store'>,
+  deps: FlowDeps,
   until: (source: LookupSource) => Date,
-  isOver: () => boolean,
-  onRound: (sources: ReadonlySet<LookupSource>) => void = () => {},
+  signal: AbortSignal,
+  onRound?: (sources: readonly LookupSource[]) => void,
 ): AsyncGenerator<string> {
+  const { account, store } = deps;
   const places = new Map<LookupSource, DueKey>();
   // Orders of the last rounds that are read as `newest` again, because they are in flight or could not be written.
   let taken = new Set<string>();
-  while (!isOver()) {
+  while (!isStopped(deps, signal)) {
     const placeOf = (source: LookupSource) => ({
       until: until(source),
       after: places.get(source === 'newest' ? 'new' : source),
@@ -212,11 +182,11 @@ async function* ordersToLookUp(
     taken = taken.intersection(new Set(newest));
     const due = read.filter(({ source, externalOrderId }) => !isNeverLookedUp(source) || !taken.has(externalOrderId));
     if (due.length === 0) return;
-    onRound(new Set(due.map(({ source }) => source)));
+    onRound?.(due.map(({ source }) => source));
     // An accepted order that was never looked up comes from the source `new` or `newest` instead.
     const round = nextRound(due.filter(({ isNew }) => isNew === 0));
     for (const { externalOrderId } of round) {
-      if (isOver()) return;
+      if (isStopped(deps, signal)) return;
       yield externalOrderId;
     }
     taken = taken.union(new Set(round.map(({ externalOrderId }) => externalOrderId)));

@@ -1,8 +1,9 @@
 import { shared } from '../findings/rules/rules.ts';
 import { after as laterBy } from '../base/instant.ts';
+import { messageOf } from '../base/text.ts';
 import { decideCreated, type CreateOutcome } from './rules/create.ts';
 import { isSuccess } from './rules/record.ts';
-import type { Decision, Tracking } from './rules/tracking.ts';
+import type { Tracking } from './rules/tracking.ts';
 import { preOrderIdsIn } from '../exchange/ids.ts';
 import { orderWithPreOrder, lockOrder, saveDecision, saveIfUnchanged } from '../store/orders/orders.ts';
 import { trackingOf } from '../store/orders/order-columns.ts';
@@ -16,15 +17,8 @@ import type { FlowDeps } from './pass/deps.ts';
 import type { CreateInFlight } from './pass/in-flight.ts';
 import { isRefusal, POSTPONE_MS } from './pass/isolate.ts';
 
-type OutcomeDeps = Omit<FlowDeps, 'exchange' | 'creates'>;
-
 /** Records and tells the outcome of a create. Keeps an outcome in memory if the database refuses it, and rejects. */
-export async function recordOrKeep(
-  deps: OutcomeDeps & { readonly creates: Pick<FlowDeps['creates'], 'inFlight'> },
-  claimed: Tracking,
-  outcome: CreateOutcome,
-  create?: CreateInFlight,
-): Promise<void> {
+export async function recordOrKeep(deps: FlowDeps, claimed: Tracking, outcome: CreateOutcome, create?: CreateInFlight) {
   const { inFlight } = deps.creates;
   try {
     tellCreate(deps, await recordOutcome(deps, claimed, outcome, create));
@@ -36,59 +30,46 @@ export async function recordOrKeep(
   }
 }
 
-async function recordOutcome(deps: OutcomeDeps, claimed: Tracking, received: CreateOutcome, create?: CreateInFlight) {
+async function recordOutcome(deps: FlowDeps, claimed: Tracking, received: CreateOutcome, create?: CreateInFlight) {
   const { clock, settings, restraints } = deps;
-  const outcome = withoutIgnored(received, settings);
-  const { externalOrderId } = claimed;
+  const outcome = withoutIgnored(received, settings.ignore);
   const random = clock.random();
   const decide = (before: Tracking, now: Date) =>
     decideCreated(before, outcome, now, random, settings, restraints.forbiddenHold);
+  const recordLate = async (tx: Transaction, now: Date) => {
+    const row = await lockOrder(tx, claimed.account, claimed.externalOrderId);
+    const before = row === undefined ? claimed : trackingOf(row);
+    // Another request for the order may be in flight, so only an accepted pre-order still changes the order.
+    const isLate = before.state !== 'sending' || before.attempts !== claimed.attempts;
+    let after = before;
+    if (!isLate || outcome.kind === 'accepted') {
+      for (const decision of decide(before, now)) after = await saveDecision(tx, after, decision, now);
+    }
+    return { before, after, isLate };
+  };
   const writing = (isWhole: boolean) => async (tx: Transaction) => {
     const now = clock.now();
     // The row has mostly not changed since its intent, and then need not be read.
     const [decision] = decide(claimed, now);
     const saved = decision && (await saveIfUnchanged(tx, claimed, decision, now));
-    const recorded =
-      saved === undefined
-        ? await recordLate(tx, claimed, outcome, decide, now)
-        : { before: claimed, after: saved, isLate: false };
+    const recorded = saved ? { before: claimed, after: saved, isLate: false } : await recordLate(tx, now);
     const { before, after } = recorded;
     if (!isWhole) return { ...recorded, outcome, findings: [] };
-    const [, findings] = await together(
-      keepAnswers(tx, after, outcome, now),
-      noteCreated(tx, outcome, before, after, now),
-    );
+    const keeping = keepAnswers(tx, after, outcome, now);
+    const [, findings] = await together(keeping, noteCreated(tx, outcome, before, after, now));
     return { ...recorded, outcome, findings };
   };
-  return await writeOutcome(deps, externalOrderId, outcome, writing, create);
+  return await writeOutcome(deps, claimed.externalOrderId, outcome, writing, create);
 }
 
-async function recordLate(
-  tx: Transaction,
-  claimed: Tracking,
-  outcome: CreateOutcome,
-  decide: (before: Tracking, now: Date) => readonly Decision[],
-  now: Date,
-): Promise<Pick<RecordedCreate, 'before' | 'after' | 'isLate'>> {
-  const row = await lockOrder(tx, claimed.account, claimed.externalOrderId);
-  const before = row === undefined ? claimed : trackingOf(row);
-  // Another request for the order may be in flight, so only an accepted pre-order still changes the order.
-  const isLate = before.state !== 'sending' || before.attempts !== claimed.attempts;
-  let after = before;
-  if (!isLate || outcome.kind === 'accepted') {
-    for (const decision of decide(before, now)) after = await saveDecision(tx, after, decision, now);
-  }
-  return { before, after, isLate };
-}
-
-function withoutIgnored(outcome: CreateOutcome, { ignore }: Pick<OutcomeDeps['settings'], 'ignore'>): CreateOutcome {
+function withoutIgnored(outcome: CreateOutcome, ignore: readonly string[]): CreateOutcome {
   if (outcome.kind !== 'accepted') return outcome;
   return { ...outcome, differences: outcome.differences.filter(({ class: name }) => !ignore.includes(name)) };
 }
 
 /** Writes only the state if the database refuses the rest. Logs an outcome that is lost, and rejects. */
 async function writeOutcome(
-  { store, log, gracePeriodOver, observers }: OutcomeDeps,
+  { store, log, gracePeriodOver, observers }: FlowDeps,
   externalOrderId: string,
   outcome: CreateOutcome,
   writing: (isWhole: boolean) => Work<RecordedCreate>,
@@ -96,36 +77,30 @@ async function writeOutcome(
 ): Promise<RecordedCreate> {
   const tell = ({ message: cause }: StoreError) => {
     if (create !== undefined) create.isHeldUp = true;
-    const message = 'the outcome of a create cannot be written yet';
-    const facts = { externalOrderId };
-    observers.tell({ kind: 'failed', failure: { level: 'error', message, cause, kind: 'database', facts } });
+    const failure = { message: 'the outcome of a create cannot be written yet', cause, facts: { externalOrderId } };
+    observers.tell({ kind: 'failed', failure: { ...failure, level: 'error', kind: 'database' } });
   };
   // Writes about the same pre-order wait for each other, so that the second order finds the first.
   const about = [externalOrderId, ...(outcome.kind === 'accepted' ? [`pre-order ${outcome.preOrder.id}`] : [])];
   const write = async (isWhole: boolean) =>
     await store.writer.writeUntilDurable(writing(isWhole), gracePeriodOver, tell, about);
+  const facts = { externalOrderId, outcome: loggedOutcome(outcome) };
   try {
     return await write(true);
   } catch (error) {
-    const cause = error instanceof Error ? error.message : String(error);
     if (error instanceof OwnedError) {
       const message =
         'the outcome of a create came too late: another process drives the account now, and looks the order up';
-      log.warn({ externalOrderId, outcome: loggedOutcome(outcome) }, message);
+      log.warn(facts, message);
       throw error;
     }
-    log.error(
-      { externalOrderId, cause },
-      'the outcome of a create cannot be written with all its fields, so its state alone is written',
-    );
+    const message = 'the outcome of a create cannot be written with all its fields, so its state alone is written';
+    log.error({ externalOrderId, cause: messageOf(error) }, message);
   }
   try {
     return await write(false);
   } catch (error) {
-    log.error(
-      { externalOrderId, outcome: loggedOutcome(outcome) },
-      'the outcome of a create is not recorded: keep this line',
-    );
+    log.error(facts, 'the outcome of a create is not recorded: keep this line');
     throw error;
   }
 }
@@ -162,10 +137,8 @@ async function noteCreated(tx: Transaction, outcome: CreateOutcome, before: Trac
   if (outcome.kind !== 'accepted') return outcomes;
   const preOrderId = outcome.preOrder.id;
   const other = await orderWithPreOrder(tx, { account, externalOrderId, preOrderId });
-  const found = [
-    ...outcome.differences,
-    ...(other === undefined ? [] : [{ class: 'PREORDER_REUSED' as const, ...shared(preOrderId, other) }]),
-  ];
+  const reused = other === undefined ? [] : [{ class: 'PREORDER_REUSED' as const, ...shared(preOrderId, other) }];
+  const found = [...outcome.differences, ...reused];
   if (found.length === 0) return outcomes;
   return [...outcomes, ...(await recordFindings(tx, after, { found, classes: [], now }))];
 }

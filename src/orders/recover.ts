@@ -16,17 +16,16 @@ import { lookUp } from './follow.ts';
 const PAGE = 200;
 
 type RecoverDeps = Omit<FlowDeps, 'exchange' | 'restraints' | 'creates' | 'gracePeriodOver'>;
-type UnrecordedDeps = Omit<FlowDeps, 'exchange'>;
 
 /** Settles, before the first create, the orders that the last owner left `sending`, and corrects due times. */
 export async function recover(deps: RecoverDeps & { readonly wrongTimes: WrongTimes }, clockWentBack: boolean) {
   const { account, store, log } = deps;
   let found = 0;
   const outcome = { kind: 'unknown', why: 'the process ended while the create was under way' } as const;
+  const settle = async (id: string) =>
+    void (await store.writer.write((tx) => settleSending(tx, deps, id, () => outcome)));
   const sending = (fromId = '') => orderIds(store.db, { account, states: ['sending'], fromId, limit: PAGE });
   for await (const ids of pagesAfter(PAGE, sending)) {
-    const settle = async (id: string) =>
-      void (await store.writer.write((tx) => settleSending(tx, deps, id, () => outcome)));
     // The writes run together, so that they share a commit.
     await Promise.all(ids.map((id) => isolateFailure(deps, id, () => settle(id))));
     found += ids.length;
@@ -37,20 +36,27 @@ export async function recover(deps: RecoverDeps & { readonly wrongTimes: WrongTi
 }
 
 /** Settles, while the program runs, each order that is `sending` without a create in flight. */
-export async function recoverUnrecorded(deps: UnrecordedDeps): Promise<void> {
+export async function recoverUnrecorded(deps: FlowDeps): Promise<void> {
   const { account, store, clock, log } = deps;
   const { inFlight, lease } = deps.creates;
-  const limit = inFlight.size + inFlight.unwrittenSize + PAGE;
+  const limit = inFlight.size + inFlight.unwritten.size + PAGE;
   const sending = await sendingOrders(store.db, { account, until: clock.now(), limit });
   for (const id of sending.filter((one) => !inFlight.has(one))) {
-    const unwritten = inFlight.unwritten(id);
+    const unwritten = inFlight.unwritten.get(id);
     if (unwritten !== undefined && unwritten.tryAt > clock.now()) continue;
     await isolateFailure(deps, id, async () => {
       if (unwritten !== undefined) {
         await store.writer.write((tx) => lease.assertOwned(tx));
         return await recordOrKeep(deps, unwritten.claimed, unwritten.outcome);
       }
-      const state = await store.writer.write((tx) => recoverOne(tx, deps, id));
+      const why = 'the outcome of the create could not be recorded';
+      const outcomeOf = () =>
+        inFlight.has(id) ? undefined : ({ kind: inFlight.isUnsent(id) ? 'not-sent' : 'unknown', why } as const);
+      const state = await store.writer.write(async (tx) => {
+        // Another owner may be sending the order.
+        await lease.assertOwned(tx);
+        return await settleSending(tx, deps, id, outcomeOf);
+      });
       inFlight.forget(id);
       if (state !== undefined)
         log.warn({ externalOrderId: id, state }, 'an order whose create was not recorded is put right');
@@ -58,27 +64,11 @@ export async function recoverUnrecorded(deps: UnrecordedDeps): Promise<void> {
   }
 }
 
-async function recoverOne(tx: Transaction, deps: UnrecordedDeps, externalOrderId: string) {
-  const { lease, inFlight } = deps.creates;
-  // Another owner may be sending the order.
-  await lease.assertOwned(tx);
-  const why = 'the outcome of the create could not be recorded';
-  return await settleSending(tx, deps, externalOrderId, () => {
-    if (inFlight.has(externalOrderId)) return undefined;
-    return { kind: inFlight.isUnsent(externalOrderId) ? 'not-sent' : 'unknown', why };
-  });
-}
-
 /** Decides the outcome of an order that is still `sending`. Returns the next state; undefined if none was decided. */
-async function settleSending(
-  tx: Transaction,
-  deps: RecoverDeps,
-  id: string,
-  outcomeOf: () => CreateOutcome | undefined,
-) {
+async function settleSending(tx: Transaction, deps: RecoverDeps, id: string, read: () => CreateOutcome | undefined) {
   const { account, clock, settings } = deps;
   const row = await lockFreeOrder(tx, account, id);
-  const outcome = row?.state === 'sending' ? outcomeOf() : undefined;
+  const outcome = row?.state === 'sending' ? read() : undefined;
   if (row === undefined || outcome === undefined) return undefined;
   const now = clock.now();
   let tracking = trackingOf(row);
@@ -89,13 +79,11 @@ async function settleSending(
   return tracking.state;
 }
 
-type ProbeDeps = Parameters<typeof lookUp>[0];
-
 /** How many pending orders take turns as probes, because the look-ups of a single order may always fail. */
 const CANDIDATES = 10;
 
 /** Looks one order up if an answer is required before the next create. Unlike a create, a look-up can do no harm. */
-export async function probeForCreates(deps: ProbeDeps, signal: AbortSignal): Promise<void> {
+export async function probeForCreates(deps: FlowDeps, signal: AbortSignal): Promise<void> {
   const { exchange } = deps;
   const { isOpen, needsProbe, failedProbes } = exchange.breaker('create');
   if (isOpen || !needsProbe || exchange.breaker('lookup').isOpen || signal.aborted) return;
@@ -132,7 +120,7 @@ async function makeDue({ account, store, clock }: Pick<FlowDeps, 'account' | 'st
 }
 
 /** Returns the order of the last answered look-up if it is still followed, or else one of the orders to send. */
-async function orderToProbe({ account, store, clock, exchange }: ProbeDeps, turn: number): Promise<string | undefined> {
+async function orderToProbe({ account, store, clock, exchange }: FlowDeps, turn: number): Promise<string | undefined> {
   const filter = { account, state: 'pending', until: clock.now(), by: 'due', limit: CANDIDATES } as const;
   const due = await findOrders(store.db, filter, ['external_order_id']);
   if (due.length === 0) return undefined;

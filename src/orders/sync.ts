@@ -1,6 +1,8 @@
 import { viewOf, type RestraintView } from '../accounts/rules/restraints.ts';
-import { FOLLOWED_STATES, RECHECKED_STATES } from './rules/states.ts';
+import { sumOf } from '../base/words.ts';
+import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from './rules/states.ts';
 import { readNewInvalid } from '../store/find-orders.ts';
+import type { BreakerLane } from '../exchange/transport/breaker.ts';
 import { countByState } from '../store/orders/orders.ts';
 import { countOpenFindings } from '../store/tables/findings.ts';
 import { createPass } from './create.ts';
@@ -62,21 +64,16 @@ export async function syncOnce(
 }
 
 async function requestsToMake({ account, store }: FlowDeps, scope: FollowScope, until: Date): Promise<number> {
-  const sum = (counts: ReadonlyMap<string, number>) =>
-    [...counts.values()].reduce((total, orders) => total + orders, 0);
-  const sends = sum(await countByState(store.db, account, ['pending'], until));
-  const rechecks = sum(await countByState(store.db, account, RECHECKED_STATES, until));
-  if (scope === 'due') return sends + rechecks + sum(await countByState(store.db, account, FOLLOWED_STATES, until));
-  return 2 * sends + rechecks + sum(await countByState(store.db, account, FOLLOWED_STATES));
+  const count = async (states: readonly OrderState[], dueUntil?: Date) =>
+    sumOf([...(await countByState(store.db, account, states, dueUntil)).values()], (orders) => orders);
+  const sends = await count(['pending'], until);
+  const rechecks = await count(RECHECKED_STATES, until);
+  if (scope === 'due') return sends + rechecks + (await count(FOLLOWED_STATES, until));
+  return 2 * sends + rechecks + (await count(FOLLOWED_STATES));
 }
 
 /** Repeats a pass that was stopped. Finished orders are not due any more, or were looked up after `since`. */
-async function repeatWhileOpen(
-  deps: FlowDeps,
-  lane: 'create' | 'lookup',
-  signal: AbortSignal,
-  pass: () => Promise<void>,
-): Promise<void> {
+async function repeatWhileOpen(deps: FlowDeps, lane: BreakerLane, signal: AbortSignal, pass: () => Promise<void>) {
   const { exchange, clock, restraints } = deps;
   for (;;) {
     const before = { ...exchange.breaker(lane), timesHeld: restraints.timesHeld };

@@ -11,7 +11,6 @@ import {
   type Layers,
   type SettingsFile,
 } from './layers.ts';
-import type { Schema } from './schema.ts';
 import { keyPlace, readMerchantKey } from './settings-file.ts';
 import { ConfigError, settingOf, type AccountConfig, type ConfigProblem, type Settings } from './settings.ts';
 import type { ListenAddress } from './values.ts';
@@ -70,8 +69,8 @@ export type AccountSettings = Config & { readonly account: string };
 export function configOf(config: Config, name: string): AccountSettings {
   const account = config.accounts.find((one) => one.name === name);
   if (account === undefined) throw new ConfigError(unknownAccount(name, config.accounts));
-  const { exchange, create, guard, follow } = account;
-  return { ...config, exchange, create, guard, follow, account: name };
+  const { rateGroup: _group, name: _name, ...own } = account;
+  return { ...config, ...own, account: name };
 }
 
 type Exchanges = Pick<Config, 'accounts' | 'exchange'>;
@@ -115,15 +114,9 @@ export function read(layers: Layers, isExchangeRequired: boolean): { settings: S
   // A setting that is wrong in its own layer has no value that could be wrong too.
   problems.push(...found.filter(({ setting }) => !problems.some((said) => said.setting === setting)));
   if (isExchangeRequired && layers.isWhole) problems.push(...missingExchange(layers, problems));
-  const { accounts, problems: more } = accountsOf(layers, settings);
-  const said = new Set(problems.map(textOf));
-  problems.push(...more.filter((problem) => !said.has(textOf(problem))));
+  const accounts = accountsOf(layers, settings, problems);
   if (settings === undefined || problems.length > 0) throw new ConfigError(problems);
   return { settings, accounts };
-}
-
-function textOf({ setting, problem }: ConfigProblem): string {
-  return `${setting} ${problem}`;
 }
 
 /** Returns the required settings that accounts lack: once if all accounts lack the setting, else once an account. */
@@ -158,43 +151,36 @@ function freeze<T extends object>(value: T): T {
 }
 
 const MOST_NAMES = 5;
-const PARTS = ['rateGroup', 'exchange', 'create', 'guard', 'follow'] as const;
-type Part = (typeof PARTS)[number];
+type Part = Exclude<keyof AccountConfig, 'name'>;
 
-/** Lays the settings of accounts over the general ones. Accounts with equal settings share them. */
-function accountsOf(
-  layers: Layers,
-  settings: Settings | undefined,
-): { readonly accounts: AccountConfig[]; readonly problems: ConfigProblem[] } {
+/** Lays the settings of accounts over the general ones. Adds new problems. Accounts with equal settings share them. */
+function accountsOf(layers: Layers, settings: Settings | undefined, problems: ConfigProblem[]): AccountConfig[] {
   const { schema, entries } = layers;
   const general = { rateGroup: undefined, ...settings };
-  const problems: ConfigProblem[] = [];
-  const shared = new Map<string, ReturnType<typeof readPart>>();
-  const byPart = new Map(PARTS.map((part) => [part, partOf(entries, part)]));
+  const names = Object.keys(schema.account.type.shape) as Part[];
+  const textOf = ({ setting, problem }: ConfigProblem) => `${setting} ${problem}`;
+  const said = new Set(problems.map(textOf));
+  const shared = new Map<string, ReturnType<(typeof schema.account.type.shape)[Part]['safeParse']>>();
   const valueOf = (name: string, own: Entries, part: Part) => {
     const written = partOf(own, part);
     if (written.size === 0) return general[part];
     const key = JSON.stringify([...written].map(([path, { value, file }]) => [path, value, file]));
-    const together = () => new Map([...(byPart.get(part) ?? entries), ...written]);
-    const result = shared.get(key) ?? readPart(schema, part, together());
+    const all = () => nested(new Map([...partOf(entries, part), ...written]));
+    const result = shared.get(key) ?? schema.account.type.shape[part].safeParse(all()[part]);
     shared.set(key, result);
     const issues = result.error?.issues ?? [];
-    problems.push(...issues.flatMap((issue) => problemsOf(issue, [part, ...issue.path], layers, { name, own })));
+    const found = issues.flatMap((issue) => problemsOf(issue, [part, ...issue.path], layers, { name, own }));
+    problems.push(...found.filter((problem) => !said.has(textOf(problem))));
     return result.data;
   };
-  const configs = [...accountsIn(layers)].map(([name, own]) => {
-    const parts = Object.fromEntries(PARTS.map((part) => [part, valueOf(name, own, part)]));
+  return [...accountsIn(layers)].map(([name, own]) => {
+    const parts = Object.fromEntries(names.map((part) => [part, valueOf(name, own, part)]));
     return { ...(parts as AccountConfig), name };
   });
-  return { accounts: configs, problems };
 }
 
 function partOf(entries: Entries, part: Part): Entries {
   return new Map([...entries].filter(([path]) => path === part || path.startsWith(`${part}.`)));
-}
-
-function readPart({ account }: Schema, part: Part, entries: Entries) {
-  return account.type.shape[part].safeParse(nested(entries)[part]);
 }
 
 function rateGroupProblems(accounts: readonly AccountConfig[], entries: Layers['accounts']): ConfigProblem[] {

@@ -34,10 +34,13 @@ export function settingsInForce({
 }
 
 function settingsOf(
-  { name, rateGroup, exchange, create, guard, follow }: AccountConfig,
+  { name, rateGroup, exchange, create, follow, ...added }: AccountConfig,
   synchronousStandbys: number | undefined,
 ): Record<string, string> {
   const { rate } = exchange;
+  const ofExtensions = Object.entries<object>(added).flatMap(([section, settings]) =>
+    Object.entries(settings).map(([setting, value]): [string, unknown] => [`${section}.${setting}`, value]),
+  );
   const values = {
     rateGroup,
     'exchange.baseUrl': exchange.baseUrl,
@@ -50,8 +53,7 @@ function settingsOf(
     'exchange.outputPosition': exchange.outputPosition,
     'create.onUnknown': create.onUnknown,
     'create.refusedBy': create.refusedBy,
-    'guard.createsPerHour': guard.createsPerHour,
-    'guard.assetPerHour': guard.assetPerHour,
+    ...Object.fromEntries(ofExtensions),
     'follow.finalStatuses': follow.finalStatuses,
     'follow.succeededStatuses': follow.succeededStatuses,
     'follow.openStatuses': follow.openStatuses,

@@ -25,7 +25,13 @@ export function schemaOf({ parts = NO_PARTS }: SchemaOptions): Schema {
 function makeSchema(parts: readonly SettingsPart[]) {
   const written = readDefaults();
   const sections = sectionsOf(parts, [...new Set(written.map(({ path }) => path.replace(/\..*/, '')))]);
-  const [general, account] = [generalOf(sections), accountOf(sections)];
+  const [general, account] = [
+    generalOf(sections),
+    accountOf(
+      sections,
+      parts.flatMap(({ ofAccounts = [] }) => ofAccounts),
+    ),
+  ];
   const secrets = [...SECRETS, ...parts.flatMap((part) => part.secrets ?? [])];
   const known = new Map(fieldsIn(general));
   const absent = written.map(({ path }) => path).filter((path) => !known.has(path));

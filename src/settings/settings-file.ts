@@ -4,6 +4,7 @@ import { isAbsolute, relative } from 'node:path';
 import type * as Yaml from 'yaml';
 import { ACCOUNT_NAME, ACCOUNT_NAME_FORM } from '../accounts/rules/name.ts';
 import { withoutPassword } from './database-url.ts';
+import type { Schema } from './schema.ts';
 import { ConfigError, settingOf, type ConfigProblem } from './settings.ts';
 import { headerText, reader } from './values.ts';
 
@@ -24,11 +25,7 @@ export interface WrittenSetting {
   readonly partSources?: ReadonlyMap<string, string>;
 }
 
-interface KnownSettings {
-  readonly secrets: readonly string[];
-  readonly general: { readonly sections: ReadonlySet<string> };
-  readonly account: { readonly sections: ReadonlySet<string> };
-}
+type KnownSettings = Pick<Schema, 'secrets' | 'general' | 'account'>;
 
 /** Returns undefined if the file cannot be read as YAML. Scalars stay text, so that a key of digits loses no digit. */
 export function readSettingsFile(path: string, cwd: string, problems: ConfigProblem[], known: KnownSettings) {

@@ -5,7 +5,7 @@ import { GUESSED_CLASSES } from '../findings/rules/classes.ts';
 import { AMOUNT_FIELDS } from '../base/decimal.ts';
 import { cron } from './cron.ts';
 import { databaseUrl } from './database-url.ts';
-import { absenceShapes, assetLimits, tolerance } from './shapes.ts';
+import { absenceShapes, tolerance } from './shapes.ts';
 import * as type from './values.ts';
 
 export interface ConfigProblem {
@@ -87,11 +87,6 @@ const create = section({
   refusedBy: type.oneOf('documented', 'status'),
 });
 
-const guard = section({
-  createsPerHour: type.optional(type.wholeNumber(1, 1_000_000)),
-  assetPerHour: assetLimits,
-});
-
 /** An extension that adds another pace replaces this field. */
 const pace = type
   .text((given) => {
@@ -130,7 +125,6 @@ export const SECTIONS = {
   workers: section({ instances: type.wholeNumber(1, 1_000) }),
   schedule: section({ cron }),
   create,
-  guard,
   follow,
   reconcile,
   log: section({ level: type.oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent') }),
@@ -165,10 +159,14 @@ const rateGroup = type.text(
   { type: ['string', 'number'], pattern: ACCOUNT_NAME.source },
 );
 
-/** The settings that an account may have of its own. Accounts of one rateGroup share one rate limit. */
-export function accountOf(all: Sections) {
-  const own = { exchange: all.exchange, create: all.create, guard: all.guard, follow: all.follow };
-  return section({ rateGroup: type.optional(rateGroup), ...own });
+/**
+ * The settings that an account may have of its own, `added` sections of extensions among them. Accounts of one rateGroup
+ * share one rate limit.
+ */
+export function accountOf(all: Sections, added: readonly string[]) {
+  const own = { exchange: all.exchange, create: all.create, follow: all.follow };
+  const more: object = Object.fromEntries(Object.entries(all).filter(([name]) => added.includes(name)));
+  return section({ rateGroup: type.optional(rateGroup), ...own, ...more });
 }
 
 export type Settings = Frozen<z.output<ReturnType<typeof generalOf>>>;
@@ -189,6 +187,8 @@ type Named<T> = Readonly<Record<string, T>>;
 /** The settings of an extension. `config/default.yaml` has the defaults and the texts. */
 export interface SettingsPart {
   readonly sections?: Named<z.ZodObject>;
+  /** Sections that an account may have of its own. */
+  readonly ofAccounts?: readonly string[];
   /** Fields added to sections of the core or of another extension. An account has them if it has the section. */
   readonly fields?: Named<z.core.$ZodShape>;
   readonly secrets?: readonly string[];

@@ -1,6 +1,5 @@
 import { parse as parseJson } from 'lossless-json';
 import { z } from 'zod';
-import type { AssetLimit } from '../accounts/rules/guard.ts';
 import { readDecimal, type Tolerance } from '../base/decimal.ts';
 import type { AbsenceShape } from '../orders/rules/lookup.ts';
 import { text } from './values.ts';
@@ -34,7 +33,7 @@ export const flag = z
 const DECIMAL = { type: ['string', 'number'] };
 
 /** A decimal that stays text, so that it is exact. */
-function decimal(isRight: (sign: number) => boolean, reason: string) {
+export function decimal(isRight: (sign: number) => boolean, reason: string) {
   return text((given) => {
     const read = readDecimal(given);
     if (read.ok && isRight(read.value.cmp(0))) return read.text;
@@ -75,33 +74,6 @@ const absenceShape = fields({ status, pointer: pointer.optional(), value: value.
   .transform((shape) => shape as AbsenceShape);
 
 export const absenceShapes = jsonList(z.array(absenceShape, `must be a list, ${SHAPE}`));
-
-const LIMIT = 'such as [{"from": "BTC", "to": "EUR", "asset": "2.5"}]';
-const code = text(
-  (given) => {
-    if (given !== '') return given;
-    throw new Error('must be a currency');
-  },
-  { type: 'string', minLength: 1 },
-);
-const asset = decimal((sign) => sign > 0, 'must be a decimal above 0');
-
-const assetLimit = fields({ from: code, to: code, currency: code.optional(), asset }, LIMIT)
-  .transform((limit): AssetLimit => ({ ...limit, currency: limit.currency ?? limit.from }))
-  .refine(({ from, to, currency }) => [from, to].some((other) => other.toUpperCase() === currency.toUpperCase()), {
-    path: ['currency'],
-    error: 'must be a currency of the pair',
-  });
-
-export const assetLimits = jsonList(
-  z
-    .array(assetLimit, `must be a list, ${LIMIT}`)
-    .refine(
-      (limits) =>
-        areDifferent(limits.map(({ from, to, currency }) => JSON.stringify([from, to, currency]).toUpperCase())),
-      'has two limits of one pair in one currency: leave one of them out',
-    ),
-);
 
 export function areDifferent(keys: readonly string[]): boolean {
   return new Set(keys).size === keys.length;

@@ -6,6 +6,7 @@ import {
   SqliteQueryCompiler,
   ValueNode,
   type Compilable,
+  type Insertable,
   type LimitNode,
   type OperationNodeSource,
   type RawBuilder,
@@ -99,6 +100,19 @@ export function isInPeriod(column: RawBuilder<unknown>, from: string | undefined
 
 /** A text in a statement that runs often. For a bare parameter, SQLite may plan the statement again at each run. */
 export const textToFind = <Value extends string>(value: Value): RawBuilder<Value> => sql`cast(${value} as text)`;
+
+/** Inserts a row, or writes all its columns into the row with the same key. */
+export function upsert<Table extends keyof Tables>(
+  table: Table,
+  row: Insertable<Tables[Table]>,
+  ...key: readonly (keyof Tables[Table] & string)[]
+): RawBuilder<unknown> {
+  const names = (columns: readonly string[]) => sql.join(columns.map((column) => sql.ref(column)));
+  const changed = Object.keys(row).filter((column) => !(key as readonly string[]).includes(column));
+  const changes = changed.map((column) => sql`${sql.ref(column)} = ${sql.ref(`excluded.${column}`)}`);
+  return sql`insert into ${sql.table(table)} (${names(Object.keys(row))}) values (${sql.join(Object.values(row))})
+    on conflict (${names(key)}) do update set ${sql.join(changes)}`;
+}
 
 export const queries = new Kysely<Tables>({
   dialect: {

@@ -2,7 +2,7 @@ import { createQueryId, type CompiledQuery, type DialectAdapter, type QueryResul
 import type { Query } from './dialect.ts';
 import type { Answered, Database } from './port.ts';
 
-export { literals, queries, textToFind } from './dialect.ts';
+export { literals, queries, textToFind, upsert } from './dialect.ts';
 
 class Parameter {
   readonly name: string;
@@ -33,6 +33,15 @@ export function statement<Values extends object, Row = unknown>(
     const filled: CompiledQuery<Row> = { sql, parameters, query, queryId };
     return db.run === undefined ? db.executeQuery(filled) : db.run(filled);
   };
+}
+
+/** As `statement`, and returns what `read` makes of the rows. */
+export function reading<Values extends object, Row, Result>(
+  build: (values: Values) => Query<Row>,
+  read: (rows: readonly Row[]) => Result,
+) {
+  const find = statement(build);
+  return async (db: Database, values: Values): Promise<Result> => read((await find(db, values)).rows);
 }
 
 const MOST_ROWS = 20;

@@ -159,7 +159,7 @@ describe('a daemon for several accounts', () => {
     const on = await manyAccounts(Object.fromEntries(names.map((name) => [name, ''])));
     let [starts, stopped] = [0, undefined as Promise<void> | undefined];
     const wrap = heardStatements((text) => {
-      if (!text.startsWith('select "requests_until"')) return;
+      if (!text.startsWith('select requests_until')) return;
       starts += 1;
       stopped ??= daemon.stop();
     });

@@ -9,7 +9,7 @@ import {
 } from '../../src/extensions/reports/reconciliation/pre-orders.ts';
 import { listFindings } from '../../src/extensions/operate/tables/listed-findings.ts';
 import type { App } from '../../src/app.ts';
-import { decideOrders } from '../../src/orders/operator-decisions.ts';
+import { decideOrders } from '../../src/extensions/operate/decide-orders.ts';
 import { syncOnce } from '../../src/orders/sync.ts';
 import { SCENARIOS, type Scenario, type ScenarioStep } from '../../src/extensions/sandbox/scenario.ts';
 import { STRAY_ORDER, TAMPERINGS, type TamperingName } from '../../src/extensions/sandbox/tampering.ts';

@@ -32,7 +32,7 @@
  * record      the answer decides; none is unknown, never sent again     decideCreated        src/orders/rules/create.ts
  * found       a look-up that finds it settles it                        decideLookup         src/orders/rules/follow.ts
  * absent      `resend`, once, and never what was in doubt               absent               src/orders/rules/absent.ts
- * settle      a person says that it exists, or abandons it              decideOrders         src/orders/operator-decisions.ts
+ * settle      a person says that it exists, or abandons it              decideOrders         src/extensions/operate/decide-orders.ts
  * free        a person has asked: it was not created                    decideFailOver       src/extensions/restore/restore.ts
  * again       a refused order is sent again, unless in doubt            doubtedBy            src/accounts/rules/fail-over.ts
  * report      a late worker names what it sent                          reportSent           src/orders/fail-over.ts

@@ -22,11 +22,9 @@ export const GROUPS: readonly Group[] = [
   },
   {
     name: 'orders',
-    files: [
-      'src/orders/rules/{absent,check,create,follow,lookup,operator-decisions,record-change,schedule,states,tracking}.ts',
-    ],
+    files: ['src/orders/rules/{absent,check,create,follow,lookup,record-change,schedule,states,tracking}.ts'],
     tests: [
-      'test/orders/rules/{check,create,disputes,follow,found,no-answer,operator-decisions,ours,record-change,schedule,states,tracking}.test.ts',
+      'test/orders/rules/{check,create,disputes,follow,found,no-answer,record-change,schedule,states,tracking}.test.ts',
     ],
   },
   {
@@ -37,16 +35,23 @@ export const GROUPS: readonly Group[] = [
       'test/orders/pass/pace.test.ts',
     ],
   },
+  {
+    name: 'decisions',
+    files: ['src/extensions/operate/rules/*.ts'],
+    tests: ['test/extensions/operate/rules/*.test.ts'],
+  },
   { name: 'findings', files: ['src/findings/rules/*.ts'], tests: ['test/findings/rules/*.test.ts'] },
   {
     name: 'accounts',
     files: [
       'src/accounts/rules/*.ts',
+      'src/extensions/guard/create-window.ts',
       'src/extensions/health/incident-story.ts',
       'src/extensions/postgres/sharing/{heartbeats,share}.ts',
     ],
     tests: [
       'test/accounts/rules/*.test.ts',
+      'test/extensions/guard/create-window.test.ts',
       'test/extensions/health/incident-story.test.ts',
       'test/extensions/postgres/sharing/{heartbeats,share}.test.ts',
     ],

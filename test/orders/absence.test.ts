@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createPass } from '../../src/orders/create.ts';
 import { followPass } from '../../src/orders/follow.ts';
-import { decideOrders, type OperatorResult } from '../../src/orders/operator-decisions.ts';
+import { decideOrders, type OperatorResult } from '../../src/extensions/operate/decide-orders.ts';
 import { syncOnce } from '../../src/orders/sync.ts';
 import { echo, NOT_FOUND, record, type ScriptedAnswer } from '../support/scripted-exchange.ts';
 import { scriptedProgram, type TestProgram } from '../support/test-program.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { steadyTime } from '../../src/base/clock.ts';
-import { ClockWatch } from '../../src/orders/correct-times.ts';
+import { clockWatch } from '../../src/orders/correct-times.ts';
 import { createPass } from '../../src/orders/create.ts';
 import { followPass } from '../../src/orders/follow.ts';
 import { capturedLog } from '../support/captured-log.ts';
@@ -28,14 +28,14 @@ async function underMovedClock() {
   };
   program.insert({ external_order_id: 'accepted' }, { external_order_id: 'open' }, { external_order_id: 'unknown' });
   await createPass(program.app, NEVER);
-  const watch = new ClockWatch(program.app, () => program.app.wrongTimes.correct(true));
+  const watch = clockWatch(program.app, () => program.app.wrongTimes.correct(true));
   return {
     program,
     exchange,
     elapsed: () => machine.monotonic(),
     pass: async (ms: number) => {
       machine.advance(ms);
-      await watch.correct();
+      await watch();
       await createPass(program.app, NEVER);
       await followPass(program.app, 'due', NEVER);
     },
@@ -101,10 +101,10 @@ it('the log says once that the clocks are apart, and once that they are not any 
       return databaseAheadMs;
     },
   };
-  const watch = new ClockWatch({ clock, log: log.logger }, () => {});
+  const watch = clockWatch({ clock, log: log.logger }, () => {});
   for (const ms of [1_999, -2_000, -3_000, 1_999, 0]) {
     databaseAheadMs = ms;
-    await watch.correct();
+    await watch();
   }
   expect(log.lines).toMatchObject([
     { level: 'warn', databaseAheadMs: -2_000 },

@@ -4,7 +4,7 @@ import { sweep } from '../../src/findings/sweep.ts';
 import { assumeOrderSent } from '../../src/orders/fail-over.ts';
 import { createPass } from '../../src/orders/create.ts';
 import { followPass } from '../../src/orders/follow.ts';
-import { decideOrders, listTargets } from '../../src/orders/operator-decisions.ts';
+import { decideOrders, listTargets } from '../../src/extensions/operate/decide-orders.ts';
 import { syncOnce } from '../../src/orders/sync.ts';
 import { listFindings } from '../../src/extensions/operate/tables/listed-findings.ts';
 import { echo, NOT_FOUND, record, refusal, type ScriptedAnswer } from '../support/scripted-exchange.ts';

@@ -506,7 +506,7 @@ describe('the follow pass', () => {
         const all = statement.all.bind(statement);
         return Object.assign(statement, {
           all: (parameters: readonly unknown[]) => {
-            const fails = failing.isOn && text.includes('from "seen_statuses"');
+            const fails = failing.isOn && text.includes('from seen_statuses');
             if (fails) throw Object.assign(new Error('odd'), { code: 'SQLITE_ODD' });
             return all(parameters);
           },

@@ -1,11 +1,12 @@
 import { accountFact } from '../../src/store/tables/accounts.ts';
-import { FINDING_CLASSES, type FindingClassName } from '../../src/findings/rules/classes.ts';
+import { classTexts } from '../../src/extensions/operate/finding-classes.ts';
+import type { FindingClassName } from '../../src/findings/rules/classes.ts';
 import { describe, expect, it } from 'vitest';
 import { createPass } from '../../src/orders/create.ts';
 import { followPass } from '../../src/orders/follow.ts';
-import { decideOrders } from '../../src/orders/operator-decisions.ts';
+import { decideOrders } from '../../src/extensions/operate/decide-orders.ts';
 import { buildStory, type Story } from '../../src/extensions/reports/story/story.ts';
-import type { Judgement } from '../../src/orders/rules/operator-decisions.ts';
+import type { Judgement } from '../../src/extensions/operate/rules/judgement.ts';
 import { storyOf } from '../../src/extensions/reports/story/read-story.ts';
 import { configOf } from '../../src/settings/config.ts';
 import { readStory } from '../../src/extensions/reports/tables/story.ts';
@@ -67,7 +68,7 @@ function short(at: string): string {
 function withoutTexts(line: string): string {
   const [, name] = /[Ff]inding ([A-Z_]+)/.exec(line) ?? [];
   if (name === undefined) return line;
-  const { meaning } = FINDING_CLASSES[name as FindingClassName];
+  const { meaning } = classTexts(name as FindingClassName);
   return line.replace(meaning, '(meaning)').replace(/(finding [A-Z_]+\.) (?!A person has decided).+/, '$1 (advice)');
 }
 

@@ -66,7 +66,6 @@ describe('the layers', () => {
           name: 'default',
           exchange: config.exchange,
           create: config.create,
-          guard: config.guard,
           follow: config.follow,
         },
       ],
@@ -78,7 +77,6 @@ describe('the layers', () => {
         verifyAfter: [5, 15, 45, 120, 300, 900, 3_600, 14_400, 43_200, 86_400].map((seconds) => seconds * 1_000),
         refusedBy: 'documented',
       },
-      guard: { assetPerHour: [] },
       follow: {
         finalStatuses: [],
         openStatuses: ['REQUEST'],
@@ -175,31 +173,6 @@ describe('the layers', () => {
     }
     expect(load({ ORDER_SYNC_FOLLOW_OPEN_STATUSES: '' }).follow.openStatuses).toEqual([]);
     expect(load({ ORDER_SYNC_FOLLOW_OPEN_STATUSES: '["A", \'B\']' }).follow.openStatuses).toEqual(['A', 'B']);
-  });
-});
-
-describe('guard.assetPerHour', () => {
-  const limitsOf = (json: string) => load({ ORDER_SYNC_GUARD_ASSET_PER_HOUR: json }).guard.assetPerHour;
-
-  it('keeps amounts exact, in the first currency of the pair unless it says otherwise', () => {
-    const json =
-      '[{"from":"BTC","to":"EUR","asset":2.00000000000000000001},{"from":"BTC","to":"EUR","currency":"EUR","asset":"9"}]';
-    const pair = { from: 'BTC', to: 'EUR' };
-    expect(limitsOf(json)).toEqual([
-      { ...pair, currency: 'BTC', asset: '2.00000000000000000001' },
-      { ...pair, currency: 'EUR', asset: '9' },
-    ]);
-  });
-
-  it.each([
-    ['{}', 'must be a list'],
-    ['[{"from":"BTC","asset":1}]', '[0].to is missing'],
-    ['[{"from":"BTC","to":"EUR","asset":0}]', '[0].asset must be a decimal above 0'],
-    ['[{"from":"BTC","to":"EUR","asset":1,"currency":"USD"}]', '[0].currency must be a currency of the pair'],
-    ['[{"from":"BTC","to":"EUR","asset":1,"amount":1}]', '[0] has an unknown field amount'],
-    ['[{"from":"BTC","to":"EUR","asset":1},{"from":"btc","to":"EUR","asset":2}]', 'two limits'],
-  ])('refuses %s', (json, why) => {
-    expect(refusalOf({ ORDER_SYNC_GUARD_ASSET_PER_HOUR: json })).toContain(why);
   });
 });
 

@@ -1,7 +1,7 @@
 import type { App } from '../../src/app.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import { sweep } from '../../src/findings/sweep.ts';
-import { ClockWatch } from '../../src/orders/correct-times.ts';
+import { clockWatch } from '../../src/orders/correct-times.ts';
 import { createPass } from '../../src/orders/create.ts';
 import { followPass } from '../../src/orders/follow.ts';
 import { syncOnce } from '../../src/orders/sync.ts';
@@ -93,10 +93,10 @@ export class OneAccount implements Driven {
   async run(): Promise<void> {
     const app = this.#app;
     const { stop } = this.#driving;
-    const clockWatch = new ClockWatch(app, () => app.wrongTimes.correct(true));
+    const checkClock = clockWatch(app, () => app.wrongTimes.correct(true));
     await Promise.all([
-      this.#repeat(clockWatch, 'create', () => createPass(app, stop)),
-      this.#repeat(clockWatch, 'follow', () => followPass(app, 'due', stop)),
+      this.#repeat(checkClock, 'create', () => createPass(app, stop)),
+      this.#repeat(checkClock, 'follow', () => followPass(app, 'due', stop)),
       this.#syncNowAndThen(app),
       this.#sweepNowAndThen(app),
       this.#sendWebhooks(app),
@@ -129,10 +129,10 @@ export class OneAccount implements Driven {
   }
 
   /** Runs a pass when something is due, and looks at the clock, as the daemon does. */
-  async #repeat(clockWatch: ClockWatch, name: string, pass: () => Promise<void>): Promise<void> {
+  async #repeat(checkClock: () => Promise<void>, name: string, pass: () => Promise<void>): Promise<void> {
     const { wrongTimes } = this.#app;
     while (!this.#driving.stop.aborted) {
-      await waitOut(() => clockWatch.correct());
+      await waitOut(() => checkClock());
       if (wrongTimes.dueInMs <= 0) await waitOut(() => wrongTimes.correctLeft());
       await waitOut(pass);
       await this.#sleepers.sleep(name, Math.min(untilDueMs(this.#driving.world), wrongTimes.dueInMs));

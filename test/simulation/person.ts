@@ -1,5 +1,5 @@
-import type { Judgement } from '../../src/orders/rules/operator-decisions.ts';
-import { decideOrders, type OperatorDeps } from '../../src/orders/operator-decisions.ts';
+import type { Judgement } from '../../src/extensions/operate/rules/judgement.ts';
+import { decideOrders, type OperatorDeps } from '../../src/extensions/operate/decide-orders.ts';
 import type { SandboxExchange } from '../../src/extensions/sandbox/exchange.ts';
 import { RESUMED_RESTRAINTS } from '../../src/accounts/rules/restraints.ts';
 import { endHolds, setHold } from '../../src/store/tables/account-holds.ts';

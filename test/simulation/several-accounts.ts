@@ -11,7 +11,7 @@ import { KeyRefusedError } from '../../src/exchange/reply.ts';
 import type { Connect } from '../../src/exchange/transport/transport.ts';
 import { syncOnce } from '../../src/orders/sync.ts';
 import { Activities } from '../../src/extensions/health/activity.ts';
-import { Patience, repeatEvery, withGracePeriod } from '../../src/orders/pass/run.ts';
+import { patientlyWith, repeatEvery, withGracePeriod } from '../../src/orders/pass/run.ts';
 import type { Config } from '../../src/settings/config.ts';
 import type { OwnedStore } from '../../src/store/open.ts';
 import type { AccountLease } from '../../src/store/port.ts';
@@ -63,7 +63,7 @@ export class SeveralAccounts implements Driven {
       log,
       connect,
       tickedAt,
-      patience: new Patience({ store, clock, log }),
+      patiently: patientlyWith({ store, clock, log }),
       parts,
       sweeps,
       passes: this.#stirring(passesBy(sweeps, tickedAt)),

@@ -116,11 +116,11 @@ async function lendConnection(store: Store, server: SimulatedServer) {
     release,
     [Symbol.dispose]: () => release(),
     listen: () => Promise.reject(new Error('nothing listens in a simulated world')),
-    async exec(text: string) {
+    async exec<Row>(text: string) {
       if (text.startsWith('begin') && !(await server.isReached()))
         throw new StoreError('disk', 'the server does not answer');
       try {
-        return { rows: await execute(text, run, server), command: '' };
+        return { rows: (await execute(text, run, server)) as readonly Row[], command: '' };
       } catch (error) {
         throw storeError(error, store.address);
       }

@@ -78,7 +78,7 @@ const BOUNDED: readonly (readonly [step: RegExp, why: string])[] = [
   ],
   [/^SCAN pragma_user_version VIRTUAL TABLE /, 'one number of the file'],
   [/^SEARCH links USING COVERING INDEX links_to_check /, 'a page of the links that wait, limited'],
-  [/^SCAN newest: .* limit 200\) as "newest"/, 'the newest events of an order, limited'],
+  [/^SCAN newest: .* limit 200\) as newest /, 'the newest events of an order, limited'],
   [
     /^SEARCH events USING (COVERING )?INDEX events_of_statuses .* limit (0 \+ \?|\?|\d+)( offset \?)?$/,
     'a page of changes, limited',

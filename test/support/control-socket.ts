@@ -2,7 +2,7 @@ import { request, type IncomingHttpHeaders, type RequestOptions } from 'node:htt
 import { request as requestTls } from 'node:https';
 import { onTestFinished } from 'vitest';
 import { Activities } from '../../src/extensions/health/activity.ts';
-import { explainer } from '../../src/extensions/health/explainer.ts';
+import { explainer } from '../../src/extensions/health/service.ts';
 import { serveControl, type ControlSocket, type Served } from '../../src/extensions/api/server.ts';
 import type { App } from '../../src/app.ts';
 import { EXTENSIONS } from '../../src/extensions.ts';

@@ -1,4 +1,4 @@
-import type { DashboardFacts } from '../../src/extensions/health/dashboard/facts.ts';
+import type { DashboardFacts } from '../../src/extensions/health/dashboard/read-facts.ts';
 import { troublesOf } from '../../src/extensions/health/dashboard/front/troubles.ts';
 import { problemsOf } from '../../src/extensions/health/status/problems.ts';
 import { overviewOf, READ_AT as SHOWN_AT, readingOf, receiverState } from './reading.ts';

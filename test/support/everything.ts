@@ -10,7 +10,7 @@ import { sweep } from '../../src/findings/sweep.ts';
 import { purgesOf } from './purges.ts';
 import { createPass } from '../../src/orders/create.ts';
 import { followPass } from '../../src/orders/follow.ts';
-import { decideOrders, listTargets } from '../../src/orders/operator-decisions.ts';
+import { decideOrders, listTargets } from '../../src/extensions/operate/decide-orders.ts';
 import { purgeAccount } from '../../src/extensions/intake/retention.ts';
 import { syncOnce } from '../../src/orders/sync.ts';
 import { dryRun } from '../../src/extensions/intake/dry-run.ts';
@@ -23,8 +23,7 @@ import { feedHeads, newestOfOrder } from '../../src/extensions/feed/tables/event
 import { listFindings } from '../../src/extensions/operate/tables/listed-findings.ts';
 import { countWaiting } from '../../src/store/find-orders.ts';
 import { listOrders, ORDER_SORTS } from '../../src/extensions/operate/tables/listed-orders.ts';
-import { sumsAtStake } from '../../src/extensions/health/tables/at-stake.ts';
-import { countMoves, recentSums } from '../../src/extensions/health/tables/recent.ts';
+import { countMoves, recentSums, sumsAtStake } from '../../src/extensions/health/tables/sums.ts';
 import { readOverview } from '../../src/extensions/health/tables/overview.ts';
 import { moveWebhookCursor, registerEndpoint, readWebhooks } from '../../src/extensions/webhooks/tables/endpoints.ts';
 import { deliverDeadLetter, listDeliveries, writeDeliveries } from '../../src/extensions/webhooks/tables/deliveries.ts';

@@ -27,6 +27,7 @@ export async function partsOf(extensions: readonly Extension[]): Promise<AppPart
   const all = await Promise.all(extensions.flatMap(({ parts }) => parts?.() ?? []));
   return {
     makePaces: all.find(({ makePaces }) => makePaces !== undefined)?.makePaces,
+    makeGuard: all.find(({ makeGuard }) => makeGuard !== undefined)?.makeGuard,
     listeners: all.flatMap(({ listeners = [] }) => listeners),
     sweeps: all.flatMap(({ sweeps = [] }) => sweeps),
   };

@@ -3,15 +3,8 @@ import { z } from 'zod';
 import { type FailedReply } from '../../exchange/reply.ts';
 import { refusalReason } from './asking/refusal-reason.ts';
 
-const OWN_REASONS = [
-  'not-found',
-  'method-not-allowed',
-  'conflict',
-  'key-reused',
-  'cursor-unreadable',
-  'cursor-ahead',
-  'cursor-of-another',
-] as const;
+const CURSOR_REASONS = ['cursor-unreadable', 'cursor-ahead', 'cursor-of-another'] as const;
+const OWN_REASONS = ['not-found', 'method-not-allowed', 'conflict', 'key-reused', ...CURSOR_REASONS] as const;
 
 /** A refusal by this program. Nothing was sent to the exchange, unless the kind is `failed`. */
 export interface OwnRefusal {
@@ -22,7 +15,7 @@ export interface OwnRefusal {
    * `not-found`: the database has no such row; `conflict`: the database contradicts the request; `key-reused`: the
    * `Idempotency-Key` is that of another request; `cursor-…`: why the cursor cannot be used.
    */
-  readonly reason?: (typeof OWN_REASONS)[number];
+  readonly reason?: (typeof OWN_REASONS)[number] | undefined;
   readonly retryAfterMs?: number;
   /** The URL of the process that drives the account. */
   readonly owner?: string | undefined;
@@ -42,33 +35,23 @@ export function done(value: unknown, httpStatus = 200): Result {
   return { kind: 'ok', body: JSON.stringify(value), httpStatus };
 }
 
-export function notFound(message: string): OwnRefusal {
-  return { ...invalid(message, 404), reason: 'not-found' };
+export function invalid(message: string, httpStatus = 400, reason?: OwnRefusal['reason']): OwnRefusal {
+  return { kind: 'invalid', message, httpStatus, reason };
 }
-
-export function conflict(message: string): OwnRefusal {
-  return { ...invalid(message, 409), reason: 'conflict' };
-}
-
-export function invalid(message: string, httpStatus = 400): OwnRefusal {
-  return { kind: 'invalid', message, httpStatus };
-}
-
+export const notFound = (message: string) => invalid(message, 404, 'not-found');
+export const conflict = (message: string) => invalid(message, 409, 'conflict');
+export const forbidden = (message: string): OwnRefusal => ({ kind: 'forbidden', message, httpStatus: 403 });
 export const UNAUTHORIZED_RESULT: OwnRefusal = {
   kind: 'unauthorized',
   message: 'send the secret of a token of api.tokens as Authorization: Bearer SECRET',
   httpStatus: 401,
 };
 
-export function forbidden(message: string): OwnRefusal {
-  return { kind: 'forbidden', message, httpStatus: 403 };
-}
-
 export function limited(retryAfterMs: number): OwnRefusal {
   return { kind: 'limited', message: 'the token asks more often than its rate', httpStatus: 429, retryAfterMs };
 }
 
-export type Envelope = Readonly<{ httpStatus: number; retryAfterSeconds?: number; body: string }>;
+type Envelope = Readonly<{ httpStatus: number; retryAfterSeconds?: number; body: string }>;
 
 const KINDS = {
   refused: 'The exchange said no.',
@@ -84,14 +67,7 @@ const KINDS = {
   'not-owner': 'This process does not drive the account, nothing was done.',
   failed: 'The daemon could not do it.',
 };
-const REASONS = [
-  'invalid-email',
-  'link-already-exists',
-  'bad-request',
-  'upload-url-not-set',
-  'other',
-  ...OWN_REASONS,
-] as const;
+const OF_EXCHANGE = ['invalid-email', 'link-already-exists', 'bad-request', 'upload-url-not-set', 'other'] as const;
 const kinds = Object.entries(KINDS).map(([kind, meaning]) => `${kind}: ${meaning}`);
 /** A problem of RFC 9457. `error` always has these six fields; a field without a value is null. */
 export const failureSchema = z
@@ -105,7 +81,7 @@ export const failureSchema = z
     error: z.object({
       kind: z.enum(Object.keys(KINDS) as (keyof typeof KINDS)[]).describe(kinds.join(' ')),
       reason: z
-        .enum(REASONS)
+        .enum([...OF_EXCHANGE, ...OWN_REASONS])
         .nullable()
         .describe('The documented refusal of the exchange, or why this request is refused.'),
       message: z.string().describe('For people.'),
@@ -116,7 +92,8 @@ export const failureSchema = z
   })
   .meta({ id: 'Failure', description: 'An answer that is no success.' });
 
-export type EnvelopeError = Readonly<z.output<typeof failureSchema>['error']>;
+type Failure = z.output<typeof failureSchema>;
+export type EnvelopeError = Readonly<Failure['error']>;
 
 export const PROBLEM_TYPE = 'application/problem+json';
 
@@ -141,7 +118,7 @@ const TRY_AGAIN_MS = 1_000;
 
 const STATUS_OF_KIND = { 'key-refused': 502, 'rate-limited': 503, 'not-sent': 503, unknown: 504 } as const;
 
-export function problemOf(result: FailedResult, status: number): z.output<typeof failureSchema> {
+export function problemOf(result: FailedResult, status: number): Failure {
   const error = envelopeError(result);
   const [type, title] = [`urn:order-sync:problem:${error.kind}`, KINDS[error.kind]];
   const owner = 'owner' in result && result.owner !== undefined && { owner: result.owner };
@@ -190,16 +167,12 @@ export function readEnvelope({ httpStatus, retryAfterSeconds, body }: Envelope):
       return { kind, why: message };
     default: {
       const reason = OWN_REASONS.find((one) => one === error.reason);
-      const more = { ...(reason !== undefined && { reason }), ...(typeof owner === 'string' && { owner }) };
-      return { kind, message, httpStatus, ...more, ...(kind === 'limited' && { retryAfterMs }) };
+      return { kind, message, httpStatus, reason, owner, ...(kind === 'limited' && { retryAfterMs }) };
     }
   }
 }
 
-interface ReadProblem {
-  readonly owner?: unknown;
-  readonly error: Pick<EnvelopeError, 'kind' | 'message'> & Partial<EnvelopeError>;
-}
+type ReadProblem = Pick<Failure, 'owner'> & { error: Pick<EnvelopeError, 'kind' | 'message'> & Partial<EnvelopeError> };
 
 function problemIn(body: string): ReadProblem | undefined {
   try {

@@ -10,7 +10,7 @@ export const api: Extension = {
   operations: EXCHANGE_OPERATIONS,
   commands: {
     'More commands:': {
-      openapi: ['prints the OpenAPI document of the control socket', () => import('./openapi/command.ts')],
+      openapi: ['prints the OpenAPI document of the control socket', () => import('./openapi/document.ts')],
     },
   },
 };

@@ -5,18 +5,8 @@ import type { Services } from '../../daemon.ts';
 import type { Store } from '../../store/port.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Caller, Scope } from './caller.ts';
-import {
-  conflict,
-  forbidden,
-  invalid,
-  limited,
-  PROBLEM_TYPE,
-  problemOf,
-  UNAUTHORIZED_RESULT,
-  writeEnvelope,
-  type FailedResult,
-  type Result,
-} from './envelope.ts';
+import { conflict, forbidden, invalid, limited, notFound, UNAUTHORIZED_RESULT } from './envelope.ts';
+import { PROBLEM_TYPE, problemOf, writeEnvelope, type FailedResult, type Result } from './envelope.ts';
 
 export interface Accounts {
   use(account: string): Promise<AccountInUse | undefined>;
@@ -105,23 +95,17 @@ export interface ReadOperation<Params = unknown, Query = unknown> extends Omit<
 > {
   run(deps: ReadDeps, input: Params & Query & { readonly account: string }): Promise<Result>;
   /** Makes the streams that answer `accept: text/event-stream`. Each server calls it once. */
-  streams?(deps: ReadDeps): Streams<Params & Query & { readonly account: string }>;
+  streams?(deps: ReadDeps): {
+    /** Returns a function that begins the stream, or the refusal. */
+    open(
+      input: Params & Query & { readonly account: string },
+      lastId: string | undefined,
+    ): Promise<FailedResult | ((response: ServerResponse) => void)>;
+  };
 }
 
-interface Streams<Input> {
-  /** Returns a function that begins the stream, or the refusal. */
-  open(input: Input, lastId: string | undefined): Promise<FailedResult | ((response: ServerResponse) => void)>;
-}
-
-export function reading<Params, Query>(described: ReadOperation<Params, Query>): ReadOperation<Params, Query> {
-  return described;
-}
-
-export function operation<Params, Query, Body>(
-  described: Operation<Params, Query, Body>,
-): Operation<Params, Query, Body> {
-  return described;
-}
+export const reading = <Params, Query>(described: ReadOperation<Params, Query>) => described;
+export const operation = <Params, Query, Body>(described: Operation<Params, Query, Body>) => described;
 
 /** Names the schema of a value for the OpenAPI document. Only the example is checked against the schema. */
 export function named(id: string, description: string, schema: z.ZodType, example: unknown): z.ZodType {
@@ -139,16 +123,11 @@ const HEADERS: Readonly<Record<string, object>> = {
 };
 
 function documented(name: string, description: string, results: Record<string, FailedResult>) {
-  const examples = Object.entries(results).map(([example, result]) => [
-    example,
-    { value: problemOf(result, writeEnvelope(result).httpStatus) },
-  ]);
-  const json = { schema: { $ref: '#/components/schemas/Failure' }, examples: Object.fromEntries(examples) as object };
+  const valueOf = (result: FailedResult) => ({ value: problemOf(result, writeEnvelope(result).httpStatus) });
+  const examples = Object.fromEntries(Object.entries(results).map(([example, result]) => [example, valueOf(result)]));
+  const content = { [PROBLEM_TYPE]: { schema: { $ref: '#/components/schemas/Failure' }, examples } };
   const headers = HEADERS[name];
-  return {
-    name,
-    response: { description, ...(headers !== undefined && { headers }), content: { [PROBLEM_TYPE]: json } },
-  };
+  return { name, response: { description, ...(headers !== undefined && { headers }), content } };
 }
 
 function refused(httpStatus: number, message: string, code: string, status?: string): FailedResult {
@@ -186,11 +165,11 @@ export const ERRORS = {
     'The exchange does not have it, or, if only the database was asked, the database does not.',
     {
       linkNotFound: refused(404, 'link not found', '404', 'NOT_FOUND'),
-      orderNotFound: { ...invalid('there is no order "shop-1001"', 404), reason: 'not-found' },
+      orderNotFound: notFound('there is no order "shop-1001"'),
     },
   ),
   '405': documented('MethodNotAllowed', 'The path is there, with other methods.', {
-    methodNotAllowed: { ...invalid('the methods of this path are GET, POST', 405), reason: 'method-not-allowed' },
+    methodNotAllowed: invalid('the methods of this path are GET, POST', 405, 'method-not-allowed'),
   }),
   '409': documented(
     'Conflict',
@@ -204,7 +183,7 @@ export const ERRORS = {
         httpStatus: 409,
       },
       differs: conflict('"shop-1001" is in the table with another asset'),
-      cursorAhead: { ...invalid('the cursor 1042 is ahead of the feed, which ends at 7', 409), reason: 'cursor-ahead' },
+      cursorAhead: invalid('the cursor 1042 is ahead of the feed, which ends at 7', 409, 'cursor-ahead'),
     },
   ),
   '413': documented('TooLarge', 'The body of the request is too large.', {
@@ -216,7 +195,7 @@ export const ERRORS = {
     { notOwner: NOT_OWNER_RESULT },
   ),
   '422': documented('KeyReused', 'The Idempotency-Key is that of another request of the last day. Nothing was done.', {
-    keyReused: { ...invalid('this Idempotency-Key is that of another request', 422), reason: 'key-reused' },
+    keyReused: invalid('this Idempotency-Key is that of another request', 422, 'key-reused'),
   }),
   '429': documented('Limited', 'The API: the token asks more often than its `rate`. Nothing was done.', {
     limited: limited(40),

@@ -29,8 +29,8 @@ export interface Serving extends ReadDeps, Accounts {
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
-/** Adds the routes of all operations; `serving` is called when a request comes. */
-export async function addRoutes(server: FastifyInstance, extensions: readonly Extension[], serving: () => Serving) {
+/** Adds the routes of all operations. */
+export async function addRoutes(server: FastifyInstance, extensions: readonly Extension[], serving: Serving) {
   server.setValidatorCompiler(validatorCompiler);
   server.setSerializerCompiler(serializerCompiler);
   for (const [id, asked] of extensions.flatMap(({ operations = {} }) => Object.entries(operations))) {
@@ -50,23 +50,23 @@ export async function addRoutes(server: FastifyInstance, extensions: readonly Ex
     config: { scopes: SYNC.scopes },
     schema: SYNC_SCHEMA,
     async handler({ query }, reply) {
-      const { stopping, onRun } = serving();
+      const { stopping, onRun } = serving;
       const { account, scope, timeoutMs } = query as SyncInput & { account: string };
-      const signal = AbortSignal.any([stopping, closed(reply.raw), deadline(timeoutMs)]);
-      const used = await inUse(serving(), account);
-      if (used === undefined) return await answer(reply, await notOwner(serving(), account));
+      const signal = signalFor(reply, stopping, timeoutMs);
+      const used = await inUse(serving, account);
+      if (used === undefined) return await answer(reply, await notOwner(serving, account));
       return await reply.type(LINES).send(Readable.from(syncLines(used, scope, signal, onRun)));
     },
   });
 }
 
-function readerOf(operation: ReadOperation, serving: () => Serving): Handler {
+function readerOf(operation: ReadOperation, serving: Serving): Handler {
   let streams: ReturnType<NonNullable<ReadOperation['streams']>> | undefined;
   return async ({ params, query, headers, raw }, reply) => {
     const input = Object.assign({}, query, params) as { account: string };
     if (operation.streams === undefined || raw.headers.accept?.includes('text/event-stream') !== true)
-      return await answer(reply, await operation.run(serving(), input));
-    streams ??= operation.streams(serving());
+      return await answer(reply, await operation.run(serving, input));
+    streams ??= operation.streams(serving);
     const begin = await streams.open(input, textOf(headers['last-event-id']));
     if (typeof begin !== 'function') return await answer(reply.header('connection', 'close'), begin);
     void reply.hijack();
@@ -75,18 +75,18 @@ function readerOf(operation: ReadOperation, serving: () => Serving): Handler {
   };
 }
 
-function runnerOf(operation: Operation, serving: () => Serving): Handler {
+function runnerOf(operation: Operation, serving: Serving): Handler {
   return async ({ params, query, body, headers, caller }, reply) => {
-    const { stopping, onRun } = serving();
-    const signal = AbortSignal.any([stopping, closed(reply.raw), deadline(LONGEST_WAIT_MS)]);
+    const { stopping, onRun } = serving;
+    const signal = signalFor(reply, stopping, LONGEST_WAIT_MS);
     // Nothing has checked a part of the request that the operation does not describe.
     const { account, ...fields } = query as { account: string };
     const input = Object.assign({}, fields, operation.body && body, params);
     const idempotencyKey = textOf(headers['idempotency-key']);
     const run = async (): Promise<Result> => {
-      using used = await inUse(serving(), account);
+      using used = await inUse(serving, account);
       return used === undefined
-        ? await notOwner(serving(), account)
+        ? await notOwner(serving, account)
         : await operation.run({ ...used.app, caller, idempotencyKey }, input, signal);
     };
     const running = run();
@@ -95,9 +95,7 @@ function runnerOf(operation: Operation, serving: () => Serving): Handler {
   };
 }
 
-function textOf(header: string | readonly string[] | undefined): string | undefined {
-  return typeof header === 'string' ? header : undefined;
-}
+const textOf = (header: string | readonly string[] | undefined) => (typeof header === 'string' ? header : undefined);
 
 /** Returns undefined while this process stops, so that the caller asks the next owner of the account. */
 async function inUse(serving: Serving, account: string): Promise<AccountInUse | undefined> {
@@ -119,8 +117,9 @@ export async function answer(reply: FastifyReply, result: Result): Promise<Fasti
     .send(body);
 }
 
-function closed(connection: NodeJS.EventEmitter): AbortSignal {
+/** Aborts when the server stops, the caller has gone or the time is over. */
+function signalFor(reply: FastifyReply, stopping: AbortSignal, timeoutMs: number): AbortSignal {
   const isClosed = new AbortController();
-  connection.once('close', () => isClosed.abort());
-  return isClosed.signal;
+  reply.raw.once('close', () => isClosed.abort());
+  return AbortSignal.any([stopping, isClosed.signal, deadline(timeoutMs)]);
 }

@@ -7,22 +7,13 @@ import type { Extension } from '../../cli/extension.ts';
 import { UnusableIdError } from '../../exchange/ids.ts';
 import type { FlowDeps } from '../../orders/pass/deps.ts';
 import { StoreError } from '../../store/errors.ts';
-import { closeServer, createServer, type ServerOptions } from '../http/server.ts';
+import { closeServer, createServer, LIMITS, type ServerOptions } from '../http/server.ts';
 import { SOCKET_CALLER } from './caller.ts';
 import { invalid, PROBLEM_TYPE, writeEnvelope, type OwnRefusal } from './envelope.ts';
 import type { Accounts, ReadDeps } from './operation.ts';
 import { addRoutes, answer } from './routes.ts';
 import { unusableSocket } from './asking/transport.ts';
 
-const LIMITS = {
-  /** Bytes. Real requests are far smaller. */
-  bodyLimit: 64 * 1_024,
-  /** ms in which a request has to arrive. */
-  requestTimeout: 10_000,
-  http: { headersTimeout: 5_000, connectionsCheckingInterval: 2_500 },
-  /** Longer than any encoded id. The exchange client checks the id. */
-  routerOptions: { maxParamLength: 8_000 },
-};
 /** A client that reads nothing of its answer for this time is disconnected. */
 const UNREAD_MS = 30_000;
 /** Twice the greatest number of event streams. */
@@ -69,7 +60,7 @@ export async function serveOperations(server: FastifyInstance, served: Served, s
       void operation.finally(() => running.delete(operation)).catch(() => undefined);
     },
   };
-  await addRoutes(server, served.extensions, () => serving);
+  await addRoutes(server, served.extensions, serving);
   return () => closeServer(server, running, served);
 }
 
@@ -110,8 +101,8 @@ export function controlServer(log: Pick<Logger, 'error'>, tls?: ServerOptions['t
     if (methods.length === 0)
       return answer(reply, invalid(`there is no operation ${method} ${path.slice(0, 200)}`, 404));
     const allowed = [...new Set(methods)].toSorted().join(', ');
-    const refusal = invalid(`the methods of this path are ${allowed}`, 405);
-    return answer(reply.header('allow', allowed), { ...refusal, reason: 'method-not-allowed' });
+    const refusal = invalid(`the methods of this path are ${allowed}`, 405, 'method-not-allowed');
+    return answer(reply.header('allow', allowed), refusal);
   });
   return server;
 }

@@ -6,8 +6,8 @@ import { syncOnce, type SyncResult } from '../../orders/sync.ts';
 import type { Counters } from '../../orders/pass/outcomes.ts';
 import { STORE_PROBLEMS, StoreError, type StoreProblem } from '../../store/errors.ts';
 import { SYNC } from './addresses.ts';
-import { errorAnswers, scopesOf } from './openapi/schema.ts';
-import { accountQuery, countParameter, OWN_ERRORS } from './operation.ts';
+import { schemaOf } from './openapi/schema.ts';
+import { countParameter, OWN_ERRORS } from './operation.ts';
 
 export type SyncLine =
   | { readonly type: 'progress'; readonly counts: Counters; readonly requests: number }
@@ -57,23 +57,19 @@ const lineSchema = z
 
 export type SyncInput = z.output<typeof querySchema>;
 
-export const SYNC_SCHEMA = {
-  operationId: 'sync',
-  tags: ['sync'],
+const described = schemaOf('sync', SYNC, {
+  tag: 'sync',
   summary: 'One pass: sends each pending order that is due, looks up each followed order once.',
-  ...scopesOf(
-    SYNC.scopes,
-    'The answer comes in lines of JSON: `progress` now and then, at the end one `result` or `error`.',
-  ),
-  querystring: z.strictObject({ ...querySchema.shape, ...accountQuery.shape }),
-  response: {
-    200: {
-      description: 'Lines of JSON; the last one is a `result` or an `error`.',
-      content: { [LINES]: { schema: lineSchema } },
-    },
-    ...errorAnswers(OWN_ERRORS),
-  },
-} satisfies FastifySchema;
+  description: 'The answer comes in lines of JSON: `progress` now and then, at the end one `result` or `error`.',
+  query: querySchema,
+  value: lineSchema,
+  errors: OWN_ERRORS,
+});
+const inLines = { description: 'Lines of JSON; the last one is a `result` or an `error`.' };
+export const SYNC_SCHEMA: FastifySchema = {
+  ...described,
+  response: { ...described.response, 200: { ...inLines, content: { [LINES]: { schema: lineSchema } } } },
+};
 
 /** Begins one pass, and yields its progress and its end in lines of JSON. The pass ends early if `signal` aborts. */
 export function syncLines(

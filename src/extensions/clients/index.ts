@@ -9,7 +9,7 @@ export const clients: Extension = {
   name: 'clients',
   settings: async () => (await import('./settings.ts')).clientsSettings,
   parts: async () => ({ sweeps: [(await import('./links.ts')).linksSweep] }),
-  service: async () => (await import('./service.ts')).clientsService,
+  service: async () => (await import('./photo-receiver.ts')).clientsService,
   operations: CLIENT_OPERATIONS,
   commands: {
     'Every day:': {

@@ -1,7 +1,7 @@
-import type { LinkRow } from './tables/link-row.ts';
+import type { LinkRow } from './tables/links.ts';
 
 /** The origin of a stored link: created (§4.1), or looked up and followed (§4.3). */
-export type LinkSource = 'created' | 'followed';
+type LinkSource = 'created' | 'followed';
 
 /** One line of the history of a link (`events`). The values of `missing` are those of `missing_since`. */
 export interface LinkEvent {
@@ -15,9 +15,7 @@ export interface LinkEvent {
 export type LinkDecision = Readonly<{ link: LinkRow; events: readonly LinkEvent[] }>;
 
 /** A link as the exchange has just answered it. If `reference` is null, a stored reference stays. */
-export type AnsweredLink = Pick<LinkRow, 'account' | 'link_id' | 'status' | 'reference'> & {
-  readonly source: LinkSource;
-};
+export type AnsweredLink = Pick<LinkRow, 'account' | 'link_id' | 'status' | 'reference'> & { source: LinkSource };
 
 export type LinkAnswer = { readonly kind: 'found'; readonly status: string } | { readonly kind: 'not-found' };
 

@@ -2,27 +2,18 @@ import { endpointsOf } from './endpoints/endpoints.ts';
 import type { OperationDeps } from '../../accounts/account.ts';
 import { REFUSALS } from '../../accounts/rules/restraints.ts';
 import { accountWords } from '../../accounts/rules/name.ts';
-import { decideChecked, decideRemembered, type LinkAnswer, type LinkDecision, type LinkSource } from './link.ts';
+import { decideChecked, decideRemembered, type AnsweredLink, type LinkAnswer, type LinkDecision } from './link.ts';
 import { after } from '../../base/instant.ts';
 import { isPlainText, LONGEST_PLAIN_TEXT, messageOf } from '../../base/text.ts';
 import type { Answer } from '../../orders/rules/record.ts';
 import { UnusableIdError, idsIn } from '../../exchange/ids.ts';
-import { type Reply } from '../../exchange/reply.ts';
+import type { Reply } from '../../exchange/reply.ts';
 import type { Link } from './endpoints/schemas.ts';
 import { StoreError } from '../../store/errors.ts';
 import { keepAnswer } from '../../store/tables/order-records.ts';
 import type { SweepMaker, FlowDeps } from '../../orders/pass/deps.ts';
-import {
-  accountsWithLinks,
-  areChecksAhead,
-  correctCheckTimes,
-  FIRST_CHECK,
-  linksToCheck,
-  readLink,
-  saveLink,
-  type CheckKey,
-} from './tables/links.ts';
-import type { LinkRow } from './tables/link-row.ts';
+import * as table from './tables/links.ts';
+import type { CheckKey, LinkRow } from './tables/links.ts';
 import { rememberStatuses } from '../../store/tables/accounts.ts';
 import { pagesAfter } from '../../store/pages.ts';
 import type { Transaction } from '../../store/port.ts';
@@ -57,29 +48,26 @@ export async function makeLink(
 ): Promise<Reply<Link>> {
   checkReference(reference);
   if (reference?.toLowerCase().includes(email.toLowerCase()) === true) {
-    throw new UnusableIdError(
-      'the reference contains the e-mail address, which must not be stored; use another reference',
-    );
+    const why = 'the reference contains the e-mail address, which must not be stored';
+    throw new UnusableIdError(`${why}; use another reference`);
   }
   let unread: Answer | undefined;
-  const answer = await endpointsOf(deps.exchange).createLink(email, signal, (received) => {
-    unread = received;
-  });
+  const answer = await endpointsOf(deps.exchange).createLink(email, signal, (received) => (unread = received));
   if (unread !== undefined) {
     const seen = await keepUnread(deps, unread, reference);
     return { kind: 'unknown', why: `the answer cannot be read; ${seen}; ${whenUnknown(deps.account)}` };
   }
   if (answer.kind === 'unknown') return { ...answer, why: `${answer.why}; ${whenUnknown(deps.account)}` };
   if (answer.kind !== 'ok') return answer;
-  const { linkId } = answer.value;
+  const { linkId, status } = answer.value;
   try {
     // The exchange names this id only once.
     const late = { message: 'a created link cannot be stored yet', subject: linkId, facts: { linkId } };
-    const store = async (tx: Transaction) => {
+    const saved = await writeDurably(deps, late, async (tx) => {
       await keep(tx, answer.value);
-      return await remember(deps, tx, answer.value, reference, 'created');
-    };
-    logSaved(deps, await writeDurably(deps, store, late));
+      return await remember(deps, tx, { link_id: linkId, status, reference, source: 'created' });
+    });
+    logSaved(deps, saved);
   } catch (error) {
     deps.log.error({ linkId }, 'a created link could not be stored');
     if (!(error instanceof StoreError)) throw error;
@@ -92,13 +80,13 @@ export async function makeLink(
 /** Stores an unreadable answer to `createLink`. Returns a text: the ids in the answer, and if the answer is kept. */
 async function keepUnread(deps: LinkDeps, answer: Answer, reference: string | null): Promise<string> {
   const { account, clock, log } = deps;
-  const ids = linkIdsIn(answer.body);
+  const ids = idsIn(answer.body, ['linkId', 'id']);
   log.error({ ids }, 'the answer to the creation of a link cannot be read');
   const kept = { account, operation: 'createLink', subject: reference, receivedAt: clock.now().toISOString() } as const;
   const seen = ids.length === 0 ? 'it contains no id' : `it contains the id ${ids.join(' or ')}`;
   try {
     const late = { message: 'an answer to the creation of a link cannot be stored yet' };
-    await writeDurably(deps, (tx) => keepAnswer(tx, { ...answer, ...kept }), late);
+    await writeDurably(deps, late, (tx) => keepAnswer(tx, { ...answer, ...kept }));
     return `${seen}, and it is kept`;
   } catch (error) {
     log.error({ cause: messageOf(error) }, 'an answer to the creation of a link could not be stored');
@@ -109,8 +97,8 @@ async function keepUnread(deps: LinkDeps, answer: Answer, reference: string | nu
 /** Retries a write until it is durable or the grace period is over. Reports each failure with the facts of `late`. */
 function writeDurably<Result>(
   { store, gracePeriodOver, observers }: LinkDeps,
-  work: (tx: Transaction) => Promise<Result>,
   late: Pick<Failure, 'message' | 'subject' | 'facts'>,
+  work: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> {
   return store.writer.writeUntilDurable(work, gracePeriodOver, ({ message: cause }) =>
     observers.tell({ kind: 'failed', failure: { level: 'error', kind: 'database', cause, ...late } }),
@@ -127,13 +115,14 @@ export async function adoptLink(
   const answer = await endpointsOf(deps.exchange).showLink(linkId, signal);
   if (answer.kind !== 'ok') return answer;
   if (answer.value.linkId !== linkId) return { kind: 'unknown', why: 'the answer is about another link' };
-  logSaved(deps, await deps.store.writer.write((tx) => remember(deps, tx, answer.value, reference, 'followed')));
+  const answered = { link_id: linkId, status: answer.value.status, reference, source: 'followed' } as const;
+  logSaved(deps, await deps.store.writer.write((tx) => remember(deps, tx, answered)));
   return answer;
 }
 
 export const linksSweep: SweepMaker = (config) => {
   const { cron } = clientsSettings.of(config).links;
-  return { name: 'links', cron, isAtStart: cron !== undefined, accounts: accountsWithLinks, run: linksPass };
+  return { name: 'links', cron, isAtStart: cron !== undefined, accounts: table.accountsWithLinks, run: linksPass };
 };
 
 /**
@@ -149,19 +138,19 @@ export async function linksPass(deps: PassDeps, signal: AbortSignal, since: Date
 
 /** Makes a link due again if a clock that was ahead wrote its last check. Works a page at a time. */
 async function correctAhead({ account, store, clock, log }: FlowDeps, before: Date): Promise<void> {
-  if (!(await areChecksAhead(store.db, account, clock.now()))) return;
+  if (!(await table.areChecksAhead(store.db, account, clock.now()))) return;
   let links = 0;
   for (let corrected = PAGE; corrected >= PAGE; links += corrected) {
     const correction = { account, latest: clock.now(), to: after(before, -1), limit: PAGE };
-    corrected = await store.writer.write((tx) => correctCheckTimes(tx, correction));
+    corrected = await store.writer.write((tx) => table.correctCheckTimes(tx, correction));
   }
   log.warn({ links }, 'checks of links were written under another clock; these links are checked now');
 }
 
 async function* uncheckedLinks({ account, config, store, exchange }: FlowDeps, signal: AbortSignal, before: Date) {
   const { finalStatuses } = clientsSettings.of(config).links;
-  const unchecked = (from = FIRST_CHECK) =>
-    linksToCheck(store.db, { account, finalStatuses, before, from, limit: PAGE });
+  const unchecked = (from = table.FIRST_CHECK) =>
+    table.linksToCheck(store.db, { account, finalStatuses, before, from, limit: PAGE });
   for await (const page of pagesAfter(PAGE, unchecked)) {
     for (const key of page) {
       if (signal.aborted || exchange.breaker('lookup').isOpen) return;
@@ -172,31 +161,31 @@ async function* uncheckedLinks({ account, config, store, exchange }: FlowDeps, s
 
 async function check(deps: PassDeps, key: CheckKey, signal: AbortSignal): Promise<void> {
   const { link_id: linkId } = key;
-  const evidence = await endpointsOf(deps.exchange)
+  const reply = await endpointsOf(deps.exchange)
     .lookUpLink(linkId, signal)
-    .then(
-      (reply) => reply && evidenceOf(reply, linkId),
-      (error: unknown) => {
-        // The exchange made the id, which may not fit into a request.
-        if (!(error instanceof UnusableIdError)) throw error;
-        return { cause: error.message, subject: linkId };
-      },
-    );
-  if (evidence === undefined) return;
+    .catch((error: unknown) => {
+      // The exchange made the id, which may not fit into a request.
+      if (error instanceof UnusableIdError) return error;
+      throw error;
+    });
+  if (reply === undefined) return;
+  const evidence = evidenceOf(reply, linkId);
   if (!('cause' in evidence)) return await recordCheck(deps, key, evidence);
   const message = 'the check of a link was not answered and will be repeated';
   deps.observers.tell({ kind: 'failed', failure: { message, ...evidence, facts: { linkId } } });
 }
 
 /** Returns evidence if the reply is this link or the documented 404. Any other reply becomes the facts of a failure. */
-function evidenceOf(reply: Reply<Link>, linkId: string): LinkAnswer | Pick<Failure, 'cause' | 'kind' | 'subject'> {
+function evidenceOf(reply: Reply<Link> | UnusableIdError, subject: string): LinkAnswer | Omit<Failure, 'message'> {
+  if (reply instanceof UnusableIdError) return { cause: reply.message, subject };
   switch (reply.kind) {
     case 'ok':
-      if (reply.value.linkId !== linkId) return { cause: 'the answer is about another link', subject: linkId };
+      if (reply.value.linkId !== subject) return { cause: 'the answer is about another link', subject };
       return { kind: 'found', status: reply.value.status };
     case 'refused':
-      if (refusalReason(reply) === 'not-found') return { kind: 'not-found' };
-      return { cause: `HTTP ${reply.httpStatus}`, subject: linkId };
+      return refusalReason(reply) === 'not-found'
+        ? { kind: 'not-found' }
+        : { cause: `HTTP ${reply.httpStatus}`, subject };
     case 'not-sent':
     case 'unknown':
       return { cause: reply.why, kind: 'exchange' };
@@ -209,7 +198,7 @@ function evidenceOf(reply: Reply<Link>, linkId: string): LinkAnswer | Pick<Failu
 async function recordCheck(deps: PassDeps, key: CheckKey, answer: LinkAnswer): Promise<void> {
   const { account, store, clock } = deps;
   const recorded = await store.writer.write(async (tx) => {
-    const known = await readLink(tx, account, key.link_id);
+    const known = await table.readLink(tx, account, key.link_id);
     // Another check in the meantime may be newer than this answer.
     if (known?.last_checked_at !== key.last_checked_at) return undefined;
     return await save(tx, known, decideChecked(known, answer, clock.now()), clock.now());
@@ -219,22 +208,15 @@ async function recordCheck(deps: PassDeps, key: CheckKey, answer: LinkAnswer): P
 
 type Saved = LinkDecision & { readonly isUnseen: boolean };
 
-async function remember(
-  { account, clock }: LinkDeps,
-  tx: Transaction,
-  { linkId, status }: Link,
-  reference: string | null,
-  source: LinkSource,
-): Promise<Saved> {
-  const known = await readLink(tx, account, linkId);
+async function remember({ account, clock }: LinkDeps, tx: Transaction, answered: Omit<AnsweredLink, 'account'>) {
+  const known = await table.readLink(tx, account, answered.link_id);
   const now = clock.now();
-  const answered = { account, link_id: linkId, status, reference, source };
-  return await save(tx, known, decideRemembered(known, answered, now), now);
+  return await save(tx, known, decideRemembered(known, { account, ...answered }, now), now);
 }
 
 async function save(tx: Transaction, before: LinkRow | undefined, decision: LinkDecision, now: Date): Promise<Saved> {
   const { account, status } = decision.link;
-  await saveLink(tx, before, decision, now);
+  await table.saveLink(tx, before, decision, now);
   const isChanged = decision.events.some(({ field }) => field === 'status');
   const seen = { account, field: 'link.status', value: status, first_seen_at: now.toISOString() };
   return { ...decision, isUnseen: isChanged && (await rememberStatuses(tx, [seen])).length > 0 };
@@ -253,11 +235,6 @@ function logSaved({ log, observers }: LinkDeps, { link: { link_id: linkId, statu
 
 function checkReference(reference: string | null): void {
   if (reference === null || (isPlainText(reference) && reference.trim() !== '')) return;
-  throw new UnusableIdError(
-    `the reference is empty, contains control characters or has more than ${LONGEST_PLAIN_TEXT} characters; use another reference`,
-  );
-}
-
-export function linkIdsIn(body: string): readonly string[] {
-  return idsIn(body, ['linkId', 'id']);
+  const why = `is empty, contains control characters or has more than ${LONGEST_PLAIN_TEXT} characters`;
+  throw new UnusableIdError(`the reference ${why}; use another reference`);
 }

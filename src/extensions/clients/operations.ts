@@ -3,19 +3,12 @@ import { z } from 'zod';
 import * as schemas from './endpoints/schemas.ts';
 import { adoptLink, makeLink, whenUnknown } from './links.ts';
 import { requestPhotos } from './photos.ts';
-import { rememberedLink } from './tables/link-row.ts';
+import { rememberedLink } from './tables/links.ts';
 import { listLinks } from './tables/links.ts';
 import { done } from '../api/envelope.ts';
 import { sendOnce } from '../api/keyed/keyed-requests.ts';
-import {
-  countParameter,
-  EXCHANGE_ERRORS,
-  LOOKUP_ERRORS,
-  named,
-  operation,
-  OWN_ERRORS,
-  textParameter,
-} from '../api/operation.ts';
+import { countParameter, named, operation, textParameter } from '../api/operation.ts';
+import { EXCHANGE_ERRORS, LOOKUP_ERRORS, OWN_ERRORS } from '../api/operation.ts';
 
 const tag = 'clients';
 const linkId = textParameter('Id of a link (§2.1).', 'link-1');

@@ -17,12 +17,10 @@ export interface DeliveryPart {
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 
-type RefusalKind = 'unreadable' | 'too-large' | 'too-slow' | 'forbidden' | 'busy';
-
 export class DeliveryRefusal extends Error {
   override readonly name = 'DeliveryRefusal';
-  readonly kind: RefusalKind;
-  constructor(kind: RefusalKind, message: string) {
+  readonly kind: 'unreadable' | 'too-large' | 'too-slow' | 'forbidden' | 'busy';
+  constructor(kind: DeliveryRefusal['kind'], message: string) {
     super(message);
     this.kind = kind;
   }
@@ -43,15 +41,13 @@ export async function readForm(
       if (files.length === limits.maxFiles) throw new DeliveryRefusal('too-large', 'there are too many files');
       const file = await folder.save(delivery, bytes, limits, total);
       const refusal = refusalOf(limits, file);
-      if (refusal !== null) await folder.discardFile(delivery, file.name);
-      const original_name = printable(filename ?? '')
-        .slice(0, MAX_NAME_LENGTH)
-        .toWellFormed();
-      files.push({ ...file, refusal, original_name });
+      if (refusal !== null) await folder.discard(delivery, file.name);
+      const shown = printable(filename ?? '');
+      files.push({ ...file, refusal, original_name: shown.slice(0, MAX_NAME_LENGTH).toWellFormed() });
       total += file.size;
     } else if (name === 'details') {
       if (token !== undefined) throw new DeliveryRefusal('unreadable', 'there is more than one part named details');
-      token = tokenOf(await textOf(bytes));
+      token = await tokenIn(bytes);
     } else {
       // An unknown part must be read, or the next part would not come.
       for await (const chunk of bytes) void chunk;
@@ -72,7 +68,9 @@ function refusalOf({ maxFileBytes, types }: PhotoSettings, { size, type }: Saved
   return `its content is ${type ?? 'of no known type'}, and photos.types lists no such files`;
 }
 
-async function textOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
+const detailsSchema = z.object({ token: z.string().min(1) });
+
+async function tokenIn(bytes: AsyncIterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of bytes) {
@@ -80,14 +78,8 @@ async function textOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
     if (size > MAX_DETAILS_BYTES) throw new DeliveryRefusal('too-large', 'the part details is too long');
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString();
-}
-
-const detailsSchema = z.object({ token: z.string().min(1) });
-
-function tokenOf(details: string): string {
   try {
-    return detailsSchema.parse(JSON.parse(details)).token;
+    return detailsSchema.parse(JSON.parse(Buffer.concat(chunks).toString())).token;
   } catch {
     // The cause is left out, because it may quote the token.
     throw new DeliveryRefusal('unreadable', 'the part details is not {"token": "…"}');
@@ -96,6 +88,7 @@ function tokenOf(details: string): string {
 
 /** The folder of deliveries that are not recorded yet. Inside the folder of photos, so that moving is one rename. */
 const QUARANTINE = '.incoming';
+const PRIVATE = { recursive: true, mode: 0o700 };
 
 interface SavedFile {
   /** Random, with the extension of its type; the name that the sender gave decides nothing. */
@@ -108,14 +101,10 @@ interface SavedFile {
 /** `original_name` is for people; it is never used as a path. */
 export type ReceivedFile = SavedFile & { readonly refusal: string | null; readonly original_name: string };
 
-export function randomName(): string {
-  return randomBytes(16).toString('hex');
-}
+export const randomName = () => randomBytes(16).toString('hex');
 
 /** The path of a recorded delivery within the folder. The id of a link may be any text, so it is hashed. */
-export function placeOf(linkId: string, delivery: string): string {
-  return join(hash('sha256', linkId).slice(0, 32), delivery);
-}
+export const placeOf = (linkId: string, delivery: string) => join(hash('sha256', linkId).slice(0, 32), delivery);
 
 /** Files are synced in `.incoming/<delivery>/`, then moved to `<link>/<delivery>/`. Only this user reads them. */
 export class PhotoFolder {
@@ -128,21 +117,17 @@ export class PhotoFolder {
   }
 
   async open(): Promise<string[]> {
-    await mkdir(this.#quarantine, { recursive: true, mode: 0o700 });
+    await mkdir(this.#quarantine, PRIVATE);
     return await readdir(this.#quarantine);
   }
 
   async begin(delivery: string): Promise<void> {
-    await mkdir(join(this.#quarantine, delivery), { recursive: true, mode: 0o700 });
+    await mkdir(join(this.#quarantine, delivery), PRIVATE);
   }
 
   /** Saves a file; bytes above `maxFileBytes` are only counted. Throws `DeliveryRefusal` if all files are too large. */
-  async save(
-    delivery: string,
-    bytes: AsyncIterable<Uint8Array>,
-    { maxFileBytes, maxTotalBytes }: PhotoSettings,
-    others: number,
-  ): Promise<SavedFile> {
+  async save(delivery: string, bytes: AsyncIterable<Uint8Array>, limits: PhotoSettings, others: number) {
+    const { maxFileBytes, maxTotalBytes } = limits;
     const folder = join(this.#quarantine, delivery);
     const plainName = randomName();
     await using file = await open(join(folder, plainName), 'wx', 0o600);
@@ -161,19 +146,18 @@ export class PhotoFolder {
     const type = photoType(first);
     const name = type === undefined ? plainName : `${plainName}.${PHOTO_EXTENSIONS[type]}`;
     await rename(join(folder, plainName), join(folder, name));
-    return { name, size, sha256: digest.digest('hex'), type: type ?? null };
+    return { name, size, sha256: digest.digest('hex'), type: type ?? null } satisfies SavedFile;
   }
 
-  async discardFile(delivery: string, name: string): Promise<void> {
-    await rm(join(this.#quarantine, delivery, name), { force: true });
+  /** Deletes a delivery, or one file of it. */
+  async discard(delivery: string, name = ''): Promise<void> {
+    await rm(join(this.#quarantine, delivery, name), { recursive: true, force: true });
   }
 
   /** Syncs a delivery, so that it survives a loss of power and moving it to `place` takes no new space. */
   async prepare(delivery: string, place: string): Promise<void> {
-    await mkdir(join(this.#path, dirname(place)), { recursive: true, mode: 0o700 });
-    await sync(join(this.#quarantine, delivery));
-    await sync(this.#quarantine);
-    await sync(this.#path);
+    await mkdir(join(this.#path, dirname(place)), PRIVATE);
+    for (const folder of [join(this.#quarantine, delivery), this.#quarantine, this.#path]) await sync(folder);
   }
 
   /** Moves a delivery out of quarantine, unless it was moved before. */
@@ -189,13 +173,8 @@ export class PhotoFolder {
     await sync(this.#quarantine);
   }
 
-  async discard(delivery: string): Promise<void> {
-    await rm(join(this.#quarantine, delivery), { recursive: true, force: true });
-  }
-
   async has(stored: string): Promise<boolean> {
-    if (!this.#isWithin(stored)) return false;
-    return existsSync(join(this.#path, stored));
+    return this.#isWithin(stored) && existsSync(join(this.#path, stored));
   }
 
   /** Deletes files, and the folders that are then empty. Files that do not exist are skipped. */

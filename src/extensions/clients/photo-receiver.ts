@@ -6,7 +6,8 @@ import { clientsSettings, type PhotoSettings } from './settings.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { Clock } from '../../base/clock.ts';
 import { DeliveryRefusal, type DeliveryPart } from './photo-delivery.ts';
-import { acceptDelivery, sweepPhotos, type DeliveryDeps } from './photos.ts';
+import { acceptDelivery, purgeSomePhotos, sweepPhotos, type DeliveryDeps } from './photos.ts';
+import type { Purge, ServiceMaker } from '../../daemon.ts';
 import type { FlowDeps } from '../../orders/pass/deps.ts';
 import { repeatEvery } from '../../orders/pass/run.ts';
 import { closeServer, createServer, listenAt } from '../http/server.ts';
@@ -54,12 +55,7 @@ export async function servePhotos(deps: ReceiverDeps, listen: ListenAddress, sto
   return { url, close, [Symbol.asyncDispose]: close };
 }
 
-async function receivingServer(
-  deps: ReceiverDeps,
-  stopping: AbortSignal,
-  running: Set<Promise<unknown>>,
-  swept: Promise<void>,
-): Promise<FastifyInstance> {
+async function receivingServer(deps: ReceiverDeps, stopping: AbortSignal, running: Set<unknown>, swept: Promise<void>) {
   const { config, clock } = deps;
   const { photos } = clientsSettings.of(config);
   const server = createServer({
@@ -83,7 +79,7 @@ async function receivingServer(
   });
   const uploads = new WeakMap<FastifyRequest, Upload>();
   server.addHook('onRequest', async (request, reply) => {
-    uploads.set(request, new Upload(request.raw, reply.raw, photos, clock));
+    uploads.set(request, boundUpload(request.raw, reply.raw, photos, clock));
     await swept;
   });
   server.addHook('onSend', async (_request, reply) => {
@@ -105,18 +101,14 @@ async function receivingServer(
     const upload = uploads.get(request);
     if (upload === undefined) throw new Error('the request was not bounded');
     if (stopping.aborted) throw new DeliveryRefusal('busy', 'the receiver stops');
-    if (running.size >= photos.concurrency)
-      throw new DeliveryRefusal('busy', 'there are too many deliveries at the same time');
-    if (Number(request.headers['content-length'] ?? 0) > upload.maxBytes) throw tooLarge(upload.maxBytes);
+    const isFull = running.size >= photos.concurrency;
+    if (isFull) throw new DeliveryRefusal('busy', 'there are too many deliveries at the same time');
+    upload.check(Number(request.headers['content-length'] ?? 0));
     const delivery = acceptDelivery(deps, partsOf(request, upload)).finally(() => running.delete(delivery));
     running.add(delivery);
     return reply.send({ status: await delivery });
   });
   return server;
-}
-
-function tooLarge(maxBytes: number): DeliveryRefusal {
-  return new DeliveryRefusal('too-large', `the body has more than ${maxBytes} bytes`);
 }
 
 /** The parts of a delivery. Throws `DeliveryRefusal` on any fault of the form. */
@@ -139,8 +131,8 @@ async function* refusing<Item>(items: AsyncIterable<Item>, upload: Upload): Asyn
 
 function refusalOf(error: unknown, upload: Upload): DeliveryRefusal {
   if (upload.failure !== undefined) return upload.failure;
-  const isTooMany = error instanceof Error && 'code' in error && error.code === 'FST_PARTS_LIMIT';
-  if (isTooMany) return new DeliveryRefusal('too-large', 'there are too many parts');
+  if ((error as NodeJS.ErrnoException | undefined)?.code === 'FST_PARTS_LIMIT')
+    return new DeliveryRefusal('too-large', 'there are too many parts');
   return new DeliveryRefusal('unreadable', 'the multipart form in the body is not complete');
 }
 
@@ -153,9 +145,9 @@ function refuse(reply: FastifyReply, httpStatus: number, reason: string): Fastif
 function fail({ log }: ReceiverDeps, reply: FastifyReply, error: unknown): FastifyReply {
   const cause = error instanceof Error ? `${error.name}: ${error.message}` : 'no reason given';
   log.error({ cause }, 'a photo delivery could not be stored');
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const { code, errno } = error as NodeJS.ErrnoException;
   if (code === 'ENOSPC' || code === 'EDQUOT') return refuse(reply, 507, 'there is no space left');
-  const isTransient = error instanceof StoreError || (error instanceof Error && 'errno' in error);
+  const isTransient = error instanceof StoreError || errno !== undefined;
   return isTransient ? refuse(reply, 503, 'it cannot be stored now') : refuse(reply, 500, 'the receiver failed');
 }
 
@@ -184,53 +176,44 @@ const LINGER_MS = 1_000;
  * Enforces the limits of size and time on a request. After the answer the rest of the body is read and thrown away,
  * because a sender whose connection is cut would not read the answer.
  */
-class Upload {
-  failure: DeliveryRefusal | undefined;
-  readonly maxBytes: number;
-  readonly #request: IncomingMessage;
-  readonly #response: ServerResponse;
-  readonly #clock: Clock;
-  readonly #ended = new AbortController();
-  #size = 0;
-
-  constructor(request: IncomingMessage, response: ServerResponse, photos: PhotoSettings, clock: Clock) {
-    this.#request = request;
-    this.#response = response;
-    this.#clock = clock;
-    this.maxBytes = photos.maxTotalBytes + OTHER_BYTES;
-    request.once('close', () => this.#ended.abort());
-    request.on('error', () => {});
-    request.on('data', (chunk: Uint8Array) => {
-      this.#size += chunk.length;
-      if (this.#size > this.maxBytes) this.#cutOff(tooLarge(this.maxBytes));
-    });
-    // Nothing is read before a reader asks for the parts.
-    request.pause();
-    this.#after(photos.timeout, () => this.#cutOff(new DeliveryRefusal('too-slow', 'the delivery takes too long')));
-  }
-
-  discard(): void {
-    this.#request.unpipe();
-    this.#request.resume();
-    if (this.failure !== undefined) this.#after(LINGER_MS, () => this.#request.destroy());
-  }
-
-  #cutOff(failure: DeliveryRefusal): void {
-    if (this.failure !== undefined) return;
-    this.failure = failure;
-    if (this.#response.headersSent) this.#request.destroy();
+function boundUpload(request: IncomingMessage, response: ServerResponse, photos: PhotoSettings, clock: Clock) {
+  const maxBytes = photos.maxTotalBytes + OTHER_BYTES;
+  const tooLarge = new DeliveryRefusal('too-large', `the body has more than ${maxBytes} bytes`);
+  const ended = new AbortController();
+  const after = (ms: number, work: () => void) => void clock.sleep(ms, ended.signal).then(work, () => undefined);
+  const upload = {
+    failure: undefined as DeliveryRefusal | undefined,
+    /** Throws `DeliveryRefusal` if the sender announces too many bytes. */
+    check(announced: number) {
+      if (announced > maxBytes) throw tooLarge;
+    },
+    discard() {
+      request.unpipe();
+      request.resume();
+      if (upload.failure !== undefined) after(LINGER_MS, () => request.destroy());
+    },
+  };
+  const cutOff = (failure: DeliveryRefusal) => {
+    if (upload.failure !== undefined) return;
+    upload.failure = failure;
+    if (response.headersSent) request.destroy();
     // The reader of the parts sees an error of the connection, and the request can still be answered.
-    else this.#request.emit('error', this.failure);
-  }
-
-  #after(ms: number, work: () => void): void {
-    this.#clock.sleep(ms, this.#ended.signal).then(work, () => undefined);
-  }
+    else request.emit('error', failure);
+  };
+  let size = 0;
+  request.once('close', () => ended.abort());
+  request.on('error', () => {});
+  request.on('data', (chunk: Uint8Array) => {
+    size += chunk.length;
+    if (size > maxBytes) cutOff(tooLarge);
+  });
+  // Nothing is read before a reader asks for the parts.
+  request.pause();
+  after(photos.timeout, () => cutOff(new DeliveryRefusal('too-slow', 'the delivery takes too long')));
+  return upload;
 }
 
-function isTaken(error: unknown): boolean {
-  return error instanceof ConfigError && (error.cause as NodeJS.ErrnoException).code === 'EADDRINUSE';
-}
+type Upload = ReturnType<typeof boundUpload>;
 
 /** How often a waiting worker tests if the address is free, in ms. */
 const LOOK_MS = 5_000;
@@ -250,11 +233,12 @@ export async function receivePhotos(deps: ReceiverDeps, stopping: AbortSignal) {
       if (listen !== undefined) receiver = await servePhotos(deps, listen, stopping);
       begun.abort();
     } catch (error) {
-      if (config.database.kind !== 'postgres' || !isTaken(error)) throw error;
+      const cause = error instanceof ConfigError && (error.cause as NodeJS.ErrnoException);
+      if (config.database.kind !== 'postgres' || !cause || cause.code !== 'EADDRINUSE') throw error;
     }
   };
-  const beginAgain = () =>
-    begin().catch((error: unknown) => {
+  const beginAgain = async () =>
+    await begin().catch((error: unknown) => {
       // The next look tries again, because an unreachable database comes back.
       if (!(error instanceof StoreError)) throw error;
     });
@@ -270,3 +254,13 @@ export async function receivePhotos(deps: ReceiverDeps, stopping: AbortSignal) {
   };
   return { waiting, close, [Symbol.asyncDispose]: close };
 }
+
+export const clientsService: ServiceMaker = {
+  async start(deps) {
+    const ageMs = clientsSettings.of(deps.config).retention.photos;
+    const deleteSome: Purge['deleteSome'] = (store, query) => purgeSomePhotos({ ...deps, store }, query);
+    deps.services.purges.push({ name: 'photos', ageMs, deleteSome });
+    const photos = await receivePhotos(deps, deps.stop);
+    return { work: photos.waiting, close: photos.close };
+  },
+};

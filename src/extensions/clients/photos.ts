@@ -6,33 +6,16 @@ import { stringify } from 'lossless-json';
 import { decideDelivery } from './photo.ts';
 import { after } from '../../base/instant.ts';
 import { hasControlCharacter } from '../../base/text.ts';
+import { sumOf } from '../../base/words.ts';
 import type { Reply } from '../../exchange/reply.ts';
 import { UnusableIdError, pathId, unusable } from '../../exchange/ids.ts';
 import type { VerificationLevel } from './endpoints/schemas.ts';
-import {
-  deletePhotos,
-  forgetPhotoToken,
-  forgetSpentTokens,
-  keepPhotoToken,
-  listPhotos,
-  photosBefore,
-  photosOfDelivery,
-  readPhotoToken,
-  recordDelivery,
-  type NewPhoto,
-  type PhotoToken,
-} from './tables/photos.ts';
+import * as table from './tables/photos.ts';
+import type { NewPhoto, PhotoToken } from './tables/photos.ts';
 import { accountsIn } from '../../store/tables/accounts.ts';
 import type { FlowDeps } from '../../orders/pass/deps.ts';
-import {
-  PhotoFolder,
-  randomName,
-  placeOf,
-  DeliveryRefusal,
-  readForm,
-  type DeliveryPart,
-  type ReceivedFile,
-} from './photo-delivery.ts';
+import { PhotoFolder, randomName, placeOf, DeliveryRefusal, readForm } from './photo-delivery.ts';
+import type { DeliveryPart, ReceivedFile } from './photo-delivery.ts';
 import { clientsSettings } from './settings.ts';
 
 const TOKEN_BYTES = 32;
@@ -47,13 +30,13 @@ const ACCOUNTS_LOOKED_AT = 20;
 export type DeliveryDeps = Pick<FlowDeps, 'config' | 'store' | 'clock' | 'log'>;
 type PhotoDeps = DeliveryDeps & Pick<FlowDeps, 'account'>;
 
-interface PhotosAsked {
-  readonly linkId: string;
-  readonly level: VerificationLevel;
-  readonly actionId?: string | null | undefined;
-  /** The merchant's own token, which comes back with the delivery; without it a token is made. */
-  readonly token?: string | null | undefined;
-}
+/** `token` is the merchant's own, which comes back with the delivery; without it a token is made. */
+type PhotosAsked = Readonly<{
+  linkId: string;
+  level: VerificationLevel;
+  actionId?: string | null | undefined;
+  token?: string | null | undefined;
+}>;
 
 /** Throws `UnusableIdError` if the merchant's own token cannot be used. The message never quotes the token. */
 function assertUsable(token: string, isReceivedHere: boolean): void {
@@ -75,7 +58,9 @@ export async function requestPhotos(
   { linkId, level, actionId, token: ownToken }: PhotosAsked,
   signal?: AbortSignal,
 ): Promise<Reply<{ status: string; requestId: string }>> {
-  storableLinkId(linkId);
+  // The id is stored, and an e-mail address must not be.
+  if (linkId.includes('@')) throw unusable(linkId, 'a link id');
+  pathId(linkId);
   const { photos } = clientsSettings.of(config);
   const token = ownToken ?? randomBytes(TOKEN_BYTES).toString('base64url');
   if (token === ownToken) assertUsable(token, photos.listen !== undefined);
@@ -83,11 +68,11 @@ export async function requestPhotos(
   const requestId = randomName();
   const now = clock.now();
   await store.writer.write(async (tx) => {
-    if (token === ownToken && (await readPhotoToken(tx, tokenHash)) !== undefined) {
+    if (token === ownToken && (await table.readPhotoToken(tx, tokenHash)) !== undefined) {
       const why = 'this token was used before, and a token is for one delivery';
       throw new UnusableIdError(`${why}; use another token, or none`);
     }
-    await keepPhotoToken(tx, {
+    await table.keepPhotoToken(tx, {
       account,
       token_hash: tokenHash,
       request_id: requestId,
@@ -101,14 +86,11 @@ export async function requestPhotos(
   if (photos.listen === undefined) {
     log.warn({}, 'photos were requested while photos.listen is off, so they cannot arrive here');
   }
-  const answer = await endpointsOf(exchange).requestPhotos(
-    linkId,
-    { level, actionId: actionId ?? undefined, token },
-    signal,
-  );
+  const asked = { level, actionId: actionId ?? undefined, token };
+  const answer = await endpointsOf(exchange).requestPhotos(linkId, asked, signal);
   // After an unknown outcome the delivery may still come.
   if (answer.kind !== 'ok' && answer.kind !== 'unknown') {
-    await store.writer.write((tx) => forgetPhotoToken(tx, account, tokenHash));
+    await store.writer.write((tx) => table.forgetPhotoToken(tx, account, tokenHash));
   }
   if (answer.kind !== 'ok') return answer;
   const value = { ...answer.value, requestId };
@@ -141,7 +123,7 @@ export async function sweepPhotos(deps: DeliveryDeps): Promise<void> {
   if (left.length > 0) log.warn({ deliveries: left.length }, 'interrupted photo deliveries were cleaned up');
   for (const account of await accountsIn(store.db, 'photo_tokens')) {
     const { writer } = store.forAccount(account);
-    await writer.write((tx) => forgetSpentTokens(tx, account, after(clock.now(), -LISTED_MS)));
+    await writer.write((tx) => table.forgetSpentTokens(tx, account, after(clock.now(), -LISTED_MS)));
   }
   const missing = await countMissing(deps, folder);
   if (missing > 0) log.warn({ photos: missing }, 'photos are in the table but not in photos.folder');
@@ -158,13 +140,13 @@ export async function purgePhotos(deps: Omit<PhotoDeps, 'log'>, olderThanMs: num
 }
 
 export async function purgeSomePhotos({ config, store, clock }: Omit<DeliveryDeps, 'log'>, query: PurgeQuery) {
-  const page = await photosBefore(store.db, query);
+  const page = await table.photosBefore(store.db, query);
   if (page.length === 0) return 0;
   await new PhotoFolder(clientsSettings.of(config).photos.folder).remove(storedNames(page));
   const ids = page.map(({ id }) => id);
   await store.writer.write(async (tx) => {
-    await deletePhotos(tx, query.account, ids);
-    await forgetSpentTokens(tx, query.account, after(clock.now(), -LISTED_MS));
+    await table.deletePhotos(tx, query.account, ids);
+    await table.forgetSpentTokens(tx, query.account, after(clock.now(), -LISTED_MS));
   });
   return page.length;
 }
@@ -173,27 +155,23 @@ export async function purgeSomePhotos({ config, store, clock }: Omit<DeliveryDep
 async function countMissing({ store }: DeliveryDeps, folder: PhotoFolder): Promise<number> {
   let missing = 0;
   for (const account of (await accountsIn(store.db, 'photos')).slice(0, ACCOUNTS_LOOKED_AT)) {
-    const newest = await listPhotos(store.db, { account, linkId: undefined, limit: PAGE });
+    const newest = await table.listPhotos(store.db, { account, limit: PAGE });
     const found = await Promise.all(storedNames(newest).map((name) => folder.has(name)));
     missing += found.filter((isThere) => !isThere).length;
   }
   return missing;
 }
 
-function storedNames(photos: readonly { readonly stored_name: string | null }[]): readonly string[] {
-  return photos.flatMap(({ stored_name: name }) => name ?? []);
-}
+const storedNames = (photos: readonly { readonly stored_name: string | null }[]) =>
+  photos.flatMap(({ stored_name: name }) => name ?? []);
 
-async function record(
-  deps: DeliveryDeps,
-  folder: PhotoFolder,
-  delivery: string,
-  { token, files }: Awaited<ReturnType<typeof readForm>>,
-): Promise<'stored' | 'repeated'> {
+type Form = Awaited<ReturnType<typeof readForm>>;
+
+async function record(deps: DeliveryDeps, folder: PhotoFolder, delivery: string, { token, files }: Form) {
   const { store, clock, log } = deps;
   const tokenHash = hash('sha256', token);
   const hashes = files.map(({ sha256 }) => sha256);
-  const known = await readPhotoToken(store.db, tokenHash);
+  const known = await table.readPhotoToken(store.db, tokenHash);
   let decision = decideDelivery(known, hashes, clock.now());
   if (known !== undefined && decision === 'store') {
     const { account } = known;
@@ -201,8 +179,8 @@ async function record(
     await folder.prepare(delivery, placeOf(known.link_id, delivery));
     decision = await store.forAccount(account).writer.write(async (tx) => {
       // Another delivery may have used the token in the meantime.
-      const now = decideDelivery(await readPhotoToken(tx, tokenHash), hashes, clock.now());
-      if (now === 'store') await recordDelivery(tx, { account, tokenHash, delivery }, rows);
+      const now = decideDelivery(await table.readPhotoToken(tx, tokenHash), hashes, clock.now());
+      if (now === 'store') await table.recordDelivery(tx, { account, tokenHash, delivery }, rows);
       return now;
     });
   }
@@ -212,7 +190,7 @@ async function record(
   // The recorded delivery may still be in quarantine if moving it failed.
   if (decision === 'repeated' && typeof known.delivery === 'string') await settle(deps, folder, known.delivery);
   const kept = files.filter(({ refusal }) => refusal === null);
-  const bytes = kept.reduce((sum, { size }) => sum + size, 0);
+  const bytes = sumOf(kept, ({ size }) => size);
   const { account, request_id: requestId, link_id: linkId, level: verificationLevel } = known;
   const facts = { account, requestId, linkId, verificationLevel, files: kept.length, bytes };
   log.info(facts, decision === 'store' ? 'photos were received' : 'photos that are stored came again');
@@ -223,7 +201,7 @@ async function record(
 }
 
 async function settle({ store }: Pick<DeliveryDeps, 'store'>, folder: PhotoFolder, delivery: string): Promise<void> {
-  const [photo] = await photosOfDelivery(store.db, delivery);
+  const [photo] = await table.photosOfDelivery(store.db, delivery);
   if (photo === undefined) await folder.discard(delivery);
   else await folder.move(delivery, placeOf(photo.link_id, delivery));
 }
@@ -234,11 +212,4 @@ function rowOf({ clock }: DeliveryDeps, delivery: string, token: PhotoToken, fil
   const stored_name = file.refusal === null ? `${placeOf(link_id, delivery)}/${name}` : null;
   const received_at = clock.now().toISOString();
   return { account, link_id, level, action_id, request_id, delivery, ...columns, stored_name, received_at };
-}
-
-/** Returns the id of a link if it can be stored. Throws `UnusableIdError`, for an e-mail address too. */
-export function storableLinkId(id: string): string {
-  if (id.includes('@')) throw unusable(id, 'a link id');
-  pathId(id);
-  return id;
 }

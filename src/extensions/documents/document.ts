@@ -107,6 +107,8 @@ export interface Verdict {
   readonly reasons: readonly string[];
   /** The entry that a person begins with, and the section that begins with it, if there is one. */
   readonly first?: { readonly section?: string; readonly head: GroupHead } | undefined;
+  /** The period is empty, and must not be. */
+  readonly isEmpty?: true;
 }
 
 export interface Card {

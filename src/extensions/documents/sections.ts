@@ -1,7 +1,6 @@
 import { accountWords } from '../../accounts/rules/name.ts';
 import { saysNothing } from './document.ts';
 import type { Column, Fact, GroupHead, Groups, ReportDocument, Row, Section, Verdict } from './document.ts';
-import { emptyReason } from './words.ts';
 
 /** A person does not read more rows, and widths of columns are known only when all rows are read. */
 const MOST_ROWS = 1_000;
@@ -83,8 +82,12 @@ export function otherFacts({ facts, verdict }: ReportDocument): readonly Fact[] 
   return facts.filter(({ key, value }) => value !== null && !elsewhere.includes(key));
 }
 
+/** The account and the period of a report. Its orders or changes are at or after `from` and before `to`. */
 export interface ReportScope {
   readonly account: string | undefined;
+  readonly by?: 'insertion' | 'completion' | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
   /** True if a period without orders or changes is correct. */
   readonly mayBeEmpty?: boolean | undefined;
 }
@@ -93,13 +96,7 @@ export function accountFact(account: string | undefined): Fact {
   return { key: 'account', label: 'Account', value: account ?? 'all' };
 }
 
-export interface PeriodScope extends ReportScope {
-  readonly by?: 'insertion' | 'completion' | undefined;
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-}
-
-export function periodFacts({ by, from, to }: PeriodScope): readonly Fact[] {
+export function periodFacts({ by, from, to }: ReportScope): readonly Fact[] {
   const verb = by === 'completion' ? 'Completed' : 'Inserted';
   return [
     { key: 'period', label: 'Period', value: from === undefined && to === undefined ? 'all orders' : null },
@@ -120,5 +117,6 @@ export function accountAdvice(account: string | undefined): string {
 
 export function emptyVerdict(noun: string, text: string, mayBeEmpty = false): Verdict {
   if (mayBeEmpty) return { tone: 'neutral', text, reasons: [] };
-  return { tone: 'warning', text, reasons: [emptyReason(noun)] };
+  const reason = `No ${noun} is in the period: look at --from and --to, or use --allow-empty if an empty period is correct.`;
+  return { tone: 'warning', text, reasons: [reason], isEmpty: true };
 }

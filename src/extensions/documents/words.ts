@@ -14,6 +14,12 @@ export function counted(count: number, noun: string, plural = `${noun}s`): strin
   return `${count} ${count === 1 ? noun : plural}`;
 }
 
+/** The counts above zero: `3 open, 1 held`. */
+export function partsOf(counts: Readonly<Record<string, number>>): string {
+  const parts = Object.entries(counts).filter(([, count]) => count > 0);
+  return parts.map(([name, count]) => `${count} ${name}`).join(', ');
+}
+
 /** A duration in whole days from two days on, below that in hours or minutes: `3 days`, `47 hours`, `1 minute`. */
 export function inWords(ms: number): string {
   if (ms < MINUTE_MS) return 'less than a minute';
@@ -38,11 +44,6 @@ export function inUnits(ms: number): string {
 
 export function cut(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;
-}
-
-/** Why a person should look at a report of a period without any `noun`. */
-export function emptyReason(noun: string): string {
-  return `No ${noun} is in the period: look at --from and --to, or use --allow-empty if an empty period is correct.`;
 }
 
 export function compareTexts(a: string, b: string): number {

@@ -68,7 +68,7 @@ async function startOf(db: Database, { account, after }: EventsInput): Promise<P
   const place = await placeOf(db, account, after);
   if (!('reason' in place)) return place;
   const { reason, message } = place;
-  return { ...invalid(message, reason === 'cursor-unreadable' ? 400 : 409), reason };
+  return invalid(message, reason === 'cursor-unreadable' ? 400 : 409, reason);
 }
 
 const TOO_MANY = { kind: 'not-sent', why: 'too many streams of events are open; ask again later' } as const;

@@ -86,8 +86,8 @@ class Stream {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #ended = new AbortController();
   #woken = Promise.withResolvers<void>();
+  /** When the last text was written. If the reader takes nothing, no more is. */
   #wroteAt: number;
-  #blockedAt: number | undefined;
 
   constructor(response: ServerResponse, filter: FeedFilter, after: Place, clock: Pick<Clock, 'monotonic'>) {
     this.filter = filter;
@@ -121,17 +121,15 @@ class Stream {
 
   /** Cuts a reader who takes nothing; moves the cursor of a reader for whom there was nothing to write. */
   check(now: number): void {
-    if (this.#blockedAt !== undefined) {
-      if (now - this.#blockedAt >= BLOCKED_MS) this.cut();
-      return;
-    }
-    if (now - this.#wroteAt < SILENT_MS) return;
-    void this.#write(this.#placeText()).catch(() => undefined);
+    const sinceMs = now - this.#wroteAt;
+    if (this.#response.writableNeedDrain) {
+      if (sinceMs >= BLOCKED_MS) this.cut();
+    } else if (sinceMs >= SILENT_MS) void this.#write(this.#placeText()).catch(() => undefined);
   }
 
   /** Ends the answer; cuts the connection at once if the reader takes nothing. */
   end(): void {
-    if (this.#blockedAt !== undefined) return this.cut();
+    if (this.#response.writableNeedDrain) return this.cut();
     this.#stop();
     this.#response.end();
   }
@@ -154,22 +152,18 @@ class Stream {
   /** Writes several events at a time, because each write is a call of the system. */
   async #writeAll(events: readonly FeedEvent[]): Promise<void> {
     let text = '';
-    for (const event of events) {
+    for (const [index, event] of events.entries()) {
       text += `id: ${cursorOf(event)}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
-      if (text.length < WRITTEN_AT_ONCE) continue;
+      if (text.length < WRITTEN_AT_ONCE && index < events.length - 1) continue;
       await this.#write(text);
       text = '';
     }
-    if (text !== '') await this.#write(text);
   }
 
   async #write(text: string): Promise<void> {
     const { signal } = this.#ended;
     signal.throwIfAborted();
     this.#wroteAt = this.#clock.monotonic();
-    if (this.#response.write(text)) return;
-    this.#blockedAt ??= this.#clock.monotonic();
-    await once(this.#response, 'drain', { signal });
-    this.#blockedAt = undefined;
+    if (!this.#response.write(text)) await once(this.#response, 'drain', { signal });
   }
 }

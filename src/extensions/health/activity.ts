@@ -2,48 +2,24 @@ import type { Clock } from '../../base/clock.ts';
 import { sumOf } from '../../base/words.ts';
 import type { Config } from '../../settings/config.ts';
 import { groupOf, groupsOf } from '../../settings/rate-groups.ts';
-import type { RequestEnded } from '../../exchange/account.ts';
 import type { Listen, Listener, LiveAccount, OverdueLookups, ProcessEvent } from '../../orders/pass/process-events.ts';
 import type { AccountLease, Writer } from '../../store/port.ts';
-import type { KeptBack, LookupFacts, RateUse, Times } from './status/status.ts';
+import type { LiveStatus, LookupFacts } from './status/status.ts';
 
 /** Called with the events of all accounts of a process. Must be quick, because the accounts wait for the call. */
 export type ProcessListener = (account: string, event: ProcessEvent) => void;
 
-interface PassActivity {
-  readonly wantedSince: Date | undefined;
-  readonly runningSince: Date | undefined;
-  readonly goodAt: Date | undefined;
-}
+type PassActivity = Omit<LiveStatus['passes'][number], 'pass'>;
 
-const NEVER: PassActivity = { wantedSince: undefined, runningSince: undefined, goodAt: undefined };
+const NEVER: PassActivity = { wantedSince: null, runningSince: null, goodAt: null };
 const RECENT_SECONDS = 10;
 /** How many orders that cannot be written an account remembers, and for how long after their last try, in ms. */
 const MOST_KEPT_BACK = 20;
 const KEPT_BACK_MS = 15 * 60_000;
-const MOST_TIMES = 200;
+/** How many of the newest changes are kept, to tell how late changes are seen. */
+const MOST_CHANGES = 200;
 
 type ActivityClock = Pick<Clock, 'now' | 'monotonic'>;
-
-export class NewestTimes {
-  count = 0;
-  readonly #times = new Float32Array(MOST_TIMES);
-
-  add(ms: number): void {
-    this.#times[this.count % MOST_TIMES] = ms;
-    this.count += 1;
-  }
-
-  get all(): Float32Array {
-    return this.#times.subarray(0, Math.min(this.count, MOST_TIMES));
-  }
-}
-
-export function timesOf(parts: readonly NewestTimes[]): Times {
-  const sorted = parts.flatMap(({ all }) => [...all]).toSorted((a, b) => a - b);
-  const at = (share: number) => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
-  return { count: sumOf(parts, ({ count }) => count), p50Ms: at(0.5), p99Ms: at(0.99) };
-}
 
 /** The state of an account in this process, collected from its events. It is only shown, and decides nothing. */
 export class Activity implements Listener {
@@ -52,12 +28,13 @@ export class Activity implements Listener {
   /** The writer of the account since it was last wired; in PostgreSQL each account has its own. */
   writer: Pick<Writer, 'failure'> | undefined;
   inFlight = 0;
-  answeredAt: Date | undefined;
-  lastRequest: RequestEnded | undefined;
+  answeredAt: string | null = null;
   failure: string | undefined;
   readonly passes = new Map<string, PassActivity>();
   overdue: OverdueLookups | undefined;
-  readonly seenLate = new NewestTimes();
+  changesSeen = 0;
+  /** How late the newest changes were seen, in ms, in any order. */
+  readonly seenLate: number[] = [];
   readonly #clock: ActivityClock;
   readonly #listeners: readonly ProcessListener[];
   readonly #requests = new Map<number, number>();
@@ -79,26 +56,26 @@ export class Activity implements Listener {
         break;
       case 'request.ended':
         this.inFlight -= 1;
-        this.lastRequest = event;
         this.#count();
-        if (event.isAnswered) this.answeredAt = this.#clock.now();
+        if (event.isAnswered) this.answeredAt = this.#now();
         break;
       case 'exchange.failed':
         this.failure = event.cause;
         break;
       case 'pass.wanted':
-        this.#change(event.pass, (pass) => ({ ...pass, wantedSince: pass.wantedSince ?? this.#clock.now() }));
+        this.#change(event.pass, (pass) => ({ ...pass, wantedSince: pass.wantedSince ?? this.#now() }));
         break;
       case 'pass.began':
-        this.#change(event.pass, (pass) => ({ ...pass, runningSince: this.#clock.now() }));
+        this.#change(event.pass, (pass) => ({ ...pass, runningSince: this.#now() }));
         break;
-      case 'pass.ended': {
-        const good = { ...NEVER, goodAt: this.#clock.now() };
-        this.#change(event.pass, (pass) => (event.isGood ? good : { ...pass, runningSince: undefined }));
+      case 'pass.ended':
+        this.#change(event.pass, (pass) =>
+          event.isGood ? { ...NEVER, goodAt: this.#now() } : { ...pass, runningSince: null },
+        );
         break;
-      }
       case 'change.seen':
-        this.seenLate.add(event.lateMs);
+        this.seenLate[this.changesSeen % MOST_CHANGES] = event.lateMs;
+        this.changesSeen += 1;
         break;
       case 'followed.read':
         this.overdue = event.overdue;
@@ -119,7 +96,7 @@ export class Activity implements Listener {
     return sumOf([...this.#requests], ([second, requests]) => (second > before ? requests : 0));
   }
 
-  keptBack(now: Date): readonly KeptBack[] {
+  keptBack(now: Date): LiveStatus['keptBack'] {
     return [...this.#keptBack]
       .filter(([, { triedAt }]) => now.getTime() - triedAt.getTime() < KEPT_BACK_MS)
       .map(([externalOrderId, { since, cause }]) => ({ externalOrderId, since: since.toISOString(), cause }));
@@ -153,6 +130,10 @@ export class Activity implements Listener {
     if (this.#keptBack.size > MOST_KEPT_BACK && oldest !== undefined) this.#keptBack.delete(oldest);
   }
 
+  #now(): string {
+    return this.#clock.now().toISOString();
+  }
+
   #second(): number {
     return Math.floor(this.#clock.monotonic() / 1_000);
   }
@@ -160,10 +141,7 @@ export class Activity implements Listener {
   #count(): void {
     const second = this.#second();
     this.#requests.set(second, (this.#requests.get(second) ?? 0) + 1);
-    for (const old of this.#requests.keys()) {
-      if (old > second - RECENT_SECONDS) return;
-      this.#requests.delete(old);
-    }
+    for (const old of this.#requests.keys()) if (old <= second - RECENT_SECONDS) this.#requests.delete(old);
   }
 }
 
@@ -198,33 +176,34 @@ export class Activities {
   }
 }
 
-type ReadActivities = Pick<Activities, 'all' | 'find'>;
 type RateSettings = Pick<Config, 'accounts' | 'exchange'>;
 
 /** The look-ups of an account, or of all, as far as this process makes them. */
-export function lookupFacts(activities: ReadActivities, config: RateSettings, account?: string): LookupFacts {
+export function lookupFacts(activities: Activities, config: RateSettings, account?: string): LookupFacts {
   const asked = askedOf(activities, account);
   const waiting = asked.flatMap(({ overdue }) => overdue ?? []);
   const [first] = waiting.map(({ since }) => since.toISOString()).toSorted();
+  const late = asked.flatMap(({ seenLate }) => seenLate).toSorted((a, b) => a - b);
+  const lateOf = (share: number) => late[Math.max(0, Math.ceil(late.length * share) - 1)] ?? 0;
   return {
     rate: rateUse(activities, config, account),
-    seenLate: timesOf(asked.map(({ seenLate }) => seenLate)),
+    seenLate: { count: sumOf(asked, ({ changesSeen }) => changesSeen), p50Ms: lateOf(0.5), p99Ms: lateOf(0.99) },
     overdue: first === undefined ? null : { orders: sumOf(waiting, ({ orders }) => orders), since: first },
   };
 }
 
-export function askedOf(activities: Pick<Activities, 'all'>, account: string | undefined): readonly Activity[] {
+export function askedOf(activities: Activities, account: string | undefined): readonly Activity[] {
   return [...activities.all].filter((activity) => account === undefined || activity.account === account);
 }
 
-export function rateUse(activities: Pick<Activities, 'find'>, config: RateSettings, account?: string): RateUse {
+function rateUse(activities: Activities, config: RateSettings, account?: string): LookupFacts['rate'] {
   const groups = account === undefined ? groupsOf(config) : [groupOf(config, account)];
   const exchanges = new Map(config.accounts.map(({ name, exchange }) => [name, exchange]));
-  let [spent, requests] = [0, 0];
-  for (const group of groups) {
-    const { rate } = exchanges.get(group[0] ?? '') ?? config.exchange;
-    requests += (rate.requests * RECENT_SECONDS * 1_000) / rate.interval;
-    for (const name of group) spent += activities.find(name)?.recentRequests ?? 0;
-  }
-  return { spent, requests: Math.floor(requests), intervalMs: RECENT_SECONDS * 1_000 };
+  const intervalMs = RECENT_SECONDS * 1_000;
+  const requests = sumOf(groups, ([name = '']) => {
+    const { rate } = exchanges.get(name) ?? config.exchange;
+    return (rate.requests * intervalMs) / rate.interval;
+  });
+  const spent = sumOf(groups.flat(), (name) => activities.find(name)?.recentRequests ?? 0);
+  return { spent, requests: Math.floor(requests), intervalMs };
 }

@@ -32,18 +32,12 @@ export interface Condition {
   readonly lastedMs?: number;
 }
 
-type IncidentStage = 'begun' | 'lasting' | 'over' | 'ended';
-
 export interface IncidentNews {
-  readonly stage: IncidentStage;
+  readonly stage: 'begun' | 'lasting' | 'over' | 'ended';
   readonly kind: IncidentKind;
   readonly cause: string;
   readonly lastedMs: number;
   readonly failures: number;
-}
-
-interface RepeatedFailures extends Pick<Failure, 'message' | 'cause'> {
-  readonly times: number;
 }
 
 interface Incident {
@@ -90,11 +84,10 @@ export class IncidentStory {
         continue;
       }
       const { kind, cause, lastedMs = 0 } = condition;
-      const since = now - lastedMs;
       // Failures that were shown before the incident count in it, so that they are not shown again.
       const failures = this.#takeShown(kind);
-      const counts = { failures, allFailures: failures };
-      const begun = { kind, firstCause: cause, cause, since, reportedAt: now, overAt: undefined, ...counts };
+      const counts = { overAt: undefined, failures, allFailures: failures };
+      const begun = { kind, firstCause: cause, cause, since: now - lastedMs, reportedAt: now, ...counts };
       this.#incidents.set(kind, begun);
       news.push(newsOf(begun, 'begun', now));
     }
@@ -127,7 +120,9 @@ export class IncidentStory {
     const isShown = inMinute.shown < MOST_SHOWN;
     if (isShown) {
       inMinute.shown += 1;
-      this.#remember(key, { failure, times: 0, latestAt: now });
+      this.#shown.set(key, { failure, times: 0, latestAt: now });
+      const [oldest] = this.#shown.keys();
+      if (this.#shown.size > MOST_REMEMBERED && oldest !== undefined) this.#shown.delete(oldest);
     } else if (incident === undefined) inMinute.others += 1;
     return isShown;
   }
@@ -145,12 +140,11 @@ export class IncidentStory {
   }
 
   /** Returns the counted failures once a minute, else none. A failure that did not come again is news the next time. */
-  takeRepeated(now: number): readonly RepeatedFailures[] {
-    if (now - this.#minuteBegan < REMINDER_MS) return [];
-    return this.#takeAll(now);
+  takeRepeated(now: number) {
+    return now - this.#minuteBegan < REMINDER_MS ? [] : this.#takeAll(now);
   }
 
-  close(now: number): { ended: readonly IncidentNews[]; repeated: readonly RepeatedFailures[] } {
+  close(now: number) {
     const over = [...this.#incidents.values()].filter(({ overAt }) => overAt !== undefined);
     return { ended: over.map((incident) => this.#end(incident)), repeated: this.#takeAll(now) };
   }
@@ -160,8 +154,8 @@ export class IncidentStory {
     return { ...newsOf(incident, 'ended', incident.overAt ?? incident.reportedAt), failures: incident.allFailures };
   }
 
-  #takeAll(now: number): readonly RepeatedFailures[] {
-    const counted = new Map<string, RepeatedFailures>();
+  #takeAll(now: number) {
+    const counted = new Map<string, Pick<Failure, 'message' | 'cause'> & { readonly times: number }>();
     const count = (message: string, cause: string, times: number) => {
       const key = JSON.stringify([message, cause]);
       if (times > 0) counted.set(key, { message, cause, times: (counted.get(key)?.times ?? 0) + times });
@@ -188,16 +182,9 @@ export class IncidentStory {
     }
     return failures;
   }
-
-  #remember(key: string, shown: Shown): void {
-    this.#shown.set(key, shown);
-    if (this.#shown.size <= MOST_REMEMBERED) return;
-    const [oldest] = this.#shown.keys();
-    if (oldest !== undefined) this.#shown.delete(oldest);
-  }
 }
 
-function newsOf(incident: Incident, stage: IncidentStage, now: number): IncidentNews {
+function newsOf(incident: Incident, stage: IncidentNews['stage'], now: number): IncidentNews {
   const { kind, cause, since, failures } = incident;
   if (stage !== 'over') {
     incident.reportedAt = now;

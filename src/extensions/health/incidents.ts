@@ -46,10 +46,8 @@ export class Incidents implements Listener {
 
   static async open(this: void, deps: HeardAccount): Promise<Incidents> {
     const incidents = new Incidents(deps);
-    for (const trouble of ['exchange', 'answers'] as const) {
-      const newest = await newestOfAccount(deps.store.db, deps.account, trouble);
-      if (newest !== null) incidents.#troubles.add(trouble);
-    }
+    for (const trouble of ['exchange', 'answers'] as const)
+      if ((await newestOfAccount(deps.store.db, deps.account, trouble)) !== null) incidents.#troubles.add(trouble);
     return incidents;
   }
 
@@ -69,7 +67,7 @@ export class Incidents implements Listener {
         this.#story.explain('exchange');
         break;
       case 'exchange.served':
-        this.#served();
+        if (this.#troubles.has('exchange') && this.#failingLanes().length === 0) this.#record('exchange', null);
         break;
       case 'key.refused':
         // The exchange is within reach, although its circuit breakers wait for a request that it serves.
@@ -92,10 +90,6 @@ export class Incidents implements Listener {
         break;
       default:
     }
-  }
-
-  #served(): void {
-    if (this.#troubles.has('exchange') && this.#failingLanes().length === 0) this.#record('exchange', null);
   }
 
   #recordUnreadable(externalOrderId: string): void {
@@ -205,8 +199,8 @@ export class Incidents implements Listener {
     this.#begun.set(kind, begun);
     const { since, heldUp } = begun;
     const counted = stage === 'ended' ? heldUp : waiting;
-    const isMore = counted !== undefined && Math.max(counted.pending, counted.lookupsDue) === MOST_COUNTED;
-    const counts = { ...counted, ...(isMore && { countedTo: MOST_COUNTED }), failures, lastedMs };
+    const isCut = counted !== undefined && Math.max(counted.pending, counted.lookupsDue) === MOST_COUNTED;
+    const counts = { ...counted, ...(isCut && { countedTo: MOST_COUNTED }), failures, lastedMs };
     if (stage === 'ended') {
       log.info({ ...counts, kind, since, cause, ...end }, ends);
       this.#begun.delete(kind);

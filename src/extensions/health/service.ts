@@ -1,7 +1,10 @@
 import { programVersion } from '../../base/version.ts';
-import type { ServiceMaker } from '../../daemon.ts';
+import type { AppParts } from '../../app.ts';
+import type { ServiceDeps, ServiceMaker } from '../../daemon.ts';
+import { EVERY_TICK, type FollowPace } from '../../orders/pass/pace.ts';
+import { configOf } from '../../settings/config.ts';
+import { explain, storyJson } from '../reports/story/read-story.ts';
 import { Activities } from './activity.ts';
-import { explainer, type Explainer } from './explainer.ts';
 import { sendHeartbeats } from './ops/readiness.ts';
 import { serveOps } from './ops/server.ts';
 import type { StatusSources } from './status/read-status.ts';
@@ -9,7 +12,7 @@ import type { StatusSources } from './status/read-status.ts';
 declare module '../../daemon.ts' {
   interface Services {
     status?: () => StatusSources;
-    explain?: Explainer;
+    explain?: ReturnType<typeof explainer>;
   }
 }
 
@@ -31,3 +34,24 @@ export const healthService: ServiceMaker = {
     };
   },
 };
+
+type ExplainerDeps = Pick<ServiceDeps, 'config' | 'store' | 'clock'> &
+  Pick<AppParts, 'makePaces'> & { readonly activities: Activities };
+
+/** Tells the story of an order as `orders explain --json` does. Keeps each pace, because learning takes long. */
+export function explainer({ config, store, clock, activities, makePaces }: ExplainerDeps) {
+  const paces = new Map<string, FollowPace>();
+  return async (account: string, externalOrderId: string): Promise<object | undefined> => {
+    const isConfigured = config.accounts.some(({ name }) => name === account);
+    const settings = isConfigured ? configOf(config, account) : { ...config, account };
+    const paceOf = () => {
+      const pace = paces.get(account) ?? makePaces?.(1)(settings) ?? EVERY_TICK;
+      paces.set(account, pace);
+      return pace;
+    };
+    const asOf = clock.now();
+    const deps = { store: store.forAccount(account), clock, settings, paceOf };
+    const told = await explain(deps, externalOrderId, asOf, activities.find(account)?.newsOf(externalOrderId, asOf));
+    return told && storyJson(told.story);
+  };
+}

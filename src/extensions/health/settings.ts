@@ -1,27 +1,18 @@
 import { file, section, settingsPart } from '../../settings/settings.ts';
-import {
-  ADDRESS,
-  headerText,
-  isLoopback,
-  list,
-  listenAddress,
-  oneOf,
-  optional,
-  secureAddress,
-  text,
-  TEXT_OR_NUMBER,
-} from '../../settings/values.ts';
+import * as type from '../../settings/values.ts';
 
 const SHORTEST_TOKEN = 16;
 
 const tooShort = `must have at least ${SHORTEST_TOKEN} characters (the value is not shown)`;
-const token = headerText.refine(({ length }) => length >= SHORTEST_TOKEN, tooShort).meta({ json: TEXT_OR_NUMBER });
+const token = type.headerText
+  .refine(({ length }) => length >= SHORTEST_TOKEN, tooShort)
+  .meta({ json: type.TEXT_OR_NUMBER });
 
 /** An address that is called as written, with its query. */
-const calledUrl = text((given) => secureAddress(given).href, ADDRESS);
+const calledUrl = type.text((given) => type.secureAddress(given).href, type.ADDRESS);
 
 const HOST_NAME = /^[A-Za-z0-9.-]+$/;
-const hostName = text(
+const hostName = type.text(
   (given) => {
     if (!HOST_NAME.test(given)) throw new Error('must be the name of a host without a port, such as ops.shop.example');
     return given.toLowerCase();
@@ -30,15 +21,15 @@ const hostName = text(
 );
 
 const ops = section({
-  listen: listenAddress,
-  token: optional(token),
+  listen: type.listenAddress,
+  token: type.optional(token),
   tokenFile: file,
-  hosts: list(hostName),
-  heartbeatUrl: optional(calledUrl),
+  hosts: type.list(hostName),
+  heartbeatUrl: type.optional(calledUrl),
   heartbeatUrlFile: file,
-  actions: oneOf('off', 'on'),
+  actions: type.oneOf('off', 'on'),
 })
-  .refine(({ listen, ...one }) => listen === undefined || isLoopback(listen.host) || one.token !== undefined, {
+  .refine(({ listen, ...one }) => listen === undefined || type.isLoopback(listen.host) || one.token !== undefined, {
     path: ['listen'],
     error: 'is not an address of this machine alone: set ops.token, or listen on 127.0.0.1',
   })

@@ -15,6 +15,16 @@ const TRY_AGAIN_MS = 30_000;
 const HANDSHAKE_MS = 5_000;
 const STATUS_OF_CODE: Readonly<Record<string, number>> = { ERR_HTTP_REQUEST_TIMEOUT: 408, HPE_HEADER_OVERFLOW: 431 };
 
+export const LIMITS = {
+  /** Bytes. Real requests and forms are far smaller. */
+  bodyLimit: 64 * 1_024,
+  /** ms in which a request has to arrive. */
+  requestTimeout: 10_000,
+  http: { headersTimeout: 5_000, connectionsCheckingInterval: 2_500 },
+  /** Longer than any encoded id. The exchange client checks the id. */
+  routerOptions: { maxParamLength: 8_000 },
+};
+
 export interface ServerOptions {
   readonly limits: Pick<
     FastifyHttpOptions<RawServerDefault>,

@@ -3,14 +3,8 @@ import { sameDecimal } from '../../base/decimal.ts';
 import { quote } from '../../base/text.ts';
 import { checkOrder, describeProblems, type CheckedOrder } from '../../orders/rules/check.ts';
 import type { MerchantOrder } from '../../orders/rules/record.ts';
-import {
-  columnsOf,
-  ORDER_COLUMNS,
-  uncheckedOrderOf,
-  type OrderColumn,
-  type OrderColumns,
-  trackingOf,
-} from '../../store/orders/order-columns.ts';
+import { columnsOf, ORDER_COLUMNS, uncheckedOrderOf, trackingOf } from '../../store/orders/order-columns.ts';
+import type { OrderColumn, OrderColumns } from '../../store/orders/order-columns.ts';
 import { insertOrder } from './tables/inserted-orders.ts';
 import type { FlowDeps } from '../../orders/pass/deps.ts';
 import { readOrder, saveDecision } from '../../store/orders/orders.ts';
@@ -19,37 +13,28 @@ import { recordAnswer } from '../../orders/follow.ts';
 import { tellLookup } from '../../orders/pass/outcomes.ts';
 import { done, invalid, type Result } from '../api/envelope.ts';
 
-type Addition =
-  | { readonly kind: 'inserted' | 'present'; readonly externalOrderId: string; readonly state: string }
-  /** `differs`: the table has an order of this id with other content. */
-  | { readonly kind: 'differs' | 'invalid'; readonly why: string };
+type Fields = Readonly<Record<string, unknown>>;
 
 /** Inserts one order by its columns. An order with the same content stays as it is; `1.50` and `1.5` are the same. */
-export async function addOrder(
-  { store, account }: Pick<FlowDeps, 'store' | 'account'>,
-  fields: Readonly<Record<string, unknown>>,
-): Promise<Addition> {
+export async function addOrder({ store, account }: Pick<FlowDeps, 'store' | 'account'>, fields: Fields) {
   const checked = checkFields(fields);
-  if (!checked.ok) return { kind: 'invalid', why: describeProblems(checked.problems) };
+  if (!checked.ok) return { kind: 'invalid', why: describeProblems(checked.problems) } as const;
   const { externalOrderId } = checked.order;
   const columns = columnsOf(checked.order);
   const there = await store.writer.write((tx) => insertOrder(tx, account, columns));
-  if (there === undefined) return { kind: 'inserted', externalOrderId, state: 'pending' };
+  if (there === undefined) return { kind: 'inserted', externalOrderId, state: 'pending' } as const;
   const different = differences(columns, there).join(', ');
-  if (different === '') return { kind: 'present', externalOrderId, state: there.state };
-  return { kind: 'differs', why: `${quote(externalOrderId)} is in the table with another ${different}` };
+  if (different === '') return { kind: 'present', externalOrderId, state: there.state } as const;
+  return { kind: 'differs', why: `${quote(externalOrderId)} is in the table with another ${different}` } as const;
 }
 
 /** Checks an order by its columns. Numbers may be `LosslessNumber`; a missing column has the default of the table. */
-export function checkFields(fields: Readonly<Record<string, unknown>>): CheckedOrder {
+export function checkFields(fields: Fields): CheckedOrder {
   const given = ORDER_COLUMNS.map((column) => [column, fields[column] ?? null] as const);
   const texts = given.map(([column, value]) => [column, isLosslessNumber(value) ? value.value : value]);
-  const order = uncheckedOrderOf(Object.fromEntries(texts));
-  const checked = checkOrder({
-    ...order,
-    assetPosition: order.assetPosition ?? 'INPUT',
-    orderType: order.orderType ?? 'DEPOSIT',
-  });
+  const { assetPosition, orderType, ...order } = uncheckedOrderOf(Object.fromEntries(texts));
+  const usual = { assetPosition: assetPosition ?? 'INPUT', orderType: orderType ?? 'DEPOSIT' };
+  const checked = checkOrder({ ...order, ...usual });
   if (!checked.ok) return checked;
   const fieldsOf = Object.entries(checked.order) as readonly [keyof MerchantOrder, string | null][];
   const problems = fieldsOf
@@ -62,20 +47,16 @@ const AMOUNTS: readonly OrderColumn[] = ['asset', 'order_limit', 'bonus'];
 
 /** Lists the columns in which two orders differ. Amounts of equal value do not differ. */
 export function differences(one: OrderColumns, other: OrderColumns): readonly OrderColumn[] {
-  return ORDER_COLUMNS.filter(
-    (column) => one[column] !== other[column] && !(AMOUNTS.includes(column) && sameDecimal(one[column], other[column])),
-  );
+  const isSame = (column: OrderColumn) =>
+    one[column] === other[column] || (AMOUNTS.includes(column) && sameDecimal(one[column], other[column]));
+  return ORDER_COLUMNS.filter((column) => !isSame(column));
 }
 
 /**
  * Takes over an order that exists at the exchange, in one transaction with its record, so that it is never pending. An
  * order that the exchange does not find is not inserted; an order that is in the table does not change.
  */
-export async function adoptOrder(
-  deps: FlowDeps,
-  fields: Readonly<Record<string, unknown>>,
-  signal?: AbortSignal,
-): Promise<Result> {
+export async function adoptOrder(deps: FlowDeps, fields: Fields, signal?: AbortSignal): Promise<Result> {
   const { account, store, exchange, clock } = deps;
   const checked = checkFields(fields);
   if (!checked.ok) return invalid(describeProblems(checked.problems));

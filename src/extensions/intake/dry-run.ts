@@ -1,6 +1,6 @@
 import type { Config } from '../../settings/config.ts';
 import { paceSettings } from '../pace/settings.ts';
-import { CreateWindow } from '../../accounts/rules/guard.ts';
+import { CreateWindow } from '../guard/create-window.ts';
 import { stops, viewOf } from '../../accounts/rules/restraints.ts';
 import { DecimalSum } from '../../base/decimal.ts';
 import { after } from '../../base/instant.ts';
@@ -8,11 +8,11 @@ import { sumOf } from '../../base/words.ts';
 import { checkOrder, describeProblems, NULL_ACCOUNT, WHOSE } from '../../orders/rules/check.ts';
 import type { MerchantOrder } from '../../orders/rules/record.ts';
 import { preOrderBody } from '../../exchange/orders.ts';
-import { guardCountsFrom, readHolds } from '../../store/tables/account-holds.ts';
+import { readHolds } from '../../store/tables/account-holds.ts';
 import { countWaiting, dueKeyOf, findOrders, FIRST_DUE, readNewInvalid } from '../../store/find-orders.ts';
 import { ROW_COLUMNS, uncheckedOrderOf, type OrderRow } from '../../store/orders/order-columns.ts';
 import type { Store } from '../../store/port.ts';
-import { countSent } from '../../orders/pass/guard.ts';
+import { countSent, guardCountsFrom, settingsOf } from '../guard/create-guard.ts';
 import { withoutTokens } from '../documents/hidden-tokens.ts';
 
 const PAGE = 500;
@@ -28,7 +28,7 @@ interface DryRunRequest {
   readonly account: string;
   readonly store: Store;
   readonly now: Date;
-  readonly config: Pick<Config, 'exchange' | 'guard' | 'accounts'>;
+  readonly config: Pick<Config, 'exchange' | 'accounts'>;
   /** The number of bodies, and of invalid orders, that are shown. */
   readonly rows: number;
 }
@@ -39,7 +39,7 @@ export async function dryRun(request: DryRunRequest) {
   const { exchange } = config;
   const { requests, interval, mode } = exchange.rate;
   const msAnOrder = interval / requests / (mode === 'paced' ? PACED : 1);
-  const window = new CreateWindow({ ...config.guard, outputPosition: exchange.outputPosition });
+  const window = new CreateWindow(settingsOf(config));
   await countSent(db, { account, now, countsFrom: await guardCountsFrom(db, account) }, window);
   const backlog = await addUp(request, window, msAnOrder);
   const takesMs = backlog.wouldSend.orders * msAnOrder;

@@ -36,12 +36,8 @@ const MAX_NAMED = 50;
 const PROGRESS_ROWS = 1_000;
 
 /** Imports a whole file or nothing. Rows with the same content are skipped; `1.50` and `1.5` are the same. */
-export async function importOrders(
-  store: Store,
-  account: string,
-  input: Readable,
-  { format, assumeSent, onProgress }: ImportOptions,
-): Promise<ImportResult> {
+export async function importOrders(store: Store, account: string, input: Readable, options: ImportOptions) {
+  const { format, assumeSent, onProgress } = options;
   using tables = new ImportTables();
   const [problems, contradictions] = [new Problems(), new Problems()];
   let read = 0;
@@ -68,7 +64,7 @@ export async function importOrders(
     assumedSent: settled.assumedSent,
     problems: problems.named,
     problemCount: problems.count,
-  };
+  } satisfies ImportResult;
 }
 
 class Problems {
@@ -99,16 +95,13 @@ class DifferentOrders extends StoreError {
   }
 }
 
+type Settling = Readonly<{ account: string; isWanted: boolean; assumeSent: Assuming | undefined }>;
+
 /**
  * If `isWanted`, inserts the rows that are not in the table. Then compares all rows with the table, which may have new
  * orders of the merchant. Throws `DifferentOrders`, which undoes the inserts.
  */
-async function settle(
-  tx: Transaction,
-  tables: ImportTables,
-  how: { readonly account: string; readonly isWanted: boolean; readonly assumeSent: Assuming | undefined },
-) {
-  const { account, isWanted, assumeSent } = how;
+async function settle(tx: Transaction, tables: ImportTables, { account, isWanted, assumeSent }: Settling) {
   const different = new Problems();
   let [inserted, assumedSent] = [0, 0];
   for (const rows of tables.pages()) {
@@ -141,16 +134,13 @@ async function assumeWaitingSent(tx: Transaction, account: string, orders: reado
 }
 
 function toRow(line: ImportLine, problems: Problems): ImportRow | undefined {
-  if ('problem' in line) {
-    problems.add(line);
-    return undefined;
-  }
-  const checked = checkFields(line.fields);
-  if (checked.ok) {
-    return { ...columnsOf(checked.order), external_order_id: checked.order.externalOrderId, line: line.line };
-  }
-  for (const { field, reason: problem } of checked.problems) {
-    problems.add({ line: line.line, column: COLUMN_OF[field], problem });
+  if ('problem' in line) problems.add(line);
+  else {
+    const checked = checkFields(line.fields);
+    const { line: at } = line;
+    if (checked.ok) return { ...columnsOf(checked.order), external_order_id: checked.order.externalOrderId, line: at };
+    for (const { field, reason } of checked.problems)
+      problems.add({ line: at, column: COLUMN_OF[field], problem: reason });
   }
   return undefined;
 }
@@ -161,26 +151,21 @@ export type ImportLine = Readonly<{ line: number; fields: Readonly<Record<string
 const COLUMNS: readonly string[] = ORDER_COLUMNS;
 const REQUIRED = ['external_order_id', 'asset', 'from_currency', 'to_currency'];
 
-export function readLines(input: Readable, format: ImportFormat): AsyncGenerator<ImportLine> {
-  return format === 'csv' ? csvLines(input) : ndjsonLines(input);
-}
+export const readLines = (input: Readable, format: ImportFormat) =>
+  format === 'csv' ? csvLines(input) : ndjsonLines(input);
 
 /** Reads CSV with a header. An empty field is no value. A wrong header, or a misplaced quote, ends the reading. */
 async function* csvLines(input: Readable): AsyncGenerator<ImportLine> {
   let header: readonly string[] | undefined;
   for await (const read of csvRecords(input)) {
-    if ('problem' in read) {
-      yield read;
-      return;
+    if ('problem' in read) return yield read;
+    if (header !== undefined) yield csvLine(read.line, header, read.record);
+    else {
+      header = read.record;
+      const problems = headerProblems(header);
+      for (const problem of problems) yield { line: read.line, ...problem };
+      if (problems.length > 0) return;
     }
-    if (header !== undefined) {
-      yield csvLine(read.line, header, read.record);
-      continue;
-    }
-    header = read.record;
-    const problems = headerProblems(header);
-    for (const problem of problems) yield { line: read.line, ...problem };
-    if (problems.length > 0) return;
   }
   if (header === undefined) yield { line: 1, problem: 'is empty; the first line names the columns' };
 }
@@ -209,17 +194,10 @@ function csvLine(line: number, header: readonly string[], record: readonly strin
 /** Reads NDJSON, a line at a time. Numbers keep every digit, as `LosslessNumber`. */
 async function* ndjsonLines(input: Readable): AsyncGenerator<ImportLine> {
   for await (const { line, text } of textLines(input)) {
-    if (text === undefined) {
-      yield { line, problem: TOO_LONG };
-      return;
-    }
+    if (text === undefined) return yield { line, problem: TOO_LONG };
     if (text.trim() === '') continue;
     const read = readObject(text);
-    if ('problem' in read) {
-      yield { line, ...read };
-      continue;
-    }
-    const unknown = Object.keys(read.fields).filter((name) => !COLUMNS.includes(name));
+    const unknown = 'problem' in read ? [] : Object.keys(read.fields).filter((name) => !COLUMNS.includes(name));
     for (const name of unknown) yield { line, ...unknownColumn(name) };
     if (unknown.length === 0) yield { line, ...read };
   }
@@ -235,10 +213,7 @@ async function* textLines(input: Readable): AsyncGenerator<{ line: number; text?
     const lines = rest.split('\n');
     rest = lines.pop() ?? '';
     for (const text of lines) yield { line: ++line, text };
-    if (rest.length > MAX_RECORD_LENGTH) {
-      yield { line: line + 1 };
-      return;
-    }
+    if (rest.length > MAX_RECORD_LENGTH) return yield { line: line + 1 };
   }
   yield { line: line + 1, text: rest + decoder.decode() };
 }

@@ -2,6 +2,7 @@ import { isLosslessNumber, type LosslessNumber } from 'lossless-json';
 import { z } from 'zod';
 import { addOrder, adoptOrder } from './add.ts';
 import { probe } from './probe/probe.ts';
+import { evidence } from './probe/evidence.ts';
 import { PROBE_STEPS, probeRow } from './probe/questions.ts';
 import { conflict, done, invalid } from '../api/envelope.ts';
 import { EXCHANGE_ERRORS, named, operation, OWN_ERRORS } from '../api/operation.ts';
@@ -30,46 +31,32 @@ const orderBody = z
 /** From 1 to 30, because more look-ups at once show nothing more. Text, because numbers of a body keep every digit. */
 const MOST_REQUESTS = /^([1-9]|[12]\d|30)$/;
 
+const rowExample = {
+  question: 'a look-up of an id that no order has (§4.11)',
+  seen: '404, empty',
+  follows: 'without a setting likely absence',
+  setting: { path: 'exchange.absence', value: [{ status: 404 }] },
+  isOdd: false,
+};
+const evidenceExample = {
+  request: 'GET /api/v1/merchant/orders?externalOrderId=order-sync-probe-1',
+  askedAt: '2026-01-05T12:00:00.000Z',
+  tookMs: 41,
+  status: 404,
+  headers: { date: 'Mon, 05 Jan 2026 12:00:00 GMT' },
+  body: '',
+  why: null,
+};
 const probedValue = named(
   'Probed',
   'The observations, the settings that follow from them, and the answers without key and tokens.',
-  z.object({
-    rows: z.array(probeRow),
-    evidence: z.array(
-      z.object({
-        request: z.string(),
-        askedAt: z.string(),
-        tookMs: z.number(),
-        status: z.number().nullable(),
-        headers: z.record(z.string(), z.string()),
-        body: z.string(),
-        why: z.string().nullable(),
-      }),
-    ),
-  }),
-  {
-    rows: [
-      {
-        question: 'a look-up of an id that no order has (§4.11)',
-        seen: '404, empty',
-        follows: 'without a setting likely absence',
-        setting: { path: 'exchange.absence', value: [{ status: 404 }] },
-        isOdd: false,
-      },
-    ],
-    evidence: [
-      {
-        request: 'GET /api/v1/merchant/orders?externalOrderId=order-sync-probe-1',
-        askedAt: '2026-01-05T12:00:00.000Z',
-        tookMs: 41,
-        status: 404,
-        headers: { date: 'Mon, 05 Jan 2026 12:00:00 GMT' },
-        body: '',
-        why: null,
-      },
-    ],
-  },
+  z.object({ rows: z.array(probeRow), evidence: z.array(evidence) }),
+  { rows: [rowExample], evidence: [evidenceExample] },
 );
+
+const added = z.object({ external_order_id: z.string(), state: z.string() });
+const result = z.enum(['adopted', 'present', 'absent']);
+const adopted = z.object({ external_order_id: z.string(), result, state: z.string().nullable() });
 
 export const OPERATIONS = {
   addOrder: operation({
@@ -77,20 +64,15 @@ export const OPERATIONS = {
     summary: 'Puts an order into the table, as inserting a row does.',
     description: 'The answer is 201 for a new order, and 200 for one that is there with the same content.',
     body: orderBody,
-    value: named(
-      'AddedOrder',
-      'The order in the table.',
-      z.object({ external_order_id: z.string(), state: z.string() }),
-      { external_order_id: 'shop-1001', state: 'pending' },
-    ),
+    value: named('AddedOrder', 'The order in the table.', added, { external_order_id: 'shop-1001', state: 'pending' }),
     statuses: [200, 201],
     errors: [...OWN_ERRORS, '409', '413'],
     async run(deps, fields) {
-      const added = await addOrder(deps, fields);
-      if ('why' in added) return added.kind === 'invalid' ? invalid(added.why) : conflict(added.why);
-      const isNew = added.kind === 'inserted';
+      const addition = await addOrder(deps, fields);
+      if ('why' in addition) return addition.kind === 'invalid' ? invalid(addition.why) : conflict(addition.why);
+      const isNew = addition.kind === 'inserted';
       if (isNew) deps.wakeCreates();
-      return done({ external_order_id: added.externalOrderId, state: added.state }, isNew ? 201 : 200);
+      return done({ external_order_id: addition.externalOrderId, state: addition.state }, isNew ? 201 : 200);
     },
   }),
   adoptOrder: operation({
@@ -102,11 +84,7 @@ export const OPERATIONS = {
     value: named(
       'AdoptedOrder',
       'The result; `state` is that of the order in the table, null if it was not inserted.',
-      z.object({
-        external_order_id: z.string(),
-        result: z.enum(['adopted', 'present', 'absent']),
-        state: z.string().nullable(),
-      }),
+      adopted,
       { external_order_id: 'shop-1001', result: 'adopted', state: 'open' },
     ),
     errors: [...EXCHANGE_ERRORS, '413'],

@@ -12,10 +12,9 @@ const MOST_SHOWN = 100;
 export type DecisionOptions = Readonly<{ reason: string; actor?: string; yes?: boolean; json?: boolean }>;
 
 export function addReasonOptions(command: Command, { isMandatory } = { isMandatory: true }): Command {
+  const reason = new Option('--reason <text>', 'why; the history keeps it').argParser(readReason);
   return command
-    .addOption(
-      new Option('--reason <text>', 'why; the history keeps it').argParser(readReason).makeOptionMandatory(isMandatory),
-    )
+    .addOption(reason.makeOptionMandatory(isMandatory))
     .addOption(new Option('--actor <name>', 'who decides, unless it is the user of this system').argParser(plainText));
 }
 

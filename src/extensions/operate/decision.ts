@@ -1,15 +1,10 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { systemClock } from '../../base/clock.ts';
-import { statesFor, type Judgement } from '../../orders/rules/operator-decisions.ts';
+import { statesFor, type Judgement } from './rules/judgement.ts';
 import type { OrderState } from '../../orders/rules/states.ts';
 import { pathId } from '../../exchange/ids.ts';
-import {
-  decideOrders,
-  listTargets,
-  type OperatorDeps,
-  type OperatorResult,
-  type OperatorTarget,
-} from '../../orders/operator-decisions.ts';
+import { decideOrders, listTargets } from './decide-orders.ts';
+import type { OperatorDeps, OperatorResult } from './decide-orders.ts';
 import type { AccountSettings } from '../../settings/config.ts';
 import type { Store } from '../../store/port.ts';
 import { flowSettings } from '../../orders/pass/deps.ts';
@@ -55,15 +50,12 @@ export function define(command: Command): void {
   const text = `${which}also if the exchange may have accepted the first request, and would accept both`;
   if (name !== 'cancel') command.option('--i-know-it-may-duplicate', text);
   const states = [...new Set(KINDS[name].flatMap((kind) => statesFor(kind)))];
-  addReasonOptions(command.argument('[externalOrderId...]')).addOption(
-    new Option('--state <state>', 'all orders in this state, instead of ids').choices(states),
-  );
-  addPeriodOptions(command)
+  const state = new Option('--state <state>', 'all orders in this state, instead of ids').choices(states);
+  addPeriodOptions(addReasonOptions(command.argument('[externalOrderId...]')).addOption(state))
     .option('--yes', 'with --state: do not ask for confirmation')
     .option('--json', 'print JSON')
     .addHelpText(...examples(...EXAMPLES[name].map((one) => `orders ${one}`)))
     .action(async (ids: readonly string[], options: OrderOptions) => {
-      const { state } = options;
       const judgement = judgementOf(command, ids, options);
       checkTargets(command, ids, options);
       const action = { judgement, reason: options.reason, actor: actorOf(options) };
@@ -73,9 +65,12 @@ export function define(command: Command): void {
         const settings = flowSettings(config, makePaces?.(1)(config));
         const deps: OperatorDeps = { account, store, clock: systemClock(), settings };
         const targets =
-          state === undefined
+          options.state === undefined
             ? [...new Set(ids)].map((externalOrderId) => ({ externalOrderId }))
-            : await confirmed(await listTargets(deps, { ...options, state, limit: MOST_AT_ONCE + 1 }, action), options);
+            : await confirmed(
+                await listTargets(deps, { ...options, state: options.state, limit: MOST_AT_ONCE + 1 }, action),
+                options,
+              );
         await printResults(explained(decideOrders(deps, targets, action), store, config), options.json === true);
         if (judgement.kind !== 'exists' || process.exitCode !== undefined) return;
         // No look-up of the order shows the id of its pre-order.
@@ -119,10 +114,7 @@ function checkTargets(command: Command, ids: readonly string[], { state, from, t
   if (state === undefined && (from ?? to) !== undefined) command.error('error: use --from and --to only with --state');
 }
 
-async function confirmed(
-  found: Awaited<ReturnType<typeof listTargets>>,
-  { yes }: OrderOptions,
-): Promise<readonly OperatorTarget[]> {
+async function confirmed(found: Awaited<ReturnType<typeof listTargets>>, { yes }: OrderOptions) {
   const listed = found.slice(0, MOST_AT_ONCE);
   if (found.length > listed.length) {
     process.stderr.write(`only the first ${MOST_AT_ONCE} are changed: run the command again for the rest\n`);
@@ -157,17 +149,14 @@ async function printResults(results: AsyncIterable<OperatorResult>, asJson: bool
   try {
     for await (const result of results) {
       codes.add(result.kind === 'done' ? EXIT.ok : result.state === null ? EXIT.absent : EXIT.look);
+      const id = printable(result.externalOrderId);
       if (asJson) all.push(result);
-      else if (result.kind === 'done') {
-        process.stdout.write(`${printable(result.externalOrderId)}: ${result.from} → ${result.to}\n`);
-      } else {
-        process.stderr.write(`${printable(result.externalOrderId)}: not changed, ${printable(result.why)}\n`);
-      }
+      else if (result.kind === 'done') process.stdout.write(`${id}: ${result.from} → ${result.to}\n`);
+      else process.stderr.write(`${id}: not changed, ${printable(result.why)}\n`);
     }
   } finally {
     if (asJson) process.stdout.write(`${JSON.stringify(all, null, 2)}\n`);
   }
-  const [code = EXIT.ok] = codes;
-  if (codes.size > 1) process.exitCode = EXIT.look;
-  else if (code !== EXIT.ok) process.exitCode = code;
+  const [code = EXIT.ok] = codes.size > 1 ? [EXIT.look] : codes;
+  if (code !== EXIT.ok) process.exitCode = code;
 }

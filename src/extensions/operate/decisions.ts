@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { describeRestraint, RESUMED_RESTRAINTS, viewOf } from '../../accounts/rules/restraints.ts';
 import { LONGEST_PLAIN_TEXT, quote } from '../../base/text.ts';
 import { pathId } from '../../exchange/ids.ts';
-import { decideOrder } from '../../orders/operator-decisions.ts';
-import type { Judgement } from '../../orders/rules/operator-decisions.ts';
+import { decideOrder } from './decide-orders.ts';
+import type { Judgement } from './rules/judgement.ts';
 import type { Transaction, Work } from '../../store/port.ts';
 import { endHolds, pause, readHolds } from '../../store/tables/account-holds.ts';
 import { conflict, done, notFound, type Result } from '../api/envelope.ts';
@@ -19,12 +19,8 @@ const reason = z
   .max(LONGEST_PLAIN_TEXT)
   .refine((text) => text.isWellFormed() && !text.includes('\0'), 'expected text without NUL')
   .describe('Why; the history keeps it.');
-const mayDuplicate = z
-  .boolean()
-  .optional()
-  .describe(
-    'Send it also if the exchange may have accepted the first request, and would accept both; `--i-know-it-may-duplicate` of commands.',
-  );
+const DUPLICATE = 'Send it also if the exchange may have accepted the first request, and would accept both';
+const mayDuplicate = z.boolean().optional().describe(`${DUPLICATE}; \`--i-know-it-may-duplicate\` of commands.`);
 const ofDecision = { tag: 'decisions', errors: DECISION_ERRORS } as const;
 const ofOrder = {
   ...ofDecision,
@@ -48,29 +44,17 @@ const resolution = z
   .describe('exists: follow it; not-created: send it again; ours: trust what the exchange has; abandoned: end it.')
   .meta({ examples: [{ as: 'exists', preOrderId: '5d1f', reason: REASON }] });
 
-const HOLD = {
-  kind: 'creates-paused',
-  since: '2026-01-05T12:00:00.000Z',
-  until: null,
-  reason: REASON,
-  actor: 'back-office',
-};
-const holdsValue = named(
-  'Holds',
-  'The holds of the account: each stops a kind of request.',
-  z.object({
-    holds: z.array(
-      z.object({
-        kind: z.string(),
-        since: z.string(),
-        until: z.string().nullable().describe('Null: a person ends it.'),
-        reason: z.string(),
-        actor: z.string().nullable(),
-      }),
-    ),
-  }),
-  { holds: [HOLD] },
-);
+const since = '2026-01-05T12:00:00.000Z';
+const HOLD = { kind: 'creates-paused', since, until: null, reason: REASON, actor: 'back-office' };
+const heldBy = z.object({
+  kind: z.string(),
+  since: z.string(),
+  until: z.string().nullable().describe('Null: a person ends it.'),
+  reason: z.string(),
+  actor: z.string().nullable(),
+});
+const holds = z.object({ holds: z.array(heldBy) });
+const holdsValue = named('Holds', 'The holds of the account: each stops a kind of request.', holds, { holds: [HOLD] });
 
 /** Makes a decision once for each key. The account follows the decision at once. */
 async function decide(deps: CalledDeps, asked: readonly unknown[], work: Work<Result>): Promise<Result> {
@@ -101,13 +85,10 @@ function judgementOf(input: z.output<typeof resolution>): Judgement {
   return { kind: input.as, preOrderId: input.preOrderId };
 }
 
-async function holdsOf(tx: Transaction, account: string): Promise<Result> {
-  return done({ holds: (await readHolds(tx, account)).map(viewOf) });
-}
-
-function by({ caller, clock }: CalledDeps, input: { readonly reason: string }) {
-  return { reason: input.reason, actor: caller.name, now: clock.now() };
-}
+const holdsOf = async (tx: Transaction, account: string) => done({ holds: (await readHolds(tx, account)).map(viewOf) });
+const by = ({ caller: { name }, clock }: CalledDeps, input: { readonly reason: string }) => {
+  return { reason: input.reason, actor: name, now: clock.now() };
+};
 
 /** Decisions of a person, as the commands of these names make them, under the name of the caller. */
 export const DECISIONS = {
@@ -157,9 +138,9 @@ export const DECISIONS = {
   pause: operation({
     ...ofDecision,
     summary: 'Stops creates of the account, or look-ups as well, until a person resumes.',
-    body: z.strictObject({ what: z.enum(['creates', 'all']), reason }).meta({
-      examples: [{ what: 'creates', reason: 'maintenance at the exchange until 14:00' }],
-    }),
+    body: z
+      .strictObject({ what: z.enum(['creates', 'all']), reason })
+      .meta({ examples: [{ what: 'creates', reason: 'maintenance at the exchange until 14:00' }] }),
     value: holdsValue,
     run: (deps, input) =>
       decide(deps, ['pause', input.what, input.reason], async (tx) => {

@@ -1,23 +1,10 @@
 import { Argument, Option, type Command } from 'commander';
-import type { FindingStatus } from '../../findings/rules/finding.ts';
 import { ORDER_STATES, type OrderState } from '../../orders/rules/states.ts';
 import { listFindings, OPEN_PARTS, STATUSES, type ListedFinding } from './tables/listed-findings.ts';
-import {
-  addOrderOptions,
-  addPeriodOptions,
-  rowIds,
-  type OrderOptions,
-  type PeriodOptions,
-} from '../documents/commands/options.ts';
-import {
-  addListOptions,
-  printList,
-  sayCut,
-  print,
-  printLong,
-  type ListOptions,
-  type ListColumn,
-} from '../documents/commands/print.ts';
+import { addOrderOptions, addPeriodOptions, rowIds } from '../documents/commands/options.ts';
+import type { OrderOptions, PeriodOptions } from '../documents/commands/options.ts';
+import { addListOptions, printList, sayCut, print, printLong } from '../documents/commands/print.ts';
+import type { ListOptions, ListColumn } from '../documents/commands/print.ts';
 import { withAccounts, withAccount } from '../../cli/shared/store.ts';
 import { systemClock } from '../../base/clock.ts';
 import { printable } from '../../base/words.ts';
@@ -26,13 +13,9 @@ import { partsOf } from '../../store/pages.ts';
 import type { Store } from '../../store/port.ts';
 import { actorOf, addReasonOptions, confirmShown, type DecisionOptions } from './decision-options.ts';
 import { CommandError, EXIT } from '../../cli/shared/exit.ts';
-import {
-  FINDING_CLASSES,
-  GUESSED_CLASSES,
-  SEVERITIES,
-  type FindingClassName,
-  type Severity,
-} from '../../findings/rules/classes.ts';
+import { classTexts } from './finding-classes.ts';
+import { FINDING_CLASSES, GUESSED_CLASSES, SEVERITIES } from '../../findings/rules/classes.ts';
+import type { FindingClassName, Severity } from '../../findings/rules/classes.ts';
 import { fieldsText, toned, wrapped, type Screen } from '../../cli/shared/terminal.ts';
 import { examples, screenOf } from '../../cli/shared/help.ts';
 import { pasteable } from '../../base/invocation.ts';
@@ -44,18 +27,17 @@ export const define = { list: defineList, ack: defineAck, explain: defineExplain
 const CLASSES = Object.keys(FINDING_CLASSES) as readonly FindingClassName[];
 
 interface FindingListOptions extends FindingsFilter, OrderOptions, PeriodOptions, ListOptions {
-  readonly status: FindingStatus | (typeof OPEN_PARTS)[number] | 'any';
+  readonly status: (typeof SHOWN_STATUSES)[number];
   readonly state?: OrderState;
 }
 
+const SHOWN_STATUSES = [...STATUSES, ...OPEN_PARTS, 'any'] as const;
 const STATUS_TEXT = 'only findings of this status; decided: open, and a person has decided about the order';
 
 function defineList(command: Command): void {
   addOrderOptions(addFilter(command))
     .addOption(new Option('--state <state>', 'only findings of orders in this state').choices(ORDER_STATES))
-    .addOption(
-      new Option('--status <status>', STATUS_TEXT).choices([...STATUSES, ...OPEN_PARTS, 'any']).default('open'),
-    );
+    .addOption(new Option('--status <status>', STATUS_TEXT).choices(SHOWN_STATUSES).default('open'));
   addListOptions(addPeriodOptions(command, 'findings first seen'))
     .addHelpText(...examples('findings list --severity error', 'findings list --pair BTC/EUR --from 2026-01-31'))
     .action(async (options: FindingListOptions) => {
@@ -127,12 +109,10 @@ async function acknowledgeAll({ writer }: Store, rows: readonly FindingRow[], by
   const clock = systemClock();
   const all = [];
   for (const group of partsOf(rows, TOGETHER)) {
-    const results = await writer.write(async (tx) => {
-      const acknowledged = [];
-      for (const row of group)
-        acknowledged.push({ row, done: await acknowledge(tx, row, { ...by, now: clock.now() }) });
-      return acknowledged;
-    });
+    const results = await writer.write((tx) =>
+      // One after the other.
+      Array.fromAsync(group, async (row) => ({ row, done: await acknowledge(tx, row, { ...by, now: clock.now() }) })),
+    );
     all.push(...results);
   }
   return all;
@@ -146,9 +126,8 @@ function printAcknowledged(results: Awaited<ReturnType<typeof acknowledgeAll>>, 
       const [order, expected, actual] = [row.external_order_id, row.expected, row.actual].map(printable);
       return `acknowledged finding ${id} ${name} of ${row.external_order_id === null ? 'the account' : `order ${order}`}: expected ${expected}, found ${actual}\n`;
     });
-  const fields = results.map(({ row, done }) => {
-    const { id, class: name, external_order_id: externalOrderId, expected, actual } = row;
-    return { id, class: name, externalOrderId, expected, actual, done };
+  const fields = results.map(({ row: { id, class: name, expected, actual, ...row }, done }) => {
+    return { id, class: name, externalOrderId: row.external_order_id, expected, actual, done };
   });
   print(json, fields, () => `${lines.join('')}${lines.length} acknowledged\n`, 2);
   for (const { row } of passedOver)
@@ -183,13 +162,13 @@ function defineExplain(command: Command): void {
     .option('--json', 'print JSON')
     .addHelpText(...examples('report explain AMOUNT_MISMATCH'))
     .action(async (name: FindingClassName | undefined, { json }: { json?: boolean }) => {
-      const asked = (name === undefined ? CLASSES : [name]).map((one) => ({ class: one, ...FINDING_CLASSES[one] }));
+      const asked = (name === undefined ? CLASSES : [name]).map((one) => ({ class: one, ...classTexts(one) }));
       await printLong(json, asked, () => (name === undefined ? everyClass(screenOf()) : explained(name, screenOf())));
     });
 }
 
 function explained(name: FindingClassName, screen: Screen): string {
-  const { severity, kind, meaning, advice } = FINDING_CLASSES[name];
+  const { severity, kind, meaning, advice } = classTexts(name);
   const ends =
     kind === 'state'
       ? 'It resolves itself when it is no longer true, and opens again when it comes back.'
@@ -197,17 +176,17 @@ function explained(name: FindingClassName, screen: Screen): string {
   const guess = GUESSED_CLASSES.includes(name)
     ? ['This class is a guess about the exchange. If yours is different, add the class to reconcile.ignore.']
     : [];
-  const lines = [meaning, `What to do: ${advice}`, ends, ...guess].map(
-    (line) => `${wrapped(pasteable(line), screen.width)}\n`,
+  const lines = [meaning, `What to do: ${advice}`, ends, ...guess].map((line) =>
+    wrapped(pasteable(line), screen.width),
   );
-  return `${name} (${toned(severity, severity, screen)})\n${lines.join('')}`;
+  return `${name} (${toned(severity, severity, screen)})\n${lines.join('\n')}\n`;
 }
 
 function everyClass(screen: Screen): string {
   const widest = Math.max(...CLASSES.map(({ length }) => length));
   const parts = SEVERITIES.map((severity) => {
     const classes = CLASSES.filter((name) => FINDING_CLASSES[name].severity === severity);
-    const fields = classes.map((name) => ({ label: name, value: FINDING_CLASSES[name].meaning }));
+    const fields = classes.map((name) => ({ label: name, value: classTexts(name).meaning }));
     return `${toned(severity, severity, screen)}\n${fieldsText(fields, screen, widest)}\n`;
   });
   return `${parts.join('')}${pasteable('What to do about one: order-sync report explain CLASS')}\n`;

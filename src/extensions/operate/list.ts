@@ -4,25 +4,14 @@ import { describeRestraint, stops, viewOf } from '../../accounts/rules/restraint
 import { ORDER_STATES, type OrderState } from '../../orders/rules/states.ts';
 import { printable } from '../../base/words.ts';
 import { readHolds } from '../../store/tables/account-holds.ts';
+import type { AccountSettings } from '../../settings/config.ts';
 import type { Database } from '../../store/port.ts';
 import { listOrders, orderEvents } from './tables/listed-orders.ts';
 import type { OrderRow } from '../../store/orders/order-columns.ts';
-import {
-  addOrderOptions,
-  addPeriodOptions,
-  REVEAL,
-  withoutToken,
-  type OrderOptions,
-  type PeriodOptions,
-} from '../documents/commands/options.ts';
-import {
-  addListOptions,
-  printList,
-  sayCut,
-  printLong,
-  type ListColumn,
-  type ListOptions,
-} from '../documents/commands/print.ts';
+import { addOrderOptions, addPeriodOptions, REVEAL, withoutToken } from '../documents/commands/options.ts';
+import type { OrderOptions, PeriodOptions } from '../documents/commands/options.ts';
+import { addListOptions, printList, sayCut, printLong } from '../documents/commands/print.ts';
+import type { ListColumn, ListOptions } from '../documents/commands/print.ts';
 import { headlineOf, headlineSentence } from '../documents/headline.ts';
 import { withAccounts, withAccount, absentOrder } from '../../cli/shared/store.ts';
 import { styled } from '../../cli/shared/terminal.ts';
@@ -54,10 +43,8 @@ interface OrderListOptions extends OrderOptions, PeriodOptions, ListOptions {
 }
 
 function defineList(command: Command): void {
-  command.description(
-    'lists orders, the newest first; without --state, held, disputed and unknown orders come before others',
-  );
-  addOrderOptions(command)
+  const order = 'the newest first; without --state, held, disputed and unknown orders come before others';
+  addOrderOptions(command.description(`lists orders, ${order}`))
     .addOption(new Option('--state <state>', 'only orders in this state').choices(ORDER_STATES))
     .addOption(new Option('--class <class>', 'only orders with an unresolved finding of this class').choices(CLASSES));
   addListOptions(addPeriodOptions(command))
@@ -92,35 +79,30 @@ function defineShow(command: Command): void {
     .option(...REVEAL)
     .addHelpText(...examples('orders show shop-1001'))
     .action(async (externalOrderId: string, { json, reveal }: { json?: boolean; reveal?: boolean }) => {
-      const all = await withAccount(command, 'current', async ({ db }, settings) => {
-        const found = await readAll(db, settings.account, externalOrderId);
-        if (found === undefined) throw await absentOrder(db, settings, externalOrderId);
-        return found;
-      });
-      const shown = reveal === true ? all : await hidden(all);
+      const shown = await withAccount(command, 'current', ({ db }, settings) =>
+        readAll(db, settings, { externalOrderId, reveal }),
+      );
       await printLong(json, shown, () => asSections(shown));
     });
 }
 
 /** Reads everything that the database has about one order. Bodies stay text, because parsing would round amounts. */
-async function readAll(db: Database, account: string, externalOrderId: string) {
-  const order = await readOrder(db, account, externalOrderId);
-  if (order === undefined) return undefined;
-  const events = await orderEvents(db, account, externalOrderId);
-  const preOrder = (await readPreOrder(db, account, externalOrderId)) ?? null;
-  const record = (await readRecord(db, account, externalOrderId))?.body ?? null;
-  return { order, events, preOrder, record };
-}
-
-type Everything = NonNullable<Awaited<ReturnType<typeof readAll>>>;
-
-async function hidden({ order, events, preOrder, record }: Everything): Promise<Everything> {
+async function readAll(db: Database, settings: AccountSettings, { externalOrderId: id, reveal }: Shown) {
+  const { account } = settings;
+  const order = await readOrder(db, account, id);
+  if (order === undefined) throw await absentOrder(db, settings, id);
+  const events = await orderEvents(db, account, id);
+  const preOrder = (await readPreOrder(db, account, id)) ?? null;
+  const record = (await readRecord(db, account, id))?.body ?? null;
+  if (reveal === true) return { order, events, preOrder, record };
   const { withoutTokens } = await import('../documents/hidden-tokens.ts');
-  const shown = (body: string | null) => (body === null ? null : withoutTokens(body));
-  return { order: withoutToken(order), events, preOrder: shown(preOrder), record: shown(record) };
+  const hidden = (body: string | null) => (body === null ? null : withoutTokens(body));
+  return { order: withoutToken(order), events, preOrder: hidden(preOrder), record: hidden(record) };
 }
 
-function asSections({ order, events, preOrder, record }: Everything): string {
+type Shown = Readonly<{ externalOrderId: string; reveal: boolean | undefined }>;
+
+function asSections({ order, events, preOrder, record }: Awaited<ReturnType<typeof readAll>>): string {
   const screen = screenOf();
   const bold = (text: string) => styled('bold', text, screen);
   const answer = (name: string, body: string | null) =>

@@ -18,6 +18,7 @@ const MOST_LISTED = 1_000;
 /** The most orders that a page looks at, because the process does nothing else meanwhile. */
 const MOST_LOOKED_AT = 5_000;
 
+const AT = '2026-01-05T12:00:00.000Z';
 const text = z.string().nullable();
 const TRACKED: readonly (keyof OrderRow)[] = [
   'state_reason',
@@ -60,7 +61,6 @@ const findingColumns = {
   changed_by: text.describe('The person who acknowledged it.'),
   reason: text,
 };
-const SHOWN_OF_FINDING = Object.keys(findingColumns) as (keyof typeof findingColumns)[];
 
 const ORDER_EXAMPLE = {
   ...Object.fromEntries(SHOWN_COLUMNS.map((column) => [column, null])),
@@ -73,45 +73,37 @@ const ORDER_EXAMPLE = {
   attempts: 1,
   revision: 1,
   created_at: '2026-01-05T11:59:59.000Z',
-  updated_at: '2026-01-05T12:00:00.000Z',
+  updated_at: AT,
 };
 const next = z.string().nullable().describe('Give it as `after` to read on; null at the end of the list.');
 
-const ordersValue = named(
-  'StoredOrders',
-  'Orders, the newest first.',
-  z.object({ orders: z.array(orderColumns), next }),
-  { orders: [ORDER_EXAMPLE], next: null },
-);
+const orders = z.object({ orders: z.array(orderColumns), next });
+const ordersExample = { orders: [ORDER_EXAMPLE], next: null };
+const ordersValue = named('StoredOrders', 'Orders, the newest first.', orders, ordersExample);
 
+const order = text.describe('Null: it is about the account.');
+const finding = z.object({ id: z.int(), external_order_id: order, ...findingColumns });
+const SHOWN_OF_FINDING = Object.keys(finding.shape) as (keyof typeof finding.shape)[];
+const findingExample = {
+  id: 12,
+  external_order_id: 'shop-1001',
+  class: 'AMOUNT_MISMATCH',
+  severity: 'error',
+  status: 'open',
+  expected: '0.25',
+  actual: '0.26',
+  first_seen_at: AT,
+  last_seen_at: AT,
+  resolved_at: null,
+  changed_by: null,
+  reason: null,
+};
+const findingsExample = { findings: [findingExample], next: null };
 const findingsValue = named(
   'Findings',
   'Findings, the worst first, then the newest.',
-  z.object({
-    findings: z.array(
-      z.object({ id: z.int(), external_order_id: text.describe('Null: it is about the account.'), ...findingColumns }),
-    ),
-    next,
-  }),
-  {
-    findings: [
-      {
-        id: 12,
-        external_order_id: 'shop-1001',
-        class: 'AMOUNT_MISMATCH',
-        severity: 'error',
-        status: 'open',
-        expected: '0.25',
-        actual: '0.26',
-        first_seen_at: '2026-01-05T12:00:00.000Z',
-        last_seen_at: '2026-01-05T12:00:00.000Z',
-        resolved_at: null,
-        changed_by: null,
-        reason: null,
-      },
-    ],
-    next: null,
-  },
+  z.object({ findings: z.array(finding), next }),
+  findingsExample,
 );
 
 const orderValue = named(
@@ -136,11 +128,17 @@ function shownColumns(row: OrderRow): object {
   return { ...Object.fromEntries(shown), payment_token: row.payment_token === null ? null : HIDDEN };
 }
 
-const after = textParameter(
-  '`next` of the page before.',
-  'WyIyMDI2LTAxLTA1VDExOjU5OjU5LjAwMFoiLCJzaG9wLTEwMDEiXQ',
-).optional();
+const NEXT = 'WyIyMDI2LTAxLTA1VDExOjU5OjU5LjAwMFoiLCJzaG9wLTEwMDEiXQ';
+const after = textParameter('`next` of the page before.', NEXT).optional();
 const limit = countParameter('The most rows in a page.', MOST_LISTED, 50);
+const CLASSES = Object.keys(FINDING_CLASSES) as readonly FindingClassName[];
+
+function oneOf<Value extends string>(values: readonly Value[], description: string, example: Value) {
+  return z
+    .enum(values)
+    .optional()
+    .meta({ description, examples: [example] });
+}
 
 const orderPlace = z.tuple([z.string(), z.string()]);
 const findingPlace = z.tuple([z.enum(SEVERITIES), z.int()]);
@@ -154,7 +152,7 @@ function placeIn<Place>(cursor: string | undefined, schema: z.ZodType<Place>): P
   try {
     return schema.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()));
   } catch {
-    return { ...invalid('`after` is no `next` of this list', 400), reason: 'cursor-unreadable' };
+    return invalid('`after` is no `next` of this list', 400, 'cursor-unreadable');
   }
 }
 
@@ -165,14 +163,7 @@ export const OPERATIONS = {
     description:
       'A page of a state that many orders have looks at 5,000 orders at the most, so it may be empty before the end: read on as ' +
       'long as `next` is not null.',
-    query: z.object({
-      state: z
-        .enum(ORDER_STATES)
-        .optional()
-        .meta({ description: 'Only orders in this state.', examples: ['held'] }),
-      after,
-      limit,
-    }),
+    query: z.object({ state: oneOf(ORDER_STATES, 'Only orders in this state.', 'held'), after, limit }),
     value: ordersValue,
     errors: READ_ERRORS,
     async run({ store: { db } }, { account, state, after: cursor, limit: most }) {
@@ -184,22 +175,18 @@ export const OPERATIONS = {
       const { rows, isCut, lookedUntil } = await listOrders(db, query);
       const shown = rows.slice(0, most);
       const last = rows.length > most ? shown.at(-1) : isCut ? lookedUntil : undefined;
-      const orders = shown.map(shownColumns);
-      return done({ orders, next: last === undefined ? null : cursorOf([last.created_at, last.external_order_id]) });
+      return done({
+        orders: shown.map(shownColumns),
+        next: last === undefined ? null : cursorOf([last.created_at, last.external_order_id]),
+      });
     },
   }),
   listFindings: reading({
     tag: 'findings',
     summary: 'What reconciliation found, the worst first, then the newest.',
     query: z.object({
-      class: z
-        .enum(Object.keys(FINDING_CLASSES) as FindingClassName[])
-        .optional()
-        .meta({ description: 'Only findings of this class.', examples: ['AMOUNT_MISMATCH'] }),
-      status: z
-        .enum(STATUSES)
-        .optional()
-        .meta({ description: 'Only findings of this status.', examples: ['open'] }),
+      class: oneOf(CLASSES, 'Only findings of this class.', 'AMOUNT_MISMATCH'),
+      status: oneOf(STATUSES, 'Only findings of this status.', 'open'),
       order: textParameter('Only findings of this order, by your id of it.', 'shop-1001').optional(),
       after,
       limit,
@@ -209,17 +196,13 @@ export const OPERATIONS = {
     async run({ store: { db } }, { account, class: name, status, order: id, after: cursor, limit: most }) {
       const place = placeIn(cursor, findingPlace);
       if (place !== undefined && 'kind' in place) return place;
-      const order = id === undefined ? undefined : { id, isPrefix: false };
       const from = place && { severity: place[0], id: place[1] };
-      const { rows } = await listFindings(db, { account, class: name, status, order, after: from, limit: most + 1 });
+      const filter = { account, class: name, status, order: id === undefined ? undefined : { id, isPrefix: false } };
+      const { rows } = await listFindings(db, { ...filter, after: from, limit: most + 1 });
       const shown = rows.slice(0, most);
       const last = rows.length > most ? shown.at(-1) : undefined;
-      const findings = shown.map((row) => ({
-        id: row.id,
-        external_order_id: row.external_order_id,
-        ...Object.fromEntries(SHOWN_OF_FINDING.map((column) => [column, row[column]])),
-      }));
-      return done({ findings, next: last === undefined ? null : cursorOf([weightOf(last.class), last.id]) });
+      const listed = shown.map((row) => Object.fromEntries(SHOWN_OF_FINDING.map((column) => [column, row[column]])));
+      return done({ findings: listed, next: last === undefined ? null : cursorOf([weightOf(last.class), last.id]) });
     },
   }),
   showOrder: reading({

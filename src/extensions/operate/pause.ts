@@ -27,20 +27,12 @@ those of other workers.
 Examples:
   order-sync pause --all --reason 'maintenance at the exchange until 14:00'
   order-sync pause --account all --reason 'no orders during the holidays'`;
-const RESUME_EXAMPLES = [
-  "resume --reason 'the maintenance is over'",
-  "resume --account all --reason 'the holidays are over'",
-];
 
 /** A running daemon sees a pause and its end at once, because the database has both. */
-export function define(command: Command): void {
-  addReasonOptions(command);
-  if (command.name() === 'pause') definePause(command);
-  else defineResume(command);
-}
+export const define = { pause: definePause, resume: defineResume };
 
 function definePause(command: Command): void {
-  command
+  addReasonOptions(command)
     .option('--creates', 'stop creating orders, but keep looking them up (the default)')
     .option('--all', 'stop creating orders and looking them up')
     .addHelpText('after', PAUSE_HELP)
@@ -61,16 +53,20 @@ function definePause(command: Command): void {
 }
 
 function defineResume(command: Command): void {
-  command.addHelpText(...examples(...RESUME_EXAMPLES)).action(async (options: DecisionOptions) => {
-    const how = { reason: options.reason, actor: actorOf(options), now: systemClock().now() };
-    const ended = await withEachAccount(command, ({ writer }, account) =>
-      writer.write((tx) => endHolds(tx, account, RESUMED_RESTRAINTS, how)),
-    );
-    const resumed = ended.filter((holds) => holds.length > 0);
-    if (resumed.length === 0) throw new CommandError(EXIT.absent, 'nothing is paused');
-    const lines = isOfAll(command)
-      ? [`${counted(resumed.length, 'account is', 'accounts are')} resumed\n`]
-      : resumed.flat().map(({ kind, reason }) => `${ENDED[kind]} (the pause was: ${printable(reason)})\n`);
-    process.stdout.write(lines.join(''));
-  });
+  const every = "resume --account all --reason 'the holidays are over'";
+  const help = examples("resume --reason 'the maintenance is over'", every);
+  addReasonOptions(command)
+    .addHelpText(...help)
+    .action(async (options: DecisionOptions) => {
+      const how = { reason: options.reason, actor: actorOf(options), now: systemClock().now() };
+      const ended = await withEachAccount(command, ({ writer }, account) =>
+        writer.write((tx) => endHolds(tx, account, RESUMED_RESTRAINTS, how)),
+      );
+      const resumed = ended.filter((holds) => holds.length > 0);
+      if (resumed.length === 0) throw new CommandError(EXIT.absent, 'nothing is paused');
+      const lines = isOfAll(command)
+        ? [`${counted(resumed.length, 'account is', 'accounts are')} resumed\n`]
+        : resumed.flat().map(({ kind, reason }) => `${ENDED[kind]} (the pause was: ${printable(reason)})\n`);
+      process.stdout.write(lines.join(''));
+    });
 }

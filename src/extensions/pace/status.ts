@@ -34,7 +34,7 @@ export function withOverdue(known: OverdueLookups | undefined, orders: readonly 
 /** A change of an order's state or status, as in `events`; times in ms of UTC, NaN if they cannot be read. */
 export interface StatusEvent {
   readonly id: number;
-  readonly field: string;
+  readonly field: ChangeField;
   readonly oldValue: string | null;
   readonly newValue: string | null;
   readonly observedAt: number;
@@ -63,22 +63,23 @@ export const CHANGE_FIELDS = Object.keys(COLUMNS) as ChangeField[];
 /** Returns the stays that ended with an event from `fromId` on; `events` are all of the order, oldest first. */
 export function staysOf(events: readonly StatusEvent[], fromId: number): Stay[] {
   const stays: Stay[] = [];
-  const changes = changesOf(events);
+  const changes = [...Map.groupBy(events, ({ observedAt }) => observedAt).values()] as Change[];
   // The beginning of a long history is not read.
   const isWhole = changes[0]?.some(({ field, oldValue }) => field === 'state' && oldValue === 'pending') === true;
   const known: Known = isWhole ? { orderStatus: null, cryptoStatus: null, fiatStatus: null } : {};
   let enteredAt: number | undefined;
   for (const change of changes) {
-    for (const { field, oldValue } of change) known[columnOf(field)] ??= oldValue;
+    for (const { field, oldValue } of change) known[COLUMNS[field]] ??= oldValue;
     const [{ id, observedAt }] = change;
     const order = pacedOrder(known);
     if (enteredAt !== undefined && id >= fromId && order !== undefined) stays.push(stayOf(order, change, enteredAt));
-    for (const { field, newValue } of change) known[columnOf(field)] = newValue;
+    for (const { field, newValue } of change) known[COLUMNS[field]] = newValue;
     enteredAt = observedAt;
   }
   return stays;
 }
 
+type Change = [StatusEvent, ...StatusEvent[]];
 type Known = { -readonly [Column in keyof PacedOrder]?: string | null };
 
 /** Returns the order as it was; undefined if it is not known or was looked up at no pace. */
@@ -87,18 +88,6 @@ function pacedOrder({ state, orderStatus, cryptoStatus, fiatStatus }: Known): Pa
   const isKnown = orderStatus !== undefined && cryptoStatus !== undefined && fiatStatus !== undefined;
   if (!isKnown || !isPaced(state ?? '')) return undefined;
   return { state: state as OrderState, orderStatus, cryptoStatus, fiatStatus };
-}
-
-type Change = readonly [StatusEvent, ...StatusEvent[]];
-
-function changesOf(events: readonly StatusEvent[]): readonly Change[] {
-  const changes: [StatusEvent, ...StatusEvent[]][] = [];
-  for (const event of events) {
-    const last = changes.at(-1);
-    if (last !== undefined && Object.is(last[0].observedAt, event.observedAt)) last.push(event);
-    else changes.push([event]);
-  }
-  return changes;
 }
 
 function stayOf(order: PacedOrder, change: Change, enteredAt: number): Stay {
@@ -116,10 +105,6 @@ function stayOf(order: PacedOrder, change: Change, enteredAt: number): Stay {
 /** The program gives up a pre-order by itself; an exchange may call a status by the same word. */
 function isByExchange({ field, newValue, source }: StatusEvent): boolean {
   return source === 'lookup' && !(field === 'state' && newValue === 'abandoned');
-}
-
-function columnOf(field: string): keyof PacedOrder {
-  return COLUMNS[field as ChangeField];
 }
 
 const ENOUGH_GAPS = 100;

@@ -1,14 +1,11 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
-import { deadline } from '../../base/clock.ts';
 import { storable } from '../../base/text.ts';
 import { rereadPassword, type PostgresDatabase } from '../../settings/database.ts';
 import type { DatabaseHost } from '../../settings/database-url.ts';
 import { StoreError, unusable } from '../../store/errors.ts';
 
-/** How long a process without time left waits for an answer. */
-export const LAST_ANSWER_MS = 2_000;
 /** A connection that was unused for this time asks whether the other side is still there. */
 const KEEP_ALIVE_MS = 10_000;
 
@@ -35,22 +32,6 @@ export class Client extends pg.Client {
   }
 }
 
-export function clientsOf(pool: pg.Pool): ReadonlySet<Client> {
-  const clients = new Set<Client>();
-  pool.on('connect', (client) => clients.add(client as unknown as Client));
-  pool.on('remove', (client) => clients.delete(client as unknown as Client));
-  return clients;
-}
-
-/** Closes connections `LAST_ANSWER_MS` after `hurry` aborts, so that their statements end. */
-export function breakOffLate(clients: ReadonlySet<Client>, hurry: AbortSignal): void {
-  const begin = () => {
-    const late = [...clients];
-    deadline(LAST_ANSWER_MS).addEventListener('abort', () => late.forEach((client) => client.breakOff()));
-  };
-  hurry.addEventListener('abort', begin, { once: true });
-}
-
 /** Replaces NUL, which texts of the exchange or of other programs may contain. */
 export function storableValues(values: readonly unknown[]): unknown[] {
   return values.map((value) => (typeof value === 'string' && value.includes('\0') ? storable(value) : value));
@@ -62,7 +43,7 @@ function exactNumber(text: string): number | string {
 }
 
 /** Reads values of each type as SQLite does. All other types are read as text. */
-export const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
+const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
   [pg.types.builtins.BYTEA]: (text) => Buffer.from(text.slice('\\x'.length), 'hex'),
   [pg.types.builtins.BOOL]: (text) => (text === 't' ? 1 : 0),
   [pg.types.builtins.INT2]: Number,

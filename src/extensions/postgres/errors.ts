@@ -129,31 +129,26 @@ export function isWorthRetry({ problem, cause }: StoreError): boolean {
   return isOfServer(cause) ? RETRIED.test(codeOf(cause)) : !TLS.test(codeOf(cause));
 }
 
-/** True if a prepared statement is stale, and did nothing: a table was changed, or a pooler gave another session. */
-export function isStale(error: unknown): boolean {
-  const cause = error instanceof StoreError ? error.cause : error;
-  return isNameLost(cause) || (codeOf(cause).startsWith('0A000') && functionOf(cause) === undefined);
+/** Returns a function that is true for errors of the server with these codes, unless a function raised them. */
+function withCode(codes: RegExp): (error: unknown) => boolean {
+  return (error) => {
+    const cause = error instanceof StoreError ? error.cause : error;
+    return codes.test(codeOf(cause)) && functionOf(cause) === undefined;
+  };
 }
 
 /** True if the session lacks the prepared statement of a name, or has one already: a pooler gave another session. */
-export function isNameLost(error: unknown): boolean {
-  return /^(26000|42P05)/.test(codeOf(error)) && functionOf(error) === undefined;
-}
+export const isNameLost = withCode(/^(26000|42P05)/);
+/** True if a prepared statement is stale, and did nothing: a table was changed, or a pooler gave another session. */
+export const isStale = withCode(/^(26000|42P05|0A000)/);
+export const isAborted = withCode(/^25P02/);
+export const isReadOnly = withCode(/^25006/);
+export const isLockedOut = withCode(/^55P03/);
+export const isTwice = withCode(/^(23505|42P07|42710)/);
 
-export function isAborted(error: unknown): boolean {
-  return codeOf(error) === '25P02';
-}
-
-export function isReadOnly(error: unknown): boolean {
-  return codeOf(error) === '25006' && functionOf(error) === undefined;
-}
-
-export function isLockedOut(error: unknown): error is StoreError {
-  return error instanceof StoreError && codeOf(error.cause) === '55P03';
-}
-
-export function isTwice(error: unknown): boolean {
-  return error instanceof StoreError && /^(23505|42P07|42710)/.test(codeOf(error.cause));
+/** Ignores a failure of the database, which the caller's next statement reports. */
+export function unlessOfDatabase(error: unknown): asserts error is StoreError {
+  if (!(error instanceof StoreError)) throw error;
 }
 
 /** Returns the function in which a statement failed, such as a merchant's trigger, unless it is one of order-sync. */

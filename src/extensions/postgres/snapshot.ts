@@ -35,8 +35,8 @@ export async function* cursorPages<Row>(session: Session, query: Query<Row>, siz
   await session.db.executeQuery({ ...compiled, sql: `declare reading no scroll cursor for ${compiled.sql}` });
   try {
     for (;;) {
-      const { rows } = await session.exec(`fetch ${size} from reading`);
-      if (rows.length > 0) yield rows as Row[];
+      const { rows } = await session.exec<Row>(`fetch ${size} from reading`);
+      if (rows.length > 0) yield rows;
       if (rows.length < size) break;
     }
   } finally {

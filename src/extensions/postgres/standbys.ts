@@ -12,17 +12,12 @@ const SLOW_MS = 2_000;
 
 /** A commit that bears intents. Its position stays unknown if the connection was lost before it could be read. */
 export interface ReplicatedCommit {
+  readonly account: string;
+  /** True for the names of the owner's last commit, which must be on another server too. */
+  readonly isLast: (name: string) => boolean;
   position?: bigint;
   timeLine?: string | null;
   isProved?: boolean;
-}
-
-interface Reading {
-  readonly position: bigint;
-  readonly timeLine: string | null;
-  readonly lastCommit: string | null;
-  /** The position up to which the required number of standbys has flushed; undefined if there are fewer. */
-  readonly flushed: bigint | undefined;
 }
 
 /** The standbys that must have flushed an intent before its request leaves: `database.synchronousStandbys` of them. */
@@ -64,75 +59,54 @@ export class Standbys {
     return { [Symbol.dispose]: () => this.#waits.delete(wait) };
   }
 
-  /**
-   * True once enough standbys have flushed the commit, false if `signal` aborts. `isLast` knows the owner's last
-   * commit, which must be on another server too.
-   */
-  async prove(commit: ReplicatedCommit, account: string, isLast: (name: string) => boolean, signal: AbortSignal) {
+  /** True once enough standbys have flushed the commit, false if `signal` aborts. */
+  async prove(commit: ReplicatedCommit, signal: AbortSignal): Promise<boolean> {
     using _ = this.waiting();
     for (let waitMs = FIRST_LOOK_MS; !signal.aborted; waitMs = Math.min(waitMs * 2, LOOK_MS)) {
-      if (await this.#look(commit, account, isLast)) return true;
+      try {
+        using lent = await this.#connections.lend();
+        if (await this.judge(lent, commit)) return true;
+      } catch (error) {
+        if (!(error instanceof StoreError)) throw error;
+      }
       await this.#clock.sleep(waitMs, signal).catch(() => undefined);
     }
     return false;
   }
 
   /** Reads on a commit's connection. Returns true if the commit is proved. Throws `StoreError` if that is lost. */
-  async judge(lent: Lent, commit: ReplicatedCommit, account: string, isLast: (name: string) => boolean) {
-    const { position, timeLine, lastCommit, flushed } = await this.#read(lent, account);
-    const isSameLine = timeLine !== null && timeLine === commit.timeLine;
-    if (commit.position === undefined || !isSameLine) {
-      if (lastCommit === null || !isLast(lastCommit)) return false;
-      Object.assign(commit, { position, timeLine });
-    }
-    commit.isProved = commit.position !== undefined && flushed !== undefined && flushed >= commit.position;
-    return commit.isProved;
-  }
-
-  async #look(commit: ReplicatedCommit, account: string, isLast: (name: string) => boolean): Promise<boolean> {
-    try {
-      using lent = await this.#connections.lend();
-      return await this.judge(lent, commit, account, isLast);
-    } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
-      return false;
-    }
-  }
-
-  /** The insert position covers unflushed commits. One statement, because the list of standbys may change anytime. */
-  async #read(lent: Lent, account: string): Promise<Reading> {
-    const { rows } = await lent.exec(`select pg_current_wal_insert_lsn()::text as position,
-      order_sync_time_line() as time_line,
-      (select last_commit from account_owners where account = ${pg.escapeLiteral(account)}) as last_commit,
-      (select flush_lsn::text from pg_stat_replication
+  async judge(lent: Lent, commit: ReplicatedCommit): Promise<boolean> {
+    // The insert position covers unflushed commits. One statement, because the list of standbys may change anytime.
+    const { rows } = await lent.exec<Reading>(`select pg_current_wal_insert_lsn() - '0/0' as position,
+      order_sync_time_line() as "timeLine",
+      (select last_commit from account_owners where account = ${pg.escapeLiteral(commit.account)}) as "lastCommit",
+      (select flush_lsn - '0/0' from pg_stat_replication
         where state = 'streaming' and sync_state in ('sync', 'quorum') and flush_lsn is not null
         order by pg_stat_replication.flush_lsn desc offset ${this.#required - 1} limit 1) as flushed`);
-    const { position, time_line: timeLine, last_commit: lastCommit, flushed } = rows[0] ?? {};
-    return {
-      position: positionOf(String(position)),
-      timeLine: typeof timeLine === 'string' ? timeLine : null,
-      lastCommit: typeof lastCommit === 'string' ? lastCommit : null,
-      flushed: typeof flushed === 'string' ? positionOf(flushed) : undefined,
-    };
+    const { position, timeLine, lastCommit, flushed } = rows[0]!;
+    if (commit.position === undefined || timeLine === null || timeLine !== commit.timeLine) {
+      if (lastCommit === null || !commit.isLast(lastCommit)) return false;
+      Object.assign(commit, { position: BigInt(position), timeLine });
+    }
+    commit.isProved = commit.position !== undefined && flushed !== null && BigInt(flushed) >= commit.position;
+    return commit.isProved;
   }
 }
 
-/** A position in the log as one number: `16/B374D848` is two halves in hexadecimal. */
-function positionOf(text: string): bigint {
-  const [high = '0', low = '0'] = text.split('/');
-  return (BigInt(`0x${high}`) << 32n) | BigInt(`0x${low}`);
-}
-
-export async function readTimeLine(db: Database): Promise<string | null> {
-  const { rows } = await sql<{ line: string | null }>`select order_sync_time_line() as line`.execute(db);
-  return rows[0]?.line ?? null;
+/** Positions in the log are bytes from its beginning. */
+interface Reading {
+  readonly position: number | string;
+  readonly timeLine: string | null;
+  readonly lastCommit: string | null;
+  /** The position up to which the required number of standbys has flushed; null if there are fewer. */
+  readonly flushed: number | string | null;
 }
 
 export const NO_TIME_LINE =
   'it does not tell its time-line, so the promotion of a standby that lacks commits is not noticed: grant execute on pg_control_system to the role, or stop all workers before each fail-over and run db accept-restore';
 
 /** A standby that is attached. A role without pg_read_all_stats sees only that it exists: the rest is null. */
-export interface AttachedStandby {
+interface AttachedStandby {
   readonly name: string | null;
   readonly state: string | null;
   readonly kind: string | null;
@@ -176,8 +150,8 @@ export function weaknessesOfStandbys(standbys: readonly AttachedStandby[], requi
 }
 
 export async function weaknessesOf(db: Database, synchronousStandbys: number, primary: Pick<Primary, 'weaknesses'>) {
-  const isUnseen = (await readTimeLine(db)) === null;
+  const { rows } = await sql<{ line: string | null }>`select order_sync_time_line() as line`.execute(db);
   const ofStandbys = weaknessesOfStandbys(await readStandbys(db), synchronousStandbys);
-  const ofServer = isUnseen ? [{ name: 'fail-overs', text: NO_TIME_LINE }] : [];
+  const ofServer = rows[0]?.line === null ? [{ name: 'fail-overs', text: NO_TIME_LINE }] : [];
   return [...ofServer, ...ofStandbys, ...(await primary.weaknesses())];
 }

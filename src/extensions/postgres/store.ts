@@ -9,14 +9,13 @@ import { GroupWriter } from '../../store/group-writer.ts';
 import { assertNotMoved } from '../../store/tables/moves.ts';
 import {
   assertKnownVersion,
-  assertNotNewer,
   foreignTables,
   isUpToDate,
   migrate,
   migrationStatus,
   type AppliedMigrations,
 } from '../../store/migrations.ts';
-import { NewEvents, type AccountLease, type Database, type Driver, type Store, type Writer } from '../../store/port.ts';
+import { NewEvents, type AccountLease, type Store, type Writer } from '../../store/port.ts';
 import { MarksFile } from './marks/file.ts';
 import type { OpenOptions } from '../../store/sqlite/store.ts';
 import { openConnections, type Connections } from './connection.ts';
@@ -25,7 +24,7 @@ import { Primary } from './hosts/primary.ts';
 import { Readings } from './hosts/readings.ts';
 import { AccountMarks, readIdentity } from './marks/marks.ts';
 import { changesOf } from './sharing/notices.ts';
-import { workerOf } from './sharing/workers.ts';
+import { driverOf } from './sharing/workers.ts';
 import { Standbys, standbysText, weaknessesOf } from './standbys.ts';
 import { otherTables, takenNames } from './tables.ts';
 import { AccountTransactions } from './writer.ts';
@@ -86,7 +85,7 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
   });
   undo.defer(() => marks.close());
   const disposal = undo.move();
-  const { migrations, notNewer } = versionOf(address, connections);
+  const migrations = async () => migrationStatus(MIGRATIONS, await appliedMigrations(connections));
   const forAccount = (account: string, lease?: Fence): Store => ({
     address,
     db: connections.db,
@@ -95,7 +94,7 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
     newEvents,
     snapshot: (of) => readings.snapshot(of),
     migrations,
-    changes: (signal) => changesOf({ db: connections.db, clock, instance, notices, notNewer }, signal),
+    changes: (signal) => changesOf({ address, db: connections.db, clock, instance, notices, migrations }, signal),
     server: async () => [...primary.inUse, ...(await standbysText(connections.db))],
     weaknesses: () => weaknessesOf(connections.db, place.synchronousStandbys, primary),
     driverOf: (accounts, isSilent) => driverOf(connections.db, accounts, isSilent),
@@ -111,65 +110,48 @@ function listeningConnection(place: PostgresDatabase, { instance, hurry }: Postg
   return openConnections(place, { max: 1, hurry, primary, answerTimeoutMs: NOTICES_TIMEOUT_MS });
 }
 
-function versionOf(address: string, connections: Connections) {
-  const migrations = async () => migrationStatus(MIGRATIONS, await appliedMigrations(connections));
-  return { migrations, notNewer: () => assertNotNewer({ address, migrations }) };
-}
+type Server = Readonly<Record<'encoding' | 'fsync' | 'commits' | 'reading' | 'role', string>> &
+  Readonly<Record<'version' | 'readsStandbys' | 'numbersEvents' | 'now', number>>;
 
-async function driverOf(db: Database, accounts: readonly string[], isSilent = false): Promise<Driver | undefined> {
-  for (const account of accounts) {
-    const worker = await workerOf(db, account, isSilent);
-    if (worker !== undefined) return { ...worker, name: `the worker ${worker.holder} on ${worker.host}` };
-  }
-  return undefined;
-}
-
-/** Throws `StoreError` if the server or the database cannot hold orders safely. */
+/** Throws `StoreError` if the server or the database cannot hold orders safely, `ConfigError` if a right is missing. */
 async function assertSound(
   connections: Connections,
   place: PostgresDatabase,
   expect: PostgresOptions['expect'],
   clock: Pick<Clock, 'follow' | 'monotonic'>,
 ): Promise<void> {
-  const { address, synchronousStandbys } = place;
   using lent = await connections.lend();
   const from = clock.monotonic();
   // In a transaction, which a pooler may refuse.
   const begun = lent.exec('begin');
-  const read = lent.exec(`select current_setting('server_version_num')::int / 10000 as version,
+  const read = lent.exec<Server>(`select current_setting('server_version_num')::int / 10000 as version,
     current_setting('server_encoding') as encoding, current_setting('fsync') as fsync,
     current_setting('synchronous_commit') as commits, current_setting('transaction_read_only') as reading,
-    pg_has_role('pg_read_all_stats', 'usage') as reads_standbys, current_user as role,
+    pg_has_role('pg_read_all_stats', 'usage') as "readsStandbys", current_user as role,
     case when to_regclass('events') is null then true else has_sequence_privilege(pg_get_serial_sequence('events', 'id'), 'select')
-      and has_sequence_privilege(pg_get_serial_sequence('events', 'id'), 'update') end as numbers_events,
+      and has_sequence_privilege(pg_get_serial_sequence('events', 'id'), 'update') end as "numbersEvents",
     floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now`);
   const [, { rows }] = await Promise.all([begun, read, lent.exec('rollback')]);
-  const found = rows[0] ?? {};
-  clock.follow?.(new Date(Number(found['now'])), from, clock.monotonic());
-  const fault = faultOf(found);
-  if (fault !== undefined) throw unusable(`${address} ${fault}`);
-  const right = missingRight(found, { synchronousStandbys, writes: expect === 'upgrade' });
-  if (right !== undefined) throw new ConfigError(right);
-  if (found['reading'] === 'off' || expect === 'current' || expect === 'any') return;
-  throw new StoreError('disk', `${address} is read-only, as a standby is; ${READ_ONLY}`);
+  const server = rows[0]!;
+  clock.follow?.(new Date(server.now), from, clock.monotonic());
+  const fault = faultOf(server);
+  if (fault !== undefined) throw unusable(`${place.address} ${fault}`);
+  const role = pg.escapeIdentifier(server.role);
+  if (place.synchronousStandbys > 0 && server.readsStandbys !== 1)
+    throw new ConfigError(
+      `database.synchronousStandbys needs a role that may read pg_stat_replication; run: grant pg_read_all_stats to ${role}`,
+    );
+  if (expect === 'upgrade' && server.numbersEvents !== 1)
+    throw new ConfigError(
+      `the role of database.url may not number events after a fail-over; run: grant select, update on all sequences in schema public to ${role}`,
+    );
+  if (server.reading === 'off' || expect === 'current' || expect === 'any') return;
+  throw new StoreError('disk', `${place.address} is read-only, as a standby is; ${READ_ONLY}`);
 }
 
-function missingRight(
-  { reads_standbys: readsStandbys, numbers_events: numbersEvents, role }: Readonly<Record<string, unknown>>,
-  { synchronousStandbys, writes }: { readonly synchronousStandbys: number; readonly writes: boolean },
-): string | undefined {
-  const name = pg.escapeIdentifier(String(role));
-  if (synchronousStandbys > 0 && readsStandbys !== 1)
-    return `database.synchronousStandbys needs a role that may read pg_stat_replication; run: grant pg_read_all_stats to ${name}`;
-  if (writes && numbersEvents !== 1)
-    return `the role of database.url may not number events after a fail-over; run: grant select, update on all sequences in schema public to ${name}`;
-  return undefined;
-}
-
-function faultOf({ version, encoding, fsync, commits }: Readonly<Record<string, unknown>>): string | undefined {
-  if (Number(version) < OLDEST_VERSION)
-    return `is PostgreSQL ${String(version)}; order-sync needs ${OLDEST_VERSION} or newer`;
-  if (encoding !== 'UTF8') return `has the encoding ${String(encoding)}; make it anew with: createdb -E UTF8`;
+function faultOf({ version, encoding, fsync, commits }: Server): string | undefined {
+  if (version < OLDEST_VERSION) return `is PostgreSQL ${version}; order-sync needs ${OLDEST_VERSION} or newer`;
+  if (encoding !== 'UTF8') return `has the encoding ${encoding}; make it anew with: createdb -E UTF8`;
   if (fsync === 'off') return 'may lose what it has committed: its server has fsync = off; turn it on';
   if (commits === 'off')
     return 'may lose what it has committed: synchronous_commit is off for this user; set it to on for its server, user and database';

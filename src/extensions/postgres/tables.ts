@@ -3,7 +3,7 @@ import { TABLES } from '../../../migrations/rules.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { Database } from '../../store/port.ts';
 
-export const OWN_TABLES = [...TABLES, 'workers', 'ended_workers', 'account_wakes', 'database_identity'];
+const OWN_TABLES = [...TABLES, 'workers', 'ended_workers', 'account_wakes', 'database_identity'];
 
 const MIGRATED = [...OWN_TABLES, 'kysely_migration', 'kysely_migration_lock'];
 
@@ -16,22 +16,20 @@ export async function otherTables(db: Database): Promise<readonly string[]> {
   return rows.map(({ name }) => name);
 }
 
-export async function takenNames(db: Database): Promise<readonly string[]> {
-  const names = sql.join([...OWN_TABLES, 'order_events']);
+/** Reads which of these names the tables and views of the database have. */
+async function existing(db: Database, names: readonly string[]): Promise<readonly string[]> {
   const { rows } = await sql<{ name: string }>`select relname::text as name from pg_class
-    where relnamespace = current_schema()::regnamespace and relname in (${names}) order by 1`.execute(db);
+    where relnamespace = current_schema()::regnamespace and relname in (${sql.join(names)}) order by 1`.execute(db);
   return rows.map(({ name }) => name);
 }
 
+export const takenNames = (db: Database) => existing(db, [...OWN_TABLES, 'order_events']);
+
 /** Throws `StoreError` if a table of the database has a name of ours: a trial would use and drop that table. */
 export async function assertNoTables(db: Database, address: string): Promise<void> {
-  for (const table of MIGRATED) {
-    const { rows } = await sql<{
-      name: string | null;
-    }>`select to_regclass(quote_ident(${table}))::text as name`.execute(db);
-    if (rows[0]?.name === null) continue;
-    throw new StoreError('refused', `${address} has a table ${table} already; name a database without tables`);
-  }
+  const [table] = await existing(db, MIGRATED);
+  if (table === undefined) return;
+  throw new StoreError('refused', `${address} has a table ${table} already; name a database without tables`);
 }
 
 export async function dropTables(db: Database): Promise<void> {

@@ -45,6 +45,13 @@ interface OwnerWriting {
   readonly mark: Pick<AccountMark, 'lostCommit' | 'tellOthers'>;
 }
 
+interface OwnerRow {
+  readonly generation: number;
+  readonly last_commit: string | null;
+  readonly time_line: string | null;
+  readonly server: string | null;
+}
+
 /** The result of a transaction; it is unknown if the connection was lost while it was committed. */
 type Attempt<Result> =
   | { readonly kind: 'committed'; readonly result: Result }
@@ -84,7 +91,7 @@ export class AccountTransactions implements Transactions {
   isReplicated(signal: AbortSignal): true | Promise<boolean> {
     const intents = this.#intents;
     if (intents === undefined || intents.isProved === true) return true;
-    return this.#deps.standbys.prove(intents, this.#account, (name) => this.#last.includes(name), signal);
+    return this.#deps.standbys.prove(intents, signal);
   }
 
   async runDeferred(tx: Transaction): Promise<void> {
@@ -95,10 +102,14 @@ export class AccountTransactions implements Transactions {
     const { clock } = this.#deps;
     const deadline = clock.monotonic() + RETRY_FOR_MS;
     for (let stale = 0; ;) {
-      const attempt = await this.#attemptAndTell(work);
+      const attempt = await this.#attempt(work).catch(async (error: unknown) => {
+        // If that fails, the older state is found again.
+        if (error instanceof OlderStateError) await this.#owner?.mark.tellOthers(error).catch(() => undefined);
+        throw error;
+      });
       if (attempt.kind === 'committed') return attempt.result;
       if (attempt.kind === 'unknown' && (await this.#wasCommitted(attempt, signal, onFailure))) {
-        if (this.#deps.standbys.areRequired) this.#intents = {};
+        if (this.#deps.standbys.areRequired) this.#intents = this.#newIntents();
         return attempt.result;
       }
       if (isStale(attempt.failure) && ++stale > MOST_STALE) throw attempt.failure;
@@ -107,22 +118,13 @@ export class AccountTransactions implements Transactions {
     }
   }
 
-  /** Records an older state for all that may own the account. If that fails, the older state is found again. */
-  async #attemptAndTell<Result>(work: Work<Result>): Promise<Attempt<Result>> {
-    try {
-      return await this.#attempt(work);
-    } catch (error) {
-      if (error instanceof OlderStateError) await Promise.allSettled([this.#owner?.mark.tellOthers(error)]);
-      throw error;
-    }
-  }
-
   async #attempt<Result>(work: Work<Result>): Promise<Attempt<Result>> {
+    const { standbys, connections, numbering } = this.#deps;
     const name = randomUUID();
     let lent: Lent | undefined;
     let isUseless = true;
     try {
-      lent = await this.#deps.connections.lend();
+      lent = await connections.lend();
       await this.#lockAccount(lent, name);
       const result = await work(lent.db).catch((error: unknown) => {
         throw isLockedOut(error) ? new RowLockedError({ cause: error }) : error;
@@ -132,8 +134,12 @@ export class AccountTransactions implements Transactions {
       if (failure !== undefined) return { kind: 'unknown', name, result, failure };
       isUseless = false;
       this.#last = [name];
-      this.#deps.numbering.timeLine = this.#timeLine;
-      if (this.#deps.standbys.areRequired && (lent.db.intents?.length ?? 0) > 0) await this.#proveIntents(lent);
+      numbering.timeLine = this.#timeLine;
+      if (standbys.areRequired && (lent.db.intents?.length ?? 0) > 0) {
+        this.#intents = this.#newIntents();
+        // The proof of all intents of a commit is read once, on its connection. If that fails, each create looks again.
+        await standbys.judge(lent, this.#intents).catch(() => false);
+      }
       return { kind: 'committed', result };
     } catch (error) {
       isUseless = lent === undefined || !(await isRolledBack(lent));
@@ -157,21 +163,18 @@ export class AccountTransactions implements Transactions {
     }
   }
 
-  /** Reads the proof once for all intents of a commit, on its connection. If that fails, each create looks again. */
-  async #proveIntents(lent: Lent): Promise<void> {
-    this.#intents = {};
-    const isLast = (name: string) => this.#last.includes(name);
-    await this.#deps.standbys.judge(lent, this.#intents, this.#account, isLast).catch(() => false);
+  #newIntents(): ReplicatedCommit {
+    return { account: this.#account, isLast: (name) => this.#last.includes(name) };
   }
 
   async #lockAccount(lent: Lent, name: string): Promise<void> {
     const account = pg.escapeLiteral(this.#account);
     if (this.#owner === undefined) {
-      const { rows } = await lent.exec(`${BEGIN};
+      const { rows } = await lent.exec<Pick<OwnerRow, 'time_line'>>(`${BEGIN};
         insert into account_owners (account, generation) values (${account}, 0) on conflict (account) do nothing;
         select order_sync_time_line() as time_line, ${ONCE_LOCKED}
         from (select from account_owners where account = ${account} for update) as locked`);
-      return await this.#numberEvents(lent, rows[0]?.['time_line'] ?? null);
+      return await this.#numberEvents(lent, rows[0]?.time_line ?? null);
     }
     const { lease, mark } = this.#owner;
     const { generation, walked, timeLine } = lease;
@@ -179,27 +182,26 @@ export class AccountTransactions implements Transactions {
     const onLine = timeLine ? `and order_sync_time_line() = ${pg.escapeLiteral(timeLine)}` : '';
     const names = this.#last.map((one) => pg.escapeLiteral(one)).join(', ');
     const isLast = names === '' ? '' : `and last_commit in (${names})`;
-    const { rows } = await lent.exec(`${BEGIN};
+    const { rows } = await lent.exec<Pick<OwnerRow, 'time_line'>>(`${BEGIN};
       update account_owners set last_commit = '${name}', time_line = order_sync_time_line(),
         walked = ${walked === undefined ? 'null' : pg.escapeLiteral(walked)}
       where account = ${account} and generation = ${generation} ${onLine} ${isLast}
       returning time_line, ${ONCE_LOCKED}`);
-    if (rows[0] !== undefined) return await this.#numberEvents(lent, rows[0]['time_line']);
+    if (rows[0] !== undefined) return await this.#numberEvents(lent, rows[0].time_line);
     const owner = await this.#ownerRow(lent);
     this.#assertNotFollowed(owner, generation);
-    const server = owner?.['server'];
+    const server = owner?.server;
     if (server !== (timeLine ?? server)) throw new StoreError('busy', PROMOTED, { cause: new Error(PROMOTED) });
     // The next owner takes up the commits that a promotion lost; a database that was put back stops the account.
-    if (server !== (this.#timeLine ?? server) || server !== (owner?.['time_line'] ?? server)) {
+    if (server !== (this.#timeLine ?? server) || server !== (owner?.time_line ?? server)) {
       throw new OwnedError(`a promoted standby lacks the last commits of the account ${this.#account}`);
     }
     throw await mark.lostCommit(lent.db);
   }
 
   /** Numbers events so that no id comes twice: others may have read events that a promoted standby lacks. */
-  async #numberEvents(lent: Lent, server: unknown): Promise<void> {
+  async #numberEvents(lent: Lent, timeLine: string | null): Promise<void> {
     const { numbering } = this.#deps;
-    const timeLine = typeof server === 'string' ? server : null;
     this.#timeLine = timeLine;
     if (numbering.timeLine === timeLine) return;
     const line = timeLine === null ? 'null' : pg.escapeLiteral(timeLine);
@@ -212,18 +214,17 @@ export class AccountTransactions implements Transactions {
         * ${EVENTS_OF_A_TIME_LINE}) from numbers`);
   }
 
-  async #ownerRow(lent: Lent): Promise<Readonly<Record<string, unknown>> | undefined> {
-    const account = pg.escapeLiteral(this.#account);
-    const { rows } = await lent.exec(
+  async #ownerRow(lent: Lent): Promise<OwnerRow | undefined> {
+    const { rows } = await lent.exec<OwnerRow>(
       `select generation, last_commit, time_line, order_sync_time_line() as server from account_owners
-        where account = ${account} for update`,
+        where account = ${pg.escapeLiteral(this.#account)} for update`,
     );
     return rows[0];
   }
 
   /** Throws `OwnedError` if another owner followed. A generation below ours means that the database was put back. */
-  #assertNotFollowed(owner: Readonly<Record<string, unknown>> | undefined, generation: number): void {
-    if (Number(owner?.['generation'] ?? 0) <= generation) return;
+  #assertNotFollowed(owner: OwnerRow | undefined, generation: number): void {
+    if (owner === undefined || owner.generation <= generation) return;
     throw new OwnedError(`another process has taken over the account ${this.#account}`);
   }
 
@@ -242,7 +243,7 @@ export class AccountTransactions implements Transactions {
     for (;;) {
       try {
         const owner = await this.#askOnce(connections);
-        if (owner?.['last_commit'] === name) {
+        if (owner?.last_commit === name) {
           this.#last = [name];
           return true;
         }

@@ -4,7 +4,7 @@ import type { Card, Chart, Column, Row, Section, Span, Verdict } from '../docume
 import { accountAdvice, accountColumns, accountFact, emptyVerdict, type ReportScope } from '../documents/sections.ts';
 import { sumOf } from '../../base/words.ts';
 import { waitingChart } from './reconciliation/charts.ts';
-import { counted, inWords, cut, compareTexts } from '../documents/words.ts';
+import { counted, inWords, cut, compareTexts, partsOf } from '../documents/words.ts';
 
 export interface AgeGroup extends Readonly<Record<keyof Span | 'p90' | 'longest', number | null>> {
   readonly state: string;
@@ -22,12 +22,7 @@ export interface OldestOrder {
   readonly since: string;
 }
 
-interface AgeingFacts extends ReportScope {
-  readonly asOf: string;
-  readonly from: string | null;
-  readonly to: string | null;
-  readonly orders: number;
-}
+type AgeingFacts = ReportScope & { readonly asOf: string; readonly orders: number };
 
 export const PERSON_STATES: readonly OrderState[] = ['held', 'disputed', 'unknown'];
 
@@ -39,10 +34,8 @@ const PERCENTILES = [
 ] as const;
 const RULE =
   'The age of an order is the time since its state or its order status last changed. "90 % within 1 hour" means that 90 % of the orders are no older than 1 hour.';
-const STATE_AND_STATUS: readonly Column[] = [
-  { key: 'state', label: 'State', kind: 'state' },
-  { key: 'status', label: 'Order status', kind: 'text' },
-];
+const STATE: Column = { key: 'state', label: 'State', kind: 'state' };
+const STATUS: Column = { key: 'status', label: 'Order status', kind: 'text' };
 const PAIR: Column = { key: 'pair', label: 'Pair', kind: 'text' };
 const AGES: readonly Column[] = [
   { key: 'orders', label: 'Orders', kind: 'count' },
@@ -52,7 +45,8 @@ const AGES: readonly Column[] = [
 const OLDEST: readonly Column[] = [
   { key: 'external_order_id', label: 'Order', kind: 'text', isId: true },
   { ...PAIR, rank: 2 },
-  ...STATE_AND_STATUS,
+  STATE,
+  STATUS,
   { key: 'since', label: 'Since', kind: 'time', rank: 1 },
   { key: 'age', label: 'For', kind: 'text' },
   secondsOf('age', 'For'),
@@ -61,41 +55,40 @@ const OLDEST: readonly Column[] = [
 type Groups = readonly AgeGroup[];
 
 export function ageingDocument(facts: AgeingFacts, byStatus: Groups, byPair: Groups, oldest: readonly OldestOrder[]) {
-  const [longest] = oldest;
-  const longestMs = ageMs(longest?.since ?? '', facts.asOf);
+  const { account, asOf, from = null, to = null, orders } = facts;
+  const longestMs = ageMs(oldest[0]?.since ?? '', asOf);
   return {
     schema: 'order-sync.ageing/1',
     title: 'Age of orders in their state and order status',
     verdict: verdictOf(facts, byStatus, longestMs),
-    cards: cardsOf(facts.orders, byStatus, longest, longestMs),
+    cards: cardsOf(orders, byStatus, oldest[0], longestMs),
     facts: [
-      accountFact(facts.account),
-      { key: 'asOf', label: 'As of', value: facts.asOf },
-      { key: 'from', label: 'Orders inserted from', value: facts.from },
-      { key: 'to', label: 'Orders inserted before', value: facts.to },
-      { key: 'orders', label: 'Orders', value: facts.orders },
+      accountFact(account),
+      { key: 'asOf', label: 'As of', value: asOf },
+      { key: 'from', label: 'Orders inserted from', value: from },
+      { key: 'to', label: 'Orders inserted before', value: to },
+      { key: 'orders', label: 'Orders', value: orders },
       { key: 'rule', label: 'Rule', value: RULE },
     ],
     sections: [
       {
         name: 'oldest',
         title: 'Orders that have waited the longest',
-        lead: `order-sync orders explain ORDER${accountAdvice(facts.account)} tells the story of an order.`,
+        lead: `order-sync orders explain ORDER${accountAdvice(account)} tells the story of an order.`,
         empty: 'No orders are waiting.',
-        columns: [...accountColumns(facts.account), ...OLDEST],
+        columns: [...accountColumns(account), ...OLDEST],
         rows: oldest.map(({ id, ...order }) => {
-          return { external_order_id: id, ...order, ...ageCells('age', ageMs(order.since, facts.asOf)) };
+          return { external_order_id: id, ...order, ...ageCells('age', ageMs(order.since, asOf)) };
         }),
       },
-      groupSection('statuses', 'By state and order status', STATE_AND_STATUS, byStatus),
-      groupSection('pairs', 'By state, order status and pair', [...STATE_AND_STATUS, PAIR], byPair),
+      groupSection('statuses', 'By state and order status', [STATE, STATUS], byStatus),
+      groupSection('pairs', 'By state, order status and pair', [STATE, STATUS, PAIR], byPair),
     ],
     charts: chartOf(byStatus),
   };
 }
 
-function verdictOf(facts: AgeingFacts, byStatus: readonly AgeGroup[], longestMs: number | null): Verdict {
-  const { account, orders, mayBeEmpty } = facts;
+function verdictOf({ account, orders, mayBeEmpty }: AgeingFacts, byStatus: Groups, longestMs: number | null): Verdict {
   if (orders === 0) return emptyVerdict('order', 'There are no orders', mayBeEmpty);
   const [waiting, undecided] = [countOf(byStatus, WAITING_STATES), countOf(byStatus, PERSON_STATES)];
   const explain = `To see what to do about one of them, run order-sync orders explain ORDER${accountAdvice(account)}.`;
@@ -110,15 +103,13 @@ function verdictOf(facts: AgeingFacts, byStatus: readonly AgeGroup[], longestMs:
   return { tone: 'info', text: counted(waiting, 'order is waiting', 'orders are waiting'), reasons };
 }
 
-type Oldest = OldestOrder | undefined;
-
-function cardsOf(orders: number, byStatus: readonly AgeGroup[], longest: Oldest, longestMs: number | null) {
+function cardsOf(orders: number, byStatus: Groups, longest: OldestOrder | undefined, longestMs: number | null): Card[] {
   const figure = (states: readonly string[]) => {
-    const value = String(countOf(byStatus, states));
-    return value === '0' ? { value } : { value, note: statesOf(byStatus, states) };
+    const note = statesOf(byStatus, states);
+    return { value: String(countOf(byStatus, states)), ...(note !== '' && { note }) };
   };
   const tone = countOf(byStatus, PERSON_STATES) === 0 ? 'good' : 'warning';
-  const cards: readonly Card[] = [
+  const cards: Card[] = [
     { label: 'Orders', value: String(orders), section: 'statuses' },
     { label: 'Waiting', ...figure(WAITING_STATES), section: 'statuses' },
     { label: 'Need a person', ...figure(PERSON_STATES), tone, section: 'oldest' },
@@ -135,25 +126,23 @@ export function countOf(groups: readonly Counted[], states: readonly string[]): 
 }
 
 export function statesOf(groups: readonly Counted[], states: readonly string[]): string {
-  const counts = states.map((state) => [state, countOf(groups, [state])] as const);
-  return counts.flatMap(([state, count]) => (count === 0 ? [] : [`${count} ${state}`])).join(', ');
+  return partsOf(Object.fromEntries(states.map((state) => [state, countOf(groups, [state])])));
 }
 
 function secondsOf(key: string, label: string): Column {
   return { key: `${key}_seconds`, label: `${label}, seconds`, kind: 'decimal', isForPrograms: true };
 }
 
-function inOrder(groups: readonly AgeGroup[]): readonly AgeGroup[] {
+function inOrder(groups: Groups): Groups {
   const place = ({ state }: AgeGroup) => ORDER_STATES.indexOf(state as OrderState);
   return groups.toSorted((a, b) => place(a) - place(b));
 }
 
-function groupSection(name: string, title: string, names: readonly Column[], groups: readonly AgeGroup[]): Section {
-  return { name, title, columns: [...names, ...AGES], rows: inOrder(groups).map(groupRow) };
-}
-
-function groupRow({ state, status, pair, orders, ...ages }: AgeGroup): Row {
-  return Object.assign({ state, status, pair, orders }, ...PERCENTILES.map(([key]) => ageCells(key, ages[key])));
+function groupSection(name: string, title: string, names: readonly Column[], groups: Groups): Section {
+  const rows = inOrder(groups).map(({ state, status, pair, orders, ...ages }) =>
+    Object.assign({ state, status, pair, orders }, ...PERCENTILES.map(([key]) => ageCells(key, ages[key]))),
+  );
+  return { name, title, columns: [...names, ...AGES], rows };
 }
 
 function ageCells(key: string, ms: number | null): Row {
@@ -171,7 +160,7 @@ function ageMs(since: string, asOf: string): number | null {
   return ms === undefined ? null : (instantMs(asOf) ?? 0) - ms;
 }
 
-function chartOf(byStatus: readonly AgeGroup[]): readonly Chart[] {
+function chartOf(byStatus: Groups): readonly Chart[] {
   const waiting = inOrder(byStatus).filter(({ state }) => (WAITING_STATES as readonly string[]).includes(state));
   const rows = waiting.flatMap(({ state, status, orders, p1, p25, p50, p75, p99 }) => {
     if (p1 === null || p25 === null || p50 === null || p75 === null || p99 === null) return [];
@@ -180,19 +169,18 @@ function chartOf(byStatus: readonly AgeGroup[]): readonly Chart[] {
   return waitingChart(rows, 'details');
 }
 
-/** Groups orders by state, order status and pair. Takes 8 bytes an order, and keeps the oldest of some states whole. */
+const MOST_OLDEST = 50;
+
+/** Groups orders by state, order status and pair. Takes 8 bytes an order, and keeps the oldest that wait whole. */
 export class Ages {
-  readonly #states: readonly string[];
+  readonly #asOf: string;
   readonly #limit: number;
-  readonly #asOfMs: number;
   readonly #groups = new Map<string, Pick<AgeGroup, 'state' | 'status' | 'pair'> & { readonly times: number[] }>();
   #oldest: OldestOrder[] = [];
   orders = 0;
 
-  constructor(states: readonly string[], limit: number, asOf: string) {
-    this.#states = states;
-    this.#limit = limit;
-    this.#asOfMs = instantMs(asOf) ?? 0;
+  constructor(asOf: string, limit = MOST_OLDEST) {
+    [this.#asOf, this.#limit] = [asOf, limit];
   }
 
   add(order: OldestOrder): void {
@@ -202,24 +190,22 @@ export class Ages {
     this.#groups.set(key, group);
     group.times.push(instantMs(since) ?? Number.NaN);
     this.orders += 1;
-    if (!this.#states.includes(state)) return;
+    if (!(WAITING_STATES as readonly string[]).includes(state)) return;
     this.#oldest.push(order);
     // Sorted only now and then, so that an order costs no search among the oldest.
     if (this.#oldest.length >= 2 * this.#limit + 1_000) this.#oldest = [...this.oldest()];
   }
 
-  byPair(): readonly AgeGroup[] {
+  byPair(): Groups {
     return this.#sorted().map(({ times, ...group }) => ({ ...group, ...this.#percentiles(times) }));
   }
 
-  byStatus(): readonly AgeGroup[] {
+  byStatus(): Groups {
     const groups = Map.groupBy(this.#sorted(), ({ state, status }) => JSON.stringify([state, status]));
-    return [...groups.values()].map((same) => ({
-      state: same[0]?.state ?? '',
-      status: same[0]?.status ?? null,
-      pair: null,
-      ...this.#percentiles(same.flatMap(({ times }) => times)),
-    }));
+    return [...groups.values()].map((same) => {
+      const { state, status } = same[0]!;
+      return { state, status, pair: null, ...this.#percentiles(same.flatMap(({ times }) => times)) };
+    });
   }
 
   oldest(): readonly OldestOrder[] {
@@ -233,14 +219,13 @@ export class Ages {
   }
 
   #percentiles(times: readonly number[]): Omit<AgeGroup, 'state' | 'status' | 'pair'> {
-    const orders = times.length;
+    const [orders, asOfMs] = [times.length, instantMs(this.#asOf) ?? 0];
     // A typed array sorts by number, without a function to compare by.
     const oldestFirst = new Float64Array(times).toSorted();
     const at = (percent: number) => {
-      const ms = this.#asOfMs - (oldestFirst[orders - Math.ceil((orders * percent) / 100)] ?? Number.NaN);
+      const ms = asOfMs - (oldestFirst[orders - Math.ceil((orders * percent) / 100)] ?? Number.NaN);
       return Number.isNaN(ms) ? null : ms;
     };
-    const halves = { p1: at(1), p25: at(25), p50: at(50), p75: at(75) };
-    return { orders, ...halves, p90: at(90), p99: at(99), longest: at(100) };
+    return { orders, p1: at(1), p25: at(25), p50: at(50), p75: at(75), p90: at(90), p99: at(99), longest: at(100) };
   }
 }

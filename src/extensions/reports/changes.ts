@@ -16,14 +16,10 @@ const COLUMNS: readonly Column[] = [
   { key: 'reason', label: 'Why', kind: 'text', rank: 2 },
 ];
 
-interface ChangesFacts extends ReportScope {
-  readonly from: string | null;
-  readonly to: string | null;
-  readonly isEmpty: boolean;
-}
+type Changes = AsyncIterable<Change>;
 
-export function changesDocument(facts: ChangesFacts, changes: AsyncIterable<Change>): ReportDocument {
-  const { account, from, to, isEmpty, mayBeEmpty } = facts;
+export function changesDocument(scope: ReportScope, isEmpty: boolean, changes: Changes): ReportDocument {
+  const { account, from = null, to = null, mayBeEmpty } = scope;
   const columns = [...accountColumns(account), ...COLUMNS];
   return {
     schema: 'order-sync.changes/1',

@@ -1,7 +1,7 @@
 import { sumOfDecimals, type AmountSettings } from '../../base/decimal.ts';
 import { ORDER_STATES } from '../../orders/rules/states.ts';
 import { countOf, PERSON_STATES, statesOf } from './ageing.ts';
-import { accountColumns, accountFact, emptyVerdict, periodFacts, type PeriodScope } from '../documents/sections.ts';
+import { accountColumns, accountFact, emptyVerdict, periodFacts, type ReportScope } from '../documents/sections.ts';
 import type { Card, Column, ReportDocument, Verdict } from '../documents/document.ts';
 import { sumOf } from '../../base/words.ts';
 import { byCurrency, OUTCOME_COLUMNS, sumOf as moneyOf, type MoneyGroup } from './reconciliation/money.ts';
@@ -54,18 +54,20 @@ export function summarize(parts: readonly SummaryPart[], isByAccount = false) {
     });
 }
 
-interface SummaryFacts extends PeriodScope {
+interface SummaryFacts extends ReportScope {
   readonly settingsOf: (account: string) => Pick<AmountSettings, 'outputPosition'>;
   readonly asOf: string;
 }
 
-export function summaryDocument(parts: readonly SummaryPart[], facts: SummaryFacts) {
+export function summaryDocument(parts: readonly SummaryPart[], facts: SummaryFacts): ReportDocument {
   const orders = sumOf(parts, (part) => part.orders);
-  const document: ReportDocument = {
+  const note = statesOf(parts, ORDER_STATES);
+  const ordersCard: Card = { label: 'Orders', value: String(orders), section: 'summary', ...(note !== '' && { note }) };
+  return {
     schema: null,
     title: 'Summary',
     verdict: verdictOf(orders, parts, facts),
-    cards: [ordersCard(orders, parts), ...moneyCards(parts, facts.settingsOf)],
+    cards: [ordersCard, ...moneyCards(parts, facts.settingsOf)],
     facts: [accountFact(facts.account), ...periodFacts(facts), { key: 'as_of', label: 'As of', value: facts.asOf }],
     sections: [
       {
@@ -78,23 +80,17 @@ export function summaryDocument(parts: readonly SummaryPart[], facts: SummaryFac
     ],
     charts: [],
   };
-  return { document, isEmpty: orders === 0 };
 }
 
 function verdictOf(orders: number, parts: readonly SummaryPart[], { mayBeEmpty }: SummaryFacts): Verdict {
   if (orders === 0) return emptyVerdict('order', 'There are no orders', mayBeEmpty);
   const undecided = countOf(parts, PERSON_STATES);
   if (undecided === 0) return { tone: 'neutral', text: counted(orders, 'order'), reasons: [] };
-  const reasons = PERSON_STATES.map((state) => [state, countOf(parts, [state])] as const)
-    .filter(([, count]) => count > 0)
-    .map(([state, count]) => `${counted(count, 'order is', 'orders are')} ${state}.`);
+  const reasons = PERSON_STATES.flatMap((state) => {
+    const count = countOf(parts, [state]);
+    return count === 0 ? [] : [`${counted(count, 'order is', 'orders are')} ${state}.`];
+  });
   return { tone: 'warning', text: `A person should look at ${counted(undecided, 'order')}`, reasons };
-}
-
-function ordersCard(orders: number, parts: readonly SummaryPart[]): Card {
-  const card = { label: 'Orders', value: String(orders), section: 'summary' };
-  const note = statesOf(parts, ORDER_STATES);
-  return note === '' ? card : { ...card, note };
 }
 
 export function moneyGroup(part: SummaryPart, settings: Pick<AmountSettings, 'outputPosition'>): MoneyGroup {
@@ -112,7 +108,7 @@ function moneyCards(parts: readonly SummaryPart[], settingsOf: SummaryFacts['set
       const [first, ...others] = OUTCOME_COLUMNS.filter(({ key }) => sums[key] !== '0');
       if (first === undefined) return [];
       const note = others.map(({ key, label }) => `${label.toLowerCase()} ${sums[key]}`).join(', ');
-      const card = { label: first.label, value: `${sums[first.key]} ${currency}`, section: 'summary' };
-      return [note === '' ? card : { ...card, note }];
+      const value = `${sums[first.key]} ${currency}`;
+      return [{ label: first.label, value, section: 'summary', ...(note !== '' && { note }) }];
     });
 }

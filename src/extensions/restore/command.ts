@@ -81,24 +81,26 @@ export function define(command: Command): void {
       const opening = { expect: 'upgrade', isRestored: true, drivers: driversOf(command) } as const;
       const store = await openStore(database, clock, opening);
       resources.defer(() => store.close());
-      const stores = database.kind === 'sqlite' ? [store] : await storesOf(store, account, config);
-      const signs = await Promise.all(stores.map(({ mark }) => mark.sign()));
+      const parts = await partsOf(store, account, config);
+      const signs = await Promise.all(parts.map((part) => part.store.mark.sign()));
       if (options.yes !== true && signs.includes(undefined)) await confirm(QUESTION);
       const acceptance = { actor: actorOf(options), reason: reason ?? REASON, isNothingSent };
       const accepted: AcceptedRestore[] = [];
-      for (const marked of stores) {
-        const { account: one } = marked.mark;
-        const accounts = one === undefined ? config.accounts.map(({ name }) => name) : [one];
-        accepted.push(await acceptRestore({ accounts, store: marked, clock, settings: config.create }, acceptance));
-      }
+      for (const part of parts)
+        accepted.push(await acceptRestore({ ...part, clock, settings: config.create }, acceptance));
       printRestore(inAll(accepted), options, account);
     });
 }
 
-/** On PostgreSQL each account has a mark. */
-async function storesOf(store: Store, account: string | undefined, { accounts }: Config): Promise<readonly Store[]> {
-  const known = [...accounts.map(({ name }) => name), ...(await accountsIn(store.db, 'merchant_orders'))];
-  return (account === undefined ? [...new Set(known)] : [account]).map((name) => store.forAccount(name));
+/** Returns the stores whose marks count, each with its accounts: the file, or on PostgreSQL each account. */
+async function partsOf(store: Store, account: string | undefined, { accounts, database }: Config) {
+  const names = accounts.map(({ name }) => name);
+  if (database.kind === 'sqlite') return [{ store, accounts: names }];
+  const known = new Set([...names, ...(await accountsIn(store.db, 'merchant_orders'))]);
+  return (account === undefined ? [...known] : [account]).map((name) => ({
+    store: store.forAccount(name),
+    accounts: [name],
+  }));
 }
 
 /** Returns undefined for several accounts. A SQLite file has one mark for all accounts. */
@@ -123,14 +125,13 @@ function inAll(accepted: readonly AcceptedRestore[]): AcceptedRestore {
 
 function printRestore({ missing, orders }: AcceptedRestore, { json, assumeNotSent }: RestoreOptions, account?: string) {
   const from = missing.from ?? 'the beginning';
-  const [one, all] =
-    account === undefined ? [' --account NAME', ' --account all'] : [accountWords(account), accountWords(account)];
+  const named = account === undefined ? undefined : accountWords(account);
   const next =
     assumeNotSent === true
       ? 'orders did not change, and are sent when they are due\n'
       : `${counted(orders, 'order')} may have been sent since: each is now unknown or held, and is looked up\n` +
-        `add the orders of that time: order-sync orders import FILE${one} --may-have-been-sent\n` +
-        `no order is created until you run: order-sync resume${all} --reason TEXT\n`;
+        `add the orders of that time: order-sync orders import FILE${named ?? ' --account NAME'} --may-have-been-sent\n` +
+        `no order is created until you run: order-sync resume${named ?? ' --account all'} --reason TEXT\n`;
   const to = missing.to ?? 'an unknown time';
   print(json, { missing, orders }, () => `missing: from ${from} to ${to}\n${pasteable(next)}`);
 }
@@ -147,11 +148,9 @@ async function decide(command: Command, id: number, options: RestoreOptions): Pr
       const advice = `see: order-sync findings list${accountWords(account)}`;
       throw new CommandError(EXIT.absent, `the account ${account} has no fail-over ${id}; ${advice}`);
     }
-    if (failOver.markedAt === undefined) {
-      const advice = 'wait until status no longer says so, and run this again';
-      const message = `the orders that fail-over ${id} left in doubt are still being found; ${advice}`;
-      throw new CommandError(EXIT.owned, message);
-    }
+    const doing = `the orders that fail-over ${id} left in doubt are still being found`;
+    if (failOver.markedAt === undefined)
+      throw new CommandError(EXIT.owned, `${doing}; wait until status no longer says so, and run this again`);
     const answer = { isSent, reason, actor: actorOf(options), ids: file === undefined ? undefined : await idsIn(file) };
     const { orders, left } = await decideFailOver({ account, store, clock: systemClock() }, failOver, answer);
     const done = isSent ? 'are followed as sent' : 'are sent when they are due';

@@ -18,7 +18,7 @@ import { newestEventTime, forgetMove } from './tables/counts.ts';
 /** The store must be opened as a restored store. */
 type RestoreDeps = Assuming & Pick<FlowDeps, 'store'> & { readonly accounts: readonly string[] };
 
-type Acceptance = Readonly<{ actor: string; reason: string; isNothingSent: boolean }>;
+type Acceptance = Decider & { readonly isNothingSent: boolean };
 export type AcceptedRestore = Readonly<{ missing: MissingTime; orders: number }>;
 
 const PAGE = 200;
@@ -55,12 +55,18 @@ export async function acceptRestore(deps: RestoreDeps, acceptance: Acceptance): 
 
 async function recordRestore(tx: Transaction, account: string, acceptance: Acceptance, now: Date): Promise<void> {
   const { actor, reason, isNothingSent } = acceptance;
-  const event = { account, type: 'account', subject: account, field: 'restore' } as const;
-  const newValue = isNothingSent ? 'nothing-sent' : 'may-be-sent';
-  await insertHappenings(tx, [{ ...event, new_value: newValue, source: 'operator', reason, actor }], now);
+  await tellDecision(tx, account, isNothingSent ? 'nothing-sent' : 'may-be-sent', acceptance, now);
   await recordStop(tx, account, { kind: null, reason, actor, now });
   if (isNothingSent) return;
   await setHold(tx, account, { kind: 'restored', since: now, until: null, reason, actor }, now);
+}
+
+type Decider = Readonly<{ actor: string; reason: string }>;
+
+/** Records an event of the account about its restored database. */
+async function tellDecision(tx: Transaction, account: string, decision: string, { actor, reason }: Decider, now: Date) {
+  const event = { account, type: 'account', subject: account, field: 'restore', new_value: decision } as const;
+  await insertHappenings(tx, [{ ...event, source: 'operator', reason, actor }], now);
 }
 
 /** States that orders leave for unknown; unknown and held orders keep their state, and come first. */
@@ -96,20 +102,20 @@ async function assumeAllSent(deps: RestoreDeps, account: string, { actor, reason
 
 type DecisionDeps = Pick<FlowDeps, 'account' | 'store' | 'clock'>;
 /** Without `ids` the answer is about all orders that the fail-over left in doubt. */
-type Answer = Readonly<{ isSent: boolean; actor: string; reason: string; ids?: readonly string[] | undefined }>;
+type Answer = Decider & Readonly<{ isSent: boolean; ids?: readonly string[] | undefined }>;
 
 /** Accepts orders that a fail-over left in doubt, or makes them pending. Returns how many, and how many are left. */
 export async function decideFailOver({ account, store, clock }: DecisionDeps, failOver: FailOver, answer: Answer) {
-  const { isSent, reason, actor } = answer;
   let orders = 0;
   for await (const ids of answer.ids ? partsOf(answer.ids, PAGE) : doubtfulOrders(store.db, account, failOver.id)) {
     orders += await store.writer.write(async (tx) => {
       let decided = 0;
       for (const id of ids) {
         const row = await lockOrder(tx, account, id);
-        let before = row === undefined ? undefined : trackingOf(row);
-        const decisions = before === undefined ? [] : decisionsFor(before, failOver, answer, clock.now());
-        for (const decision of decisions) if (before) before = await saveDecision(tx, before, decision, clock.now());
+        if (row === undefined) continue;
+        let before = trackingOf(row);
+        const decisions = decisionsFor(before, failOver, answer, clock.now());
+        for (const decision of decisions) before = await saveDecision(tx, before, decision, clock.now());
         decided += Math.min(1, decisions.length);
       }
       return decided;
@@ -117,9 +123,8 @@ export async function decideFailOver({ account, store, clock }: DecisionDeps, fa
   }
   const left = await countDoubtful(store.db, account, failOver.id);
   await store.writer.write(async (tx) => {
-    const decision = isSent ? 'sent' : 'not-sent';
-    const event = { account, type: 'account', subject: account, field: 'restore', new_value: decision } as const;
-    await insertHappenings(tx, [{ ...event, source: 'operator', reason, actor }], clock.now());
+    const decision = answer.isSent ? 'sent' : 'not-sent';
+    await tellDecision(tx, account, decision, answer, clock.now());
     await tellFailOver(tx, account, answer.ids === undefined ? { ...failOver, decision } : failOver, clock.now());
   });
   return { orders, left };

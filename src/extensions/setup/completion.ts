@@ -56,9 +56,9 @@ Examples:
   source <(order-sync completion zsh)      # in ~/.zshrc, after compinit
   order-sync completion fish > ~/.config/fish/completions/order-sync.fish`;
 
-type Offer = Readonly<{ name: string; text: string }>;
+type Offer = readonly [name: string, text?: string];
 
-const FILES: readonly Offer[] = [{ name: ':files', text: '' }];
+const FILES: readonly Offer[] = [[':files']];
 
 export function define(command: Command): void {
   command
@@ -69,8 +69,8 @@ export function define(command: Command): void {
       if (words.length === 0) return void process.stdout.write(SCRIPTS[shell]);
       const [before, typed, option] = split(words);
       const offers = await offersAt(command, before, typed);
-      const fitting = offers.filter((offer) => offer.name.startsWith(typed) || offers === FILES);
-      const lines = fitting.map(({ name, text }) => {
+      const fitting = offers.filter(([name]) => name.startsWith(typed) || offers === FILES);
+      const lines = fitting.map(([name, text = '']) => {
         const whole = shell === 'fish' && offers !== FILES ? option + name : name;
         return TEXT_AFTER[shell] === undefined || text === '' ? whole : whole + TEXT_AFTER[shell] + text;
       });
@@ -96,15 +96,15 @@ async function offersAt(completion: Command, before: readonly string[], typed: s
       taker = optionsAt(command).find((option) => option.long === word && (option.required || option.optional));
     else command = command.commands.find((child) => child.name() === word) ?? command;
   }
-  if (taker?.long === '--account') return offered(await accountNames(completion, before));
+  if (taker?.long === '--account') return await accountNames(completion, before);
   if (taker !== undefined) return valuesOf(taker);
   if (typed.startsWith('-'))
-    return optionsAt(command).map(({ long, flags, description }) => ({ name: long ?? flags, text: description }));
+    return optionsAt(command).map(({ long, flags, description }) => [long ?? flags, description]);
   const values = command.registeredArguments.map(valuesOf).find((offers) => offers.length > 0) ?? [];
   if (values === FILES) return FILES;
   const commands = command.createHelp().visibleCommands(command);
-  const offers = commands.map((child) => ({ name: child.name(), text: child.summary() || child.description() }));
-  return [...offers.filter(({ name }) => name !== 'help'), ...values];
+  const offers = commands.map((child): Offer => [child.name(), child.summary() || child.description()]);
+  return [...offers.filter(([name]) => name !== 'help'), ...values];
 }
 
 function optionsAt(command: Command): readonly Option[] {
@@ -115,21 +115,17 @@ function optionsAt(command: Command): readonly Option[] {
 }
 
 function valuesOf(taker: Option | Argument): readonly Offer[] {
-  if (taker.argChoices !== undefined) return offered(taker.argChoices);
+  if (taker.argChoices !== undefined) return taker.argChoices.map((choice) => [choice]);
   return /\b(file|path|folder)\b/.test('flags' in taker ? taker.flags : taker.name()) ? FILES : [];
 }
 
-function offered(names: readonly string[]): readonly Offer[] {
-  return names.map((name) => ({ name, text: '' }));
-}
-
 /** Returns the accounts of the settings that the words name; none if the settings are wrong. */
-async function accountNames(command: Command, words: readonly string[]): Promise<readonly string[]> {
+async function accountNames(command: Command, words: readonly string[]): Promise<readonly Offer[]> {
   const { file, ...options } = await configOptions(command);
   const at = words.indexOf('--config');
   try {
     const { accounts } = loadConfig({ ...options, file: at < 0 ? file : words[at + 1], requireExchange: false });
-    return accounts.slice(0, MOST_ACCOUNTS).map(({ name }) => name);
+    return accounts.slice(0, MOST_ACCOUNTS).map(({ name }) => [name]);
   } catch (error) {
     if (error instanceof ConfigError) return [];
     throw error;

@@ -1,12 +1,5 @@
 import type { Command } from 'commander';
-import {
-  ConfigError,
-  loadConfig,
-  requireExchange,
-  type AccountConfig,
-  type Config,
-  type ConfigOptions,
-} from '../../settings/config.ts';
+import { ConfigError, loadConfig, requireExchange, type Config, type ConfigOptions } from '../../settings/config.ts';
 import { CommandError, EXIT } from '../../cli/shared/exit.ts';
 import { examples, didYouMean, screenOf } from '../../cli/shared/help.ts';
 import { configOptions } from '../../cli/shared/options.ts';
@@ -94,10 +87,8 @@ export function rightSettings(options: ConfigOptions, asJson: boolean) {
   }
 }
 
-type AccountWithKey = ReturnType<typeof requireExchange<AccountConfig>>;
-
 /** Returns the accounts with keys. Throws `ConfigError` with every unreadable key, because each stops its account. */
-function withKeys({ accounts }: Config): AccountWithKey[] {
+function withKeys({ accounts }: Config) {
   const problems: ConfigError['problems'][number][] = [];
   const complete = accounts.flatMap((account) => {
     try {
@@ -114,16 +105,15 @@ function withKeys({ accounts }: Config): AccountWithKey[] {
 }
 
 /** Names accounts that share a key but not a rate group, because the exchange may limit the rate by key. */
-function sharedKeys(accounts: readonly AccountWithKey[]): readonly string[] {
+function sharedKeys(accounts: ReturnType<typeof withKeys>): readonly string[] {
   const byKey = Map.groupBy(accounts, ({ exchange }) => exchange.apiKey);
   return [...byKey.values()].flatMap((all) => {
     const limits = new Set(all.map(({ name, rateGroup }) => (rateGroup === undefined ? `one ${name}` : rateGroup)));
     if (limits.size === 1) return [];
     const more = all.length > MOST_NAMES ? ` and ${all.length - MOST_NAMES} more` : '';
     const names = all.slice(0, MOST_NAMES).map(({ name }) => name);
-    return [
-      `the accounts ${names.join(', ')}${more} have one key, and each counts a rate of its own: give them one rateGroup if the exchange limits the key`,
-    ];
+    const advice = 'give them one rateGroup if the exchange limits the key';
+    return [`the accounts ${names.join(', ')}${more} have one key, and each counts a rate of its own: ${advice}`];
   });
 }
 

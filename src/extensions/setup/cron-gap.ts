@@ -9,11 +9,10 @@ const GAP_DAYS = 9 * 366;
 export function longestCronGapMs(expression: string): number {
   const { fields } = validateDetailed(expression);
   if (fields === undefined) return Number.POSITIVE_INFINITY;
-  const times = (of: readonly unknown[], unitMs: number) => of.map((value) => Number(value) * unitMs);
-  const seconds = times(fields.second, 1_000);
-  const minutes = times(fields.minute, 60_000).flatMap((minute) => seconds.map((second) => minute + second));
-  const ofDay = times(fields.hour, 3_600_000).flatMap((hour) => minutes.map((minute) => hour + minute));
-  const moments = ofDay.toSorted((one, other) => one - other);
+  const { hour, minute, second } = fields;
+  const minutes = hour.flatMap((of) => minute.map((one) => Number(of) * 60 + Number(one)));
+  const seconds = minutes.flatMap((of) => second.map((one) => of * 60 + Number(one)));
+  const moments = seconds.map((one) => one * 1_000).toSorted((one, other) => one - other);
   const [first = 0, last = 0] = [moments[0], moments.at(-1)];
   const task = createTask(expression, () => {}, { timezone: 'UTC' });
   const days = Array.from({ length: GAP_DAYS }, (_, day) => YEARS_FROM + day * DAY_MS).filter((day) =>

@@ -25,6 +25,7 @@ const AGAIN = [
   'doctor',
   'asks the exchange again, after you have put the right key into its file, or the right address into the settings',
 ] as const;
+const START = 'starts the sandbox exchange: leave it running in a terminal of its own';
 const NEXT = [
   ['run', 'sends the orders that your shop inserts into merchant_orders, and follows them'],
   ['orders add --help', 'says how an order is inserted by hand'],
@@ -85,7 +86,9 @@ async function isSetUp(
   process.stdout.write(madeText(plan, refusal === undefined));
   const isRight = refusal === undefined || isSandboxDown;
   if (isRight) checkSettings(places, false);
-  const steps = [...(isRight ? [] : [AGAIN]), ...stepsAfter(plan, isSandboxDown)];
+  const { port } = new URL(plan.settings.exchange.baseUrl);
+  const start = isSandboxDown ? [[`sandbox --port ${port}`, START] as const] : plan.isSandbox ? [] : [PROBE];
+  const steps = [...(isRight ? [] : [AGAIN]), ...start, ...NEXT];
   process.stdout.write(`\nWhat to do next:\n${nextSteps(steps, places.file ?? undefined)}`);
   return true;
 }
@@ -113,7 +116,11 @@ async function make({ settingsFile, settings, secrets, intoExisting }: Plan, pla
     closeSync(made);
   };
   // The settings come first, so that one of two concurrent runs fails here, before it touches the other's database.
-  file(settingsFile, `${headOf(settingsFile)}${stringify(settings)}`);
+  const isBesideSchema = dirname(settingsFile) === dirname(SCHEMA_FILE);
+  const head = `# yaml-language-server: $schema=${isBesideSchema ? './schema.json' : pathToFileURL(SCHEMA_FILE).href}
+# What differs from ${DEFAULTS}, which describes every setting.
+`;
+  file(settingsFile, `${head}${stringify(settings)}`);
   for (const [path, value] of secrets) file(path, `${value}\n`);
   const { database } = loadConfig({ ...places, requireExchange: false });
   const path = database.kind === 'sqlite' ? database.path : database.marks;
@@ -160,26 +167,9 @@ async function isKept({ exitCode, message }: CommandError, { yes, isLast }: Para
   return true;
 }
 
-function headOf(settingsFile: string): string {
-  const isBeside = dirname(settingsFile) === dirname(SCHEMA_FILE);
-  const schema = isBeside ? './schema.json' : pathToFileURL(SCHEMA_FILE).href;
-  return `# yaml-language-server: $schema=${schema}
-# What differs from ${DEFAULTS}, which describes every setting.
-`;
-}
-
 function madeText({ settingsFile, settings, secrets, isDatabaseThere }: Plan, isTaken: boolean): string {
   const files = [...secrets.keys()].map((file) => `  ${file}: a secret, readable for you alone\n`);
   const used = isDatabaseThere ? 'Used:\n' : '';
   const database = `${used}  ${settings.database.url.replace('sqlite:', '')}: the database\n`;
   return `Made:\n  ${settingsFile}: the settings\n${files.join('')}${database}${isTaken ? 'The exchange accepts the key.\n' : ''}`;
-}
-
-function stepsAfter({ isSandbox, settings }: Plan, isSandboxDown: boolean): Parameters<typeof nextSteps>[0] {
-  const { port } = new URL(settings.exchange.baseUrl);
-  const start = [
-    `sandbox --port ${port}`,
-    'starts the sandbox exchange: leave it running in a terminal of its own',
-  ] as const;
-  return [...(isSandboxDown ? [start] : isSandbox ? [] : [PROBE]), ...NEXT];
 }

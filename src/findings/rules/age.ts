@@ -3,7 +3,7 @@ import type { Tracking } from '../../orders/rules/tracking.ts';
 import { amountField, type AmountSettings } from '../../base/decimal.ts';
 import type { FindingClassName } from './classes.ts';
 import type { Finding } from './finding.ts';
-import type { RecordView } from '../../orders/rules/record.ts';
+import type { Difference, RecordView } from '../../orders/rules/record.ts';
 
 export interface OrderAge extends Pick<
   Tracking,
@@ -42,12 +42,7 @@ export function findOverdue(order: OrderAge, now: Date, settings: OverdueSetting
 }
 
 export function isUnchecked(order: OrderAge, now: Date, settings: FreshSettings): boolean {
-  const { state, lastLookupAt } = order;
-  if (!CHECKED_STATES.includes(state)) return false;
-  if (!isReadable(lastLookupAt) || order.staleDate !== null || beyondCompare(order, settings) !== undefined)
-    return true;
-  // The last look-up of a final order stays valid, because its planned look-ups end.
-  return state !== 'final' && now.getTime() - lastLookupAt.getTime() > settings.freshFor;
+  return whyUnchecked(order, now, settings) !== undefined;
 }
 
 /** An open order is stuck after this time without a change, unless the pace has learned a longer time. */
@@ -77,23 +72,31 @@ function stuck({ state, changedAt }: OrderAge, now: Date, { stuckAfter }: Overdu
 }
 
 function unchecked(order: OrderAge, now: Date, settings: OverdueSettings): readonly Finding[] {
-  if (!isUnchecked(order, now, settings)) return [];
   const { lastLookupAt, sentAt, staleDate } = order;
-  if (staleDate !== null) {
-    const actual = `the exchange answers with a record that contradicts ours, of ${staleDate}`;
-    return [{ class: 'UNCHECKED', expected: 'the newest record', actual }];
-  }
-  const missing = isReadable(lastLookupAt) ? beyondCompare(order, settings) : undefined;
-  if (missing !== undefined) {
-    return [{ class: 'UNCHECKED', expected: 'a record that can be compared', actual: missing }];
-  }
   // An order that was just sent is looked up in a moment.
   const isJustSent = lastLookupAt === null && sentAt !== null && now.getTime() - sentAt.getTime() <= settings.freshFor;
-  return isJustSent ? [] : [{ class: 'UNCHECKED', expected: 'a look-up that is fresh', actual: iso(lastLookupAt) }];
+  const why = isJustSent && staleDate === null ? undefined : whyUnchecked(order, now, settings);
+  return why === undefined ? [] : [{ class: 'UNCHECKED', ...why }];
+}
+
+function whyUnchecked(order: OrderAge, now: Date, settings: FreshSettings): Difference | undefined {
+  const { state, lastLookupAt, staleDate } = order;
+  if (!CHECKED_STATES.includes(state)) return undefined;
+  if (staleDate !== null) {
+    const actual = `the exchange answers with a record that contradicts ours, of ${staleDate}`;
+    return { expected: 'the newest record', actual };
+  }
+  if (isReadable(lastLookupAt)) {
+    const missing = beyondCompare(order, settings);
+    if (missing !== undefined) return { expected: 'a record that can be compared', actual: missing };
+    // The last look-up of a final order stays valid, because its planned look-ups end.
+    if (state === 'final' || now.getTime() - lastLookupAt.getTime() <= settings.freshFor) return undefined;
+  }
+  return { expected: 'a look-up that is fresh', actual: iso(lastLookupAt) };
 }
 
 /** Says why the newest record cannot be compared with the order, however fresh it is; undefined if it can. */
-function beyondCompare({ state, assetPosition, record }: OrderAge, settings: Pick<OverdueSettings, 'outputPosition'>) {
+function beyondCompare({ state, assetPosition, record }: OrderAge, settings: FreshSettings) {
   if (state !== 'open' && state !== 'final') return undefined;
   const field = amountField(assetPosition, settings);
   if (field === undefined) return `the amount of position ${assetPosition}`;

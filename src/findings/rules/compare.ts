@@ -4,20 +4,17 @@ import type { FindingClassName } from './classes.ts';
 import type { Finding, ReconcileSettings, RecordContext } from './finding.ts';
 import { RULES, type Rule } from './rules.ts';
 
-/** The findings of a record in the order of the rules, and the classes that could not be judged. */
-export interface Comparison {
-  readonly found: readonly Finding[];
-  readonly unjudged: readonly FindingClassName[];
-}
-
-/** Finds what an order record (§2.7) shows. Ignored classes find nothing, so that their old findings resolve. */
-export function compareRecord(context: RecordContext, settings: ReconcileSettings): Comparison {
+/**
+ * Finds what an order record (§2.7) shows, in the order of the rules, and the classes that could not be judged. Ignored
+ * classes find nothing, so that their old findings resolve.
+ */
+export function compareRecord(context: RecordContext, settings: ReconcileSettings) {
   const judged = (Object.entries(RULES) as [FindingClassName, Rule][]).map(([name, rule]) => ({
     name,
     shown: settings.ignore.includes(name) ? [] : rule(context, settings),
   }));
   return {
-    found: judged.flatMap(({ name, shown = [] }) => shown.map((one) => ({ class: name, ...one }))),
+    found: judged.flatMap(({ name, shown = [] }): Finding[] => shown.map((one) => ({ class: name, ...one }))),
     unjudged: judged.filter(({ shown }) => shown === undefined).map(({ name }) => name),
   };
 }

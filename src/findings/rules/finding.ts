@@ -53,23 +53,18 @@ export function decideFindings(
   findings: readonly Finding[],
   judged: readonly FindingClassName[],
 ): FindingChanges {
-  const now = withCounted(known, joined(findings));
-  const knownAs = (finding: Finding) => known.find((one) => isSame(one, finding)) ?? counterFor(known, finding);
-  const again = now.flatMap((finding) => {
-    const before = knownAs(finding);
-    return before === undefined ? [] : [{ ...before, ...finding, comesBack: comesBack(before, finding) }];
-  });
+  const all = joined(findings);
+  const placed = all.map((finding) => placedIn(known, finding));
+  const again = placed.flatMap(({ before, finding }) =>
+    before === undefined ? [] : [{ ...before, ...finding, comesBack: comesBack(before, finding) }],
+  );
+  const isOver = (one: KnownFinding) =>
+    one.status !== 'resolved' && isState(one) && judged.includes(one.class) && !all.some((now) => isSame(one, now));
   return {
-    opened: now.filter((finding) => knownAs(finding) === undefined),
+    opened: placed.filter(({ before }) => before === undefined).map(({ finding }) => finding),
     reopened: again.filter((one) => one.comesBack),
     seenAgain: again.filter((one) => !one.comesBack),
-    resolved: known.filter(
-      (one) =>
-        one.status !== 'resolved' &&
-        isState(one) &&
-        judged.includes(one.class) &&
-        !now.some((finding) => isSame(one, finding)),
-    ),
+    resolved: known.filter(isOver),
   };
 }
 
@@ -86,21 +81,16 @@ function comesBack(known: KnownFinding, finding: Finding): boolean {
   return !isState(finding) || known.expected !== finding.expected || known.actual !== finding.actual;
 }
 
-/** Returns the finding that counts all further changes of a class; undefined while the class has few findings. */
-function counterFor(known: readonly KnownFinding[], finding: Finding): KnownFinding | undefined {
-  const before = known.filter((one) => one.class === finding.class);
-  return before.length < mostOf(finding) ? undefined : before.at(-1);
-}
-
-function withCounted(known: readonly KnownFinding[], findings: readonly Finding[]): readonly Finding[] {
-  return findings.map((finding) => {
-    const most = mostOf(finding);
-    const isKnown = most > 1 && known.some((one) => isSame(one, finding));
-    const counter = isKnown ? undefined : counterFor(known, finding);
-    if (counter === undefined) return finding;
-    const before = Number(COUNTED.exec(counter.actual ?? '')?.[1] ?? most);
-    return { ...finding, actual: `${finding.actual} (change ${before + 1})` };
-  });
+/** Finds the known finding that a finding continues. If a class has many findings, its newest counts all further ones. */
+function placedIn(known: readonly KnownFinding[], finding: Finding): { before?: KnownFinding; finding: Finding } {
+  const most = COUNTED_FROM_THE_FIRST.includes(finding.class) ? 1 : MOST_CHANGES;
+  const same = most > 1 ? known.find((one) => isSame(one, finding)) : undefined;
+  if (same !== undefined) return { before: same, finding };
+  const ofClass = known.filter((one) => one.class === finding.class);
+  const counter = ofClass.length < most ? undefined : ofClass.at(-1);
+  if (counter === undefined) return { finding };
+  const counted = Number(COUNTED.exec(counter.actual ?? '')?.[1] ?? most);
+  return { before: counter, finding: { ...finding, actual: `${finding.actual} (change ${counted + 1})` } };
 }
 
 /** A state is one finding, whatever its values; a change is a finding of its own with each pair of values. */
@@ -118,10 +108,6 @@ function joined(findings: readonly Finding[]): readonly Finding[] {
     actual: `${before.actual}; ${finding.actual}`,
   });
   return [...[...states.values()].map((all) => all.reduce(join)), ...findings.filter((finding) => !isState(finding))];
-}
-
-function mostOf({ class: name }: Finding): number {
-  return COUNTED_FROM_THE_FIRST.includes(name) ? 1 : MOST_CHANGES;
 }
 
 function isState({ class: name }: Finding): boolean {

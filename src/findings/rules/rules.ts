@@ -1,11 +1,12 @@
 import {
+  allOf,
+  answered,
   COMPARISONS,
   CONTRADICTION_KINDS,
   differing,
   SKEW_LIMIT_MS,
   type Compared,
   type ComparedRecord,
-  type Contradiction,
   type ContradictionKind,
 } from '../../orders/rules/contradictions.ts';
 import { isSameCurrency, isWithin, readDecimal, sameDecimal, type AmountSettings } from '../../base/decimal.ts';
@@ -92,30 +93,25 @@ export const RULES = {
     return [{ expected: named(from, to), actual: named(cryptoCurrency, fiatCurrency) }];
   },
 
-  ADDRESS_MISMATCH({ order, record }) {
-    if (order.cryptoAddress !== null && record.externalCryptoAddress === null) return undefined;
-    return differingWhereGiven(order.cryptoAddress, record.externalCryptoAddress);
-  },
+  ADDRESS_MISMATCH: ({ order, record }) => answered(order.cryptoAddress, record.externalCryptoAddress),
 
   /** Finds each change of an address when it happens. A change of the external address to ours is no finding. */
   ADDRESS_CHANGED({ order, record, earlier }) {
     const { externalCryptoAddress: external, internalCryptoAddress: internal } = record;
     const isOurs = external === order.cryptoAddress;
     return [
-      ...(isOurs ? [] : differingWhereGiven(earlier?.externalCryptoAddress ?? null, external)),
+      ...((isOurs ? [] : answered(earlier?.externalCryptoAddress ?? null, external)) ?? []),
       ...differingOnceGiven(earlier?.internalCryptoAddress, internal),
     ];
   },
 
   PAYMENT_ROUTE_MISMATCH({ order, record }) {
-    const isGiven = (['paymentToken', 'providerType'] as const).every(
-      (field) => order[field] === null || record[field] !== null,
+    const token = answered(order.paymentToken, record.paymentToken);
+    const hidden = { expected: 'paymentToken (not shown)', actual: 'another paymentToken' };
+    return allOf(
+      answered(order.providerType, record.providerType),
+      token?.map(() => hidden),
     );
-    const otherToken = differingWhereGiven(order.paymentToken, record.paymentToken);
-    return unlessLacking(isGiven, [
-      ...differingWhereGiven(order.providerType, record.providerType),
-      ...otherToken.map(() => ({ expected: 'paymentToken (not shown)', actual: 'another paymentToken' })),
-    ]);
   },
 
   TX_HASH_CHANGED({ record, earlier }) {
@@ -159,10 +155,8 @@ export const RULES = {
     // An order that is not completed has no completion date.
     const isCompletionGiven = completed !== undefined || completionDate === null;
     const isGiven = created !== undefined && modified !== undefined && server !== undefined && isCompletionGiven;
-    return unlessLacking(
-      isGiven,
-      contradictions.map((actual) => ({ expected: 'dates that agree', actual })),
-    );
+    const found = contradictions.map((actual) => ({ expected: 'dates that agree', actual }));
+    return allOf(found, isGiven ? [] : undefined);
   },
 
   SILENT_CHANGE({ record, earlier }) {
@@ -186,12 +180,8 @@ export const RULES = {
 } as const satisfies Partial<Record<FindingClassName, Rule>>;
 
 /** Returns earlier contradictions that this record cannot judge, because a missing field does not end them. */
-export function contradictionsBefore(
-  compared: ComparedRecord,
-  known: readonly KnownFinding[],
-  settings: AmountSettings,
-): readonly Contradiction[] {
-  const unjudged = CONTRADICTION_KINDS.filter((kind) => COMPARISONS[kind](compared, settings) === undefined);
+export function contradictionsBefore(newest: ComparedRecord, known: readonly KnownFinding[], settings: AmountSettings) {
+  const unjudged = CONTRADICTION_KINDS.filter((kind) => COMPARISONS[kind](newest, settings) === undefined);
   const open = known.filter(({ status }) => status !== 'resolved');
   return unjudged.flatMap((kind) =>
     open
@@ -217,17 +207,8 @@ function describeSkew(skewMs: number): string {
   return `${hours === 0 ? 'less than an hour' : `about ${hours} h`} ${skewMs < 0 ? 'behind' : 'ahead'}`;
 }
 
-function differingWhereGiven(expected: string | null, actual: string | null): readonly Difference[] {
-  return expected === null || actual === null ? [] : differing(expected, actual);
-}
-
 function differingOnceGiven(before: string | null | undefined, actual: string | null): readonly Difference[] {
   return before === null || before === undefined ? [] : differing(before, actual);
-}
-
-/** Returns undefined if a value is missing and nothing was found, because then nothing shows that all is well. */
-function unlessLacking(isGiven: boolean, found: readonly Difference[]): Compared {
-  return isGiven || found.length > 0 ? found : undefined;
 }
 
 /** Two dates are the same if they are the same moment, or the same text if they cannot be read. */

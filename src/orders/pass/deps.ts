@@ -1,10 +1,6 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../../base/clock.ts';
 import type { FailOver } from '../../accounts/rules/fail-over.ts';
-import type { CreateSettings } from '../rules/create.ts';
-import type { FollowSettings } from '../rules/lookup.ts';
-import type { OverdueSettings } from '../../findings/rules/age.ts';
-import type { ReconcileSettings } from '../../findings/rules/finding.ts';
 import type { OrderExchange } from '../../exchange/client.ts';
 import type { Config } from '../../settings/config.ts';
 import type { Database, Store } from '../../store/port.ts';
@@ -15,15 +11,6 @@ import type { RequestLease } from './lease.ts';
 import { EVERY_TICK, type FollowPace } from './pace.ts';
 import type { SentIntents, Walk } from './sent-intents.ts';
 import type { Observers } from './outcomes.ts';
-
-/** The settings of findings without `stuckAfter`, because the pace learns that time. */
-type FindingSettings = ReconcileSettings & Omit<OverdueSettings, 'stuckAfter'>;
-
-interface PassSettings {
-  readonly pace: FollowPace;
-  readonly isOnlyAccount: boolean;
-  readonly concurrency: number;
-}
 
 interface Creates {
   readonly lease: RequestLease;
@@ -43,7 +30,7 @@ export interface FlowDeps {
   readonly exchange: OrderExchange;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly settings: CreateSettings & FollowSettings & FindingSettings & PassSettings;
+  readonly settings: ReturnType<typeof flowSettings>;
   readonly restraints: AccountRestraints;
   readonly creates: Creates;
   readonly observers: Observers;
@@ -68,9 +55,5 @@ export interface Sweep {
   run(deps: FlowDeps, stop: AbortSignal, since?: Date): Promise<void>;
 }
 
-/** The settings that the sweep of the core reads. The sweep of an extension reads its own part. */
-export interface SweepSettings {
-  readonly reconcile: { readonly cron?: string | undefined };
-}
-
-export type SweepMaker = (settings: SweepSettings) => Sweep;
+/** The sweep of the core reads this setting; the sweep of an extension reads its own part of the settings. */
+export type SweepMaker = (settings: { readonly reconcile: { readonly cron?: string | undefined } }) => Sweep;

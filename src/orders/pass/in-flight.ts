@@ -22,10 +22,11 @@ export interface CreateInFlight extends Disposable {
 
 /** The creates in flight in this process. Any other `sending` order has an outcome that was not recorded. */
 export class CreatesInFlight {
+  /** By order: outcomes that the database refused. */
+  readonly unwritten = new Map<string, UnwrittenOutcome>();
   readonly #most: number;
   readonly #running = new Set<CreateInFlight>();
   readonly #unsent = new Set<string>();
-  readonly #unwritten = new Map<string, UnwrittenOutcome>();
 
   /** `most` is the number of requests at a time. A killed process leaves at most that number of orders unknown. */
   constructor(most: number) {
@@ -71,18 +72,10 @@ export class CreatesInFlight {
   }
 
   keep(unwritten: UnwrittenOutcome): void {
-    const { claimed, outcome } = unwritten;
-    const isOfTaken = ['accepted', 'rejected', 'unknown'].includes(outcome.kind);
-    const isRoom = this.#unwritten.size < MOST_UNWRITTEN || this.#unwritten.has(claimed.externalOrderId);
-    if (isOfTaken && isRoom) this.#unwritten.set(claimed.externalOrderId, unwritten);
-  }
-
-  get unwrittenSize(): number {
-    return this.#unwritten.size;
-  }
-
-  unwritten(externalOrderId: string): UnwrittenOutcome | undefined {
-    return this.#unwritten.get(externalOrderId);
+    const { externalOrderId } = unwritten.claimed;
+    const isOfTaken = ['accepted', 'rejected', 'unknown'].includes(unwritten.outcome.kind);
+    const isRoom = this.unwritten.size < MOST_UNWRITTEN || this.unwritten.has(externalOrderId);
+    if (isOfTaken && isRoom) this.unwritten.set(externalOrderId, unwritten);
   }
 
   /** Tells whether this process wrote the intent of the order and then sent nothing. */
@@ -93,6 +86,6 @@ export class CreatesInFlight {
   /** Must be called when the outcome of the order is durable and the order is not in flight any more. */
   forget(externalOrderId: string): void {
     this.#unsent.delete(externalOrderId);
-    this.#unwritten.delete(externalOrderId);
+    this.unwritten.delete(externalOrderId);
   }
 }

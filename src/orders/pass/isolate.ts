@@ -2,7 +2,7 @@ import { after } from '../../base/instant.ts';
 import { isUnlisted, RowLockedError, StoreError } from '../../store/errors.ts';
 import { postpone } from '../../store/orders/orders.ts';
 import type { FlowDeps } from './deps.ts';
-import { countFailure } from './outcomes.ts';
+import { countFailureOf } from './outcomes.ts';
 
 export type IsolateDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'observers'>;
 
@@ -16,13 +16,8 @@ export async function isolateFailure(deps: IsolateDeps, externalOrderId: string,
     observers.tell({ kind: 'order.written', externalOrderId });
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    countFailure(observers, {
-      level: 'error',
-      message: 'an order cannot be written, and is left out for now; look at its row and its triggers',
-      cause: error.message,
-      subject: externalOrderId,
-      facts: { externalOrderId },
-    });
+    const message = 'an order cannot be written, and is left out for now; look at its row and its triggers';
+    countFailureOf(observers, externalOrderId, message, error.message);
     // A write that postpones the order would wait for the same lock.
     if (error instanceof RowLockedError) return;
     observers.tell({ kind: 'order.unwritten', externalOrderId, cause: error.message });

@@ -154,10 +154,7 @@ type LastOwnerDeps = Pick<LeaseDeps, 'store' | 'account' | 'clock'> & {
 };
 
 /** Returns the requests that the last owner may have spent. If it ran on another boot, UTC dates the lease's end. */
-export async function spentByLastOwner(
-  { store, account, clock, accountLease }: LastOwnerDeps,
-  limit: RateLimit,
-): Promise<{ spent: readonly SpentRequests[]; clockWentBack: boolean }> {
+export async function spentByLastOwner({ store, account, clock, accountLease }: LastOwnerDeps, limit: RateLimit) {
   const lease = await readLease(store.db, account);
   if (lease === undefined) return { spent: [], clockWentBack: false };
   const [now, monotonic] = [accountLease.now().getTime(), clock.monotonic()];
@@ -204,10 +201,10 @@ export class RateGroup {
   }
 
   async #open({ store, clock }: Pick<LeaseDeps, 'store' | 'clock'>, limit: RateLimit): Promise<SharedWindow> {
-    const all: SpentRequests[] = [];
-    for (const accountLease of this.#leases) {
-      all.push(...(await spentByLastOwner({ store, clock, accountLease, account: accountLease.account }, limit)).spent);
-    }
-    return new SharedWindow(limit, all, clock);
+    const last = await Array.fromAsync(this.#leases, (accountLease) =>
+      spentByLastOwner({ store, clock, accountLease, account: accountLease.account }, limit),
+    );
+    const spent = last.flatMap((one) => one.spent);
+    return new SharedWindow(limit, spent, clock);
   }
 }

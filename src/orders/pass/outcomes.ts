@@ -30,8 +30,11 @@ export function newCounters() {
   };
 }
 
-export function countFindings(counters: Counters, findings: readonly Finding[]): void {
-  counters.findings += findings.filter((one) => FINDING_CLASSES[one.class].severity !== 'info').length;
+/** Counts and returns the findings that are news for a person. The others only explain. */
+export function countFindings(counters: Counters, findings: readonly Finding[]): readonly Finding[] {
+  const news = findings.filter((one) => FINDING_CLASSES[one.class].severity !== 'info');
+  counters.findings += news.length;
+  return news;
 }
 
 /** Status values that the interface document shows (§3). */
@@ -64,7 +67,13 @@ export interface RecordedLookup {
   readonly unseen: readonly Pick<SeenStatus, 'field' | 'value'>[];
 }
 
-export function countFailure({ counters, tell }: Observers, failure: Failure): void {
+/** Counts and tells a failure that concerns no other order. */
+export function countFailureOf(observers: Observers, externalOrderId: string, message: string, cause: string): void {
+  const about = { subject: externalOrderId, facts: { externalOrderId } };
+  countFailure(observers, { level: 'error', message, cause, ...about });
+}
+
+function countFailure({ counters, tell }: Observers, failure: Failure): void {
   counters.failed += 1;
   tell({ kind: 'failed', failure });
 }
@@ -72,10 +81,10 @@ export function countFailure({ counters, tell }: Observers, failure: Failure): v
 export function tellCreate({ log, observers }: Telling, { outcome, before, after, isLate, findings }: RecordedCreate) {
   const { counters, tell } = observers;
   const { externalOrderId, state, stateReason: cause } = after;
+  const preOrderId = outcome.kind === 'accepted' ? outcome.preOrder.id : undefined;
   if (isLate) {
-    const fields = { externalOrderId, stateBefore: before.state, state, outcome: outcome.kind };
-    const preOrderId = outcome.kind === 'accepted' ? outcome.preOrder.id : undefined;
-    log.error({ ...fields, preOrderId }, 'an answer to a create came after the state of its order had changed');
+    const fields = { externalOrderId, stateBefore: before.state, state, outcome: outcome.kind, preOrderId };
+    log.error(fields, 'an answer to a create came after the state of its order had changed');
   }
   if (outcome.kind !== 'not-sent') counters.sent += 1;
   countFindings(counters, findings);
@@ -89,10 +98,8 @@ export function tellCreate({ log, observers }: Telling, { outcome, before, after
       counters.accepted += 1;
       log.info({ externalOrderId, preOrderId: outcome.preOrder.id }, 'pre-order created');
       if (outcome.differences.length > 0) {
-        log.warn(
-          { externalOrderId, differences: outcome.differences.map(({ actual }) => actual) },
-          'the pre-order differs from the order',
-        );
+        const differences = outcome.differences.map(({ actual }) => actual);
+        log.warn({ externalOrderId, differences }, 'the pre-order differs from the order');
       }
       return;
     case 'rejected':
@@ -107,20 +114,15 @@ export function tellCreate({ log, observers }: Telling, { outcome, before, after
       tell({ kind: 'exchange.failed', cause: outcome.why });
       return;
     }
-    default:
-      countFailure(observers, {
-        message: 'order was not taken, it will be sent again',
-        ...whyNotTaken(outcome),
-        facts: { externalOrderId },
-      });
+    default: {
+      const { kind } = outcome;
+      const message = 'order was not taken, it will be sent again';
+      const failure = { message, facts: { externalOrderId } };
+      if (kind === 'not-sent') return countFailure(observers, { ...failure, kind: 'exchange', cause: outcome.why });
+      const why = kind === 'forbidden' ? outcome.reason : REFUSALS[kind];
+      countFailure(observers, { ...failure, kind, cause: why });
+    }
   }
-}
-
-function whyNotTaken(
-  outcome: Exclude<CreateOutcome, { kind: 'accepted' | 'rejected' | 'unknown' }>,
-): Pick<Failure, 'kind' | 'cause'> {
-  if (outcome.kind === 'not-sent') return { kind: 'exchange', cause: outcome.why };
-  return { kind: outcome.kind, cause: outcome.kind === 'forbidden' ? outcome.reason : REFUSALS[outcome.kind] };
 }
 
 export function tellLookup(
@@ -130,18 +132,14 @@ export function tellLookup(
 ): void {
   const { counters, tell } = observers;
   const { state: before } = tracked;
-  const known = [
-    ...DOCUMENTED_STATUSES,
-    ...settings.openStatuses,
-    ...settings.finalStatuses,
-    ...settings.succeededStatuses,
-  ];
+  const { openStatuses, finalStatuses, succeededStatuses } = settings;
+  const known = [...DOCUMENTED_STATUSES, ...openStatuses, ...finalStatuses, ...succeededStatuses];
   for (const { field, value } of unseen) {
     if (!known.includes(value)) tell({ kind: 'status.new', field, value });
   }
   const { externalOrderId, state, stateReason: cause } = decision.tracking;
-  countFindings(counters, findings);
-  logFindings(log, externalOrderId, findings);
+  const news = countFindings(counters, findings).map((one) => one.class);
+  if (news.length > 0) log.warn({ externalOrderId, findings: news }, 'an order has new findings');
   if (answer.kind === 'unanswered') {
     if (answer.isUnreadable) tell({ kind: 'record.unreadable', externalOrderId });
     return countFailure(observers, whyUnanswered(externalOrderId, answer.why, health));
@@ -175,10 +173,4 @@ function whyUnanswered(externalOrderId: string, why: string, health: Health): Fa
 
 function shownChange({ field, oldValue, newValue }: OrderEvent): [string, string | null] {
   return [field, oldValue === null ? newValue : `${oldValue} → ${newValue}`];
-}
-
-/** A finding that only explains is no news for a person. */
-function logFindings(log: Logger, externalOrderId: string, findings: readonly Finding[]): void {
-  const classes = findings.map((finding) => finding.class).filter((name) => FINDING_CLASSES[name].severity !== 'info');
-  if (classes.length > 0) log.warn({ externalOrderId, findings: classes }, 'an order has new findings');
 }

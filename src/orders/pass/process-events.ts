@@ -66,13 +66,8 @@ export interface Listener {
 
 export type Listen = (account: HeardAccount) => Promise<Listener>;
 
-interface Listeners extends Disposable {
-  readonly tell: (event: ProcessEvent) => void;
-  readonly eachSecond: () => Promise<void>;
-}
-
 /** Opens the listeners of an account. If there are none, each failure is logged. */
-export async function openListeners(account: HeardAccount, given: readonly Listen[] = []): Promise<Listeners> {
+export async function openListeners(account: HeardAccount, given: readonly Listen[] = []) {
   using undo = new DisposableStack();
   const all: Listener[] = [];
   for (const listen of given.length === 0 ? [logFailures] : given) {
@@ -80,10 +75,10 @@ export async function openListeners(account: HeardAccount, given: readonly Liste
   }
   const disposal = undo.move();
   return {
-    tell(event) {
+    tell(event: ProcessEvent): void {
       for (const listener of all) listener.hear(event);
     },
-    async eachSecond() {
+    async eachSecond(): Promise<void> {
       for (const listener of all) await listener.eachSecond?.();
     },
     [Symbol.dispose]: () => disposal.dispose(),

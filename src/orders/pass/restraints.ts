@@ -46,16 +46,18 @@ export class AccountRestraints implements AccountState {
   isKeyOther = false;
   /** When the newest key was read, until the exchange answers a request with that key. */
   keyUntriedSince: Date | undefined;
+  /** How often a restraint was set. */
+  timesHeld = 0;
+  /** The number, from 1, of the `forbidden` restraint that is in force or would begin now. */
+  forbiddenHold = 1;
   readonly #deps: RestraintDeps;
   readonly #began: { readonly at: number; readonly monotonic: number };
   #state: Restraints = { restraints: [], unknownInARow: 0 };
-  #forbiddenEnded = 0;
   #isKeyTaken = false;
   #isKeyRefused = false;
   #writing = 0;
   /** Restraints that could not be written. If the database lacks one, that does not show that a person ended it. */
   readonly #unwritten = new Set<RestraintKind>();
-  #timesHeld = 0;
 
   constructor(deps: RestraintDeps) {
     this.#deps = deps;
@@ -65,15 +67,11 @@ export class AccountRestraints implements AccountState {
   async open(): Promise<void> {
     const { store, account } = this.#deps;
     const fact = async (name: string) => await readAccountFact(store.db, { account, name });
-    const [keyTaken, unknown, forbiddenEnded, stored] = await Promise.all([
-      fact(FACTS.keyTaken),
-      fact(FACTS.unknownInARow),
-      fact(FACTS.forbiddenEnded),
-      readHolds(store.db, account),
-    ]);
+    const facts = [fact(FACTS.keyTaken), fact(FACTS.unknownInARow), fact(FACTS.forbiddenEnded)] as const;
+    const [keyTaken, unknown, forbiddenEnded, stored] = await Promise.all([...facts, readHolds(store.db, account)]);
     this.#isKeyTaken = keyTaken !== undefined;
     const unknownInARow = Number(unknown ?? 0);
-    this.#forbiddenEnded = Number(forbiddenEnded ?? 0);
+    this.forbiddenHold = Number(forbiddenEnded ?? 0) + 1;
     this.isKeyOther = stored.some(({ kind }) => kind === 'key-refused');
     const restraints = stored.map((restraint) => takenOver(restraint, this.now()));
     // If creates are not slowed, the last evidence may have been an outage, so the count stays below the limit.
@@ -83,10 +81,10 @@ export class AccountRestraints implements AccountState {
 
   async read(): Promise<void> {
     const { store, account } = this.#deps;
-    const before = { timesHeld: this.#timesHeld, isWriting: this.#writing > 0 };
+    const before = { timesHeld: this.timesHeld, isWriting: this.#writing > 0 };
     const stored = await readHolds(store.db, account);
     // `stored` may lack a restraint that was written during the read.
-    const isWritten = before.isWriting || this.#writing > 0 || this.#timesHeld > before.timesHeld;
+    const isWritten = before.isWriting || this.#writing > 0 || this.timesHeld > before.timesHeld;
     const isStored = ({ kind }: Restraint) =>
       isWritten || this.#unwritten.has(kind) || stored.some((one) => one.kind === kind);
     const isResumed = (restraint: Restraint) => RESUMED_RESTRAINTS.includes(restraint.kind) && !isStored(restraint);
@@ -105,18 +103,9 @@ export class AccountRestraints implements AccountState {
     return this.#state.restraints;
   }
 
-  get timesHeld(): number {
-    return this.#timesHeld;
-  }
-
   /** True if the exchange refuses the key and never took a key with this database, so the setting is wrong. */
   get isKeyWrong(): boolean {
     return this.#isKeyRefused && !this.#isKeyTaken;
-  }
-
-  /** The number, from 1, of the `forbidden` restraint that is in force or would begin now. */
-  get forbiddenHold(): number {
-    return this.#forbiddenEnded + 1;
   }
 
   now(): Date {
@@ -124,23 +113,21 @@ export class AccountRestraints implements AccountState {
   }
 
   heldForMs(lane: Lane): number {
-    return this.all.length === 0 ? 0 : heldForMs(this.all, lane, this.now());
+    return heldForMs(this.all, lane, this.now());
   }
 
   isProbed(lane: Lane): boolean {
-    return !this.#isKeyTaken || (this.all.length > 0 && isProbed(this.all, lane, this.now()));
+    return !this.#isKeyTaken || isProbed(this.all, lane, this.now());
   }
 
   note(news: AccountNews, askedAt: Date): void {
     const { tell } = this.#deps.observers;
-    const isFirstTaken = news.kind === 'served' && !this.#isKeyTaken;
-    if (news.kind === 'served') {
-      this.#isKeyTaken = true;
-      tell({ kind: 'exchange.served' });
-    }
-    if (news.kind === 'key-refused') tell({ kind: 'key.refused', place: this.#deps.key.place });
-    if (news.kind === 'served' || news.kind === 'key-refused') {
-      this.#isKeyRefused = news.kind === 'key-refused';
+    const isServed = news.kind === 'served';
+    const isFirstTaken = isServed && !this.#isKeyTaken;
+    if (isServed || news.kind === 'key-refused') {
+      tell(isServed ? { kind: 'exchange.served' } : { kind: 'key.refused', place: this.#deps.key.place });
+      this.#isKeyTaken ||= isServed;
+      this.#isKeyRefused = !isServed;
       if (this.keyUntriedSince !== undefined && askedAt >= this.keyUntriedSince) this.keyUntriedSince = undefined;
     }
     const change = decideRestraints(this.#state, news, askedAt, this.now(), this.#deps.settings);
@@ -157,8 +144,7 @@ export class AccountRestraints implements AccountState {
     if (news.kind === 'rate-limited' && news.hadRoom === true && !isLimited) {
       const message =
         'the exchange answers 429 although exchange.rate has room: its limit is lower, or something else uses the key';
-      const { retryAfterMs } = news;
-      tell({ kind: 'failed', failure: { message, cause: '429', facts: { retryAfterMs } } });
+      tell({ kind: 'failed', failure: { message, cause: '429', facts: { retryAfterMs: news.retryAfterMs } } });
     }
     this.#apply(change);
     void this.#write(change, facts);
@@ -195,8 +181,8 @@ export class AccountRestraints implements AccountState {
   }
 
   #apply({ set, ended, unknownInARow }: RestraintChange): void {
-    if (set !== undefined) this.#timesHeld += 1;
-    if (ended.includes('forbidden')) this.#forbiddenEnded += 1;
+    if (set !== undefined) this.timesHeld += 1;
+    if (ended.includes('forbidden')) this.forbiddenHold += 1;
     const left = this.all.filter(({ kind }) => !ended.includes(kind) && kind !== set?.kind);
     this.#state = { ...this.#state, restraints: set === undefined ? left : [...left, set], unknownInARow };
   }

@@ -9,72 +9,48 @@ const REMINDER_MS = 60_000;
 /** An outage that comes back within this time has not ended. */
 const SETTLING_MS = 5_000;
 
-/** Times are monotonic, in ms. */
-interface Outage {
-  readonly since: number;
-  loggedAt: number;
-  failures: number;
-  failuresLogged: number;
-  overAt: number | undefined;
-}
-
 interface PatienceDeps {
   readonly store: Pick<Store, 'isInPlace'>;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly log: Logger;
 }
 
-/**
- * Keeps a reader alive while the database cannot be read. All readers of a process share one `Patience`, so that not
- * each reader logs the same outage.
- */
-export class Patience {
-  readonly #deps: PatienceDeps;
-  #outage: Outage | undefined;
+/** Does work that reads. While the database is in place, its passing errors are only logged; other errors reject. */
+export type Patiently = (work: () => Promise<void>) => Promise<void>;
 
-  constructor(deps: PatienceDeps) {
-    this.#deps = deps;
-  }
-
-  /**
-   * Does the work once. A passing error of the database is only logged, as long as the database is in place. Any other
-   * error rejects.
-   */
-  async with(work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-      this.#succeeded();
-    } catch (error) {
-      if (!isPassing(error) || !this.#deps.store.isInPlace()) throw error;
-      this.#failed(messageOf(error));
-    }
-  }
-
-  #failed(cause: string): void {
-    const { clock, log } = this.#deps;
+/** All readers of a process share the result, so that not each reader logs the same outage. */
+export function patientlyWith({ store, clock, log }: PatienceDeps): Patiently {
+  // Times are monotonic, in ms.
+  let outage: { since: number; loggedAt: number; failures: number; unlogged: number; overAt?: number } | undefined;
+  const failed = (cause: string) => {
     const now = clock.monotonic();
-    if (this.#outage === undefined) log.error({ cause }, 'the database cannot be read; it is tried again');
-    this.#outage ??= { since: now, loggedAt: now, failures: 0, failuresLogged: 0, overAt: undefined };
-    const { since, loggedAt, failures, failuresLogged } = this.#outage;
-    if (now - loggedAt >= REMINDER_MS) {
-      const facts = { failures: failures - failuresLogged, lastedMs: Math.round(now - since), cause };
+    if (outage === undefined) log.error({ cause }, 'the database cannot be read; it is tried again');
+    const { since, loggedAt, failures, unlogged } = outage ?? { since: now, loggedAt: now, failures: 0, unlogged: 0 };
+    const isReminder = now - loggedAt >= REMINDER_MS;
+    if (isReminder) {
+      const facts = { failures: unlogged, lastedMs: Math.round(now - since), cause };
       log.error(facts, 'the database still cannot be read; it is tried again');
-      this.#outage.loggedAt = now;
-      this.#outage.failuresLogged = failures;
     }
-    this.#outage.failures += 1;
-    this.#outage.overAt = undefined;
-  }
-
-  #succeeded(): void {
-    const { clock, log } = this.#deps;
-    if (this.#outage === undefined) return;
-    this.#outage.overAt ??= clock.monotonic();
-    const { since, overAt, failures } = this.#outage;
+    const counted = isReminder ? { loggedAt: now, unlogged: 1 } : { loggedAt, unlogged: unlogged + 1 };
+    outage = { since, failures: failures + 1, ...counted };
+  };
+  const succeeded = () => {
+    if (outage === undefined) return;
+    outage.overAt ??= clock.monotonic();
+    const { since, overAt, failures } = outage;
     if (clock.monotonic() - overAt < SETTLING_MS) return;
     log.info({ failures, lastedMs: Math.round(overAt - since) }, 'the database can be read again');
-    this.#outage = undefined;
-  }
+    outage = undefined;
+  };
+  return async (work) => {
+    try {
+      await work();
+      succeeded();
+    } catch (error) {
+      if (!isPassing(error) || !store.isInPlace()) throw error;
+      failed(messageOf(error));
+    }
+  };
 }
 
 type Sleeper = Pick<Clock, 'sleep'>;

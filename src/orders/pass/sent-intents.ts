@@ -11,24 +11,15 @@ export interface SentIntent {
   readonly sentAt: string;
 }
 
-/** When a process became the owner of an account, and with which generation. */
-interface OwnedSince {
-  readonly generation: number;
-  readonly at: Date;
-}
-
 /** The most intents that are kept: about 20 minutes at 8 a second. */
 const MOST_KEPT = 10_000;
 
 /** The newest intents of this process, in all accounts. After a fail-over they name creates that the database lost. */
 export class SentIntents {
+  /** By account: when this process last became its owner, and with which generation. */
+  readonly owned = new Map<string, { readonly generation: number; readonly at: Date }>();
   /** By account and order; the oldest first. */
   readonly #kept = new Map<string, SentIntent>();
-  readonly #owned = new Map<string, OwnedSince>();
-
-  begin(account: string, since: OwnedSince): void {
-    this.#owned.set(account, since);
-  }
 
   add(intent: SentIntent): void {
     // The name of an account has no space, so the key is unique.
@@ -37,15 +28,6 @@ export class SentIntents {
     this.#kept.set(key, intent);
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > MOST_KEPT && oldest !== undefined) this.#kept.delete(oldest);
-  }
-
-  get accounts(): readonly string[] {
-    return [...this.#owned.keys()];
-  }
-
-  /** When this process last became the owner of the account; undefined if it never did. */
-  ownedSince(account: string): OwnedSince | undefined {
-    return this.#owned.get(account);
   }
 
   of(account: string): readonly SentIntent[] {
@@ -83,12 +65,11 @@ export class Walk {
     for (;;) {
       const now = this.#clock.monotonic();
       const waitMs = this.#window.waitMs(now) ?? 0;
-      if (waitMs > 0 && !signal.aborted) {
-        await this.#clock.sleep(waitMs, signal).catch(() => undefined);
-        continue;
+      if (waitMs <= 0 || signal.aborted) {
+        this.#window.start(now);
+        return this.#window.end(now, true);
       }
-      this.#window.start(now);
-      return this.#window.end(now, true);
+      await this.#clock.sleep(waitMs, signal).catch(() => undefined);
     }
   }
 }

@@ -1,6 +1,6 @@
 import { after } from '../../base/instant.ts';
 import type { FollowSettings, LookupAnswer } from './lookup.ts';
-import { heldLookupMs, nextLookupAt, nextRecheckAt, plannedGapMs, recheck, unchanged } from './schedule.ts';
+import { heldLookupMs, nextRecheckAt, plannedGapMs, unchanged, unchangedUntilNext } from './schedule.ts';
 import { move, type Decision, type Tracking } from './tracking.ts';
 
 /** A create is repeated no earlier than this after the request whose outcome is unknown. */
@@ -21,9 +21,10 @@ export function absent(tracking: Tracking, evidence: Evidence, now: Date, settin
     ...(evidence === 'documented' && { documentedAbsences, absentAt: now }),
   };
   if (tracking.state === 'unknown') return verified(checked, evidence, now, settings);
-  if (isGivenUp(tracking, now, settings)) return givenUp(checked, now, settings);
-  const next = { ...checked, ...recheck(tracking) };
-  return unchanged(next, { nextActionAt: nextLookupAt(next, now, settings) });
+  if (!isGivenUp(tracking, now, settings)) return unchangedUntilNext(checked, now, settings);
+  const reason = 'its pre-order was not taken up within follow.giveUpAfter';
+  const nextActionAt = nextRecheckAt({ state: 'abandoned', rechecks: 0 }, now, settings);
+  return move(checked, 'abandoned', { source: 'lookup', reason }, { rechecks: 0, changedAt: now, nextActionAt });
 }
 
 /** Tells whether no customer has taken up an accepted pre-order within `follow.giveUpAfter`. */
@@ -31,13 +32,6 @@ function isGivenUp({ state, changedAt, sentAt }: Tracking, now: Date, { giveUpAf
   const since = changedAt ?? sentAt;
   if (state !== 'accepted' || giveUpAfter === undefined || since === null) return false;
   return now.getTime() - since.getTime() >= giveUpAfter;
-}
-
-function givenUp(tracking: Tracking, now: Date, settings: FollowSettings): Decision {
-  const reason = 'its pre-order was not taken up within follow.giveUpAfter';
-  const ended = { state: 'abandoned', rechecks: 0 } as const;
-  const changes = { rechecks: 0, changedAt: now, nextActionAt: nextRecheckAt(ended, now, settings) };
-  return move(tracking, 'abandoned', { source: 'lookup', reason }, changes);
 }
 
 /** True for the first absent answer about an accepted order after 10 min: then absence proves nothing elsewhere. */

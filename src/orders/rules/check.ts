@@ -31,11 +31,11 @@ const READERS: Readonly<Record<keyof MerchantOrder, (value: unknown) => Reading>
   fromCurrency: readCurrency,
   toCurrency: readCurrency,
   orderType: readText,
-  limit: (value) => unlessMissing(value, readDecimal),
-  paymentToken: (value) => unlessMissing(value, readText),
-  providerType: (value) => unlessMissing(value, readText),
-  cryptoAddress: (value) => unlessMissing(value, readText),
-  bonus: (value) => unlessMissing(value, readBonus),
+  limit: optional(readDecimal),
+  paymentToken: optional(readText),
+  providerType: optional(readText),
+  cryptoAddress: optional(readText),
+  bonus: optional(readBonus),
 };
 const FIELDS = Object.keys(READERS) as (keyof MerchantOrder)[];
 
@@ -68,8 +68,8 @@ function isMissing(value: unknown): value is null | undefined {
   return value === null || value === undefined;
 }
 
-function unlessMissing(value: unknown, read: (value: unknown) => Reading): Reading {
-  return isMissing(value) ? { ok: true, text: null } : read(value);
+function optional(read: (value: unknown) => Reading): (value: unknown) => Reading {
+  return (value) => (isMissing(value) ? { ok: true, text: null } : read(value));
 }
 
 function readText(value: unknown): Reading {

@@ -34,33 +34,28 @@ export type Compared = readonly Difference[] | undefined;
 
 /** How an order record can contradict its row, by the words of `follow.disputedBy`. */
 export const COMPARISONS = {
-  merchant: ({ merchantId, record }: ComparedRecord): Compared => {
-    return merchantId === null || record.merchantId === null ? undefined : differing(merchantId, record.merchantId);
-  },
+  merchant: ({ merchantId, record }) => (merchantId === null ? undefined : answered(merchantId, record.merchantId)),
 
-  age: ({ firstSentAt, record, receivedAt }: ComparedRecord): Compared => {
+  age({ firstSentAt, record, receivedAt }) {
     const isOlder = firstSentAt === null ? undefined : isCreatedBefore(firstSentAt, record, receivedAt);
     if (firstSentAt === null || isOlder === undefined) return undefined;
     return isOlder ? [{ expected: `created after ${firstSentAt.toISOString()}`, actual: record.creationDate }] : [];
   },
 
-  pair: ({ order, record }: ComparedRecord): Compared => {
+  pair({ order, record }) {
     if (record.fromCurrency === null || record.toCurrency === null) return undefined;
     const expected = `${order.fromCurrency}/${order.toCurrency}`;
     const actual = `${record.fromCurrency}/${record.toCurrency}`;
     return isSameCurrency(expected, actual) ? [] : differing(expected, actual);
   },
 
-  type: ({ order, preOrderExchangeType: exchangeType, record }: ComparedRecord): Compared => {
-    const isGiven = record.orderType !== null && (exchangeType === null || record.exchangeType !== null);
-    const found = [
-      ...(record.orderType === null ? [] : differing(order.orderType, record.orderType)),
-      ...(exchangeType === null || record.exchangeType === null ? [] : differing(exchangeType, record.exchangeType)),
-    ];
-    return isGiven || found.length > 0 ? found : undefined;
-  },
+  type: ({ order, preOrderExchangeType, record }) =>
+    allOf(
+      record.orderType === null ? undefined : differing(order.orderType, record.orderType),
+      answered(preOrderExchangeType, record.exchangeType),
+    ),
 
-  amount: ({ order, record }: ComparedRecord, settings: AmountSettings): Compared => {
+  amount({ order, record }, settings) {
     const field = amountField(order.assetPosition, settings);
     const actual = field === undefined ? null : record[field];
     if (field === undefined || actual === null) return undefined;
@@ -71,9 +66,7 @@ export const COMPARISONS = {
     return isEqual ? [] : [{ expected: order.asset, actual }];
   },
 
-  id: ({ order, record }: ComparedRecord): Compared => {
-    return differing(order.externalOrderId, record.externalOrderId);
-  },
+  id: ({ order, record }) => differing(order.externalOrderId, record.externalOrderId),
 } as const satisfies Record<string, (compared: ComparedRecord, settings: AmountSettings) => Compared>;
 
 export type ContradictionKind = keyof typeof COMPARISONS;
@@ -105,4 +98,16 @@ export function isCreatedBefore(sentAt: Date, record: RecordView, receivedAt: Da
 
 export function differing(expected: string, actual: string | null): readonly Difference[] {
   return expected === actual ? [] : [{ expected, actual }];
+}
+
+/** Compares a value that we may have sent with a value that the record may lack. */
+export function answered(sent: string | null, actual: string | null): Compared {
+  if (sent === null) return [];
+  return actual === null ? undefined : differing(sent, actual);
+}
+
+/** Joins comparisons; undefined if one lacks a value and none found a difference: then nothing shows that all is well. */
+export function allOf(...compared: readonly Compared[]): Compared {
+  const found = compared.flatMap((one) => one ?? []);
+  return found.length > 0 || !compared.includes(undefined) ? found : undefined;
 }

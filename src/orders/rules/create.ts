@@ -17,8 +17,6 @@ export type CreateOutcome =
   /** `answer` is an answer of the exchange that the document does not show. */
   | { readonly kind: 'unknown'; readonly why: string; readonly answer?: Answer };
 
-type VerifySettings = Pick<CreateSettings, 'verifyAfter'>;
-
 interface AcceptedPreOrder {
   readonly id: string;
   readonly exchangeType: string | null;
@@ -33,6 +31,7 @@ type ClaimDecision =
 
 /** `freshFor` limits the time until an accepted order is looked up. */
 export type CreateSettings = Pick<FollowSettings, 'verifyAfter' | 'pace' | 'freshFor'>;
+type VerifySettings = Pick<CreateSettings, 'verifyAfter'>;
 
 export function decideClaim(tracking: Tracking, row: UncheckedOrder, now: Date, isOnlyAccount = true): ClaimDecision {
   if (tracking.state !== 'pending') return { kind: 'skip' };
@@ -70,22 +69,12 @@ export function decideCreated(
   settings: CreateSettings,
   forbiddenHold = 1,
 ): readonly Decision[] {
-  const accept = (from: Tracking, { preOrder, differences }: Accepted): Decision => {
-    const { id: preOrderId, exchangeType } = preOrder;
-    // The spread keeps orders that were accepted together from being looked up together.
-    const gapMs = Math.max(LEAST_GAP_MS, spreadMs(settings.pace.gapMs({ ...from, state: 'accepted' }, 0), random));
-    const nextActionAt = after(now, Math.min(longestFreshMs(settings.freshFor), gapMs));
-    const changes = { preOrderId, exchangeType, changedAt: now, nextActionAt };
-    const decision = move(from, 'accepted', { source: 'create' }, changes);
-    return { ...decision, events: [...decision.events, ...echoFindings(differences)] };
-  };
-  if (tracking.state !== 'sending') return outcome.kind === 'accepted' ? acceptedLate(tracking, outcome, accept) : [];
+  if (outcome.kind === 'accepted') return accepted(tracking, outcome, now, random, settings);
+  if (tracking.state !== 'sending') return [];
   const backoffMs = createBackoffMs(tracking.attempts, random);
   const pendingAgain = (reason: string, ms = backoffMs, changes: Partial<Tracking> = {}) =>
     move(tracking, 'pending', { source: 'create', reason }, { ...changes, nextActionAt: after(now, ms) });
   switch (outcome.kind) {
-    case 'accepted':
-      return [accept(tracking, outcome)];
     case 'rejected': {
       const { reason } = outcome;
       // An exchange may refuse the second create because it took the first.
@@ -131,25 +120,30 @@ export function becomesUnknown(tracking: Tracking, why: string, now: Date, setti
 
 type Accepted = Extract<CreateOutcome, { kind: 'accepted' }>;
 
-/** Accepts an unknown, held or pending order. In any other state, an order without a pre-order id gets the id. */
-function acceptedLate(tracking: Tracking, outcome: Accepted, accept: (from: Tracking, outcome: Accepted) => Decision) {
-  const how = { source: 'create', reason: 'the exchange answered an earlier request late' } as const;
-  switch (tracking.state) {
-    case 'held':
-      return [accept(tracking, outcome)];
-    case 'unknown': {
-      const held = move(tracking, 'held', how);
-      return [held, accept(held.tracking, outcome)];
-    }
-    case 'pending': {
-      const sending = move(tracking, 'sending', how, { attempts: tracking.attempts + 1, nextActionAt: null });
-      return [sending, accept(sending.tracking, outcome)];
-    }
-    default:
-      return tracking.preOrderId === null
-        ? [{ tracking: { ...tracking, preOrderId: outcome.preOrder.id }, events: [] }]
-        : [];
+/** Accepts the order, whatever was decided since the request. An order that has ended or is found only gets the id. */
+function accepted(
+  tracking: Tracking,
+  { preOrder: { id: preOrderId, exchangeType }, differences }: Accepted,
+  now: Date,
+  random: number,
+  settings: CreateSettings,
+): readonly Decision[] {
+  const late = { source: 'create', reason: 'the exchange answered an earlier request late' } as const;
+  const before: Decision[] = [];
+  if (tracking.state === 'unknown') before.push(move(tracking, 'held', late));
+  if (tracking.state === 'pending') {
+    before.push(move(tracking, 'sending', late, { attempts: tracking.attempts + 1, nextActionAt: null }));
   }
+  const from = before[0]?.tracking ?? tracking;
+  if (from.state !== 'sending' && from.state !== 'held') {
+    return from.preOrderId === null ? [{ tracking: { ...from, preOrderId }, events: [] }] : [];
+  }
+  // The spread keeps orders that were accepted together from being looked up together.
+  const gapMs = Math.max(LEAST_GAP_MS, spreadMs(settings.pace.gapMs({ ...from, state: 'accepted' }, 0), random));
+  const nextActionAt = after(now, Math.min(longestFreshMs(settings.freshFor), gapMs));
+  const changes = { preOrderId, exchangeType, changedAt: now, nextActionAt };
+  const decision = move(from, 'accepted', { source: 'create' }, changes);
+  return [...before, { ...decision, events: [...decision.events, ...echoFindings(differences)] }];
 }
 
 function echoFindings(differences: Accepted['differences']): readonly OrderEvent[] {

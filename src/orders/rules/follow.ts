@@ -8,7 +8,7 @@ import {
   type LookupAnswer,
   type LookupDecision,
 } from './lookup.ts';
-import { afterNoAnswer, nextLookupAt, recheck, unchanged } from './schedule.ts';
+import { afterNoAnswer, nextLookupAt, nextRecheckAt, unchanged, unchangedUntilNext } from './schedule.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from './states.ts';
 import { finding, isNeverSent, move, type Decision, type OrderEvent, type Tracking } from './tracking.ts';
 import { instant } from '../../base/instant.ts';
@@ -106,7 +106,8 @@ function found(
   };
   const fields = (change?.fields ?? []).map((field) => ({ ...field, ...shownBy(record) }));
   const events = [...changes, ...fields, ...(moved?.events ?? [])];
-  const nextActionAt = isSameEnd && !isDue ? tracking.nextActionAt : nextLookupAt(next, now, settings, hasEnded);
+  const plannedAt = (hasEnded ? nextRecheckAt : nextLookupAt)(next, now, settings);
+  const nextActionAt = isSameEnd && !isDue ? tracking.nextActionAt : plannedAt;
   return { tracking: { ...next, nextActionAt }, events, keepsRecord: true, ...turns };
 }
 
@@ -158,8 +159,7 @@ function shownBy({ modificationDate }: RecordView): Pick<OrderEvent, 'exchangeTi
 /** Does not take a record that is older than ours or alternates with ours. A date that repeats is reported once. */
 function notTaken(tracking: Tracking, record: RecordView, now: Date, settings: FollowSettings): LookupDecision {
   const staleDate = record.modificationDate ?? NO_DATE;
-  const seen = { ...tracking, ...recheck(tracking), lastLookupAt: now, staleDate };
-  const decision = unchanged(seen, { nextActionAt: nextLookupAt(seen, now, settings) });
+  const decision = unchangedUntilNext({ ...tracking, lastLookupAt: now, staleDate }, now, settings);
   if (tracking.staleDate === staleDate) return { ...decision, keepsRecord: false };
   const disagreement = { expected: named(tracking), actual: named(record) };
   return { ...decision, keepsRecord: false, disagreement };
@@ -185,7 +185,7 @@ function recordTime(text: string | null, { serverDate }: RecordView, now: Date):
   return time === undefined || time > latest ? undefined : time;
 }
 
-type Settled = readonly [kind: string, actual: string | null];
+export type Settled = readonly [kind: string, actual: string | null];
 
 /** Returns the contradictions that make an order disputed: those of `follow.disputedBy` that no person has settled. */
 export function disputesOf(
@@ -207,40 +207,13 @@ function describe({ kind, expected, actual }: Contradiction): string {
   return `its ${kind === 'id' ? 'external order id' : kind} is ${quote(theirs)}, and ours is ${quote(ours)}`;
 }
 
-export interface NewestRecord {
-  readonly record: RecordView;
-  readonly contradictions: readonly Contradiction[];
-}
-
-/** Moves a disputed order that a person calls ours. The same contradictions do not dispute the order again. */
-export function decideOurs(
-  tracking: Tracking,
-  { record, contradictions }: NewestRecord,
-  how: { readonly source: 'operator'; readonly reason: string; readonly actor: string },
-  now: Date,
-  settings: FollowSettings,
-): Decision {
-  const isFinal = isFinalRecord(record, settings);
-  const outcome = isFinal ? outcomeOf(record, settings) : null;
-  const oursDespite = settling(tracking, contradictions);
-  const moved = move(tracking, isFinal ? 'final' : 'open', how, { oursDespite, outcome, changedAt: now, rechecks: 0 });
-  const nextActionAt = nextLookupAt(moved.tracking, now, settings);
-  return { ...moved, tracking: { ...moved.tracking, nextActionAt } };
-}
-
-function settling({ oursDespite }: Tracking, contradictions: readonly Contradiction[]): string {
-  const settled = settledIn(oursDespite);
-  const news = contradictions.filter((one) => !settled.some((known) => isSame(known, one)));
-  return JSON.stringify([...settled, ...news.map(({ kind, actual }): Settled => [kind, actual])]);
-}
-
 function isSame([kind, actual]: Settled, one: Contradiction): boolean {
   if (kind !== one.kind) return false;
   return actual === one.actual || (kind === 'amount' && sameDecimal(actual, one.actual));
 }
 
 /** Reads what a person has settled. A text that another program wrote into the column settles nothing. */
-function settledIn(text: string | null): readonly Settled[] {
+export function settledIn(text: string | null): readonly Settled[] {
   try {
     const settled: unknown = JSON.parse(text ?? '[]');
     return Array.isArray(settled)

@@ -83,10 +83,7 @@ export function isFinalRecord(record: RecordView, settings: Pick<FollowSettings,
 }
 
 /** Returns whether a final order succeeded; null if no setting decides that for its status. */
-export function outcomeOf(
-  { orderStatus }: RecordView,
-  { succeededStatuses, finalStatuses }: FollowSettings,
-): Tracking['outcome'] {
+export function outcomeOf({ orderStatus }: RecordView, { succeededStatuses, finalStatuses }: FollowSettings) {
   if (succeededStatuses.includes(orderStatus)) return 'succeeded';
   const isUnmapped = finalStatuses.length > 0 && !finalStatuses.includes(orderStatus);
   return succeededStatuses.length === 0 || isUnmapped ? null : 'failed';

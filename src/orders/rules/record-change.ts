@@ -1,11 +1,8 @@
 import { sameDecimal } from '../../base/decimal.ts';
+import type { OrderEvent } from './tracking.ts';
 import { RECORD_NUMBERS, RECORD_PATHS, type RecordFields, type RecordPath } from './record.ts';
 
-interface FieldChange {
-  readonly field: `record.${string}`;
-  readonly oldValue: string | null;
-  readonly newValue: string | null;
-}
+type FieldChange = Pick<OrderEvent, 'oldValue' | 'newValue'> & { readonly field: `record.${string}` };
 
 /** Facts that show whether the exchange goes back and forth between two records of an order. */
 export interface Turns {

@@ -51,25 +51,17 @@ export function plannedGapMs(done: number, moments: readonly number[]): number |
   return Math.max(0, at - (moments[done - 1] ?? 0));
 }
 
-export function nextLookupAt(
-  tracking: Tracking,
-  now: Date,
-  settings: FollowSettings,
-  hasEnded = isRechecked(tracking.state),
-): Date | null {
-  if (hasEnded) return nextRecheckAt(tracking, now, settings);
+export function nextLookupAt(tracking: Tracking, now: Date, settings: FollowSettings): Date | null {
+  if (isRechecked(tracking.state)) return nextRecheckAt(tracking, now, settings);
   if (tracking.state === 'held') return after(now, heldLookupMs(settings));
   if (tracking.state === 'unknown') return tracking.nextActionAt;
   const sinceChangeMs = now.getTime() - (tracking.changedAt ?? now).getTime();
   return after(now, settings.pace.gapMs(tracking, sinceChangeMs));
 }
 
-export function nextRecheckAt(
-  { state, rechecks }: Pick<Tracking, 'state' | 'rechecks'>,
-  now: Date,
-  { recheckFinalAfter }: Pick<FollowSettings, 'recheckFinalAfter'>,
-): Date | null {
-  const gapMs = plannedGapMs(rechecks, state === 'rejected' ? REJECTED_LOOKUPS_MS : recheckFinalAfter);
+export function nextRecheckAt(order: Pick<Tracking, 'state' | 'rechecks'>, now: Date, settings: FollowSettings) {
+  const moments = order.state === 'rejected' ? REJECTED_LOOKUPS_MS : settings.recheckFinalAfter;
+  const gapMs = plannedGapMs(order.rechecks, moments);
   return gapMs === undefined ? null : after(now, gapMs);
 }
 
@@ -85,32 +77,25 @@ export function afterNoAnswer(
   random: number,
   { pace }: Pick<FollowSettings, 'pace'>,
 ): Date {
-  const { nextActionAt, state } = tracking;
+  const { nextActionAt, state, lastLookupAt, sentAt } = tracking;
   if (nextActionAt !== null && nextActionAt > now) return nextActionAt;
-  const silentMs = silentForMs(tracking, now);
-  if (answeredFor !== undefined) {
-    return after(now, isPaced(state) ? pace.gapMs(tracking, silentMs) : rarerMs(state, silentMs));
-  }
-  return after(now, isOutage ? OUTAGE_LOOKUP_MS : unansweredLookupMs(silentMs, random));
-}
-
-/** An unknown outcome is looked up at least once an hour. */
-function rarerMs(state: OrderState, silentMs: number): number {
-  return Math.min(Math.max(LEAST_GAP_MS, silentMs / 2), state === 'unknown' ? HOUR : HELD_LOOKUP_MS);
-}
-
-/** If the clock was set back, a time ahead of now counts as equally long ago. */
-function silentForMs({ lastLookupAt, sentAt }: Tracking, now: Date): number {
   const silentSince = Math.max(lastLookupAt?.getTime() ?? 0, sentAt?.getTime() ?? 0) || now.getTime();
-  return Math.abs(now.getTime() - silentSince);
-}
-
-export function recheck({ state, rechecks }: Tracking): Pick<Tracking, 'rechecks'> {
-  return { rechecks: isRechecked(state) ? rechecks + 1 : rechecks };
+  // If the clock was set back, a time ahead of now counts as equally long ago.
+  const silentMs = Math.abs(now.getTime() - silentSince);
+  if (answeredFor === undefined) return after(now, isOutage ? OUTAGE_LOOKUP_MS : unansweredLookupMs(silentMs, random));
+  if (isPaced(state)) return after(now, pace.gapMs(tracking, silentMs));
+  // An unknown outcome is looked up at least once an hour.
+  return after(now, Math.min(Math.max(LEAST_GAP_MS, silentMs / 2), state === 'unknown' ? HOUR : HELD_LOOKUP_MS));
 }
 
 export function unchanged(tracking: Tracking, changes: Partial<Tracking>): Decision {
   return { tracking: { ...tracking, ...changes }, events: [] };
+}
+
+/** Plans the next look-up of an order that a look-up did not change. */
+export function unchangedUntilNext(tracking: Tracking, now: Date, settings: FollowSettings): Decision {
+  const next = isRechecked(tracking.state) ? { ...tracking, rechecks: tracking.rechecks + 1 } : tracking;
+  return unchanged(next, { nextActionAt: nextLookupAt(next, now, settings) });
 }
 
 /** A state whose orders are looked up. `new`, `newest`: accepted orders without a look-up, oldest or newest first. */
@@ -158,17 +143,16 @@ export function nextRound<Due extends DueLookup>(due: readonly Due[]): readonly 
 
 /** Takes the oldest and the newest in turn, and each order once, because two sources may have the same order. */
 function fromBothEnds<Due extends DueLookup>(due: readonly Due[]): Due[] {
-  const oldest = due.filter(({ source }) => source !== 'newest').toSorted(byAge);
-  const newest = due.filter(({ source }) => source === 'newest').toSorted((one, other) => byAge(other, one));
-  const turns = Array.from({ length: due.length }, (_, index) => [oldest[index], newest[index]]).flat();
-  return [...new Map(turns.flatMap((one) => (one === undefined ? [] : [[one.externalOrderId, one]]))).values()];
-}
-
-function byAge(one: DueLookup, other: DueLookup): number {
-  return compare(one.nextActionAt, other.nextActionAt) || compare(one.externalOrderId, other.externalOrderId);
+  const byAge = due.toSorted(
+    (one, other) =>
+      compare(one.nextActionAt, other.nextActionAt) || compare(one.externalOrderId, other.externalOrderId),
+  );
+  const oldest = byAge.filter(({ source }) => source !== 'newest');
+  const newest = byAge.filter(({ source }) => source === 'newest').toReversed();
+  const turns = due.flatMap((_, index) => [oldest[index], newest[index]]).filter((one) => one !== undefined);
+  return [...new Map(turns.map((one) => [one.externalOrderId, one])).values()];
 }
 
 function compare(one: string, other: string): number {
-  if (one === other) return 0;
-  return one < other ? -1 : 1;
+  return Number(one > other) - Number(one < other);
 }

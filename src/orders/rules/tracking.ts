@@ -86,16 +86,9 @@ export function move(
   if (from.state === 'pending' && isFound && isNeverSent({ ...from, ...changes })) {
     throw new Error(`${order} was never sent and may not be ${to}`);
   }
-  const reason = how.reason ?? null;
-  const event: OrderEvent = {
-    field: 'state',
-    oldValue: from.state,
-    newValue: to,
-    exchangeTime: how.exchangeTime ?? null,
-    source: how.source,
-    reason,
-    ...(how.actor === undefined ? {} : { actor: how.actor }),
-  };
+  const { source, reason = null, exchangeTime = null, actor } = how;
+  const said = { exchangeTime, source, reason, ...(actor !== undefined && { actor }) };
+  const event: OrderEvent = { field: 'state', oldValue: from.state, newValue: to, ...said };
   const failOver = to === 'unknown' || to === 'held' ? from.failOver : null;
   return { tracking: { ...from, failOver, ...changes, state: to, stateReason: reason }, events: [event] };
 }
@@ -110,8 +103,7 @@ const CLOCKS_DIFFER_MS = 60_000;
 export function lateMsOf(before: Tracking, { tracking, events }: Decision): number | undefined {
   const change = events.find(({ field }) => field === 'state' || field.endsWith('.status'));
   if (change === undefined || !isPaced(before.state) || tracking.changedAt === null) return undefined;
-  const [enteredAt, lookedUpAt] = [before.changedAt, before.lastLookupAt].map((at) => at?.getTime() ?? 0);
-  const unchangedAt = Math.max(enteredAt ?? 0, lookedUpAt ?? 0);
+  const unchangedAt = Math.max(before.changedAt?.getTime() ?? 0, before.lastLookupAt?.getTime() ?? 0);
   return lateMs(instantMs(change.exchangeTime) ?? null, unchangedAt, tracking.changedAt.getTime());
 }
 

@@ -1,4 +1,4 @@
-import { sql, type SelectQueryBuilder, type SqlBool } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type { OrderAge } from '../../findings/rules/age.ts';
 import type { Clock } from '../../base/clock.ts';
 import { readTime } from '../../base/instant.ts';
@@ -6,6 +6,7 @@ import type { OrderState } from '../../orders/rules/states.ts';
 import { MERCHANT_ID } from '../tables/accounts.ts';
 import { ROW_COLUMNS, type OrderKey, type OrderRow } from './order-columns.ts';
 import { FIRST_DUE, type DueKey } from '../find-orders.ts';
+import { pagesAfter } from '../pages.ts';
 import type { Database, Transaction } from '../port.ts';
 import { queries, statement } from '../statement.ts';
 
@@ -62,55 +63,45 @@ export async function* orderAges(
   signal: AbortSignal,
 ): AsyncGenerator<readonly AgedOrder[]> {
   for (const state of states) {
-    for (let [from, isLast] = [FIRST_DUE, false]; !isLast && !signal.aborted;) {
-      const rows = await withAge(db)
-        .where((order) => order.and({ 'o.account': account, 'o.state': state }))
-        .where(sql<SqlBool>`(o.next_action_at, o.external_order_id) > (${from.nextActionAt}, ${from.externalOrderId})`)
-        .orderBy('o.next_action_at')
-        .orderBy('o.external_order_id')
-        .limit(PAGE)
-        .execute();
-      const page = rows.map(aged);
+    const read = async ({ nextActionAt, externalOrderId }: DueKey = FIRST_DUE) =>
+      await readAges(
+        db,
+        sql`o.account = ${account} and o.state = ${state}
+          and (o.next_action_at, o.external_order_id) > (${nextActionAt}, ${externalOrderId})
+          order by o.next_action_at, o.external_order_id limit ${PAGE}`,
+      );
+    if (signal.aborted) return;
+    for await (const page of pagesAfter(PAGE, read)) {
       yield page;
-      from = page.at(-1) ?? from;
-      isLast = page.length < PAGE;
       await clock.turn();
+      if (signal.aborted) return;
     }
   }
 }
 
 export async function orderAgesById(db: Database, account: string, externalOrderIds: readonly string[]) {
-  const rows = await withAge(db)
-    .where('o.account', '=', account)
-    .where('o.external_order_id', 'in', externalOrderIds)
-    .execute();
-  return rows.map(aged);
+  return await readAges(db, sql`o.account = ${account} and o.external_order_id in (${sql.join(externalOrderIds)})`);
 }
 
-function withAge(db: Database) {
-  return db
-    .selectFrom('merchant_orders as o')
-    .leftJoin('order_records as r', (join) =>
-      join.onRef('r.account', '=', 'o.account').onRef('r.external_order_id', '=', 'o.external_order_id'),
-    )
-    .select(['o.external_order_id as externalOrderId', 'o.state', 'o.asset_position as assetPosition'])
-    .select(['o.resends', 'o.fail_over as failOver', 'o.stale_date as staleDate', 'o.next_action_at as nextActionAt'])
-    .select(['o.order_status as orderStatus', 'o.crypto_status as cryptoStatus', 'o.fiat_status as fiatStatus'])
-    .select(['o.sent_at as sentAt', 'o.changed_at as changedAt', 'o.last_lookup_at as lastLookupAt'])
-    .select(['r.input_asset as inputAsset', 'r.output_asset as outputAsset'])
-    .select(['r.from_currency as fromCurrency', 'r.to_currency as toCurrency']);
-}
+type Time = 'sentAt' | 'changedAt' | 'lastLookupAt';
+type AgeRow = Omit<AgedOrder, 'record' | Time> & NonNullable<AgedOrder['record']> & Readonly<Record<Time, unknown>>;
 
-type AgeRow = ReturnType<typeof withAge> extends SelectQueryBuilder<infer _DB, infer _TB, infer Row> ? Row : never;
-
-function aged({ inputAsset, outputAsset, fromCurrency, toCurrency, ...order }: AgeRow): AgedOrder {
-  return {
+async function readAges(db: Database, condition: RawBuilder<unknown>): Promise<readonly AgedOrder[]> {
+  const { rows } = await sql<AgeRow>`
+    select o.external_order_id as "externalOrderId", o.state, o.asset_position as "assetPosition", o.resends,
+      o.fail_over as "failOver", o.stale_date as "staleDate", coalesce(o.next_action_at, '') as "nextActionAt",
+      o.order_status as "orderStatus", o.crypto_status as "cryptoStatus", o.fiat_status as "fiatStatus",
+      o.sent_at as "sentAt", o.changed_at as "changedAt", o.last_lookup_at as "lastLookupAt",
+      r.input_asset as "inputAsset", r.output_asset as "outputAsset",
+      r.from_currency as "fromCurrency", r.to_currency as "toCurrency"
+    from merchant_orders as o
+    left join order_records as r on r.account = o.account and r.external_order_id = o.external_order_id
+    where ${condition}`.execute(db);
+  return rows.map(({ inputAsset, outputAsset, fromCurrency, toCurrency, ...order }) => ({
     ...order,
-    nextActionAt: order.nextActionAt ?? '',
-    state: order.state as OrderState,
     sentAt: readTime(order.sentAt),
     changedAt: readTime(order.changedAt),
     lastLookupAt: readTime(order.lastLookupAt),
     record: { inputAsset, outputAsset, fromCurrency, toCurrency },
-  };
+  }));
 }

@@ -8,7 +8,7 @@ import { headOf } from '../tables/chain.ts';
 import { changedFields, fieldsIn, ROW_COLUMNS, trackedColumnsOf } from './order-columns.ts';
 import type { OrderKey, TrackedField } from './order-columns.ts';
 import type { Database, Transaction } from '../port.ts';
-import { queries, statement, textToFind, together } from '../statement.ts';
+import { queries, reading, statement, textToFind, together } from '../statement.ts';
 
 type FollowedState = 'sending' | (typeof FOLLOWED_STATES)[number];
 
@@ -30,22 +30,13 @@ export async function orderIds(
   return (await ids.execute(db)).rows.map((row) => row.external_order_id);
 }
 
-const sendingStatement = statement((v: { account: string; until: string; limit: number }) =>
-  queries
-    .selectFrom('merchant_orders')
-    .select('external_order_id')
-    .where('account', '=', textToFind(v.account))
-    .where('state', '=', sql.lit('sending'))
-    .where((where) => where.or([where('next_action_at', 'is', null), where('next_action_at', '<=', v.until)]))
-    // The index of due orders has this order. If ordered by the key, a prepared plan would read all orders.
-    .orderBy('next_action_at')
-    .limit(v.limit),
+/** The index of due orders has this order. If ordered by the key, a prepared plan would read all orders. */
+export const sendingOrders = reading(
+  (v: { account: string; until: Date; limit: number }) => sql<{ id: string }>`
+    select external_order_id as id from merchant_orders where account = ${textToFind(v.account)} and state = 'sending'
+      and (next_action_at is null or next_action_at <= ${v.until}) order by next_action_at limit 0 + ${v.limit}`,
+  (rows) => rows.map(({ id }) => id),
 );
-
-export async function sendingOrders(db: Database, query: { account: string; until: Date; limit: number }) {
-  const { rows } = await sendingStatement(db, { ...query, until: query.until.toISOString() });
-  return rows.map((row) => row.external_order_id);
-}
 
 const rowOf = (v: OrderKey) =>
   queries
@@ -63,15 +54,10 @@ export async function readOrder(db: Database, account: string, externalOrderId: 
 
 export async function accountWithOrder(db: Database, accounts: readonly string[], externalOrderId: string) {
   if (accounts.length === 0) return undefined;
-  const row = await db
-    .selectFrom('merchant_orders')
-    .select('account')
-    .where('account', 'in', accounts)
-    .where('external_order_id', '=', externalOrderId)
-    .orderBy('account')
-    .limit(1)
-    .executeTakeFirst();
-  return row?.account;
+  const { rows } = await sql<{ account: string }>`select account from merchant_orders
+    where account in (${sql.join(accounts)}) and external_order_id = ${externalOrderId}
+    order by account limit 1`.execute(db);
+  return rows[0]?.account;
 }
 
 /** Locks a row, because the merchant's programs write it too. Throws `RowLockedError` if one of them keeps a lock. */
@@ -86,21 +72,15 @@ export async function lockFreeOrder(tx: Transaction, account: string, externalOr
 
 /** Counts the orders of each state, with `until` only due ones. Takes long for states with millions of orders. */
 export async function countByState(db: Database, account: string, states: readonly OrderState[], until?: Date) {
-  let orders = db.selectFrom('merchant_orders').where('account', '=', account).where('state', 'in', states);
-  if (until !== undefined) orders = orders.where('next_action_at', '<=', until.toISOString());
-  const rows = await orders
-    .select((select) => ['state', select.fn.countAll<number | bigint>().as('orders')])
-    .groupBy('state')
-    .execute();
-  return new Map(rows.map((row) => [row.state, Number(row.orders)]));
+  const isDue = until === undefined ? sql`true` : sql`next_action_at <= ${until.toISOString()}`;
+  const { rows } = await sql<{ state: string; orders: number }>`select state, count(*) as orders from merchant_orders
+    where account = ${account} and state in (${sql.join(states)}) and ${isDue} group by state`.execute(db);
+  return new Map(rows.map((row) => [row.state, row.orders]));
 }
 
 export async function postpone(tx: Transaction, { account, externalOrderId, until }: OrderKey & { until: Date }) {
-  await tx
-    .updateTable('merchant_orders')
-    .set((to) => ({ next_action_at: until.toISOString(), revision: to('revision', '+', 1) }))
-    .where((order) => order.and({ account, external_order_id: externalOrderId }))
-    .execute();
+  await sql`update merchant_orders set next_action_at = ${until.toISOString()}, revision = revision + 1
+    where account = ${account} and external_order_id = ${externalOrderId}`.execute(tx);
 }
 
 const savingStatement = (fields: readonly TrackedField[], isUpdated: boolean) =>
@@ -157,16 +137,9 @@ function refused({ externalOrderId }: Tracking, why: string): StoreError {
   return new StoreError('refused', `order ${JSON.stringify(externalOrderId)} ${why}`);
 }
 
-const preOrderStatement = statement((v: OrderKey & { preOrderId: string }) =>
-  queries
-    .selectFrom('merchant_orders')
-    .select('external_order_id')
-    .where('account', '=', v.account)
-    .where(hasLongText('pre_order_id', v.preOrderId))
-    .where('external_order_id', '<>', v.externalOrderId)
-    .limit(1),
+export const orderWithPreOrder = reading(
+  (v: OrderKey & { preOrderId: string }) => sql<{ id: string }>`
+    select external_order_id as id from merchant_orders where account = ${v.account}
+    and ${hasLongText('pre_order_id', v.preOrderId)} and external_order_id <> ${v.externalOrderId} limit 1`,
+  ([row]) => row?.id,
 );
-
-export async function orderWithPreOrder(tx: Transaction, order: OrderKey & { preOrderId: string }) {
-  return (await preOrderStatement(tx, order)).rows[0]?.external_order_id;
-}

@@ -33,7 +33,7 @@ export async function* changesOf(
     if (newest === seen.version) continue;
     await assertNotNewer();
     const eventId = await newestEventIdOfAll(kysely);
-    const decided = await decidedAccounts(kysely, seen.eventId, eventId);
+    const decided = await decidedAccounts(kysely, { afterId: seen.eventId, toId: eventId });
     seen = { version: newest, eventId };
     yield decided;
   }

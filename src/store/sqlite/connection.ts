@@ -8,10 +8,16 @@ import {
   SqliteDialect,
   SqliteDriver,
   type DatabaseConnection,
+  type QueryResult,
   type SqliteDatabase,
   type SqliteStatement,
 } from 'kysely';
+import type { Clock } from '../../base/clock.ts';
 import { SqliteCompiler } from '../dialect.ts';
+import { lostFile } from '../errors.ts';
+import type { Transactions } from '../group-writer.ts';
+import type { Database as Queries } from '../port.ts';
+import { isBusy, rowError } from './errors.ts';
 import type { Tables } from '../schema.ts';
 
 /** How long a statement may block the event loop while another program writes. After that the wait is asynchronous. */
@@ -28,7 +34,7 @@ export interface Connection {
   readonly kysely: Kysely<Tables>;
   readonly statements: SqliteDatabase;
   /** False once the path names another file than the open one: a moved or deleted file takes writes silently. */
-  isInPlace(): boolean;
+  readonly isInPlace: () => boolean;
 }
 
 /** Wraps each statement, so that a simulated process can die at any commit. */
@@ -127,5 +133,45 @@ function keepStatements(database: Database.Database, wrap?: WrapStatement): Sqli
       kept.set(sql, statement);
       return statement;
     },
+  };
+}
+
+const BUSY_TRIES = 40;
+const BUSY_WAIT_MS = 50;
+
+export function transactionsOn(connection: Connection, clock: Pick<Clock, 'sleep'>): Transactions {
+  const { path, sqlite, kysely, statements, isInPlace } = connection;
+  const run = runOn(statements);
+  return {
+    isInPlace,
+    async run(work, signal) {
+      if (!isInPlace()) throw lostFile(path);
+      for (let tries = 1; ; tries += 1) {
+        try {
+          return await kysely.transaction().execute((tx) => work(Object.assign(tx, { run })));
+        } catch (error) {
+          if (!isBusy(error) || tries >= BUSY_TRIES || signal.aborted) {
+            throw rowError(error, path, () => triggersOfOthers(sqlite));
+          }
+          await clock.sleep(BUSY_WAIT_MS, signal).catch(() => undefined);
+        }
+      }
+    },
+  };
+}
+
+function triggersOfOthers(sqlite: Connection['sqlite']): readonly string[] {
+  const select = `select name from sqlite_master where type = 'trigger'
+    and name not glob 'merchant_orders_*' and name not glob 'events_*' order by name`;
+  return sqlite.prepare<[], string>(select).pluck().all();
+}
+
+/** Runs compiled queries on the driver, which a transaction has to itself until it ends. */
+function runOn(database: SqliteDatabase): NonNullable<Queries['run']> {
+  return <Row>({ sql, parameters }: CompiledQuery<Row>): QueryResult<Row> => {
+    const prepared = database.prepare(sql);
+    if (prepared.reader) return { rows: prepared.all(parameters) as Row[] };
+    const { changes, lastInsertRowid } = prepared.run(parameters);
+    return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
   };
 }

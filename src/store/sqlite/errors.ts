@@ -20,14 +20,10 @@ export function storeError(error: unknown, path: string): unknown {
 /** As `storeError`, but a general error may come from a merchant's trigger, which SQLite does not name. */
 export function rowError(error: unknown, path: string, triggersOf: () => readonly string[]): unknown {
   const meant = storeError(error, path);
-  if (meant !== error || !isGeneral(error)) return meant;
+  if (meant !== error || !(error instanceof Error && 'code' in error && error.code === 'SQLITE_ERROR')) return meant;
   const triggers = triggersOf();
   if (triggers.length === 0) return error;
   return new StoreError('refused', `${error.message} (in a trigger: ${triggers.join(', ')})`, { cause: error });
-}
-
-function isGeneral(error: unknown): error is Error {
-  return error instanceof Error && 'code' in error && error.code === 'SQLITE_ERROR';
 }
 
 /** Returns why a file cannot be opened or made, without the names of the system's calls. */

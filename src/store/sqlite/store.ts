@@ -4,7 +4,14 @@ import { MIGRATIONS } from '../../../migrations/index.ts';
 import { TABLES } from '../../../migrations/rules.ts';
 import type { Clock } from '../../base/clock.ts';
 import { changesOf } from './changes.ts';
-import { BUSY_TIMEOUT_MS, connect, dialectOf, type Connection, type WrapStatement } from './connection.ts';
+import {
+  BUSY_TIMEOUT_MS,
+  connect,
+  dialectOf,
+  transactionsOn,
+  type Connection,
+  type WrapStatement,
+} from './connection.ts';
 import { unusable } from '../errors.ts';
 import { GroupWriter } from '../group-writer.ts';
 import {
@@ -21,7 +28,6 @@ import { NewEvents, type Store, type Writer, type Snapshot } from '../port.ts';
 import { missingDatabase, openError, storeError } from './errors.ts';
 import { FileMark, type ReplaceFile } from './mark.ts';
 import { lockHolder } from './owner.ts';
-import { FileTransactions } from './writer.ts';
 import Database from 'better-sqlite3';
 import { DecimalSum } from '../../base/decimal.ts';
 import { queries, compileFor } from '../statement.ts';
@@ -68,7 +74,7 @@ export async function openStore(path: string, clock: Clock, options: OpenOptions
   const mark = new FileMark({ path, db, clock, isDurable, replaceFile: options.replaceFile });
   const newEvents = new NewEvents();
   const followed = options.isRestored === true ? undefined : mark;
-  const writer = new GroupWriter(new FileTransactions(connection, clock), clock, followed, newEvents);
+  const writer = new GroupWriter(transactionsOn(connection, clock), clock, followed, newEvents);
   const shared = sharedWriter(writer);
   const migrations = async () => migrationStatus(MIGRATIONS, appliedMigrations(connection.sqlite));
   const notNewer = () => assertNotNewer({ address: path, migrations });
@@ -138,7 +144,7 @@ function openConnection(path: string, options: OpenOptions): Connection {
       create: options.expect === 'migrate',
       check: (sqlite) => {
         const applied = appliedMigrations(sqlite);
-        const { own, others } = applied.size > 0 ? { own: [], others: [] } : tablesOf(sqlite);
+        const { own = [], others = [] } = applied.size > 0 ? {} : tablesOf(sqlite);
         const migrated = { migrations: MIGRATIONS, address: path };
         assertKnownVersion(migrated, applied, options.expect, options.intoExisting === true ? [] : others);
         if (options.expect === 'any') return applied.size > 0;
@@ -159,12 +165,10 @@ async function closeConnection(connection: Connection): Promise<void> {
 }
 
 function tablesOf(sqlite: Connection['sqlite']) {
-  const tables = sqlite.prepare(`select name from sqlite_master where type = 'table' order by name`).pluck().all();
-  const names = (tables as string[]).filter((name) => !/^(sqlite|kysely)_/.test(name));
-  return {
-    own: names.filter((name) => OWN_TABLES.includes(name)),
-    others: names.filter((name) => !OWN_TABLES.includes(name)),
-  };
+  const select = `select name from sqlite_master where type = 'table' order by name`;
+  const names = sqlite.prepare<[], string>(select).pluck().all();
+  const ofMerchants = names.filter((name) => !/^(sqlite|kysely)_/.test(name));
+  return Object.groupBy(ofMerchants, (name) => (OWN_TABLES.includes(name) ? 'own' : 'others'));
 }
 
 function appliedMigrations(sqlite: Connection['sqlite']): AppliedMigrations {

@@ -1,8 +1,9 @@
+import { sql } from 'kysely';
 import type { Restraint, RestraintKind } from '../../accounts/rules/restraints.ts';
-import { readAccountFact, setAccountFact } from './accounts.ts';
+import { setAccountFact } from './accounts.ts';
 import { insertHappenings } from './events.ts';
 import type { Database, Transaction } from '../port.ts';
-import { queries, statement, textToFind } from '../statement.ts';
+import { queries, statement, textToFind, upsert } from '../statement.ts';
 
 const holdsStatement = statement((v: { account: string }) =>
   queries.selectFrom('account_holds').selectAll().where('account', '=', textToFind(v.account)).orderBy('kind'),
@@ -24,11 +25,7 @@ export async function setHold(tx: Transaction, account: string, hold: Restraint,
   const { kind, reason, actor } = hold;
   const values = { since: hold.since.toISOString(), until: hold.until?.toISOString() ?? null, reason, actor };
   const before = (await readHolds(tx, account)).find((one) => one.kind === kind);
-  await tx
-    .insertInto('account_holds')
-    .values({ account, kind, ...values })
-    .onConflict((conflict) => conflict.columns(['account', 'kind']).doUpdateSet(values))
-    .execute();
+  await upsert('account_holds', { account, kind, ...values }, 'account', 'kind').execute(tx);
   if (before === undefined || actor !== null) await recordChange(tx, account, { to: hold, reason, actor, now });
 }
 
@@ -42,11 +39,7 @@ export async function pause(
 }
 
 /** The fact that holds the time from which creates count for `guard.*`: a person allowed creates then. */
-const GUARD_COUNTS_FROM = 'guard.countsFrom';
-
-export async function guardCountsFrom(db: Database, account: string): Promise<string | undefined> {
-  return await readAccountFact(db, { account, name: GUARD_COUNTS_FROM });
-}
+export const GUARD_COUNTS_FROM = 'guard.countsFrom';
 
 export async function endHolds(
   tx: Transaction,
@@ -56,10 +49,7 @@ export async function endHolds(
 ): Promise<readonly Restraint[]> {
   const ended = (await readHolds(tx, account)).filter(({ kind }) => kinds.includes(kind));
   for (const hold of ended) {
-    await tx
-      .deleteFrom('account_holds')
-      .where((row) => row.and({ account, kind: hold.kind }))
-      .execute();
+    await sql`delete from account_holds where account = ${account} and kind = ${hold.kind}`.execute(tx);
     if (hold.kind === 'guarded') {
       const { now } = how;
       await setAccountFact(tx, { account, name: GUARD_COUNTS_FROM, value: now.toISOString(), now });

@@ -2,17 +2,13 @@ import { sql } from 'kysely';
 import { OwnedError } from '../errors.ts';
 import type { Database, Transaction } from '../port.ts';
 import type { SeenStatusesTable } from '../schema.ts';
-import { queries, rowsStatement, statement } from '../statement.ts';
+import { queries, reading, rowsStatement, statement, upsert } from '../statement.ts';
 
 /** Grants the next generation, above `known`. If the lock has failed, the last owner finds out by the generation. */
 export async function nextGeneration(tx: Transaction, account: string, known = 0): Promise<number> {
   const { rows } = await generationStatement(tx, { account });
   const generation = Math.max(rows[0]?.generation ?? 0, known) + 1;
-  await tx
-    .insertInto('account_owners')
-    .values({ account, generation })
-    .onConflict((conflict) => conflict.column('account').doUpdateSet({ generation }))
-    .execute();
+  await upsert('account_owners', { account, generation }, 'account').execute(tx);
   tx.generations?.delete(account);
   return generation;
 }
@@ -32,8 +28,9 @@ export async function assertNewestOwner(tx: Transaction, account: string, genera
   }
 }
 
-const generationStatement = statement((v: { account: string }) =>
-  queries.selectFrom('account_owners').select('generation').where('account', '=', v.account),
+const generationStatement = statement(
+  (v: { account: string }) =>
+    sql<{ generation: number }>`select generation from account_owners where account = ${v.account}`,
 );
 
 /** Selects the names of accounts that have rows in a table, sorted, by one search of an index for each name. */
@@ -49,9 +46,8 @@ const MOST_OTHERS = 100;
 /** Returns accounts with rows, not `named` and without an owner. Reads at most `MOST_OTHERS` names beyond `named`. */
 export async function otherAccounts(db: Database, named: readonly string[]): Promise<readonly string[]> {
   const most = sql.lit(named.length + MOST_OTHERS);
-  const { rows } = await sql<{
-    account: string;
-  }>`select account from (${accountNames('merchant_orders')} limit ${most}) as found
+  const found = sql`${accountNames('merchant_orders')} limit ${most}`;
+  const { rows } = await sql<{ account: string }>`select account from (${found}) as found
     where not exists (select 1 from account_owners where account_owners.account = found.account and holder is not null)`.execute(
     db,
   );
@@ -65,9 +61,9 @@ export async function accountsIn(db: Database, table: string): Promise<string[]>
 }
 
 export async function isKnownAccount(db: Database, account: string): Promise<boolean> {
-  const order = db.selectFrom('merchant_orders').select('account').where('account', '=', account).limit(1);
-  const owner = db.selectFrom('account_owners').select('account').where('account', '=', account);
-  return [await order.executeTakeFirst(), await owner.executeTakeFirst()].some((row) => row !== undefined);
+  const { rows } = await sql`select 1 from account_owners where account = ${account}
+    union all select 1 from (select 1 from merchant_orders where account = ${account} limit 1) as first`.execute(db);
+  return rows.length > 0;
 }
 
 /** The fact that tells to which merchant the orders of the account belong (merchant.id, §2.7). */
@@ -75,10 +71,6 @@ export const MERCHANT_ID = 'merchant.id';
 
 /** The fact that says which due times were written under another clock and could not be corrected. */
 export const UNCORRECTED_TIMES = 'times.uncorrected';
-
-const factStatement = statement((v: { account: string; name: string }) =>
-  queries.selectFrom('account_facts').select('value').where('account', '=', v.account).where('name', '=', v.name),
-);
 
 interface AccountFact {
   readonly account: string;
@@ -94,21 +86,19 @@ export async function accountFact(tx: Transaction, fact: AccountFact): Promise<s
   return known ?? fact.value;
 }
 
-export async function readAccountFact(db: Database, fact: Pick<AccountFact, 'account' | 'name'>) {
-  return (await factStatement(db, fact)).rows[0]?.value;
-}
+export const readAccountFact = reading(
+  (v: Pick<AccountFact, 'account' | 'name'>) =>
+    sql<{ value: string }>`select value from account_facts where account = ${v.account} and name = ${v.name}`,
+  ([row]) => row?.value,
+);
 
 export async function setAccountFact(tx: Transaction, { account, name, value, now }: AccountFact): Promise<void> {
-  const known = { value, first_seen_at: now.toISOString() };
-  await tx
-    .insertInto('account_facts')
-    .values({ account, name, ...known })
-    .onConflict((conflict) => conflict.columns(['account', 'name']).doUpdateSet(known))
-    .execute();
+  const fact = { account, name, value, first_seen_at: now.toISOString() };
+  await upsert('account_facts', fact, 'account', 'name').execute(tx);
 }
 
 export async function forgetAccountFact(tx: Transaction, { account, name }: Pick<AccountFact, 'account' | 'name'>) {
-  await tx.deleteFrom('account_facts').where('account', '=', account).where('name', '=', name).execute();
+  await sql`delete from account_facts where account = ${account} and name = ${name}`.execute(tx);
 }
 
 export type SeenStatus = SeenStatusesTable;
@@ -124,13 +114,11 @@ export const rememberStatuses = rowsStatement(
       .returning(['field', 'value']),
 );
 
-const seenBeforeStatement = statement((v: { account: string; limit: number }) =>
-  queries.selectFrom('seen_statuses').select(['field', 'value']).where('account', '=', v.account).limit(v.limit),
+export const seenStatuses = reading(
+  (v: { account: string; limit: number }) => sql<Pick<SeenStatus, 'field' | 'value'>>`
+    select field, value from seen_statuses where account = ${v.account} limit 0 + ${v.limit}`,
+  (rows) => rows,
 );
-
-export async function seenStatuses(db: Database, query: { readonly account: string; readonly limit: number }) {
-  return (await seenBeforeStatement(db, query)).rows;
-}
 
 /** Requests that an owner may send until a time, or has sent. They count against the rate of the next owner. */
 export interface Lease {
@@ -149,12 +137,10 @@ export interface Lease {
 }
 
 export async function readLease(db: Database, account: string): Promise<Lease | undefined> {
-  const row = await db
-    .selectFrom('request_leases')
-    .select(['requests_until as until', 'boot', 'boot_ms as bootMs', 'requests', 'interval_ms as intervalMs'])
-    .select(['spent', 'concurrency', 'timeout_ms as timeoutMs'])
-    .where('account', '=', account)
-    .executeTakeFirst();
+  const { rows } = await sql<LeaseRow>`select requests_until as until, boot, boot_ms as "bootMs", requests, spent,
+    interval_ms as "intervalMs", concurrency, timeout_ms as "timeoutMs" from request_leases
+    where account = ${account}`.execute(db);
+  const [row] = rows;
   if (row === undefined) return undefined;
   const spent = JSON.parse(row.spent) as readonly (readonly [string, number])[];
   return {
@@ -164,24 +150,13 @@ export async function readLease(db: Database, account: string): Promise<Lease | 
   };
 }
 
-const leaseStatement = statement(
-  (v: Omit<Lease, 'until' | 'spent'> & Record<'account' | 'until' | 'spent', string>) => {
-    const values = {
-      requests_until: v.until,
-      boot: v.boot,
-      boot_ms: v.bootMs,
-      requests: v.requests,
-      interval_ms: v.intervalMs,
-      spent: v.spent,
-      concurrency: v.concurrency,
-      timeout_ms: v.timeoutMs,
-    };
-    return queries
-      .insertInto('request_leases')
-      .values({ account: v.account, ...values })
-      .onConflict((conflict) => conflict.column('account').doUpdateSet(values));
-  },
-);
+type LeaseRow = Omit<Lease, 'until' | 'spent'> & Readonly<Record<'until' | 'spent', string>>;
+
+const leaseStatement = statement((v: LeaseRow & { readonly account: string }) => {
+  const { account, boot, requests, spent, concurrency } = v;
+  const times = { requests_until: v.until, boot_ms: v.bootMs, interval_ms: v.intervalMs, timeout_ms: v.timeoutMs };
+  return upsert('request_leases', { account, boot, requests, spent, concurrency, ...times }, 'account');
+});
 
 export async function leaseRequests(tx: Transaction, account: string, lease: Lease): Promise<void> {
   const spent = JSON.stringify(lease.spent.map(({ at, requests }) => [at, requests]));

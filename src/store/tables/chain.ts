@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
+import type { Selectable } from 'kysely';
 import { storable } from '../../base/text.ts';
 import type { ChainedEvent, Counts, Database, EventHead, NewEvent, Transaction } from '../port.ts';
-import { queries, rowsStatement, statement } from '../statement.ts';
+import type { EventHeadsTable } from '../schema.ts';
+import { queries, rowsStatement, statement, upsert } from '../statement.ts';
 
 const COLUMNS = [
   'account',
@@ -36,11 +38,8 @@ const insertStatement = rowsStatement(
   (events: readonly ChainedEvent[]) => queries.insertInto('events').values(events).returning('id'),
 );
 
-const moveHeadStatement = statement((v: { account: string; id: number; hash: string; counts: string }) =>
-  queries
-    .insertInto('event_heads')
-    .values({ account: v.account, id: v.id, hash: v.hash, counts: v.counts })
-    .onConflict((conflict) => conflict.column('account').doUpdateSet({ id: v.id, hash: v.hash, counts: v.counts })),
+const moveHeadStatement = statement(({ account, id, hash: last, counts }: Selectable<EventHeadsTable>) =>
+  upsert('event_heads', { account, id, hash: last, counts }, 'account'),
 );
 
 export async function moveHead(tx: Transaction, account: string, head: EventHead): Promise<void> {
@@ -127,12 +126,7 @@ export async function newestEventId(db: Database, account: string | undefined): 
   return (await newest.executeTakeFirstOrThrow()).id ?? 0;
 }
 
-interface CountedEvent extends Uncounted {
-  readonly type: string;
-  readonly field: string;
-  readonly old_value: string | null;
-  readonly new_value: string | null;
-}
+type CountedEvent = Pick<NewEvent, 'field' | 'old_value' | 'new_value'> & Uncounted & { readonly type: string };
 
 /** A fact that an event does not tell: an acknowledged finding that is resolved was not open. */
 export interface Uncounted {

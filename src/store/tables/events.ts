@@ -1,10 +1,9 @@
 import { sql } from 'kysely';
 import { ATTENTION_STATES } from '../../orders/rules/states.ts';
 import { appendToChain, type Uncounted } from './chain.ts';
-import { indexedBy } from '../dialect.ts';
-import type { OrderKey, OrderRow } from '../orders/order-columns.ts';
+import type { OrderKey } from '../orders/order-columns.ts';
 import type { Database, NewEvent, Transaction } from '../port.ts';
-import { statement } from '../statement.ts';
+import { reading, statement } from '../statement.ts';
 
 /** An event that changed no column of an order, a link or an account, or that is about a finding. */
 export type Happening = Pick<NewEvent, 'account' | 'type' | 'subject' | 'field' | 'source'> &
@@ -37,6 +36,8 @@ interface FieldChange {
   readonly actor?: string;
 }
 
+const ATTENTION: readonly (string | null)[] = ATTENTION_STATES;
+
 /** Records the changes of an order or a link, in their order. A state that needs a person adds an event of its own. */
 export async function insertEvents(
   tx: Transaction,
@@ -60,13 +61,9 @@ export async function insertEvents(
   }));
   if (changes.length === 0) return;
   const asking = changes
-    .filter(asksForAttention)
+    .filter(({ type, field, new_value: to }) => type === 'order' && field === 'state' && ATTENTION.includes(to))
     .map((event) => ({ ...event, type: 'order.needs_attention' as const }));
   await appendToChain(tx, about.account, [...changes, ...asking]);
-}
-
-function asksForAttention({ type, field, new_value: to }: NewEvent): boolean {
-  return type === 'order' && field === 'state' && (ATTENTION_STATES as readonly (string | null)[]).includes(to);
 }
 
 const firstSentStatement = statement(
@@ -104,32 +101,8 @@ export async function newestEventIdOfAll(db: Database): Promise<number> {
   return (await newestOfAllStatement(db, {})).rows[0]?.id ?? 0;
 }
 
-const decidedStatement = statement(
+export const decidedAccounts = reading(
   (v: { afterId: number; toId: number }) => sql<{ account: string }>`select distinct account from events
     where id > ${v.afterId} and id <= ${v.toId} and source in ('operator', 'import')`,
+  (rows) => rows.map(({ account }) => account),
 );
-
-export async function decidedAccounts(db: Database, afterId: number, toId: number): Promise<readonly string[]> {
-  return (await decidedStatement(db, { afterId, toId })).rows.map(({ account }) => account);
-}
-
-type SentCreate = Pick<
-  OrderRow,
-  'external_order_id' | 'asset' | 'asset_position' | 'from_currency' | 'to_currency' | 'state' | 'sent_at'
-> & { readonly id: number; readonly observed_at: string };
-
-export async function sentCreates(
-  db: Database,
-  query: { account: string; after: { readonly observed_at: string; readonly id: number }; limit: number },
-): Promise<readonly SentCreate[]> {
-  const { account, after, limit } = query;
-  const { rows } = await sql<SentCreate>`
-    select e.id, e.observed_at, o.external_order_id, o.asset, o.asset_position, o.from_currency, o.to_currency, o.state,
-      o.sent_at
-    from events as e ${indexedBy('events_of_creates')}
-    join merchant_orders as o on o.account = e.account and o.external_order_id = e.subject
-    where e.account = ${account} and e.type = 'order' and e.field = 'state' and e.new_value = 'sending'
-      and (e.observed_at, e.id) > (${after.observed_at}, ${after.id})
-    order by e.observed_at, e.id limit ${limit}`.execute(db);
-  return rows;
-}

@@ -7,31 +7,20 @@ import { findOrders } from '../find-orders.ts';
 import type { Database, Store, Transaction } from '../port.ts';
 
 export const FAIL_OVER_FACT = 'fail-over.';
+const isFailOver = sql`"name" >= ${sql.lit(FAIL_OVER_FACT)} and "name" < 'fail-over/'`;
 
 export async function readFailOvers(db: Database, account: string): Promise<readonly FailOver[]> {
-  const rows = await db
-    .selectFrom('account_facts')
-    .select('value')
-    .where('account', '=', account)
-    .where('name', '>=', sql.lit(FAIL_OVER_FACT))
-    .where('name', '<', 'fail-over/')
-    .execute();
+  const { rows } = await sql<{ value: string }>`select value from account_facts
+    where account = ${account} and ${isFailOver}`.execute(db);
   return rows.map(({ value }) => JSON.parse(value) as FailOver).toSorted((one, other) => one.id - other.id);
 }
 
 /** Reads which of these accounts had a fail-over since a time whose lost owner has not reported. */
 export async function accountsOfFailOvers(db: Database, accounts: readonly string[], since: Date) {
   if (accounts.length === 0) return [];
-  const rows = await db
-    .selectFrom('account_facts')
-    .select('account')
-    .distinct()
-    .where('account', 'in', accounts)
-    .where('name', '>=', FAIL_OVER_FACT)
-    .where('name', '<', 'fail-over/')
-    .where('first_seen_at', '>=', since.toISOString())
-    .where('value', 'not like', '%"reportedAt"%')
-    .execute();
+  const { rows } = await sql<{ account: string }>`select distinct account from account_facts
+    where account in (${sql.join(accounts)}) and ${isFailOver}
+      and first_seen_at >= ${since.toISOString()} and value not like '%"reportedAt"%'`.execute(db);
   return rows.map(({ account }) => account);
 }
 
@@ -41,12 +30,9 @@ export async function saveFailOver(tx: Transaction, account: string, failOver: F
 }
 
 export async function countDoubtful(db: Database, account: string, failOver: number): Promise<number> {
-  const { orders } = await db
-    .selectFrom('merchant_orders')
-    .select((select) => select.fn.countAll<number>().as('orders'))
-    .where((order) => order.and({ account, fail_over: failOver }))
-    .executeTakeFirstOrThrow();
-  return orders;
+  const { rows } = await sql<{ orders: number }>`select count(*) as orders from merchant_orders
+    where account = ${account} and fail_over = ${failOver}`.execute(db);
+  return rows[0]?.orders ?? 0;
 }
 
 export async function sentTimes(db: Database, account: string, ids: readonly string[]) {
@@ -65,14 +51,9 @@ export async function tellFailOver(tx: Transaction, account: string, failOver: F
 
 /** Resolves the findings of fail-overs whose orders in doubt have all been settled by look-ups. */
 export async function resolveFailOvers({ db, writer }: Store, account: string, now: Date): Promise<void> {
-  const told = await db
-    .selectFrom('findings')
-    .select('id')
-    .where((finding) => finding.and({ account, class: FINDING }))
-    .where('status', 'in', ['open', 'acknowledged'])
-    .limit(1)
-    .execute();
-  if (told.length === 0) return;
+  const told = await sql`select 1 from findings
+    where account = ${account} and class = ${FINDING} and status in ('open', 'acknowledged') limit 1`.execute(db);
+  if (told.rows.length === 0) return;
   for (const failOver of await readFailOvers(db, account)) {
     if (failOver.markedAt === undefined || (await countDoubtful(db, account, failOver.id)) > 0) continue;
     await writer.write((tx) => tellDoubts(tx, account, failOver, now));
@@ -82,14 +63,12 @@ export async function resolveFailOvers({ db, writer }: Store, account: string, n
 async function tellDoubts(tx: Transaction, account: string, failOver: FailOver, now: Date): Promise<void> {
   const orders = failOver.decision === undefined ? await countDoubtful(tx, account, failOver.id) : 0;
   const expected = `every commit from before fail-over ${failOver.id}`;
-  const known = await tx
-    .selectFrom('findings')
-    .select(['id', 'class', 'expected', 'actual', 'status'])
-    .where((finding) => finding.and({ account, class: FINDING, expected }))
-    .where('external_order_id', 'is', null)
-    .execute();
+  const { rows: known } = await sql<KnownFinding>`select id, class, expected, actual, status from findings
+    where account = ${account} and class = ${FINDING} and expected = ${expected} and external_order_id is null`.execute(
+    tx,
+  );
   const actual = `orders that may have been sent without a trace: ${orders}`;
   const found = orders === 0 ? [] : [{ class: FINDING, expected, actual } as const];
-  const changes = decideFindings(known as readonly KnownFinding[], found, [FINDING]);
+  const changes = decideFindings(known, found, [FINDING]);
   await saveFindings(tx, { account, externalOrderId: null }, changes, now);
 }

@@ -1,25 +1,23 @@
-import type { Selectable, Updateable } from 'kysely';
+import { sql, type Selectable, type Updateable } from 'kysely';
 import type { FindingChanges, KnownFinding } from '../../findings/rules/finding.ts';
 import { FINDING_CLASSES, type FindingClassName } from '../../findings/rules/classes.ts';
 import { insertHappenings, type Happening } from './events.ts';
 import type { Database, Transaction } from '../port.ts';
 import type { FindingsTable } from '../schema.ts';
-import { queries, statement } from '../statement.ts';
+import { literals, statement } from '../statement.ts';
 
-const knownStatement = statement((v: { account: string; externalOrderId: string }) =>
-  queries
-    .selectFrom('findings')
-    .select(['id', 'class', 'expected', 'actual', 'status'])
-    .where('account', '=', v.account)
-    .where('external_order_id', '=', v.externalOrderId)
-    // The index of orders has this order. Ordered by `id`, a prepared plan may read all findings of the account.
-    .orderBy('class'),
+/** The index of orders has this order. Ordered by `id`, a prepared plan may read all findings of the account. */
+const knownStatement = statement(
+  (v: { account: string; externalOrderId: string }) => sql<
+    KnownFinding & { class: string }
+  >`select id, class, expected, actual, status from findings
+    where account = ${v.account} and external_order_id = ${v.externalOrderId} order by class`,
 );
 
 export async function findingsOf(db: Database, account: string, externalOrderId: string) {
   const { rows } = await knownStatement(db, { account, externalOrderId });
   // This version does not judge classes that only another version has.
-  const known = rows.filter((row) => Object.hasOwn(FINDING_CLASSES, row.class)) as readonly KnownFinding[];
+  const known = rows.filter((row) => Object.hasOwn(FINDING_CLASSES, row.class));
   return known.toSorted((one, other) => one.id - other.id);
 }
 
@@ -34,12 +32,9 @@ export async function saveFindings(
   const change = async (id: number, values: Updateable<FindingsTable>) =>
     await tx.updateTable('findings').set(values).where('account', '=', order.account).where('id', '=', id).execute();
   for (const { class: name, expected, actual } of opened) {
-    const { severity } = FINDING_CLASSES[name];
-    const values = { severity, expected, actual, first_seen_at: at, last_seen_at: at };
-    await tx
-      .insertInto('findings')
-      .values({ account: order.account, external_order_id: order.externalOrderId, class: name, ...values })
-      .execute();
+    await sql`insert into findings (account, external_order_id, class, severity, expected, actual, first_seen_at, last_seen_at)
+      values (${order.account}, ${order.externalOrderId}, ${name}, ${FINDING_CLASSES[name].severity}, ${expected}, ${actual},
+        ${at}, ${at})`.execute(tx);
   }
   for (const { id, expected, actual } of reopened) {
     const anew = { status: 'open', resolved_at: null, changed_by: null, reason: null, changed_at: null };
@@ -72,30 +67,23 @@ export async function unresolvedFindings(
   db: Database,
   query: { account: string; classes: readonly FindingClassName[]; externalOrderIds: readonly string[] },
 ) {
-  return await db
-    .selectFrom('findings')
-    .select(['external_order_id as externalOrderId', 'class', 'actual', 'last_seen_at as lastSeenAt'])
-    .where('account', '=', query.account)
-    .where('external_order_id', 'in', query.externalOrderIds)
-    .where('class', 'in', query.classes)
-    .where('status', '<>', 'resolved')
-    .execute();
+  type Row = Readonly<Record<'externalOrderId' | 'class' | 'lastSeenAt', string> & { actual: string | null }>;
+  const { rows } = await sql<Row>`
+    select external_order_id as "externalOrderId", class, actual, last_seen_at as "lastSeenAt" from findings
+    where account = ${query.account} and external_order_id in (${sql.join(query.externalOrderIds)})
+      and class in (${sql.join(query.classes)}) and status <> 'resolved'`.execute(db);
+  return rows;
 }
 
 export async function unresolvedPage(
   db: Database,
   query: { account: string; class: FindingClassName; status: string; fromId: number; limit: number },
 ): Promise<{ id: number; externalOrderId: string }[]> {
-  return await db
-    .selectFrom('findings')
-    .select(['id', 'external_order_id as externalOrderId'])
-    .where((finding) => finding.and({ account: query.account, class: query.class, status: query.status }))
-    .where('id', '>', query.fromId)
-    .where('external_order_id', 'is not', null)
-    .orderBy('id')
-    .limit(query.limit)
-    .$narrowType<{ externalOrderId: string }>()
-    .execute();
+  const { rows } = await sql<{ id: number; externalOrderId: string }>`
+    select id, external_order_id as "externalOrderId" from findings
+    where account = ${query.account} and class = ${query.class} and status = ${query.status} and id > ${query.fromId}
+      and external_order_id is not null order by id limit ${query.limit}`.execute(db);
+  return rows;
 }
 
 const EXPLAINING = (Object.keys(FINDING_CLASSES) as FindingClassName[]).filter(
@@ -104,11 +92,7 @@ const EXPLAINING = (Object.keys(FINDING_CLASSES) as FindingClassName[]).filter(
 
 /** Counts the open findings. Explanations are left out by class, because the index has no severity. */
 export async function countOpenFindings(db: Database, account: string): Promise<number> {
-  const { findings } = await db
-    .selectFrom('findings')
-    .select((select) => select.fn.countAll<number>().as('findings'))
-    .where((finding) => finding.and({ account, status: 'open' }))
-    .where('class', 'not in', EXPLAINING)
-    .executeTakeFirstOrThrow();
-  return findings;
+  const { rows } = await sql<{ findings: number }>`select count(*) as findings from findings
+    where account = ${account} and status = 'open' and class not in (${literals(EXPLAINING)})`.execute(db);
+  return rows[0]?.findings ?? 0;
 }

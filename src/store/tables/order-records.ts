@@ -1,11 +1,12 @@
+import { sql } from 'kysely';
 import { NO_TURNS, type Turns } from '../../orders/rules/record-change.ts';
 import { readTime } from '../../base/instant.ts';
 import { withoutNul } from '../../base/text.ts';
 import type { Answer, RecordView } from '../../orders/rules/record.ts';
 import { hasLongText } from '../dialect.ts';
 import type { Database, Transaction } from '../port.ts';
-import type { KeptAnswersTable, OrderRecordsTable, ReceivedBodiesTable } from '../schema.ts';
-import { queries, statement } from '../statement.ts';
+import type { KeptAnswersTable } from '../schema.ts';
+import { queries, reading, statement, upsert } from '../statement.ts';
 
 export interface ReceivedBody {
   readonly account: string;
@@ -20,9 +21,6 @@ export interface ComparedBody extends ReceivedBody, Turns {
 }
 
 /** The fields of an order record that have their own column; null if the record lacks them. */
-type RecordColumns = Omit<OrderRecordsTable, keyof ReceivedBodiesTable | 'completed_at' | 'compared_at' | TurnColumn>;
-type TurnColumn = 'earlier_hash' | 'turns' | 'repeats' | 'quiet_changes';
-
 export const RECORD_FIELD_OF = {
   merchant_id: 'merchantId',
   order_id: 'orderId',
@@ -35,29 +33,16 @@ export const RECORD_FIELD_OF = {
   fee: 'fee',
   reward: 'reward',
   transaction_hash: 'transactionHash',
-} as const satisfies Record<keyof RecordColumns, keyof RecordView>;
+} as const satisfies Record<string, keyof RecordView>;
+
+type RecordColumns = Readonly<Record<keyof typeof RECORD_FIELD_OF, string | null>>;
 
 const COLUMNS = Object.keys(RECORD_FIELD_OF) as readonly (keyof RecordColumns)[];
 
 const keepRecordStatement = statement((v: ComparedBody & RecordColumns & { completedAt: string | null }) => {
-  const { account, externalOrderId, body, receivedAt, completedAt, comparedAt } = v;
-  const kept = {
-    body,
-    received_at: receivedAt,
-    ...columnsOf(v),
-    completed_at: completedAt,
-    compared_at: comparedAt,
-    ...turnColumnsOf(v),
-  };
-  const columns = Object.keys(kept) as readonly (keyof typeof kept)[];
-  return queries
-    .insertInto('order_records')
-    .values({ account, external_order_id: externalOrderId, ...kept })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['account', 'external_order_id'])
-        .doUpdateSet((to) => Object.fromEntries(columns.map((column) => [column, to.ref(`excluded.${column}`)]))),
-    );
+  const kept = { ...receivedOf(v), ...columnsOf(v), ...turnColumnsOf(v) };
+  const times = { completed_at: v.completedAt, compared_at: v.comparedAt };
+  return upsert('order_records', { ...kept, ...times }, 'account', 'external_order_id');
 });
 
 /** A record that was not compared stays so, because its columns may be those of an earlier record. */
@@ -74,14 +59,7 @@ export const keepSameColumns = statement((v: ComparedBody) =>
 );
 
 export const keepUncompared = statement((v: ReceivedBody) =>
-  queries
-    .insertInto('order_records')
-    .values({ account: v.account, external_order_id: v.externalOrderId, body: v.body, received_at: v.receivedAt })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['account', 'external_order_id'])
-        .doUpdateSet({ body: v.body, received_at: v.receivedAt, compared_at: null }),
-    ),
+  upsert('order_records', { ...receivedOf(v), compared_at: null }, 'account', 'external_order_id'),
 );
 
 export const keepTurns = statement((v: Turns & { account: string; externalOrderId: string }) =>
@@ -91,17 +69,12 @@ export const keepTurns = statement((v: Turns & { account: string; externalOrderI
     .where((record) => record.and({ account: v.account, external_order_id: v.externalOrderId })),
 );
 
-const turnsStatement = statement((v: { account: string; externalOrderId: string }) =>
-  queries
-    .selectFrom('order_records')
-    .select(['earlier_hash as earlierHash', 'turns', 'repeats', 'quiet_changes as quietChanges'])
-    .where((record) => record.and({ account: v.account, external_order_id: v.externalOrderId })),
+export const readTurns = reading(
+  (v: { account: string; externalOrderId: string }) => sql<Turns>`
+    select earlier_hash as "earlierHash", turns, repeats, quiet_changes as "quietChanges" from order_records
+    where account = ${v.account} and external_order_id = ${v.externalOrderId}`,
+  ([row = NO_TURNS]) => row,
 );
-
-export async function readTurns(tx: Transaction, account: string, externalOrderId: string): Promise<Turns> {
-  const { rows } = await turnsStatement(tx, { account, externalOrderId });
-  return rows[0] ?? NO_TURNS;
-}
 
 /** Stores an order's newest record (§2.7), as received, while it is compared; with its columns if `view` is given. */
 export async function keepOrderRecord(tx: Transaction, received: ComparedBody, view?: RecordView): Promise<void> {
@@ -111,11 +84,10 @@ export async function keepOrderRecord(tx: Transaction, received: ComparedBody, v
 }
 
 export async function readRecord(db: Database, account: string, externalOrderId: string) {
-  return await db
-    .selectFrom('order_records')
-    .select(['body', 'received_at as receivedAt'])
-    .where((record) => record.and({ account, external_order_id: externalOrderId }))
-    .executeTakeFirst();
+  const { rows } = await sql<{ body: string; receivedAt: string }>`
+    select body, received_at as "receivedAt" from order_records
+    where account = ${account} and external_order_id = ${externalOrderId}`.execute(db);
+  return rows[0];
 }
 
 interface RecordPage {
@@ -124,50 +96,33 @@ interface RecordPage {
   readonly limit: number;
 }
 
-function idsOf(db: Database, { account, fromId, limit }: RecordPage) {
-  return db
-    .selectFrom('order_records')
-    .select('external_order_id')
-    .where('account', '=', account)
-    .where('external_order_id', '>', fromId)
-    .orderBy('external_order_id')
-    .limit(limit);
+async function idsIn(db: Database, { account, fromId, limit }: RecordPage, condition = sql`true`): Promise<string[]> {
+  const { rows } = await sql<{ external_order_id: string }>`select external_order_id from order_records
+    where account = ${account} and external_order_id > ${fromId} and ${condition}
+    order by external_order_id limit ${limit}`.execute(db);
+  return rows.map((row) => row.external_order_id);
 }
 
 export async function uncomparedIds(db: Database, page: RecordPage): Promise<string[]> {
-  const rows = await idsOf(db, page).where('compared_at', 'is', null).execute();
-  return rows.map((row) => row.external_order_id);
+  return await idsIn(db, page, sql`compared_at is null`);
 }
 
 /** Marks records as never compared. Returns the id of the last record; undefined if there are no more. */
 export async function forgetCompared(tx: Transaction, page: RecordPage): Promise<string | undefined> {
-  const ids = (await idsOf(tx, page).execute()).map((row) => row.external_order_id);
+  const ids = await idsIn(tx, page);
   if (ids.length === 0) return undefined;
-  await tx
-    .updateTable('order_records')
-    .set({ compared_at: null })
-    .where('account', '=', page.account)
-    .where('external_order_id', 'in', ids)
-    .execute();
+  await sql`update order_records set compared_at = null
+    where account = ${page.account} and external_order_id in (${sql.join(ids)})`.execute(tx);
   return ids.at(-1);
 }
 
-type FieldSearch = { account: string; externalOrderId: string; value: string };
-
 function otherOrder(column: 'transaction_hash' | 'order_id') {
-  const search = statement((v: FieldSearch) =>
-    queries
-      .selectFrom('order_records')
-      .select('external_order_id')
-      .where('account', '=', v.account)
-      .where(hasLongText(column, v.value))
-      .where('external_order_id', '<>', v.externalOrderId)
-      .limit(1),
+  return reading(
+    (v: { account: string; externalOrderId: string; value: string }) => sql<{ id: string }>`
+      select external_order_id as id from order_records where account = ${v.account}
+      and ${hasLongText(column, v.value)} and external_order_id <> ${v.externalOrderId} limit 1`,
+    ([row]) => row?.id ?? null,
   );
-  return async (tx: Transaction, values: FieldSearch): Promise<string | null> => {
-    const { rows } = await search(tx, values);
-    return rows[0]?.external_order_id ?? null;
-  };
 }
 
 /** Finds another order whose newest record has the same value in this field; null if there is none. */
@@ -182,33 +137,28 @@ function columnsOf(v: RecordColumns): RecordColumns {
   return Object.fromEntries(COLUMNS.map((column) => [column, v[column]])) as unknown as RecordColumns;
 }
 
+function receivedOf({ account, externalOrderId, body, receivedAt }: ReceivedBody) {
+  return { account, external_order_id: externalOrderId, body, received_at: receivedAt };
+}
+
 export const keepPreOrder = statement((v: ReceivedBody) =>
-  queries
-    .insertInto('pre_orders')
-    .values({ account: v.account, external_order_id: v.externalOrderId, body: v.body, received_at: v.receivedAt })
-    .onConflict((conflict) =>
-      conflict.columns(['account', 'external_order_id']).doUpdateSet({ body: v.body, received_at: v.receivedAt }),
-    ),
+  upsert('pre_orders', receivedOf(v), 'account', 'external_order_id'),
 );
 
 export async function readPreOrder(db: Database, account: string, externalOrderId: string) {
-  const row = await db
-    .selectFrom('pre_orders')
-    .select('body')
-    .where((preOrder) => preOrder.and({ account, external_order_id: externalOrderId }))
-    .executeTakeFirst();
-  return row?.body;
+  const { rows } = await sql<{ body: string }>`select body from pre_orders
+    where account = ${account} and external_order_id = ${externalOrderId}`.execute(db);
+  return rows[0]?.body;
 }
 
 interface KeptAnswer extends Answer, Pick<KeptAnswersTable, 'account' | 'operation' | 'subject'> {
   readonly receivedAt: string;
 }
 
-const keepStatement = statement((v: KeptAnswer) => {
-  const { account, operation, subject, httpStatus, body, receivedAt } = v;
-  const received = { http_status: httpStatus, body, received_at: receivedAt };
-  return queries.insertInto('kept_answers').values({ account, operation, subject, ...received });
-});
+const keepStatement = statement(
+  (v: KeptAnswer) => sql`insert into kept_answers (account, operation, subject, http_status, body, received_at)
+    values (${v.account}, ${v.operation}, ${v.subject}, ${v.httpStatus}, ${v.body}, ${v.receivedAt})`,
+);
 
 export async function keepAnswer(tx: Transaction, answer: KeptAnswer): Promise<void> {
   await keepStatement(tx, { ...answer, body: withoutNul(answer.body) });

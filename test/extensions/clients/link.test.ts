@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { LinkRow } from '../../../src/extensions/clients/tables/link-row.ts';
+import type { LinkRow } from '../../../src/extensions/clients/tables/links.ts';
 import { describe, expect, it } from 'vitest';
 import {
   decideChecked,

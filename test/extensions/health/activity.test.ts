@@ -1,7 +1,7 @@
 import { endpointsOf } from '../../../src/extensions/clients/endpoints/endpoints.ts';
 import { describe, expect, it, vi } from 'vitest';
 import { createPass } from '../../../src/orders/create.ts';
-import { Activities, rateUse, type Activity } from '../../../src/extensions/health/activity.ts';
+import { Activities, lookupFacts, type Activity } from '../../../src/extensions/health/activity.ts';
 import type { ProcessEvent } from '../../../src/orders/pass/process-events.ts';
 import { NOT_FOUND, record } from '../../support/scripted-exchange.ts';
 import { testClock } from '../../support/test-clock.ts';
@@ -48,12 +48,11 @@ describe('what an account does', () => {
   ] as const)('tells of %s whether the exchange answered', async (_name, outcome, answer, isAnswered) => {
     const { program, exchange } = await scriptedProgram();
     exchange.answer = () => answer;
-    await program.app.exchange.lookUpOrder('a');
     const { activity } = program;
-    expect([activity.lastRequest, activity.answeredAt]).toEqual([
-      expect.objectContaining({ outcome, isAnswered }),
-      isAnswered ? program.clock.now() : undefined,
-    ]);
+    const ended = heard(activity, 'request.ended');
+    await program.app.exchange.lookUpOrder('a');
+    expect(ended()).toMatchObject([{ outcome, isAnswered }]);
+    expect(activity.answeredAt).toBe(isAnswered ? program.clock.now().toISOString() : null);
   });
 
   it('is known of each change that a look-up sees: how long it was there', async () => {
@@ -88,7 +87,7 @@ describe('the use of the rate', () => {
     const account = (name: string, rateGroup?: string) =>
       ({ name, rateGroup, exchange: { rate: { requests: 3, interval: 2 * SECOND } } }) as never;
     const accounts = [account('a', 'group'), account('b', 'group'), account('c')];
-    const use = (name?: string) => rateUse(activities, { accounts, exchange: {} as never }, name);
+    const use = (name?: string) => lookupFacts(activities, { accounts, exchange: {} as never }, name).rate;
     ask('a');
     clock.advance(5 * SECOND);
     for (const name of ['a', 'b', 'b', 'c']) ask(name);
@@ -105,18 +104,18 @@ describe('a pass', () => {
   it('is wanted until one has ended well', () => {
     const clock = testClock();
     const activity = new Activities(clock).of('a');
-    const began = clock.now();
+    const began = clock.now().toISOString();
     activity.hear({ kind: 'pass.wanted', pass: 'create' });
     clock.advance(SECOND);
     activity.hear({ kind: 'pass.wanted', pass: 'create' });
     activity.hear({ kind: 'pass.began', pass: 'create' });
-    expect(activity.passes.get('create')?.runningSince).toEqual(clock.now());
+    expect(activity.passes.get('create')?.runningSince).toBe(clock.now().toISOString());
     activity.hear({ kind: 'pass.ended', pass: 'create', tookMs: 0, isGood: false });
-    expect(activity.passes.get('create')).toEqual({ wantedSince: began, runningSince: undefined, goodAt: undefined });
+    expect(activity.passes.get('create')).toEqual({ wantedSince: began, runningSince: null, goodAt: null });
     activity.hear({ kind: 'pass.ended', pass: 'create', tookMs: 0, isGood: true });
-    expect(activity.passes.get('create')).toEqual({ goodAt: clock.now() });
+    expect(activity.passes.get('create')).toMatchObject({ wantedSince: null, goodAt: clock.now().toISOString() });
     activity.hear({ kind: 'pass.wanted', pass: 'create' });
     activity.close();
-    expect(activity.passes.get('create')).toEqual({ goodAt: clock.now() });
+    expect(activity.passes.get('create')).toMatchObject({ wantedSince: null, goodAt: clock.now().toISOString() });
   });
 });

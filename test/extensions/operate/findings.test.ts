@@ -2,7 +2,8 @@ import { rmSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import { FINDING_CLASSES } from '../../../src/findings/rules/classes.ts';
+import { classTexts } from '../../../src/extensions/operate/finding-classes.ts';
+import { FINDING_CLASSES, type FindingClassName } from '../../../src/findings/rules/classes.ts';
 import { runProgram } from '../../support/cli-function.ts';
 import { commandFolder } from '../../support/folders.ts';
 
@@ -156,7 +157,7 @@ describe('report explain', () => {
 
   it('says of a class what it means and what to do, without a database', async () => {
     rmSync(at.path);
-    const { meaning, advice } = FINDING_CLASSES.STUCK;
+    const { meaning, advice } = classTexts('STUCK');
     const { code, stdout } = await run('report', 'explain', 'STUCK');
     expect([code, stdout]).toEqual([
       0,
@@ -167,12 +168,11 @@ describe('report explain', () => {
 
   it('has all classes in a table, or as JSON', async () => {
     const [table, json] = await Promise.all([run('report', 'explain'), run('report', 'explain', '--json')]);
-    for (const [name, { meaning }] of Object.entries(FINDING_CLASSES)) {
+    const names = Object.keys(FINDING_CLASSES) as FindingClassName[];
+    for (const name of names) {
       expect(table.stdout).toContain(name);
-      expect(table.stdout).toContain(meaning);
+      expect(table.stdout).toContain(classTexts(name).meaning);
     }
-    expect(JSON.parse(json.stdout)).toEqual(
-      Object.entries(FINDING_CLASSES).map(([name, explained]) => ({ class: name, ...explained })),
-    );
+    expect(JSON.parse(json.stdout)).toEqual(names.map((name) => ({ class: name, ...classTexts(name) })));
   });
 });

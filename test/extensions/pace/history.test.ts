@@ -14,7 +14,7 @@ function change(
 ) {
   return Object.entries(fields).map(([field, [oldValue, newValue]]) => ({
     id: (id += 1),
-    field,
+    field: field as StatusEvent['field'],
     oldValue,
     newValue,
     observedAt: at * SECOND,

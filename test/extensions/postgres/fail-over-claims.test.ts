@@ -77,7 +77,7 @@ it('a worker whose clock is ahead knows by the time of the database since when i
   const ahead = { ...clock, now: () => new Date(clock.now().getTime() + 3_600_000) };
   const since = await drive(
     database,
-    async ({ creates }) => creates.intents.ownedSince('default')?.at,
+    async ({ creates }) => creates.intents.owned.get('default')?.at,
     {},
     { clock: ahead },
   );

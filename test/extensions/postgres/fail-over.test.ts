@@ -74,7 +74,7 @@ describe('a promoted standby that lacks the last commits', () => {
     const standby = await promotedLater();
     const intents = await drive(database, async (app) => {
       await sendSome(3)(app);
-      app.creates.intents.begin('default', { generation: 1, at: new Date(0) });
+      app.creates.intents.owned.set('default', { generation: 1, at: new Date(0) });
       return app.creates.intents;
     });
     await drive(standby, send);
@@ -94,7 +94,7 @@ describe('a promoted standby that lacks the last commits', () => {
     const standby = await promotedLater();
     const intents = await drive(database, async (app) => {
       await sendSome(3)(app);
-      app.creates.intents.begin('default', { generation: 1, at: new Date(0) });
+      app.creates.intents.owned.set('default', { generation: 1, at: new Date(0) });
       return app.creates.intents;
     });
     await drive(standby, async () => {}, required);

@@ -26,7 +26,7 @@ const BOUNDED: readonly (readonly [scan: RegExp, why: string])[] = [
   ],
   [/^merchant_orders merchant_orders_corrected \(account = waiting\w*\.account.* limit 1\) as "at"/, 'the first entry'],
   [/ \(account = account_owners\.account\): .* limit 1\) is not null/, 'one entry'],
-  [/^events events_of_statuses .* limit \$\d+ offset \$\d+$/, 'the newest changes, as many as are learned from'],
+  [/^events events_of_statuses .* limit 1 offset \$\d+$/, 'the newest changes, as many as are learned from'],
   [/^events events_key .* order by "account" desc, "id" desc limit \$2$/, 'the newest events, as many as are shown'],
   [/^events events_key .* order by newest\.id desc limit 1\) as hash/, 'the newest event of an account'],
   [

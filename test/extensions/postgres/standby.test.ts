@@ -1,6 +1,6 @@
+import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
-import { readTimeLine } from '../../../src/extensions/postgres/standbys.ts';
 import { openStore } from '../../../src/extensions/postgres/store.ts';
 import { findPostgres, OWNER, startPostgres, startStandby } from '../../support/postgres-server.ts';
 import { placeOf } from '../../support/postgres-store.ts';
@@ -15,7 +15,10 @@ describe.skipIf(BIN === undefined)('a streaming standby', () => {
     await admin.end();
     const before = await openStore(placeOf(primary.url('shop')), systemClock(), { expect: 'migrate' });
     await using standby = await startStandby(BIN ?? '', primary);
-    const identifier = async ({ db }: typeof before) => (await readTimeLine(db))?.split('/');
+    const identifier = async ({ db }: typeof before) => {
+      const { rows } = await sql<{ line: string }>`select order_sync_time_line() as line`.execute(db);
+      return rows[0]?.line.split('/');
+    };
     const [system, line] = (await identifier(before)) ?? [];
     await standby.disconnect();
     await standby.connect();

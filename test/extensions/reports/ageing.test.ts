@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ageingDocument, type AgeGroup } from '../../../src/extensions/reports/ageing.ts';
 
-const FACTS = { account: 'default', asOf: '2026-01-10T00:00:00.000Z', from: null, to: null, orders: 3 };
+const FACTS = { account: 'default', asOf: '2026-01-10T00:00:00.000Z', orders: 3 };
 
 const ageOf = (since: string) => Date.parse(FACTS.asOf) - Date.parse(since);
 

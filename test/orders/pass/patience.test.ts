@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Patience } from '../../../src/orders/pass/run.ts';
+import { patientlyWith } from '../../../src/orders/pass/run.ts';
 import { StoreError } from '../../../src/store/errors.ts';
 import { capturedLog } from '../../support/captured-log.ts';
 import { MINUTE, SECOND } from '../../support/tracking.ts';
@@ -11,12 +11,12 @@ function begun() {
   const log = capturedLog();
   let now = 0;
   const clock = { monotonic: () => now };
-  const patience = new Patience({ store: { isInPlace: () => true }, clock, log: log.logger });
+  const patiently = patientlyWith({ store: { isInPlace: () => true }, clock, log: log.logger });
   const fail = (error: Error = FULL) =>
-    patience.with(async () => {
+    patiently(async () => {
       throw error;
     });
-  const succeed = () => patience.with(async () => {});
+  const succeed = () => patiently(async () => {});
   const pass = (ms: number) => (now += ms);
   return { log, levels: () => log.lines.map(({ level }) => level), fail, succeed, pass };
 }

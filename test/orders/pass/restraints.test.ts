@@ -1,7 +1,7 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { decideOrders } from '../../../src/orders/operator-decisions.ts';
+import { decideOrders } from '../../../src/extensions/operate/decide-orders.ts';
 import { createPass } from '../../../src/orders/create.ts';
 import { followPass } from '../../../src/orders/follow.ts';
 import { endHolds, setHold } from '../../../src/store/tables/account-holds.ts';

@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import type { Judgement } from '../../../src/orders/rules/operator-decisions.ts';
+import type { Judgement } from '../../../src/extensions/operate/rules/judgement.ts';
 import type { HttpRequest } from '../../../src/exchange/transport/http.ts';
 import type { SandboxExchange } from '../../../src/extensions/sandbox/exchange.ts';
 import { quoted } from '../plan/names.ts';

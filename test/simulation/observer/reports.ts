@@ -2,7 +2,7 @@ import type Database from 'better-sqlite3';
 import type { Config } from '../../../src/settings/config.ts';
 import { reconcileOrders } from '../../../src/extensions/reports/reconciliation/reconciliation.ts';
 import { jsonText } from '../../../src/extensions/documents/data.ts';
-import { isDecided } from '../../../src/findings/rules/decided.ts';
+import { isDecided } from '../../../src/extensions/operate/rules/decided.ts';
 import { readOverview } from '../../../src/extensions/health/tables/overview.ts';
 import type { Store } from '../../../src/store/port.ts';
 import type { Fail } from './feed.ts';

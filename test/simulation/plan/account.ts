@@ -1,4 +1,4 @@
-import type { Judgement } from '../../../src/orders/rules/operator-decisions.ts';
+import type { Judgement } from '../../../src/extensions/operate/rules/judgement.ts';
 import type { FaultName } from '../faults.ts';
 import { HOUR, MINUTE, SECOND, type Chance, type Stretch, type Window } from './chance.ts';
 import type { PlannedOrder } from './orders.ts';

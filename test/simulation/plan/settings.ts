@@ -1,6 +1,6 @@
 import type { AbsenceShape } from '../../../src/orders/rules/lookup.ts';
 import type { ContradictionKind } from '../../../src/orders/rules/contradictions.ts';
-import type { AssetLimit } from '../../../src/accounts/rules/guard.ts';
+import type { AssetLimit } from '../../../src/extensions/guard/create-window.ts';
 import type { SqliteConfig } from '../../support/test-program.ts';
 import { DAY, HOUR, MINUTE, SECOND, type Chance } from './chance.ts';
 import { keyOf } from './names.ts';
@@ -91,11 +91,11 @@ export function withSettings(config: SqliteConfig, accounts: readonly PlannedAcc
     const its = settingsOf(usual, settings);
     return { ...usual, ...its, name, rateGroup, exchange: { ...its.exchange, apiKey: keyOf(name) } };
   });
-  const { create, follow, guard, exchange } = planned[0] ?? usual;
-  return { ...config, create, follow, guard, exchange, accounts: planned };
+  const { name: _name, rateGroup: _group, ...general } = planned[0] ?? usual;
+  return { ...config, ...general, accounts: planned };
 }
 
-function settingsOf(config: Pick<SqliteConfig, 'create' | 'follow' | 'guard' | 'exchange'>, planned: PlannedSettings) {
+function settingsOf(config: Pick<SqliteConfig, 'create' | 'follow' | 'exchange'>, planned: PlannedSettings) {
   const { concurrency, rate, absence, outputPosition, onUnknown, verifyAfter, refusedBy, pauseAfterUnknown } = planned;
   const { createsPerHour, assetPerHour, recheckFinalAfter, ...follow } = followOf(planned);
   return {
@@ -107,7 +107,7 @@ function settingsOf(config: Pick<SqliteConfig, 'create' | 'follow' | 'guard' | '
       ...(verifyAfter && { verifyAfter }),
     },
     follow: { ...config.follow, ...follow, ...(recheckFinalAfter && { recheckFinalAfter }) },
-    guard: { ...config.guard, createsPerHour, assetPerHour },
+    guard: { createsPerHour, assetPerHour },
     exchange: { ...config.exchange, concurrency, absence, outputPosition, rate: { ...config.exchange.rate, ...rate } },
   };
 }

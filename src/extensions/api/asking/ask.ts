@@ -155,8 +155,7 @@ export async function withExchange<Value>(
 export async function tryKey(command: Command, config: AccountSettings) {
   const externalOrderId = `order-sync-check-${randomUUID()}`;
   const look = async (askOwner: Ask, _: Config, isAlone: boolean) => {
-    const result = await askOwner(EXCHANGE_OPERATIONS.lookUpOrder, { externalOrderId });
-    return { ...result, isAlone };
+    return { ...(await askOwner(EXCHANGE_OPERATIONS.lookUpOrder, { externalOrderId })), isAlone };
   };
   return await withExchange(command, look, config);
 }

@@ -82,11 +82,8 @@ export class Owner {
       return await readResult(await this.#transport.send(request));
     } catch (error) {
       if (error instanceof OwnerRefusalError) return error.result;
-      return {
-        kind: 'failed',
-        message: this.#isKnown(error) ? messageOf(error) : 'it does not answer',
-        httpStatus: 503,
-      };
+      const message = this.#isKnown(error) ? messageOf(error) : 'it does not answer';
+      return { kind: 'failed', message, httpStatus: 503 };
     }
   }
 

@@ -5,13 +5,8 @@ import { StoreError } from '../../../store/errors.ts';
 import type { Transaction, Work } from '../../../store/port.ts';
 import { invalid, type Result } from '../envelope.ts';
 import type { CalledDeps } from '../operation.ts';
-import {
-  forgetOldRequests,
-  forgetRequest,
-  readRequest,
-  writeRequest,
-  type IdempotentRequest,
-} from '../tables/idempotent-requests.ts';
+import { forgetOldRequests, forgetRequest, readRequest, writeRequest } from '../tables/idempotent-requests.ts';
+import type { IdempotentRequest } from '../tables/idempotent-requests.ts';
 
 const KEPT_FOR_MS = 24 * 60 * 60_000;
 
@@ -104,7 +99,7 @@ async function knownAnswer(
   const known = await readRequest(tx, request, since);
   if (known === undefined) return undefined;
   if (known.body_hash !== request.body_hash) {
-    return { ...invalid('this Idempotency-Key is that of another request', 422), reason: 'key-reused' };
+    return invalid('this Idempotency-Key is that of another request', 422, 'key-reused');
   }
   if (known.answer === null || known.http_status === null) {
     const why = `a request with this Idempotency-Key began at ${known.made_at} and has no answer yet; ${whyUnknown}`;

@@ -1,6 +1,9 @@
 import swagger from '@fastify/swagger';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
+import type { Command } from 'commander';
 import type { Extension } from '../../../cli/extension.ts';
+import { extensionsOf } from '../../../cli/shared/extensions.ts';
+import { examples } from '../../../cli/shared/help.ts';
 import { ERRORS } from '../operation.ts';
 import { addRoutes } from '../routes.ts';
 import { controlServer } from '../server.ts';
@@ -65,6 +68,16 @@ const TAGS = [
   { name: 'sync', description: 'The work of the daemon, done now.' },
 ];
 
+export function define(command: Command): void {
+  command
+    .option('--json', 'the document is JSON in any case')
+    .addHelpText(...examples('openapi > openapi.json'))
+    .action(async () => {
+      const document = await controlDocument(command.parent?.version() ?? '', extensionsOf(command));
+      process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
+    });
+}
+
 export async function controlDocument(version: string, extensions: readonly Extension[]): Promise<Json> {
   const server = controlServer({ error: () => {} });
   await server.register(swagger, {
@@ -83,9 +96,8 @@ export async function controlDocument(version: string, extensions: readonly Exte
     transform: jsonSchemaTransform,
     transformObject: jsonSchemaTransformObject,
   });
-  await addRoutes(server, extensions, () => {
-    throw new Error('the routes are described here, not served');
-  });
+  // The routes are described here, and serve nothing.
+  await addRoutes(server, extensions, undefined as never);
   await server.ready();
   return corrected(server.swagger() as unknown as Generated);
 }
@@ -106,13 +118,6 @@ function corrected({ paths, components, ...rest }: Generated): Json {
   const responses = [...errors.values()].map(({ name, response }) => [name, response]);
   // The generator adds components of requests, which no operation refers to.
   const schemas = Object.entries(components.schemas).filter(([name]) => !name.endsWith('Input'));
-  return {
-    ...rest,
-    paths,
-    components: {
-      ...components,
-      schemas: Object.fromEntries(schemas),
-      responses: Object.fromEntries(responses) as Json,
-    },
-  };
+  const corrections = { schemas: Object.fromEntries(schemas), responses: Object.fromEntries(responses) as Json };
+  return { ...rest, paths, components: { ...components, ...corrections } };
 }

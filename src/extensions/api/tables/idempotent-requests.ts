@@ -1,4 +1,5 @@
-import type { Database, Transaction } from '../../../store/port.ts';
+import { sql } from 'kysely';
+import type { Transaction } from '../../../store/port.ts';
 
 /** A request with an `Idempotency-Key`. Without an answer, the request is under way or its outcome is unknown. */
 export interface IdempotentRequest {
@@ -15,23 +16,17 @@ export type RequestKey = Pick<IdempotentRequest, 'account' | 'key_hash'>;
 /** The most old requests that are deleted for each new request: more than one, so that old requests become fewer. */
 const MOST_FORGOTTEN = 5;
 
-function withRequests(db: Database) {
-  return db.withTables<{ idempotent_requests: IdempotentRequest }>();
-}
-
 export async function readRequest(tx: Transaction, { account, key_hash }: RequestKey, since: string) {
-  return await withRequests(tx)
-    .selectFrom('idempotent_requests')
-    .selectAll()
-    .where((request) => request.and({ account, key_hash }))
-    .where('made_at', '>=', since)
-    .executeTakeFirst();
+  const request = sql<IdempotentRequest>`select * from idempotent_requests
+    where account = ${account} and key_hash = ${key_hash} and made_at >= ${since}`;
+  return (await request.execute(tx)).rows[0];
 }
 
 /** Writes a request, and replaces an older request with the same key. */
 export async function writeRequest(tx: Transaction, request: IdempotentRequest): Promise<void> {
   const { account: _account, key_hash: _key, ...values } = request;
-  await withRequests(tx)
+  await tx
+    .withTables<{ idempotent_requests: IdempotentRequest }>()
     .insertInto('idempotent_requests')
     .values(request)
     .onConflict((conflict) => conflict.columns(['account', 'key_hash']).doUpdateSet(values))
@@ -39,22 +34,13 @@ export async function writeRequest(tx: Transaction, request: IdempotentRequest):
 }
 
 export async function forgetRequest(tx: Transaction, { account, key_hash }: RequestKey): Promise<void> {
-  await withRequests(tx)
-    .deleteFrom('idempotent_requests')
-    .where((request) => request.and({ account, key_hash }))
-    .execute();
+  await sql`delete from idempotent_requests where account = ${account} and key_hash = ${key_hash}`.execute(tx);
 }
 
 /** Deletes a few of the requests that were made before `since`, the oldest first. */
 export async function forgetOldRequests(tx: Transaction, account: string, since: string): Promise<void> {
-  const old = await withRequests(tx)
-    .selectFrom('idempotent_requests')
-    .select(['account', 'key_hash'])
-    .where('account', '=', account)
-    .where('made_at', '<', since)
-    .orderBy('made_at')
-    .limit(MOST_FORGOTTEN)
-    .execute();
+  const old = sql<RequestKey>`select account, key_hash from idempotent_requests
+    where account = ${account} and made_at < ${since} order by made_at limit ${MOST_FORGOTTEN}`;
   // One statement a request, because for a list of keys a kept query plan would read all requests of the account.
-  for (const request of old) await forgetRequest(tx, request);
+  for (const request of (await old.execute(tx)).rows) await forgetRequest(tx, request);
 }

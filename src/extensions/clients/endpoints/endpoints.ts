@@ -3,9 +3,7 @@ import type { ExchangeClient, Question } from '../../../exchange/client.ts';
 import { CLIENTS, get, post } from '../../../exchange/addresses.ts';
 import { emailAddress, headerId, pathId } from '../../../exchange/ids.ts';
 import { readJson } from '../../../exchange/json.ts';
-import { answerOf, hide, hiding, keepable, readReply } from '../../../exchange/reply.ts';
-import type { UnreadReply } from '../../../exchange/reply.ts';
-import { error as errorSchema } from '../../../exchange/schemas.ts';
+import { answerOf, errorBody, hide, hiding, keepable, readReply, type UnreadReply } from '../../../exchange/reply.ts';
 import type { HttpRequest } from '../../../exchange/transport/http.ts';
 import { isSuccess, type Answer } from '../../../orders/rules/record.ts';
 import * as schemas from './schemas.ts';
@@ -18,75 +16,55 @@ export interface PhotoRequest {
   readonly token?: string | undefined;
 }
 
-/** The endpoints of clients (§4.1–4.8). Methods reject with `UnusableIdError` before a request with an unusable id. */
-export const endpointsOf = (exchange: Asking) => new Endpoints(exchange);
-
 type Asking = Pick<ExchangeClient, 'ask' | 'askInTurn' | 'sendForPerson'>;
 
-class Endpoints {
-  readonly #exchange: Asking;
-
-  constructor(exchange: Asking) {
-    this.#exchange = exchange;
-  }
-
+/** The endpoints of clients (§4.1–4.8). Methods reject with `UnusableIdError` before a request with an unusable id. */
+export const endpointsOf = (exchange: Asking) => ({
   /** §4.1. `onUnread` gets a success without a readable link, because the exchange names the id only once. */
   async createLink(email: string, signal?: AbortSignal, onUnread?: (answer: Answer) => void) {
-    const received = await this.#exchange.sendForPerson(post(CLIENTS, { email: emailAddress(email) }, [email]), signal);
+    const received = await exchange.sendForPerson(post(CLIENTS, { email: emailAddress(email) }, [email]), signal);
     const reply = readReply(received, schemas.link);
     const answer = answerOf(received);
     if (reply.kind !== 'ok' && answer !== undefined && isSuccess(answer))
       onUnread?.(keepable({ ...answer, body: hide([email], answer.body) }));
     return reply;
-  }
-
+  },
   /** §4.2: whether a link for the e-mail could be made; the value's status is `OK`. */
   async validateEmail(email: string, signal?: AbortSignal) {
     const request = post(`${CLIENTS}/validate/email`, { email: emailAddress(email) }, [email]);
-    return await this.#exchange.ask({ request, schema: schemas.validation }, signal);
-  }
-
+    return await exchange.ask({ request, schema: schemas.validation }, signal);
+  },
   /** §4.3: the link and its verification status. */
-  async showLink(linkId: string, signal?: AbortSignal) {
-    return await this.#exchange.ask(aboutLink(linkId, '', schemas.link), signal);
-  }
-
+  showLink: async (linkId: string, signal?: AbortSignal) =>
+    await exchange.ask(aboutLink(linkId, '', schemas.link), signal),
+  /** §4.3: asks once, in a turn of the look-ups. */
+  lookUpLink: async (linkId: string, signal?: AbortSignal) =>
+    await exchange.askInTurn(aboutLink(linkId, '', schemas.link), `link ${linkId}`, signal),
   /** §4.4: an access token for a verification flow. A secret. */
-  async verificationToken(linkId: string, level: schemas.VerificationLevel, signal?: AbortSignal) {
-    return await this.#exchange.ask(aboutLink(linkId, `/idv/${level}`, schemas.verificationToken), signal);
-  }
-
+  verificationToken: async (linkId: string, level: schemas.VerificationLevel, signal?: AbortSignal) =>
+    await exchange.ask(aboutLink(linkId, `/idv/${level}`, schemas.verificationToken), signal),
   /** §4.5: asks for the delivery of verification photos (§6). */
   async requestPhotos(linkId: string, { level, actionId, token }: PhotoRequest, signal?: AbortSignal) {
     const body = { kycLevelType: level, ...(level === 'LIVENESS' && { actionId }), token };
     const secrets = token === undefined ? [] : [token];
     const request = post(`${CLIENTS}/${pathId(linkId)}/idv/photos/external/upload`, body, secrets);
-    return readReply(uploadRefusal(await this.#exchange.sendForPerson(request, signal), secrets), schemas.validation);
-  }
-
+    return readReply(uploadRefusal(await exchange.sendForPerson(request, signal), secrets), schemas.validation);
+  },
   /** §4.6: the customer record of the card-payment provider. Personal data. */
-  async showCustomer(linkId: string, signal?: AbortSignal) {
-    return await this.#exchange.ask(aboutLink(linkId, '/cardprov/customer', schemas.customer), signal);
-  }
-
+  showCustomer: async (linkId: string, signal?: AbortSignal) =>
+    await exchange.ask(aboutLink(linkId, '/cardprov/customer', schemas.customer), signal),
   /** §4.7: the customer's saved cards. Personal data, and tokens that are secrets. */
   async listCards(linkId: string, signal?: AbortSignal) {
     const request = get(`${CLIENTS}/${pathId(linkId)}/cardprov/customer/card`);
-    return await this.#exchange.ask({ request, schema: schemas.cards }, signal);
-  }
-
+    return await exchange.ask({ request, schema: schemas.cards }, signal);
+  },
   /** §4.8: an SDK token, a secret. The id is sent in both forms: the document leaves open which form counts. */
   async sdkToken(linkId: string, signal?: AbortSignal) {
     const path = `/api/v1/merchant/sdk/token?linkId=${pathId(linkId)}`;
     const request: HttpRequest = { method: 'POST', path, headers: { linkId: headerId(linkId) } };
-    return await this.#exchange.ask({ ...aboutLink(linkId, '', schemas.sdkToken), request }, signal);
-  }
-
-  /** §4.3: asks once, in a turn of the look-ups. */
-  async lookUpLink(linkId: string, signal?: AbortSignal) {
-    return await this.#exchange.askInTurn(aboutLink(linkId, '', schemas.link), `link ${linkId}`, signal);
-  }
-}
+    return await exchange.ask({ ...aboutLink(linkId, '', schemas.sdkToken), request }, signal);
+  },
+});
 
 function aboutLink<Value>(id: string, path: string, schema: z.ZodType<Value>): Question<Value> {
   return { request: get(`${CLIENTS}/${pathId(id)}${path}`), schema, asked: { what: 'link', field: 'linkId', id } };
@@ -95,7 +73,7 @@ function aboutLink<Value>(id: string, path: string, schema: z.ZodType<Value>): Q
 /** Reads the error of §4.5 as a refusal under any HTTP status but 401 and 429, because the document states none. */
 function uploadRefusal(reply: UnreadReply, secrets: readonly string[]): UnreadReply {
   const answer = answerOf(reply);
-  const error = answer && errorSchema.safeParse(readJson(answer.body)).data;
+  const error = answer && errorBody.safeParse(readJson(answer.body)).data;
   if (answer === undefined || error?.code !== 'INVALID_VALUE' || error.status !== undefined) return reply;
   return { kind: 'refused', httpStatus: answer.httpStatus, error: hiding(secrets, error), answer };
 }

@@ -1,15 +1,27 @@
 import { sql, type SqlBool } from 'kysely';
+import { z } from 'zod';
 import type { LinkDecision } from '../link.ts';
-import type { LinkRow } from './link-row.ts';
-import { accountsIn } from '../../../store/tables/accounts.ts';
-import { listAccounts, newestFirst, type ListQuery, type OfAccount } from '../../operate/tables/listed.ts';
+import { listNewest, type ListQuery, type OfAccount } from '../../operate/tables/listed.ts';
+import { allOf } from '../../../store/dialect.ts';
 import { accountsWhere } from '../../../store/orders/due-times.ts';
 import type { Database, Transaction } from '../../../store/port.ts';
 import { insertEvents } from '../../../store/tables/events.ts';
 
-function withLinks(db: Database) {
-  return db.withTables<{ links: LinkRow }>();
-}
+/** A stored client link (§2.1), without the e-mail address of the client, and without its account. */
+export const rememberedLink = z.object({
+  link_id: z.string(),
+  reference: z.string().nullable().describe('Your own name for it.'),
+  source: z.string().describe('`created` or `followed`.'),
+  /** An open string. */
+  status: z.string(),
+  created_at: z.string(),
+  updated_at: z.string(),
+  /** The time of the last answer that is evidence: the link, or the documented 404. */
+  last_checked_at: z.string(),
+  missing_since: z.string().nullable().describe('Since when the exchange does not have it any more.'),
+});
+
+export type LinkRow = Readonly<z.output<typeof rememberedLink> & { account: string }>;
 
 /** A place in the list of links to check. Each page begins after such a place, so a pass checks a link once. */
 export type CheckKey = Pick<LinkRow, 'link_id' | 'last_checked_at'>;
@@ -22,80 +34,54 @@ export async function linksToCheck(
   query: { account: string; finalStatuses: readonly string[]; before: Date; from: CheckKey; limit: number },
 ): Promise<CheckKey[]> {
   const { account, finalStatuses, before, from, limit } = query;
-  let links = withLinks(db)
-    .selectFrom('links')
-    .select(['link_id', 'last_checked_at'])
-    .where('account', '=', account)
-    .where('last_checked_at', '<', before.toISOString())
-    .where(sql<SqlBool>`(last_checked_at, link_id) > (${from.last_checked_at}, ${from.link_id})`)
-    .orderBy('last_checked_at')
-    .orderBy('link_id')
-    .limit(limit);
-  if (finalStatuses.length > 0) links = links.where('status', 'not in', finalStatuses);
-  return await links.execute();
+  const isOpen = finalStatuses.length === 0 ? undefined : sql<SqlBool>`status not in (${sql.join(finalStatuses)})`;
+  const links = sql<CheckKey>`select link_id, last_checked_at from links
+    where account = ${account} and last_checked_at < ${before.toISOString()}
+      and (last_checked_at, link_id) > (${from.last_checked_at}, ${from.link_id}) and ${allOf(isOpen)}
+    order by last_checked_at, link_id limit ${limit}`;
+  return (await links.execute(db)).rows;
 }
 
 export async function readLink(db: Database, account: string, linkId: string): Promise<LinkRow | undefined> {
-  return await withLinks(db)
-    .selectFrom('links')
-    .selectAll()
-    .where((link) => link.and({ account, link_id: linkId }))
-    .executeTakeFirst();
+  const link = sql<LinkRow>`select * from links where account = ${account} and link_id = ${linkId}`;
+  return (await link.execute(db)).rows[0];
 }
 
-export async function listLinks(db: Database, query: ListQuery & { readonly status?: string | undefined }) {
-  const compare = (one: LinkRow, other: LinkRow) => newestFirst(one.created_at, other.created_at);
-  const list = async ({ account, status, limit }: OfAccount<typeof query>) => {
-    let links = withLinks(db).selectFrom('links').selectAll().where('account', '=', account);
-    if (status !== undefined) links = links.where('status', '=', status);
-    const rows = await links.orderBy('created_at', 'desc').orderBy('link_id').limit(limit).execute();
-    return { rows, isCut: false };
-  };
-  return (await listAccounts(query, () => accountsIn(db, 'links'), list, compare)).rows;
+export async function listLinks(db: Database, { status, ...query }: ListQuery & { status?: string | undefined }) {
+  const isWanted = allOf(status === undefined ? undefined : sql`status = ${status}`);
+  const select = ({ account, limit }: OfAccount<ListQuery>) => sql<LinkRow>`select * from links
+    where account = ${account} and ${isWanted} order by created_at desc, link_id limit ${limit}`;
+  return await listNewest(db, query, { table: 'links', by: 'created_at' }, select);
 }
 
 type CheckCorrection = Readonly<{ account: string; latest: Date; to: Date; limit: number }>;
 
-function checksAfter(db: Database, { account, latest, limit }: Omit<CheckCorrection, 'to'>) {
-  return (
-    withLinks(db)
-      .selectFrom('links')
-      .select('link_id')
-      .where('account', '=', account)
-      .where('last_checked_at', '>', latest.toISOString())
-      // PostgreSQL then uses the index even if it expects that most links are ahead.
-      .orderBy('last_checked_at')
-      .limit(limit)
-  );
+/** Selects in the order of the index, which PostgreSQL then uses even if it expects that most links are ahead. */
+function checksAfter({ account, latest, limit }: Omit<CheckCorrection, 'to'>) {
+  return sql<{ link_id: string }>`select link_id from links
+    where account = ${account} and last_checked_at > ${latest.toISOString()} order by last_checked_at limit ${limit}`;
 }
 
 /** True if a clock ahead of this one wrote checks, because the next checks of these links would come too late. */
 export async function areChecksAhead(db: Database, account: string, now: Date): Promise<boolean> {
-  return (await checksAfter(db, { account, latest: now, limit: 1 }).executeTakeFirst()) !== undefined;
+  return (await checksAfter({ account, latest: now, limit: 1 }).execute(db)).rows.length > 0;
 }
 
 /** Sets up to `limit` checks that are later than `latest` to another time. Returns how many. */
 export async function correctCheckTimes(tx: Transaction, correction: CheckCorrection): Promise<number> {
-  const ids = (await checksAfter(tx, correction).execute()).map((row) => row.link_id);
+  const ids = (await checksAfter(correction).execute(tx)).rows.map((row) => row.link_id);
   if (ids.length === 0) return 0;
-  await withLinks(tx)
-    .updateTable('links')
-    .set({ last_checked_at: correction.to.toISOString() })
-    .where('account', '=', correction.account)
-    .where('link_id', 'in', ids)
-    .execute();
+  await sql`update links set last_checked_at = ${correction.to.toISOString()}
+    where account = ${correction.account} and link_id in (${sql.join(ids)})`.execute(tx);
   return ids.length;
 }
 
 /** Writes a decision about a link, row and events together. `before` is the row as this transaction read it. */
-export async function saveLink(
-  tx: Transaction,
-  before: LinkRow | undefined,
-  { link, events }: LinkDecision,
-  now: Date,
-): Promise<void> {
+export async function saveLink(tx: Transaction, before: LinkRow | undefined, decision: LinkDecision, now: Date) {
+  const { link, events } = decision;
   const { account, link_id, source: _source, created_at: _madeAt, ...changing } = link;
-  await withLinks(tx)
+  await tx
+    .withTables<{ links: LinkRow }>()
     .insertInto('links')
     .values(link)
     .onConflict((conflict) => conflict.columns(['account', 'link_id']).doUpdateSet(changing))
@@ -104,9 +90,8 @@ export async function saveLink(
   await insertEvents(tx, { account, type: 'link', subject: link_id, lookedUpBefore, now }, events);
 }
 
-export const accountsWithLinks = accountsWhere(() => [
-  sql`select 1 from links where links.account = account_owners.account`,
-]);
+const hasLinks = sql`select 1 from links where links.account = account_owners.account`;
+export const accountsWithLinks = accountsWhere(() => [hasLinks]);
 
 export async function linkEvents(db: Database, account: string, linkId: string) {
   return await db

@@ -1,78 +1,69 @@
-import { sql, type Generated, type Insertable, type Selectable } from 'kysely';
+import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import type { PurgeQuery } from '../../../daemon.ts';
 import type { KnownToken } from '../photo.ts';
-import { accountsIn } from '../../../store/tables/accounts.ts';
 import { insertHappenings } from '../../../store/tables/events.ts';
-import { listAccounts, newestFirst, type ListQuery, type OfAccount } from '../../operate/tables/listed.ts';
+import { listNewest, type ListQuery } from '../../operate/tables/listed.ts';
+import { allOf } from '../../../store/dialect.ts';
 import type { Database, Transaction } from '../../../store/port.ts';
 
 /** One delivery that was asked for (§4.5), known by the SHA-256 of its token. */
-interface PhotoTokensTable {
-  account: string;
-  token_hash: string;
+interface PhotoTokenRow {
+  readonly account: string;
+  readonly token_hash: string;
   /** The random id that `idv photos` prints, which reveals nothing of the token. */
-  request_id: string;
-  link_id: string;
-  level: string;
-  action_id: string | null;
-  created_at: string;
-  expires_at: string;
+  readonly request_id: string;
+  readonly link_id: string;
+  readonly level: string;
+  readonly action_id: string | null;
+  readonly created_at: string;
+  readonly expires_at: string;
   /** The delivery that used the token; null while none has. */
-  delivery: string | null;
+  readonly delivery: string | null;
 }
+
+type OfToken = Omit<PhotoTokenRow, 'token_hash' | 'created_at' | 'expires_at'>;
+export type PhotoToken = KnownToken & OfToken;
+type NewToken = Omit<PhotoTokenRow, 'delivery'>;
 
 /** One file that was received, and kept or refused (§6). */
-interface PhotosTable extends Omit<PhotoTokensTable, 'token_hash' | 'created_at' | 'expires_at'> {
-  id: Generated<number>;
-  delivery: string;
+interface PhotoRow extends OfToken {
+  readonly id: number;
+  readonly delivery: string;
   /** The name that the sender chose, for people only: control characters are escaped. */
-  original_name: string;
+  readonly original_name: string;
   /** The type by the content of the file; null if it is not known. */
-  type: string | null;
-  size: number;
-  sha256: string;
+  readonly type: string | null;
+  readonly size: number;
+  readonly sha256: string;
   /** Path from the folder of photos; null if the file was refused. */
-  stored_name: string | null;
-  received_at: string;
+  readonly stored_name: string | null;
+  readonly received_at: string;
   /** Why the file was refused; null if it was kept. */
-  refusal: string | null;
+  readonly refusal: string | null;
 }
 
-type PhotoRow = Selectable<PhotosTable>;
+export type NewPhoto = Omit<PhotoRow, 'id'>;
 
 function withPhotos(db: Database) {
-  return db.withTables<{ photos: PhotosTable; photo_tokens: PhotoTokensTable }>();
+  return db.withTables<{ photos: NewPhoto; photo_tokens: NewToken }>();
 }
 
-type OfLink = ListQuery & { readonly linkId: string | undefined };
-
-export type NewPhoto = Omit<Insertable<PhotosTable>, 'id'>;
-
-export async function keepPhotoToken(tx: Transaction, token: Omit<PhotoTokensTable, 'delivery'>): Promise<void> {
-  await withPhotos(tx)
-    .insertInto('photo_tokens')
-    .values({ ...token, delivery: null })
-    .execute();
+export async function keepPhotoToken(tx: Transaction, token: NewToken): Promise<void> {
+  await withPhotos(tx).insertInto('photo_tokens').values(token).execute();
 }
 
 export async function forgetPhotoToken(tx: Transaction, account: string, tokenHash: string): Promise<void> {
-  await withPhotos(tx)
-    .deleteFrom('photo_tokens')
-    .where((token) => token.and({ account, token_hash: tokenHash, delivery: null }))
-    .execute();
+  await sql`delete from photo_tokens where ${isUnused(account, tokenHash)}`.execute(tx);
 }
 
-export type PhotoToken = KnownToken & Omit<PhotoTokensTable, 'token_hash' | 'created_at' | 'expires_at'>;
+function isUnused(account: string, tokenHash: string): RawBuilder<SqlBool> {
+  return sql`account = ${account} and token_hash = ${tokenHash} and delivery is null`;
+}
 
 /** Reads a token of any account by its hash. The time of the look-up reveals nothing about the token. */
 export async function readPhotoToken(db: Database, tokenHash: string) {
-  const row = await withPhotos(db)
-    .selectFrom('photo_tokens')
-    .selectAll()
-    .where('token_hash', '=', tokenHash)
-    .orderBy('created_at')
-    .limit(1)
-    .executeTakeFirst();
+  const ofHash = sql<PhotoTokenRow>`select * from photo_tokens where token_hash = ${tokenHash} order by created_at limit 1`;
+  const [row] = (await ofHash.execute(db)).rows;
   if (row === undefined) return undefined;
   const stored = row.delivery === null ? undefined : await photosOfDelivery(db, row.delivery);
   return { ...row, expiresAt: new Date(row.expires_at), stored: stored?.map(({ sha256 }) => sha256) };
@@ -83,11 +74,7 @@ export async function recordDelivery(
   { account, tokenHash, delivery }: { account: string; tokenHash: string; delivery: string },
   photos: readonly NewPhoto[],
 ): Promise<void> {
-  await withPhotos(tx)
-    .updateTable('photo_tokens')
-    .set({ delivery })
-    .where((token) => token.and({ account, token_hash: tokenHash, delivery: null }))
-    .execute();
+  await sql`update photo_tokens set delivery = ${delivery} where ${isUnused(account, tokenHash)}`.execute(tx);
   for (const photo of photos) await withPhotos(tx).insertInto('photos').values(photo).execute();
   const [first] = photos;
   if (first === undefined) return;
@@ -96,52 +83,41 @@ export async function recordDelivery(
   await insertHappenings(tx, [{ ...event, ...values }], new Date(first.received_at));
 }
 
-export async function photosOfDelivery(db: Database, delivery: string): Promise<PhotoRow[]> {
-  return await withPhotos(db).selectFrom('photos').selectAll().where('delivery', '=', delivery).orderBy('id').execute();
+export async function photosOfDelivery(db: Database, delivery: string): Promise<readonly PhotoRow[]> {
+  return (await sql<PhotoRow>`select * from photos where delivery = ${delivery} order by id`.execute(db)).rows;
 }
 
-export async function listPhotos(db: Database, query: OfLink): Promise<readonly PhotoRow[]> {
-  const newest = (one: PhotoRow, other: PhotoRow) => other.id - one.id;
-  const list = async ({ account, linkId, limit }: OfAccount<OfLink>) => {
-    let rows = withPhotos(db).selectFrom('photos').selectAll().where('account', '=', account);
-    if (linkId !== undefined) rows = rows.where('link_id', '=', linkId);
-    return { rows: await rows.orderBy('id', 'desc').limit(limit).execute(), isCut: false };
-  };
-  return (await listAccounts(query, () => accountsIn(db, 'photos'), list, newest)).rows;
+/** Of all links, or of one. */
+type OfLink = ListQuery & { readonly linkId?: string | undefined };
+
+function isOf(account: string, linkId: string | undefined): RawBuilder<SqlBool> {
+  return allOf(sql`account = ${account}`, linkId === undefined ? undefined : sql`link_id = ${linkId}`);
 }
 
-export async function photosBefore(db: Database, query: PurgeQuery) {
-  return await withPhotos(db)
-    .selectFrom('photos')
-    .select(['id', 'stored_name'])
-    .where('account', '=', query.account)
-    .where('received_at', '<', query.before.toISOString())
-    .orderBy('received_at')
-    .orderBy('id')
-    .limit(query.limit)
-    .execute();
+export async function listPhotos(db: Database, { linkId, ...query }: OfLink): Promise<readonly PhotoRow[]> {
+  const select = ({ account, limit }: typeof query & { account: string }) =>
+    sql<PhotoRow>`select * from photos where ${isOf(account, linkId)} order by id desc limit ${limit}`;
+  return await listNewest(db, query, { table: 'photos', by: 'id' }, select);
+}
+
+type AwaitedDelivery = Omit<PhotoTokenRow, 'token_hash' | 'delivery'>;
+
+/** Lists the deliveries that were asked for and have not come. */
+export async function listAwaited(db: Database, { linkId, ...query }: OfLink): Promise<readonly AwaitedDelivery[]> {
+  const select = ({ account, limit }: typeof query & { account: string }) => sql<AwaitedDelivery>`
+    select account, request_id, link_id, level, action_id, created_at, expires_at from photo_tokens
+    where ${isOf(account, linkId)} and delivery is null order by created_at desc limit ${limit}`;
+  return await listNewest(db, query, { table: 'photo_tokens', by: 'created_at' }, select);
+}
+
+export async function photosBefore(db: Database, { account, before, limit }: PurgeQuery) {
+  const old = sql<Pick<PhotoRow, 'id' | 'stored_name'>>`select id, stored_name from photos
+    where account = ${account} and received_at < ${before.toISOString()} order by received_at, id limit ${limit}`;
+  return (await old.execute(db)).rows;
 }
 
 export async function deletePhotos(tx: Transaction, account: string, ids: readonly number[]): Promise<void> {
-  await withPhotos(tx).deleteFrom('photos').where('account', '=', account).where('id', 'in', ids).execute();
-}
-
-const AWAITED = ['account', 'request_id', 'link_id', 'level', 'action_id', 'created_at', 'expires_at'] as const;
-type AwaitedDelivery = Pick<PhotoTokensTable, (typeof AWAITED)[number]>;
-
-/** Lists the deliveries that were asked for and have not come, of all links or of one, the newest first. */
-export async function listAwaited(db: Database, query: OfLink): Promise<readonly AwaitedDelivery[]> {
-  const compare = (one: AwaitedDelivery, other: AwaitedDelivery) => newestFirst(one.created_at, other.created_at);
-  const list = async ({ account, linkId, limit }: OfAccount<OfLink>) => {
-    let rows = withPhotos(db)
-      .selectFrom('photo_tokens')
-      .select(AWAITED)
-      .where('account', '=', account)
-      .where('delivery', 'is', null);
-    if (linkId !== undefined) rows = rows.where('link_id', '=', linkId);
-    return { rows: await rows.orderBy('created_at', 'desc').limit(limit).execute(), isCut: false };
-  };
-  return (await listAccounts(query, () => accountsIn(db, 'photo_tokens'), list, compare)).rows;
+  await sql`delete from photos where account = ${account} and id in (${sql.join(ids)})`.execute(tx);
 }
 
 /** Deletes tokens that expired unused before `expiredBefore`, and used ones whose files are all gone. */

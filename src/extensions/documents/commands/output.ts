@@ -65,7 +65,7 @@ export function addReportOptions(command: Command, sections: readonly string[] =
 }
 
 /** Writes a report, and names its file on stderr. Then throws `CommandError` if the report is empty and must not be. */
-export async function writeReport(document: ReportDocument, options: OutputOptions, isEmpty = false): Promise<void> {
+export async function writeReport(document: ReportDocument, options: OutputOptions): Promise<void> {
   const { section, out } = options;
   const whole = section === undefined ? document : sectionOf(document, section);
   let rows = 0;
@@ -86,8 +86,8 @@ export async function writeReport(document: ReportDocument, options: OutputOptio
     const lines = [written, verdict?.text, firstText(document)].filter((line) => typeof line === 'string');
     process.stderr.write(lines.map((line) => `${printable(pasteable(line))}\n`).join(''));
   }
-  if (!isEmpty || options.allowEmpty === true) return;
-  const reason = verdict?.reasons.join(' ') ?? '';
+  if (verdict?.isEmpty !== true) return;
+  const reason = verdict.reasons.join(' ');
   throw new CommandError(EXIT.look, reason.slice(0, 1).toLowerCase() + reason.slice(1));
 }
 

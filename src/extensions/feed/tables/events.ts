@@ -44,17 +44,7 @@ type OfOrder = Readonly<{ externalOrderId: string }>;
 type OfType = OfOrder & Readonly<{ type: EventRow['type'] }>;
 
 const ofType = (v: NewestQuery & OfType, direction: 'asc' | 'desc') =>
-  queries
-    .selectFrom('events')
-    .select(FEED_COLUMNS)
-    .where('account', '=', v.account)
-    .where('type', '=', v.type)
-    .where('subject', '=', v.externalOrderId)
-    .orderBy('account', direction)
-    .orderBy('type', direction)
-    .orderBy('subject', direction)
-    .orderBy('id', direction)
-    .limit(v.limit);
+  eventsOf(v, direction).where('type', '=', v.type).where('subject', '=', v.externalOrderId);
 const ofTypeStatement = statement((v: FeedQuery & OfType) => ofType(v, 'asc').where('id', '>', v.afterId));
 const newestOfTypeStatement = statement((v: NewestQuery & OfType) => ofType(v, 'desc'));
 

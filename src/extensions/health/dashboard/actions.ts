@@ -1,13 +1,14 @@
 import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
 import { configOf } from '../../../settings/config.ts';
 import { RESUMED_RESTRAINTS } from '../../../accounts/rules/restraints.ts';
-import type { Judgement } from '../../../orders/rules/operator-decisions.ts';
+import type { Judgement } from '../../operate/rules/judgement.ts';
 import { messageOf } from '../../../base/text.ts';
 import { pathId } from '../../../exchange/ids.ts';
-import { decideOrders } from '../../../orders/operator-decisions.ts';
+import { decideOrders } from '../../operate/decide-orders.ts';
 import { flowSettings } from '../../../orders/pass/deps.ts';
 import { LONGEST_TEXT } from './forms.ts';
-import { accountPath, orderPath } from './markup.ts';
+import { orderPath, pathTo } from './markup.ts';
 import { endHolds, pause } from '../../../store/tables/account-holds.ts';
 import { trackingOf } from '../../../store/orders/order-columns.ts';
 import { readOrder } from '../../../store/orders/orders.ts';
@@ -32,8 +33,7 @@ export class Refused extends Error {
 
 interface Decision {
   readonly account: string;
-  readonly actor: string;
-  readonly reason: string;
+  readonly by: { readonly actor: string; readonly reason: string };
   readonly form: URLSearchParams;
 }
 
@@ -65,8 +65,7 @@ function decisionOf(form: unknown, accounts: readonly string[], token: string): 
   }
   const account = form.get('account') ?? '';
   if (!accounts.includes(account)) throw new Refused(404, 'The settings do not have this account.');
-  const [actor, reason] = [plainText(form, 'actor'), plainText(form, 'reason')];
-  return { account, actor: `${actor} (dashboard)`, reason, form };
+  return { account, by: { actor: `${plainText(form, 'actor')} (dashboard)`, reason: plainText(form, 'reason') }, form };
 }
 
 function plainText(form: URLSearchParams, name: string): string {
@@ -77,8 +76,8 @@ function plainText(form: URLSearchParams, name: string): string {
   return text;
 }
 
-async function decideOrder(deps: OpsSources, { account, actor, reason, form }: Decision): Promise<string> {
-  const { store, clock, makePaces } = deps;
+async function decideOrder(deps: OpsSources, { account, by, form }: Decision): Promise<string> {
+  const { store, clock } = deps;
   const externalOrderId = form.get('externalOrderId') ?? '';
   const row = await readOrder(store.db, account, externalOrderId);
   if (row === undefined) throw new Refused(404, `The account ${account} has no order ${externalOrderId}.`);
@@ -86,9 +85,9 @@ async function decideOrder(deps: OpsSources, { account, actor, reason, form }: D
   // An order that has changed since the person was shown it stays as it is.
   const seen = { state: form.get('state') as typeof now.state, attempts: Number(form.get('attempts')) };
   const config = configOf(deps.config, account);
-  const settings = flowSettings(config, makePaces?.(1)(config));
+  const settings = flowSettings(config, deps.makePaces?.(1)(config));
   const operator = { account, store: store.forAccount(account), clock, settings };
-  const action = { judgement: judgementOf(form), actor, reason };
+  const action = { judgement: judgementOf(form), ...by };
   for await (const result of decideOrders(operator, [{ externalOrderId, listed: { ...now, ...seen } }], action)) {
     if (result.kind === 'passed-over') throw new Refused(409, `Nothing was changed: ${result.why}.`);
   }
@@ -109,13 +108,12 @@ function judgementOf(form: URLSearchParams): Judgement {
   return { kind, preOrderId };
 }
 
-async function acknowledgeFindings(deps: OpsSources, { account, actor, reason, form }: Decision): Promise<string> {
-  const { store, clock } = deps;
+async function acknowledgeFindings({ store, clock }: OpsSources, { account, by, form }: Decision): Promise<string> {
   const seen = form.getAll('finding').slice(0, MOST_FINDINGS).map(seenFinding);
   if (seen.length === 0) throw new Refused(400, 'Choose a finding.');
   const ids = seen.map(({ id }) => id);
   const rows = await findingsById(store.db, account, ids);
-  const how = { actor, reason, now: clock.now() };
+  const how = { ...by, now: clock.now() };
   const changed = await store.forAccount(account).writer.write(async (tx) => {
     let others = 0;
     for (const { id, expected, actual } of seen) {
@@ -130,28 +128,26 @@ async function acknowledgeFindings(deps: OpsSources, { account, actor, reason, f
   return orderPath({ account, externalOrderId: form.get('externalOrderId') ?? '' }) ?? '/';
 }
 
-function seenFinding(text: string): { id: number; expected: string | null; actual: string | null } {
+const FINDING = z.object({ id: z.int(), expected: z.string().nullable(), actual: z.string().nullable() });
+
+function seenFinding(text: string): z.infer<typeof FINDING> {
   try {
-    const { id, expected, actual } = JSON.parse(text) as Record<string, unknown>;
-    if (!Number.isSafeInteger(id)) throw new TypeError('no id');
-    const value = (one: unknown) => (typeof one === 'string' ? one : null);
-    return { id: Number(id), expected: value(expected), actual: value(actual) };
+    return FINDING.parse(JSON.parse(text));
   } catch {
     throw new Refused(400, 'The form does not name a finding.');
   }
 }
 
-async function pauseAccount({ store, clock }: OpsSources, { account, actor, reason, form }: Decision): Promise<string> {
+async function pauseAccount({ store, clock }: OpsSources, { account, by, form }: Decision): Promise<string> {
   const kind = PAUSES.find((one) => one === form.get('kind'));
   if (kind === undefined) throw new Refused(400, 'Choose what stops.');
-  const how = { actor, reason, now: clock.now() };
-  await store.forAccount(account).writer.write((tx) => pause(tx, account, kind, how));
-  return accountPath('/pause', account);
+  await store.forAccount(account).writer.write((tx) => pause(tx, account, kind, { ...by, now: clock.now() }));
+  return pathTo('/pause', { account });
 }
 
-async function resumeAccount({ store, clock }: OpsSources, { account, actor, reason }: Decision): Promise<string> {
-  const how = { reason, actor, now: clock.now() };
+async function resumeAccount({ store, clock }: OpsSources, { account, by }: Decision): Promise<string> {
+  const how = { ...by, now: clock.now() };
   const ended = await store.forAccount(account).writer.write((tx) => endHolds(tx, account, RESUMED_RESTRAINTS, how));
   if (ended.length === 0) throw new Refused(409, 'Nothing is paused.');
-  return accountPath('/pause', account);
+  return pathTo('/pause', { account });
 }

@@ -1,6 +1,6 @@
 import type { RestraintView } from '../../../accounts/rules/restraints.ts';
 import type { KnownFinding } from '../../../findings/rules/finding.ts';
-import { decisionsFor, type Judgement } from '../../../orders/rules/operator-decisions.ts';
+import { decisionsFor, type Judgement } from '../../operate/rules/judgement.ts';
 import type { Tracking } from '../../../orders/rules/tracking.ts';
 import type { Cell } from '../../../cli/shared/terminal.ts';
 import { cutText, escapeText, proseText } from '../../documents/html/cells.ts';
@@ -19,17 +19,15 @@ const WORDS: Readonly<Record<Judgement['kind'], string>> = {
   cancel: 'Cancel the order before it is sent',
 };
 
-type DecidedOrder = Pick<Tracking, 'externalOrderId' | 'state' | 'attempts'>;
-
 export type OrderForms = Readonly<Record<string, string>>;
 
-export function orderForms(base: FormBase, order: DecidedOrder, findings: readonly KnownFinding[]): OrderForms {
+export function orderForms(base: FormBase, order: Tracking, findings: readonly KnownFinding[]): OrderForms {
   const open = findings.filter(({ status }) => status === 'open');
   const decision = decisionForm(base, order, decisionsFor(order.state));
   return { orders: decision, ...(open.length > 0 && { findings: acknowledgeForm(base, order, open) }) };
 }
 
-function decisionForm(base: FormBase, order: DecidedOrder, kinds: readonly Judgement['kind'][]): string {
+function decisionForm(base: FormBase, order: Tracking, kinds: readonly Judgement['kind'][]): string {
   const { externalOrderId, state, attempts } = order;
   const options = kinds.map((kind) => `<option value="${kind}">${WORDS[kind]}</option>`).join('');
   const preOrder = kinds.includes('exists')
@@ -47,7 +45,7 @@ function decisionForm(base: FormBase, order: DecidedOrder, kinds: readonly Judge
   ]);
 }
 
-function acknowledgeForm(base: FormBase, { externalOrderId }: DecidedOrder, open: readonly KnownFinding[]): string {
+function acknowledgeForm(base: FormBase, { externalOrderId }: Tracking, open: readonly KnownFinding[]): string {
   const boxes = open.map(({ id, class: name, expected, actual }) => {
     const value = escapeText(JSON.stringify({ id, expected, actual }));
     const words = `${badge('warning', name)} ${escapeText(cutText(`${expected ?? ''} → ${actual ?? ''}`))}`;
@@ -70,9 +68,12 @@ export function pauseForms(base: FormBase, holds: readonly RestraintView[]): str
   return `<div class="story-page"><section class="actions" aria-labelledby="pause-title"><h1 id="pause-title">Pause and resume ${escapeText(cutText(base.account))}</h1>\n${list}\n${pause}${resume}</section></div>\n`;
 }
 
-type Hidden = Readonly<Record<string, string | number>> & FormBase;
-
-function form(path: string, hidden: Hidden, button: string, fields: readonly string[]): string {
+function form(
+  path: string,
+  hidden: Readonly<Record<string, string | number>>,
+  button: string,
+  fields: readonly string[],
+): string {
   const inputOf = (name: string, value: Cell) => `<input type="hidden" name="${name}" value="${escapeText(value)}">`;
   const inputs = Object.entries(hidden).map(([name, value]) => inputOf(name, value));
   return `<form method="post" action="${path}">${inputs.join('')}

@@ -2,12 +2,12 @@ import { EVENT_TYPES } from '../../feed/event.ts';
 import { pasteFolder } from '../../../base/invocation.ts';
 import { pageHead } from '../../documents/html.ts';
 import { ageOf, cutText, escapeText, proseText, timeText } from '../../documents/html/cells.ts';
-import { RANGES, type DashboardFacts, type ProgramFacts } from './facts.ts';
 import { eventsText } from './front/events.ts';
 import { flowText, moneyText, statesText } from './front/orders.ts';
 import { problemsText, problemsTitle, titleOf, verdictSection } from './front/problems.ts';
 import { partsText } from './front/running.ts';
-import { accountPath, badge } from './markup.ts';
+import { badge, link, pathTo } from './markup.ts';
+import { RANGES, type DashboardFacts } from './read-facts.ts';
 
 /** The sections below the verdict. The script of the page updates each by its id. A section without text is hidden. */
 const SECTIONS: readonly {
@@ -33,7 +33,7 @@ export interface Frame {
   readonly title: string;
   readonly account: string | undefined;
   readonly accounts: readonly string[];
-  readonly program: ProgramFacts;
+  readonly program: DashboardFacts['program'];
   readonly at: string;
   readonly query?: string | undefined;
   readonly reloadSeconds?: number;
@@ -86,10 +86,10 @@ function barText(frame: Frame): string {
     accounts.length < 2
       ? ''
       : `<form action="/" method="get" class="choice"><label for="account">Account</label> <select id="account" name="account">${options.join('')}</select> <button>Show</button></form>\n`;
-  const link = (path: string, text: string) => `<a href="${escapeText(accountPath(path, chosen))}">${text}</a>\n`;
-  const pause = !isActionable || account === undefined ? '' : link('/pause', 'Pause or resume');
-  return `<header class="bar"><a class="home" href="${escapeText(accountPath('/', chosen))}">order-sync</a>
-${aboutText(frame)}${link('/orders', 'Orders')}${link('/findings', 'Findings')}${pause}${choice}<form action="/orders" method="get" role="search"><label for="q">Order</label> <input id="q" name="q" type="search" maxlength="1000" required value="${escapeText(query)}" placeholder="id, or its beginning" autocomplete="off" spellcheck="false"><input type="hidden" name="account" value="${escapeText(chosen)}"> <button>Find</button></form>
+  const linkTo = (path: string, text: string) => `${link(pathTo(path, { account: chosen }), text)}\n`;
+  const pause = !isActionable || account === undefined ? '' : linkTo('/pause', 'Pause or resume');
+  return `<header class="bar"><a class="home" href="${escapeText(pathTo('/', { account: chosen }))}">order-sync</a>
+${aboutText(frame)}${linkTo('/orders', 'Orders')}${linkTo('/findings', 'Findings')}${pause}${choice}<form action="/orders" method="get" role="search"><label for="q">Order</label> <input id="q" name="q" type="search" maxlength="1000" required value="${escapeText(query)}" placeholder="id, or its beginning" autocomplete="off" spellcheck="false"><input type="hidden" name="account" value="${escapeText(chosen)}"> <button>Find</button></form>
 <p id="connection" class="warning" role="status"></p></header>
 `;
 }

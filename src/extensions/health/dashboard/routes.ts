@@ -8,8 +8,7 @@ import { pauseForms } from './forms.ts';
 import { findingsText } from './lists/findings.ts';
 import { orderText } from './lists/order.ts';
 import { ordersText } from './lists/orders.ts';
-import { accountIn, oneAccountIn, queryOf } from './lists/query.ts';
-import { RANGES, type RangeName } from './facts.ts';
+import { accountIn, oneAccountIn, queryOf } from './lists/list.ts';
 import { dashboardPage, framed, messagePage, type Frame } from './page.ts';
 import { DASHBOARD_STYLE } from './style.ts';
 import { readHolds } from '../../../store/tables/account-holds.ts';
@@ -17,15 +16,15 @@ import { feedHead } from '../../feed/tables/events.ts';
 import { EventStreams } from '../../feed/stream.ts';
 import type { OpsPages } from '../ops/readings.ts';
 import { addActions, Refused } from './actions.ts';
-import { DashboardReader, programFacts } from './read-facts.ts';
+import { dashboardReader, programFacts, RANGES, type RangeName } from './read-facts.ts';
 
 const HTML = 'text/html; charset=utf-8';
 
 type Pages = { readonly deps: OpsPages; readonly accounts: readonly string[]; readonly token: string | undefined };
 
 export function addDashboard(server: FastifyInstance, deps: OpsPages, stopping: AbortSignal): void {
-  const reader = new DashboardReader(deps);
-  const { accounts } = reader;
+  const read = dashboardReader(deps);
+  const accounts = deps.config.accounts.map(({ name }) => name);
   // Each form of this process has this token, which a page of another site cannot read.
   const token = healthSettings.of(deps.config).ops.actions === 'on' ? randomBytes(32).toString('base64url') : undefined;
   const pages: Pages = { deps, accounts, token };
@@ -35,13 +34,14 @@ export function addDashboard(server: FastifyInstance, deps: OpsPages, stopping: 
   addPage('/', async (request) => {
     const query = queryOf(request);
     const account = accountIn(query, accounts);
-    const { range = '24h' } = query;
-    const shown = Object.hasOwn(RANGES, range) ? (range as RangeName) : '24h';
-    const facts = await reader.read(account, shown).catch((error: unknown) => {
-      deps.log.warn({ cause: messageOf(error) }, 'the dashboard cannot be read');
-      const unread = 'The database cannot be read: the log of the daemon says why.';
-      throw new Refused(503, deps.store.writer.failure?.message ?? unread);
-    });
+    const { range = '' } = query;
+    const facts = await read(account, Object.hasOwn(RANGES, range) ? (range as RangeName) : '24h').catch(
+      (error: unknown) => {
+        deps.log.warn({ cause: messageOf(error) }, 'the dashboard cannot be read');
+        const unread = 'The database cannot be read: the log of the daemon says why.';
+        throw new Refused(503, deps.store.writer.failure?.message ?? unread);
+      },
+    );
     return dashboardPage(facts, token !== undefined);
   });
   const addList = (path: string, title: string, write: typeof ordersText) =>
@@ -79,10 +79,8 @@ function answerRefusals(server: FastifyInstance, pages: Pages): void {
   server.setErrorHandler((error, _request, reply) => {
     if (!(error instanceof Refused)) throw error;
     const { httpStatus, message, advice } = error;
-    return reply
-      .code(httpStatus)
-      .type(HTML)
-      .send(messagePage(frameOf(pages, message), message, advice));
+    void reply.code(httpStatus).type(HTML);
+    return reply.send(messagePage(frameOf(pages, message), message, advice));
   });
   server.setNotFoundHandler((request, reply) => {
     void reply.code(404);

@@ -1,6 +1,6 @@
 import { STYLE } from '../../documents/html/style.ts';
 
-const FRAME = `
+export const DASHBOARD_STYLE = `${STYLE}
 .skip { position: absolute; left: -999px; }
 .skip:focus { left: 8px; top: 8px; z-index: 9; padding: 8px 12px; background: var(--surface); }
 .bar { display: flex; flex-wrap: wrap; align-items: center; gap: 10px 28px; padding: 12px 32px; background: var(--surface); border-bottom: 1px solid var(--line); }
@@ -16,9 +16,6 @@ button:hover { background: var(--faint); }
 #connection { margin: 0; color: var(--tone); font-size: 13px; font-weight: 600; }
 #connection:empty { display: none; }
 code { font-family: ui-monospace, "SF Mono", "DejaVu Sans Mono", Menlo, monospace; font-size: 12.5px; }
-`;
-
-const BOARD = `
 main { max-width: 1760px; padding: 20px 32px 64px; }
 .board { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 26px 28px; align-items: start; }
 .board > .wide { grid-column: 1 / -1; }
@@ -89,9 +86,6 @@ li > b[class], p > b[class], span > b[class] { display: inline-block; padding: 0
 b:not([class]) { font-weight: inherit; margin-left: .17em; }
 time { font-variant-numeric: tabular-nums; white-space: nowrap; }
 td small, td time + small { white-space: nowrap; }
-`;
-
-const PAGES = `
 .story-page { max-width: 1240px; margin: 0 auto; }
 .actions { margin-top: 40px; }
 .actions form { display: grid; grid-template-columns: repeat(auto-fit, minmax(200px, 1fr)); gap: 10px 16px; align-items: end; padding: 14px 16px; background: var(--surface); border: 1px solid var(--line); border-radius: 10px; margin-top: 10px; }
@@ -99,7 +93,6 @@ const PAGES = `
 .actions label { display: grid; gap: 3px; color: var(--muted); font-size: 13px; }
 .actions label.check { display: flex; gap: 8px; align-items: center; }
 .actions button { justify-self: start; }
-
 .filter { display: flex; flex-wrap: wrap; align-items: end; gap: 10px 14px; margin: 14px 0; }
 .filter label { display: grid; grid-template-rows: auto 1fr; align-self: stretch; gap: 3px; color: var(--muted); font-size: 13px; min-width: 0; }
 .filter input { width: 18ch; }
@@ -115,9 +108,6 @@ code[data-copy] { display: inline-block; max-width: max(100% - 96px, min(100%, 2
   .filter label { flex: 1 1 45%; }
   .filter :is(input, select) { width: 100%; }
 }
-`;
-
-const SIZES = `
 @media (max-width: 1100px) {
   .board { grid-template-columns: minmax(0, 1fr); }
   .events { max-height: 420px; }
@@ -136,9 +126,6 @@ const SIZES = `
   main { max-width: 2600px; }
   body { zoom: 1.4; }
 }
-`;
-
-const PAPER = `
 @media print {
   .bar form, .bar > a:not(.home), .ranges, .copy, #connection { display: none; }
   .bar { padding: 0 0 8px; background: none; }
@@ -149,5 +136,3 @@ const PAPER = `
   .strip, .states svg { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 }
 `;
-
-export const DASHBOARD_STYLE = `${STYLE}${FRAME}${BOARD}${PAGES}${SIZES}${PAPER}`;

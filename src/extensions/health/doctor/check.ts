@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { deadline } from '../../../base/clock.ts';
 import { problemText, type Problem } from '../../../accounts/problem.ts';
 import { explainError, EXIT } from '../../../cli/shared/exit.ts';
@@ -44,8 +45,8 @@ export function fault(check: string, exitCode: number, found: string, remedy: st
 
 export async function runCheck(check: Check): Promise<readonly CheckResult[]> {
   const signal = deadline(DEADLINE_MS);
-  const tooLate = new Promise<never>((_resolve, reject) => {
-    signal.addEventListener('abort', () => reject(new Error(`there was no answer in ${DEADLINE_MS / 1_000} s`)));
+  const tooLate = once(signal, 'abort').then(() => {
+    throw new Error('no answer in time');
   });
   try {
     return await Promise.race([check.run(signal), tooLate]);

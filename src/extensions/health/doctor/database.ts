@@ -5,7 +5,7 @@ import { instantMs } from '../../../base/instant.ts';
 import { otherAccountsProblems } from '../../../accounts/problem.ts';
 import { accountsIn } from '../../../store/tables/accounts.ts';
 import { RESTORE_ADVICE } from '../../../store/mark.ts';
-import type { Store } from '../../../store/port.ts';
+import type { Database, Store } from '../../../store/port.ts';
 import { clockProblems, troubleProblems } from '../status/problems.ts';
 import { lostReach, stoppedAccounts } from '../../../store/tables/account-stops.ts';
 import { newestRecord } from '../../feed/tables/events.ts';
@@ -18,23 +18,19 @@ import { countOfOthers } from '../../operate/tables/listed-orders.ts';
 
 /** A larger file takes too long to be checked here. */
 const MOST_CHECKED_BYTES = 256 * 1_024 ** 2;
-const MOST_ACCOUNTS = 100;
 /** The same limit as that of the finding CLOCK_SKEW, in ms. */
 const SKEW_MS = 5 * 60_000;
 
 export async function checkDatabase({ database }: Config, store: Store): Promise<readonly CheckResult[]> {
   const { pending } = await store.migrations();
-  const results: CheckResult[] = [];
-  if (pending.length > 0) {
-    const remedy = 'order-sync db migrate; the daemon does it when it starts';
-    results.push(warning('database', 'the database has tables of an older version', remedy));
-  }
-  results.push(soundness(database));
-  results.push(...(await store.server()).map((text) => ok('database', text)));
-  for (const { name, text } of await store.weaknesses()) {
-    results.push(warning('database', `${store.address}: ${name}`, text));
-  }
-  return [...results, await checkMarks(store)];
+  const remedy = 'order-sync db migrate; the daemon does it when it starts';
+  return [
+    ...(pending.length > 0 ? [warning('database', 'the database has tables of an older version', remedy)] : []),
+    soundness(database),
+    ...(await store.server()).map((text) => ok('database', text)),
+    ...(await store.weaknesses()).map(({ name, text }) => warning('database', `${store.address}: ${name}`, text)),
+    await checkMarks(store),
+  ];
 }
 
 function soundness(database: Config['database']): CheckResult {
@@ -49,7 +45,7 @@ function soundness(database: Config['database']): CheckResult {
 
 async function checkMarks(store: Store): Promise<CheckResult> {
   const accounts = store.mark.account === undefined ? [] : await accountsIn(store.db, 'account_owners');
-  const sign = await olderStateOf(store, accounts.slice(0, MOST_ACCOUNTS));
+  const sign = await olderStateOf(store, accounts);
   if (sign === null) return ok('mark', 'the database is not older than its mark');
   return fault('mark', EXIT.data, `the database ${sign}`, RESTORE_ADVICE);
 }
@@ -71,17 +67,15 @@ export async function checkAccounts({ db }: Store, { accounts }: Pick<Config, 'a
   return [ok('accounts', ACCOUNTS_WELL)];
 }
 
-type ComparedClock = Pick<Clock, 'now' | 'databaseAheadMs'>;
-
 /** Compares the machine's clock with the database's, and with the exchange's by the newest order record (§2.7). */
-export async function checkClock(store: Store, accounts: readonly string[], clock: ComparedClock) {
+export async function checkClock({ db }: Store, accounts: readonly string[], clock: Clock) {
   const { databaseAheadMs = 0 } = clock;
   const ofDatabase = clockProblems(databaseAheadMs).map((one) => ofProblem('clock', one, { databaseAheadMs }));
-  return [...ofDatabase, await besideExchange(store, accounts, clock)];
+  return [...ofDatabase, await besideExchange(db, accounts, clock)];
 }
 
-async function besideExchange(store: Store, accounts: readonly string[], clock: ComparedClock) {
-  const records = await Promise.all(accounts.map((account) => newestRecord(store.db, account)));
+async function besideExchange(db: Database, accounts: readonly string[], clock: Clock) {
+  const records = await Promise.all(accounts.map((account) => newestRecord(db, account)));
   const record = records.find((one) => one !== undefined);
   const sentAt = instantMs(record?.serverDate ?? null);
   if (record === undefined || sentAt === undefined) {

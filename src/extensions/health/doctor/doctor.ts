@@ -14,21 +14,12 @@ import { configOptions, plainConfig } from '../../../cli/shared/options.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
 import { settingsProblems } from '../../../accounts/problem.ts';
 import { rightSettings } from '../../setup/config.ts';
-import { askDaemon } from '../status/ask.ts';
+import { askDaemon } from '../status/command.ts';
 import { checkAccounts, checkClock, checkDatabase } from './database.ts';
-import {
-  checkAddress,
-  checkApi,
-  checkKey,
-  checkDisk,
-  checkFiles,
-  checkOps,
-  checkRuntime,
-  checkService,
-} from './machine.ts';
+import * as machine from './machine.ts';
 import { exitCodeOf, fault, ofProblem, ok, runCheck, warning, type Check, type CheckResult } from './check.ts';
 import { bundledDaemon, bundledEvent, bundledOverview, bundledSetting, type Pseudonym } from '../status/bundle.ts';
-import { readOverview } from '../tables/overview.ts';
+import { overviewFor } from '../tables/overview.ts';
 import { withStore } from '../../../cli/shared/store.ts';
 import { newestEvents } from '../../feed/tables/events.ts';
 import { configSources } from '../../setup/sources.ts';
@@ -74,9 +65,12 @@ export function define(command: Command): void {
 }
 
 async function* examine(command: Command, results: readonly CheckResult[], bundle: string | undefined) {
-  yield checkRuntime(programVersion());
+  yield machine.checkRuntime(programVersion());
   yield* await runCheck({ name: 'settings', run: () => checkSettings(command) });
-  const config = await readable(command);
+  const config = await plainConfig(command).catch((error: unknown) => {
+    if (!(error instanceof Error && error.cause instanceof ConfigError)) throw error;
+    return undefined;
+  });
   if (config !== undefined) yield* runChecks(checksOf(command, config));
   if (bundle === undefined) return;
   yield* await runCheck({ name: 'bundle', run: async () => [await writeBundle(command, results, bundle)] });
@@ -92,8 +86,7 @@ async function* runChecks(checks: readonly Check[]): AsyncGenerator<CheckResult>
     }
     const found = await runCheck(check);
     yield* found;
-    if (check.name === 'database')
-      isRead = found.every(({ check: name, level }) => name !== 'database' || level !== 'fault');
+    isRead &&= !found.some((one) => one.check === 'database' && one.level === 'fault');
   }
   if (left.size === 0) return;
   const names = [...left].join(', ');
@@ -113,20 +106,16 @@ function checksOf(command: Command, config: Config): readonly Check[] {
   const ofDatabase = config.database.kind === 'postgres';
   const daemon = async () => (await askDaemon(command, config, account))?.daemon ?? undefined;
   const inStore = <Result>(read: (store: Store) => Promise<Result>) => withStore(command, 'any', read, config);
-  const newSettings = async () => {
-    return settingsProblems((await daemon())?.changedSettings).map((one) => ofProblem('settings', one));
-  };
+  const newSettings = async () =>
+    settingsProblems((await daemon())?.changedSettings).map((one) => ofProblem('settings', one));
   const driver = () => inStore((store) => store.driverOf(asked)).catch(() => undefined);
   const { endpoints } = webhooksSettings.of(config).webhooks;
-  const addressOf = (check: 'address' | 'webhook', url: string, isPublicOnly = false): Check['run'] => {
-    return (signal) => checkAddress(check, url, clock, signal, isPublicOnly);
-  };
   const keyOf = async (name: string) => {
-    const result = await checkKey(command, configOf(config, name));
+    const result = await machine.checkKey(command, configOf(config, name));
     return [names.length === 1 ? result : { ...result, found: `${name}: ${result.found}` }];
   };
   return [
-    { name: 'permissions', run: async () => checkFiles(config) },
+    { name: 'permissions', run: async () => machine.checkFiles(config) },
     { name: 'database', run: () => inStore((store) => checkDatabase(config, store)) },
     {
       name: 'accounts',
@@ -136,26 +125,26 @@ function checksOf(command: Command, config: Config): readonly Check[] {
         return await inStore((store) => checkAccounts(store, config, overview));
       },
     },
-    { name: 'disk', run: () => checkDisk(config) },
+    { name: 'disk', run: () => machine.checkDisk(config) },
     { name: 'clock', ofDatabase: true, run: () => inStore((store) => checkClock(store, asked, clock)) },
-    ...[...baseUrls].map((url) => ({ name: 'address', run: addressOf('address', url) })),
+    ...[...baseUrls].map((url): Check => ({
+      name: 'address',
+      run: (signal) => machine.checkAddress('address', url, signal),
+    })),
     ...(baseUrls.size === 0 ? [] : asked.map((name): Check => ({ name: 'key', ofDatabase, run: () => keyOf(name) }))),
     ...(othersLeft === 0 ? [] : [{ name: 'key', run: async () => [ok('key', left)] }]),
-    ...endpoints.map(({ url, allowPrivate }) => ({ name: 'webhook', run: addressOf('webhook', url, !allowPrivate) })),
-    { name: 'service', ofDatabase, run: async () => [checkService((await daemon())?.pid, (await driver())?.name)] },
+    ...endpoints.map(({ url, allowPrivate }): Check => {
+      return { name: 'webhook', run: (signal) => machine.checkAddress('webhook', url, signal, !allowPrivate) };
+    }),
+    {
+      name: 'service',
+      ofDatabase,
+      run: async () => [machine.checkService((await daemon())?.pid, (await driver())?.name)],
+    },
     { name: 'settings', ofDatabase, run: newSettings },
-    { name: 'ops', ofDatabase, run: async (signal) => [await checkOps(config, await daemon(), signal)] },
-    { name: 'api', ofDatabase, run: async (signal) => checkApi(config, await daemon(), signal) },
+    { name: 'ops', ofDatabase, run: async (signal) => [await machine.checkOps(config, await daemon(), signal)] },
+    { name: 'api', ofDatabase, run: async (signal) => machine.checkApi(config, await daemon(), signal) },
   ];
-}
-
-async function readable(command: Command): Promise<Config | undefined> {
-  try {
-    return await plainConfig(command);
-  } catch (error) {
-    if (!(error instanceof Error && error.cause instanceof ConfigError)) throw error;
-    return undefined;
-  }
 }
 
 async function checkSettings(command: Command): Promise<readonly CheckResult[]> {
@@ -213,10 +202,8 @@ async function contentOf(command: Command, pseudonym: Pseudonym): Promise<object
     const config = await plainConfig(command);
     const settings = configSources(await configOptions(command)).map((one) => bundledSetting(one, pseudonym));
     const daemon = (await askDaemon(command, config, undefined))?.daemon ?? null;
-    const { webhooks } = webhooksSettings.of(config);
     const content = async ({ db }: Store) => {
-      const query = { account: undefined, ...webhooks, drivenAccounts: config.accounts, now: systemClock().now() };
-      const overview = await readOverview(db, query);
+      const overview = await overviewFor(db, config, undefined, systemClock().now());
       const events = await newestEvents(db, undefined, NEWEST_EVENTS);
       return {
         database: config.database.kind,

@@ -13,7 +13,7 @@ import { healthSettings } from '../settings.ts';
 import { EXIT } from '../../../cli/shared/exit.ts';
 import { freeSpace } from '../ops/readings.ts';
 import { fault, ofProblem, ok, warning, type CheckResult } from './check.ts';
-import type { Clock } from '../../../base/clock.ts';
+import { systemClock } from '../../../base/clock.ts';
 import { tryKey } from '../../api/asking/ask.ts';
 import { apiSettings } from '../../api/settings.ts';
 import { PRIVATE_ADDRESS, receiverRemedy } from '../../webhooks/receiver.ts';
@@ -37,7 +37,7 @@ export function checkFiles({ accounts, database }: Config): readonly CheckResult
     for (const end of ['', '-wal', '.mark', '.lock']) files.push([database.path + end, OTHERS, '600']);
     files.push([dirname(database.path), OTHERS_WRITE, 'o-w']);
   } else {
-    secrets.push(...(database.passwordFile === undefined ? [] : [database.passwordFile]));
+    if (database.passwordFile !== undefined) secrets.push(database.passwordFile);
     files.push([database.marks, OTHERS, '600']);
   }
   files.unshift(...[...new Set(secrets)].map((path) => [path, GROUP_AND_OTHERS, '600'] as const));
@@ -99,9 +99,7 @@ function parentOf(pid: number): string {
   return '';
 }
 
-type Daemon = Pick<DaemonStatus, 'opsFailure'>;
-
-export async function checkOps(config: Config, daemon: Daemon | undefined, signal: AbortSignal): Promise<CheckResult> {
+export async function checkOps(config: Config, daemon: DaemonStatus | undefined, signal: AbortSignal) {
   const { listen } = healthSettings.of(config).ops;
   if (listen === undefined) return ok('ops', 'ops.listen is off: no metrics, no dashboard');
   const failure = daemon?.opsFailure ?? null;
@@ -141,7 +139,6 @@ const ADDRESS_REMEDY =
 export async function checkAddress(
   check: 'address' | 'webhook',
   address: string,
-  clock: Clock,
   signal: AbortSignal,
   isPublicOnly = false,
 ): Promise<readonly CheckResult[]> {
@@ -167,12 +164,11 @@ export async function checkAddress(
   try {
     await once(socket, isTls ? 'secureConnect' : 'connect', { signal });
     if (!('getPeerCertificate' in socket)) return [ok(check, `${host}:${port} accepts connections`)];
-    const endsAt = Date.parse(socket.getPeerCertificate().valid_to);
-    const days = Math.floor((endsAt - clock.now().getTime()) / DAY_MS);
+    const leftMs = Date.parse(socket.getPeerCertificate().valid_to) - systemClock().now().getTime();
+    const days = Math.floor(leftMs / DAY_MS);
     const found = `${host}:${port} accepts connections; its certificate is valid for ${days} days`;
-    const isSoon = endsAt - clock.now().getTime() < CERTIFICATE_MS;
     const facts = { certificateDays: days };
-    return [isSoon ? warning(check, found, 'renew the certificate', facts) : ok(check, found, facts)];
+    return [leftMs < CERTIFICATE_MS ? warning(check, found, 'renew the certificate', facts) : ok(check, found, facts)];
   } catch (error) {
     return [failed(`no connection to ${host}:${port} (${codeOf(error)})`, codeOf(error))];
   } finally {

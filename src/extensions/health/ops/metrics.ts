@@ -1,15 +1,15 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Registry, Counter, Gauge, Histogram } from 'prom-client';
 import { RESTRAINT_KINDS } from '../../../accounts/rules/restraints.ts';
-import { FINDING_CLASSES } from '../../../findings/rules/classes.ts';
+import { FINDING_CLASSES, severityOf } from '../../../findings/rules/classes.ts';
 import { instantMs } from '../../../base/instant.ts';
 import { ORDER_STATES } from '../../../orders/rules/states.ts';
 import { BREAKER_LANES } from '../../../exchange/transport/breaker.ts';
 import type { ProcessListener } from '../activity.ts';
 import { readingOf } from '../status/read-status.ts';
 import { stalledMsOf } from '../status/problems.ts';
-import type { Overview, Reading } from '../status/status.ts';
-import { shared, type Disk, type OpsPages } from './readings.ts';
+import { newestOf, type LiveStatus, type Overview } from '../status/status.ts';
+import { shared, type OpsPages } from './readings.ts';
 
 /** How often the event loop is looked at, in ms: each look wakes the process. */
 const LOOP_RESOLUTION_MS = 100;
@@ -17,12 +17,9 @@ const PERCENTILES = [50, 99, 100];
 const MOST_ACCOUNTS = 50;
 const OTHERS = 'other';
 
-export interface Metrics extends Disposable {
-  readonly contentType: string;
-  text(): Promise<string>;
-}
+export type Metrics = ReturnType<typeof startMetrics>;
 
-export function startMetrics(sources: OpsPages): Metrics {
+export function startMetrics(sources: OpsPages) {
   const { config, clock, accounts, activities, readings, version } = sources;
   const registry = new Registry();
   const known = new Set(config.accounts.slice(0, MOST_ACCOUNTS).map(({ name }) => name));
@@ -31,12 +28,22 @@ export function startMetrics(sources: OpsPages): Metrics {
   const loop = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS });
   loop.enable();
   const text = shared(clock, async () => {
-    const gauges = new Gauges();
+    const read = await readings.overview();
+    const disk = await readings.disk();
+    const { overview, daemon } = readingOf(sources, undefined, read.overview);
+    const gauges = new Gauges(clock.now(), labelOf);
     gauges.set('order_sync_build_info', 1, { version, node: process.version });
-    const { value: overview = null } = await readings.overview();
-    const { value: disk } = await readings.disk();
-    const reading = readingOf(sources, undefined, overview);
-    setGauges(gauges, { now: clock.now(), owned: accounts.names, labelOf, reading, disk });
+    gauges.set('order_sync_database_up', overview === null ? 0 : 1);
+    gauges.set('order_sync_database_unwritten', daemon.unwritten === null ? 0 : 1);
+    gauges.set('order_sync_accounts_owned', accounts.names.length);
+    if (overview !== null) {
+      for (const account of accounts.names) setZeros(gauges, account);
+      setOverview(gauges, overview);
+    }
+    for (const live of daemon.accounts) setLive(gauges, live);
+    gauges.set('order_sync_disk_free_bytes', disk?.freeBytes);
+    gauges.set('order_sync_database_bytes', disk?.databaseBytes);
+    gauges.set('order_sync_database_wal_bytes', disk?.walBytes);
     for (const percentile of PERCENTILES) {
       // The histogram has the time between two looks, so their distance is subtracted.
       const delayMs = Math.max(0, loop.percentile(percentile) / 1e6 - LOOP_RESOLUTION_MS);
@@ -49,91 +56,51 @@ export function startMetrics(sources: OpsPages): Metrics {
   return { contentType: registry.contentType, text, [Symbol.dispose]: () => void loop.disable() };
 }
 
-interface MetricFacts {
-  readonly now: Date;
-  readonly owned: readonly string[];
-  readonly labelOf: (account: string) => string;
-  readonly reading: Reading;
-  readonly disk: Disk | undefined;
-}
-
-function setGauges(gauges: Gauges, facts: MetricFacts): void {
-  const { reading, disk, owned } = facts;
-  const { overview, daemon } = reading;
-  gauges.set('order_sync_database_up', overview === null ? 0 : 1);
-  gauges.set('order_sync_database_unwritten', (daemon?.unwritten ?? null) === null ? 0 : 1);
-  gauges.set('order_sync_accounts_owned', owned.length);
-  if (overview !== null) {
-    setZeros(gauges, facts);
-    setOverview(gauges, facts, overview);
+function setZeros(gauges: Gauges, account: string): void {
+  for (const state of ORDER_STATES) gauges.set('order_sync_orders', 0, { account, state });
+  for (const name of Object.keys(FINDING_CLASSES)) {
+    gauges.set('order_sync_findings', 0, { account, ...findingLabels(name) });
   }
-  setLive(gauges, facts);
-  if (disk === undefined) return;
-  const { freeBytes, databaseBytes, walBytes } = disk;
-  gauges.set('order_sync_disk_free_bytes', freeBytes);
-  if (databaseBytes !== undefined) gauges.set('order_sync_database_bytes', databaseBytes);
-  if (walBytes !== undefined) gauges.set('order_sync_database_wal_bytes', walBytes);
+  for (const kind of RESTRAINT_KINDS) gauges.set('order_sync_holds', 0, { account, kind });
+  gauges.set('order_sync_exchange_out_of_reach', 0, { account });
+  gauges.set('order_sync_account_stopped', 0, { account });
 }
 
-function setZeros(gauges: Gauges, { labelOf, owned }: MetricFacts): void {
-  for (const account of owned.map(labelOf)) {
-    for (const state of ORDER_STATES) gauges.set('order_sync_orders', 0, { account, state });
-    for (const found of Object.keys(FINDING_CLASSES)) {
-      gauges.set('order_sync_findings', 0, { account, ...findingLabels(found) });
-    }
-    for (const kind of RESTRAINT_KINDS) gauges.set('order_sync_holds', 0, { account, kind });
-    gauges.set('order_sync_exchange_out_of_reach', 0, { account });
-    gauges.set('order_sync_account_stopped', 0, { account });
-  }
-}
-
-function setOverview(gauges: Gauges, { labelOf, now }: MetricFacts, overview: Overview): void {
+function setOverview(gauges: Gauges, overview: Overview): void {
   const { accounts, holds, outOfReach, stopped, oldestPending, oldestUnknown, receivers } = overview;
-  for (const { account: name, orders, findings } of accounts) {
-    const account = labelOf(name);
+  for (const { account, orders, findings } of accounts) {
     for (const [state, count] of Object.entries(orders)) gauges.set('order_sync_orders', count, { account, state });
-    for (const [found, count] of Object.entries(findings)) {
-      gauges.set('order_sync_findings', count, { account, ...findingLabels(found) });
+    for (const [name, count] of Object.entries(findings)) {
+      gauges.set('order_sync_findings', count, { account, ...findingLabels(name) });
     }
   }
-  const labels = ({ account }: { readonly account: string }) => ({ account: labelOf(account) });
-  for (const hold of holds) gauges.set('order_sync_holds', 1, { ...labels(hold), kind: hold.kind });
-  for (const lost of outOfReach) gauges.set('order_sync_exchange_out_of_reach', 1, labels(lost));
-  for (const stop of stopped) gauges.set('order_sync_account_stopped', 1, labels(stop));
-  gauges.set('order_sync_oldest_pending_age_seconds', age(oldestPending?.since, now));
-  gauges.set('order_sync_oldest_unknown_age_seconds', age(oldestUnknown?.since, now));
+  for (const { account, kind } of holds) gauges.set('order_sync_holds', 1, { account, kind });
+  for (const { account } of outOfReach) gauges.set('order_sync_exchange_out_of_reach', 1, { account });
+  for (const { account } of stopped) gauges.set('order_sync_account_stopped', 1, { account });
+  gauges.set('order_sync_oldest_pending_age_seconds', gauges.ageOf(oldestPending?.since) ?? 0);
+  gauges.set('order_sync_oldest_unknown_age_seconds', gauges.ageOf(oldestUnknown?.since) ?? 0);
   for (const { name: endpoint, oldestWaiting, failingSince, parked, deadLetters } of receivers) {
-    gauges.set('order_sync_webhook_lag_seconds', age(oldestWaiting, now), { endpoint });
-    gauges.set('order_sync_webhook_failing_seconds', age(failingSince, now), { endpoint });
+    gauges.set('order_sync_webhook_lag_seconds', gauges.ageOf(oldestWaiting) ?? 0, { endpoint });
+    gauges.set('order_sync_webhook_failing_seconds', gauges.ageOf(failingSince) ?? 0, { endpoint });
     gauges.set('order_sync_webhook_parked', parked, { endpoint });
     gauges.set('order_sync_webhook_dead_letters', deadLetters, { endpoint });
   }
 }
 
-function findingLabels(name: string): { readonly class: string; readonly severity: string } {
-  if (!Object.hasOwn(FINDING_CLASSES, name)) return { class: OTHERS, severity: 'warning' };
-  return { class: name, severity: FINDING_CLASSES[name as keyof typeof FINDING_CLASSES].severity };
+function findingLabels(name: string): Labels {
+  const severity = severityOf(name);
+  return severity === null ? { class: OTHERS, severity: 'warning' } : { class: name, severity };
 }
 
-function age(since: string | null | undefined, now: Date): number {
-  const ms = instantMs(since ?? null);
-  return ms === undefined ? 0 : Math.max(0, now.getTime() - ms) / 1_000;
-}
-
-function setLive(gauges: Gauges, { reading, labelOf, now }: MetricFacts): void {
-  for (const live of reading.daemon?.accounts ?? []) {
-    const account = labelOf(live.account);
-    gauges.set('order_sync_requests_in_flight', live.inFlight, { account });
-    gauges.set('order_sync_lookups_overdue', live.overdue, { account });
-    gauges.set('order_sync_stalled_seconds', stalledMsOf(live, now.getTime()) / 1_000, { account });
-    if (live.answeredAt !== null) {
-      gauges.set('order_sync_last_answer_age_seconds', age(live.answeredAt, now), { account });
-    }
-    const goodAt = live.passes.flatMap((pass) => pass.goodAt ?? []).toSorted();
-    if (goodAt.length > 0) gauges.set('order_sync_pass_age_seconds', age(goodAt.at(-1), now), { account });
-    for (const lane of live.breakers === null ? [] : BREAKER_LANES) {
-      gauges.set('order_sync_breaker_open', live.breakers?.[lane] === 'open' ? 1 : 0, { account, lane });
-    }
+function setLive(gauges: Gauges, live: LiveStatus): void {
+  const { account, inFlight, overdue, answeredAt, passes, breakers } = live;
+  gauges.set('order_sync_requests_in_flight', inFlight, { account });
+  gauges.set('order_sync_lookups_overdue', overdue, { account });
+  gauges.set('order_sync_stalled_seconds', stalledMsOf(live, gauges.now.getTime()) / 1_000, { account });
+  gauges.set('order_sync_last_answer_age_seconds', gauges.ageOf(answeredAt), { account });
+  gauges.set('order_sync_pass_age_seconds', gauges.ageOf(newestOf(passes.map(({ goodAt }) => goodAt))), { account });
+  for (const lane of breakers === null ? [] : BREAKER_LANES) {
+    gauges.set('order_sync_breaker_open', breakers?.[lane] === 'open' ? 1 : 0, { account, lane });
   }
 }
 
@@ -187,15 +154,30 @@ const ADDED_UP: readonly GaugeName[] = [
 type Labels = Readonly<Record<string, string>>;
 
 class Gauges {
+  readonly now: Date;
+  readonly #labelOf: (account: string) => string;
   readonly #samples = new Map<GaugeName, Map<string, { readonly labels: Labels; value: number }>>();
 
-  set(name: GaugeName, value: number, labels: Labels = {}): void {
+  constructor(now: Date, labelOf: (account: string) => string) {
+    this.now = now;
+    this.#labelOf = labelOf;
+  }
+
+  set(name: GaugeName, value: number | undefined, { account, ...others }: Labels = {}): void {
+    if (value === undefined) return;
+    const labels = account === undefined ? others : { account: this.#labelOf(account), ...others };
     const samples = this.#samples.get(name) ?? new Map();
     this.#samples.set(name, samples);
     const key = JSON.stringify(labels);
     const sample = samples.get(key);
     if (sample === undefined) samples.set(key, { labels, value });
     else sample.value = ADDED_UP.includes(name) ? sample.value + value : Math.max(sample.value, value);
+  }
+
+  /** The seconds since a time in ISO 8601; undefined without a time. */
+  ageOf(since: string | null | undefined): number | undefined {
+    const ms = instantMs(since ?? null);
+    return ms === undefined ? undefined : Math.max(0, this.now.getTime() - ms) / 1_000;
   }
 
   async text(): Promise<string> {
@@ -208,11 +190,6 @@ class Gauges {
     return await registry.metrics();
   }
 }
-
-const REQUEST_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30];
-const WAIT_BUCKETS = [0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
-const PASS_BUCKETS = [0.001, 0.01, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 600, 3_600];
-const DELAY_BUCKETS = [0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 600, 3_600, 21_600, 86_400];
 
 export function liveMetrics(registry: Registry, labelOf: (account: string) => string): ProcessListener {
   const registers = [registry];
@@ -227,25 +204,25 @@ export function liveMetrics(registry: Registry, labelOf: (account: string) => st
   const durations = histogram(
     'order_sync_request_duration_seconds',
     'Time from when a request left until its answer was read.',
-    REQUEST_BUCKETS,
+    [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30],
     ['operation'],
   );
   const waits = histogram(
     'order_sync_turn_wait_seconds',
     'Time that a request waited for its turn: for the rate limit, for others that go first, for room in flight.',
-    WAIT_BUCKETS,
+    [0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
     ['lane'],
   );
   const passes = histogram(
     'order_sync_pass_duration_seconds',
     'Duration of passes; a pass that the database interrupted is not good.',
-    PASS_BUCKETS,
+    [0.001, 0.01, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 600, 3_600],
     ['pass', 'good'],
   );
   const delays = histogram(
     'order_sync_detection_delay_seconds',
     'Time from a change of an order at the exchange until a look-up saw it, if the exchange says when it was.',
-    DELAY_BUCKETS,
+    [0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 600, 3_600, 21_600, 86_400],
   );
   const cpu = new Counter({
     name: 'process_cpu_seconds_total',

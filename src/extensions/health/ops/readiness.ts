@@ -1,18 +1,12 @@
-import type { Logger } from 'pino';
 import { repeatEvery } from '../../../orders/pass/run.ts';
 import { readingOf, type ReadingSources } from '../status/read-status.ts';
 import { problemText, type Problem, type ProblemCode } from '../../../accounts/problem.ts';
 import { problemsOf } from '../status/problems.ts';
-import type { Overview } from '../status/status.ts';
-import { newReadings, type Disk, type Readings } from './readings.ts';
-import { deadline, type Clock } from '../../../base/clock.ts';
+import type { ProcessFacts } from '../status/status.ts';
+import { newReadings, type Disk, type OpsSources, type Readings } from './readings.ts';
+import { deadline } from '../../../base/clock.ts';
 import { healthSettings } from '../settings.ts';
 import { messageOf } from '../../../base/text.ts';
-import type { Store } from '../../../store/port.ts';
-
-export interface ReadinessSources extends ReadingSources {
-  readonly readings: Readings;
-}
 
 const CHECKS = {
   process: ['stopping'],
@@ -28,12 +22,20 @@ const CHECKS = {
 
 type ReadinessCheck = { readonly check: keyof typeof CHECKS; readonly ok: boolean; readonly reason?: string };
 
-export async function checkReadiness(sources: ReadinessSources, isStopping: boolean) {
-  const { value: overview, failure } = await sources.readings.overview();
-  const { value: disk } = await sources.readings.disk();
-  const process = await readProcess(sources, disk, isStopping, failure);
+export async function checkReadiness(
+  sources: ReadingSources & { readonly readings: Readings },
+  isStopping: boolean,
+): Promise<readonly ReadinessCheck[]> {
+  const { overview, failure } = await sources.readings.overview();
+  const process = await readProcess(sources, await sources.readings.disk(), isStopping, failure);
   const names = new Set(sources.accounts.names);
-  const owned = overview === undefined ? null : overviewOf(overview, names);
+  const isOwned = ({ account }: { readonly account: string }) => names.has(account);
+  const owned = overview && {
+    ...overview,
+    holds: overview.holds.filter(isOwned),
+    outOfReach: overview.outOfReach.filter(isOwned),
+    stopped: overview.stopped.filter(isOwned),
+  };
   return readinessChecks(problemsOf({ ...readingOf(sources, undefined, owned), process }));
 }
 
@@ -46,36 +48,27 @@ export function readinessChecks(problems: readonly Problem[]): readonly Readines
   });
 }
 
-export async function readProcess(sources: ReadingSources, disk?: Disk, isStopping = false, failure?: string) {
-  const { config, store, accounts } = sources;
-  const { pending } = failure === undefined ? await store.migrations().catch(() => ({ pending: [] })) : { pending: [] };
+export async function readProcess(
+  { config, store, accounts }: ReadingSources,
+  disk: Disk | undefined,
+  isStopping = false,
+  databaseFailure: string | null = null,
+): Promise<ProcessFacts> {
+  const migrations = databaseFailure === null ? await store.migrations().catch(() => undefined) : undefined;
   return {
     isStopping,
-    databaseFailure: failure ?? null,
-    otherMigrations: pending,
+    databaseFailure,
+    otherMigrations: migrations?.pending ?? [],
     isOwner: accounts.names.length > 0 || config.database.kind === 'postgres',
     freeBytes: disk?.freeBytes ?? null,
   };
 }
 
-function overviewOf(overview: Overview, names: ReadonlySet<string>): Overview {
-  const ours = <Of extends { readonly account: string }>(group: readonly Of[]) =>
-    group.filter(({ account }) => names.has(account));
-  const { holds, outOfReach, stopped } = overview;
-  return { ...overview, holds: ours(holds), outOfReach: ours(outOfReach), stopped: ours(stopped) };
-}
-
 const EVERY_MS = 60_000;
 const TIMEOUT_MS = 10_000;
 
-interface HeartbeatDeps extends Omit<ReadinessSources, 'readings'> {
-  readonly store: Pick<Store, 'migrations' | 'db' | 'isInPlace' | 'writer'>;
-  readonly clock: Clock;
-  readonly log: Logger;
-}
-
 /** Calls `ops.heartbeatUrl` once a minute while the process is ready, until `stopping` aborts. Never rejects. */
-export async function sendHeartbeats(deps: HeartbeatDeps, stopping: AbortSignal): Promise<void> {
+export async function sendHeartbeats(deps: Omit<OpsSources, 'heedDecision'>, stopping: AbortSignal): Promise<void> {
   const { clock, log, config } = deps;
   const { heartbeatUrl } = healthSettings.of(config).ops;
   if (heartbeatUrl === undefined) return;

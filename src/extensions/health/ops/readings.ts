@@ -2,24 +2,17 @@ import { existsSync, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Logger } from 'pino';
-import type { Clock } from '../../../base/clock.ts';
-import type { Config, DatabaseConfig } from '../../../settings/config.ts';
+import type { DatabaseConfig } from '../../../settings/config.ts';
 import type { PaceMaker } from '../../../orders/pass/pace.ts';
 import { messageOf } from '../../../base/text.ts';
 import { webhooksSettings } from '../../webhooks/settings.ts';
-import type { Activities } from '../activity.ts';
-import type { Overview } from '../status/status.ts';
+import type { ReadingSources } from '../status/read-status.ts';
 import { readOverview } from '../tables/overview.ts';
-import type { Store } from '../../../store/port.ts';
+import type { Clock } from '../../../base/clock.ts';
 
-export interface OpsSources {
-  readonly config: Config;
-  readonly store: Store;
-  readonly clock: Clock;
+export interface OpsSources extends ReadingSources {
   readonly log: Logger;
-  readonly accounts: { readonly names: readonly string[] };
   readonly heedDecision: (account: string) => Promise<void>;
-  readonly activities: Activities;
   readonly makePaces?: PaceMaker | undefined;
 }
 
@@ -36,10 +29,6 @@ export type Fresh = { readonly least: number; readonly most: number; readonly ti
 const FRESH_MS: Fresh = { least: 1_000, most: 10_000, timesItTook: 200 };
 const PATIENCE_MS = 5_000;
 
-type Reading<Value> =
-  | { readonly value: Value; readonly failure?: undefined }
-  | { readonly value?: undefined; readonly failure: string };
-
 export interface Disk {
   readonly folder: string;
   readonly freeBytes: number;
@@ -47,33 +36,30 @@ export interface Disk {
   readonly walBytes?: number;
 }
 
-interface ReadingsDeps {
-  readonly config: Pick<Config, 'database'>;
-  readonly store: Pick<Store, 'db' | 'isInPlace'>;
-  readonly clock: Pick<Clock, 'now' | 'monotonic' | 'sleep'>;
-}
-
-/** The readings for the pages of the ops endpoint: each is read once, however many ask for it at the same time. */
-export function newReadings({ config, store, clock }: ReadingsDeps) {
-  const { endpoints } = webhooksSettings.of(config).webhooks;
-  const overview = async (): Promise<Reading<Overview>> => {
-    if (!store.isInPlace()) return { failure: 'its file was moved, deleted or replaced' };
-    return await inTime(clock, read(readOverview(store.db, { account: undefined, endpoints, now: clock.now() })));
-  };
-  return { overview: shared(clock, overview), disk: shared(clock, () => read(readDisk(config.database))) };
-}
-
 export type Readings = ReturnType<typeof newReadings>;
 
-async function inTime<Value>(clock: Pick<Clock, 'sleep'>, reading: Promise<Reading<Value>>): Promise<Reading<Value>> {
+/** The readings for the pages of the ops endpoint: each is read once, however many ask for it at the same time. */
+export function newReadings(sources: ReadingSources) {
+  const { config, clock } = sources;
+  const disk = async () => await readDisk(config.database).catch(() => undefined);
+  return { overview: shared(clock, () => readInTime(sources)), disk: shared(clock, disk) };
+}
+
+async function readInTime({ config, store, clock }: ReadingSources) {
+  if (!store.isInPlace()) return { overview: null, failure: 'its file was moved, deleted or replaced' };
   const done = new AbortController();
-  const late = clock
-    .sleep(PATIENCE_MS, done.signal)
-    .then(() => ({ failure: `it did not answer within ${PATIENCE_MS / 1_000} s` }))
-    .catch(() => ({ failure: '' }));
-  const first = await Promise.race([reading, late]);
-  done.abort();
-  return first;
+  const late = clock.sleep(PATIENCE_MS, done.signal).then(() => {
+    throw new Error(`it did not answer within ${PATIENCE_MS / 1_000} s`);
+  });
+  try {
+    const { endpoints } = webhooksSettings.of(config).webhooks;
+    const reading = readOverview(store.db, { account: undefined, endpoints, now: clock.now() });
+    return { overview: await Promise.race([reading, late]), failure: null };
+  } catch (error) {
+    return { overview: null, failure: messageOf(error) };
+  } finally {
+    done.abort();
+  }
 }
 
 export function shared<Value>(clock: Pick<Clock, 'monotonic'>, work: () => Promise<Value>, fresh = FRESH_MS) {
@@ -94,14 +80,6 @@ export function shared<Value>(clock: Pick<Clock, 'monotonic'>, work: () => Promi
       });
     return await running;
   };
-}
-
-async function read<Value>(value: Promise<Value>): Promise<Reading<Value>> {
-  try {
-    return { value: await value };
-  } catch (error) {
-    return { failure: messageOf(error) };
-  }
 }
 
 /** Returns the free bytes of the disk with the database, or with its marks if the database is on another machine. */

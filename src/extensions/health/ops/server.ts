@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { messageOf } from '../../../base/text.ts';
 import { MOST_STREAMS } from '../../feed/stream.ts';
-import { closeServer, createServer, listenPatiently } from '../../http/server.ts';
+import { closeServer, createServer, LIMITS, listenPatiently } from '../../http/server.ts';
 import { healthSettings } from '../settings.ts';
 import { guard } from './guard.ts';
 import { addDashboard } from '../dashboard/routes.ts';
@@ -9,16 +9,6 @@ import type { Metrics } from './metrics.ts';
 import { checkReadiness } from './readiness.ts';
 import { newReadings, type OpsPages, type OpsSources } from './readings.ts';
 
-const LIMITS = {
-  /** Bytes. Real forms are far smaller. */
-  bodyLimit: 64 * 1_024,
-  /** ms in which a request has to arrive. */
-  requestTimeout: 10_000,
-  keepAliveTimeout: 5_000,
-  /** Longer than any id once encoded. */
-  routerOptions: { maxParamLength: 8_000 },
-  http: { headersTimeout: 5_000, connectionsCheckingInterval: 2_500 },
-};
 /** The most connections beside the streams of events, so that `/livez` is answered with many dashboards open. */
 const MAX_CONNECTIONS = 128;
 
@@ -56,7 +46,11 @@ export async function serveOps(deps: OpsDeps, stopping: AbortSignal): Promise<Op
 
 function opsServer(pages: OpsPages, metrics: Metrics, stopping: AbortSignal): FastifyInstance {
   const unreadable = () => JSON.stringify({ status: 'refused', reason: 'this is no request that can be read' });
-  const server = createServer({ limits: LIMITS, maxConnections: MAX_CONNECTIONS + MOST_STREAMS, unreadable });
+  const server = createServer({
+    limits: { ...LIMITS, keepAliveTimeout: 5_000 },
+    maxConnections: MAX_CONNECTIONS + MOST_STREAMS,
+    unreadable,
+  });
   guard(server, healthSettings.of(pages.config).ops);
   server.addHook('onRequest', async (_request, reply) => {
     if (stopping.aborted) reply.header('connection', 'close');

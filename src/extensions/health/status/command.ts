@@ -2,18 +2,17 @@ import type { Command } from 'commander';
 import { systemClock } from '../../../base/clock.ts';
 import { keyPlaceByAccount, type Config } from '../../../settings/config.ts';
 import type { Status } from './status.ts';
-import { statusText } from './text.ts';
-import { watchText } from './watch.ts';
+import { statusText, watchText } from './text.ts';
 import { judgeStatus, type StatusEnd } from './problems.ts';
 import { accountOrAll } from '../../../cli/shared/account.ts';
 import { CommandError, EXIT, explainError, stopSignal } from '../../../cli/shared/exit.ts';
-import { webhooksSettings } from '../../webhooks/settings.ts';
 import { show } from '../../documents/commands/print.ts';
-import { addUrlOption, DAEMON_SHOWN, plainConfig } from '../../../cli/shared/options.ts';
+import { addUrlOption, DAEMON_SHOWN, plainConfig, urlsOf } from '../../../cli/shared/options.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
 import { isPassing } from '../../../store/errors.ts';
 import type { Store } from '../../../store/port.ts';
-import { askDaemon } from './ask.ts';
+import { readFromDaemon } from '../../api/asking/ask.ts';
+import { STATUS } from '../../api/addresses.ts';
 import { terminalLine } from '../../../cli/shared/progress.ts';
 
 const HELP = `
@@ -87,15 +86,21 @@ async function watchStatus(read: () => Promise<Status>, isJson: boolean) {
   draw?.done();
 }
 
+/** Asks the daemon of an account, or that of the first account about all. Returns undefined if no daemon answers. */
+export async function askDaemon(command: Command, config: Config, account: string | undefined) {
+  const status = (await readFromDaemon(command, config, STATUS, account)) as Status | undefined;
+  const keyPlaceOf = urlsOf(command) === undefined ? keyPlaceByAccount(config) : undefined;
+  return status && { ...status, keyPlaceOf };
+}
+
 async function readAlone(command: Command): Promise<Status> {
   const { withAccounts } = await import('../../../cli/shared/store.ts');
-  const { readOverview } = await import('../tables/overview.ts');
+  const { overviewFor } = await import('../tables/overview.ts');
   const read = async (store: Store, account: string | undefined, config: Config): Promise<Status> => {
-    const { endpoints } = webhooksSettings.of(config).webhooks;
     const clock = systemClock();
     const now = clock.now();
-    const overview = await readOverview(store.db, { account, endpoints, drivenAccounts: config.accounts, now });
-    const accounts = (account === undefined ? config.accounts.map(({ name }) => name) : [account]).slice(0, MOST_MARKS);
+    const overview = await overviewFor(store.db, config, account, now);
+    const accounts = account === undefined ? config.accounts.map(({ name }) => name) : [account];
     const olderState = await olderStateOf(store, accounts);
     const driver = (await store.driverOf(accounts))?.name ?? null;
     const { databaseAheadMs = null } = clock;
@@ -109,7 +114,7 @@ async function readAlone(command: Command): Promise<Status> {
 /** Returns the sign that the database is older than its mark, else null. On PostgreSQL each account has a mark. */
 export async function olderStateOf(store: Store, accounts: readonly string[]): Promise<string | null> {
   if (store.mark.account === undefined) return (await store.mark.sign()) ?? null;
-  for (const account of accounts) {
+  for (const account of accounts.slice(0, MOST_MARKS)) {
     const sign = await store.forAccount(account).mark.sign();
     if (sign !== undefined) return `${sign} (account ${account})`;
   }

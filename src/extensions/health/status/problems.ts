@@ -1,7 +1,7 @@
 import { CLOCKS_APART_MS } from '../../../base/clock.ts';
 import { stopRemedy } from '../../../accounts/rules/restraints.ts';
 import { accountWords } from '../../../accounts/rules/name.ts';
-import { findingClass } from '../../../findings/rules/classes.ts';
+import { findingClass } from '../../operate/finding-classes.ts';
 import { WAITING_STATES } from '../../../orders/rules/states.ts';
 import { shellWord } from '../../../base/text.ts';
 import { withCommas } from '../../../base/words.ts';
@@ -51,15 +51,19 @@ export function problemsOf(reading: Reading): readonly Problem[] {
 
 function processProblems(facts: ProcessFacts): readonly (Problem | false)[] {
   const { isStopping, databaseFailure, otherMigrations, isOwner, freeBytes } = facts;
-  const [freeMib, needed] = [freeBytes ?? 0, LEAST_FREE_BYTES].map((bytes) => Math.floor(bytes / 1_024 ** 2));
-  const free = `only ${freeMib} MiB are free on the disk with the database`;
+  const mib = (bytes: number) => `${Math.floor(bytes / 1_024 ** 2)} MiB are`;
+  const isFull = freeBytes !== null && freeBytes < LEAST_FREE_BYTES;
   return [
     isStopping && problem('stopping', 'the daemon is stopping'),
     databaseFailure !== null && failed('database-unreadable', 'the database cannot be read', databaseFailure),
     otherMigrations.length > 0 &&
       problem('other-migrations', `another version migrated the database (${otherMigrations.join(', ')})`),
     !isOwner && problem('not-owner', 'the daemon does not own its accounts yet'),
-    freeBytes !== null && freeBytes < LEAST_FREE_BYTES && problem('disk-full', `${free}; ${needed} MiB are needed`),
+    isFull &&
+      problem(
+        'disk-full',
+        `only ${mib(freeBytes)} free on the disk with the database; ${mib(LEAST_FREE_BYTES)} needed`,
+      ),
   ];
 }
 
@@ -222,13 +226,12 @@ function receiverProblems(receiver: ReceiverState, now: number): readonly (Probl
   const failingRemedy = cause !== null && { remedy: receiverRemedy(cause) };
   const isFailing = failingSince !== null && now - Date.parse(failingSince) > LONG_MS;
   const fails = `events wait for the receiver ${name}${cause === null ? '' : `, because ${cause}`}`;
-  const orders = counted(parked, 'order or link', 'orders or links');
-  const refused = counted(deadLetters, 'dead letter');
+  const refuses = `the receiver ${name} refuses events of ${counted(parked, 'order or link', 'orders or links')}, retried for a day`;
+  const refused = `the receiver ${name} has ${counted(deadLetters, 'dead letter')}, refused for a day`;
   return [
     isFailing && problem('receiver-fails', fails, { ...parts, since: failingSince, ...failingRemedy }),
-    parked > 0 &&
-      problem('parked', `the receiver ${name} refuses events of ${orders}, retried for a day`, refusedRemedy),
-    deadLetters > 0 && problem('dead-letters', `the receiver ${name} has ${refused}, refused for a day`, refusedRemedy),
+    parked > 0 && problem('parked', refuses, refusedRemedy),
+    deadLetters > 0 && problem('dead-letters', refused, refusedRemedy),
   ];
 }
 
@@ -240,24 +243,21 @@ export function wellText({ receivers }: Pick<Overview, 'receivers'>): string {
   return `${fail} no events now: order-sync tries again, and no person is needed yet`;
 }
 
-export type StatusEnd = 'well' | 'look' | 'out-of-reach' | 'key-refused';
-
-function endOf({ code }: Problem): Exclude<StatusEnd, 'well'> {
-  return code === 'key-refused' || code === 'out-of-reach' ? code : 'look';
-}
+/** The gravest comes first. */
+const ENDS = ['key-refused', 'out-of-reach', 'look'] as const;
+type Grave = (typeof ENDS)[number];
+export type StatusEnd = Grave | 'well';
 
 export interface StatusVerdict {
   readonly end: StatusEnd;
-  readonly reasons: readonly (Problem & { readonly end: Exclude<StatusEnd, 'well'> })[];
+  readonly reasons: readonly (Problem & { readonly end: Grave })[];
 }
 
 export function judgeStatus(reading: Reading): StatusVerdict {
   const reasons = problemsOf(reading).map((found) => {
-    return { end: endOf(found), ...found, remedy: pasteable(found.remedy) };
+    return { end: ENDS.find((code) => code === found.code) ?? 'look', ...found, remedy: pasteable(found.remedy) };
   });
-  const end = (['key-refused', 'out-of-reach', 'look'] as const).find((grave) =>
-    reasons.some((one) => one.end === grave),
-  );
+  const end = ENDS.find((grave) => reasons.some((one) => one.end === grave));
   // The verdict's own reason comes first, and `no-daemon` too, because without a daemon other reasons may be over.
   const isNamed = (one: (typeof reasons)[number]) => Number(one.end === end || one.code === 'no-daemon');
   return { end: end ?? 'well', reasons: reasons.toSorted((one, other) => isNamed(other) - isNamed(one)) };

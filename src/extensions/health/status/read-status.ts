@@ -2,34 +2,30 @@ import { viewOf } from '../../../accounts/rules/restraints.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { keyPlaceByAccount, type Config } from '../../../settings/config.ts';
 import { settingsFile } from '../../../settings/layers.ts';
-import { webhooksSettings } from '../../webhooks/settings.ts';
 import type { BreakerLane } from '../../../exchange/transport/breaker.ts';
 import type { Overview, DaemonStatus, LiveStatus, Reading, Status } from './status.ts';
-import { readOverview } from '../tables/overview.ts';
+import { overviewFor } from '../tables/overview.ts';
 import type { Store } from '../../../store/port.ts';
 import { askedOf, lookupFacts, type Activities, type Activity } from '../activity.ts';
 
 const MOST_ACCOUNTS = 100;
 
 export interface ReadingSources {
-  readonly config: Pick<Config, 'database' | 'file' | 'accounts' | 'exchange'>;
-  readonly store: Pick<Store, 'writer' | 'migrations'>;
-  readonly clock: Pick<Clock, 'now' | 'databaseAheadMs'>;
-  readonly activities: Pick<Activities, 'all' | 'find' | 'lease'>;
+  readonly config: Config;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly activities: Activities;
   readonly accounts: { readonly names: readonly string[] };
 }
 
 export interface StatusSources extends ReadingSources {
-  readonly store: Pick<Store, 'db' | 'address' | 'writer' | 'migrations'>;
   readonly process: Pick<DaemonStatus, 'pid' | 'version' | 'startedAt'>;
   readonly ops: { readonly failure?: string | undefined };
 }
 
 export async function readStatus(sources: StatusSources, account: string | undefined): Promise<Status> {
   const { store, clock, config, activities, accounts, process, ops } = sources;
-  const { webhooks } = webhooksSettings.of(config);
-  const query = { account, ...webhooks, drivenAccounts: config.accounts, now: clock.now() };
-  const overview = await readOverview(store.db, query);
+  const overview = await overviewFor(store.db, config, account, clock.now());
   const reading = readingOf(sources, account, overview);
   return {
     ...reading,
@@ -106,22 +102,13 @@ function liveStatus(activity: Activity, now: Date, isOwned: boolean): LiveStatus
     account,
     isDriven: isDriven(activity),
     inFlight,
-    answeredAt: textOf(answeredAt),
+    answeredAt,
     isTrusted: live?.accountLease.isTrusted() ?? true,
     ...(isOwned && unwritten !== undefined && { unwritten }),
     ...(untried !== undefined && { keyUntriedSince: untried.toISOString() }),
     overdue: activity.overdue?.orders ?? 0,
     keptBack: activity.keptBack(now),
     breakers: live === undefined ? null : { create: breakerOf('create'), lookup: breakerOf('lookup') },
-    passes: [...passes].map(([pass, { wantedSince, runningSince, goodAt }]) => ({
-      pass,
-      wantedSince: textOf(wantedSince),
-      runningSince: textOf(runningSince),
-      goodAt: textOf(goodAt),
-    })),
+    passes: [...passes].map(([pass, times]) => ({ pass, ...times })),
   };
-}
-
-function textOf(time: Date | undefined): string | null {
-  return time?.toISOString() ?? null;
 }

@@ -11,6 +11,11 @@ type Immutable<Value> = Value extends readonly (infer Item)[]
     ? { readonly [Key in keyof Value]: Immutable<Value[Key]> }
     : Value;
 
+/** Returns the newest of times in ISO 8601; null if there is none. */
+export function newestOf(times: readonly (string | null)[]): string | null {
+  return times.reduce((newest, time) => ((time ?? '') > (newest ?? '') ? time : newest), null);
+}
+
 const time = z.string().describe('UTC, ISO 8601.');
 const count = z.int().min(0);
 const state = z.enum(ORDER_STATES);
@@ -23,9 +28,6 @@ const namedOrder = z.object({
   since: time,
 });
 export type NamedOrder = Immutable<z.infer<typeof namedOrder>>;
-
-const keptBack = z.object({ externalOrderId: z.string(), since: time, cause: z.string() });
-export type KeptBack = Immutable<z.infer<typeof keptBack>>;
 
 const breaker = z.enum(['closed', 'open', 'half-open']);
 const liveStatus = z.object({
@@ -47,7 +49,9 @@ const liveStatus = z.object({
     .optional()
     .describe('When the daemon read another key that it has not tried yet; absent if it has.'),
   overdue: count.describe('Orders whose look-up is overdue.'),
-  keptBack: z.array(keptBack).describe('A few of the orders that the database does not let the daemon write.'),
+  keptBack: z
+    .array(z.object({ externalOrderId: z.string(), since: time, cause: z.string() }))
+    .describe('A few of the orders that the database does not let the daemon write.'),
   passes: z.array(
     z.object({
       pass: z.string(),
@@ -61,13 +65,6 @@ const liveStatus = z.object({
 });
 export type LiveStatus = Immutable<z.infer<typeof liveStatus>>;
 
-const rateUse = z.object({ spent: count, requests: count, intervalMs: count });
-export type RateUse = Immutable<z.infer<typeof rateUse>>;
-
-const times = z.object({ count, p50Ms: z.number(), p99Ms: z.number() });
-/** The number of times, their median and their 99th percentile in ms. */
-export type Times = Immutable<z.infer<typeof times>>;
-
 const overdue = z.object({ orders: count, since: time });
 
 const daemon = z.object({
@@ -76,13 +73,17 @@ const daemon = z.object({
   startedAt: time,
   owned: count.describe('Accounts that it owns.'),
   driven: count.describe('Accounts that it works at.'),
-  rate: rateUse.describe('Requests in the last interval of the rate limit, and how many the limit allows.'),
+  rate: z
+    .object({ spent: count, requests: count, intervalMs: count })
+    .describe('Requests in the last interval of the rate limit, and how many the limit allows.'),
   unwritten: z
     .string()
     .nullable()
     .describe('Why the daemon cannot write the database and so sends nothing; null if it can.'),
   opsFailure: z.string().nullable().describe('Why the ops endpoint does not listen; null if it listens or is off.'),
-  seenLate: times.describe('How late the daemon saw the changes that the exchange dates.'),
+  seenLate: z
+    .object({ count, p50Ms: z.number(), p99Ms: z.number() })
+    .describe('How late the daemon saw the changes that the exchange dates.'),
   overdue: overdue
     .nullable()
     .describe('Orders whose look-up was overdue at the last tick of reconcile.cron, and since when.'),
@@ -164,17 +165,16 @@ export interface Overview extends Immutable<z.infer<typeof overview>> {
   readonly newest: readonly FeedEvent[];
 }
 
-const ahead = z
-  .number()
-  .nullable()
-  .describe('How far the clock of PostgreSQL is ahead of that of the machine, in ms; null for a file.');
 export const statusSchema = z.looseObject({
   asOf: time,
   database: z.string(),
   daemon,
   driver: z.null(),
   olderState: z.null(),
-  databaseAheadMs: ahead,
+  databaseAheadMs: z
+    .number()
+    .nullable()
+    .describe('How far the clock of PostgreSQL is ahead of that of the machine, in ms; null for a file.'),
   overview: overview.loose(),
 });
 

@@ -1,21 +1,20 @@
 import { ORDER_STATES, type OrderState } from '../../../orders/rules/states.ts';
-import { fieldsText, styled, toned, wrapped } from '../../../cli/shared/terminal.ts';
+import { BREAKER_LANES } from '../../../exchange/transport/breaker.ts';
+import { cut, fieldsText, shortTime, styled, toned, wrapped } from '../../../cli/shared/terminal.ts';
 import type { Tone, Field, Screen } from '../../../cli/shared/terminal.ts';
+import { pasteable } from '../../../base/invocation.ts';
 import { printable, sumOf, withCommas } from '../../../base/words.ts';
-import type { NamedOrder, ReceiverState, DaemonStatus, Status } from './status.ts';
+import { newestOf, type NamedOrder, type DaemonStatus, type Status } from './status.ts';
+import type { FeedEvent } from '../../feed/event.ts';
+import { eventLine } from '../../feed/line.ts';
 import { receiverText } from '../../webhooks/receiver.ts';
 import { problemText } from '../../../accounts/problem.ts';
-import { HINTS, judgeStatus, wellText, type StatusEnd, type StatusVerdict } from './problems.ts';
+import { HINTS, judgeStatus, wellText, type StatusVerdict } from './problems.ts';
 import { inUnits } from '../../documents/words.ts';
 
-const VERDICTS: Readonly<Record<Exclude<StatusEnd, 'well'>, readonly [tone: Tone, text: string]>> = {
-  look: ['warning', 'A person should look.'],
-  'out-of-reach': ['error', 'Nothing can be sent now.'],
-  'key-refused': ['error', 'Nothing can be sent now.'],
-};
-
-export function verdictLine({ end }: StatusVerdict, { overview }: Pick<Status, 'overview'>): readonly [Tone, string] {
-  return end === 'well' ? ['good', `${wellText(overview)}.`] : VERDICTS[end];
+function verdictLine({ end }: StatusVerdict, { overview }: Pick<Status, 'overview'>): readonly [Tone, string] {
+  if (end === 'well') return ['good', `${wellText(overview)}.`];
+  return end === 'look' ? ['warning', 'A person should look.'] : ['error', 'Nothing can be sent now.'];
 }
 
 export function statusText(status: Status, screen: Screen, verdict = judgeStatus(status)): string {
@@ -63,7 +62,10 @@ function factsOf({ asOf, database, daemon, overview }: Status): readonly Field[]
     ...oldest('oldest pending', oldestPending, 'due'),
     ...oldest('oldest unknown', oldestUnknown, 'became unknown'),
     { label: 'findings', value: open.join(' · ') || 'none open' },
-    ...receivers.map((one) => receiverField(one, ago)),
+    ...receivers.map((one): Field => {
+      const isWell = one.failingSince === null && one.parked === 0 && one.deadLetters === 0;
+      return { label: 'receiver', value: receiverText(one, ago), tone: isWell ? undefined : 'warning' };
+    }),
     { label: 'last event', value: ago(lastEventAt) },
     { label: 'database', value: database },
   ];
@@ -81,45 +83,31 @@ function exchangeField({ outOfReach, holds }: Status['overview'], daemon: Daemon
   return { label, value, tone: 'warning' };
 }
 
-function receiverField(receiver: ReceiverState, ago: Ago): Field {
-  const { failingSince, parked, deadLetters } = receiver;
-  const isWell = failingSince === null && parked === 0 && deadLetters === 0;
-  return { label: 'receiver', value: receiverText(receiver, ago), tone: isWell ? undefined : 'warning' };
-}
-
-export function ordersText({ orders, more }: Status['overview']): string {
+function ordersText({ orders, more }: Status['overview']): string {
   const states = ORDER_STATES.filter((state) => orders[state] > 0);
   const end = (state: OrderState) => (more.includes(state) ? ' or more' : '');
   return states.map((state) => `${state} ${withCommas(orders[state])}${end(state)}`).join(' · ') || 'none';
 }
 
-export function daemonText(daemon: DaemonStatus | null, now: number): string {
+function daemonText(daemon: DaemonStatus | null, now: number): string {
   if (daemon === null) return 'none answers; these facts are from the database alone';
   const { pid, version, startedAt, owned, driven } = daemon;
   const accounts = owned === 1 ? '' : `, works for ${driven} of ${owned} accounts`;
   return `up for ${inUnits(now - Date.parse(startedAt))} (${version}, process ${pid})${accounts}`;
 }
 
-const LANES = [
-  ['create', 'creates'],
-  ['lookup', 'look-ups'],
-] as const;
+const LANES = { create: 'creates', lookup: 'look-ups' } as const;
 
 const NO_ANSWER = 'none since the start (HTTP 5xx does not count)';
 
 type Ago = (time: string | null) => string;
 
 function liveFields({ accounts, rate, seenLate, overdue }: DaemonStatus, ago: Ago): readonly Field[] {
-  const newest = (times: readonly (string | null)[]) =>
-    times
-      .flatMap((time) => time ?? [])
-      .toSorted()
-      .at(-1) ?? null;
-  const slowed = LANES.flatMap(([lane, requests]) => {
+  const slowed = BREAKER_LANES.flatMap((lane) => {
     const of = accounts.filter(({ breakers }) => breakers !== null && breakers[lane] !== 'closed');
-    return of.length === 0 ? [] : [`${requests} of ${of.length === 1 ? of[0]?.account : `${of.length} accounts`}`];
+    return of.length === 0 ? [] : [`${LANES[lane]} of ${of.length === 1 ? of[0]?.account : `${of.length} accounts`}`];
   });
-  const answeredAt = newest(accounts.map((one) => one.answeredAt));
+  const answeredAt = newestOf(accounts.map((one) => one.answeredAt));
   const passes = accounts.flatMap((one) => one.passes);
   const tries = `order-sync sends one request at a time to try the exchange: ${slowed.join(', ')}`;
   const seen = `half within ${inUnits(seenLate.p50Ms)}, 99 % within ${inUnits(seenLate.p99Ms)}`;
@@ -134,9 +122,46 @@ function liveFields({ accounts, rate, seenLate, overdue }: DaemonStatus, ago: Ag
       value: overdue === null ? 'none' : `${withCommas(overdue.orders)}, the first since ${overdue.since}`,
       tone: overdue === null ? undefined : 'warning',
     },
-    ...['create', 'lookup'].map((name) => ({
+    ...BREAKER_LANES.map((name) => ({
       label: `last ${name} pass`,
-      value: ago(newest(passes.filter(({ pass }) => pass === name).map(({ goodAt }) => goodAt))),
+      value: ago(newestOf(passes.filter(({ pass }) => pass === name).map(({ goodAt }) => goodAt))),
     })),
   ];
+}
+
+export function watchText(status: Status, screen: Screen, rows: number): string {
+  const { asOf, daemon, overview } = status;
+  const verdict = judgeStatus(status);
+  const [tone, sentence] = verdictLine(verdict, status);
+  const linesOf = (text: string, indent = 0) => wrapped(text, screen.width, indent).split('\n');
+  const facts = [`daemon  ${daemonText(daemon, Date.parse(asOf))}`, `orders  ${ordersText(overview)}`];
+  const factLines = facts.flatMap((text) => linesOf(text, 8));
+  // The verdict and two empty lines need three more rows.
+  const room = Math.max(2, rows - factLines.length - 3);
+  const problems = problemLines(verdict, screen, Math.ceil(room / 2));
+  const lineOf = (event: FeedEvent) => eventLine(event, screen, overview.account === null).trimEnd();
+  const events = overview.newest.toReversed().flatMap((event) => linesOf(lineOf(event)));
+  const lines = [
+    `${toned(tone, sentence, screen)} As of ${shortTime(asOf, new Date(asOf))} UTC.`,
+    ...problems,
+    '',
+    ...factLines,
+    '',
+    ...events.slice(-Math.max(1, room - problems.length)),
+  ];
+  return lines.slice(0, Math.max(1, rows)).join('\n');
+}
+
+function problemLines({ reasons }: StatusVerdict, screen: Screen, most: number): readonly string[] {
+  const lines: string[] = [];
+  for (const [index, problem] of reasons.entries()) {
+    const remedy = wrapped(printable(pasteable(problem.remedy)), screen.width, 4).split('\n');
+    const isLast = index === reasons.length - 1;
+    if (index > 0 && lines.length + 1 + remedy.length + (isLast ? 0 : 1) > most) {
+      return [...lines, `  and ${reasons.length - index} more: ${pasteable('order-sync status')}`];
+    }
+    lines.push(`  ${toned(problem.severity, cut(printable(problemText(problem)), screen.width - 2), screen)}`);
+    lines.push(...remedy.map((line, row) => `${row === 0 ? '    ' : ''}${styled('dim', line, screen)}`));
+  }
+  return lines;
 }

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import { feedEventOf } from '../../feed/event.ts';
 import { SEVERITIES, severityOf } from '../../../findings/rules/classes.ts';
-import { DECIDABLE } from '../../../findings/rules/decided.ts';
+import { DECIDABLE } from '../../operate/rules/decided.ts';
 import { ATTENTION_STATES, ORDER_STATES, type OrderState } from '../../../orders/rules/states.ts';
 import type { AccountCounts, NamedOrder, OpenFindings, Overview } from '../status/status.ts';
 import { lostReach, stoppedAccounts } from '../../../store/tables/account-stops.ts';
@@ -9,10 +9,13 @@ import { indexedBy } from '../../../store/dialect.ts';
 import { readNewInvalid } from '../../../store/find-orders.ts';
 import { accountsToSend } from '../../../store/orders/due-times.ts';
 import { countsOf } from '../../../store/tables/chain.ts';
-import { hasDecision } from '../../../store/tables/decided-findings.ts';
+import { hasDecision } from '../../operate/tables/decided-findings.ts';
 import { newestEvents } from '../../feed/tables/events.ts';
 import type { Database } from '../../../store/port.ts';
 import { compileFor } from '../../../store/statement.ts';
+import { sumOf } from '../../../base/words.ts';
+import type { Config } from '../../../settings/config.ts';
+import { webhooksSettings } from '../../webhooks/settings.ts';
 import { readWebhooks } from '../../webhooks/tables/endpoints.ts';
 import { storedHolds } from '../../reports/tables/story.ts';
 import { countOfOthers } from '../../operate/tables/listed-orders.ts';
@@ -28,10 +31,16 @@ interface OverviewQuery {
   readonly drivenAccounts?: readonly { readonly name: string }[];
 }
 
+/** As `readOverview`, with the receivers and the accounts of the settings. */
+export async function overviewFor(db: Database, config: Config, account: string | undefined, now: Date) {
+  const { endpoints } = webhooksSettings.of(config).webhooks;
+  return await readOverview(db, { account, endpoints, drivenAccounts: config.accounts, now });
+}
+
 export async function readOverview(db: Database, query: OverviewQuery): Promise<Overview> {
   const { account, endpoints, now, drivenAccounts } = query;
   const { accounts, more } = await readCounts(db, account);
-  const orders = sumOf(accounts, 'orders');
+  const orders = sumsOf(accounts, 'orders');
   const newest = await newestEvents(db, account, NEWEST);
   const holds = storedHolds(account).select('account').orderBy('account').orderBy('kind').limit(MOST_HOLDS);
   return {
@@ -43,7 +52,7 @@ export async function readOverview(db: Database, query: OverviewQuery): Promise<
     oldestUnknown: await firstUnknown(db, having(accounts, ['unknown'])),
     newInvalid: await readNewInvalid(db, having(accounts, ['invalid']).slice(0, MOST_ACCOUNTS), now),
     attention: await ordersToDecide(db, having(accounts, ATTENTION_STATES)),
-    findings: openFindings(accounts, await judgeFindings(db, accounts)),
+    findings: await openFindings(db, accounts),
     holds: (await db.executeQuery(compileFor(db, holds))).rows,
     outOfReach: await lostReach(db, account, 'exchange'),
     unreadable: await lostReach(db, account, 'answers'),
@@ -60,21 +69,11 @@ function having(accounts: readonly AccountCounts[], states: readonly OrderState[
   return accounts.filter(({ orders }) => states.some((state) => orders[state] !== undefined)).map((one) => one.account);
 }
 
-function openFindings(accounts: readonly AccountCounts[], judged: Judged): readonly OpenFindings[] {
-  return Object.entries(sumOf(accounts, 'findings'))
-    .map(([name, open]): OpenFindings => {
-      return { class: name, severity: severityOf(name) ?? 'warning', open, ...judged.get(name) };
-    })
-    .toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) || b.open - a.open);
-}
-
-type Judged = ReadonlyMap<string, Pick<OpenFindings, 'decided' | 'since'>>;
-
 /** The most open findings that are judged for a class of an account, oldest first. Others count as not decided. */
 const MOST_JUDGED = 1_000;
 
-/** Counts decided open findings, and says since when others are open. With too many classes some are not read. */
-async function judgeFindings(db: Database, accounts: readonly AccountCounts[]): Promise<Judged> {
+/** Tells decided findings from others, and since when others are open. With too many classes some are not read. */
+async function openFindings(db: Database, accounts: readonly AccountCounts[]): Promise<readonly OpenFindings[]> {
   const classes = accounts.flatMap(({ account, findings }) => Object.keys(findings).map((name) => ({ account, name })));
   const isDecidable = ({ name }: { readonly name: string }) => DECIDABLE.includes(name);
   const isCut = classes.length > MOST_SEARCHES;
@@ -83,14 +82,17 @@ async function judgeFindings(db: Database, accounts: readonly AccountCounts[]): 
       where account = ${one.account} and status = 'open' and class = ${one.name} order by id limit ${isDecidable(one) ? MOST_JUDGED : 1}`;
     return sql`select class, first_seen_at, ${hasDecision('few')} as is_decided from (${few}) as few`;
   });
-  if (searches.length === 0) return new Map();
-  const { rows } = await sql<{ name: string; decided: number; since: string | null }>`select class as name,
+  const judge = sql<{ name: string; decided: number; since: string | null }>`select class as name,
       count(case when is_decided then 1 end) as decided, min(case when not is_decided then first_seen_at end) as since
-    from (${sql.join(searches, sql` union all `)}) as judged group by class`.execute(db);
-  const judgedOf = ({ decided, since }: (typeof rows)[number]) => {
-    return { decided: decided || undefined, since: isCut ? undefined : (since ?? undefined) };
-  };
-  return new Map(rows.map((row) => [row.name, judgedOf(row)]));
+    from (${sql.join(searches, sql` union all `)}) as judged group by class`;
+  const judged = searches.length === 0 ? [] : (await judge.execute(db)).rows;
+  return Object.entries(sumsOf(accounts, 'findings'))
+    .map(([name, open]): OpenFindings => {
+      const { decided, since } = judged.find((one) => one.name === name) ?? {};
+      const known = { decided: decided || undefined, since: isCut ? undefined : (since ?? undefined) };
+      return { class: name, severity: severityOf(name) ?? 'warning', open, ...known };
+    })
+    .toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) || b.open - a.open);
 }
 
 /** The most orders, in all accounts, that are counted by an index: the orders that a merchant may delete. */
@@ -98,11 +100,14 @@ const MOST_COUNTED = 100_000;
 
 /** Most counts are kept with the events. Pending and invalid orders are counted now: merchants may delete these. */
 async function readCounts(db: Database, account: string | undefined) {
-  const heads = await readHeads(db, account);
+  let query = db.selectFrom('event_heads').select(['account', 'counts']);
+  if (account !== undefined) query = query.where('account', '=', account);
+  const heads = (await query.execute()).map((head) => ({ account: head.account, ...countsOf(head.counts) }));
   const pending = await countPending(db, account);
   // Becoming invalid is an event, so an account without invalid orders in its head is not read.
   const withInvalid = heads.filter(({ orders }) => (orders['invalid'] ?? 0) > 0).map((head) => head.account);
   const invalid = await countInvalid(db, withInvalid);
+  const isFull = (found: Counted) => sumOf([...found.values()], (orders) => orders) >= MOST_COUNTED;
   const known = new Map(heads.map((head) => [head.account, head]));
   const names = new Set([...known.keys(), ...pending.keys()]);
   const accounts = [...names].toSorted().map((name): AccountCounts => {
@@ -110,21 +115,17 @@ async function readCounts(db: Database, account: string | undefined) {
     const all = { ...orders, pending: pending.get(name) ?? 0, invalid: invalid.get(name) ?? 0 };
     return { account: name, orders: positive(all), findings: positive(findings) };
   });
-  const more = [...(isFull(pending) ? (['pending'] as const) : []), ...(isFull(invalid) ? (['invalid'] as const) : [])];
+  const more = Object.entries({ pending, invalid }).flatMap(([state, found]) =>
+    isFull(found) ? (state as OrderState) : [],
+  );
   return { accounts, more };
 }
 
-function sumOf(accounts: readonly AccountCounts[], what: 'orders' | 'findings'): Readonly<Record<string, number>> {
+function sumsOf(accounts: readonly AccountCounts[], what: 'orders' | 'findings'): Readonly<Record<string, number>> {
   const sums: Record<string, number> = {};
   for (const counts of accounts)
     for (const [name, count] of Object.entries(counts[what])) sums[name] = (sums[name] ?? 0) + count;
   return sums;
-}
-
-async function readHeads(db: Database, account: string | undefined) {
-  const heads = db.selectFrom('event_heads').select(['account', 'counts']);
-  const rows = await (account === undefined ? heads : heads.where('account', '=', account)).execute();
-  return rows.map((row) => ({ account: row.account, ...countsOf(row.counts) }));
 }
 
 type Counted = ReadonlyMap<string, number>;
@@ -150,10 +151,6 @@ export async function countBy(db: Database, column: string, rows: RawBuilder<unk
   return new Map((await counts.execute(db)).rows.map(({ name, orders }) => [name, orders]));
 }
 
-function isFull(found: Counted): boolean {
-  return [...found.values()].reduce((all, one) => all + one, 0) >= MOST_COUNTED;
-}
-
 /** Leaves out counts of 0 and below, which may come from states that another program wrote without an event. */
 function positive(counts: Readonly<Record<string, number>>): Record<string, number> {
   return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
@@ -166,17 +163,11 @@ const MOST_ACCOUNTS = 1_000;
 async function firstPending(db: Database, account: string | undefined): Promise<NamedOrder | null> {
   const first = account ?? (await accountToSendFirst(db));
   if (first === undefined) return null;
-  const row = await db
-    .selectFrom('merchant_orders')
-    .select(['account', 'external_order_id as externalOrderId', 'state_reason as reason'])
-    .select([sql.lit<OrderState>('pending').as('state'), sql<string>`next_action_at`.as('since')])
-    .where('account', '=', first)
-    .where('state', '=', sql.lit('pending'))
-    .where('next_action_at', 'is not', null)
-    .orderBy('next_action_at')
-    .limit(1)
-    .executeTakeFirst();
-  return row ?? null;
+  const { rows } = await sql<NamedOrder>`select account, external_order_id as "externalOrderId", state_reason as reason,
+      state, next_action_at as since
+    from merchant_orders where account = ${first} and state = 'pending' and next_action_at is not null
+    order by next_action_at limit 1`.execute(db);
+  return rows[0] ?? null;
 }
 
 async function accountToSendFirst(db: Database): Promise<string | undefined> {

@@ -15,6 +15,7 @@ import { checkFields } from '../add.ts';
 import { describeProblems } from '../../../orders/rules/check.ts';
 
 const CONCURRENCY = 8;
+const { adoptOrder } = INTAKE_OPERATIONS;
 
 const HELP = `
 Columns: as for orders import.
@@ -68,16 +69,14 @@ async function* linesOf(lines: AsyncGenerator<ImportLine>, again: ImportLine[]):
   }
 }
 
-const { adoptOrder } = INTAKE_OPERATIONS;
-
 async function adopt(ask: Ask, read: ImportLine): Promise<Adopted> {
   const failed = { line: read.line, externalOrderId: null, state: null };
   const checked = checkedOrder(read);
   if (typeof checked === 'string') return { ...failed, result: 'invalid', why: checked };
   const { externalOrderId } = checked;
   const answer = await ask(adoptOrder, columnsOf(checked) as InputOf<typeof adoptOrder>);
-  if (answer.kind !== 'ok')
-    return { ...failed, externalOrderId, result: 'unanswered', why: commandError(answer).message };
+  const unanswered = { ...failed, externalOrderId, result: 'unanswered' } as const;
+  if (answer.kind !== 'ok') return { ...unanswered, why: commandError(answer).message };
   const { result, state } = parse(answer.body) as Pick<Adopted, 'result' | 'state'>;
   return { line: read.line, externalOrderId, result, state, why: null };
 }

@@ -48,20 +48,17 @@ function asText({ account, wouldSend, invalid, newInvalid, holds, guard, olderSt
   const stops = holds.map((hold) => describeRestraint(hold, account));
   if (guard !== null) stops.push(`after ${counted(guard.afterOrders, 'order')}: ${guard.reason}`);
   if (olderState !== null) stops.push(`the database ${olderState}; ${RESTORE_ADVICE}`);
+  const [alone, beside] = [inUnits(times.takesMs), inUnits(times.takesBesideLookupsMs)];
   const fields: Field[] = [
     { label: 'account', value: account },
     { label: 'would be sent', value: `${counted(orders, 'order')}${more}` },
-    ...sums.map((pair) => {
-      const value = `${pair.asset} (${pair.assetPosition}) in ${counted(pair.orders, 'order')}`;
-      return { label: `${pair.from} to ${pair.to}`, value };
+    ...sums.map(({ from, to, asset, assetPosition, orders: ofPair }) => {
+      return { label: `${from} to ${to}`, value: `${asset} (${assetPosition}) in ${counted(ofPair, 'order')}` };
     }),
     ...(unsummed > 0 ? [{ label: 'of other pairs', value: counted(unsummed, 'order') }] : []),
     { label: 'invalid', value: counted(invalid.orders, 'order') },
     ...(newInvalid === 0 ? [] : [{ label: 'found invalid', value: ofDay }]),
-    {
-      label: 'at the limit',
-      value: `${inUnits(times.takesMs)}, beside look-ups ${inUnits(times.takesBesideLookupsMs)}`,
-    },
+    { label: 'at the limit', value: `${alone}, beside look-ups ${beside}` },
     { label: 'look-ups due', value: times.lookupsDue },
     ...stops.map((value) => ({ label: 'stops it', value })),
     ...first.map(({ body }) => ({ label: 'body', value: body })),

@@ -91,9 +91,8 @@ function printResult(result: ImportResult, file: string, { json, mayHaveBeenSent
   }
   if (problemCount > 0) {
     const more = problemCount > problems.length ? `, the first ${problems.length} are named above` : '';
-    process.stderr.write(
-      `${counted(problemCount, 'problem')}${more}; nothing was inserted; correct the file and import it again\n`,
-    );
+    const advice = 'nothing was inserted; correct the file and import it again';
+    process.stderr.write(`${counted(problemCount, 'problem')}${more}; ${advice}\n`);
     process.exitCode = EXIT.data;
   }
   const counts = { read, inserted, alreadyPresent, problems: problemCount, ...(mayHaveBeenSent && { assumedSent }) };

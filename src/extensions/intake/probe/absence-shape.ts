@@ -6,10 +6,7 @@ import type { AbsenceShape } from '../../../orders/rules/lookup.ts';
 import type { Answer } from '../../../orders/rules/record.ts';
 
 /** An answer about an order that does not exist. */
-interface AbsentReply {
-  readonly reply: UnreadReply;
-  readonly externalOrderId: string;
-}
+export type AbsentReply = Readonly<{ reply: UnreadReply; externalOrderId: string }>;
 
 /** Names that change from answer to answer, or that repeat the request. */
 const PASSING = /time|date|path|trace|request|instance|status|\bid$/i;
@@ -18,28 +15,21 @@ const TELLING = ['code', 'error', 'reason', 'title', 'message', 'detail', 'order
 
 /**
  * Returns the narrowest shape under which every answer is documented absence, or undefined. `isShared` is true if
- * answers to an address that does not exist have this shape too.
+ * the answer to an address that does not exist has this shape too.
  */
-export function commonAbsenceShape(
-  absent: readonly AbsentReply[],
-  others: readonly Answer[],
-): { readonly shape: AbsenceShape; readonly isShared: boolean } | undefined {
+export function commonAbsenceShape(absent: readonly AbsentReply[], ofNothing: Answer | undefined) {
   const first = answerOf(absent[0]?.reply ?? { kind: 'unknown', why: '' });
   if (first === undefined || !isOfOrder(first.httpStatus)) return undefined;
-  const isShapeOf =
-    (shape: AbsenceShape) =>
-    ({ reply, externalOrderId }: AbsentReply) =>
-      readAbsence(reply, externalOrderId, [shape]) === 'documented';
-  const fitting = shapesOf(first.httpStatus, readJson(first.body)).filter((shape) => absent.every(isShapeOf(shape)));
-  const isShared = (shape: AbsenceShape) => others.some((answer) => hasShape(answer, shape));
+  const fitting = shapesOf(first.httpStatus, readJson(first.body)).filter((shape) =>
+    absent.every(({ reply, externalOrderId }) => readAbsence(reply, externalOrderId, [shape]) === 'documented'),
+  );
+  const isShared = (shape: AbsenceShape) => ofNothing !== undefined && hasShape(ofNothing, shape);
   const shape = fitting.find((one) => !isShared(one)) ?? fitting[0];
   return shape && { shape, isShared: isShared(shape) };
 }
 
 /** 401, 403, 429 and 5xx speak of the account or of the exchange, not of an order. */
-function isOfOrder(status: number): boolean {
-  return /^[24]\d\d$/.test(String(status)) && ![401, 403, 429].includes(status);
-}
+const isOfOrder = (status: number) => /^(?!401|403|429)[24]\d\d$/.test(String(status));
 
 /** Returns the shapes of an answer, the most specific first. The status alone is a shape if it is 404 or a success. */
 function shapesOf(status: number, body: unknown): readonly AbsenceShape[] {

@@ -19,6 +19,7 @@ import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
 import type { ProbeRow, ProbeStep } from './questions.ts';
 import { nested } from '../../../settings/layers.ts';
 import { checkedOrder } from '../commands/adopt.ts';
+import { print } from '../../documents/commands/print.ts';
 import { pasteable } from '../../../base/invocation.ts';
 
 /** More look-ups at once show nothing more. */
@@ -76,9 +77,12 @@ export function define(command: Command): void {
         await take(ask, seen, order, settings);
         return settings;
       });
-      print(seen, keep(seen, config, urlsOf(command) !== undefined), settingsOf(seen.rows, config), json);
+      const { rows } = seen;
+      const [evidence, found] = [keep(seen, config, urlsOf(command) !== undefined), settingsOf(rows, config)];
+      print(json, { rows, settings: found, evidence }, () => asText(rows, found));
+      if (!json && evidence !== null) process.stderr.write(`the answers are in ${printable(evidence)}\n`);
       if (seen.stopped !== undefined) throw seen.stopped;
-      process.exitCode = seen.rows.some(({ isOdd }) => isOdd) ? EXIT.look : EXIT.ok;
+      process.exitCode = rows.some(({ isOdd }) => isOdd) ? EXIT.look : EXIT.ok;
     });
 }
 
@@ -95,27 +99,20 @@ async function readOrder(file: string): Promise<Order> {
 
 /** Returns the steps that a person agrees to. Asked before the account is owned, so that its work does not wait. */
 async function agreedSteps(order: Order | undefined, { repeatId, yes }: Options): Promise<readonly ProbeStep[]> {
-  const steps: ProbeStep[] = ['absence', 'ids', 'key'];
-  if (order !== undefined) steps.push('order');
-  if (order !== undefined && repeatId === true) steps.push('repeat');
-  // The last step, because after a 429 the exchange wants to be left alone.
-  steps.push('rate');
+  const ofOrder: ProbeStep[] = order === undefined ? [] : repeatId === true ? ['order', 'repeat'] : ['order'];
+  // `rate` is the last step, because after a 429 the exchange wants to be left alone.
+  const steps: ProbeStep[] = ['absence', 'ids', 'key', ...ofOrder, 'rate'];
   if (yes === true) return steps;
-  if (!process.stdin.isTTY) {
+  if (!process.stdin.isTTY)
     throw new CommandError(EXIT.usage, 'nothing was asked: no terminal to confirm at; use --yes');
-  }
   const agreed: ProbeStep[] = [];
-  for (const step of steps) {
-    if (await agrees(`${step}: ${EXPLAINED[step]} Do it? (y/N) `)) agreed.push(step);
-  }
+  for (const step of steps) if (await agrees(`${step}: ${EXPLAINED[step]} Do it? (y/N) `)) agreed.push(step);
   return agreed;
 }
 
 async function take(ask: Ask, seen: Seen, order: Order | undefined, config: Config): Promise<void> {
   const requests = String(Math.min(config.exchange.rate.requests, MOST_REQUESTS));
-  for (;;) {
-    const [step] = seen.rest;
-    if (step === undefined || seen.stopped !== undefined) return;
+  for (let [step] = seen.rest; step !== undefined; [step] = seen.rest) {
     const ofStep = { ...((step === 'order' || step === 'repeat') && { order }), ...(step === 'rate' && { requests }) };
     const result = await ask(INTAKE_OPERATIONS.probe, { step, ...ofStep });
     seen.rest.shift();
@@ -130,9 +127,9 @@ async function take(ask: Ask, seen: Seen, order: Order | undefined, config: Conf
   }
 }
 
-/** Keeps the answers in a file that only this user reads. Returns its path, or undefined if there are no answers. */
-function keep({ rows, evidence }: Seen, { database }: Config, isElsewhere: boolean): string | undefined {
-  if (evidence.length === 0) return undefined;
+/** Keeps the answers in a file that only this user reads. Returns its path, or null if there are no answers. */
+function keep({ rows, evidence }: Seen, { database }: Config, isElsewhere: boolean): string | null {
+  if (evidence.length === 0) return null;
   const stamp = systemClock().now().toISOString().replaceAll(/[:.]/g, '-');
   const folder = database.kind === 'sqlite' && !isElsewhere ? dirname(database.path) : process.cwd();
   const path = join(folder, `probe-${stamp}.json`);
@@ -140,19 +137,15 @@ function keep({ rows, evidence }: Seen, { database }: Config, isElsewhere: boole
   return path;
 }
 
-function print({ rows }: Seen, evidence: string | undefined, settings: object, asJson: boolean): void {
-  if (asJson) {
-    process.stdout.write(`${JSON.stringify({ rows, settings, evidence: evidence ?? null })}\n`);
-    return;
-  }
-  if (rows.length === 0) return;
-  process.stdout.write("(§ numbers are sections of the exchange's interface document.)\n");
-  for (const { question, seen, follows } of rows) {
-    process.stdout.write(`${question}\n  seen: ${printable(seen)}\n  so:   ${printable(pasteable(follows))}\n`);
-  }
+function asText(rows: readonly ProbeRow[], settings: object): string {
+  if (rows.length === 0) return '';
+  const head = "(§ numbers are sections of the exchange's interface document.)\n";
+  const lines = rows.map(({ question, seen, follows }) => {
+    return `${question}\n  seen: ${printable(seen)}\n  so:   ${printable(pasteable(follows))}\n`;
+  });
   const hasNone = Object.keys(settings).length === 0;
-  process.stdout.write(hasNone ? '\nNo setting follows.\n' : `\n# for ${OWN_SETTINGS}\n${stringify(settings)}`);
-  if (evidence !== undefined) process.stderr.write(`the answers are in ${printable(evidence)}\n`);
+  const end = hasNone ? '\nNo setting follows.\n' : `\n# for ${OWN_SETTINGS}\n${stringify(settings)}`;
+  return head + lines.join('') + end;
 }
 
 /** Returns the settings that follow from the answers. A list for `exchange.absence` begins with the present entries. */
@@ -161,11 +154,9 @@ function settingsOf(rows: readonly ProbeRow[], { exchange: { absence } }: Config
     .flatMap(({ setting }) => setting ?? [])
     .map(({ path, value }) => {
       const isJoined = path === 'exchange.absence';
-      return [path, { value: isJoined ? joined([...absence, ...(value as readonly unknown[])]) : value }] as const;
+      const shapes = isJoined ? [...absence, ...(value as typeof absence)] : [];
+      const joined = [...new Map(shapes.map((shape) => [JSON.stringify(shape), shape])).values()];
+      return [path, { value: isJoined ? joined : value }] as const;
     });
   return nested(new Map(entries));
-}
-
-function joined(shapes: readonly unknown[]): readonly unknown[] {
-  return [...new Map(shapes.map((shape) => [JSON.stringify(shape), shape])).values()];
 }

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import { z } from 'zod';
 import type { MerchantOrder } from '../../../orders/rules/record.ts';
 import { withoutAddresses } from '../../../base/text.ts';
 import { CLIENTS, ORDERS } from '../../../exchange/addresses.ts';
@@ -11,15 +11,16 @@ import type { HttpRequest } from '../../../exchange/transport/http.ts';
 import { withoutTokens } from '../../documents/hidden-tokens.ts';
 
 /** An answer for people, without key and tokens. If no answer came, `status` is null and `why` is set. */
-export interface Evidence {
-  readonly request: string;
-  readonly askedAt: string;
-  readonly tookMs: number;
-  readonly status: number | null;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-  readonly why: string | null;
-}
+export const evidence = z.object({
+  request: z.string(),
+  askedAt: z.string(),
+  tookMs: z.number(),
+  status: z.number().nullable(),
+  headers: z.record(z.string(), z.string()),
+  body: z.string(),
+  why: z.string().nullable(),
+});
+export type Evidence = Readonly<z.output<typeof evidence>>;
 
 const LONGEST_BODY = 20_000;
 /** The headers that say something of time, of limits and of the kind of answer; others may hold secrets. */
@@ -35,14 +36,11 @@ export const PROBE_REQUESTS = {
   create: (order: MerchantOrder): HttpRequest => ({ ...createRequest(order), isExamined: true }),
 };
 
-function examined(path: string): HttpRequest {
-  return { method: 'GET', path, isExamined: true };
-}
+const examined = (path: string): HttpRequest => ({ method: 'GET', path, isExamined: true });
 
-export function evidenceOf(
-  { method, path, secrets = [] }: HttpRequest,
-  { reply, askedAt, tookMs, response }: Examined,
-): Evidence {
+export function evidenceOf({ method, path, secrets = [] }: HttpRequest, examination: Examined): Evidence {
+  const { reply, askedAt, tookMs, response } = examination;
+  const headers = Object.entries(response?.headers ?? {}).filter(([name]) => HEADERS.test(name));
   const body = response?.body ?? '';
   // A body that is no JSON is evidence too; it has no fields to hide.
   const shown = readJson(body) === undefined ? body : withoutTokens(body);
@@ -51,13 +49,8 @@ export function evidenceOf(
     askedAt: askedAt.toISOString(),
     tookMs,
     status: response?.status ?? null,
-    headers: chosen(response?.headers ?? {}),
+    headers: Object.fromEntries(headers.map(([name, value]) => [name, String(value)])),
     body: withoutAddresses(hide(secrets, shown)).slice(0, LONGEST_BODY),
     why: response === undefined && 'why' in reply ? reply.why : null,
   };
-}
-
-function chosen(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
-  const shown = Object.entries(headers).filter(([name]) => HEADERS.test(name));
-  return Object.fromEntries(shown.map(([name, value]) => [name, String(value)]));
 }

@@ -15,22 +15,8 @@ import { readOrder } from '../../../store/orders/orders.ts';
 import { addOrder, checkFields } from '../add.ts';
 import { sendOrder } from '../../../orders/create.ts';
 import type { OperationDeps } from '../../../accounts/account.ts';
-import {
-  askingOf,
-  failureOf,
-  ODD,
-  probeAbsence,
-  probeIds,
-  probeKey,
-  probeRate,
-  row,
-  shown,
-  type Asking,
-  type Examined,
-  type Probed,
-  type ProbeRow,
-  type ProbeStep,
-} from './questions.ts';
+import { askingOf, failureOf, ODD, probeAbsence, probeIds, probeKey, probeRate, row, shown } from './questions.ts';
+import type { Asking, Examined, Probed, ProbeRow, ProbeStep } from './questions.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 type ProbeInput = Readonly<{ step: ProbeStep; order?: Fields | undefined; requests?: string | undefined }>;
@@ -47,12 +33,8 @@ export async function probe(deps: OperationDeps, input: ProbeInput, signal?: Abo
   return 'kind' in probed ? probed : done({ rows: probed, evidence: asking.evidence });
 }
 
-async function takeStep(
-  deps: OperationDeps,
-  asking: Asking,
-  { step, order, requests = '1' }: ProbeInput,
-  signal?: AbortSignal,
-): Promise<Probed> {
+async function takeStep(deps: OperationDeps, asking: Asking, input: ProbeInput, signal?: AbortSignal): Promise<Probed> {
+  const { step, order, requests = '1' } = input;
   switch (step) {
     case 'absence':
       return await probeAbsence(asking);

@@ -2,7 +2,8 @@ import type { OperationDeps } from '../../../accounts/account.ts';
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { readLookup } from '../../../exchange/orders.ts';
-import { commonAbsenceShape } from './absence-shape.ts';
+import { commonAbsenceShape, type AbsentReply } from './absence-shape.ts';
+import type { Answer } from '../../../orders/rules/record.ts';
 import { evidenceOf, PROBE_REQUESTS, type Evidence } from './evidence.ts';
 import { answerOf, type FailedReply, type UnreadReply } from '../../../exchange/reply.ts';
 import type { HttpRequest } from '../../../exchange/transport/http.ts';
@@ -54,10 +55,9 @@ export function failureOf(reply: UnreadReply): FailedReply | undefined {
   return reply.answer === undefined || reply.answer.httpStatus >= 500 ? { kind: 'unknown', why: reply.why } : undefined;
 }
 
-function unknownId(): string {
-  return `order-sync-probe-${randomUUID()}`;
-}
+const unknownId = () => `order-sync-probe-${randomUUID()}`;
 
+const DOCUMENTED = 'the documented 404: nothing to set';
 const LONGEST_SHOWN = 160;
 
 export function shown({ status, body, why }: Evidence): string {
@@ -73,30 +73,25 @@ const SKEW_MS = 2_000;
 /** Finds out how a look-up (§4.11) shows that there is no order. Asks for two unknown ids, one of them twice. */
 export async function probeAbsence(asking: Asking): Promise<Probed> {
   const [first, second] = [unknownId(), unknownId()];
-  const lookups: { reply: UnreadReply; externalOrderId: string }[] = [];
+  const lookups: AbsentReply[] = [];
   for (const externalOrderId of [first, second, first]) {
     const { reply } = await asking.ask(PROBE_REQUESTS.order(externalOrderId));
     const failure = failureOf(reply);
     if (failure !== undefined) return failure;
     lookups.push({ reply, externalOrderId });
   }
-  const nothing = answerOf((await asking.ask(PROBE_REQUESTS.nothing(unknownId()))).reply);
+  const { reply } = await asking.ask(PROBE_REQUESTS.nothing(unknownId()));
   const [evidence] = asking.evidence;
-  const seen = evidence === undefined ? '' : shown(evidence);
-  const found = commonAbsenceShape(lookups, nothing === undefined ? [] : [nothing]);
-  const read = lookups.map(({ reply, externalOrderId }) => readLookup(reply, externalOrderId, { absence: [] }));
-  return [absenceRow(seen, read, found), clockRow(evidence)];
+  return [absenceRow(evidence === undefined ? '' : shown(evidence), lookups, answerOf(reply)), clockRow(evidence)];
 }
 
-function absenceRow(
-  seen: string,
-  read: readonly ReturnType<typeof readLookup>[],
-  found: ReturnType<typeof commonAbsenceShape>,
-): ProbeRow {
+function absenceRow(seen: string, lookups: readonly AbsentReply[], ofNothing: Answer | undefined): ProbeRow {
   const question = 'a look-up of an id that no order has (§4.11)';
+  const found = commonAbsenceShape(lookups, ofNothing);
+  const read = lookups.map(({ reply, externalOrderId }) => readLookup(reply, externalOrderId, { absence: [] }));
   const isAbsent = (evidence: 'documented' | 'likely') =>
     read.every((answer) => answer.kind === 'absent' && answer.evidence === evidence);
-  if (isAbsent('documented')) return row(question, seen, 'the documented 404: nothing to set');
+  if (isAbsent('documented')) return row(question, seen, DOCUMENTED);
   if (found === undefined) {
     return row(question, seen, 'no setting can name it: ask the exchange how it says that there is no order', ODD);
   }
@@ -131,9 +126,7 @@ export async function probeIds(asking: Asking): Promise<Probed> {
     const failure = evidence.status === null ? failureOf(reply) : undefined;
     if (failure !== undefined) return failure;
     const isDocumented = reply.kind === 'refused' && reply.httpStatus === 404;
-    const follows = isDocumented
-      ? 'the documented 404: nothing to set'
-      : 'treated as no answer; no setting changes that';
+    const follows = isDocumented ? DOCUMENTED : 'treated as no answer; no setting changes that';
     rows.push(row(question, shown(evidence), follows, { isOdd: !isDocumented }));
   }
   return rows;

@@ -6,6 +6,7 @@ const PAGE = 500;
 export type ImportRow = OrderColumns & { readonly line: number; readonly external_order_id: string };
 
 const COLUMNS = ORDER_COLUMNS.join(', ');
+const FIRST = `select line, ${COLUMNS} from imported where external_order_id = ? order by line limit 1`;
 const TABLES = `
   create table imported (line integer primary key, ${ORDER_COLUMNS.map((column) => `${column} text`).join(', ')});
   create index imported_id on imported (external_order_id, line)`;
@@ -13,14 +14,13 @@ const TABLES = `
 /** Keeps the rows of an import until they are inserted, so that no program waits while a long file is read. */
 export class ImportTables extends TemporaryTables {
   readonly #insert = this.inserter<ImportRow>('imported', `line, ${COLUMNS}`);
-  readonly #first = this.sqlite.prepare<[string], ImportRow>(
-    `select line, ${COLUMNS} from imported where external_order_id = ? order by line limit 1`,
-  );
+  readonly #first = this.sqlite.prepare<[string], ImportRow>(FIRST);
 
   constructor() {
     super(TABLES);
   }
 
+  /** Returns the first row of the same id that was added before. */
   add(row: ImportRow): ImportRow | undefined {
     const first = this.#first.get(row.external_order_id);
     this.#insert(row);

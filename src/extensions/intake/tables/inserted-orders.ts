@@ -14,9 +14,7 @@ export async function insertMissing(tx: Transaction, account: string, orders: re
   const own = { account, ...(at && { created_at: at.toISOString(), next_action_at: at.toISOString() }) };
   const result = await tx
     .insertInto('merchant_orders')
-    .values(
-      orders.map((order) => ({ ...columnsAlone(order), ...own, external_order_id: order.external_order_id ?? '' })),
-    )
+    .values(orders.map((order) => ({ ...columnsAlone(order), ...own })))
     .onConflict((conflict) => conflict.columns(['account', 'external_order_id']).doNothing())
     .executeTakeFirstOrThrow();
   return Number(result.numInsertedOrUpdatedRows ?? 0n);
@@ -29,6 +27,7 @@ export async function insertOrder(tx: Transaction, account: string, columns: Ord
   return there;
 }
 
-function columnsAlone(order: OrderColumns): OrderColumns {
-  return Object.fromEntries(ORDER_COLUMNS.map((column) => [column, order[column]])) as OrderColumns;
-}
+const columnsAlone = (order: OrderColumns) =>
+  Object.fromEntries(ORDER_COLUMNS.map((column) => [column, order[column]])) as OrderColumns & {
+    external_order_id: string;
+  };

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { PurgeQuery } from '../../../daemon.ts';
 import type { Transaction } from '../../../store/port.ts';
 
@@ -6,21 +7,14 @@ const EVIDENCE_STATES = ['sending', 'unknown', 'held', 'disputed'];
 
 /** Deletes the oldest answers received before a time, except of unsettled orders. Returns the number deleted. */
 export async function deleteKeptAnswers(tx: Transaction, { account, before, limit }: PurgeQuery): Promise<number> {
-  const old = await tx
-    .selectFrom('kept_answers as answer')
-    .leftJoin('merchant_orders as order', (join) =>
-      join.onRef('order.account', '=', 'answer.account').onRef('order.external_order_id', '=', 'answer.subject'),
-    )
-    .select('answer.id')
-    .where('answer.account', '=', account)
-    .where('answer.received_at', '<', before.toISOString())
-    .where((where) => where.or([where('order.state', 'is', null), where('order.state', 'not in', EVIDENCE_STATES)]))
-    .orderBy('answer.received_at')
-    .limit(limit)
-    .execute();
-  const ids = old.map(({ id }) => id);
+  const old = sql<{ id: number }>`select answer.id from kept_answers answer left join merchant_orders sent
+      on sent.account = answer.account and sent.external_order_id = answer.subject
+    where answer.account = ${account} and answer.received_at < ${before.toISOString()}
+      and (sent.state is null or sent.state not in (${sql.join(EVIDENCE_STATES)}))
+    order by answer.received_at limit ${limit}`;
+  const ids = (await old.execute(tx)).rows.map(({ id }) => id);
+  if (ids.length === 0) return 0;
   // Deletes by ids, because for a subquery a kept query plan would read all answers of the account.
-  if (ids.length > 0)
-    await tx.deleteFrom('kept_answers').where('account', '=', account).where('id', 'in', ids).execute();
+  await sql`delete from kept_answers where account = ${account} and id in (${sql.join(ids)})`.execute(tx);
   return ids.length;
 }

@@ -3,7 +3,7 @@ import { FINDING_CLASSES, SEVERITIES, severityOf, type Severity } from '../../..
 import type { FindingStatus } from '../../../findings/rules/finding.ts';
 import type { FindingRow } from '../../../store/tables/findings.ts';
 import { accountsIn } from '../../../store/tables/accounts.ts';
-import { hasDecision } from '../../../store/tables/decided-findings.ts';
+import { hasDecision } from './decided-findings.ts';
 import { listAccounts, type Listed, type OfAccount, type RowFilter } from './listed.ts';
 import { isLike, type IdFilter } from '../../../store/find-orders.ts';
 import { allOf, isInPeriod, unindexed } from '../../../store/dialect.ts';
@@ -65,9 +65,8 @@ async function listOfAccount(db: Database, filter: Filter): Promise<Listed<Found
   return { rows, isCut: isCut && rows.length < limit };
 }
 
-function statusOf(status: NonNullable<Filter['status']>): FindingStatus {
-  return status === 'decided' || status === 'undecided' ? 'open' : status;
-}
+const statusOf = (status: NonNullable<Filter['status']>) =>
+  status === 'decided' || status === 'undecided' ? 'open' : status;
 
 type StatusAndClass = Readonly<{ status: FindingStatus; name: string }>;
 
@@ -87,9 +86,7 @@ async function classesOf(db: Database, account: string, statuses: readonly Findi
   return classes;
 }
 
-export function weightOf(name: string): Severity {
-  return severityOf(name) ?? 'warning';
-}
+export const weightOf = (name: string): Severity => severityOf(name) ?? 'warning';
 
 async function listOfClass(db: Database, filter: Filter, { status, name }: StatusAndClass): Promise<Listed<Found>> {
   const { account, after, limit } = filter;

@@ -60,9 +60,8 @@ async function accountsToList(db: Database, filter: OrderListFilter): Promise<re
   const { rows } = await sql<{ account: string }>`select account
     from (select account, (select max(created_at) from merchant_orders where ${ofAccount}) as newest from (${NAMES}) named) aged
     where newest is not null order by newest desc limit ${limit}`.execute(db);
-  return [
-    ...new Set([...(await having(sql`state in (${sql.join(FIRST_STATES)})`)), ...rows.map((row) => row.account)]),
-  ];
+  const urgent = await having(sql`state in (${sql.join(FIRST_STATES)})`);
+  return [...new Set([...urgent, ...rows.map((row) => row.account)])];
 }
 
 function compareRows(one: OrderRow, other: OrderRow): number {
@@ -70,7 +69,7 @@ function compareRows(one: OrderRow, other: OrderRow): number {
     const place = FIRST_STATES.findIndex((first) => first === state);
     return place < 0 ? FIRST_STATES.length : place;
   };
-  return placeOf(one) - placeOf(other) || newestFirst(one.created_at, other.created_at);
+  return placeOf(one) - placeOf(other) || newestFirst<OrderRow>('created_at')(one, other);
 }
 
 async function listOfAccount(db: Database, filter: Filter): Promise<ListedOrders> {
@@ -95,9 +94,8 @@ async function listOfState(db: Database, filter: Filter, state: OrderState): Pro
   const ids = idsWhere(filter.account, sql`state = ${state}`);
   // Most orders may be final; the index of ages finds the newest of these soon.
   const isFew = state !== 'final' && !(await hasMore(db, filter, ids));
-  return isFew
-    ? await listAmong(db, filter, ids)
-    : await listByIndex(db, filter, sql`${unindexed('state')} = ${state}`);
+  if (isFew) return await listAmong(db, filter, ids);
+  return await listByIndex(db, filter, sql`${unindexed('state')} = ${state}`);
 }
 
 /** Sorts few candidates. `unindexed` keeps SQLite from the indexes of ages and states. */
@@ -185,10 +183,8 @@ export async function orderEvents(db: Database, account: string, externalOrderId
 
 /** Counts waiting orders of accounts that the settings do not name, up to `MOST_COUNTED`. Returns a row an account. */
 export async function countOfOthers(db: Database, accounts: readonly { readonly name: string }[]) {
-  const others = await otherAccounts(
-    db,
-    accounts.map(({ name }) => name),
-  );
+  const named = accounts.map(({ name }) => name);
+  const others = await otherAccounts(db, named);
   if (others.length === 0) return [];
   const { rows } = await sql<{ account: string; orders: number }>`select account, count(*) as orders
     from (select account from merchant_orders ${indexedBy('merchant_orders_due')}

@@ -1,6 +1,9 @@
+import type { RawBuilder } from 'kysely';
 import type { FindingClassName } from '../../../findings/rules/classes.ts';
 import type { OrderState } from '../../../orders/rules/states.ts';
 import type { IdFilter } from '../../../store/find-orders.ts';
+import type { Database } from '../../../store/port.ts';
+import { accountsIn } from '../../../store/tables/accounts.ts';
 import type { Pair } from '../../documents/commands/options.ts';
 
 /** `isCut` is true if rows that were not examined may belong to the list. */
@@ -43,6 +46,19 @@ export async function listAccounts<Query extends ListQuery, Row>(
   return { rows, isCut: isCut && rows.length < limit };
 }
 
-export function newestFirst(one: string, other: string): number {
-  return one > other ? -1 : Number(one < other);
+/** Lists rows of a table, the greatest `by` first; `select` selects those of one account in this order. */
+export async function listNewest<Row>(
+  db: Database,
+  query: ListQuery,
+  { table, by }: { readonly table: string; readonly by: keyof Row },
+  select: (query: OfAccount<ListQuery>) => RawBuilder<Row>,
+): Promise<readonly Row[]> {
+  const list = async (ofAccount: OfAccount<ListQuery>) => {
+    return { rows: (await select(ofAccount).execute(db)).rows, isCut: false };
+  };
+  return (await listAccounts(query, () => accountsIn(db, table), list, newestFirst(by))).rows;
+}
+
+export function newestFirst<Row>(by: keyof Row): (one: Row, other: Row) => number {
+  return (one, other) => (one[by] > other[by] ? -1 : Number(one[by] < other[by]));
 }

@@ -46,8 +46,7 @@ export async function askServer(
   const client = new Client({ ...config, destination: { server, connectTimeoutMs: ASK_MS } });
   client.on('error', () => undefined);
   const late = deadline(ASK_MS);
-  const breakOff = () => client.breakOff();
-  for (const signal of [late, stop]) signal.addEventListener('abort', breakOff);
+  AbortSignal.any([late, stop]).addEventListener('abort', () => client.breakOff());
   try {
     await client.connect();
     return await readRole(client);
@@ -55,7 +54,6 @@ export async function askServer(
     const why = late.aborted ? `gave no answer in ${ASK_MS / 1_000} s` : 'does not answer';
     return { kind: 'refusal', server, why, error };
   } finally {
-    for (const signal of [late, stop]) signal.removeEventListener('abort', breakOff);
     void client.end().catch(() => undefined);
   }
 }

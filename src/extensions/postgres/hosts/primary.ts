@@ -20,13 +20,15 @@ const AGAIN_MS = 250;
  */
 export class Primary implements Destination {
   readonly connectTimeoutMs: number;
+  server: DatabaseHost;
+  /** Goes up when another server takes writes, or this one takes no more. */
+  term = 0;
   readonly #place: PostgresDatabase;
   readonly #clock = systemClock();
   readonly #listeners = new Set<(server: DatabaseHost) => void>();
-  #server: DatabaseHost;
+  readonly #hasOthers: boolean;
   #timeLine = '';
   #isKnown: boolean;
-  #term = 0;
   #config: ReturnType<typeof clientConfig> | undefined;
   #finding: Promise<void> | undefined;
   #failed: { readonly error: StoreError; readonly until: number } | undefined;
@@ -34,22 +36,14 @@ export class Primary implements Destination {
   constructor(place: PostgresDatabase) {
     const [first = { host: '', port: 0 }, ...others] = place.hosts;
     this.#place = place;
-    this.#server = first;
-    this.#isKnown = others.length === 0;
-    this.connectTimeoutMs = others.length === 0 ? CONNECT_TIMEOUT_MS : ASK_MS;
-  }
-
-  get server(): DatabaseHost {
-    return this.#server;
+    this.server = first;
+    this.#hasOthers = others.length > 0;
+    this.#isKnown = !this.#hasOthers;
+    this.connectTimeoutMs = this.#hasOthers ? ASK_MS : CONNECT_TIMEOUT_MS;
   }
 
   get inUse(): readonly string[] {
-    return this.#hasOthers ? [`${hostsText([this.#server])} takes the writes`] : [];
-  }
-
-  /** Goes up when another server takes writes, or this one takes no more. */
-  get term(): number {
-    return this.#term;
+    return this.#hasOthers ? [`${hostsText([this.server])} takes the writes`] : [];
   }
 
   get poolOptions() {
@@ -68,11 +62,11 @@ export class Primary implements Destination {
     if (!this.#hasOthers) return await connect();
     for (let isAgain = false; ; isAgain = true) {
       if (!this.#isKnown) await this.#find();
-      const server = this.#server;
+      const server = this.server;
       try {
         return await connect();
       } catch (error) {
-        if (server === this.#server) this.#isKnown = false;
+        if (server === this.server) this.#isKnown = false;
         if (isAgain || error instanceof StoreError) throw error;
       }
     }
@@ -93,15 +87,11 @@ export class Primary implements Destination {
     return weaknessesIn(answers);
   }
 
-  get #hasOthers(): boolean {
-    return this.#place.hosts.length > 1;
-  }
-
   async #check(client: Client): Promise<void> {
     const answer = await readRole(client);
     const refusal = refusalOf(answer, this.#timeLine);
     if (refusal !== undefined) throw new Error(`${hostsText([client.server])} ${refusal.why}`);
-    if (client.server !== this.#server) throw new Error(`${hostsText([client.server])} is not the primary any more`);
+    if (client.server !== this.server) throw new Error(`${hostsText([client.server])} is not the primary any more`);
     this.#use(answer as Writable);
   }
 
@@ -148,16 +138,16 @@ export class Primary implements Destination {
   }
 
   #use({ server, timeLine }: Writable): void {
-    const isOther = this.#timeLine !== '' && (server !== this.#server || timeLine !== this.#timeLine);
-    this.#server = server;
+    const isOther = this.#timeLine !== '' && (server !== this.server || timeLine !== this.#timeLine);
+    this.server = server;
     this.#timeLine = timeLine;
     this.#isKnown = true;
     if (isOther) this.#change();
   }
 
   #change(): void {
-    this.#term += 1;
-    for (const listener of this.#listeners) listener(this.#server);
+    this.term += 1;
+    for (const listener of this.#listeners) listener(this.server);
   }
 }
 

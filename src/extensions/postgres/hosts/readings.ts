@@ -79,11 +79,8 @@ export class Readings implements AsyncDisposable {
 
   async #position(): Promise<Position> {
     using lent = await this.#ofPrimary.lend();
-    const { rows } = await lent.exec(
-      'select pg_current_wal_insert_lsn()::text as log, order_sync_time_line() as time_line',
-    );
-    const { log, time_line: timeLine } = rows[0] ?? {};
-    return { log: String(log), timeLine: typeof timeLine === 'string' ? timeLine : null };
+    const text = 'select pg_current_wal_insert_lsn()::text as log, order_sync_time_line() as "timeLine"';
+    return (await lent.exec<Position>(text)).rows[0]!;
   }
 
   /** Looks until the standby has all commits, or `stop` aborts. Releases the connection unless `end` gets it. */
@@ -125,14 +122,13 @@ const BEHIND = 'is behind';
 /** Runs before the snapshot begins, so that the snapshot has at least the commits that are proved here. */
 async function stateOf(lent: Lent, { log, timeLine }: Position): Promise<string> {
   if (timeLine === null) return 'cannot be held against the primary, whose time-line the role cannot read';
-  const { rows } = await lent.exec(`select pg_is_in_recovery() as standby,
+  const { rows } = await lent.exec<Record<'standby' | 'ready', number | null>>(`select pg_is_in_recovery() as standby,
     pg_last_wal_replay_lsn() >= ${pg.escapeLiteral(log)}::pg_lsn as ready`);
   const { standby, ready } = rows[0] ?? {};
   if (standby !== 1) return 'is no standby';
   if (ready !== 1) return BEHIND;
   // A standby of an old primary that lives on has a log of its own, and may be ahead in it.
   const follows = `select time_line = ${pg.escapeLiteral(timeLine)} as follows from database_identity`;
-  return (await lent.exec(follows)).rows[0]?.['follows'] === 1
-    ? 'ready'
-    : 'has no commit of the time-line of the primary';
+  const { rows: noted } = await lent.exec<{ follows: number | null }>(follows);
+  return noted[0]?.follows === 1 ? 'ready' : 'has no commit of the time-line of the primary';
 }

@@ -12,6 +12,8 @@ const TABLE = `create table if not exists marks (database text not null, account
   generation integer not null, event_id integer not null, content text not null,
   primary key (database, account)) without rowid`;
 
+const REPLACE = 'insert or replace into marks values (:database, :account, :generation, :eventId, :content)';
+
 /** A mark never goes back, because a former owner may write last, except after the promotion of a standby. */
 const NAME = `insert into marks values (:database, :account, :generation, :eventId, :content)
   on conflict do update set generation = excluded.generation, event_id = excluded.event_id, content = excluded.content
@@ -44,21 +46,14 @@ export class MarksFile {
   }
 
   name(positions: Iterable<readonly [account: string, position: Position]>, at: Date): void {
-    this.#with((file) => {
-      const statement = file.prepare(NAME);
-      file.transaction(() => {
-        for (const [account, position] of positions) {
-          statement.run(this.#rowOf(account, { ...position, at: at.toISOString() }));
-        }
-      })();
-    });
+    this.#write(
+      NAME,
+      Array.from(positions, ([account, one]) => [account, { ...one, at: at.toISOString() }]),
+    );
   }
 
   replace(account: string, content: MarkContent): void {
-    this.#with((file) => {
-      const replace = 'insert or replace into marks values (:database, :account, :generation, :eventId, :content)';
-      file.prepare(replace).run(this.#rowOf(account, content));
-    });
+    this.#write(REPLACE, [[account, content]]);
   }
 
   close(): void {
@@ -77,9 +72,13 @@ export class MarksFile {
     });
   }
 
-  #rowOf(account: string, content: MarkContent) {
-    const { generation, eventId } = content;
-    return { database: this.#database, account, generation, eventId, content: JSON.stringify(content) };
+  #write(statement: string, marks: readonly (readonly [account: string, content: MarkContent])[]): void {
+    this.#with((file) => {
+      const written = file.prepare(statement);
+      const write = ([account, content]: (typeof marks)[number]) =>
+        written.run({ ...content, database: this.#database, account, content: JSON.stringify(content) });
+      file.transaction(() => marks.forEach(write))();
+    });
   }
 
   #with<Result>(work: (file: Database.Database) => Result): Result {

@@ -119,8 +119,7 @@ export class AccountMark implements Mark, FollowingMark {
   }
 
   async sign(): Promise<string | undefined> {
-    const mark = await this.read();
-    return mark === undefined ? undefined : await readSignOfRestore(this.#deps.db, mark, this.account);
+    return (await this.#signOf(this.#deps.db)).sign;
   }
 
   async isMissing(): Promise<boolean> {
@@ -150,8 +149,7 @@ export class AccountMark implements Mark, FollowingMark {
   async assertNotOlder(tx: Transaction): Promise<void> {
     if (this.#isChecked) return;
     this.#deps.file.open();
-    const mark = await this.read(tx);
-    const sign = mark === undefined ? undefined : await readSignOfRestore(tx, mark, this.account);
+    const { mark, sign } = await this.#signOf(tx);
     if (mark !== undefined && sign !== undefined) throw this.#older(sign, mark);
     this.#isChecked = true;
   }
@@ -171,8 +169,7 @@ export class AccountMark implements Mark, FollowingMark {
   async stopIfOlder(): Promise<void> {
     const { account } = this;
     if ((await this.#readFact(this.#deps.db, FOUND_OLDER)) !== undefined) return;
-    const mark = await this.read();
-    const sign = mark && (await this.sign());
+    const { mark, sign } = await this.#signOf(this.#deps.db);
     if (mark === undefined || sign === undefined) return;
     await this.#deps.write(account, async (tx) => {
       await this.#tell(tx, sign, mark);
@@ -197,6 +194,11 @@ export class AccountMark implements Mark, FollowingMark {
     const { address } = this.#deps;
     const advice = `if it was put back, run: order-sync db accept-restore --account ${this.account}`;
     return new OlderStateError(`the account ${this.account} in ${address} ${sign}; ${advice}`, sign, mark);
+  }
+
+  async #signOf(db: Database) {
+    const mark = await this.read(db);
+    return { mark, sign: mark && (await readSignOfRestore(db, mark, this.account)) };
   }
 
   async #readFact(db: Database, name: string): Promise<MarkContent | undefined> {

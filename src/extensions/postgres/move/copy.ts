@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
-import { sql } from 'kysely';
 import type { Clock } from '../../../base/clock.ts';
 import { accountsIn } from '../../../store/tables/accounts.ts';
 import { StoreError, unusable } from '../../../store/errors.ts';
@@ -10,20 +9,18 @@ import type { Database, Store } from '../../../store/port.ts';
 import type { Session } from '../snapshot.ts';
 import {
   analyzeTarget,
-  anyTable,
-  columnsOf,
   completeTarget,
   COPIED,
-  COPIED_TABLES,
+  countRows,
+  describeTables,
   insertRows,
-  NUMBERED_TABLES,
   rowName,
   sourceRows,
   takeTarget,
   targetRows,
-  type CopiedTable,
+  type Column,
+  type Row,
   type TableColumns,
-  type TextRow,
 } from './tables.ts';
 import { checkChains } from '../../restore/tables/chain.ts';
 
@@ -50,7 +47,7 @@ interface MoveDeps {
  * database is as it was.
  */
 export async function moveDatabase(deps: MoveDeps, show: ShowProgress): Promise<Copied | undefined> {
-  const { source, target, session, clock } = deps;
+  const { source, target, clock } = deps;
   const left = await readMove(source.db);
   if (left?.state === 'moved') return await finish(deps, left);
   const move = { id: randomUUID(), source: source.address, target: target.address, at: clock.now().toISOString() };
@@ -58,9 +55,7 @@ export async function moveDatabase(deps: MoveDeps, show: ShowProgress): Promise<
   try {
     const sign = await readSignOfRestore(here, await source.mark.read());
     if (sign !== undefined) throw unusable(`${source.address} ${sign}; ${RESTORE_ADVICE}`);
-    const copied = await copyTo(deps, move, (isBrokenOff) =>
-      copyTables({ source: here, session, address: target.address, isBrokenOff }, show),
-    );
+    const copied = await copyTo(deps.session, here, move, show);
     await recordMove(here, move, 'moved');
     await here.commit().execute();
     await finish(deps, move);
@@ -71,20 +66,16 @@ export async function moveDatabase(deps: MoveDeps, show: ShowProgress): Promise<
   }
 }
 
-async function copyTo(
-  { source, target, session }: MoveDeps,
-  move: Move,
-  copy: (isBrokenOff: boolean) => Promise<Copied>,
-): Promise<Copied> {
+async function copyTo(session: Session, source: Database, move: Move, show: ShowProgress): Promise<Copied> {
   await session.exec('begin');
   try {
     const last = await readMove(session.db);
     const isBrokenOff = last?.state === 'arriving';
-    if (isBrokenOff && last.source !== source.address) {
-      const message = `a copy of ${last.source} to ${target.address} was broken off; end that one first`;
+    if (isBrokenOff && last.source !== move.source) {
+      const message = `a copy of ${last.source} to ${move.target} was broken off; end that one first`;
       throw new StoreError('refused', message);
     }
-    const copied = await copy(isBrokenOff);
+    const copied = await copyTables({ source, session, address: move.target, isBrokenOff }, show);
     await session.db.deleteFrom('database_moves').execute();
     await recordMove(session.db, move, 'arriving');
     await session.exec('commit');
@@ -119,39 +110,74 @@ interface Sides {
 const PAGE = 1_000;
 const PAGE_CHARACTERS = 4_000_000;
 const SHOWN_EVERY = 5_000;
+/** The longest keys that fit into an index of PostgreSQL, in bytes. */
+const LONGEST: Readonly<Record<string, number>> = { account: 200, external_order_id: 2_000 };
 
 /** Copies all rows as they are, and compares both sides. Throws `StoreError` if a row or a chain of events is unfit. */
 async function copyTables(sides: Sides, show: ShowProgress): Promise<Copied> {
-  const { source, session, address, isBrokenOff } = sides;
-  const { db: target } = session;
+  const { source, address, isBrokenOff } = sides;
+  const { db: target } = sides.session;
   const { copied, others } = await describeTables(source, target);
-  const counts = new Map<TableColumns, number>();
-  for (const table of copied)
-    counts.set(table, await checkTable(source, table, counter(show, `checked ${table.table}`)));
+  const tables: Record<string, number> = {};
+  for (const { table } of copied) tables[table] = await countRows(source, table);
+  const counter = (done: string, { table }: TableColumns) => {
+    let rows = 0;
+    return async () => {
+      rows += 1;
+      if (rows % SHOWN_EVERY === 0) await show(`${done} ${table}: ${rows} of ${tables[table]}`);
+    };
+  };
   await assertWhole(source, 'the old database');
   await takeTarget(target, address, isBrokenOff);
-  for (const [table, count] of counts) await copyTable(sides, table, counter(show, `copied ${table.table}`, count));
+  for (const table of copied) await copyTable(sides, table, counter('copied', table));
   await analyzeTarget(target);
-  for (const [table, count] of counts)
-    await compareTable(sides, table, counter(show, `compared ${table.table}`, count));
+  for (const table of copied) await compareTable(sides, table, counter('compared', table));
   await assertWhole(target, address);
-  await completeTarget(target, await readLastIds(source));
-  const tables = Object.fromEntries([...counts].map(([{ table }, count]) => [table, count]));
-  return { tables, rows: [...counts.values()].reduce((sum, count) => sum + count, 0), others };
+  await completeTarget(source, target);
+  return { tables, rows: Object.values(tables).reduce((sum, count) => sum + count, 0), others };
 }
 
 async function assertWhole(db: Database, name: string): Promise<void> {
   const { broken } = await checkChains(db);
   if (broken === null) return;
-  const message = `event ${broken.id} of ${name} breaks the chain: ${broken.why}; nothing was copied`;
-  throw unusable(message);
+  throw unusable(`event ${broken.id} of ${name} breaks the chain: ${broken.why}; nothing was copied`);
 }
 
 async function copyTable({ source, session }: Sides, table: TableColumns, onRow: () => Promise<void>): Promise<void> {
-  for await (const page of pagesOf(sourceRows(source, table))) {
+  let page: Row[] = [];
+  let characters = 0;
+  for await (const { all_bytes: bytes, ...row } of sourceRows(source, table)) {
+    assertFit(table, row, bytes as Uint8Array);
+    page.push(row);
+    for (const value of Object.values(row)) characters += typeof value === 'string' ? value.length : 0;
+    await onRow();
+    if (page.length < PAGE && characters < PAGE_CHARACTERS) continue;
     await insertRows(session.db, table, page);
-    for (let rows = 0; rows < page.length; rows += 1) await onRow();
+    page = [];
+    characters = 0;
   }
+  if (page.length > 0) await insertRows(session.db, table, page);
+}
+
+/** Throws `StoreError` at a value that is not of its column's type, because SQLite takes any value. */
+function assertFit({ table, columns }: TableColumns, row: Row, bytes: Uint8Array): void {
+  // A driver reads invalid Unicode as if it were valid, so the bytes are checked.
+  const isText = isUtf8(bytes) && !bytes.includes(0);
+  const faults = columns.flatMap((column) => faultOf(column, row[column.name], isText) ?? []);
+  if (!isText) faults.push('has text that is no valid UTF-8');
+  const [fault] = faults;
+  if (fault === undefined) return;
+  throw new StoreError('refused', `${rowName(table, row)} ${fault}; nothing was copied, correct the row first`);
+}
+
+function faultOf({ name, isNumber }: Column, value: unknown, isText: boolean): string | undefined {
+  if (value === null || (isNumber && Number.isSafeInteger(value))) return undefined;
+  if (isNumber) return `has in ${name} what is not a whole number up to ${Number.MAX_SAFE_INTEGER}`;
+  if (typeof value !== 'string') return `has in ${name} what is not text`;
+  if (!isText && value.includes('\0')) return `has a NUL in ${name}, which PostgreSQL does not take`;
+  if (!isText && value.includes('\uFFFD')) return `has text in ${name} that is no valid UTF-8`;
+  const longest = LONGEST[name] ?? Infinity;
+  return Buffer.byteLength(value) > longest ? `has a longer ${name} than ${longest} bytes` : undefined;
 }
 
 async function compareTable(sides: Sides, table: TableColumns, onRow: () => Promise<void>): Promise<void> {
@@ -167,111 +193,9 @@ async function compareTable(sides: Sides, table: TableColumns, onRow: () => Prom
   throw unusable(`${rowName(table.table, extra)} is in the copy alone; nothing was moved`);
 }
 
-function differenceOf({ table, columns }: TableColumns, row: TextRow, other: TextRow | undefined): string | undefined {
-  const isSame = (column: string) => other?.[column] === row[column];
-  if (other === undefined || !COPIED[table].every(isSame)) return `${rowName(table, row)} is not in the copy`;
-  const different = columns.filter(({ name }) => !isSame(name)).map(({ name }) => name);
+function differenceOf({ table, columns }: TableColumns, row: Row, other: Row | undefined): string | undefined {
+  const different = columns.map(({ name }) => name).filter((name) => other?.[name] !== row[name]);
+  const isAnother = other === undefined || COPIED[table].some((column) => different.includes(column));
+  if (isAnother) return `${rowName(table, row)} is not in the copy`;
   return different.length === 0 ? undefined : `${rowName(table, row)} differs in ${different.join(', ')}`;
-}
-
-async function* pagesOf(rows: AsyncIterable<TextRow>): AsyncIterable<readonly TextRow[]> {
-  let page: TextRow[] = [];
-  let characters = 0;
-  for await (const row of rows) {
-    page.push(row);
-    for (const value of Object.values(row)) characters += value?.length ?? 0;
-    if (page.length < PAGE && characters < PAGE_CHARACTERS) continue;
-    yield page;
-    page = [];
-    characters = 0;
-  }
-  if (page.length > 0) yield page;
-}
-
-function counter(show: ShowProgress, what: string, total?: number): () => Promise<void> {
-  let rows = 0;
-  return async () => {
-    rows += 1;
-    if (rows % SHOWN_EVERY === 0) await show(`${what}: ${rows}${total === undefined ? '' : ` of ${total}`}`);
-  };
-}
-
-async function describeTables(source: Database, target: Database) {
-  const { rows } = await sql<{ name: string }>`select current_schema()::text as name`.execute(target);
-  const [here, there] = [await columnsOf(source), await columnsOf(target, rows[0]?.name)];
-  const others: string[] = [];
-  const copied = COPIED_TABLES.map((table): TableColumns => {
-    const [ours, theirs] = [
-      here.get(table) ?? new Map<string, string>(),
-      there.get(table) ?? new Map<string, string>(),
-    ];
-    const lacking = [...theirs.keys()].find((name) => !ours.has(name));
-    if (theirs.size === 0 || lacking !== undefined) {
-      throw unusable(`the databases are of different versions (${table}); bring both up to date`);
-    }
-    const isOurs = ([name]: readonly [string, string]) => theirs.has(name);
-    others.push(...[...ours.keys()].filter((name) => !theirs.has(name)).map((name) => `${table}.${name}`));
-    const columns = [...ours].filter(isOurs).map(([name, type]) => ({ name, isNumber: type === 'integer' }));
-    return { table, columns };
-  });
-  others.push(...[...here.keys()].filter((table) => !there.has(table)));
-  return { copied, others };
-}
-
-/** The highest id that each table has ever used: the id of a deleted row is not used again. */
-async function readLastIds(source: Database): Promise<ReadonlyMap<CopiedTable, number>> {
-  const { rows } = await sql<{ name: string; seq: number }>`select name, seq from sqlite_sequence`.execute(source);
-  const numbered = rows.filter(({ name }) => NUMBERED_TABLES.includes(name as CopiedTable));
-  return new Map(numbered.map(({ name, seq }) => [name as CopiedTable, seq]));
-}
-
-const AHEAD = 100;
-/** The longest keys that fit into an index of PostgreSQL, in bytes. */
-const LONGEST: Readonly<Record<string, number>> = { account: 200, external_order_id: 2_000 };
-
-type Row = Readonly<Record<string, unknown>>;
-
-/** Counts the rows. Throws `StoreError` at a value that is not of its column's type, because SQLite takes any value. */
-async function checkTable(db: Database, { table, columns }: TableColumns, onRow: () => Promise<void>): Promise<number> {
-  const names = columns.map(({ name }) => sql.ref(name));
-  // A driver reads invalid Unicode as if it were valid, so the bytes are checked.
-  const rows = anyTable(db)
-    .selectFrom(table)
-    .select(names.map((name, index) => sql<unknown>`${name}`.as(columns[index]?.name ?? '')))
-    .select(sql<Uint8Array>`cast(concat_ws(char(10), ${sql.join(names)}) as blob)`.as('all_bytes'));
-  let count = 0;
-  for await (const { all_bytes: bytes, ...row } of rows.stream(AHEAD) as AsyncIterable<Row>) {
-    const isText = isUtf8(bytes as Uint8Array) && !(bytes as Uint8Array).includes(0);
-    for (const { name, isNumber } of columns) assertValue(table, row, { name, isNumber, isText });
-    if (!isText) throw refusal(table, row, 'has text that is no valid UTF-8');
-    count += 1;
-    await onRow();
-  }
-  return count;
-}
-
-function assertValue(
-  table: CopiedTable,
-  row: Row,
-  { name, isNumber, isText }: { name: string; isNumber: boolean; isText: boolean },
-): void {
-  const value = row[name] ?? null;
-  if (value === null) return;
-  if (isNumber ? !Number.isSafeInteger(value) : typeof value !== 'string') {
-    const wanted = isNumber ? `a whole number up to ${Number.MAX_SAFE_INTEGER}` : 'text';
-    throw refusal(table, row, `has in ${name} what is not ${wanted}`);
-  }
-  if (typeof value !== 'string') return;
-  if (!isText && value.includes('\0'))
-    throw refusal(table, row, `has a NUL in ${name}, which PostgreSQL does not take`);
-  if (!isText && value.includes('\uFFFD')) throw refusal(table, row, `has text in ${name} that is no valid UTF-8`);
-  const longest = LONGEST[name];
-  if (longest !== undefined && value.length * 3 > longest && Buffer.byteLength(value) > longest) {
-    throw refusal(table, row, `has a longer ${name} than ${longest} bytes`);
-  }
-}
-
-function refusal(table: CopiedTable, row: Row, what: string): StoreError {
-  const message = `${rowName(table, row)} ${what}; nothing was copied, correct the row first`;
-  return new StoreError('refused', message);
 }

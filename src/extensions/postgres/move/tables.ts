@@ -1,6 +1,6 @@
 import { sql, type Kysely } from 'kysely';
 import type { TABLES } from '../../../../migrations/rules.ts';
-import { StoreError } from '../../../store/errors.ts';
+import { StoreError, unusable } from '../../../store/errors.ts';
 import type { Database, Transaction } from '../../../store/port.ts';
 import { cursorPages, type Session } from '../snapshot.ts';
 
@@ -30,16 +30,19 @@ export const COPIED: Readonly<Record<CopiedTable, readonly string[]>> = {
 
 export const COPIED_TABLES = Object.keys(COPIED) as CopiedTable[];
 
-export const NUMBERED_TABLES = COPIED_TABLES.filter((table) => COPIED[table][0] === 'id');
+export interface Column {
+  readonly name: string;
+  readonly isNumber: boolean;
+}
 
 export interface TableColumns {
   readonly table: CopiedTable;
-  readonly columns: readonly { readonly name: string; readonly isNumber: boolean }[];
+  readonly columns: readonly Column[];
 }
 
-export type TextRow = Readonly<Record<string, string | null>>;
+export type Row = Readonly<Record<string, unknown>>;
 
-export function rowName(table: CopiedTable, row: Readonly<Record<string, unknown>>): string {
+export function rowName(table: CopiedTable, row: Row): string {
   const key = COPIED[table].map((column) => `${column} ${JSON.stringify(row[column] ?? null)}`);
   return `${table} (${key.join(', ')})`;
 }
@@ -47,27 +50,32 @@ export function rowName(table: CopiedTable, row: Readonly<Record<string, unknown
 /** How many rows are read at a time. Each may hold a large answer of the exchange. */
 const AHEAD = 200;
 
-type AnyDatabase = Kysely<Record<string, Record<string, unknown>>>;
-
-export function anyTable(db: Database): AnyDatabase {
-  return db as unknown as AnyDatabase;
+function anyTable(db: Database) {
+  return db as unknown as Kysely<Record<string, Record<string, unknown>>>;
 }
 
-export function sourceRows(source: Database, table: TableColumns): AsyncIterable<TextRow> {
-  return selected(source, table).stream() as AsyncIterable<TextRow>;
+export async function countRows(db: Database, table: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select count(*) as count from ${sql.table(table)}`.execute(db);
+  return rows[0]?.count ?? 0;
 }
 
-export async function* targetRows(session: Session, table: TableColumns): AsyncGenerator<TextRow, undefined> {
-  for await (const page of cursorPages<TextRow>(session, selected(session.db, table), AHEAD)) yield* page;
+/** Reads the rows by their keys. `all_bytes` holds the bytes of all values. */
+export function sourceRows(source: Database, table: TableColumns): AsyncIterable<Row> {
+  const names = table.columns.map(({ name }) => sql.ref(name));
+  const bytes = sql`cast(concat_ws(char(10), ${sql.join(names)}) as blob)`.as('all_bytes');
+  return selected(source, table).select(bytes).stream();
+}
+
+export async function* targetRows(session: Session, table: TableColumns): AsyncGenerator<Row, undefined> {
+  for await (const page of cursorPages<Row>(session, selected(session.db, table), AHEAD)) yield* page;
   return undefined;
 }
 
 function selected(db: Database, { table, columns }: TableColumns) {
-  let rows = anyTable(db)
+  const rows = anyTable(db)
     .selectFrom(table)
-    .select(columns.map(({ name }) => sql<string | null>`cast(${sql.ref(name)} as text)`.as(name)));
-  for (const column of COPIED[table]) rows = rows.orderBy(sql.ref(`${table}.${column}`));
-  return rows;
+    .select(columns.map(({ name }) => name));
+  return rows.orderBy(sql`${sql.join(COPIED[table].map((column) => sql.ref(column)))}`);
 }
 
 /** Tables that only PostgreSQL has. They are empty until a worker uses the database. */
@@ -75,16 +83,29 @@ const WORKERS = ['workers', 'account_wakes'];
 /** The tables whose guards would change a row that is copied, or refuse it. */
 const GUARDED = ['merchant_orders', 'events'];
 
-export async function columnsOf(db: Database, schema?: string) {
-  const tables = await db.introspection.getTables();
-  return new Map(
-    tables
-      .filter((table) => !table.isView && table.schema === schema)
-      .map(({ name, columns }) => [
-        name,
-        new Map(columns.map((column) => [column.name, column.dataType.toLowerCase()])),
-      ]),
-  );
+async function columnsOf(db: Database, schema?: string) {
+  const tables = (await db.introspection.getTables()).filter((one) => !one.isView && one.schema === schema);
+  return new Map(tables.map(({ name, columns }) => [name, columns]));
+}
+
+/** Finds the columns to copy, and the tables and columns of the old database that are not of order-sync. */
+export async function describeTables(source: Database, target: Database) {
+  const { rows } = await sql<{ name: string }>`select current_schema()::text as name`.execute(target);
+  const [here, there] = [await columnsOf(source), await columnsOf(target, rows[0]?.name)];
+  const others: string[] = [];
+  const copied = COPIED_TABLES.map((table): TableColumns => {
+    const ours = here.get(table) ?? [];
+    const theirs = new Set(there.get(table)?.map(({ name }) => name));
+    const columns = ours.filter(({ name }) => theirs.has(name));
+    if (columns.length < Math.max(1, theirs.size))
+      throw unusable(`the databases are of different versions (${table}); bring both up to date`);
+    others.push(...ours.filter(({ name }) => !theirs.has(name)).map(({ name }) => `${table}.${name}`));
+    return {
+      table,
+      columns: columns.map(({ name, dataType }) => ({ name, isNumber: dataType.toLowerCase() === 'integer' })),
+    };
+  });
+  return { copied, others: [...others, ...[...here.keys()].filter((table) => !there.has(table))] };
 }
 
 /** Takes the new database for this transaction, and empties it if `isBrokenOff`. Throws `StoreError` if it has rows. */
@@ -98,18 +119,14 @@ export async function takeTarget(tx: Transaction, address: string, isBrokenOff: 
   for (const table of GUARDED) await sql`alter table ${sql.table(table)} disable trigger user`.execute(tx);
   if (isBrokenOff) await sql`truncate ${sql.join(COPIED_TABLES.map((name) => sql.table(name)))}`.execute(tx);
   for (const table of tables) {
-    const row = await anyTable(tx)
-      .selectFrom(table)
-      .select(sql`1`.as('one'))
-      .limit(1)
-      .executeTakeFirst();
-    if (row === undefined) continue;
+    const { rows } = await sql`select from ${sql.table(table)} limit 1`.execute(tx);
+    if (rows.length === 0) continue;
     const message = `${address} has rows in ${table}, and a copy wants an empty database; name a new one`;
     throw new StoreError('refused', message);
   }
 }
 
-export async function insertRows(tx: Transaction, { table, columns }: TableColumns, rows: readonly TextRow[]) {
+export async function insertRows(tx: Transaction, { table, columns }: TableColumns, rows: readonly Row[]) {
   const names = sql.join(columns.map(({ name }) => sql.ref(name)));
   const json = JSON.stringify(rows);
   try {
@@ -129,10 +146,10 @@ export async function analyzeTarget(tx: Transaction): Promise<void> {
 }
 
 /** Enables the guards again, and makes new ids follow the newest ids of the old database. */
-export async function completeTarget(tx: Transaction, lastIds: ReadonlyMap<CopiedTable, number>): Promise<void> {
+export async function completeTarget(source: Database, tx: Transaction): Promise<void> {
   for (const table of GUARDED) await sql`alter table ${sql.table(table)} enable trigger user`.execute(tx);
-  for (const table of NUMBERED_TABLES) {
-    const last = lastIds.get(table) ?? 0;
-    if (last > 0) await sql`select setval(pg_get_serial_sequence(${table}, 'id'), ${last})`.execute(tx);
-  }
+  const { rows } = await sql<{ name: CopiedTable; last: number }>`select name, seq as last from sqlite_sequence
+    where seq > 0`.execute(source);
+  for (const { name, last } of rows.filter((one) => COPIED_TABLES.includes(one.name)))
+    await sql`select setval(pg_get_serial_sequence(${name}, 'id'), ${last})`.execute(tx);
 }

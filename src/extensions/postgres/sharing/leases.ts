@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../../base/clock.ts';
+import { unlessOfDatabase } from '../errors.ts';
 import type { Primary } from '../hosts/primary.ts';
 import { TRUSTED_MS, type WorkerView } from './heartbeats.ts';
 import { differences, type SettingsText } from '../../../accounts/rules/fail-over.ts';
-import { StoreError } from '../../../store/errors.ts';
+import type { StoreError } from '../../../store/errors.ts';
 import type { AccountGroup, Database, AccountLease } from '../../../store/port.ts';
 import {
   claimAccounts,
@@ -23,14 +24,14 @@ export type WorkerFacts = Pick<NewWorker, 'host' | 'socket' | 'advertise' | 'ins
 export class Worker {
   readonly holder: string;
   failure: StoreError | undefined;
+  /** The server's time-line at the last renewal: the worker writes on no other. Null if the server does not tell it. */
+  timeLine: string | null = null;
   readonly #deps: WorkerDeps;
   #isOver = false;
   /** When the last renewal began, by both clocks, because the monotonic clock stands while the machine sleeps. */
-  #renewed: Moment;
+  #renewed: ReturnType<typeof momentOf>;
   /** `Primary.term` at the last renewal: other workers read heartbeats on the server that takes writes. */
   #term: number;
-  #timeLine: string | null = null;
-
   private constructor(deps: WorkerDeps, host: string) {
     this.holder = `${host}:${process.pid}:${randomUUID().slice(0, 8)}`;
     this.#deps = deps;
@@ -40,13 +41,8 @@ export class Worker {
 
   static async enter(deps: WorkerDeps, facts: WorkerFacts & Pick<NewWorker, 'units'>): Promise<Worker> {
     const worker = new Worker(deps, facts.host);
-    worker.#timeLine = await enterWorker(deps.db, { ...facts, holder: worker.holder });
+    worker.timeLine = await enterWorker(deps.db, { ...facts, holder: worker.holder });
     return worker;
-  }
-
-  /** The server's time-line at the last renewal: the worker writes on no other. Null if the server does not tell it. */
-  get timeLine(): string | null {
-    return this.#timeLine;
   }
 
   /** True while no other worker can have declared this one over. */
@@ -70,7 +66,7 @@ export class Worker {
     const { term } = primary;
     let seen = await renewHeartbeat(db, this.holder, held, this.timeLine);
     if (seen.timeLine !== this.timeLine && (isReplicated || this.#isSteady())) {
-      this.#timeLine = seen.timeLine;
+      this.timeLine = seen.timeLine;
       seen = await renewHeartbeat(db, this.holder, held, this.timeLine);
     }
     this.#isOver ||= !seen.isRenewed;
@@ -89,12 +85,7 @@ export class Worker {
   }
 }
 
-interface Moment {
-  readonly monotonic: number;
-  readonly utc: number;
-}
-
-function momentOf(clock: Clock): Moment {
+function momentOf(clock: Clock) {
   return { monotonic: clock.monotonic(), utc: clock.now().getTime() };
 }
 
@@ -148,14 +139,11 @@ export class Leases {
     }));
     const claimed = await claimAccounts(db, worker.holder, claims);
     const isWhole = (group: AccountGroup) => group.every((account) => claimed.has(account));
-    const held = groups
-      .filter(isWhole)
-      .flatMap((group) => group.map((account) => this.#hold(worker, account, claimed.get(account), owners)));
-    const parts = groups.filter((group) => !isWhole(group)).flat();
-    const unwanted = claims
-      .filter(({ account }) => parts.includes(account) && claimed.has(account))
-      .map(({ account, generation }) => ({ account, generation: generation + 1 }));
-    if (unwanted.length > 0) await releaseAccounts(db, worker.holder, unwanted);
+    const whole = groups.filter(isWhole).flat();
+    const held = whole.map((account) => this.#hold(worker, account, claimed.get(account)!, owners.get(account)));
+    const unwanted = claims.filter(({ account }) => claimed.has(account) && !whole.includes(account));
+    const claimedOf = unwanted.map(({ account, generation }) => ({ account, generation: generation + 1 }));
+    if (unwanted.length > 0) await releaseAccounts(db, worker.holder, claimedOf);
     return held;
   }
 
@@ -179,14 +167,9 @@ export class Leases {
     await this.#releasing;
   }
 
-  #hold(
-    worker: Worker,
-    account: string,
-    { timeLine = null, otherSettings = null }: Partial<Claimed> = {},
-    owners: ReadonlyMap<string, AccountOwner>,
-  ): WorkerLease {
+  #hold(worker: Worker, account: string, { timeLine, otherSettings }: Claimed, last?: AccountOwner): WorkerLease {
     const { view, clock, settingsOf } = this.#deps;
-    const { generation = 0, holder = null } = owners.get(account) ?? {};
+    const { generation = 0, holder = null } = last ?? {};
     const isAlone = !view.workers.some((other) => other.isSharing && other.holder !== worker.holder);
     const ending = new AbortController();
     let isLost = false;
@@ -237,7 +220,7 @@ export class Leases {
           locked.push(...accounts.filter(({ account }) => left.has(account)));
         }
       } catch (error) {
-        if (!(error instanceof StoreError)) throw error;
+        unlessOfDatabase(error);
         this.#released = [...released, ...this.#released];
         return;
       }

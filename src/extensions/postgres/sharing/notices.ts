@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
 import type { Clock } from '../../../base/clock.ts';
-import { StoreError } from '../../../store/errors.ts';
 import { Looks } from '../../../store/orders/looks.ts';
-import type { Database } from '../../../store/port.ts';
+import { assertNotNewer } from '../../../store/migrations.ts';
+import type { Database, Store } from '../../../store/port.ts';
 import type { Connections, Lent } from '../connection.ts';
+import { unlessOfDatabase } from '../errors.ts';
 
 /** How often the database is looked at if no notice arrives, as behind a pooler that passes none on. */
 const LOOK_MS = 1_000;
@@ -12,31 +13,29 @@ const LOOK_HEARING_MS = 5_000;
 /** The channel of the trigger of migration 0003 and of `wakeOwner`. A notice bears the schema that it is about. */
 const CHANNEL = 'order_sync';
 
-interface ChangesDeps {
-  readonly db: Database;
+interface ChangesDeps extends Pick<Store, 'address' | 'db' | 'migrations'> {
   readonly clock: Pick<Clock, 'sleep'>;
   /** The id by which decisions of persons reach this process. */
   readonly instance: string | undefined;
   /** Connections for notices alone; undefined if the process looks only now and then. */
   readonly notices: Connections | undefined;
-  readonly notNewer: () => Promise<void>;
 }
 
 /** Yields when others may have written: after each notice, and from time to time without one; see `Store.changes`. */
-export async function* changesOf({ db, clock, instance = '', notices, notNewer }: ChangesDeps, signal: AbortSignal) {
+export async function* changesOf(deps: ChangesDeps, signal: AbortSignal) {
+  const { db, clock, instance = '', notices } = deps;
   const looks = new Looks(clock);
-  const listener = notices === undefined ? undefined : new Listener(notices, db, () => looks.hint());
-  using _ = { [Symbol.dispose]: () => listener?.close() };
+  using listener = notices === undefined ? undefined : new Listener(notices, db, () => looks.hint());
   let known: number | undefined;
   for (;;) {
     void listener?.listen();
     await looks.next(listener?.isHearing === true ? LOOK_HEARING_MS : LOOK_MS, signal);
     if (signal.aborted) return;
     // Asks on the connection that listens, because a connection that was lost unnoticed brings no notices.
-    const woken = await takeWoken(listener?.db ?? db, instance).catch(undefinedIfOfDatabase);
+    const woken = await takeWoken(listener?.db ?? db, instance).catch(unlessOfDatabase);
     if (woken === undefined) listener?.end();
     else if (woken.migrations !== known) {
-      await notNewer();
+      await assertNotNewer(deps);
       known = woken.migrations;
     }
     yield woken?.accounts ?? [];
@@ -62,18 +61,13 @@ export async function wakeOwner(tx: Database, account: string): Promise<void> {
   await sql`select pg_notify('order_sync', current_schema())`.execute(tx);
 }
 
-/** Ignores a failure of the database, which the caller's next statement reports. */
-function undefinedIfOfDatabase(error: unknown): undefined {
-  if (!(error instanceof StoreError)) throw error;
-}
-
-class Listener {
+class Listener implements Disposable {
   readonly #connections: Connections;
   readonly #others: Database;
   readonly #onNotice: () => void;
   /** True once a notice has arrived on the connection. */
   isHearing = false;
-  #state: 'idle' | 'listening' | 'closed' = 'idle';
+  #isListening = false;
   #lent: Lent | undefined;
 
   /** `others` are other connections, by which the listener sends itself a notice. */
@@ -89,14 +83,14 @@ class Listener {
 
   /** Begins to listen unless it does already. A failure costs only speed: looks continue, and the next call retries. */
   async listen(): Promise<void> {
-    if (this.#state !== 'idle') return;
-    this.#state = 'listening';
+    if (this.#isListening) return;
+    this.#isListening = true;
     try {
       const lent = await this.#connections.lend();
-      if (this.#state !== 'listening') return lent.release(true);
+      if (!this.#isListening) return lent.release(true);
       this.#lent = lent;
-      const { rows } = await lent.exec(`select current_schema() as name`);
-      const schema = String(rows[0]?.['name']);
+      const { rows } = await lent.exec<{ name: string }>(`select current_schema() as name`);
+      const schema = rows[0]!.name;
       await lent.listen(CHANNEL, {
         onNotice: (about) => {
           if (about !== schema) return;
@@ -115,16 +109,14 @@ class Listener {
     }
   }
 
-  close(): void {
-    this.end();
-    this.#state = 'closed';
-  }
-
   end(): void {
-    if (this.#state === 'closed') return;
-    this.#state = 'idle';
+    this.#isListening = false;
     this.isHearing = false;
     this.#lent?.release(true);
     this.#lent = undefined;
+  }
+
+  [Symbol.dispose](): void {
+    this.end();
   }
 }

@@ -4,12 +4,13 @@ import type { Clock } from '../../../base/clock.ts';
 import type { PostgresDatabase } from '../../../settings/database.ts';
 import { WorkerView, type SeenWorker } from './heartbeats.ts';
 import { readOwners, releaseAll, leaveWorkers, setUnits } from './workers.ts';
-import { OwnedError, StoreError } from '../../../store/errors.ts';
+import { OwnedError } from '../../../store/errors.ts';
 import type { WorkerOptions } from '../../../store/open.ts';
 import type { AccountGroup, AccountLease, Ownership, Store } from '../../../store/port.ts';
 import { openConnections, type Connections } from '../connection.ts';
+import { unlessOfDatabase } from '../errors.ts';
 import { Primary } from '../hosts/primary.ts';
-import { Leases, type WorkerLease, type LeasesDeps, Worker, type WorkerFacts } from './leases.ts';
+import { Leases, type LeasesDeps, Worker, type WorkerFacts } from './leases.ts';
 import { Sharing } from './sharing.ts';
 
 const BEAT_MS = 1_000;
@@ -57,15 +58,18 @@ export class PostgresOwnership implements Ownership {
   }
 
   async take(group: AccountGroup, patienceMs: number, signal?: AbortSignal): Promise<readonly AccountLease[]> {
-    const { clock } = this.#deps;
+    const { clock, db } = this.#deps;
     const deadline = clock.monotonic() + patienceMs;
     for (;;) {
       signal?.throwIfAborted();
       const worker = await this.#beat();
-      void this.#run();
-      const taken = await this.#tryTake(worker, group);
-      if ('held' in taken) return taken.held;
-      const { owner } = taken;
+      this.#running ??= this.#keepBeating();
+      const owners = await readOwners(db, group);
+      const holders = group.flatMap((account) => owners.get(account)?.holder ?? []);
+      const owner = this.#view.workers.find(({ holder }) => holder !== worker.holder && holders.includes(holder));
+      const held = owner === undefined ? await this.#leases.claim(worker, [group], owners) : [];
+      // Without an owner, a row was locked.
+      if (owner === undefined && held.length === group.length) return held;
       // An owner whose heartbeat has ended is over in a moment, so that is waited for in any case.
       const isAlive = owner === undefined || owner.seenUntil.getTime() > this.#view.databaseTime(clock.monotonic());
       if (isAlive && clock.monotonic() >= deadline) throw ownedBy(owner, group);
@@ -78,8 +82,8 @@ export class PostgresOwnership implements Ownership {
     this.#sharing = new Sharing(groups, { db, clock, view: this.#view, leases: this.#leases, onTaken });
     if (this.#worker !== undefined) await setUnits(db, this.#worker.holder, this.#sharing.text);
     await this.#beat();
-    const running = this.#run();
-    if (!stop.aborted) await Promise.race([once(stop, 'abort'), running]);
+    this.#running ??= this.#keepBeating();
+    if (!stop.aborted) await Promise.race([once(stop, 'abort'), this.#running]);
     this.#sharing = undefined;
     // Accounts that this worker releases from now on are for others.
     await setUnits(db, this.#worker?.holder ?? '', null).catch(unlessOfDatabase);
@@ -105,30 +109,23 @@ export class PostgresOwnership implements Ownership {
     }
   }
 
-  #run(): Promise<void> {
-    this.#running ??= this.#keepBeating();
-    return this.#running;
-  }
-
   async #keepBeating(): Promise<void> {
     const { clock } = this.#deps;
     const stop = this.#stopping.signal;
     while (!stop.aborted) {
       const next = clock.monotonic() + BEAT_MS;
-      const waitMs = await this.#beat().then(
-        async (worker) => {
-          worker.failure = undefined;
-          this.#balance(worker);
-          // Another server has begun to take writes since the heartbeat.
-          if (!worker.isTrusted()) return 0;
-          return Math.min(next - clock.monotonic(), this.#view.nextOverMs(clock.monotonic()));
-        },
-        (error: unknown) => {
-          if (!(error instanceof StoreError)) throw error;
-          if (this.#worker !== undefined) this.#worker.failure = error;
-          return FAILED_BEAT_MS;
-        },
-      );
+      let waitMs = FAILED_BEAT_MS;
+      try {
+        const worker = await this.#beat();
+        worker.failure = undefined;
+        this.#balance(worker);
+        const ms = clock.monotonic();
+        // Without trust another server has begun to take writes since the heartbeat.
+        waitMs = worker.isTrusted() ? Math.min(next - ms, this.#view.nextOverMs(ms)) : 0;
+      } catch (error) {
+        unlessOfDatabase(error);
+        if (this.#worker !== undefined) this.#worker.failure = error;
+      }
       await clock.sleep(Math.max(waitMs, LOOK_MS), stop).catch(() => undefined);
     }
   }
@@ -165,19 +162,6 @@ export class PostgresOwnership implements Ownership {
       .catch(unlessOfDatabase)
       .finally(() => (this.#balancing = undefined));
   }
-
-  /** The `owner` is the worker that has an account of the group; undefined if its row was locked. */
-  async #tryTake(
-    worker: Worker,
-    group: AccountGroup,
-  ): Promise<{ readonly held: readonly WorkerLease[] } | { readonly owner: SeenWorker | undefined }> {
-    const owners = await readOwners(this.#deps.db, group);
-    const holders = group.flatMap((account) => owners.get(account)?.holder ?? []);
-    const owner = this.#view.workers.find(({ holder }) => holder !== worker.holder && holders.includes(holder));
-    if (owner !== undefined) return { owner };
-    const held = await this.#leases.claim(worker, [group], owners);
-    return held.length === group.length ? { held } : { owner: undefined };
-  }
 }
 
 function ownedBy(owner: SeenWorker | undefined, group: AccountGroup): OwnedError {
@@ -186,8 +170,4 @@ function ownedBy(owner: SeenWorker | undefined, group: AccountGroup): OwnedError
   return new OwnedError(
     `the worker ${owner.holder} on ${owner.host} drives ${accounts}; wait until it has ended, or stop it`,
   );
-}
-
-function unlessOfDatabase(error: unknown): void {
-  if (!(error instanceof StoreError)) throw error;
 }

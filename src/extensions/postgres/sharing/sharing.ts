@@ -43,11 +43,8 @@ export class Sharing {
     ]);
     if (seen === this.#settled?.seen && clock.monotonic() < this.#settled.until) return;
     const sharing = others.filter(({ isSharing }) => isSharing);
-    const different = await otherUnits(
-      db,
-      sharing.map(({ holder }) => holder),
-      this.text,
-    );
+    const holders = sharing.map(({ holder }) => holder);
+    const different = await otherUnits(db, holders, this.text);
     const known = leases.of(worker);
     const owners = await readAllOwners(db);
     if (signal.aborted) return;

@@ -3,7 +3,7 @@ import { HEARTBEAT_MS, type SeenWorker } from './heartbeats.ts';
 import { FAIL_OVER_FACT } from '../../../store/tables/fail-overs.ts';
 import { partsOf } from '../../../store/pages.ts';
 import type { WorkerOptions } from '../../../store/open.ts';
-import type { Database } from '../../../store/port.ts';
+import type { Database, Driver } from '../../../store/port.ts';
 
 export interface NewWorker extends Pick<WorkerOptions, 'socket' | 'advertise' | 'instance'> {
   readonly holder: string;
@@ -19,7 +19,7 @@ function databaseTime(aheadMs = 0): RawBuilder<string> {
   return utcText(sql`clock_timestamp() + ${aheadMs}::float8 * interval '1 millisecond'`);
 }
 
-export function utcText(time: RawBuilder<unknown>): RawBuilder<string> {
+function utcText(time: RawBuilder<unknown>): RawBuilder<string> {
   return sql`to_char((${time}) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }
 
@@ -34,17 +34,13 @@ export async function enterWorker(db: Database, worker: NewWorker): Promise<stri
   return rows[0]?.timeLine ?? null;
 }
 
+type Renewal = Pick<SeenWorker, 'host' | 'held'> &
+  Readonly<Record<'now' | 'seenUntil', string> & Record<'renewed' | 'sharing', number>> &
+  Readonly<Record<'timeLine' | 'holder', string | null>>;
+
 /** Renews a heartbeat, unless the worker is over or the server on another time-line, and reads all heartbeats. */
 export async function renewHeartbeat(db: Database, holder: string, held: number, timeLine: string | null) {
-  interface Row extends Pick<SeenWorker, 'host' | 'held'> {
-    readonly seenUntil: string;
-    readonly now: string;
-    readonly timeLine: string | null;
-    readonly renewed: number;
-    readonly holder: string | null;
-    readonly sharing: number;
-  }
-  const { rows } = await sql<Row>`with renewed as (
+  const { rows } = await sql<Renewal>`with renewed as (
       update workers set seen_until = ${databaseTime(HEARTBEAT_MS)}, held = ${held}
       where holder = ${holder} and order_sync_time_line() is not distinct from ${timeLine}::text returning holder)
     select ${databaseTime()} as now, order_sync_time_line() as "timeLine", (select count(*) from renewed) as renewed, w.holder, w.host, w.held,
@@ -67,20 +63,13 @@ export async function endWorker(db: Database, { holder, seenUntil }: Pick<SeenWo
   return numAffectedRows === 1n;
 }
 
-export interface ReachableWorker {
-  readonly holder: string;
-  readonly host: string;
-  readonly socket: string | null;
-  readonly advertise: string | null;
-}
-
-/** Reads the worker that owns an account; undefined if none does. `isSilent`: also one whose heartbeat has ended. */
-export async function workerOf(db: Database, account: string, isSilent: boolean): Promise<ReachableWorker | undefined> {
-  const { rows } = await sql<ReachableWorker>`select w.holder, w.host, w.socket, w.advertise
-    from account_owners o join workers w on w.holder = o.holder
-    where o.account = ${account} and (${isSilent} or w.seen_until > ${utcText(sql`statement_timestamp()`)})`.execute(
-    db,
-  );
+/** Reads the first worker that owns one of the accounts. `isSilent`: also one whose heartbeat has ended. */
+export async function driverOf(db: Database, accounts: readonly string[], isSilent = false) {
+  const { rows } =
+    await sql<Driver>`select 'the worker ' || w.holder || ' on ' || w.host as name, w.host, w.socket, w.advertise
+    from unnest(${accounts}::text[]) with ordinality as k (account, place)
+    join account_owners o on o.account = k.account join workers w on w.holder = o.holder
+    where ${isSilent} or w.seen_until > ${utcText(sql`statement_timestamp()`)} order by k.place limit 1`.execute(db);
   return rows[0];
 }
 
@@ -109,11 +98,7 @@ export interface AccountOwner {
   readonly holder: string | null;
 }
 
-interface Claim {
-  readonly account: string;
-  readonly generation: number;
-  readonly settings: string;
-}
+type Claim = Omit<AccountOwner, 'holder'> & { readonly settings: string };
 
 export interface Claimed {
   readonly timeLine: string | null;
@@ -131,12 +116,10 @@ export async function readOwners(db: Database, accounts: readonly string[]): Pro
 export async function readAllOwners(db: Database): Promise<Map<string, AccountOwner>> {
   const { rows } = await sql<{ holder: string | null; owned: string }>`select holder,
     json_agg(json_build_array(account, generation)) as owned from account_owners group by holder`.execute(db);
-  const owners = new Map<string, AccountOwner>();
-  for (const { holder, owned } of rows) {
-    for (const [account, generation] of JSON.parse(owned) as readonly (readonly [string, number])[])
-      owners.set(account, { account, generation, holder });
-  }
-  return owners;
+  const owners = rows.flatMap(({ holder, owned }) =>
+    (JSON.parse(owned) as [string, number][]).map(([account, generation]) => ({ account, generation, holder })),
+  );
+  return new Map<string, AccountOwner>(owners.map((owner) => [owner.account, owner]));
 }
 
 /** The last sign of life of an owner: it released the account, renewed its heartbeat, or claimed the account. */

@@ -60,14 +60,11 @@ export function define(command: Command): void {
     });
 }
 
-interface DaemonStatus {
+type DaemonStatus = {
   readonly overview: { readonly outOfReach: readonly { readonly reason: string | null }[] };
-  readonly daemon: {
-    readonly accounts: readonly {
-      readonly keptBack: readonly Readonly<Record<'externalOrderId' | 'cause', string>>[];
-    }[];
-  } | null;
-}
+  readonly daemon: { readonly accounts: readonly { readonly keptBack: readonly KeptBack[] }[] } | null;
+};
+type KeptBack = Readonly<Record<'externalOrderId' | 'cause', string>>;
 
 /** Returns what the daemon knows beyond the database. No daemon knows anything of the past. */
 async function newsOf(command: Command, settings: AccountSettings, externalOrderId: string) {

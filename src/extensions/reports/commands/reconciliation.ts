@@ -100,7 +100,7 @@ export function define(command: Command): void {
           { ...scope, asOf, mayBeEmpty, settings, settingsOf, drivenAccounts, ledger, supplements, onProgress },
         );
         progress.clear();
-        await writeReport(report.document, options, report.isEmpty);
+        await writeReport(report.document, options);
         return report.isClean;
       });
       if (!isClean) process.exitCode = EXIT.look;

@@ -9,7 +9,6 @@ import { EXIT } from '../../../cli/shared/exit.ts';
 import { withAccounts } from '../../../cli/shared/store.ts';
 import { addReportOptions, writeReport, type OutputOptions } from '../../documents/commands/output.ts';
 import { addByOption, addPeriodOptions, type PeriodOptions, addAsOfOption } from '../../documents/commands/options.ts';
-import { WAITING_STATES } from '../../../orders/rules/states.ts';
 import { ageingDocument, Ages } from '../ageing.ts';
 import { changesDocument } from '../changes.ts';
 import { newestEventId } from '../../../store/tables/chain.ts';
@@ -23,13 +22,13 @@ function defineSummary(command: Command): void {
     .addHelpText('after', '\nExample:\n  order-sync report summary --from 2026-01-01 --format csv --out january.csv')
     .action(async (options: PeriodOptions & OutputOptions & { by: OrderTime }) => {
       const { by, from, to, allowEmpty: mayBeEmpty } = options;
-      const { document, isEmpty } = await withAccounts(command, async (store, account, config) => {
+      const document = await withAccounts(command, async (store, account, config) => {
         const asOf = systemClock().now().toISOString();
         const facts = { account, settingsOf: exchangeByAccount(config), mayBeEmpty, asOf, by, from, to };
         return summaryDocument(await readParts(store, account, { by, from, to }), facts);
       });
-      await writeReport(document, options, isEmpty);
-      if (document.verdict?.tone === 'warning' && !isEmpty) process.exitCode = EXIT.look;
+      await writeReport(document, options);
+      if (document.verdict?.tone === 'warning') process.exitCode = EXIT.look;
     });
 }
 
@@ -41,24 +40,21 @@ export async function readParts(store: Store, account: string | undefined, filte
   return parts;
 }
 
-const MOST_OLDEST = 50;
-
 function defineAgeing(command: Command): void {
   addAsOfOption(addReportOptions(addPeriodOptions(command), ['oldest', 'statuses', 'pairs']))
     .addHelpText('after', '\nExample:\n  order-sync report ageing --as-of 2026-02-01 --out ageing.html')
     .action(async (options: PeriodOptions & OutputOptions & { asOf?: string }) => {
-      const { from = null, to = null, asOf = systemClock().now().toISOString(), allowEmpty: mayBeEmpty } = options;
-      const { document, isEmpty } = await withAccounts(command, async (store, account) => {
-        const ages = new Ages(WAITING_STATES, MOST_OLDEST, asOf);
+      const { from, to, asOf = systemClock().now().toISOString(), allowEmpty: mayBeEmpty } = options;
+      const document = await withAccounts(command, async (store, account) => {
+        const ages = new Ages(asOf);
         for (const one of await reportedAccounts(store.db, account)) {
           await readAges(store, { account: one, from, to, asOf }, ages);
         }
         const facts = { account, from, to, asOf, mayBeEmpty, orders: ages.orders };
-        const found = ageingDocument(facts, ages.byStatus(), ages.byPair(), ages.oldest());
-        return { document: found, isEmpty: ages.orders === 0 };
+        return ageingDocument(facts, ages.byStatus(), ages.byPair(), ages.oldest());
       });
-      await writeReport(document, options, isEmpty);
-      if (document.verdict?.tone === 'warning' && !isEmpty) process.exitCode = EXIT.look;
+      await writeReport(document, options);
+      if (document.verdict?.tone === 'warning') process.exitCode = EXIT.look;
     });
 }
 
@@ -67,21 +63,17 @@ function defineChanges(command: Command): void {
     .addHelpText('after', '\nExample:\n  order-sync report changes --from 2026-01-31 --to 2026-02-01 --out changes.csv')
     .action(async (options: PeriodOptions & OutputOptions) => {
       // The report has the changes up to now. Changes that come while the report is written are left out.
-      const { from = null, to = systemClock().now().toISOString(), allowEmpty: mayBeEmpty } = options;
+      const { from, to = systemClock().now().toISOString(), allowEmpty: mayBeEmpty } = options;
       await withAccounts(command, async ({ db }, account) => {
         const lastId = await newestEventId(db, account);
-        const { isEmpty, rows } = await begun(changesOf(db, { account, from, to, lastId }));
-        await writeReport(changesDocument({ account, from, to, isEmpty, mayBeEmpty }, rows), options, isEmpty);
+        const changes = changesOf(db, { account, from, to, lastId });
+        const first = await changes.next();
+        const rows = async function* () {
+          if (first.done !== true) yield first.value;
+          yield* changes;
+        };
+        const scope = { account, from, to, mayBeEmpty };
+        await writeReport(changesDocument(scope, first.done === true, rows()), options);
       });
     });
-}
-
-async function begun<Row>(rows: AsyncGenerator<Row>): Promise<{ isEmpty: boolean; rows: AsyncIterable<Row> }> {
-  const first = await rows.next();
-  if (first.done === true) return { isEmpty: true, rows };
-  const all = async function* () {
-    yield first.value;
-    yield* rows;
-  };
-  return { isEmpty: false, rows: all() };
 }

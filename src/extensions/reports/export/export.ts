@@ -1,6 +1,6 @@
 import { HIDDEN } from '../../../base/text.ts';
 import { PRE_ORDER_NUMBERS, PRE_ORDER_PATHS, RECORD_NUMBERS, RECORD_PATHS } from '../../../orders/rules/record.ts';
-import { documentedBy, readFields, type Documented } from '../../../exchange/record-view.ts';
+import { readFields } from '../../../exchange/record-view.ts';
 import type { Column, Row, Section } from '../../documents/document.ts';
 import type { Cell } from '../../../cli/shared/terminal.ts';
 import { ROW_COLUMNS } from '../../../store/orders/order-columns.ts';
@@ -36,8 +36,8 @@ async function* exportedRows(db: Database, filter: ExportRequest, reveals: boole
   }
 }
 
-const PRE_ORDER = documentedBy<string>(PRE_ORDER_PATHS);
-const RECORD = documentedBy<string>(RECORD_PATHS);
+const PRE_ORDER = new Set<string>(PRE_ORDER_PATHS);
+const RECORD = new Set<string>(RECORD_PATHS);
 
 function exportedRow(order: ExportedRow, reveals: boolean): Row {
   const { pre_order_body: preOrder, record_body: record, ...row } = order;
@@ -55,9 +55,9 @@ function cell(value: unknown): Cell {
   return typeof value === 'number' ? value : (value as string | null);
 }
 
-function fieldsOf(prefix: string, body: string | null, documents: Documented, reveals: boolean): Row {
+function fieldsOf(prefix: string, body: string | null, paths: ReadonlySet<string>, reveals: boolean): Row {
   if (body === null) return {};
-  const { documented, other } = readFields(reveals ? body : withoutTokens(body), documents);
+  const { documented, other } = readFields(reveals ? body : withoutTokens(body), paths);
   const fields = [...documented].map(([path, text]) => [`${prefix}.${path}`, text]);
   return { ...Object.fromEntries(fields), [`${prefix}.other`]: other.size === 0 ? null : objectOf(other) };
 }

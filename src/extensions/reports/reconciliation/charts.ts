@@ -3,9 +3,11 @@ import { instantMs } from '../../../base/instant.ts';
 import { WAITING_STATES } from '../../../orders/rules/states.ts';
 import { durationText } from '../../documents/chart/svg.ts';
 import { toneOf } from '../../documents/document.ts';
-import type { Chart, Look, SectionPart, Span, SpanChart } from '../../documents/document.ts';
+import type { Chart, ColumnChart, Look, SectionPart, Span, SpanChart } from '../../documents/document.ts';
 import { sumOf } from '../../../base/words.ts';
-import { chartsByDay } from './charts/by-day.ts';
+import { DecimalSum } from '../../../base/decimal.ts';
+import { OUTCOME_COLUMNS } from './money.ts';
+import { timeSteps, type TimeSteps } from './steps.ts';
 import type { JudgedOrder } from './judge.ts';
 import { pairOf } from './rows.ts';
 import type { GroupTotals } from './totals.ts';
@@ -128,4 +130,122 @@ function joined(parts: readonly RecordableHistogram[]): RecordableHistogram {
 function spanOf(histogram: RecordableHistogram): Span {
   const at = (percent: number) => histogram.percentile(percent);
   return { p1: at(1), p25: at(25), p50: at(50), p75: at(75), p99: at(99) };
+}
+
+/** More panels cannot be compared; the tables have all currencies. */
+const MOST_CURRENCIES = 6;
+/** Outcomes of one tone differ by their pattern, in all charts. */
+const PATTERNS: Readonly<Record<string, Look['pattern']>> = {
+  failed: 'stripes',
+  outcome_unknown: 'dots',
+  disputed: 'grid',
+};
+
+type Groups = readonly GroupTotals[];
+type Currencies = readonly (readonly [currency: string, groups: Groups])[];
+type ChartByDay = Omit<ColumnChart, 'kind' | 'part' | 'steps'>;
+
+function chartsByDay(groups: Groups, period: readonly string[]): readonly ColumnChart[] {
+  const days = groups.map(({ day }) => day);
+  const steps = timeSteps(days, period);
+  if (steps === undefined) return [];
+  const dated = groups.filter(({ day }) => steps.placeOf(day) !== undefined);
+  const known = dated.filter(({ currency }) => currency !== null && currency !== '?');
+  const byCurrency = [...Map.groupBy(known, ({ currency }) => currency ?? '')];
+  const currencies = byCurrency.toSorted(
+    ([a, one], [b, other]) => ordersOf(other) - ordersOf(one) || compareTexts(a, b),
+  );
+  const undated = ordersOf(groups) - ordersOf(dated);
+  const charts = [
+    ordersChart(dated, steps, undated),
+    moneyChart(currencies, steps),
+    differenceChart(currencies, steps),
+  ];
+  const drawn = charts.filter((chart) => chart !== undefined);
+  return drawn.map((chart) => ({ kind: 'columns', part: 'money', steps: steps.names, ...chart }));
+}
+
+function ordersOf(groups: Groups): number {
+  return sumOf(groups, ({ orders }) => orders);
+}
+
+function ordersChart(groups: Groups, steps: TimeSteps, undated: number): ChartByDay {
+  const outcomes = outcomesOf(groups);
+  const totals = sums(groups, steps, ({ orders }) => orders);
+  const most = Math.max(...totals);
+  const orders = sumOf(totals, (count) => count);
+  const peak = totals.length > 1 ? `, the most ${steps.when(totals.indexOf(most))}: ${most}` : '';
+  const more = undated === 0 ? '' : ` The tables also have ${counted(undated, 'order')} without a known day.`;
+  return {
+    title: `What became of each ${steps.unit}'s orders`,
+    text: `${counted(orders, 'order')} in ${counted(totals.length, steps.unit)}${peak}. Days are UTC.${more}`,
+    series: outcomes.map(({ name, look, same }) => ({ name, look, note: String(ordersOf(same)) })),
+    panels: [{ unit: 'orders', values: outcomes.map(({ same }) => sums(same, steps, (one) => one.orders)) }],
+  };
+}
+
+/** Shows amounts of our orders, each in its own currency and never added over currencies. */
+function moneyChart(currencies: Currencies, steps: TimeSteps): ChartByDay | undefined {
+  const shown = currencies.slice(0, MOST_CURRENCIES);
+  if (shown.length === 0) return undefined;
+  const outcomes = outcomesOf(currencies.flatMap(([, groups]) => groups));
+  const more = currencies.length - shown.length;
+  const others = more > 0 ? ` The tables also have ${counted(more, 'more currency', 'more currencies')}.` : '';
+  const amountsOf = (groups: Groups) => sums(groups, steps, ({ asset }) => Math.max(0, Number(asset)));
+  return {
+    title: `What became of each ${steps.unit}'s money`,
+    text: `The amounts of the orders in ${listOf(shown)}, each by itself.${others}`,
+    series: outcomes.map(({ name, look }) => ({ name, look })),
+    panels: shown.map(([unit]) => ({
+      unit,
+      values: outcomes.map(({ same }) => amountsOf(same.filter(({ currency }) => currency === unit))),
+    })),
+  };
+}
+
+function differenceChart(currencies: Currencies, steps: TimeSteps): ChartByDay | undefined {
+  const panels = currencies
+    .map(([unit, groups]) => [unit, differencesOf(groups, steps)] as const)
+    .filter(([, differences]) => differences.some((difference) => difference !== 0));
+  if (panels.length === 0) return undefined;
+  const shown = panels.slice(0, MOST_CURRENCIES);
+  const differing = steps.names.filter((_, place) => panels.some(([, differences]) => differences[place] !== 0));
+  return {
+    title: 'Where the two sides differ',
+    text: `On ${differing.length} of ${counted(steps.names.length, steps.unit)}, in ${listOf(shown)}. Above the line, the exchange has more than we have. Below it, the exchange has less.`,
+    series: [{ name: 'Difference', look: { tone: 'error' } }],
+    panels: shown.map(([unit, differences]) => ({ unit, values: [differences] })),
+  };
+}
+
+/** Returns exact differences, so that equal sides show no difference. */
+function differencesOf(groups: Groups, { names, placeOf }: TimeSteps): readonly number[] {
+  const exact = names.map(() => new DecimalSum());
+  for (const { day, ours, theirs } of groups) {
+    const sum = exact[placeOf(day) ?? -1];
+    sum?.add(theirs);
+    sum?.subtract(ours);
+  }
+  return exact.map((sum) => Number(sum.toString()));
+}
+
+function outcomesOf(groups: Groups) {
+  return OUTCOME_COLUMNS.map(({ key, label: name }) => {
+    const same = groups.filter(({ outcome }) => (outcome ?? 'not_at_exchange') === key);
+    return { name, look: { tone: toneOf('outcome', key), pattern: PATTERNS[key] ?? 'plain' }, same };
+  }).filter(({ same }) => same.length > 0);
+}
+
+function sums(rows: Groups, { names, placeOf }: TimeSteps, numberOf: (group: GroupTotals) => number) {
+  const values = names.map(() => 0);
+  for (const row of rows) {
+    const place = placeOf(row.day);
+    if (place !== undefined) values[place] = (values[place] ?? 0) + numberOf(row);
+  }
+  return values;
+}
+
+function listOf(panels: readonly (readonly [unit: string, ...rest: unknown[]])[]): string {
+  const names = panels.map(([unit]) => cut(unit, LONGEST_NAME));
+  return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }

@@ -1,14 +1,13 @@
-import type { Tolerance } from '../../../base/decimal.ts';
-import { accountFact, periodFacts, type PeriodScope, accountColumns } from '../../documents/sections.ts';
+import { accountFact, periodFacts, type ReportScope, accountColumns } from '../../documents/sections.ts';
 import type { Column, Fact, ReportDocument, Section } from '../../documents/document.ts';
 import { findingsSection, disputedOrdersSection, uncheckedOrdersSection, uncheckedSection } from './findings.ts';
 import type { ReconciliationSettings } from './judge.ts';
-import { moneyDaysSection, moneySection, NO_ORDER } from './money.ts';
+import { FOLDED, moneyDaysSection, moneySection } from './money.ts';
 import { dayOf } from './rows.ts';
 import { DAY_COLUMNS, PAIR_COLUMNS } from './totals.ts';
 import { cardsOf, EMPTY, problemsOf, rowsOf, verdictOf, type Problem, type Reconciled } from './verdict.ts';
 
-export interface ReconciliationScope extends PeriodScope {
+export interface ReconciliationScope extends ReportScope {
   readonly asOf: string;
   readonly settings: ReconciliationSettings;
   readonly isWhole?: boolean | undefined;
@@ -39,17 +38,15 @@ const RULE =
 const IGNORED = 'Classes of findings that are left out (reconcile.ignore)';
 const BY_COMPLETION = 'An order without a readable completion date is in no period.';
 
-export interface ReconciliationReport {
-  readonly document: ReportDocument;
-  readonly isClean: boolean;
-  readonly isEmpty: boolean;
-}
+export type ReconciliationReport = { readonly document: ReportDocument; readonly isClean: boolean };
 
 export function reconciliationDocument(scope: ReconciliationScope, reconciled: Reconciled): ReconciliationReport {
   const { totals, charts, supplements } = reconciled;
+  const { isWhole } = scope;
   const found = problemsOf(reconciled);
   const isEmpty = totals.counts().orders === 0 && found.length === 0;
   const problems = isEmpty && scope.mayBeEmpty !== true ? [EMPTY] : found;
+  const drawn = charts.charts(totals.groups(), periodOf(scope));
   const document: ReportDocument = {
     schema: 'order-sync.reconciliation/1',
     title: 'Reconciliation of our orders with the exchange',
@@ -57,12 +54,10 @@ export function reconciliationDocument(scope: ReconciliationScope, reconciled: R
     cards: isEmpty ? [] : cardsOf(reconciled),
     facts: [...factsOf(scope, reconciled, problems), ...supplements.flatMap(({ facts }) => facts)],
     sections: sectionsOf(scope, reconciled),
-    charts: charts
-      .charts(totals.groups(), periodOf(scope))
-      .filter(({ kind }) => kind !== 'spans' || scope.isWhole === true),
-    isWhole: scope.isWhole,
+    charts: isWhole === true ? drawn : drawn.filter(({ kind }) => kind !== 'spans'),
+    isWhole,
   };
-  return { document, isClean: problems.length === 0, isEmpty };
+  return { document, isClean: problems.length === 0 };
 }
 
 function periodOf({ from, to, asOf }: ReconciliationScope): readonly string[] {
@@ -82,15 +77,7 @@ function sectionsOf(scope: ReconciliationScope, { totals, tables, supplements }:
     ...(scope.account === undefined ? accountSections(tables) : []),
     moneySection(groups),
     moneyDaysSection(groups),
-    {
-      name: 'pairs',
-      title: 'Orders by pair and outcome',
-      part: 'money',
-      isFolded: true,
-      empty: NO_ORDER,
-      columns: PAIR_COLUMNS,
-      rows: totals.byPair(),
-    },
+    { ...FOLDED, name: 'pairs', title: 'Orders by pair and outcome', columns: PAIR_COLUMNS, rows: totals.byPair() },
     { ...forPrograms, name: 'days', title: 'Orders by day and pair', columns: DAY_COLUMNS, rows: totals.byDay() },
     uncheckedSection(unchecked),
     { ...forPrograms, name: 'classes', title: 'Findings by day and class', columns: CLASSES, rows: tables.classes() },
@@ -99,34 +86,25 @@ function sectionsOf(scope: ReconciliationScope, { totals, tables, supplements }:
 
 function accountSections(tables: Reconciled['tables']): readonly Section[] {
   const account = accountColumns(undefined);
+  const [rows, pairs] = [tables.accountRows('accounts'), tables.accountRows('account_pairs')];
+  const columns = [...account, ...PAIR_COLUMNS.filter(({ key }) => ACCOUNT_COUNTS.includes(key))];
+  const [title, forPrograms] = ['By account, pair and outcome', { isForPrograms: true }];
   return [
-    {
-      name: 'accounts',
-      title: 'By account',
-      empty: 'There are no accounts.',
-      columns: [...account, ...PAIR_COLUMNS.filter(({ key }) => ACCOUNT_COUNTS.includes(key))],
-      rows: tables.accountRows('accounts'),
-    },
-    {
-      name: 'account_pairs',
-      title: 'By account, pair and outcome',
-      columns: [...account, ...PAIR_COLUMNS],
-      rows: tables.accountRows('account_pairs'),
-      isForPrograms: true,
-    },
+    { name: 'accounts', title: 'By account', empty: 'There are no accounts.', columns, rows },
+    { ...forPrograms, name: 'account_pairs', title, columns: [...account, ...PAIR_COLUMNS], rows: pairs },
   ];
 }
 
 function factsOf(scope: ReconciliationScope, reconciled: Reconciled, problems: readonly Problem[]): readonly Fact[] {
   const { totals, tables, otherAccounts, unknownAge } = reconciled;
-  const counts = totals.counts();
-  const { oldestLookup } = totals;
-  const outcomes = totals.outcomes();
+  const [counts, outcomes, { oldestLookup }] = [totals.counts(), totals.outcomes(), totals];
   const { by = 'insertion', settings } = scope;
+  const { tolerance } = settings;
+  const byCurrency = Object.entries(tolerance).map(([currency, decimal]) => `${currency} ${decimal}`);
   const because = problems.map((problem) => problem.because).join('; ');
   return [
     { key: 'verdict', label: 'Verdict', value: problems.length === 0 ? 'clean' : 'not clean' },
-    { key: 'because', label: 'Because', value: because === '' ? null : because },
+    { key: 'because', label: 'Because', value: because || null },
     { key: 'rule', label: 'Rule', value: by === 'insertion' ? RULE : `${RULE} ${BY_COMPLETION}` },
     accountFact(scope.account),
     { key: 'as_of', label: 'As of', value: scope.asOf },
@@ -154,14 +132,7 @@ function factsOf(scope: ReconciliationScope, reconciled: Reconciled, problems: r
     { key: 'oldest_lookup', label: 'Oldest look-up of an order that is not final', value: oldestLookup.open },
     { key: 'oldest_lookup_final', label: 'Oldest look-up of a final order', value: oldestLookup.final },
     { key: 'fresh_for_seconds', label: 'Seconds for which a look-up counts', value: settings.freshFor / 1_000 },
-    { key: 'tolerance', label: 'Tolerance', value: textOf(settings.tolerance) },
+    { key: 'tolerance', label: 'Tolerance', value: typeof tolerance === 'string' ? tolerance : byCurrency.join(', ') },
     { key: 'ignored', label: IGNORED, value: settings.ignore.join(', ') || null },
   ];
-}
-
-function textOf(tolerance: Tolerance): string {
-  if (typeof tolerance === 'string') return tolerance;
-  return Object.entries(tolerance)
-    .map(([currency, decimal]) => `${currency} ${decimal}`)
-    .join(', ');
 }

@@ -1,6 +1,6 @@
 import type { AmountSettings } from '../../../base/decimal.ts';
-import { findingClass, FINDING_CLASSES, placeOfFinding, SEVERITIES } from '../../../findings/rules/classes.ts';
-import type { Severity } from '../../../findings/rules/classes.ts';
+import { findingClass, placeOfFinding } from '../../operate/finding-classes.ts';
+import { FINDING_CLASSES, SEVERITIES } from '../../../findings/rules/classes.ts';
 import type { Finding } from '../../../findings/rules/finding.ts';
 import { instantMs } from '../../../base/instant.ts';
 import { accountAdvice, accountColumns } from '../../documents/sections.ts';
@@ -10,24 +10,6 @@ import type { KnownFindingRow, ReconciledRow } from '../tables/reconciliation.ts
 import { currencyOfRow, dayOf, pairOf } from './rows.ts';
 import { UNCHECKED, UNCHECKED_REASONS, type JudgedOrder, type UncheckedReason } from './judge.ts';
 import { inWords } from '../../documents/words.ts';
-
-/** A finding as the report lists it. `id` is the argument of `findings ack`; null if only the report found it. */
-export type ReportFinding = Readonly<{
-  id: number | null;
-  rank: number;
-  severity: string;
-  class: string;
-  status: string;
-  account: string;
-  external_order_id: string;
-  pair: string;
-  day: string;
-  expected: string | null;
-  actual: string | null;
-  currency: string | null;
-  since: string | null;
-  reason: string | null;
-}>;
 
 const ORDER: Column = { key: 'external_order_id', label: 'Order', kind: 'text', isId: true };
 const PAIR: Column = { key: 'pair', label: 'Pair', kind: 'text', rank: 2 };
@@ -48,33 +30,38 @@ const FINDING_COLUMNS: readonly Column[] = [
 ];
 type CurrencySettings = Pick<AmountSettings, 'outputPosition'>;
 
+/** A finding as the report lists it. `id` is the argument of `findings ack`; null if only the report found it. */
+export type ReportFinding = Readonly<ReturnType<typeof listed>>;
+
 /** Returns a stored finding as it was at `asOf`: later decisions do not count. */
 export function knownFinding(row: KnownFindingRow, asOf: string, settings: CurrencySettings): ReportFinding {
-  const { id, acknowledged_at: at } = row;
+  const { id, acknowledged_at: at, first_seen_at: since } = row;
   const isAcknowledged = row.status !== 'open' && at !== null && at <= asOf;
   const [status, reason] = isAcknowledged ? ['acknowledged', row.reason] : [row.is_decided ? 'decided' : 'open', null];
-  return { id, status, since: row.first_seen_at, reason, ...listed(row, row, settings) };
+  return listed(row, { ...row, id, status, since, reason }, settings);
 }
 
 export function derivedFinding(row: ReconciledRow, finding: Finding, settings: CurrencySettings): ReportFinding {
   const { severity } = FINDING_CLASSES[finding.class];
-  return { id: null, status: 'open', since: null, reason: null, ...listed(row, { ...finding, severity }, settings) };
+  return listed(row, { ...finding, severity, id: null, status: 'open', since: null, reason: null }, settings);
 }
 
-type Told = Pick<KnownFindingRow, 'class' | 'severity' | 'expected' | 'actual'>;
+interface Told extends Pick<KnownFindingRow, 'class' | 'severity' | 'expected' | 'actual' | 'reason'> {
+  readonly id: number | null;
+  readonly status: string;
+  readonly since: string | null;
+}
 
 function listed(row: KnownFindingRow | ReconciledRow, finding: Told, settings: CurrencySettings) {
-  const { class: name, severity, expected, actual } = finding;
+  const { id, status, since, reason, class: name, severity, expected, actual } = finding;
+  const told = { id, status, since, reason, class: name, severity, expected, actual };
   return {
+    ...told,
     rank: placeOfFinding(severity, name),
-    severity,
-    class: name,
     account: row.account,
     external_order_id: row.external_order_id ?? '?',
     pair: pairOf(row),
     day: dayOf(row.at),
-    expected,
-    actual,
     currency: name === 'AMOUNT_MISMATCH' ? currencyOfRow(row, settings) : null,
   };
 }
@@ -110,12 +97,14 @@ function headOf(row: Row, words: string): GroupHead {
   return { title: `${name} (${status})`, meaning, advice };
 }
 
-const UNKNOWN_CLASS = 'This version of order-sync does not know this class of findings.';
+const UNKNOWN = 'This version of order-sync does not know this class of findings.';
 
 export function findingHead(name: string, severity: string): GroupHead {
-  const { meaning = UNKNOWN_CLASS, advice = 'Compare both values.' } = findingClass(name) ?? {};
+  const { meaning = UNKNOWN, advice = 'Compare both values.' } = findingClass(name) ?? {};
   const part = severity === 'info' ? ({ part: 'details' } as const) : {};
-  return { title: `${name} (${severity})`, ...part, tone: gravityOf(severity), meaning, advice };
+  // A severity of another version is shown as an error.
+  const tone = SEVERITIES.find((one) => one === severity) ?? 'error';
+  return { title: `${name} (${severity})`, ...part, tone, meaning, advice };
 }
 
 function ageOf(since: string | null, asOf: string): string | null {
@@ -123,23 +112,9 @@ function ageOf(since: string | null, asOf: string): string | null {
   return ms === undefined ? null : inWords((instantMs(asOf) ?? 0) - ms);
 }
 
-/** A severity of another version is shown as an error. */
-function gravityOf(severity: string): Severity {
-  return SEVERITIES.find((one) => one === severity) ?? 'error';
-}
+export type UncheckedOrder = Readonly<NonNullable<ReturnType<typeof uncheckedOrder>>>;
 
-export type UncheckedOrder = Readonly<{
-  reason: UncheckedReason | 'disputed';
-  account: string;
-  external_order_id: string;
-  pair: string;
-  state: string;
-  since: string;
-  last_lookup: string | null;
-  state_reason: string | null;
-}>;
-
-export function uncheckedOrder({ row, judgement }: JudgedOrder): UncheckedOrder | undefined {
+export function uncheckedOrder({ row, judgement }: JudgedOrder) {
   if (judgement.kind !== 'unchecked' && judgement.kind !== 'disputed') return undefined;
   const { account, external_order_id, state, state_reason, last_lookup_at: last_lookup } = row;
   const reason = judgement.kind === 'unchecked' ? judgement.reason : judgement.kind;

@@ -1,7 +1,8 @@
 import { amountField, currencyOf, isWithin, readDecimal } from '../../../base/decimal.ts';
 import type { AmountSettings, DecimalReading, Tolerance } from '../../../base/decimal.ts';
 import { findOverdue, findUnknownOutcome, isUnchecked, type OrderAge } from '../../../findings/rules/age.ts';
-import { FINDING_CLASSES, type FindingClassName } from '../../../findings/rules/classes.ts';
+import { classTexts } from '../../operate/finding-classes.ts';
+import type { FindingClassName } from '../../../findings/rules/classes.ts';
 import type { Finding } from '../../../findings/rules/finding.ts';
 import { readTime } from '../../../base/instant.ts';
 import type { OrderState } from '../../../orders/rules/states.ts';
@@ -17,7 +18,7 @@ export interface ReconciliationSettings extends AmountSettings {
 const SYNC = 'Run order-sync sync, then make the report again.';
 /** Why an order is not checked, and what to do about it: possible errors first, orders that only need time last. */
 export const UNCHECKED = {
-  outcomeUnknown: ['it is not known whether the exchange took the order', FINDING_CLASSES.CREATE_UNKNOWN.advice],
+  outcomeUnknown: ['it is not known whether the exchange took the order', classTexts('CREATE_UNKNOWN').advice],
   sentAgain: ['waits to be sent again', 'order-sync sends the order by itself. Make the report again after that.'],
   olderRecord: ['the exchange answers with a record that contradicts ours', 'Ask the exchange which record is right.'],
   noAmount: ['the record has no readable amount', 'Ask the exchange for the amount of the order.'],
@@ -46,16 +47,7 @@ export type Judgement =
   | { readonly kind: 'checked' | 'nothing' | 'disputed' }
   | { readonly kind: 'unchecked'; readonly reason: UncheckedReason };
 
-export interface JudgedOrder {
-  readonly row: ReconciledRow;
-  readonly ours: DecimalReading;
-  readonly currency: string | null;
-  readonly amounts: Amounts;
-  readonly isOfOtherPair: boolean;
-  readonly judgement: Judgement;
-  readonly findings: readonly Finding[];
-}
-
+export type JudgedOrder = Readonly<ReturnType<typeof judgeOrder>>;
 type Amounts = readonly [ours: Decimal, theirs: Decimal] | undefined;
 type Decimal = Extract<DecimalReading, { ok: true }>;
 
@@ -67,7 +59,7 @@ const CLASS_OF_REASON: Partial<Record<UncheckedReason, FindingClassName>> = {
   olderRecord: 'REPLICAS_DISAGREE',
 };
 
-export function judgeOrder(row: ReconciledRow, asOf: Date, settings: ReconciliationSettings): JudgedOrder {
+export function judgeOrder(row: ReconciledRow, asOf: Date, settings: ReconciliationSettings) {
   const ours = readDecimal(row.asset);
   const field = amountField(row.asset_position, settings);
   const pair = { fromCurrency: row.from_currency, toCurrency: row.to_currency };
@@ -77,7 +69,7 @@ export function judgeOrder(row: ReconciledRow, asOf: Date, settings: Reconciliat
   const amounts: Amounts = isCompared && ours.ok && theirs.ok ? [ours, theirs] : undefined;
   const age = ageOf(row);
   const judgement = judge(row, amounts, age, asOf, settings);
-  const findings =
+  const findings: readonly Finding[] =
     judgement.kind === 'unchecked'
       ? [uncheckedFinding(row, judgement.reason)]
       : row.state === 'accepted'
@@ -86,9 +78,13 @@ export function judgeOrder(row: ReconciledRow, asOf: Date, settings: Reconciliat
   return { row, ours, currency, amounts, isOfOtherPair: isOfOtherPair(row), judgement, findings };
 }
 
-type Settings = ReconciliationSettings;
-
-function judge(row: ReconciledRow, amounts: Amounts, age: OrderAge, asOf: Date, settings: Settings): Judgement {
+function judge(
+  row: ReconciledRow,
+  amounts: Amounts,
+  age: OrderAge,
+  asOf: Date,
+  settings: ReconciliationSettings,
+): Judgement {
   if (isChangedAfter(row, asOf.toISOString())) return unchecked('changedAfter');
   if (findUnknownOutcome(age).length > 0) return unchecked(row.state === 'pending' ? 'sentAgain' : 'outcomeUnknown');
   if (isGivenUpUnseen(row)) return unchecked('givenUp');

@@ -28,7 +28,8 @@ const DAY: Column = { key: 'day', label: 'Day (UTC)', kind: 'day' };
 export const MONEY_COLUMNS: readonly Column[] = [CURRENCY, PAIR, ...ORDERS_AND_AMOUNTS];
 export const MONEY_DAY_COLUMNS: readonly Column[] = [CURRENCY, DAY, ...ORDERS_AND_AMOUNTS];
 
-export const NO_ORDER = 'There are no orders in the period.';
+const MONEY = { part: 'money', empty: 'There are no orders in the period.' } as const;
+export const FOLDED = { ...MONEY, isFolded: true } as const;
 
 const LEAD =
   'Amounts are those of our orders, in the currency of each order, by outcome. An order is compared if the exchange shows its amount.';
@@ -39,17 +40,18 @@ type Compared = 'compared' | 'ours' | 'theirs';
 /** Amounts that may be added. Some reports do not compare the amounts with the exchange. */
 export type MoneyGroup = Omit<GroupTotals, 'day' | Compared> & Partial<Pick<GroupTotals, Compared>>;
 
-export function sumOf(
-  groups: readonly MoneyGroup[],
-): Row & Readonly<Record<'orders' | 'compared' | 'unreadable', number>> {
-  const byOutcome = OUTCOME_COLUMNS.map(({ key }) => {
+type MoneySums = Row & Readonly<Record<'orders' | 'compared' | 'unreadable', number>>;
+
+export function sumOf(groups: readonly MoneyGroup[]): MoneySums {
+  const sums: Record<string, string> = {};
+  for (const { key } of OUTCOME_COLUMNS) {
     const same = groups.filter(({ outcome }) => (outcome ?? 'not_at_exchange') === key);
-    return [key, sumOfDecimals(same.map(({ asset }) => asset))] as const;
-  });
+    sums[key] = sumOfDecimals(same.map(({ asset }) => asset));
+  }
   const ours = sumOfDecimals(groups.map((group) => group.ours ?? '0'));
   const theirs = sumOfDecimals(groups.map((group) => group.theirs ?? '0'));
   return {
-    ...Object.fromEntries(byOutcome),
+    ...sums,
     ours,
     theirs,
     difference: decimalDifference(theirs, ours),
@@ -62,11 +64,10 @@ export function sumOf(
 export function moneySection(groups: readonly GroupTotals[]): Section {
   const currencies = rowsBy('pair', groups, currencyName);
   return {
+    ...MONEY,
     name: 'money',
     title: 'Money by currency and pair',
-    part: 'money',
     lead: groups.some(({ currency }) => currency === null) ? `${LEAD} ${NOT_SHOWN}` : LEAD,
-    empty: NO_ORDER,
     columns: MONEY_COLUMNS,
     rows: currencies.flatMap(({ rows }) => rows),
     rowsForPeople: currencies.flatMap(({ currency, same, rows }) => {
@@ -79,15 +80,8 @@ export function moneySection(groups: readonly GroupTotals[]): Section {
 export function moneyDaysSection(groups: readonly GroupTotals[]): Section {
   // Amounts of an unknown currency are added only within their pair.
   const nameOf = (group: GroupTotals) => group.currency ?? `${group.pair}, ${currencyName(group)}`;
-  return {
-    name: 'money_days',
-    title: 'Money by currency and day',
-    part: 'money',
-    isFolded: true,
-    empty: NO_ORDER,
-    columns: MONEY_DAY_COLUMNS,
-    rows: rowsBy('day', groups, nameOf).flatMap(({ rows }) => rows),
-  };
+  const rows = rowsBy('day', groups, nameOf).flatMap((currency) => currency.rows);
+  return { ...FOLDED, name: 'money_days', title: 'Money by currency and day', columns: MONEY_DAY_COLUMNS, rows };
 }
 
 function rowsBy(key: 'pair' | 'day', groups: readonly GroupTotals[], nameOf: (group: GroupTotals) => string) {

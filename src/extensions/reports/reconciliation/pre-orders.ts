@@ -7,28 +7,16 @@ import type { Store } from '../../../store/port.ts';
 import { forEachConcurrently } from '../../../orders/pass/run.ts';
 import { sentOrderOf } from '../../../store/orders/order-columns.ts';
 import { recordFindings, type JudgedFindings } from '../../../findings/record-findings.ts';
-import type { EchoDifference, MerchantOrder } from '../../../orders/rules/record.ts';
 import { comparePreOrder } from '../../../findings/rules/compare.ts';
 import { readPreOrderBody } from '../../../exchange/record-view.ts';
 import { counted } from '../../documents/words.ts';
 
 export type PreOrderAnswer =
   | { readonly kind: 'known'; readonly body: string }
-  | { readonly kind: 'missing' }
-  | { readonly kind: 'unanswered' };
+  | { readonly kind: 'missing' | 'unanswered' };
 
-export interface AskedPreOrders {
-  readonly asked: number;
-  readonly unanswered: number;
-  readonly missing: number;
-  readonly differing: number;
-  /** Pre-orders to record: with new findings, or with stored findings that may be resolved. */
-  readonly judged: readonly JudgedPreOrder[];
-}
-
-interface JudgedPreOrder extends Pick<JudgedFindings, 'found' | 'classes'> {
-  readonly externalOrderId: string;
-}
+type AskedPreOrders = Awaited<ReturnType<typeof askPreOrders>>;
+type JudgedPreOrder = Pick<JudgedFindings, 'found' | 'classes'> & { readonly externalOrderId: string };
 
 const CLASSES: readonly FindingClassName[] = ['PREORDER_MISSING', 'PREORDER_ECHO_MISMATCH', 'PREORDER_TOKEN_MISMATCH'];
 const PAGE = 500;
@@ -43,7 +31,8 @@ export async function askPreOrders(
   scope: ReportScope,
   ask: (preOrderId: string) => Promise<PreOrderAnswer> | PreOrderAnswer,
   onProgress: (asked: number) => void,
-): Promise<AskedPreOrders> {
+) {
+  // Pre-orders to record: with new findings, or with stored findings that may be resolved.
   const judged: JudgedPreOrder[] = [];
   const stored = await rowsAtOnce(store, ordersWithFinding(scope.account, CLASSES), 'primary');
   const withFindings = new Set(stored.map((row) => row.external_order_id));
@@ -84,31 +73,22 @@ export function preOrderSupplement({ asked, unanswered, missing, differing }: As
   };
 }
 
+/** Returns undefined if the exchange did not answer with the pre-order (§4.10) that was asked for. */
 function judge(row: PreOrderRow, answer: PreOrderAnswer, { ignore = [] }: ReportScope): JudgedPreOrder | undefined {
   const { external_order_id: externalOrderId, pre_order_id: preOrderId } = row;
   if (answer.kind === 'unanswered') return undefined;
-  if (answer.kind === 'missing') {
+  if (answer.kind !== 'known') {
     const expected = `pre-order ${preOrderId}`;
     const found: Finding = { class: 'PREORDER_MISSING', expected, actual: 'the exchange does not know it (404)' };
     return { externalOrderId, found: [found], classes: ['PREORDER_MISSING'] };
   }
-  const differences = readPreOrder(answer.body, preOrderId ?? '', sentOrderOf(row));
-  const found = differences?.filter(({ class: name }) => !ignore.includes(name));
-  return found && { externalOrderId, found, classes: CLASSES };
+  const preOrder = readPreOrderBody(answer.body);
+  if (preOrder?.id !== preOrderId || preOrder?.externalOrderId !== externalOrderId) return undefined;
+  const differences = comparePreOrder(sentOrderOf(row), preOrder, preOrder.exchangeType);
+  return { externalOrderId, found: differences.filter(({ class: name }) => !ignore.includes(name)), classes: CLASSES };
 }
 
 async function* preOrdersOf(store: Pick<Store, 'snapshot'>, scope: ReportScope): AsyncGenerator<PreOrderRow> {
   const next = (last?: PreOrderRow) => rowsAtOnce(store, nextPreOrders(scope, last, PAGE), 'primary');
   for await (const page of pagesAfter(PAGE, next)) yield* page;
-}
-
-/** The differences between a pre-order (§4.10) and its order; undefined if the body is not the pre-order asked for. */
-export function readPreOrder(
-  body: string,
-  preOrderId: string,
-  order: MerchantOrder,
-): readonly EchoDifference[] | undefined {
-  const preOrder = readPreOrderBody(body);
-  if (preOrder?.id !== preOrderId || preOrder.externalOrderId !== order.externalOrderId) return undefined;
-  return comparePreOrder(order, preOrder, preOrder.exchangeType);
 }

@@ -1,11 +1,10 @@
 import type { Clock } from '../../../base/clock.ts';
 import type { AmountSettings } from '../../../base/decimal.ts';
 import { sumOf } from '../../../base/words.ts';
-import type { PeriodScope } from '../../documents/sections.ts';
 import { reconciliationDocument, type ReconciliationScope } from './document.ts';
 import { ReconciliationCharts } from './charts.ts';
 import { derivedFinding, knownFinding, uncheckedOrder, wantsPerson, type ReportFinding } from './findings.ts';
-import { judgeOrder, type ReconciliationSettings } from './judge.ts';
+import { judgeOrder } from './judge.ts';
 import { ledgerOrder } from './ledger.ts';
 import { ReconciliationTotals, type ListedRow } from './totals.ts';
 import type { Reconciled, Supplement } from './verdict.ts';
@@ -18,10 +17,8 @@ import type { Query } from '../../../store/dialect.ts';
 import type { LedgerTables } from '../tables/ledger.ts';
 import { ReportTables } from '../tables/report.ts';
 
-interface ReconciliationRequest extends PeriodScope {
+interface ReconciliationRequest extends Omit<ReconciliationScope, 'asOf'> {
   readonly asOf?: string | undefined;
-  readonly settings: ReconciliationSettings;
-  readonly isWhole?: boolean | undefined;
   readonly settingsOf?: (account: string) => Pick<AmountSettings, 'outputPosition'>;
   /** Accounts that a process owns, by default the account of the report. Rows of other accounts are counted. */
   readonly drivenAccounts?: readonly string[] | undefined;
@@ -37,41 +34,33 @@ type ReportDeps = { readonly store: Pick<Store, 'snapshot'>; readonly clock: Pic
 const PROGRESS_EVERY = 5_000;
 
 /** Judges every order of the scope in one snapshot. Rows can be read until the result is disposed of. */
-export async function reconcileOrders({ store, clock }: ReportDeps, request: ReconciliationRequest) {
+export async function reconcileOrders(deps: ReportDeps, request: ReconciliationRequest) {
   using resources = new DisposableStack();
   const tables = resources.use(new ReportTables());
-  let scope: ReconciliationScope;
-  let added: Omit<Reconciled, 'supplements'>;
-  {
-    // The snapshot is closed before the report is written, because output may wait for its reader for hours.
-    await using snapshot = await store.snapshot();
-    scope = { ...request, asOf: request.asOf ?? clock.now().toISOString() };
-    const charts = new ReconciliationCharts();
-    added = await addUp({ snapshot, scope, request, tables, charts, progress: { orders: 0 } });
-  }
+  const { scope, ...added } = await addUp(deps, request, tables);
   const report = reconciliationDocument(scope, { ...added, supplements: request.supplements?.() ?? [] });
   const kept = resources.move();
   return { ...report, [Symbol.dispose]: () => kept.dispose() };
 }
 
-interface Adding {
+interface Adding extends Pick<Reconciled, 'tables' | 'charts'> {
   readonly snapshot: Snapshot;
-  readonly scope: ReconciliationScope;
-  readonly request: ReconciliationRequest;
-  readonly tables: ReportTables;
-  readonly charts: ReconciliationCharts;
+  readonly scope: ReconciliationScope & ReconciliationRequest;
   readonly progress: { orders: number };
 }
 
-async function addUp(adding: Adding): Promise<Omit<Reconciled, 'supplements'>> {
-  const { snapshot, request, tables, charts, scope } = adding;
-  const { account, asOf } = scope;
-  const { drivenAccounts = account === undefined ? [] : [account] } = request;
+async function addUp({ store, clock }: ReportDeps, request: ReconciliationRequest, tables: ReportTables) {
+  // The snapshot is closed before the report is written, because output may wait for its reader for hours.
+  await using snapshot = await store.snapshot();
+  const scope = { ...request, asOf: request.asOf ?? clock.now().toISOString() };
+  const { account, asOf, drivenAccounts = account === undefined ? [] : [account] } = scope;
+  const charts = new ReconciliationCharts();
+  const adding = { snapshot, scope, tables, charts, progress: { orders: 0 } };
   const inDatabase = (await allRows(snapshot, accountNames('merchant_orders'))).map((row) => row.account);
   let totals = new ReconciliationTotals(scope.settings, asOf);
   if (account === undefined) {
     const withFindings = new Set((await allRows(snapshot, accountNames('findings'))).map((row) => row.account));
-    for (const name of [...new Set([...inDatabase, ...withFindings])].toSorted()) {
+    for (const name of [...withFindings.union(new Set(inDatabase))].toSorted()) {
       const its = await addAccount(name, adding, withFindings.has(name));
       tables.addAccountRow('accounts', { account: name, ...its.counts() });
       for (const row of its.byPair()) tables.addAccountRow('account_pairs', { account: name, ...row });
@@ -88,13 +77,13 @@ async function addUp(adding: Adding): Promise<Omit<Reconciled, 'supplements'>> {
   }
   const lost = (await lostReach(snapshot.db, account, 'exchange')).map(({ since }) => since).filter((at) => at <= asOf);
   const outOfReachSince = lost.toSorted()[0] ?? null;
-  return { totals, charts, tables, otherAccounts, unknownAge, outOfReachSince };
+  return { scope, totals, charts, tables, otherAccounts, unknownAge, outOfReachSince };
 }
 
 async function addAccount(account: string, adding: Adding, hasFindings = true): Promise<ReconciliationTotals> {
-  const { snapshot, scope, request, tables, charts, progress } = adding;
+  const { snapshot, scope, tables, charts, progress } = adding;
   const { by, from, to, asOf } = scope;
-  const settings = { ...scope.settings, ...request.settingsOf?.(account) };
+  const settings = { ...scope.settings, ...scope.settingsOf?.(account) };
   const ofAccount = { account, by, from, to, asOf, ignore: settings.ignore };
   const totals = new ReconciliationTotals(settings, asOf);
   const moment = new Date(asOf);
@@ -126,9 +115,9 @@ async function addAccount(account: string, adding: Adding, hasFindings = true): 
         const derived = derivedFinding(row, finding, settings);
         if (tables.addUnlessKnown(derived)) addFinding(derived, row);
       }
-      request.ledger?.addOrder(ledgerOrder(order));
+      scope.ledger?.addOrder(ledgerOrder(order));
       progress.orders += 1;
-      if (progress.orders % PROGRESS_EVERY === 0) await request.onProgress?.(`${progress.orders} orders compared`);
+      if (progress.orders % PROGRESS_EVERY === 0) await scope.onProgress?.(`${progress.orders} orders compared`);
     }
   }
   return totals;

@@ -6,6 +6,7 @@ import type { JudgedOrder } from './judge.ts';
 import { amountsText, OUTCOMES, outcomeOf, sumsByOutcome, currencyOfRow, dayOf, pairOf } from './rows.ts';
 import { cut, compareTexts } from '../../documents/words.ts';
 import type { Outcome, AmountRow } from './rows.ts';
+import type { KnownFindingRow, ReconciledRow } from '../tables/reconciliation.ts';
 
 export const PAIR_COLUMNS = [
   { key: 'pair', label: 'Pair', kind: 'text' },
@@ -49,20 +50,9 @@ type Sum = Exclude<Key<'decimal'>, 'difference' | Outcome>;
 const SUMS = ['asset', 'ours', 'theirs', 'output', 'fee', 'reward'] as const satisfies readonly Sum[];
 const COUNTS = PAIR_COLUMNS.filter(({ kind }) => kind === 'count').map(({ key }) => key as Count);
 
-interface Group {
-  /** Empty for all days. */
-  readonly day: string;
-  readonly pair: string;
-  readonly outcome: string | null;
-  readonly position: string | null;
-  /** The currency of the amounts: `?` if a row has none, null if either of the pair is possible. */
-  readonly currency: string | null;
-}
-
-interface Line extends Group {
-  readonly counts: Record<Count, number>;
-  readonly sums: Record<Sum, DecimalSum>;
-}
+/** The day is empty for all days. The currency is `?` if a row has none, null if either of the pair is possible. */
+type Group = Readonly<Record<'day' | 'pair', string> & Record<'outcome' | 'position' | 'currency', string | null>>;
+type Line = Group & { readonly counts: Record<Count, number>; readonly sums: Record<Sum, DecimalSum> };
 type Lines = Map<string, Line>;
 
 function lineOf(lines: Lines, { day, pair, outcome, position, currency }: Group): Line {
@@ -82,7 +72,7 @@ function addTo(line: Line, { counts, sums }: Line): void {
 }
 
 function rowOf({ day, pair, outcome, position, counts, sums }: Line): Row {
-  const texts = Object.fromEntries(SUMS.map((key) => [key, sums[key].toString()])) as Record<Sum, string>;
+  const texts = Object.fromEntries(SUMS.map((key) => [key, String(sums[key])])) as Record<Sum, string>;
   const difference = decimalDifference(texts.theirs, texts.ours);
   return { day, pair, outcome, position, ...counts, ...texts, ...sumsByOutcome(outcome, texts.asset), difference };
 }
@@ -105,13 +95,8 @@ function sorted(lines: Lines): readonly Line[] {
     .map(([, line]) => line);
 }
 
-export interface ListedRow extends AmountRow {
-  readonly external_order_id: string | null;
-  readonly asset: unknown;
-  readonly state: string | null;
-  readonly outcome: string | null;
-  readonly changed_at: string | null;
-}
+type Listed = 'external_order_id' | 'asset' | 'state' | 'outcome' | 'changed_at' | keyof AmountRow;
+export type ListedRow = Pick<KnownFindingRow | ReconciledRow, Listed>;
 
 /** Orders whose amount is unreadable are in no sum; `ours` and `theirs` are of the orders that were compared. */
 export type GroupTotals = Group &
@@ -138,7 +123,7 @@ export class ReconciliationTotals {
     counts.orders += 1;
     counts[judgement.kind === 'nothing' ? 'nothing_to_compare' : judgement.kind] += 1;
     // A look-up after the moment that found nothing new counts as a look-up at the moment.
-    const lookup = row.last_lookup_at !== null && row.last_lookup_at > this.#asOf ? this.#asOf : row.last_lookup_at;
+    const lookup = (row.last_lookup_at ?? '') > this.#asOf ? this.#asOf : row.last_lookup_at;
     if (judgement.kind !== 'nothing') this.#addLookup(row.state === 'final' ? 'final' : 'open', lookup);
     if (row.state === 'abandoned') counts.given_up += 1;
     if (judgement.kind === 'nothing') addCount(this.nothing, row.state, 1);
@@ -169,16 +154,13 @@ export class ReconciliationTotals {
   addInDoubt(row: ListedRow): void {
     const unit = currencyOfRow(row, this.#settings) ?? `${pairOf(row)} (currency not shown for ${row.asset_position})`;
     const asset = readDecimal(row.asset);
-    if (asset.ok) this.#addToDoubt(unit, asset.text);
-    else this.#addToDoubt('not readable', '1');
+    this.#addToDoubt(asset.ok ? unit : 'not readable', asset.ok ? asset.text : '1');
   }
 
   addFinding({ day, pair, severity, status }: ReportFinding, row: ListedRow): void {
     const { counts } = this.#lineOf(row, day, pair);
     if (status === 'acknowledged') counts.acknowledged += 1;
-    else if (severity === 'info') counts.infos += 1;
-    else if (severity === 'warning') counts.warnings += 1;
-    else counts.errors += 1;
+    else counts[severity === 'info' ? 'infos' : severity === 'warning' ? 'warnings' : 'errors'] += 1;
   }
 
   addAll(other: ReconciliationTotals): void {
@@ -208,23 +190,20 @@ export class ReconciliationTotals {
     return sorted(this.#lines)
       .filter(({ counts }) => counts.orders > 0)
       .map(({ counts: { orders, unreadable, compared }, sums, ...group }) => {
-        const [asset, ours, theirs] = [sums.asset, sums.ours, sums.theirs].map(String) as [string, string, string];
+        const [asset, ours, theirs] = [String(sums.asset), String(sums.ours), String(sums.theirs)];
         return { ...group, orders, unreadable, compared, asset, ours, theirs };
       });
   }
 
   outcomes(): Readonly<Record<Outcome, number>> {
     const lines = [...this.#lines.values()];
-    const counts = OUTCOMES.map((outcome) => {
-      const same = lines.filter((line) => line.outcome === outcome);
-      return [outcome, sumOf(same, (line) => line.counts.orders)] as const;
-    });
-    return Object.fromEntries(counts) as Record<Outcome, number>;
+    const ordersOf = (name: Outcome) => sumOf(lines, ({ outcome, counts }) => (outcome === name ? counts.orders : 0));
+    return Object.fromEntries(OUTCOMES.map((name) => [name, ordersOf(name)])) as Record<Outcome, number>;
   }
 
   counts(): Readonly<Record<Count, number>> {
     const lines = [...this.#lines.values()];
-    const counts = COUNTS.map((key) => [key, sumOf(lines, (line) => line.counts[key])] as const);
+    const counts = COUNTS.map((key) => [key, sumOf(lines, (line) => line.counts[key])]);
     return Object.fromEntries(counts) as Record<Count, number>;
   }
 
@@ -241,8 +220,7 @@ export class ReconciliationTotals {
 
   /** An order that changed after `asOf` counts as `outcome_unknown`: earlier outcomes are not kept. */
   #lineOf(row: ListedRow, day: string, pair: string): Line {
-    const isChangedAfter = row.changed_at !== null && row.changed_at > this.#asOf;
-    const outcome = isChangedAfter ? 'outcome_unknown' : outcomeOf(row);
+    const outcome = (row.changed_at ?? '') > this.#asOf ? 'outcome_unknown' : outcomeOf(row);
     const currency = currencyOfRow(row, this.#settings);
     return lineOf(this.#lines, { day, pair, outcome, position: row.asset_position, currency });
   }

@@ -9,7 +9,8 @@ import { UNCHECKED, UNCHECKED_REASONS } from './judge.ts';
 import { byCurrency, sumOf as moneyOf } from './money.ts';
 import { amountsText } from './rows.ts';
 import type { ReconciliationTotals } from './totals.ts';
-import { counted, cut, emptyReason } from '../../documents/words.ts';
+import { emptyVerdict } from '../../documents/sections.ts';
+import { counted, cut, partsOf } from '../../documents/words.ts';
 
 export interface Problem {
   /** A text for programs. Scripts may look for this text, so it must not change. */
@@ -48,7 +49,7 @@ const LONGEST_NAME = 64;
 export function problemsOf({ totals, tables, otherAccounts, unknownAge, supplements }: Reconciled): readonly Problem[] {
   const { unchecked, disputed, errors, warnings } = totals.counts();
   const others = rowsOf(otherAccounts);
-  const [decidedErrors, decidedWarnings] = [tables.decided('error'), tables.decided('warning')];
+  const rows = counted(unknownAge, 'row has', 'rows have');
   const given: readonly (Problem & { readonly count: number })[] = [
     { count: unchecked, because: `${unchecked} unchecked`, reason: uncheckedReason(tables), tone: 'warning' },
     {
@@ -57,22 +58,17 @@ export function problemsOf({ totals, tables, otherAccounts, unknownAge, suppleme
       reason: `${counted(disputed, 'order is', 'orders are')} disputed: the exchange has an order with the same id that contradicts ours.`,
       tone: 'error',
     },
-    {
-      count: errors,
-      because: `open errors: ${errors}${decidedBrief(decidedErrors)}`,
-      reason: `${counted(errors, 'open error')}: the two sides contradict each other, or the outcome of an order is not known.${decidedText(decidedErrors)}`,
-      tone: 'error',
-    },
-    {
-      count: warnings,
-      because: `open warnings: ${warnings}${decidedBrief(decidedWarnings)}`,
-      reason: `${counted(warnings, 'open warning')}: an order is late, was not checked, or changed in an unusual way.${decidedText(decidedWarnings)}`,
-      tone: 'warning',
-    },
+    openFindings(
+      tables,
+      errors,
+      'error',
+      'the two sides contradict each other, or the outcome of an order is not known',
+    ),
+    openFindings(tables, warnings, 'warning', 'an order is late, was not checked, or changed in an unusual way'),
     {
       count: unknownAge,
       because: `rows whose created_at is no time before they were sent: ${unknownAge}`,
-      reason: `${counted(unknownAge, 'row has', 'rows have')} a created_at that is not a time, or is later than the sending of the order. It is not known which period they belong to.`,
+      reason: `${rows} a created_at that is not a time, or is later than the sending of the order. It is not known which period they belong to.`,
       tone: 'warning',
     },
     {
@@ -85,16 +81,19 @@ export function problemsOf({ totals, tables, otherAccounts, unknownAge, suppleme
   return [...given.filter(({ count }) => count > 0), ...supplements.flatMap(({ problems }) => problems)];
 }
 
-function decidedBrief(findings: number): string {
-  return findings === 0 ? '' : `, ${findings} of them decided`;
+function openFindings(tables: ReportTables, count: number, tone: Problem['tone'], what: string) {
+  const decided = tables.decided(tone);
+  const are = `${counted(decided, 'is about an order', 'are about orders')} that a person has decided about`;
+  const more = ` Of these, ${are}, and only ${decided === 1 ? 'needs' : 'need'} to be acknowledged.`;
+  return {
+    count,
+    because: `open ${tone}s: ${count}${decided === 0 ? '' : `, ${decided} of them decided`}`,
+    reason: `${counted(count, `open ${tone}`)}: ${what}.${decided === 0 ? '' : more}`,
+    tone,
+  };
 }
 
-function decidedText(findings: number): string {
-  if (findings === 0) return '';
-  return ` Of these, ${counted(findings, 'is about an order', 'are about orders')} that a person has decided about, and only ${findings === 1 ? 'needs' : 'need'} to be acknowledged.`;
-}
-
-export const EMPTY: Problem = { because: 'no orders in the period', reason: emptyReason('order'), tone: 'warning' };
+export const EMPTY: Problem = { because: 'no orders in the period', reason: '', tone: 'warning' };
 
 export function rowsOf(others: Reconciled['otherAccounts']): number {
   return sumOf(others, ({ rows }) => rows);
@@ -104,8 +103,8 @@ function othersReason(others: Reconciled['otherAccounts']): string {
   const names = others.slice(0, MOST_NAMES).map(({ name }) => cut(name, LONGEST_NAME));
   const rows = counted(rowsOf(others), 'row is', 'rows are');
   const some = `${names.join(', ')}${others.length > names.length ? ', …' : ''}`;
-  const which = others.length === 1 ? `the account ${some}` : `the accounts ${some}`;
-  return `${rows} of ${which}. The settings of this machine do not name ${others.length === 1 ? 'it' : 'them'}, so the rows are neither sent nor followed here.`;
+  const [which, them] = others.length === 1 ? ['the account', 'it'] : ['the accounts', 'them'];
+  return `${rows} of ${which} ${some}. The settings of this machine do not name ${them}, so the rows are neither sent nor followed here.`;
 }
 
 function uncheckedReason(tables: ReportTables): string {
@@ -134,9 +133,9 @@ function nothingReasons({ totals: { nothing }, outOfReachSince }: Reconciled): r
 export function verdictOf(reconciled: Reconciled, problems: readonly Problem[]): Verdict {
   const { totals, tables } = reconciled;
   const { orders, checked, infos, acknowledged } = totals.counts();
-  if (problems.length === 0 && orders === 0) return { tone: 'neutral', text: 'Nothing to reconcile', reasons: [] };
-  if (problems.includes(EMPTY)) return { tone: 'warning', text: 'Nothing to reconcile', reasons: [EMPTY.reason] };
+  if (problems.includes(EMPTY)) return emptyVerdict('order', 'Nothing to reconcile');
   if (problems.length === 0) {
+    if (orders === 0) return emptyVerdict('order', 'Nothing to reconcile', true);
     const listed = infos + acknowledged;
     const reasons = [
       `${counted(checked, 'order was', 'orders were')} compared with the exchange, and the two sides agree.`,
@@ -147,7 +146,7 @@ export function verdictOf(reconciled: Reconciled, problems: readonly Problem[]):
   }
   const inDoubt = tables.ordersToLookAt();
   const invalid = totals.nothing.get('invalid') ?? 0;
-  const toLookAt = inDoubt + invalid;
+  const some = inDoubt + invalid === 0 ? '' : ` at ${inDoubt + invalid} of ${counted(orders, 'order')}`;
   const { amounts } = differencesOf(totals);
   const gravestFirst = problems.toSorted((a, b) => Number(b.tone === 'error') - Number(a.tone === 'error'));
   const reasons = [
@@ -161,8 +160,7 @@ export function verdictOf(reconciled: Reconciled, problems: readonly Problem[]):
   ];
   return {
     tone: gravestFirst[0]?.tone ?? 'warning',
-    text:
-      toLookAt === 0 ? 'A person should look' : `A person should look at ${toLookAt} of ${counted(orders, 'order')}`,
+    text: `A person should look${some}`,
     reasons: reasons.filter((reason) => reason !== false),
     first: firstOf(reconciled),
   };
@@ -182,8 +180,9 @@ export function cardsOf({ totals, tables }: Reconciled): readonly Card[] {
   const { orders, checked, unchecked, disputed, nothing_to_compare: nothing, ...counts } = totals.counts();
   const { errors, warnings, infos, acknowledged } = counts;
   const inDoubt = tables.ordersToLookAt();
-  const findings = errors + warnings + infos + acknowledged;
   const parts = { checked, 'not checked': unchecked, disputed, 'with nothing to compare': nothing };
+  const named = { [errors === 1 ? 'error' : 'errors']: errors, [warnings === 1 ? 'warning' : 'warnings']: warnings };
+  const findings = partsOf({ ...named, 'for information': infos, acknowledged });
   const tone = (isError: boolean, isWarning: boolean): Tone => (isError ? 'error' : isWarning ? 'warning' : 'good');
   return [
     { label: 'Orders', value: String(orders), note: partsOf(parts), section: 'pairs' },
@@ -197,24 +196,12 @@ export function cardsOf({ totals, tables }: Reconciled): readonly Card[] {
     differenceCard(totals, errors > 0, disputed > 0),
     {
       label: 'Findings',
-      value: String(findings),
-      ...(findings > 0 && {
-        note: partsOf({
-          [errors === 1 ? 'error' : 'errors']: errors,
-          [warnings === 1 ? 'warning' : 'warnings']: warnings,
-          'for information': infos,
-          acknowledged,
-        }),
-      }),
+      value: String(errors + warnings + infos + acknowledged),
+      ...(findings !== '' && { note: findings }),
       tone: tone(errors > 0, warnings > 0),
       section: 'findings',
     },
   ];
-}
-
-function partsOf(counts: Readonly<Record<string, number>>): string {
-  const parts = Object.entries(counts).filter(([, count]) => count > 0);
-  return parts.map(([name, count]) => `${count} ${name}`).join(', ');
 }
 
 function differencesOf(totals: ReconciliationTotals) {

@@ -1,13 +1,13 @@
 import type { AmountSettings } from '../../../base/decimal.ts';
 import { instantMs } from '../../../base/instant.ts';
-import { findingClass } from '../../../findings/rules/classes.ts';
+import { findingClass } from '../../operate/finding-classes.ts';
 import { toneOf } from '../../documents/document.ts';
-import type { Column, ReportDocument, Row, Section, Verdict } from '../../documents/document.ts';
+import type { Card, Column, ReportDocument, Row, Section, Verdict } from '../../documents/document.ts';
 import { type Tone } from '../../../cli/shared/terminal.ts';
 import { headlineTone, shownId, type HeadlineFacts } from '../../documents/headline.ts';
 import { capitalized } from '../../../base/words.ts';
 import { currencyOfRow, pairOf } from '../reconciliation/rows.ts';
-import type { StoryEvidence, StoryFinding } from '../tables/story.ts';
+import { evidenceAt, type StoryEvidence, type StoryFinding } from '../tables/story.ts';
 import { decided } from './sentences.ts';
 import { isCommand } from './next.ts';
 import { beginOf, isOpen, type Story } from './story.ts';
@@ -31,17 +31,13 @@ const FINDINGS: readonly Column[] = [
 
 type StorySettings = Pick<AmountSettings, 'outputPosition'>;
 
-export function storyDocument(story: Story, evidence: StoryEvidence, settings: StorySettings): ReportDocument {
+export function storyDocument(story: Story, all: StoryEvidence, settings: StorySettings): ReportDocument {
   const { externalOrderId, asOf, state, told, next } = story;
+  const evidence = evidenceAt(all, asOf);
   const { order, record } = evidence;
-  const seen: Seen = {
-    ...evidence,
-    events: evidence.events.filter(({ field, observed_at }) => field === 'state' && observed_at <= asOf),
-    findings: evidence.findings.filter(({ first_seen_at }) => first_seen_at <= asOf),
-    preOrderId: order.updated_at <= asOf ? order.pre_order_id : null,
-    orderId: record !== null && record.received_at <= asOf ? (record.view?.orderId ?? null) : null,
-  };
-  const findings = seen.findings.map((finding) => findingRow(finding, asOf));
+  const preOrderId = order.updated_at <= asOf ? order.pre_order_id : null;
+  const orderId = record?.view?.orderId ?? null;
+  const findings = evidence.findings.map(findingRow);
   const steps = next.map((step) => (isCommand(step) ? step : withPageTimes(step)));
   const sections: readonly Section[] = [
     { name: 'next', title: 'What happens next', columns: NEXT, rows: steps.map((step) => ({ step })) },
@@ -51,14 +47,18 @@ export function storyDocument(story: Story, evidence: StoryEvidence, settings: S
   return {
     schema: null,
     title: `Order ${shownId(externalOrderId)}`,
-    verdict: verdictOf({ ...story, headline: withPageTimes(story.headline) }, seen),
-    cards: state === null ? [] : cardsOf({ ...story, state }, seen, settings),
+    verdict: verdictOf({ ...story, headline: withPageTimes(story.headline) }, evidence),
+    cards: [
+      ...(state === null ? [] : cardsOf({ ...story, state }, evidence, settings)),
+      ...(preOrderId === null ? [] : [{ label: 'Pre-order', value: preOrderId }]),
+      ...(orderId === null ? [] : [{ label: 'Order at the exchange', value: orderId }]),
+    ],
     facts: [
       { key: 'as_of', label: 'As of', value: asOf },
       { key: 'external_order_id', label: 'External order id', value: externalOrderId },
       { key: 'state', label: 'State', value: state },
-      { key: 'pre_order_id', label: 'Pre-order', value: seen.preOrderId },
-      { key: 'order_id', label: 'Order at the exchange', value: seen.orderId },
+      { key: 'pre_order_id', label: 'Pre-order', value: preOrderId },
+      { key: 'order_id', label: 'Order at the exchange', value: orderId },
     ],
     sections: sections.filter(({ name }) => name !== 'findings' || findings.length > 0),
     charts: [],
@@ -69,18 +69,13 @@ function withPageTimes(text: string): string {
   return text.replaceAll(/\b(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z/g, '$1 $2 UTC');
 }
 
-interface Seen extends StoryEvidence {
-  readonly preOrderId: string | null;
-  readonly orderId: string | null;
-}
-
-function verdictOf({ state, outcome, headline, asOf }: Story, { order, events, findings }: Seen): Verdict {
+function verdictOf({ state, outcome, headline }: Story, { order, events, findings }: StoryEvidence): Verdict {
   if (state === null) return { tone: 'neutral', text: headline, reasons: [] };
   const tone = headlineTone({ state, outcome });
-  const newest = events.at(-1);
+  const newest = events.findLast(({ field }) => field === 'state');
   const reason = newest?.reason ?? null;
   const why = newest?.source === 'operator' ? decided(newest, { order }) : `${capitalized(reason ?? '')}.`;
-  const open = findings.filter((finding) => isOpen(finding, asOf));
+  const open = findings.filter(isOpen);
   const tones = [tone, ...open.map(({ severity }) => toneOf('severity', severity))];
   return {
     tone: GRAVITY.find((one) => tones.includes(one)) ?? tone,
@@ -92,27 +87,24 @@ function verdictOf({ state, outcome, headline, asOf }: Story, { order, events, f
   };
 }
 
-function cardsOf({ state, outcome, asOf }: Story & HeadlineFacts, seen: Seen, settings: StorySettings) {
-  const { order, events, preOrderId, orderId } = seen;
+function cardsOf(facts: Story & HeadlineFacts, { order, events }: StoryEvidence, settings: StorySettings): Card[] {
+  const { state, asOf } = facts;
   const currency = currencyOfRow(order, settings);
   const pair = pairOf(order);
   const sinceMs = instantMs(beginOf(events)?.observed_at ?? order.created_at);
   const since = sinceMs === undefined ? {} : { note: `for ${inWords((instantMs(asOf) ?? 0) - sinceMs)}` };
   return [
-    { label: 'State', value: state, tone: headlineTone({ state, outcome }), ...since, section: 'timeline' },
+    { label: 'State', value: state, tone: headlineTone(facts), ...since, section: 'timeline' },
     {
       label: 'Amount',
       value: `${order.asset ?? 'none'} ${currency ?? ''}`.trim(),
       note: currency === null ? `${pair}, position ${order.asset_position}: currency not shown` : pair,
     },
-    ...(preOrderId === null ? [] : [{ label: 'Pre-order', value: preOrderId }]),
-    ...(orderId === null ? [] : [{ label: 'Order at the exchange', value: orderId }]),
   ];
 }
 
-function findingRow(finding: StoryFinding, asOf: string): Row {
+function findingRow(finding: StoryFinding): Row {
   const { class: name, severity, expected, actual, first_seen_at, resolved_at } = finding;
-  const isResolved = resolved_at !== null && resolved_at <= asOf;
-  const status = isOpen(finding, asOf) ? 'open' : isResolved ? 'resolved' : 'acknowledged';
+  const status = isOpen(finding) ? 'open' : resolved_at === null ? 'acknowledged' : 'resolved';
   return { class: name, severity, status, expected, actual, first_seen_at };
 }

@@ -2,8 +2,8 @@ import { accountWords } from '../../../accounts/rules/name.ts';
 import type { Lane } from '../../../accounts/rules/restraints.ts';
 import { after, readTime } from '../../../base/instant.ts';
 import { whyNeverLeft } from '../../../orders/rules/create.ts';
-import { decisionsFor, obstacleTo } from '../../../orders/rules/operator-decisions.ts';
-import type { DecisionEvidence, Judgement } from '../../../orders/rules/operator-decisions.ts';
+import { decisionsFor, obstacleTo } from '../../operate/rules/judgement.ts';
+import type { DecisionEvidence, Judgement } from '../../operate/rules/judgement.ts';
 import { HELD_LOOKUP_MS, REJECTED_LOOKUPS_MS } from '../../../orders/rules/schedule.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../../../orders/rules/states.ts';
 import { shellWord } from '../../../base/text.ts';
@@ -26,12 +26,11 @@ export interface StorySettings {
   readonly against?: DecisionEvidence | undefined;
 }
 
-export interface Moment {
+export interface Moment extends StorySettings {
   readonly order: StoryOrder;
   readonly events: readonly StoryEvent[];
   readonly state: OrderState;
   readonly asOf: Date;
-  readonly spacing?: Spacing | undefined;
 }
 
 interface PlannedMoment extends Moment {
@@ -42,14 +41,13 @@ interface PlannedMoment extends Moment {
 
 const OVERDUE_MS = 60_000;
 
-export function whatNext(moment: PlannedMoment, settings: StorySettings): readonly string[] {
+export function whatNext(moment: PlannedMoment): readonly string[] {
   const { order, state, spacing, isStopped, isVanished } = moment;
-  const next = nextLookup(moment, settings);
+  const next = nextLookup(moment);
   const when = whenText(moment, next ?? null);
   const spaced = spacing === undefined ? [] : [spacing.text];
   const asking = ['To see what the exchange answers now:', commandOf('exchange lookup', order)];
-  const [followed, missing] = isVanished ? ['still looked up', [VANISHED, ...asking]] : ['followed until it ends', []];
-  const offer = (text: string) => [`${text}:`, ...decisionCommands(moment, settings)];
+  const offer = (text: string) => [`${text}:`, ...decisionCommands(moment)];
   const unlessStopped = (line: string) => (isStopped ? [] : [line]);
   const again = next === null ? [ENDED] : unlessStopped(`The order is looked up again, ${whyAgain(moment)}${when}.`);
   switch (state) {
@@ -60,35 +58,30 @@ export function whatNext(moment: PlannedMoment, settings: StorySettings): readon
     case 'sending':
       return [IN_FLIGHT];
     case 'unknown': {
-      const end = settings.onUnknown === 'resend' ? 'sent once more, or held' : 'held';
+      const end = moment.onUnknown === 'resend' ? 'sent once more, or held' : 'held';
       const lookedUp = isStopped ? '' : `The order is looked up${when}. `;
       const line = `${lookedUp}If no look-up finds the order, it is ${end} for a person to decide.`;
       return [line, ...asking, ...offer('To decide sooner, if you know what became of the order')];
     }
-    case 'held':
-      return [
-        ...offer('A person must decide'),
-        ...asking,
-        ...unlessStopped(`Until a person decides, the order is looked up once a day, in case it appears${when}.`),
-      ];
-    case 'accepted':
-      return [
-        ...unlessStopped(`The order is looked up until it appears at the exchange${when}.`),
-        ...spaced,
-        ...offer('To abandon the order, if it is certain that it will not appear'),
-      ];
-    case 'open':
+    case 'held': {
+      const until = `Until a person decides, the order is looked up once a day, in case it appears${when}.`;
+      return [...offer('A person must decide'), ...asking, ...unlessStopped(until)];
+    }
+    case 'accepted': {
+      const line = `The order is looked up until it appears at the exchange${when}.`;
+      const abandoning = offer('To abandon the order, if it is certain that it will not appear');
+      return [...unlessStopped(line), ...spaced, ...abandoning];
+    }
+    case 'open': {
+      const followed = isVanished ? 'still looked up' : 'followed until it ends';
+      const missing = isVanished ? [VANISHED, ...asking] : [];
       return [...missing, ...unlessStopped(`The order is ${followed}${when}.`), ...spaced];
-    case 'disputed':
-      return [
-        'The order at the exchange contradicts the row. Do not act on it until a person has decided.',
-        ...offer('A person must decide'),
-        ...(next === null
-          ? [ENDED_DISPUTED, `order-sync sync${accountWords(order.account)}`]
-          : unlessStopped(`The order is looked up, in case it changes${when}.`)),
-        ...spaced,
-        ...asking,
-      ];
+    }
+    case 'disputed': {
+      const ended = [ENDED_DISPUTED, `order-sync sync${accountWords(order.account)}`];
+      const followed = unlessStopped(`The order is looked up, in case it changes${when}.`);
+      return [DISPUTED, ...offer('A person must decide'), ...(next === null ? ended : followed), ...spaced, ...asking];
+    }
     case 'final':
     case 'cancelled':
       return again;
@@ -109,21 +102,20 @@ const CORRECT =
   'Nothing, until a person corrects the row, with an UPDATE of its columns, or deletes it. A corrected row is checked again.';
 const VANISHED =
   'The newest look-up that was answered found no order. A person must ask the exchange what became of the order.';
-
 const IN_FLIGHT =
   'The outcome is recorded when the exchange answers. If the process ends before that, the order is looked up.';
 const ENDED = 'Nothing: the order has ended.';
+const DISPUTED = 'The order at the exchange contradicts the row. Do not act on it until a person has decided.';
 const ENDED_DISPUTED =
   'The order at the exchange has ended and is not looked up any more. To look it up, if the exchange corrects it:';
-const FOLLOWED: readonly OrderState[] = FOLLOWED_STATES;
-export const CAN_END: readonly OrderState[] = ['disputed', ...RECHECKED_STATES];
 const ANEW = 'If your own order is still wanted, insert it again under a new id.';
+export const CAN_END: readonly OrderState[] = ['disputed', ...RECHECKED_STATES];
 
-export function nextLane(moment: Moment, settings: StorySettings): Lane | undefined {
+export function nextLane(moment: Moment): Lane | undefined {
   const { state } = moment;
   if (state === 'pending') return 'create';
-  const isLookedUp = CAN_END.includes(state) ? nextLookup(moment, settings) !== null : FOLLOWED.includes(state);
-  return isLookedUp ? 'lookup' : undefined;
+  const isFollowed = (FOLLOWED_STATES as readonly string[]).includes(state);
+  return (CAN_END.includes(state) ? nextLookup(moment) !== null : isFollowed) ? 'lookup' : undefined;
 }
 
 function wasDisputed({ events }: Pick<Moment, 'events'>): boolean {
@@ -132,9 +124,8 @@ function wasDisputed({ events }: Pick<Moment, 'events'>): boolean {
 
 function whyAgain(moment: Moment): string {
   if (moment.state === 'final') return 'in case it still changes';
-  return wasDisputed(moment)
-    ? 'in case your own order appears at the exchange'
-    : 'in case the exchange has it after all';
+  const whose = wasDisputed(moment) ? 'your own order appears at the exchange' : 'the exchange has it after all';
+  return `in case ${whose}`;
 }
 
 function sending(moment: PlannedMoment): readonly string[] {
@@ -154,8 +145,8 @@ function isSentAgain({ events }: Moment): boolean {
 }
 
 /** Returns the next look-up, null if there is none: from a current row, or from the plan (undefined without one). */
-function nextLookup(moment: Moment, { verifyAfter, recheckFinalAfter }: StorySettings): Date | null | undefined {
-  const { order, events, state, asOf } = moment;
+function nextLookup(moment: Moment): Date | null | undefined {
+  const { order, events, state, asOf, verifyAfter, recheckFinalAfter } = moment;
   if (isNewest(moment)) return readTime(order.next_action_at);
   const since = new Date(events.findLast(({ field }) => field === 'state')?.observed_at ?? order.created_at);
   const days = Math.floor((asOf.getTime() - since.getTime()) / HELD_LOOKUP_MS);
@@ -186,53 +177,44 @@ export function isNewest({ order, asOf }: Pick<Moment, 'order' | 'asOf'>): boole
   return order.updated_at <= until && (order.last_lookup_at ?? '') <= until;
 }
 
-const DECISIONS: Readonly<Record<Judgement['kind'], readonly [command: string, options: string, effect: string]>> = {
-  exists: [
-    'orders resolve',
-    '--as exists --pre-order-id PRE_ORDER_ID --reason TEXT',
-    'If the exchange has it as a pre-order, to follow it:',
-  ],
-  'not-created': [
-    'orders resolve',
-    '--as not-created --reason TEXT',
-    'If the exchange answers that it does not have it, to send it again:',
-  ],
-  ours: ['orders resolve', '--as ours --reason TEXT', 'If the order at the exchange is yours, to trust it:'],
-  abandoned: ['orders resolve', '--as abandoned --reason TEXT', 'To end it, without sending it again:'],
-  retry: ['orders retry', '--reason TEXT', 'To send it again:'],
-  cancel: ['orders cancel', '--reason TEXT', 'To cancel it before it is sent:'],
+const DECISIONS: Readonly<Record<Judgement['kind'], string>> = {
+  exists: 'If the exchange has it as a pre-order, to follow it:',
+  'not-created': 'If the exchange answers that it does not have it, to send it again:',
+  ours: 'If the order at the exchange is yours, to trust it:',
+  abandoned: 'To end it, without sending it again:',
+  retry: 'To send it again:',
+  cancel: 'To cancel it before it is sent:',
 };
 const DUPLICATING =
   'To send it again all the same, if you accept that the exchange may have taken the first request and would accept both:';
-export const EFFECTS: readonly string[] = [...Object.values(DECISIONS).map(([, , effect]) => effect), DUPLICATING];
+export const EFFECTS: readonly string[] = [...Object.values(DECISIONS), DUPLICATING];
 
 function notOurs({ pre_order_id: id }: StoryOrder): string {
   const own = id === null ? ', if there is one' : ` ${id}`;
   return `If it is not yours, ask the exchange first what becomes of your own pre-order${own}. Then end the order, and insert it again under a new id.`;
 }
 
-function decisionCommands(moment: Moment, { against = {} }: StorySettings): readonly string[] {
-  const { order, state, asOf } = moment;
+function decisionCommands(moment: Moment): readonly string[] {
+  const { order, state, asOf, against = {} } = moment;
   // No advice leads a person to send again an order that the exchange may have taken.
   const mayBeTaken = state === 'unknown' || state === 'held';
   const decisions = decisionsFor(state).filter((kind) => kind !== 'retry' || !mayBeTaken);
   const [sentAt, absentAt] = [readTime(order.sent_at), readTime(order.absent_at)];
   const sent = { externalOrderId: order.external_order_id, state, sentAt, absentAt };
   return decisions.flatMap((kind) => {
-    const [command, options, effect] = DECISIONS[kind];
     const obstacle = isNewest(moment) ? obstacleTo(kind, sent, asOf, against) : undefined;
     const first = state === 'disputed' && kind === 'abandoned' ? [notOurs(order)] : [];
-    const lead = decisions.length > 1 ? [...first, effect] : [];
-    if (obstacle === undefined) return [...lead, commandOf(command, order, options)];
+    if (obstacle === undefined)
+      return [...(decisions.length > 1 ? [...first, DECISIONS[kind]] : []), deciding(kind, order)];
     const why = `${capitalized(obstacle.why)}.`;
-    return obstacle.passes
-      ? [why]
-      : [
-          why,
-          DUPLICATING,
-          commandOf(command, order, options.replace('--reason', '--i-know-it-may-duplicate --reason')),
-        ];
+    return obstacle.passes ? [why] : [why, DUPLICATING, deciding(kind, order, '--i-know-it-may-duplicate ')];
   });
+}
+
+function deciding(kind: Judgement['kind'], order: StoryOrder, more = ''): string {
+  if (kind === 'retry' || kind === 'cancel') return commandOf(`orders ${kind}`, order, `${more}--reason TEXT`);
+  const id = kind === 'exists' ? ' --pre-order-id PRE_ORDER_ID' : '';
+  return commandOf('orders resolve', order, `--as ${kind}${id} ${more}--reason TEXT`);
 }
 
 export function isCommand(line: string): boolean {

@@ -1,6 +1,5 @@
 import type { AccountSettings } from '../../../settings/config.ts';
 import { keyPlace } from '../../../settings/settings-file.ts';
-import type { ReportDocument } from '../../documents/document.ts';
 import { storyDocument } from './document.ts';
 import { isNewest, type Spacing, type StorySettings } from './next.ts';
 import { buildStory, type Story } from './story.ts';
@@ -9,7 +8,7 @@ import { problem } from '../../../accounts/problem.ts';
 import { describeKeptBack, stopRemedy } from '../../../accounts/rules/restraints.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { pasteable } from '../../../base/invocation.ts';
-import { evidenceAgainstSending } from '../../../orders/operator-decisions.ts';
+import { evidenceAgainstSending } from '../../operate/decide-orders.ts';
 import type { FollowPace } from '../../../orders/pass/pace.ts';
 import { isFinalRecord, statusName } from '../../../orders/rules/lookup.ts';
 import { isPaced, isRechecked } from '../../../orders/rules/states.ts';
@@ -17,9 +16,7 @@ import { trackingOf, type OrderRow } from '../../../store/orders/order-columns.t
 import { readOrder } from '../../../store/orders/orders.ts';
 import { lostReach } from '../../../store/tables/account-stops.ts';
 import type { Store } from '../../../store/port.ts';
-import { readStory, type StoryEvidence } from '../tables/story.ts';
-
-type OrderStory = { readonly story: Story; readonly document: ReportDocument; readonly evidence: StoryEvidence };
+import { readStory } from '../tables/story.ts';
 
 interface StoryOptions {
   readonly asOf: Date;
@@ -34,7 +31,7 @@ export async function storyOf(
   { account, accounts, create, follow, exchange }: AccountSettings,
   externalOrderId: string,
   { asOf, readSpacing, blocked, failure }: StoryOptions,
-): Promise<OrderStory | undefined> {
+) {
   const evidence = await readStory(store, account, externalOrderId);
   if (evidence === undefined) return undefined;
   const isDriven = accounts.some(({ name }) => name === account);
@@ -48,10 +45,9 @@ export async function storyOf(
   // An order that has ended, or that a person must decide about, waits for the exchange only when its look-up is due.
   const isRare = row?.state === 'held' || isRechecked(row?.state ?? '');
   const waits = !isRare || (row?.next_action_at ?? '') <= asOf.toISOString();
-  const stopped = blocked ?? (waits ? outage : undefined);
-  const known = { isDriven, blocked: stopped, spacing, against, keyPlace: keyPlace(exchange) };
-  const story = buildStory(evidence, asOf, { ...create, ...follow, ...known });
-  return { story, document: storyDocument(story, evidence, exchange), evidence };
+  const known = { isDriven, blocked: blocked ?? (waits ? outage : undefined), spacing, against };
+  const story = buildStory(evidence, asOf, { ...create, ...follow, ...known, keyPlace: keyPlace(exchange) });
+  return { story, document: storyDocument(story, evidence, exchange) };
 }
 
 interface ExplainDeps {
@@ -61,19 +57,13 @@ interface ExplainDeps {
   readonly paceOf: () => FollowPace | Promise<FollowPace>;
 }
 
-interface OwnerNews {
-  readonly kept?: Parameters<typeof describeKeptBack>[0] | undefined;
-  readonly failure?: string | undefined;
-}
+type OwnerNews = Pick<StoryOptions, 'failure'> & { readonly kept?: Parameters<typeof describeKeptBack>[0] | undefined };
 
 export async function explain(deps: ExplainDeps, externalOrderId: string, asOf: Date, news: OwnerNews = {}) {
   const { kept, failure } = news;
-  return await storyOf(deps.store, deps.settings, externalOrderId, {
-    asOf,
-    readSpacing: (row) => spacingOf(deps, row, asOf),
-    blocked: (await olderStateOf(deps.store)) ?? (kept && describeKeptBack(kept)),
-    failure,
-  });
+  const readSpacing = (row: OrderRow) => spacingOf(deps, row, asOf);
+  const blocked = (await olderStateOf(deps.store)) ?? (kept && describeKeptBack(kept));
+  return await storyOf(deps.store, deps.settings, externalOrderId, { asOf, readSpacing, blocked, failure });
 }
 
 function outageOf({ account, since, reason }: Awaited<ReturnType<typeof lostReach>>[number]) {

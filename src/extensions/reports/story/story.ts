@@ -2,12 +2,12 @@ import { shellWord } from '../../../base/text.ts';
 import { describeRestraint, stops, describeStop, stopRemedy } from '../../../accounts/rules/restraints.ts';
 import { accountWords } from '../../../accounts/rules/name.ts';
 import { keyRemedy } from '../../../accounts/problem.ts';
-import { ASK_ABOUT_HELD, findingClass } from '../../../findings/rules/classes.ts';
-import { isDecided, statesToDecide } from '../../../findings/rules/decided.ts';
+import { ASK_ABOUT_HELD, findingClass } from '../../operate/finding-classes.ts';
+import { isDecided, statesToDecide } from '../../operate/rules/decided.ts';
 import { capitalized } from '../../../base/words.ts';
 import type { OrderState } from '../../../orders/rules/states.ts';
 import type { RecordView } from '../../../orders/rules/record.ts';
-import type { StoryEvent, StoryEvidence, StoryFinding } from '../tables/story.ts';
+import { evidenceAt, type StoryEvent, type StoryEvidence, type StoryFinding } from '../tables/story.ts';
 import { headlineSentence, type HeadlineFacts } from '../../documents/headline.ts';
 import { eventSentence } from './sentences.ts';
 import { CAN_END, isNewest, nextLane, whatNext, type Moment, type StorySettings } from './next.ts';
@@ -27,32 +27,30 @@ export interface Story {
 }
 
 /** The same evidence makes the same story, and the story of a later moment begins with that of an earlier one. */
-export function buildStory(evidence: StoryEvidence, asOf: Date, settings: StorySettings): Story {
-  const { order, findings } = evidence;
-  const { external_order_id: externalOrderId } = order;
+export function buildStory(all: StoryEvidence, asOf: Date, settings: StorySettings): Story {
   const until = asOf.toISOString();
+  const evidence = evidenceAt(all, until);
+  const { order, events, findings } = evidence;
+  const { external_order_id: externalOrderId } = order;
   if (order.created_at > until) {
     const none = { state: null, outcome: null, headline: 'The order did not exist yet', told: [], pace: null };
     return { externalOrderId, asOf: until, ...none, next: ['The row had not been inserted into the database.'] };
   }
-  const events = evidence.events.filter(({ observed_at }) => observed_at <= until);
-  const newest = events.findLast(({ field }) => field === 'state');
-  const state = (newest?.new_value ?? 'pending') as OrderState;
+  const state = (events.findLast(({ field }) => field === 'state')?.new_value ?? 'pending') as OrderState;
   const outcome = state === 'final' && order.updated_at <= until ? order.outcome : null;
   const entries = [
     { at: order.created_at, text: 'The row was inserted into the database.' },
-    ...eventEntries(evidence),
-    ...evidence.keptAnswers.map(keptEntry),
-    ...lookupEntries(evidence, settings),
-    ...findings.flatMap(findingEntries),
-  ].filter(({ at }) => at <= until);
-  const open = findings.filter((finding) => isOpen(finding, until));
-  const stopped = stopLines(evidence, { order, events, state, asOf }, settings);
-  const isLookedUp = stopped.length === 0 && isNewest({ order, asOf }) && order.next_action_at !== null;
-  const spacing = isLookedUp ? settings.spacing : undefined;
-  const isVanished = findings.some((one) => one.class === 'ORDER_VANISHED' && isTrue(one, until));
-  const planned = { order, events, state, asOf, spacing, isStopped: stopped.length > 0, isVanished };
-  const next = whatNext(planned, settings);
+    ...eventEntries(all),
+    ...all.keptAnswers.map(keptEntry),
+    ...lookupEntries(all, settings),
+    ...all.findings.flatMap(findingEntries),
+  ].filter((entry): entry is StoryEntry => entry.at !== null && entry.at <= until);
+  const moment = { ...settings, order, events, state, asOf };
+  const stopped = stopLines(evidence, moment);
+  const isStopped = stopped.length > 0;
+  const spacing = isStopped || !isNewest(moment) || order.next_action_at === null ? undefined : settings.spacing;
+  const isVanished = findings.some((one) => one.class === 'ORDER_VANISHED' && one.resolved_at === null);
+  const next = whatNext({ ...moment, spacing, isStopped, isVanished });
   // The steps for a decision come first, because a decision waits for nothing.
   const lines = state === 'held' || CAN_END.includes(state) ? [...next, ...stopped] : [...stopped, ...next];
   return {
@@ -60,11 +58,11 @@ export function buildStory(evidence: StoryEvidence, asOf: Date, settings: StoryS
     asOf: until,
     state,
     outcome,
-    headline: headline({ state, outcome }, events, evidence, until),
+    headline: headline({ state, outcome }, evidence),
     // The sort keeps entries of one moment in the order of the list above.
     told: entries.toSorted((a, b) => compareTexts(a.at, b.at)),
     pace: spacing?.facts ?? null,
-    next: [...lines, ...findingLines(open, { order, events, state })],
+    next: [...lines, ...findingLines(findings.filter(isOpen), moment)],
   };
 }
 
@@ -77,33 +75,29 @@ export function beginOf(events: readonly StoryEvent[]): StoryEvent | undefined {
 }
 
 /** A person's decision does not tell since when its state is true, so the headline then names no time. */
-function headline(facts: HeadlineFacts, events: readonly StoryEvent[], evidence: StoryEvidence, until: string) {
-  const { order, findings } = evidence;
+function headline(facts: HeadlineFacts, { order, events, findings }: StoryEvidence): string {
   const begin = beginOf(events);
   const since = begin?.source === 'operator' ? undefined : (begin?.observed_at ?? order.created_at);
-  const compared = facts.state === 'abandoned' ? [] : findings;
-  const other = compared.find((one) => one.class === 'AMOUNT_MISMATCH' && isTrue(one, until));
+  const compared = facts.state === 'abandoned' ? [] : findings.filter(({ resolved_at }) => resolved_at === null);
+  const other = compared.find((one) => one.class === 'AMOUNT_MISMATCH');
   const amounts = other && `. Its amount is ${other.actual} at the exchange and ${other.expected} in the row`;
   const isAgain = facts.state === 'pending' && begin?.source === 'operator' && begin.old_value !== 'invalid';
-  const isVanished = compared.some((one) => one.class === 'ORDER_VANISHED' && isTrue(one, until));
-  const vanished = isVanished ? '. The exchange no longer finds it' : '';
+  const vanished = compared.some((one) => one.class === 'ORDER_VANISHED') ? '. The exchange no longer finds it' : '';
   return `${headlineSentence(facts, since)}${isAgain ? ' again' : ''}${amounts ?? ''}${vanished}`;
 }
 
-function stopLines({ holds, stop, order }: StoryEvidence, moment: Moment, settings: StorySettings): readonly string[] {
-  const { isDriven = true, blocked, keyPlace } = settings;
-  const { asOf } = moment;
-  const lane = nextLane(moment, settings);
+function stopLines({ holds, stop, order }: StoryEvidence, moment: Moment): readonly string[] {
+  const { isDriven = true, blocked, keyPlace } = moment;
+  const lane = nextLane(moment);
   if (lane === undefined) return [];
   const what = lane === 'create' ? 'sent' : 'looked up';
-  const until = asOf.toISOString();
-  const waiting = holds.filter((hold) => stops(hold, lane) && hold.since <= until);
+  const waiting = holds.filter((hold) => stops(hold, lane));
   const lines = waiting.flatMap((hold) => [
     `The order is not ${what}: ${describeRestraint(hold, order.account)}.`,
-    ...(hold.kind === 'key-refused' && isNewest({ order, asOf }) ? [`${capitalized(keyRemedy(keyPlace))}.`] : []),
+    ...(hold.kind === 'key-refused' && isNewest(moment) ? [`${capitalized(keyRemedy(keyPlace))}.`] : []),
   ]);
   // The owners of the past are not known.
-  if (!isNewest({ order, asOf })) return lines;
+  if (!isNewest(moment)) return lines;
   const stopped =
     stop === null ? blocked : { why: describeStop(stop), remedy: stopRemedy(stop.kind, accountWords(order.account)) };
   if (stopped !== undefined) lines.push(`The order is not ${what}: ${stopped.why}.`, stopped.remedy);
@@ -130,19 +124,18 @@ function eventEntries({ order, events, findings }: StoryEvidence): readonly Stor
     .map(({ at, text }) => ({ at, text }));
 }
 
-function lookupEntries({ order, events, record }: StoryEvidence, { verifyAfter }: StorySettings): StoryEntry[] {
-  const entries: StoryEntry[] = [];
-  if (record !== null) entries.push({ at: record.received_at, text: recordSentence(record.view) });
-  const { last_lookup_at } = order;
-  if (last_lookup_at === null || last_lookup_at === record?.received_at) return entries;
+function lookupEntries({ order, events, record }: StoryEvidence, { verifyAfter }: StorySettings) {
+  const { last_lookup_at: at } = order;
+  const entry = record === null ? [] : [{ at: record.received_at, text: recordSentence(record.view) }];
+  if (at === record?.received_at) return entry;
   // The events of a look-up say what it changed.
-  if (events.some(({ observed_at, source }) => observed_at === last_lookup_at && source === 'lookup')) return entries;
-  const before = events.filter(({ observed_at }) => observed_at <= last_lookup_at);
+  if (events.some(({ observed_at, source }) => observed_at === at && source === 'lookup')) return entry;
+  const before = events.filter(({ observed_at }) => observed_at <= (at ?? ''));
   const state = before.findLast(({ field }) => field === 'state')?.new_value;
   const spent = state === 'unknown' ? `; ${order.verifications} of ${verifyAfter.length} look-ups are done` : '';
-  const isAbsent = record === null || order.absent_at === last_lookup_at;
+  const isAbsent = record === null || order.absent_at === at;
   const text = isAbsent ? `A look-up found no order${spent}.` : 'A look-up found no newer record of the order.';
-  return [...entries, { at: last_lookup_at, text }];
+  return [...entry, { at, text }];
 }
 
 function recordSentence(view: RecordView | undefined): string {
@@ -150,16 +143,12 @@ function recordSentence(view: RecordView | undefined): string {
   const facts = [
     `id ${view.orderId}`,
     view.orderNumber === null ? null : `number ${view.orderNumber}`,
-    view.inputAsset === null ? null : `${amount(view.inputAsset, view.fromCurrency)} in`,
-    view.outputAsset === null ? null : `${amount(view.outputAsset, view.toCurrency)} out`,
+    view.inputAsset === null ? null : `${[view.inputAsset, view.fromCurrency].join(' ').trimEnd()} in`,
+    view.outputAsset === null ? null : `${[view.outputAsset, view.toCurrency].join(' ').trimEnd()} out`,
     view.ratio === null ? null : `ratio ${view.ratio}`,
     view.fee === null ? null : `fee ${view.fee}`,
   ].filter((fact) => fact !== null);
   return `order-sync received the newest record of the order: ${facts.join(', ')}.`;
-}
-
-function amount(value: string, currency: string | null): string {
-  return currency === null ? value : `${value} ${currency}`;
 }
 
 function keptEntry({ received_at, http_status, ids }: StoryEvidence['keptAnswers'][number]): StoryEntry {
@@ -170,32 +159,26 @@ function keptEntry({ received_at, http_status, ids }: StoryEvidence['keptAnswers
   };
 }
 
-function findingEntries(finding: StoryFinding): StoryEntry[] {
+function findingEntries(finding: StoryFinding) {
   const { class: name, severity, first_seen_at, last_seen_at, changed_by, changed_at, resolved_at, reason } = finding;
   // Only the newest values are stored.
   const values = ` Expected: ${finding.expected ?? 'nothing'}. Found: ${finding.actual ?? 'nothing'}.`;
   const meaning = findingClass(name)?.meaning;
   const first = `Finding ${name} (${severity})${meaning === undefined ? '.' : `: ${meaning}`}`;
-  const entries: StoryEntry[] = [{ at: first_seen_at, text: last_seen_at === first_seen_at ? first + values : first }];
-  if (last_seen_at !== first_seen_at)
-    entries.push({ at: last_seen_at, text: `Finding ${name} was seen again.${values}` });
-  if (changed_at !== null) {
-    entries.push({ at: changed_at, text: `${changed_by ?? 'A person'} acknowledged finding ${name}: ${reason ?? ''}` });
-  }
-  if (resolved_at !== null)
-    entries.push({ at: resolved_at, text: `Finding ${name} is resolved: it is no longer true.` });
-  return entries;
+  const isAgain = last_seen_at !== first_seen_at;
+  return [
+    { at: first_seen_at, text: isAgain ? first : first + values },
+    { at: isAgain ? last_seen_at : null, text: `Finding ${name} was seen again.${values}` },
+    { at: changed_at, text: `${changed_by ?? 'A person'} acknowledged finding ${name}: ${reason ?? ''}` },
+    { at: resolved_at, text: `Finding ${name} is resolved: it is no longer true.` },
+  ];
 }
 
-export function isOpen(finding: StoryFinding, until: string): boolean {
-  return isTrue(finding, until) && !(finding.changed_at !== null && finding.changed_at <= until);
+export function isOpen({ resolved_at, changed_at }: StoryFinding): boolean {
+  return resolved_at === null && changed_at === null;
 }
 
-function isTrue({ first_seen_at, resolved_at }: StoryFinding, until: string): boolean {
-  return first_seen_at <= until && !(resolved_at !== null && resolved_at <= until);
-}
-
-function findingLines(open: readonly StoryFinding[], moment: Pick<Moment, 'order' | 'events' | 'state'>) {
+function findingLines(open: readonly StoryFinding[], moment: Moment) {
   if (open.length === 0) return [];
   // A finding that the decision settles is not acknowledged here: it must stay listed until a person decides.
   const ready = open.filter((finding) => !statesToDecide(finding.class).includes(moment.state));
@@ -208,7 +191,8 @@ function findingLines(open: readonly StoryFinding[], moment: Pick<Moment, 'order
         const lead = isInfo ? 'For information:' : 'A person should look at';
         // The decisions above say the same at length.
         const isSaid = finding.class === 'ID_COLLISION' && moment.state === 'disputed';
-        const advice = isSaid ? SAID_ABOVE : adviceOn(finding, moment).replace(HERE, ABOVE);
+        const said = `Do not pay or deliver for this order. Decide with ${ABOVE}.`;
+        const advice = isSaid ? said : adviceOn(finding, moment).replace(HERE, ABOVE);
         return `${lead} finding ${finding.class}. ${advice}`;
       }),
     ),
@@ -217,13 +201,11 @@ function findingLines(open: readonly StoryFinding[], moment: Pick<Moment, 'order
 }
 
 const ABOVE = 'one of the commands above';
-const SAID_ABOVE = `Do not pay or deliver for this order. Decide with ${ABOVE}.`;
 const HERE = 'one of the commands under "What happens next" of the order';
 
-const DECIDED = 'A person has decided about the order. The finding only needs to be acknowledged.';
-
 export function adviceOn(finding: StoryFinding, moment: Pick<Moment, 'order' | 'events'>): string {
-  if (isDecided(finding, moment.events)) return DECIDED;
+  if (isDecided(finding, moment.events))
+    return 'A person has decided about the order. The finding only needs to be acknowledged.';
   const { external_order_id: id, account, pre_order_id: preOrderId } = moment.order;
   const state = moment.events.findLast(({ field }) => field === 'state')?.new_value;
   const ofClass = findingClass(finding.class)?.advice ?? 'This version of order-sync does not know it.';

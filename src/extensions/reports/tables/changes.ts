@@ -2,6 +2,7 @@ import type { Selectable } from 'kysely';
 import { unindexed } from '../../../store/dialect.ts';
 import type { Database } from '../../../store/port.ts';
 import type { OrderEventsView } from '../../../store/schema.ts';
+import type { ReportScope } from '../../documents/sections.ts';
 
 export type Change = Selectable<OrderEventsView>;
 
@@ -10,12 +11,7 @@ const PAGE = 500;
 /** How many ids a read covers at most. Most of them may belong to other accounts. */
 const MOST_IDS_A_READ = 50_000;
 
-export interface ChangesScope {
-  readonly account: string | undefined;
-  readonly from: string | null;
-  readonly to: string | null;
-  readonly lastId: number;
-}
+export type ChangesScope = ReportScope & { readonly lastId: number };
 
 export async function* changesOf(db: Database, scope: ChangesScope): AsyncGenerator<Change> {
   const { account, from, to, lastId } = scope;
@@ -24,8 +20,8 @@ export async function* changesOf(db: Database, scope: ChangesScope): AsyncGenera
     let events = db.selectFrom('order_events').selectAll().where('id', '>', before).where('id', '<=', upTo);
     // `unindexed` keeps the database from an index of accounts, so that events are read in the order of their ids.
     if (account !== undefined) events = events.where(unindexed('account'), '=', account);
-    if (from !== null) events = events.where('observed_at', '>=', from);
-    if (to !== null) events = events.where('observed_at', '<', to);
+    if (from !== undefined) events = events.where('observed_at', '>=', from);
+    if (to !== undefined) events = events.where('observed_at', '<', to);
     const page = await events.orderBy('id').limit(PAGE).execute();
     yield* page;
     const isFull = page.length === PAGE;

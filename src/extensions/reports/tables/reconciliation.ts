@@ -4,7 +4,7 @@ import { WAITING_STATES } from '../../../orders/rules/states.ts';
 import { ORDER_COLUMNS } from '../../../store/orders/order-columns.ts';
 import { holdsTime, indexedBy, isInPeriod, unindexed, type Query } from '../../../store/dialect.ts';
 import { queries } from '../../../store/statement.ts';
-import { hasDecision } from '../../../store/tables/decided-findings.ts';
+import { hasDecision } from '../../operate/tables/decided-findings.ts';
 
 export type OrderTime = 'insertion' | 'completion';
 

@@ -4,7 +4,7 @@ import { newestTroubles } from '../../../store/tables/account-stops.ts';
 import { queries } from '../../../store/statement.ts';
 import type { Snapshot, Store } from '../../../store/port.ts';
 import { allRows } from '../../../store/pages.ts';
-import type { RestraintView, AccountStop } from '../../../accounts/rules/restraints.ts';
+import type { RestraintView } from '../../../accounts/rules/restraints.ts';
 
 /** Everything that the database knows of one order, at one moment. Times are UTC, ISO 8601. */
 export type StoryEvidence = NonNullable<Awaited<ReturnType<typeof readStory>>>;
@@ -57,17 +57,25 @@ export async function readEvidence(snapshot: Snapshot, account: string, external
     keptAnswers: kept.map(({ body, ...answer }) => ({ ...answer, ids: preOrderIdsIn(body) })),
     findings: await allRows(snapshot, findings),
     holds: await allRows(snapshot, storedHolds(account)),
-    stop: await readStop(snapshot, account),
+    stop: (await allRows(snapshot, newestTroubles(account, 'stopped')))[0] ?? null,
+  };
+}
+
+/** Leaves out of the evidence everything that came after a moment, except for the values of the row. */
+export function evidenceAt(evidence: StoryEvidence, asOf: string): StoryEvidence {
+  const { events, record, findings, holds } = evidence;
+  const at = (time: string | null) => (time !== null && time <= asOf ? time : null);
+  const seen = findings.filter(({ first_seen_at }) => first_seen_at <= asOf);
+  return {
+    ...evidence,
+    events: events.filter(({ observed_at }) => observed_at <= asOf),
+    record: record !== null && record.received_at <= asOf ? record : null,
+    findings: seen.map((one) => ({ ...one, changed_at: at(one.changed_at), resolved_at: at(one.resolved_at) })),
+    holds: holds.filter(({ since }) => since <= asOf),
   };
 }
 
 export function storedHolds(account: string | undefined) {
   const holds = queries.selectFrom('account_holds').select(['kind', 'since', 'until', 'reason', 'actor']);
-  const ofAccount = account === undefined ? holds : holds.where('account', '=', account);
-  return ofAccount.$castTo<RestraintView>();
-}
-
-export async function readStop(snapshot: Snapshot, account: string): Promise<AccountStop | null> {
-  const [stop] = await allRows(snapshot, newestTroubles(account, 'stopped'));
-  return stop ?? null;
+  return (account === undefined ? holds : holds.where('account', '=', account)).$castTo<RestraintView>();
 }

@@ -73,12 +73,7 @@ export function partOf<Line>(part: Line & { readonly state?: string | null; read
   return { ...part, asset, unreadable };
 }
 
-export interface AgeingScope {
-  readonly account: string;
-  readonly from: string | null;
-  readonly to: string | null;
-  readonly asOf: string;
-}
+export type AgeingScope = Pick<ReportScope, 'account' | 'from' | 'to' | 'asOf'>;
 
 export async function readAges(store: Pick<Store, 'snapshot'>, scope: AgeingScope, ages: Ages): Promise<void> {
   const pages = pagesAfter<OldestOrder>(PAGE, (last) => rowsAtOnce(store, agesPage(scope, last?.id)));
@@ -101,7 +96,7 @@ function agesPage({ account, from, to, asOf }: AgeingScope, last: string | undef
     sql`o.account = ${account} and ${createdAt} <= ${asOf}`,
     // The id of an order may be empty text.
     last === undefined ? undefined : sql`o.external_order_id > ${last}`,
-    isInPeriod(createdAt, from ?? undefined, to ?? undefined),
+    isInPeriod(createdAt, from, to),
   );
   return sql<OldestOrder>`select o.account, o.external_order_id as id,
       coalesce(o.from_currency, '?') || '/' || coalesce(o.to_currency, '?') as pair,

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { isAfterEvent, orderOfEvents } from '../../../store/dialect.ts';
 import type { Database, NewEvent } from '../../../store/port.ts';
 import type { EventsTable } from '../../../store/schema.ts';
+import { pagesAfter } from '../../../store/pages.ts';
 import { hashedText } from '../../../store/tables/chain.ts';
 
 const PAGE = 1_000;
@@ -11,10 +12,7 @@ interface ChainCheck {
   readonly broken: { readonly id: number; readonly why: string } | null;
 }
 
-export interface KnownHead {
-  readonly id: number;
-  readonly hash: string;
-}
+export type KnownHead = Readonly<{ id: number; hash: string }>;
 
 type StoredEvent = Omit<EventsTable, 'id'> & { readonly id: number };
 
@@ -29,42 +27,30 @@ export async function checkChains(
   const heads = new Map((await db.selectFrom('event_heads').selectAll().execute()).map((head) => [head.account, head]));
   const last = new Map<string, string>();
   let events = 0;
-  for (let place = { account: '', id: 0 }; ;) {
-    const page: StoredEvent[] = await db
-      .selectFrom('events')
-      .selectAll()
-      .where(isAfterEvent(place))
-      .orderBy(orderOfEvents())
-      .limit(PAGE)
-      .execute();
+  const brokenAt = (id: number, why: string) => ({ events, broken: { id, why } });
+  const read = async (place: Pick<StoredEvent, 'account' | 'id'> = { account: '', id: 0 }): Promise<StoredEvent[]> =>
+    await db.selectFrom('events').selectAll().where(isAfterEvent(place)).orderBy(orderOfEvents()).limit(PAGE).execute();
+  for await (const page of pagesAfter(PAGE, read)) {
     for (const event of page) {
-      const why = problemOf(event, last.get(event.account) ?? '');
-      if (why !== undefined) return { events, broken: { id: event.id, why } };
-      if ((unmet.get(event.id) ?? event.hash) !== event.hash) {
-        return { events, broken: { id: event.id, why: 'it is another one than the one that was written down' } };
-      }
+      const why = problemOf(event, last.get(event.account) ?? '', unmet.get(event.id));
+      if (why !== undefined) return brokenAt(event.id, why);
       unmet.delete(event.id);
       last.set(event.account, event.hash);
       const head = heads.get(event.account);
       if (head?.id === event.id && head.hash === event.hash) heads.delete(event.account);
       events += 1;
-      place = event;
     }
     onProgress?.(events);
-    if (page.length < PAGE) break;
   }
-  for (const { account, id } of heads.values()) {
-    return {
-      events,
-      broken: { id, why: `the newest event of the account ${JSON.stringify(account)} is not this one` },
-    };
-  }
-  for (const id of unmet.keys()) return { events, broken: { id, why: 'it was written down, and is not there' } };
+  for (const { account, id } of heads.values())
+    return brokenAt(id, `the newest event of the account ${JSON.stringify(account)} is not this one`);
+  for (const id of unmet.keys()) return brokenAt(id, 'it was written down, and is not there');
   return { events, broken: null };
 }
 
-function problemOf(event: StoredEvent, previousHash: string): string | undefined {
+function problemOf(event: StoredEvent, previousHash: string, known = event.hash): string | undefined {
   if (event.previous_hash !== previousHash) return 'an event before it was removed, or it was put in between';
   const text = hashedText(previousHash, event satisfies NewEvent);
-  return hash('sha256', text) === event.hash ? undefined : 'it was changed';
+  if (hash('sha256', text) !== event.hash) return 'it was changed';
+  return known === event.hash ? undefined : 'it is another one than the one that was written down';
 }

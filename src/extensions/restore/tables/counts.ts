@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Counts, Store, Database, Transaction } from '../../../store/port.ts';
 import { rowsAtOnce } from '../../../store/pages.ts';
-import { countsOf, moveHead, headOf } from '../../../store/tables/chain.ts';
+import { countsOf, headOf } from '../../../store/tables/chain.ts';
 
 /** A count of rows; in the kind `kept`, the name is the text of the kept counts. */
 type CountRow = Readonly<{ account: string; kind: 'kept' | 'orders' | 'findings'; name: string; rows: number }>;
@@ -17,7 +17,7 @@ export async function correctCounts(store: Store): Promise<readonly string[]> {
     await store.forAccount(account).writer.write(async (tx) => {
       // Counts again, because a daemon may have written since.
       const { rows } = await countsQuery(account).execute(tx);
-      await recount(tx, account, countedIn(rows));
+      Object.assign(await headOf(tx, account), { counts: countedIn(rows) });
     });
   }
   return wrong;
@@ -34,8 +34,8 @@ function countsQuery(account?: string) {
 }
 
 function countedIn(rows: readonly CountRow[]): Counts {
-  const of = (kind: 'orders' | 'findings') =>
-    Object.fromEntries(rows.filter((row) => row.kind === kind).map((row) => [row.name, row.rows]));
+  const of = (wanted: CountRow['kind']) =>
+    Object.fromEntries(rows.flatMap(({ kind, name, rows: count }) => (kind === wanted ? [[name, count]] : [])));
   return { orders: of('orders'), findings: of('findings') };
 }
 
@@ -43,14 +43,13 @@ function isWrong(rows: readonly CountRow[]): boolean {
   const text = rows.find(({ kind }) => kind === 'kept')?.name;
   if (text === undefined) return false;
   const [kept, counted] = [countsOf(text), countedIn(rows)];
+  const differs = (of: keyof Counts, isKept: (name: string) => boolean) =>
+    Object.keys({ ...kept[of], ...counted[of] }).some(
+      (name) => isKept(name) && (kept[of][name] ?? 0) !== (counted[of][name] ?? 0),
+    );
   // Status counts invalid orders only if the kept count says that there are some.
   const isMissed = (counted.orders['invalid'] ?? 0) > (kept.orders['invalid'] ?? 0);
-  return isMissed || !isSame(kept.orders, counted.orders) || !isSame(kept.findings, counted.findings);
-}
-
-function isSame(kept: Counts['orders'], counted: Counts['orders']): boolean {
-  const names = new Set([...Object.keys(kept), ...Object.keys(counted)].filter((name) => !UNKEPT.includes(name)));
-  return [...names].every((name) => (kept[name] ?? 0) === (counted[name] ?? 0));
+  return isMissed || differs('orders', (name) => !UNKEPT.includes(name)) || differs('findings', () => true);
 }
 
 /** Returns when the newest event of all accounts was observed, without stops of accounts; null if there is none. */
@@ -60,13 +59,6 @@ export async function newestEventTime(db: Database): Promise<string | null> {
       where account = head.account and not (type = 'account' and field = 'stopped') order by id desc limit 1)
     order by event.id desc limit 1`.execute(db);
   return rows[0]?.at ?? null;
-}
-
-export async function recount(tx: Transaction, account: string, counts: Counts): Promise<void> {
-  const head = await headOf(tx, account);
-  const corrected = { ...head, counts };
-  tx.heads?.set(account, Promise.resolve(corrected));
-  if (tx.heads === undefined) await moveHead(tx, account, corrected);
 }
 
 export async function forgetMove(tx: Transaction): Promise<void> {

@@ -14,7 +14,7 @@ import { freePorts } from '../cluster/machine.ts';
 import { type Sandbox, startSandbox } from '../server.ts';
 import { seededRandom } from '../random.ts';
 import { insertMissing } from '../../intake/tables/inserted-orders.ts';
-import { decideOrders } from '../../../orders/operator-decisions.ts';
+import { decideOrders } from '../../operate/decide-orders.ts';
 import { flowSettings } from '../../../orders/pass/deps.ts';
 import { STRAY_ORDER, TAMPERINGS, tamperingNamedIn, type Tampering } from '../tampering.ts';
 

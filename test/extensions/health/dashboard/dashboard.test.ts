@@ -2,8 +2,12 @@ import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createPass } from '../../../../src/orders/create.ts';
-import { DashboardReader } from '../../../../src/extensions/health/dashboard/read-facts.ts';
-import { RANGES, type DashboardFacts, type RangeName } from '../../../../src/extensions/health/dashboard/facts.ts';
+import {
+  dashboardReader,
+  RANGES,
+  type DashboardFacts,
+  type RangeName,
+} from '../../../../src/extensions/health/dashboard/read-facts.ts';
 import { orderPath } from '../../../../src/extensions/health/dashboard/markup.ts';
 import { moneyText } from '../../../../src/extensions/health/dashboard/front/orders.ts';
 import { moneyGroup } from '../../../../src/extensions/reports/summary.ts';
@@ -15,7 +19,7 @@ import { saveFindings } from '../../../../src/store/tables/findings.ts';
 import { endHolds, setHold } from '../../../../src/store/tables/account-holds.ts';
 import { readOverview } from '../../../../src/extensions/health/tables/overview.ts';
 import { configOf } from '../../../../src/settings/config.ts';
-import { decideOrders } from '../../../../src/orders/operator-decisions.ts';
+import { decideOrders } from '../../../../src/extensions/operate/decide-orders.ts';
 import { storyOf } from '../../../../src/extensions/reports/story/read-story.ts';
 import { record } from '../../../support/scripted-exchange.ts';
 import { acceptedOrders, scriptedProgram, type TestProgram } from '../../../support/test-program.ts';
@@ -70,7 +74,7 @@ describe('the dashboard of a program', () => {
     const seenAt = program.clock.now().toISOString();
     const advised = async (openSince: string | null) => {
       program.clock.advance(60_000);
-      const { troubles } = await readerOf(program).read('default', '24h');
+      const { troubles } = await readerOf(program)('default', '24h');
       const { story } = (await storyOf(program.app.store, configOf(program.config, 'default'), 'a', {
         asOf: program.clock.now(),
       }))!;
@@ -99,7 +103,7 @@ describe('the dashboard of a program', () => {
       const changes = decideFindings([], [found], ['FAIL_OVER']);
       await saveFindings(tx, { account: 'default', externalOrderId: null }, changes, now);
     });
-    const { troubles } = await readerOf(program).read('default', '24h');
+    const { troubles } = await readerOf(program)('default', '24h');
     const { advice } = troubles.find(({ about }) => about.class === 'FAIL_OVER')!;
     expect(advice).toMatch(/^Ask .* --failover 7 --sent --file /);
   });
@@ -112,7 +116,7 @@ describe('the dashboard of a program', () => {
     const judgement = { kind: 'not-created', mayDuplicate: true } as const;
     const action = { judgement, actor: 'anna', reason: 'r' };
     await Array.fromAsync(decideOrders(program.app, [{ externalOrderId: 'a' }], action));
-    const { troubles } = await readerOf(program).read('default', '24h');
+    const { troubles } = await readerOf(program)('default', '24h');
     const [open, decided] = troubles.filter(({ about }) => about.class === 'CREATE_UNKNOWN');
     expect(open).toMatchObject({ code: 'finding', count: 1, stake: { amounts: [] } });
     expect(open?.advice).toContain('by itself');
@@ -138,7 +142,7 @@ describe('the dashboard of a program', () => {
     ] as const) {
       await Array.fromAsync(decideOrders(program.app, [{ externalOrderId }], { judgement: { kind }, ...by }));
     }
-    const { troubles } = await readerOf(program).read('default', '24h');
+    const { troubles } = await readerOf(program)('default', '24h');
     const [open, decided] = troubles.filter(({ about }) => about.class === 'AMOUNT_MISMATCH');
     expect(open).toMatchObject({ count: 1, since: seenAt, concerned: { status: 'undecided' } });
     expect(open?.stake?.amounts).toEqual([{ currency: 'BTC', amount: '1.5' }]);
@@ -149,20 +153,20 @@ describe('the dashboard of a program', () => {
 
   it('is read once at a time, however long a reading takes and whoever looks meanwhile', async () => {
     const { program, activities } = await testOps();
-    const read = Promise.withResolvers<{ failure: string }>();
+    const waiting = Promise.withResolvers<undefined>();
     const begun = Promise.withResolvers<undefined>();
     let reads = 0;
     const disk = async () => {
       reads += 1;
       begun.resolve(undefined);
-      return await read.promise;
+      return await waiting.promise;
     };
-    const reader = readerOf(program, disk, activities);
-    const first = reader.read(undefined, '24h');
+    const read = readerOf(program, disk, activities);
+    const first = read(undefined, '24h');
     await begun.promise;
     program.clock.advance(60_000);
-    const second = reader.read(undefined, '24h');
-    read.resolve({ failure: '' });
+    const second = read(undefined, '24h');
+    waiting.resolve(undefined);
     expect(await second).toBe(await first);
     expect(reads).toBe(1);
   });
@@ -197,9 +201,9 @@ describe('the dashboard of a program', () => {
     expect(/aria-current="true">([^<]+)/.exec(page)?.[1]).toBe({ 12: '1 hour', 24: '24 hours', 28: '7 days' }[steps]);
     const own = { activities, accounts: { names: ['default'] }, heedDecision: async () => {} };
     const about = { version: '0.0.0', startedAt: '2026-01-05T10:00:00.000Z' };
-    const readings = { disk: async () => ({ failure: '' }), overview: async () => ({ failure: '' }) };
-    const reader = new DashboardReader({ ...program.app, config: program.config, ...own, ...about, readings });
-    const { activity } = await reader.read('default', Object.hasOwn(RANGES, range) ? (range as RangeName) : '24h');
+    const readings = { disk: async () => undefined, overview: async () => ({ overview: null, failure: '' }) };
+    const read = dashboardReader({ ...program.app, config: program.config, ...own, ...about, readings });
+    const { activity } = await read('default', Object.hasOwn(RANGES, range) ? (range as RangeName) : '24h');
     expect(activity?.starts).toHaveLength(steps);
     // All happened in the step that is not over yet.
     for (const orders of [activity?.moves.inserted, activity?.moves.accepted]) {
@@ -395,13 +399,13 @@ describe('the first line of the dashboard', () => {
 
 function readerOf(
   program: TestProgram,
-  disk: () => Promise<{ failure: string }> = async () => ({ failure: '' }),
+  disk: () => Promise<undefined> = async () => undefined,
   activities = program.activities,
-): DashboardReader {
+): ReturnType<typeof dashboardReader> {
   const own = { activities, accounts: { names: ['default'] }, heedDecision: async () => {} };
-  const readings = { disk, overview: async () => ({ failure: '' }) };
+  const readings = { disk, overview: async () => ({ overview: null, failure: '' }) };
   const about = { version: '0.0.0', startedAt: '2026-01-05T10:00:00.000Z' };
-  return new DashboardReader({ ...program.app, config: program.config, ...own, ...about, readings });
+  return dashboardReader({ ...program.app, config: program.config, ...own, ...about, readings });
 }
 
 const LOOPBACK = { host: '127.0.0.1', port: 0 };

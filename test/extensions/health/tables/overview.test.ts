@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createPass } from '../../../../src/orders/create.ts';
 import { followPass } from '../../../../src/orders/follow.ts';
-import { decideOrders } from '../../../../src/orders/operator-decisions.ts';
+import { decideOrders } from '../../../../src/extensions/operate/decide-orders.ts';
 import { setHold } from '../../../../src/store/tables/account-holds.ts';
 import { type FindingRow } from '../../../../src/store/tables/findings.ts';
 import { readOverview } from '../../../../src/extensions/health/tables/overview.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { isDecided } from '../../../../src/findings/rules/decided.ts';
-import type { Judgement } from '../../../../src/orders/rules/operator-decisions.ts';
-import { decideOrders } from '../../../../src/orders/operator-decisions.ts';
+import { isDecided } from '../../../../src/extensions/operate/rules/decided.ts';
+import type { Judgement } from '../../../../src/extensions/operate/rules/judgement.ts';
+import { decideOrders } from '../../../../src/extensions/operate/decide-orders.ts';
 import { createPass } from '../../../../src/orders/create.ts';
 import { listFindings } from '../../../../src/extensions/operate/tables/listed-findings.ts';
 import { readStory } from '../../../../src/extensions/reports/tables/story.ts';

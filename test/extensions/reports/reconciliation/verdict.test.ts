@@ -139,7 +139,8 @@ describe('the verdict of a reconciliation', () => {
       [true, 'neutral'],
     ] as const)
       await reportOf({ orders: [{ id: 'a' }], from: '2027-01-01', mayBeEmpty }, (report) => {
-        expect(report).toMatchObject({ isEmpty: true, isClean: mayBeEmpty });
+        expect(report.isClean).toBe(mayBeEmpty);
+        expect(report.document.verdict?.isEmpty ?? false).toBe(!mayBeEmpty);
         expect(report.document.verdict).toMatchObject({ tone, text: 'Nothing to reconcile' });
         expect(report.document.cards).toEqual([]);
         expect(factsOf(report)['verdict']).toBe(mayBeEmpty ? 'clean' : 'not clean');
@@ -149,7 +150,8 @@ describe('the verdict of a reconciliation', () => {
   it('is not that there is nothing to reconcile if rows are of no period', async () => {
     const orders: ReconciledOrder[] = [{ id: 'a', account: 'another', state: 'pending', ...NEVER_SENT }];
     await reportOf({ orders }, (report) => {
-      expect(report).toMatchObject({ isEmpty: false, isClean: false });
+      expect(report.isClean).toBe(false);
+      expect(report.document.verdict?.isEmpty).toBeUndefined();
       expect(report.document.verdict?.text).toBe('A person should look');
     });
   });

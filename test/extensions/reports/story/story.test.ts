@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FINDING_CLASSES } from '../../../../src/findings/rules/classes.ts';
+import { classTexts } from '../../../../src/extensions/operate/finding-classes.ts';
 import { ORDER_STATES, type OrderState } from '../../../../src/orders/rules/states.ts';
 import { isCommand, type Spacing } from '../../../../src/extensions/reports/story/next.ts';
 import { buildStory } from '../../../../src/extensions/reports/story/story.ts';
@@ -15,7 +15,7 @@ import {
   decideByOperator,
   obstacleTo,
   type DecisionEvidence,
-} from '../../../../src/orders/rules/operator-decisions.ts';
+} from '../../../../src/extensions/operate/rules/judgement.ts';
 import { SETTINGS, trackingWith } from '../../../support/tracking.ts';
 
 const BEGIN = Date.parse('2026-01-05T12:00:00.000Z');
@@ -330,7 +330,7 @@ describe('an adopted order', () => {
 
 describe('a finding in a story', () => {
   it('is advice until it is acknowledged or no longer true', () => {
-    const { meaning, advice: toDo } = FINDING_CLASSES.AMOUNT_MISMATCH;
+    const { meaning, advice: toDo } = classTexts('AMOUNT_MISMATCH');
     const advice = `A person should look at finding AMOUNT_MISMATCH. ${toDo}`;
     const acknowledged = evidence({
       findings: [{ ...FINDING, changed_by: 'anna', changed_at: at(20), reason: 'settled' }],
@@ -381,7 +381,7 @@ describe('a finding in a story', () => {
     const order = { ...ORDER, outcome: 'succeeded', updated_at: at(20) };
     const given = evidence({ order, events: [disputed, decided], findings: [FINDING] });
     const { next, headline } = tell(given);
-    expect(next.join('\n')).toContain(FINDING_CLASSES.AMOUNT_MISMATCH.advice);
+    expect(next.join('\n')).toContain(classTexts('AMOUNT_MISMATCH').advice);
     expect(headline).toMatch(/paid.*1\.6 .*1\.5 /);
     expect(tell({ ...given, findings: [{ ...FINDING, changed_at: at(30) }] }).headline).toBe(headline);
     expect(tell({ ...given, findings: [{ ...FINDING, resolved_at: at(30) }] }).headline).not.toContain('1.6');

@@ -8,7 +8,7 @@ import type { Merchant } from '../../../support/merchant.ts';
 
 const DAY_MS = 86_400_000;
 const BEGIN = Date.parse('2026-01-01T00:00:00.000Z');
-const EVERYTHING: ChangesScope = { account: 'default', from: null, to: null, lastId: Number.MAX_SAFE_INTEGER };
+const EVERYTHING: ChangesScope = { account: 'default', lastId: Number.MAX_SAFE_INTEGER };
 
 let store: Store;
 let merchant: Merchant;

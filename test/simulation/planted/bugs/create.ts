@@ -54,8 +54,8 @@ export const CREATE_BUGS: readonly PlantedBug[] = [
       {
         file: DECIDE,
         in: 'decideCreated',
-        from: "return outcome.kind === 'accepted' ? acceptedLate(tracking, outcome, accept) : [];",
-        to: 'return [];',
+        from: "if (outcome.kind === 'accepted') return",
+        to: "if (outcome.kind === 'accepted' && tracking.state !== 'sending') return [];\n  if (outcome.kind === 'accepted') return",
       },
     ],
   },
@@ -121,7 +121,7 @@ export const CREATE_BUGS: readonly PlantedBug[] = [
     breaks: /no order is created twice|unknown is never re-sent|intent before send|no bug/,
     edits: [
       {
-        file: 'src/orders/rules/operator-decisions.ts',
+        file: 'src/extensions/operate/rules/judgement.ts',
         in: 'TARGETS',
         from: "retry: { unknown: 'pending',",
         to: "retry: { sending: 'pending', unknown: 'pending',",
@@ -134,7 +134,7 @@ export const CREATE_BUGS: readonly PlantedBug[] = [
     breaks: /each decision recorded once|a person decides/,
     edits: [
       {
-        file: 'src/orders/rules/operator-decisions.ts',
+        file: 'src/extensions/operate/rules/judgement.ts',
         in: 'decideByOperator',
         from: "const how = { source: 'operator',",
         to: "const how = { source: 'create' as 'operator',",
@@ -158,7 +158,7 @@ export const CREATE_BUGS: readonly PlantedBug[] = [
     name: 'pre-order-id-is-not-kept',
     text: 'an accepted order is stored without the id of its pre-order',
     breaks: /no order is lost/,
-    edits: [{ file: DECIDE, in: 'decideCreated', from: 'const changes = { preOrderId,', to: 'const changes = {' }],
+    edits: [{ file: DECIDE, in: 'accepted', from: 'const changes = { preOrderId,', to: 'const changes = {' }],
   },
   {
     name: 'one-order-stops-the-pass',

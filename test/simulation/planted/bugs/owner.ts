@@ -71,9 +71,9 @@ export const OWNER_BUGS: readonly PlantedBug[] = [
       },
       {
         file: 'src/orders/recover.ts',
-        in: 'recoverOne',
-        from: 'if (inFlight.has(externalOrderId)) return undefined;',
-        to: '',
+        in: 'recoverUnrecorded',
+        from: 'inFlight.has(id) ? undefined : (',
+        to: '(',
       },
     ],
   },
@@ -142,9 +142,9 @@ export const OWNER_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: 'src/orders/correct-times.ts',
-        in: 'ClockWatch.correct',
-        from: 'aheadMs < this.#aheadMs - SET_BACK_MS',
-        to: 'aheadMs > this.#aheadMs + SET_BACK_MS',
+        in: 'clockWatch',
+        from: 'aheadMs < lastAheadMs - SET_BACK_MS',
+        to: 'aheadMs > lastAheadMs + SET_BACK_MS',
       },
     ],
   },
@@ -165,7 +165,7 @@ export const OWNER_BUGS: readonly PlantedBug[] = [
     name: 'guard-forgets-at-restart',
     text: 'creates of the last hour do not count against `guard.*` after a restart',
     breaks: /limits of creates kept/,
-    edits: [{ file: 'src/app.ts', in: 'startApp', from: 'await guard.open(store.db);', to: '' }],
+    edits: [{ file: 'src/extensions/guard/create-guard.ts', in: 'createGuard', from: 'await guard.open(db);', to: '' }],
   },
   {
     name: 'guard-off-by-one',
@@ -173,7 +173,7 @@ export const OWNER_BUGS: readonly PlantedBug[] = [
     breaks: /limits of creates kept/,
     edits: [
       {
-        file: 'src/accounts/rules/guard.ts',
+        file: 'src/extensions/guard/create-window.ts',
         in: 'CreateWindow.decide',
         from: 'creates + 1 > createsPerHour)',
         to: 'creates > createsPerHour)',

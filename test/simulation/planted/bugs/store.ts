@@ -11,8 +11,8 @@ export const STORE_BUGS: readonly PlantedBug[] = [
       {
         file: 'src/extensions/postgres/writer.ts',
         in: 'AccountTransactions.#wasCommitted',
-        from: "owner?.['last_commit'] === name",
-        to: "owner?.['last_commit'] === undefined",
+        from: 'owner?.last_commit === name',
+        to: 'owner?.last_commit === undefined',
       },
     ],
   },

@@ -1,15 +1,16 @@
 import { type FeedEvent } from '../../../feed/event.ts';
+import { paragraph } from '../../../documents/html.ts';
 import { toneOf } from '../../../documents/document.ts';
 import { cutText, escapeText, momentText, proseText } from '../../../documents/html/cells.ts';
-import type { DashboardFacts } from '../facts.ts';
-import { badge, empty, orderLink } from '../markup.ts';
+import type { DashboardFacts } from '../read-facts.ts';
+import { badge, orderLink } from '../markup.ts';
 import { counted } from '../../../documents/words.ts';
 
 const MOST_SHOWN = 12;
 const MOST_VALUES = 6;
 
 export function eventsText({ newest, at, account }: DashboardFacts): string {
-  if (newest.length === 0) return empty('Nothing has been recorded yet.');
+  if (newest.length === 0) return paragraph('panel empty', 'Nothing has been recorded yet.');
   // `order.needs_attention` is left out, because the change of state is an event of its own.
   const changes = newest.filter(({ type }) => type !== 'order.needs_attention');
   const subjects = [...Map.groupBy(changes, subjectOf).values()].slice(0, MOST_SHOWN);

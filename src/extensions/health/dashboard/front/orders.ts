@@ -4,10 +4,16 @@ import { HALF_SIZES } from '../../../documents/chart/svg.ts';
 import type { Column, ColumnChart, Row } from '../../../documents/document.ts';
 import { commandText, ageOf, escapeText, proseText } from '../../../documents/html/cells.ts';
 import { sumOf, withCommas } from '../../../../base/words.ts';
-import { NOT_IN_SUMS, OUTCOME_COLUMNS, sumOf as sumsOf } from '../../../reports/reconciliation/money.ts';
+import {
+  NOT_IN_SUMS,
+  OUTCOME_COLUMNS,
+  sumOf as sumsOf,
+  type MoneyGroup,
+} from '../../../reports/reconciliation/money.ts';
 import type { Overview } from '../../status/status.ts';
-import { MOVES, RANGES, type ActivityFacts, type DashboardFacts, type RangeName } from '../facts.ts';
-import { count, empty, link, listPath, note, table } from '../markup.ts';
+import { RANGES, type DashboardFacts, type RangeName } from '../read-facts.ts';
+import { count, link, listPath, pathTo, table } from '../markup.ts';
+import { paragraph } from '../../../documents/html.ts';
 import { counted } from '../../../documents/words.ts';
 
 const MEANINGS: Readonly<Record<OrderState, string>> = {
@@ -43,7 +49,7 @@ export function statesText({ overview, account, at }: DashboardFacts): string {
   const list = listPath('/findings', account, { severity: 'info', status: 'open' });
   const open = link(list, `${count(infos)} open ${infos === 1 ? 'finding' : 'findings'}`);
   const explained = infos === 0 ? '' : `<p class="note">${open} of severity info: no action is needed.</p>\n`;
-  if (states.length === 0) return `${empty('There are no orders yet.')}${explained}`;
+  if (states.length === 0) return `${paragraph('panel empty', 'There are no orders yet.')}${explained}`;
   return `<div class="panel states">${stripText(states, orders, pathOf)}<ul>\n${items.join('')}</ul></div>\n${explained}`;
 }
 
@@ -65,16 +71,15 @@ const TONES = { inserted: 'neutral', accepted: 'info', final: 'good' } as const;
 
 function rangesText({ account, range }: DashboardFacts): string {
   const links = (Object.keys(RANGES) as RangeName[]).map((name) => {
-    const query = new URLSearchParams({ account: account ?? 'all', range: name }).toString();
-    const isShown = name === range ? ' aria-current="true"' : '';
-    return `<a href="${escapeText(`/?${query}`)}"${isShown}>${RANGES[name].label}</a>`;
+    const path = escapeText(pathTo('/', { account: account ?? 'all', range: name }));
+    return `<a href="${path}"${name === range ? ' aria-current="true"' : ''}>${RANGES[name].label}</a>`;
   });
   return `<nav class="ranges" aria-label="Period">${links.join('')}</nav>\n`;
 }
 
 export function flowText(facts: DashboardFacts): string {
   const { activity, range, account } = facts;
-  if (activity === null) return empty('Choose an account to see its orders over time.');
+  if (activity === null) return paragraph('panel empty', 'Choose an account to see its orders over time.');
   const { starts, moves, movesSince } = activity;
   const { step } = RANGES[range];
   const inserted = sumOf(moves.inserted, (orders) => orders);
@@ -87,9 +92,9 @@ export function flowText(facts: DashboardFacts): string {
     title: `Orders per ${step}`,
     text: 'Times are UTC. The last step is not over yet.',
     steps: starts.map((start) => stepName(start, range)),
-    series: MOVES.map((name) => ({ name, look: { tone: TONES[name] } })),
+    series: Object.entries(TONES).map(([name, tone]) => ({ name, look: { tone } })),
     isBeside: true,
-    panels: [{ unit: `orders per ${step}`, values: MOVES.map((name) => moves[name]) }],
+    panels: [{ unit: `orders per ${step}`, values: [moves.inserted, moves.accepted, moves.final] }],
   };
   return `${lead}${figureText(chart, 0, HALF_SIZES)}${cutNote(movesSince)}`;
 }
@@ -102,7 +107,10 @@ function stepName(start: string, range: RangeName): string | null {
 
 function cutNote(since: string | null): string {
   if (since === null) return '';
-  return note(`There are too many orders to count them all: only those since ${shortTime(since)} UTC are counted.`);
+  return paragraph(
+    'note',
+    `There are too many orders to count them all: only those since ${shortTime(since)} UTC are counted.`,
+  );
 }
 
 function shortTime(at: string): string {
@@ -130,9 +138,9 @@ const UNCLASSIFIED =
   'Unclassified: the setting follow.succeededStatuses does not say which statuses mean that an order paid.';
 
 export function moneyText({ activity, account }: DashboardFacts): string {
-  if (activity === null) return empty('Choose an account to see its amounts.');
+  if (activity === null) return paragraph('panel empty', 'Choose an account to see its amounts.');
   const { money, moneySince, starts } = activity;
-  if (money.length === 0) return empty('No order was inserted in this period.');
+  if (money.length === 0) return paragraph('panel empty', 'No order was inserted in this period.');
   const rows = moneyRows(money);
   const since = moneySince ?? starts[0] ?? '';
   const isShown = ({ key, kind }: Column) => kind === 'text' || rows.some((row) => Number(row[key]) !== 0);
@@ -145,11 +153,11 @@ export function moneyText({ activity, account }: DashboardFacts): string {
   const left = rows.length - MOST_ROWS;
   const more =
     left > 0 ? `<p class="note">${counted(left, 'more pair')}: ${commandText('order-sync report summary')}</p>\n` : '';
-  const hint = columns.some(({ key }) => key === 'outcome_unknown') ? note(UNCLASSIFIED) : '';
+  const hint = columns.some(({ key }) => key === 'outcome_unknown') ? paragraph('note', UNCLASSIFIED) : '';
   return `${table('Amounts', columns, rows.slice(0, MOST_ROWS))}${more}${hint}${cutNote(moneySince)}`;
 }
 
-function moneyRows(money: ActivityFacts['money']): readonly Row[] {
+function moneyRows(money: readonly MoneyGroup[]): readonly Row[] {
   const groups = Map.groupBy(money, ({ pair, position }) => JSON.stringify([pair, position]));
   const rows = [...groups.values()].map((same) => {
     const { pair = '', currency = null, position } = same[0] ?? {};

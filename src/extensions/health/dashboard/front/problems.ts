@@ -1,12 +1,12 @@
-import { findingClass } from '../../../../findings/rules/classes.ts';
+import { findingClass } from '../../../operate/finding-classes.ts';
 import { pasteable } from '../../../../base/invocation.ts';
 import { capitalized } from '../../../../base/words.ts';
 import { commandText, escapeText, figure, icon, momentText, proseText } from '../../../documents/html/cells.ts';
-import type { DashboardFacts, Stake, Trouble } from '../facts.ts';
-import type { Concerned } from '../../tables/at-stake.ts';
+import type { DashboardFacts } from '../read-facts.ts';
+import type { Concerned } from '../../tables/sums.ts';
 import { HINTS, wellText } from '../../status/problems.ts';
 import { count, link, listPath, orderPath } from '../markup.ts';
-import { STATES } from './troubles.ts';
+import { STATES, type Stake, type Trouble } from './troubles.ts';
 import { counted } from '../../../documents/words.ts';
 
 const MOST_SHOWN = 5;
@@ -103,16 +103,19 @@ function stakeText({ amounts, isCut }: Stake): string {
 }
 
 function actionText(trouble: Trouble, shown: Shown): string {
+  return `<div class="todo">${remedyText(trouble, shown)}</div>`;
+}
+
+function remedyText(trouble: Trouble, shown: Shown): string {
   const { about, remedy, concerned } = trouble;
   const { account = '', externalOrderId } = about;
   const path = externalOrderId === undefined ? undefined : orderPath({ account, externalOrderId });
-  if (path !== undefined) return action(link(path, 'See the order'));
+  if (path !== undefined) return link(path, 'See the order');
   if (concerned !== undefined && isListed(trouble)) {
     const list = link(pathOf(concerned, shown), `See ${ordersText(trouble, shown)}`);
-    return action(trouble.code === 'decided' ? `${list} ${commandText(remedy)}` : list);
+    return trouble.code === 'decided' ? `${list} ${commandText(remedy)}` : list;
   }
-  const isCommand = remedy.startsWith('order-sync ');
-  return action(isCommand ? commandText(remedy) : `<p>${proseText(capitalized(remedy))}.</p>`);
+  return remedy.startsWith('order-sync ') ? commandText(remedy) : `<p>${proseText(capitalized(remedy))}.</p>`;
 }
 
 function isListed({ code, concerned }: Trouble): boolean {
@@ -127,8 +130,4 @@ function ordersText({ concerned, count: number }: Trouble, { overview }: Shown):
   const isOrder = concerned !== undefined && 'state' in concerned;
   const more = isOrder && overview.more.includes(concerned.state) ? ' or more' : '';
   return `${count(number)}${more} ${isOrder ? 'order' : 'finding'}${number === 1 ? '' : 's'}`;
-}
-
-function action(markup: string): string {
-  return `<div class="todo">${markup}</div>`;
 }

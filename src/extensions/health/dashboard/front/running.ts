@@ -2,7 +2,7 @@ import type { ProblemCode } from '../../../../accounts/problem.ts';
 import { capitalized } from '../../../../base/words.ts';
 import { boxText, type Box } from '../../../documents/html.ts';
 import { ageOf, proseText } from '../../../documents/html/cells.ts';
-import type { DashboardFacts } from '../facts.ts';
+import type { DashboardFacts } from '../read-facts.ts';
 import { count } from '../markup.ts';
 import { counted, inUnits, cut } from '../../../documents/words.ts';
 

@@ -2,7 +2,7 @@ import { countedProblems, problem, type Problem, type ProblemCode } from '../../
 import type { OrderState } from '../../../../orders/rules/states.ts';
 import { sumOf } from '../../../../base/words.ts';
 import type { Overview } from '../../status/status.ts';
-import type { Trouble } from '../facts.ts';
+import type { Concerned } from '../../tables/sums.ts';
 
 export const STATES: Partial<Record<ProblemCode, OrderState>> = {
   held: 'held',
@@ -13,8 +13,20 @@ export const STATES: Partial<Record<ProblemCode, OrderState>> = {
 };
 const PAUSES: readonly ProblemCode[] = ['all-paused', 'creates-paused'];
 
+export interface Trouble extends Problem {
+  readonly concerned: Concerned | undefined;
+  readonly count: number;
+  readonly stake?: Stake | undefined;
+  readonly advice?: string | undefined;
+}
+
+export interface Stake {
+  readonly amounts: readonly { readonly currency: string; readonly amount: string }[];
+  readonly isCut: boolean;
+}
+
 /** Sorts errors that stop all orders first. The first of these, or of the pauses, also names the waiting orders. */
-export function troublesOf(problems: readonly Problem[], overview: Overview): readonly Trouble[] {
+export function troublesOf(problems: readonly Problem[], overview: Overview): Trouble[] {
   const groups = Map.groupBy(problems, ({ code, about }) => `${code} ${about.class ?? ''}`);
   const troubles = [...groups.values()].map((group) => troubleOf(group, overview));
   const rankOf = ({ severity, concerned }: Trouble) => (severity !== 'error' ? 2 : concerned === undefined ? 0 : 1);

@@ -1,9 +1,9 @@
+import { classTexts } from '../../../operate/finding-classes.ts';
 import { FINDING_CLASSES, SEVERITIES, type FindingClassName } from '../../../../findings/rules/classes.ts';
 import { proseText } from '../../../documents/html/cells.ts';
 import { listFindings, OPEN_PARTS, weightOf, type FindingPlace } from '../../../operate/tables/listed-findings.ts';
 import type { OpsPages } from '../../ops/readings.ts';
-import { listText, PAGE_ROWS, PAIR } from './list.ts';
-import { choiceOf, valueIn, type Field, type Query } from './query.ts';
+import { choiceOf, listText, PAGE_ROWS, PAIR, valueIn, type Field, type Query } from './list.ts';
 
 const FILTERS = ['open', ...OPEN_PARTS, 'acknowledged', 'resolved', 'any'] as const;
 const STATUS = choiceOf('status', 'Status', FILTERS, Object.fromEntries(FILTERS.map((one) => [one, one])));
@@ -50,7 +50,7 @@ export async function findingsText({ store, clock }: OpsPages, account: string |
 }
 
 function classText(name: FindingClassName): string {
-  const { severity, meaning, advice } = FINDING_CLASSES[name];
+  const { severity, meaning, advice } = classTexts(name);
   return `<div class="panel class ${severity}"><p><strong>${name}</strong> ${proseText(meaning)}</p>
 <p><strong>What to do:</strong> ${proseText(advice)}</p></div>
 `;

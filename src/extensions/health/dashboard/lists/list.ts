@@ -1,11 +1,26 @@
+import type { FastifyRequest } from 'fastify';
+import { accountWords } from '../../../../accounts/rules/name.ts';
+import { messageOf, shellWord, storable } from '../../../../base/text.ts';
 import { capitalized } from '../../../../base/words.ts';
 import { counted } from '../../../documents/words.ts';
 import { readPair, type Pair } from '../../../documents/commands/options.ts';
 import type { Column, Row } from '../../../documents/document.ts';
+import { paragraph } from '../../../documents/html.ts';
 import { shownId } from '../../../documents/headline.ts';
 import { commandText, escapeText, proseText } from '../../../documents/html/cells.ts';
-import { empty, link, listPath, note, rowPath, table } from '../markup.ts';
-import { commandOf, type Field, type Query } from './query.ts';
+import { link, listPath, orderPath, table } from '../markup.ts';
+import { Refused } from '../actions.ts';
+
+export type Query = Readonly<Record<string, string>>;
+
+export interface Field<Value = unknown> {
+  readonly name: string;
+  readonly label: string;
+  readonly option?: string;
+  readonly choices?: Readonly<Record<string, string>>;
+  readonly example?: string;
+  readonly read: (text: string) => Value;
+}
 
 export const PAGE_ROWS = 50;
 export const PAIR: Field<Pair> = { name: 'pair', label: 'Pair', example: 'BTC/EUR', read: readPair };
@@ -33,7 +48,7 @@ export function listText<Found>(list: List<Found>): string {
   const { after: _after, ...filter } = query;
   const title = capitalized(`${noun}s`);
   const names = [
-    { key: 'order', label: 'Order', kind: 'text', href: rowPath, isCopied: true } as const,
+    { key: 'order', label: 'Order', kind: 'text', href: pathOfRow, isCopied: true } as const,
     ...(account === undefined ? [{ key: 'account', label: 'Account', kind: 'text' } as const] : []),
   ];
   const shown = found.slice(0, PAGE_ROWS);
@@ -49,7 +64,7 @@ export function listText<Found>(list: List<Found>): string {
   const about = [`${counted(shown.length, noun)}, ${sorted}.`, cut, others];
   const filters = fields.filter(({ name }) => name !== 'sort');
   const isNarrowed = filters.some(({ name }) => query[name] !== undefined);
-  const clear = isNarrowed ? link(listPath(path, account, {}), 'Clear the filter') : '';
+  const clear = isNarrowed ? link(listPath(path, account), 'Clear the filter') : '';
   const first = query['after'] === undefined ? '' : link(listPath(path, account, filter), 'First page');
   const more = last === undefined ? '' : link(listPath(path, account, { ...filter, after: textOf(last) }), 'Next page');
   const [text = '', words = '', asked = query] = command ?? [];
@@ -58,10 +73,14 @@ export function listText<Found>(list: List<Found>): string {
 <h1>${title}</h1>
 <form action="${path}" method="get" class="filter">${fields.map((field) => fieldText(field, query)).join('')}
 <input type="hidden" name="account" value="${escapeText(account ?? 'all')}"><button>Apply</button> ${clear}</form>
-${head}${cells.length === 0 && !isNarrowed ? empty(none) : note(about.filter((part) => part !== false).join(' '))}${cells.length === 0 ? '' : table(title, [...names, ...columns], cells)}
+${head}${cells.length === 0 && !isNarrowed ? paragraph('panel empty', none) : paragraph('note', about.filter((part) => part !== false).join(' '))}${cells.length === 0 ? '' : table(title, [...names, ...columns], cells)}
 <p class="pages">${first} ${more}</p>
 ${command === undefined ? '' : exported}</div>
 `;
+}
+
+function pathOfRow({ external_order_id: id = null, account = null }: Row): string | undefined {
+  return id === null ? undefined : orderPath({ externalOrderId: String(id), account: String(account) });
 }
 
 function fieldText({ name, label, choices, example = '' }: Field, { [name]: value = '' }: Query): string {
@@ -70,4 +89,58 @@ function fieldText({ name, label, choices, example = '' }: Field, { [name]: valu
   const options = Object.entries(choices ?? {}).map(optionOf);
   const input = `<input name="${name}" value="${escapeText(value)}" placeholder="${example}" maxlength="1000" autocomplete="off" spellcheck="false">`;
   return `<label>${label} ${choices === undefined ? input : `<select name="${name}">${options.join('')}</select>`}</label>\n`;
+}
+
+export function choiceOf<Value extends string>(
+  name: string,
+  label: string,
+  values: readonly Value[],
+  words: Readonly<Record<string, string>> = { '': 'any', ...Object.fromEntries(values.map((value) => [value, value])) },
+): Field<Value> {
+  const read = (text: string) => {
+    const value = values.find((one) => one === text);
+    if (value === undefined) throw new Error(`Choose one of ${values.join(', ')}.`);
+    return value;
+  };
+  return { name, label, choices: words, read };
+}
+
+export function queryOf({ query }: FastifyRequest): Query {
+  const texts = Object.entries(query as Record<string, unknown>).map(([name, value]) => {
+    // The id in a cursor may end with a blank, so `after` is not trimmed.
+    const text = typeof value === 'string' ? (name === 'after' ? value : value.trim()) : '';
+    return [name, storable(text)] as const;
+  });
+  return Object.fromEntries(texts.filter(([, text]) => text !== ''));
+}
+
+export function valueIn<Value>(query: Query, { name, label, read }: Field<Value>): Value | undefined {
+  const text = query[name];
+  try {
+    return text === undefined ? undefined : read(text);
+  } catch (error) {
+    throw new Refused(400, `${label}: "${text}" cannot be read.`, messageOf(error));
+  }
+}
+
+function commandOf(command: string, query: Query, fields: readonly Field[], account: string | undefined) {
+  const options = fields.map(({ name, option = name }) => {
+    const text = query[name];
+    return text === undefined ? '' : ` --${option} ${shellWord(text)}`;
+  });
+  return `order-sync ${command}${options.join('')}${account === undefined ? ' --account all' : accountWords(account)}`;
+}
+
+export function accountIn({ account: asked }: Query, accounts: readonly string[]): string | undefined {
+  if (asked === undefined || (asked === 'all' && !accounts.includes(asked))) {
+    return accounts.length === 1 ? accounts[0] : undefined;
+  }
+  if (!accounts.includes(asked)) throw new Refused(404, 'The settings do not have this account.');
+  return asked;
+}
+
+export function oneAccountIn(query: Query, accounts: readonly string[]): string {
+  const account = accountIn(query, accounts);
+  if (account === undefined) throw new Refused(404, 'Choose an account.');
+  return account;
 }

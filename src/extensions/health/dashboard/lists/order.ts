@@ -29,15 +29,13 @@ export async function orderText(deps: OpsPages, account: string, id: string, tok
   return `<div class="story-page">\n${main.join('')}</div>\n`;
 }
 
-/** Shortens times of the story itself; a quoted time is a value of the exchange. */
-function withShortTimes(line: string): string {
-  return line.replaceAll(/(?<=\s)(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)\.\d{3}Z/g, '$1 $2 UTC');
-}
+/** Matches times of the story itself; a quoted time is a value of the exchange. */
+const TIMES = /(?<=\s)(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)\.\d{3}Z/g;
 
 function nextText(id: string, next: readonly string[], forms: OrderForms): string {
   const shown = Object.keys(forms).length === 0 ? next : next.filter((line) => !EFFECTS.includes(line));
   const parts = shown.map((line) => {
-    if (!isCommand(line)) return `<p>${proseText(withShortTimes(line))}</p>\n`;
+    if (!isCommand(line)) return `<p>${proseText(line.replaceAll(TIMES, '$1 $2 UTC'))}</p>\n`;
     const form = Object.entries(forms).find(([command]) => line.startsWith(`order-sync ${command} `))?.[1];
     return form ?? `<p>${commandText(line)}</p>\n`;
   });

@@ -7,8 +7,7 @@ import { headlineOf } from '../../../documents/headline.ts';
 import { FINAL_OUTCOMES, listOrders, ORDER_SORTS, type OrderPlace } from '../../../operate/tables/listed-orders.ts';
 import { pairOf } from '../../../reports/reconciliation/rows.ts';
 import type { OpsPages } from '../../ops/readings.ts';
-import { listText, PAGE_ROWS, PAIR } from './list.ts';
-import { choiceOf, valueIn, type Field, type Query } from './query.ts';
+import { choiceOf, listText, PAGE_ROWS, PAIR, valueIn, type Field, type Query } from './list.ts';
 
 /** The most orders that a page examines, because the daemon does nothing else meanwhile. */
 const MOST_READ = 5_000;

@@ -1,7 +1,9 @@
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
+import type { OrderState } from '../../../orders/rules/states.ts';
 import { exactSum, indexedBy } from '../../../store/dialect.ts';
 import type { Database } from '../../../store/port.ts';
-import { compileFor, queries } from '../../../store/statement.ts';
+import { hasDecision } from '../../operate/tables/decided-findings.ts';
+import type { SummaryPart } from '../../reports/summary.ts';
 import { partOf } from '../../reports/tables/summary.ts';
 import { countBy } from './overview.ts';
 
@@ -45,17 +47,43 @@ async function eventBefore(db: Database, account: string): Promise<string> {
   return rows[0]?.at ?? '';
 }
 
-const LINE = ['from_currency', 'to_currency', 'state', 'outcome', 'asset_position'] as const;
+const LINE = sql`from_currency, to_currency, state, outcome, asset_position`;
+
+/** Adds up the amounts of orders exactly, by pair, state and outcome. */
+async function sumsOf(db: Database, account: string, orders: RawBuilder<unknown>) {
+  const { rows } = await sql<Omit<SummaryPart, 'account' | 'order_status' | 'unreadable'>>`
+    select ${LINE}, count(*) as orders, ${exactSum('asset')} as asset from (${orders}) as orders group by ${LINE}`.execute(
+    db,
+  );
+  return rows.map((row) => partOf({ ...row, account, order_status: null }, row.asset));
+}
 
 export async function recentSums(db: Database, account: string, from: string) {
   const oldest = await orderBefore(db, account, MOST_ORDERS);
-  const query = queries
-    .selectFrom('merchant_orders')
-    .select((select) => [...LINE, select.fn.countAll<number>().as('orders'), exactSum('asset').as('asset')])
-    .where('account', '=', account)
-    .where('created_at', '>=', oldest > from ? oldest : from)
-    .groupBy(LINE);
-  const { rows } = await db.executeQuery(compileFor(db, query));
-  const parts = rows.map((row) => partOf({ ...row, account, order_status: null }, row.asset));
-  return { parts, cutAt: oldest > from ? oldest : null };
+  const since = oldest > from ? oldest : from;
+  const orders = sql`select ${LINE}, asset from merchant_orders where account = ${account} and created_at >= ${since}`;
+  return { parts: await sumsOf(db, account, orders), cutAt: oldest > from ? oldest : null };
+}
+
+export const MOST_AT_STAKE = 1_000;
+
+/** The orders that a problem is about: in a state, inserted since a time if given, or with findings of a class. */
+export type Concerned =
+  | { readonly state: OrderState; readonly since?: string }
+  | { readonly class: string; readonly status: 'open' | 'undecided' | 'decided' };
+
+/** Leaves out, for a class, orders decided or counted by their state. `db` must be of a snapshot. */
+export async function sumsAtStake(db: Database, account: string, concerned: Concerned) {
+  if ('state' in concerned) {
+    const inState = sql`select ${LINE}, asset from merchant_orders ${indexedBy('merchant_orders_due')}
+      where account = ${account} and state = ${concerned.state} limit ${MOST_AT_STAKE}`;
+    return await sumsOf(db, account, inState);
+  }
+  const withFinding = sql`select ${LINE}, asset
+    from (select distinct external_order_id as id from (select * from findings
+      where account = ${account} and status = 'open' and class = ${concerned.class} limit ${MOST_AT_STAKE}) as few
+      where not ${hasDecision('few')}) as found
+    join merchant_orders on account = ${account} and external_order_id = found.id
+    where state not in ('disputed', 'held', 'unknown')`;
+  return await sumsOf(db, account, withFinding);
 }

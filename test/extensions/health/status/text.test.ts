@@ -3,7 +3,7 @@ import { feedEventOf } from '../../../../src/extensions/feed/event.ts';
 import { ORDER_STATES } from '../../../../src/orders/rules/states.ts';
 import { judgeStatus } from '../../../../src/extensions/health/status/problems.ts';
 import type { Status } from '../../../../src/extensions/health/status/status.ts';
-import { watchText } from '../../../../src/extensions/health/status/watch.ts';
+import { watchText } from '../../../../src/extensions/health/status/text.ts';
 import { widthOf } from '../../../../src/cli/shared/terminal.ts';
 import { overviewOf, READ_AT, readingOf } from '../../../support/reading.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { timeSteps } from '../../../../../src/extensions/reports/reconciliation/charts/steps.ts';
+import { timeSteps } from '../../../../src/extensions/reports/reconciliation/steps.ts';
 
 const named = (days: readonly string[], period: readonly string[] = []) => {
   const { unit, names = [] } = timeSteps(days, period) ?? {};

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Contradiction } from '../../../src/orders/rules/contradictions.ts';
-import { after } from '../../../src/base/instant.ts';
-import { describeDisputes, disputesOf } from '../../../src/orders/rules/follow.ts';
-import { decideByOperator } from '../../../src/orders/rules/operator-decisions.ts';
-import type { Tracking } from '../../../src/orders/rules/tracking.ts';
-import { HOUR, newRecord, SECOND, SETTINGS, trackingWith } from '../../support/tracking.ts';
+import type { Contradiction } from '../../../../src/orders/rules/contradictions.ts';
+import { after } from '../../../../src/base/instant.ts';
+import { describeDisputes, disputesOf } from '../../../../src/orders/rules/follow.ts';
+import { decideByOperator } from '../../../../src/extensions/operate/rules/judgement.ts';
+import type { Tracking } from '../../../../src/orders/rules/tracking.ts';
+import { HOUR, newRecord, SECOND, SETTINGS, trackingWith } from '../../../support/tracking.ts';
 
 const NOW = new Date('2026-01-05T12:00:00.000Z');
 const MAPPED = { ...SETTINGS, finalStatuses: ['DONE'], succeededStatuses: ['DONE'] };

@@ -4,10 +4,10 @@ import {
   decideByOperator,
   statesFor,
   type Judgement,
-} from '../../../src/orders/rules/operator-decisions.ts';
-import type { FollowSettings, PacedOrder } from '../../../src/orders/rules/lookup.ts';
-import { isAllowedMove, ORDER_STATES, type OrderState } from '../../../src/orders/rules/states.ts';
-import { HOUR, MINUTE, newRecord, SETTINGS, trackingWith } from '../../support/tracking.ts';
+} from '../../../../src/extensions/operate/rules/judgement.ts';
+import type { FollowSettings, PacedOrder } from '../../../../src/orders/rules/lookup.ts';
+import { isAllowedMove, ORDER_STATES, type OrderState } from '../../../../src/orders/rules/states.ts';
+import { HOUR, MINUTE, newRecord, SETTINGS, trackingWith } from '../../../support/tracking.ts';
 
 const NOW = new Date('2026-01-05T12:00:00.000Z');
 const SENT = new Date('2026-01-05T11:50:00.000Z');

@@ -1,4 +1,4 @@
-import { FINDING_CLASSES, type FindingClassName } from './classes.ts';
+import { FINDING_CLASSES, type FindingClassName } from '../../../findings/rules/classes.ts';
 
 /** The classes that doubt the owner of the order at the exchange. */
 const WHOSE: readonly string[] = ['ID_COLLISION', 'IDENTITY_MISMATCH', 'MERCHANT_MISMATCH'];

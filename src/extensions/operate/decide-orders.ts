@@ -1,19 +1,22 @@
-import { doubtedBy } from '../accounts/rules/fail-over.ts';
-import type { FindingClassName } from '../findings/rules/classes.ts';
-import { decideByOperator, type DecisionEvidence, type OperatorAction } from './rules/operator-decisions.ts';
-import type { OrderState } from './rules/states.ts';
-import { findUnknownOutcome, OVERDUE_CLASSES } from '../findings/rules/age.ts';
-import type { Tracking } from './rules/tracking.ts';
-import { findOrders, type OrderFilter } from '../store/find-orders.ts';
-import { orderWithPreOrder, lockOrder, saveDecision } from '../store/orders/orders.ts';
-import { readFailOvers } from '../store/tables/fail-overs.ts';
-import { doubtOf } from './fail-over.ts';
-import { ROW_COLUMNS, trackingOf, type OrderRow } from '../store/orders/order-columns.ts';
-import { partsOf } from '../store/pages.ts';
-import type { Database, Transaction } from '../store/port.ts';
-import { readAcceptedAndAbsent, readNewest } from '../findings/evidence.ts';
-import type { FlowDeps } from './pass/deps.ts';
-import { recordFindings } from '../findings/record-findings.ts';
+import { doubtedBy } from '../../accounts/rules/fail-over.ts';
+import type { FindingClassName } from '../../findings/rules/classes.ts';
+import { decideByOperator, type DecisionEvidence, type OperatorAction } from './rules/judgement.ts';
+import type { OrderState } from '../../orders/rules/states.ts';
+import { findUnknownOutcome, OVERDUE_CLASSES } from '../../findings/rules/age.ts';
+import type { Tracking } from '../../orders/rules/tracking.ts';
+import { findOrders, type OrderFilter } from '../../store/find-orders.ts';
+import { orderWithPreOrder, lockOrder, saveDecision } from '../../store/orders/orders.ts';
+import { readFailOvers } from '../../store/tables/fail-overs.ts';
+import { doubtOf } from '../../orders/fail-over.ts';
+import { ROW_COLUMNS, trackingOf, type OrderRow } from '../../store/orders/order-columns.ts';
+import { partsOf } from '../../store/pages.ts';
+import type { Database, Transaction } from '../../store/port.ts';
+import { compareWithRow, readAcceptedAndAbsent } from '../../findings/evidence.ts';
+import { readRecordView } from '../../exchange/record-view.ts';
+import { readFollowed } from '../../store/orders/orders-with-records.ts';
+import { readRecord } from '../../store/tables/order-records.ts';
+import type { FlowDeps } from '../../orders/pass/deps.ts';
+import { recordFindings } from '../../findings/record-findings.ts';
 
 /** Orders that are written together: few enough that the daemon's own writes hardly wait. */
 const TOGETHER = 50;
@@ -55,6 +58,14 @@ async function evidenceFor(db: Database, action: OperatorAction, row: OrderRow, 
   const { kind } = action.judgement;
   if (kind === 'not-created' || kind === 'retry') return await evidenceAgainstSending(db, row);
   return kind === 'ours' ? { newest: await readNewest(db, { settings }, trackingOf(row)) } : {};
+}
+
+async function readNewest(db: Database, deps: Pick<OperatorDeps, 'settings'>, { account, externalOrderId }: Tracking) {
+  const row = await readFollowed(db, account, externalOrderId);
+  const stored = await readRecord(db, account, externalOrderId);
+  const record = stored && readRecordView(stored.body);
+  if (row === undefined || stored === undefined || record === undefined) return undefined;
+  return { record, ...(await compareWithRow(db, deps, row, record, new Date(stored.receivedAt))) };
 }
 
 export async function evidenceAgainstSending(db: Database, row: OrderRow): Promise<DecisionEvidence> {

@@ -1,6 +1,6 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
-import { literals } from '../statement.ts';
-import { DECIDABLE, OF_RECORD, statesToDecide } from '../../findings/rules/decided.ts';
+import { literals } from '../../../store/statement.ts';
+import { DECIDABLE, OF_RECORD, statesToDecide } from '../rules/decided.ts';
 
 const UNSETTLED = [statesToDecide('CREATE_UNKNOWN'), statesToDecide('ID_COLLISION')].map(literals);
 

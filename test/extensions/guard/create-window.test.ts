@@ -6,7 +6,7 @@ import {
   type CountedCreate,
   type GuardedOrder,
   type GuardSettings,
-} from '../../../src/accounts/rules/guard.ts';
+} from '../../../src/extensions/guard/create-window.ts';
 
 const order = (changes: Partial<GuardedOrder> = {}): GuardedOrder => ({
   externalOrderId: 'a',

@@ -1,5 +1,5 @@
-import { instantMs } from '../../../../base/instant.ts';
-import type { Steps } from '../../../documents/document.ts';
+import { instantMs } from '../../../base/instant.ts';
+import type { Steps } from '../../documents/document.ts';
 
 const DAY_MS = 86_400_000;
 const MOST_STEPS = 62;
@@ -7,12 +7,7 @@ const MOST_NAMES = 10;
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
 
 /** A time axis of days, or of longer steps if there are too many of them. */
-export interface TimeSteps {
-  readonly unit: string;
-  readonly names: Steps;
-  readonly placeOf: (day: string) => number | undefined;
-  readonly when: (place: number) => string;
-}
+export type TimeSteps = NonNullable<ReturnType<typeof timeSteps>>;
 
 interface Kind {
   readonly unit: string;
@@ -51,16 +46,11 @@ const monthsKind = (unit: string, months: number): Kind => ({
   name: (begin) => String(begin.getUTCFullYear()),
   when: (begin) => (months === 1 ? `in ${monthName(begin, true)}` : `in the ${unit} from ${begin.getUTCFullYear()}`),
 });
-const LONG: readonly (readonly [unit: string, months: number])[] = [
-  ['month', 1],
-  ['year', 12],
-  ['decade', 120],
-  ['century', 1_200],
-];
-const KINDS: readonly Kind[] = [DAYS, WEEKS, ...LONG.map(([unit, months]) => monthsKind(unit, months))];
+const LONG = [monthsKind('month', 1), monthsKind('year', 12), monthsKind('decade', 120), monthsKind('century', 1_200)];
+const KINDS: readonly Kind[] = [DAYS, WEEKS, ...LONG];
 
 /** Returns undefined for a single step, which needs no chart. Covers the whole period too if that has few days. */
-export function timeSteps(days: readonly string[], period: readonly string[] = []): TimeSteps | undefined {
+export function timeSteps(days: readonly string[], period: readonly string[] = []) {
   const used = numbersOf(days);
   const all = numbersOf([...days, ...period]);
   if (used.length === 0) return undefined;
@@ -73,12 +63,12 @@ export function timeSteps(days: readonly string[], period: readonly string[] = [
   return {
     unit: kind.unit,
     names: namesOf(kind, begins),
-    placeOf(day) {
+    placeOf(day: string): number | undefined {
       const number = numberOf(day);
       const place = number === undefined ? -1 : kind.stepOf(number) - from;
       return place in begins ? place : undefined;
     },
-    when: (place) => kind.when(kind.begin(from + place)),
+    when: (place: number) => kind.when(kind.begin(from + place)),
   };
 }
 

@@ -1,11 +1,13 @@
-import { RESEND_NOT_BEFORE_MS } from './absent.ts';
-import { decideOurs, type NewestRecord } from './follow.ts';
-import type { FollowSettings } from './lookup.ts';
-import type { OrderState } from './states.ts';
-import { plannedGapMs } from './schedule.ts';
-import { after } from '../../base/instant.ts';
-import { quote } from '../../base/text.ts';
-import { move, type Decision, type Tracking } from './tracking.ts';
+import { RESEND_NOT_BEFORE_MS } from '../../../orders/rules/absent.ts';
+import { CONTRADICTION_KINDS, type Contradiction } from '../../../orders/rules/contradictions.ts';
+import { disputesOf, settledIn, type Settled } from '../../../orders/rules/follow.ts';
+import { isFinalRecord, outcomeOf, type FollowSettings } from '../../../orders/rules/lookup.ts';
+import type { RecordView } from '../../../orders/rules/record.ts';
+import type { OrderState } from '../../../orders/rules/states.ts';
+import { nextLookupAt, plannedGapMs } from '../../../orders/rules/schedule.ts';
+import { after } from '../../../base/instant.ts';
+import { quote } from '../../../base/text.ts';
+import { move, type Decision, type Tracking } from '../../../orders/rules/tracking.ts';
 
 /** A person's decision about an order. `preOrderId` is the id of its pre-order (§2.6). */
 export type Judgement =
@@ -25,6 +27,11 @@ export interface OperatorAction {
 type OperatorDecision =
   | { readonly ok: true; readonly moves: readonly Decision[]; readonly to: OrderState }
   | { readonly ok: false; readonly why: string };
+
+interface NewestRecord {
+  readonly record: RecordView;
+  readonly contradictions: readonly Contradiction[];
+}
 
 export interface DecisionEvidence {
   /** The id of an accepted order that look-ups did not find long afterwards, so that absence proves nothing. */
@@ -193,4 +200,25 @@ function changesOf(
       return { rechecks: 0, changedAt: now, nextActionAt: gapMs === undefined ? null : after(now, gapMs) };
     }
   }
+}
+
+/** Moves a disputed order that a person calls ours. The same contradictions do not dispute the order again. */
+function decideOurs(
+  tracking: Tracking,
+  { record, contradictions }: NewestRecord,
+  how: { readonly source: 'operator'; readonly reason: string; readonly actor: string },
+  now: Date,
+  settings: FollowSettings,
+): Decision {
+  const isFinal = isFinalRecord(record, settings);
+  const outcome = isFinal ? outcomeOf(record, settings) : null;
+  const oursDespite = settling(tracking, contradictions);
+  const moved = move(tracking, isFinal ? 'final' : 'open', how, { oursDespite, outcome, changedAt: now, rechecks: 0 });
+  const nextActionAt = nextLookupAt(moved.tracking, now, settings);
+  return { ...moved, tracking: { ...moved.tracking, nextActionAt } };
+}
+
+function settling({ oursDespite }: Tracking, contradictions: readonly Contradiction[]): string {
+  const news = disputesOf({ oursDespite }, contradictions, { disputedBy: CONTRADICTION_KINDS });
+  return JSON.stringify([...settledIn(oursDespite), ...news.map(({ kind, actual }): Settled => [kind, actual])]);
 }

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import type { Judgement } from '../../src/orders/rules/operator-decisions.ts';
-import type { OrderState } from '../../src/orders/rules/states.ts';
-import { createPass } from '../../src/orders/create.ts';
-import { followPass } from '../../src/orders/follow.ts';
+import type { Judgement } from '../../../src/extensions/operate/rules/judgement.ts';
+import type { OrderState } from '../../../src/orders/rules/states.ts';
+import { createPass } from '../../../src/orders/create.ts';
+import { followPass } from '../../../src/orders/follow.ts';
 import {
   decideOrders,
   listTargets,
   type OperatorDeps,
   type OperatorResult,
-} from '../../src/orders/operator-decisions.ts';
-import { sweep } from '../../src/findings/sweep.ts';
-import { scriptedProgram } from '../support/test-program.ts';
+} from '../../../src/extensions/operate/decide-orders.ts';
+import { sweep } from '../../../src/findings/sweep.ts';
+import { scriptedProgram } from '../../support/test-program.ts';
 import {
   echo,
   NOT_FOUND,
@@ -18,8 +18,8 @@ import {
   refusal,
   type ScriptedAnswer,
   type ScriptedExchange,
-} from '../support/scripted-exchange.ts';
-import { DAY, HOUR, SECOND } from '../support/tracking.ts';
+} from '../../support/scripted-exchange.ts';
+import { DAY, HOUR, SECOND } from '../../support/tracking.ts';
 
 const NEVER = new AbortController().signal;
 const WHO = { actor: 'anna', reason: 'asked the exchange' };
