@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { Webhook } from 'standardwebhooks';
 import {
   addListOptions,
   printList,
@@ -33,7 +32,7 @@ import { pasteable } from '../../base/invocation.ts';
 import { suggestion } from '../../base/text.ts';
 import { capitalized } from '../../base/words.ts';
 import { receiverRemedy, receiverText } from './receiver.ts';
-import { webhookSender } from './sender.ts';
+import type { WebhookSender } from './sender.ts';
 import { readWebhooks, type WebhookState } from './tables/endpoints.ts';
 
 const MOST_AT_ONCE = 10_000;
@@ -142,7 +141,7 @@ export const define = {
       .action(async (name: string, options: { readonly json?: boolean }) => {
         const config = await plainConfig(command);
         const endpoint = endpointOf(config, name);
-        using sender = webhookSender({ endpoint, clock: systemClock() });
+        using sender = await senderTo(endpoint);
         const timestamp = systemClock().now().toISOString();
         const message = { version: 1, id: `test_${randomUUID()}`, type: 'webhook.test', timestamp, data: {} };
         const outcome = await sender.send(message);
@@ -173,6 +172,7 @@ export const define = {
         const headers = Object.fromEntries(
           Object.entries(given).map(([option, value]) => [`webhook-${option}`, value]),
         );
+        const { Webhook } = await import('standardwebhooks');
         let reason = '';
         for (const secret of secrets) {
           try {
@@ -222,7 +222,7 @@ async function* wantedRows({ db }: Store, endpoint: WebhookEndpoint, account: st
 
 async function resend(store: Store, endpoint: WebhookEndpoint, rows: AsyncIterable<EventRow>) {
   const clock = systemClock();
-  using sender = webhookSender({ endpoint, clock });
+  using sender = await senderTo(endpoint);
   const counts = { taken: 0, left: 0, notTried: 0 };
   let isOpen = true;
   for await (const row of rows) {
@@ -253,6 +253,11 @@ function endpointOf(config: Config, name: string): WebhookEndpoint {
   const meant = suggestion(name, names);
   const advice = meant === undefined ? 'order-sync webhooks list shows them' : `did you mean ${meant}?`;
   throw new CommandError(EXIT.absent, `webhooks.endpoints names no endpoint ${name}; ${advice}`);
+}
+
+async function senderTo(endpoint: WebhookEndpoint): Promise<WebhookSender> {
+  const { webhookSender } = await import('./sender.ts');
+  return webhookSender({ endpoint, clock: systemClock() });
 }
 
 function outcomeText(outcome: DeliveryOutcome): string {
