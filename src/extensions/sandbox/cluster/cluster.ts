@@ -8,7 +8,7 @@ import { deadline, type Clock } from '../../../base/clock.ts';
 import { shellWord } from '../../../base/text.ts';
 import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
 import { processEnvironment } from '../../../settings/config.ts';
-import { etcdCommand, foldersOf, patroniYaml, TIMES, type ClusterMachine, type ClusterPlan } from './node.ts';
+import { etcdCommand, foldersOf, patroniYaml, type ClusterMachine, type ClusterPlan } from './node.ts';
 import { findPostgres, findProgram, freePorts, unprivileged } from './machine.ts';
 
 const NAMES = ['db1', 'db2', 'db3'];
@@ -81,10 +81,10 @@ export async function startCluster({ clock, signal, isKept, say }: ClusterOption
   await until((members) => (isReady(members) ? members : undefined));
   const disposal = undo.move();
   const hosts = plan.machines.map(({ address, ports }) => `${address}:${ports.postgres}`);
-  const { superuser: password } = plan.passwords;
+  const url = `postgres://postgres@${hosts.join()}/postgres`;
   return {
     folder,
-    settings: { url: `postgres://postgres@${hosts.join()}/postgres`, password, synchronousStandbys: 1 },
+    settings: { url, password: plan.password, synchronousStandbys: 1 },
     /** Waits until a server takes writes, and returns its name. Throws `CommandError` after 2 min. */
     primary: () => until((members) => members.find(({ name, role }) => role === 'leader' && machines.has(name))?.name),
     kill,
@@ -98,9 +98,7 @@ async function planOf(bin: string): Promise<ClusterPlan> {
     const [postgres = 0, patroni = 0, clients = 0, peers = 0] = ports.slice(index * 4);
     return { name, address: '127.0.0.1', ports: { postgres, patroni, clients, peers } };
   });
-  const [superuser, replication, rewind] = [randomUUID(), randomUUID(), randomUUID()];
-  const passwords = { superuser, replication, rewind };
-  return { machines, bin, replication: 'synchronous', times: TIMES, passwords, parameters: PARAMETERS };
+  return { machines, bin, replication: 'synchronous', password: randomUUID(), parameters: PARAMETERS };
 }
 
 function own(path: string): void {
