@@ -144,9 +144,7 @@ export async function startSandbox(options: SandboxServerOptions) {
   const requests: LoggedRequest[] = [];
   const faulted = new Set<string>();
   const exchangeOf = ({ headers }: FastifyRequest) => exchanges.get(String(headers['x-api-key'])) ?? exchange;
-  const server = Fastify({ logger: false, bodyLimit: MAX_BODY_BYTES, forceCloseConnections: true });
-  server.removeAllContentTypeParsers();
-  server.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+  const server = newServer();
   server.get('/_sandbox/census', async (request) => exchangeOf(request).census());
   server.get('/_sandbox/requests', async () => requests);
   server.get('/_sandbox/deliveries', async () => deliveries.ended);
@@ -191,6 +189,13 @@ export async function startSandbox(options: SandboxServerOptions) {
       await deliveries.close();
     },
   };
+}
+
+function newServer() {
+  const server = Fastify({ logger: false, bodyLimit: MAX_BODY_BYTES, forceCloseConnections: true });
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+  return server;
 }
 
 function idOf(method: string, path: string, body: string): string | undefined {
