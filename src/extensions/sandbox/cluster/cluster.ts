@@ -39,10 +39,8 @@ function clusterPrograms(): string {
   const missing = ['patroni', 'etcd'].find((name) => findProgram(name) === undefined);
   if (bin !== undefined && missing === undefined) return bin;
   const what = `--cluster needs patroni, etcd and PostgreSQL, and ${missing ?? 'PostgreSQL'} is not there`;
-  throw new CommandError(
-    EXIT.config,
-    `${what}: install all three (Debian: apt install patroni etcd-server postgresql)`,
-  );
+  const advice = 'install all three (Debian: apt install patroni etcd-server postgresql)';
+  throw new CommandError(EXIT.config, `${what}: ${advice}`);
 }
 
 /**
