@@ -7,8 +7,10 @@ export const ASK_ABOUT_HELD =
 /** The manual, the reports and `report explain` show these texts. */
 const CLASS_TEXTS: Readonly<Record<FindingClassName, { readonly meaning: string; readonly advice: string }>> = {
   FAIL_OVER: {
-    meaning: 'A standby of the database took over, and it may lack the last commits. Orders may have been sent without a record.',
-    advice: 'Ask the exchange about the orders that order-sync orders list --state unknown shows, then record its answer with order-sync db accept-restore, as the reason of each of these orders says.',
+    meaning:
+      'A standby of the database took over, and it may lack the last commits. Orders may have been sent without a record.',
+    advice:
+      'Ask the exchange about the orders that order-sync orders list --state unknown shows, then record its answer with order-sync db accept-restore, as the reason of each of these orders says.',
   },
   CREATE_UNKNOWN: {
     meaning: 'The order was sent, and it is not known whether the exchange took it.',
@@ -28,7 +30,8 @@ const CLASS_TEXTS: Readonly<Record<FindingClassName, { readonly meaning: string;
   },
   AMOUNT_MISMATCH: {
     meaning: 'The amount of the order at the exchange differs from ours.',
-    advice: 'If the order at the exchange is yours, compare both amounts with the pre-order, and settle the difference with the exchange.',
+    advice:
+      'If the order at the exchange is yours, compare both amounts with the pre-order, and settle the difference with the exchange.',
   },
   PAIR_MISMATCH: {
     meaning: 'The currency pair of the order at the exchange differs from ours.',
@@ -36,11 +39,13 @@ const CLASS_TEXTS: Readonly<Record<FindingClassName, { readonly meaning: string;
   },
   ID_COLLISION: {
     meaning: 'The order at the exchange is older than our first request, so it is another order with the same id.',
-    advice: 'Do not pay or deliver for this order. If it is not yours, ask the exchange first what becomes of your own pre-order, if there is one. Then run the following command with --as abandoned, and insert your order again under a new id. If it is yours after all, run order-sync orders resolve ORDER --as ours --reason TEXT.',
+    advice:
+      'Do not pay or deliver for this order. If it is not yours, ask the exchange first what becomes of your own pre-order, if there is one. Then run the following command with --as abandoned, and insert your order again under a new id. If it is yours after all, run order-sync orders resolve ORDER --as ours --reason TEXT.',
   },
   IDENTITY_MISMATCH: {
     meaning: 'The exchange was asked about one external order id and answered about another.',
-    advice: 'Report both ids to the exchange. The answer was not used. If only the spelling of the id differs, the order is disputed.',
+    advice:
+      'Report both ids to the exchange. The answer was not used. If only the spelling of the id differs, the order is disputed.',
   },
   MERCHANT_MISMATCH: {
     meaning: 'The order belongs to another merchant than the first order of this account.',
@@ -88,7 +93,8 @@ const CLASS_TEXTS: Readonly<Record<FindingClassName, { readonly meaning: string;
   },
   PREORDER_ECHO_MISMATCH: {
     meaning: 'The pre-order that the exchange returned differs from the order that was sent.',
-    advice: 'Compare the two with order-sync orders show ORDER, and ask the exchange to correct or cancel the pre-order before the client takes it up.',
+    advice:
+      'Compare the two with order-sync orders show ORDER, and ask the exchange to correct or cancel the pre-order before the client takes it up.',
   },
   PREORDER_TOKEN_MISMATCH: {
     meaning: 'The payment token of the pre-order that the exchange returned differs from the one that was sent.',
@@ -100,7 +106,8 @@ const CLASS_TEXTS: Readonly<Record<FindingClassName, { readonly meaning: string;
   },
   ORDER_MISSING: {
     meaning: 'The exchange accepted the pre-order long ago, but has shown no order.',
-    advice: 'Ask the client for whom you placed the order whether the pre-order was taken up. If it certainly was not, end it with order-sync orders resolve ORDER --as abandoned --reason TEXT.',
+    advice:
+      'Ask the client for whom you placed the order whether the pre-order was taken up. If it certainly was not, end it with order-sync orders resolve ORDER --as abandoned --reason TEXT.',
   },
   STUCK: {
     meaning: 'The order has not changed for longer than orders usually take.',
@@ -139,7 +146,8 @@ const CLASS_TEXTS: Readonly<Record<FindingClassName, { readonly meaning: string;
     advice: 'Ask the exchange what the status means, and add it to one of the two settings.',
   },
   REPLICAS_DISAGREE: {
-    meaning: 'The exchange sent an older record again, or alternates between two records of the same date. Each further time is counted.',
+    meaning:
+      'The exchange sent an older record again, or alternates between two records of the same date. Each further time is counted.',
     advice: 'Report it to the exchange if it goes on. Our record was not changed.',
   },
 };

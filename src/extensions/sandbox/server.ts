@@ -128,12 +128,10 @@ export interface SandboxServerOptions extends SandboxOptions {
 
 export async function startSandbox(options: SandboxServerOptions) {
   /** An exchange for each key, because no merchant sees the orders of another. */
-  const exchanges: ReadonlyMap<string, SandboxExchange> = new Map(
-    [options.apiKey, ...(options.otherKeys ?? [])].map((apiKey, index) => {
-      const merchant = index === 0 ? options : { ...options, apiKey, merchantId: `merchant-${index + 1}` };
-      return [apiKey, new SandboxExchange(merchant)];
-    }),
-  );
+  const exchanges = new Map<string, SandboxExchange>([[options.apiKey, new SandboxExchange(options)]]);
+  for (const [index, apiKey] of (options.otherKeys ?? []).entries()) {
+    exchanges.set(apiKey, new SandboxExchange({ ...options, apiKey, merchantId: `merchant-${index + 2}` }));
+  }
   const exchange = exchanges.get(options.apiKey)!;
   const deliveries = photoDeliveries(options);
   const requests: LoggedRequest[] = [];
@@ -154,8 +152,8 @@ export async function startSandbox(options: SandboxServerOptions) {
     if (namesFault(externalOrderId)) faulted.add(named);
     const fault = decideFault(options.faults ?? {}, { call, externalOrderId, isFirst }, options.random);
     const { method, url: path } = request;
-    const answer =
-      fault === undefined || IS_TAKEN[fault] ? exchangeOf(request).handle({ method, path, headers, body }) : undefined;
+    const isTaken = fault === undefined || IS_TAKEN[fault];
+    const answer = isTaken ? exchangeOf(request).handle({ method, path, headers, body }) : undefined;
     const logged: LoggedRequest = {
       at: options.clock.now().toISOString(),
       monotonic: options.clock.monotonic(),

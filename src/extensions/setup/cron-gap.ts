@@ -10,8 +10,8 @@ export function longestCronGapMs(expression: string): number {
   const { fields } = validateDetailed(expression);
   if (fields === undefined) return Number.POSITIVE_INFINITY;
   const { hour, minute, second } = fields;
-  const minutes = hour.flatMap((of) => minute.map((one) => Number(of) * 60 + Number(one)));
-  const seconds = minutes.flatMap((of) => second.map((one) => of * 60 + Number(one)));
+  const minutes = hour.flatMap((of) => minute.map((one) => of * 60 + one));
+  const seconds = minutes.flatMap((of) => second.map((one) => of * 60 + one));
   const moments = seconds.map((one) => one * 1_000).toSorted((one, other) => one - other);
   const [first = 0, last = 0] = [moments[0], moments.at(-1)];
   const task = createTask(expression, () => {}, { timezone: 'UTC' });

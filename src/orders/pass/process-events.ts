@@ -75,10 +75,10 @@ export async function openListeners(account: HeardAccount, given: readonly Liste
   }
   const disposal = undo.move();
   return {
-    tell(event: ProcessEvent): void {
+    tell: (event: ProcessEvent): void => {
       for (const listener of all) listener.hear(event);
     },
-    async eachSecond(): Promise<void> {
+    eachSecond: async (): Promise<void> => {
       for (const listener of all) await listener.eachSecond?.();
     },
     [Symbol.dispose]: () => disposal.dispose(),

@@ -36,13 +36,13 @@ export type Compared = readonly Difference[] | undefined;
 export const COMPARISONS = {
   merchant: ({ merchantId, record }) => (merchantId === null ? undefined : answered(merchantId, record.merchantId)),
 
-  age({ firstSentAt, record, receivedAt }) {
+  age: ({ firstSentAt, record, receivedAt }) => {
     const isOlder = firstSentAt === null ? undefined : isCreatedBefore(firstSentAt, record, receivedAt);
     if (firstSentAt === null || isOlder === undefined) return undefined;
     return isOlder ? [{ expected: `created after ${firstSentAt.toISOString()}`, actual: record.creationDate }] : [];
   },
 
-  pair({ order, record }) {
+  pair: ({ order, record }) => {
     if (record.fromCurrency === null || record.toCurrency === null) return undefined;
     const expected = `${order.fromCurrency}/${order.toCurrency}`;
     const actual = `${record.fromCurrency}/${record.toCurrency}`;
@@ -55,7 +55,7 @@ export const COMPARISONS = {
       answered(preOrderExchangeType, record.exchangeType),
     ),
 
-  amount({ order, record }, settings) {
+  amount: ({ order, record }, settings) => {
     const field = amountField(order.assetPosition, settings);
     const actual = field === undefined ? null : record[field];
     if (field === undefined || actual === null) return undefined;

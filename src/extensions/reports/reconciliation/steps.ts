@@ -63,7 +63,7 @@ export function timeSteps(days: readonly string[], period: readonly string[] = [
   return {
     unit: kind.unit,
     names: namesOf(kind, begins),
-    placeOf(day: string): number | undefined {
+    placeOf: (day: string): number | undefined => {
       const number = numberOf(day);
       const place = number === undefined ? -1 : kind.stepOf(number) - from;
       return place in begins ? place : undefined;
