@@ -1,7 +1,7 @@
 import type { WebhookEndpoint } from './settings.ts';
 import { newDelivery, takesType, type Delivery, type EventFilter } from './delivery.ts';
 import { feedEventOf, subjectKindOf, type EventRow } from '../feed/event.ts';
-import type { AccountLease, Store } from '../../store/port.ts';
+import type { AccountLease, Store, Transaction } from '../../store/port.ts';
 import { moveWebhookCursor, webhookCursor } from './tables/endpoints.ts';
 import {
   dueDeliveries,
@@ -60,15 +60,12 @@ export class AccountDelivery {
 
   async writeTurn(cursor: number, changes: DeliveryChanges, stop: AbortSignal): Promise<void> {
     this.isWriting = true;
+    const write = async (tx: Transaction) => {
+      await writeDeliveries(tx, changes);
+      if (cursor !== this.written) await moveWebhookCursor(tx, { ...this.key, eventId: cursor });
+    };
     // The write waits for a locked database, because delivered events would otherwise be sent again.
-    await this.store.writer.writeUntilDurable(
-      async (tx) => {
-        await writeDeliveries(tx, changes);
-        if (cursor !== this.written) await moveWebhookCursor(tx, { ...this.key, eventId: cursor });
-      },
-      stop,
-      () => undefined,
-    );
+    await this.store.writer.writeUntilDurable(write, stop, () => undefined);
     this.written = cursor;
     this.isWriting = false;
   }
