@@ -11,7 +11,7 @@ import type { Database, Transaction } from '../store/port.ts';
 import type { FlowDeps } from '../orders/pass/deps.ts';
 import { hash } from 'node:crypto';
 import { shownText } from '../orders/rules/record-change.ts';
-import type { LookupAnswer, FollowSettings } from '../orders/rules/lookup.ts';
+import type { LookupAnswer } from '../orders/rules/lookup.ts';
 import { isAcceptedAndAbsent } from '../orders/rules/absent.ts';
 import type { Tracking } from '../orders/rules/tracking.ts';
 import { accountFact, readAccountFact } from '../store/tables/accounts.ts';
@@ -99,18 +99,12 @@ export async function readAcceptedAndAbsent(db: Database, account: string): Prom
 }
 
 /** Remembers an accepted order that is absent. After the first such order, the settings resend nothing. */
-export async function settingsOnAbsence(
-  tx: Transaction,
-  { account, settings }: Pick<FlowDeps, 'account' | 'settings'>,
-  before: Tracking,
-  answer: LookupAnswer,
-  now: Date,
-): Promise<FollowSettings> {
-  if (answer.kind !== 'absent') return settings;
+export async function settingsOnAbsence(tx: Transaction, deps: FlowDeps, before: Tracking, now: Date) {
+  const { account, settings } = deps;
   if (isAcceptedAndAbsent(before, now)) {
     await accountFact(tx, { account, name: ACCEPTED_AND_ABSENT, value: before.externalOrderId, now });
   }
   const mayResend = settings.onUnknown === 'resend' && before.state === 'unknown';
   if (!mayResend || (await readAcceptedAndAbsent(tx, account)) === undefined) return settings;
-  return { ...settings, onUnknown: 'hold' };
+  return { ...settings, onUnknown: 'hold' as const };
 }

@@ -119,15 +119,9 @@ function earlierView(row: FollowedRow): RecordView | null {
 
 export type JudgeDeps = Pick<FlowDeps, 'account' | 'settings' | 'observers'>;
 
-/** Classes that a record cannot judge: pre-orders have look-ups of their own, and only the sweep finds STUCK. */
-const NOT_OF_RECORD: readonly FindingClassName[] = [
-  'PREORDER_MISSING',
-  'PREORDER_ECHO_MISMATCH',
-  'PREORDER_TOKEN_MISMATCH',
-  'STUCK',
-];
+/** A record cannot judge pre-orders, which have look-ups of their own, and only the sweep finds STUCK. */
 const JUDGED_BY_RECORD = (Object.keys(FINDING_CLASSES) as FindingClassName[]).filter(
-  (name) => FINDING_CLASSES[name].kind === 'state' && !NOT_OF_RECORD.includes(name),
+  (name) => FINDING_CLASSES[name].kind === 'state' && !name.startsWith('PREORDER_') && name !== 'STUCK',
 );
 const JUDGED_BY_ANSWER: readonly FindingClassName[] = [
   'IDENTITY_MISMATCH',

@@ -52,7 +52,7 @@ export async function takeUpFailOvers(deps: FailOverDeps) {
 export async function markLeft(deps: MarkingDeps, unmarked: Unmarked): Promise<void> {
   const [first] = unmarked.values();
   if (first === undefined) return;
-  for (const page of partsOf([...unmarked.keys()], PAGE)) await mark(deps, first, page, unmarked);
+  await mark(deps, first, [...unmarked.keys()], unmarked);
   await endMarking(deps, unmarked);
 }
 
@@ -66,7 +66,7 @@ export async function reportSent(deps: FailOverDeps): Promise<void> {
   for (const failOver of (await readFailOvers(store.db, account)).filter(isOurs)) {
     const locked: Unmarked = new Map();
     const sent = await lostIntents(deps);
-    for (const ids of partsOf(sent, PAGE)) await mark(deps, failOver, ids, locked);
+    await mark(deps, failOver, sent, locked);
     // If the next owner is still marking, or other programs lock rows, a later call does the rest.
     if (failOver.markedAt === undefined || locked.size > 0) continue;
     const reported = { ...failOver, reportedAt: clock.now().toISOString() };
@@ -150,13 +150,12 @@ async function mark(deps: MarkingDeps, failOver: FailOver, ids: readonly string[
     } else if (row !== undefined && ['pending', 'rejected', 'invalid'].includes(row.state))
       await assumeRowSent(tx, row, doubtOf(account, first), deps);
   };
+  const write = (id: string) => {
+    const first = locked.get(id) ?? failOver;
+    return store.writer.write((tx) => markOne(tx, id, first), [id]);
+  };
   // The writes run together, to share commits and round trips, because no order is sent before all are marked.
-  await Promise.all(
-    ids.map((id) => {
-      const first = locked.get(id) ?? failOver;
-      return store.writer.write((tx) => markOne(tx, id, first), [id]);
-    }),
-  );
+  for (const part of partsOf(ids, PAGE)) await Promise.all(part.map(write));
 }
 
 export async function* doubtfulOrders(db: Database, account: string, failOver: number) {

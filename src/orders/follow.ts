@@ -145,7 +145,7 @@ export async function recordAnswer(
   random: number,
   seen: ReadonlySet<string> = new Set(),
 ): Promise<RecordedLookup> {
-  const settings = await settingsOnAbsence(tx, deps, before, given, now);
+  const settings = given.kind === 'absent' ? await settingsOnAbsence(tx, deps, before, now) : deps.settings;
   const answer = await compareWithNewest(tx, row, given);
   const compared = answer.kind === 'found' ? await compareWithRow(tx, deps, row, answer.record, now) : undefined;
   const { evidence, contradictions } = compared ?? {};

@@ -1,5 +1,6 @@
 import { isSameCurrency, readDecimal, sameDecimal } from '../../base/decimal.ts';
 import type { EchoDifference, MerchantOrder, PreOrderView } from '../../orders/rules/record.ts';
+import { OTHER_TOKEN } from '../../orders/rules/contradictions.ts';
 import type { FindingClassName } from './classes.ts';
 import type { Finding, ReconcileSettings, RecordContext } from './finding.ts';
 import { RULES, type Rule } from './rules.ts';
@@ -33,12 +34,7 @@ export function comparePreOrder(order: MerchantOrder, preOrder: PreOrderView, ex
     return echo(`${field} ${order[field]}`, echoed === null ? `no ${field}` : `${field} ${echoed}`);
   });
   const isOtherToken = order.paymentToken !== null && order.paymentToken !== preOrder.paymentToken;
-  // A payment token is a secret.
-  const otherToken = {
-    class: 'PREORDER_TOKEN_MISMATCH',
-    expected: 'paymentToken (not shown)',
-    actual: 'another paymentToken',
-  } as const;
+  const otherToken = { class: 'PREORDER_TOKEN_MISMATCH', ...OTHER_TOKEN } as const;
   return [...differing, ...bonusOf(order, exchangeType), ...(isOtherToken ? [otherToken] : [])];
 }
 

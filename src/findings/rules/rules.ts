@@ -4,6 +4,7 @@ import {
   COMPARISONS,
   CONTRADICTION_KINDS,
   differing,
+  OTHER_TOKEN,
   SKEW_LIMIT_MS,
   type Compared,
   type ComparedRecord,
@@ -106,12 +107,8 @@ export const RULES = {
   },
 
   PAYMENT_ROUTE_MISMATCH({ order, record }) {
-    const token = answered(order.paymentToken, record.paymentToken);
-    const hidden = { expected: 'paymentToken (not shown)', actual: 'another paymentToken' };
-    return allOf(
-      answered(order.providerType, record.providerType),
-      token?.map(() => hidden),
-    );
+    const token = answered(order.paymentToken, record.paymentToken)?.map(() => OTHER_TOKEN);
+    return allOf(answered(order.providerType, record.providerType), token);
   },
 
   TX_HASH_CHANGED({ record, earlier }) {

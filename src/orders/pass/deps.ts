@@ -12,16 +12,6 @@ import { EVERY_TICK, type FollowPace } from './pace.ts';
 import type { SentIntents, Walk } from './sent-intents.ts';
 import type { Observers } from './outcomes.ts';
 
-interface Creates {
-  readonly lease: RequestLease;
-  readonly guard: CreateGuard;
-  readonly inFlight: CreatesInFlight;
-  readonly walk: Walk;
-  readonly intents: SentIntents;
-  /** Orders in doubt after a fail-over whose rows could not be marked yet, each with that fail-over. */
-  readonly unmarked: Map<string, FailOver>;
-}
-
 export interface FlowDeps {
   readonly account: string;
   /** The settings of the account. An extension picks its part with `settingsPart.of`. */
@@ -32,7 +22,15 @@ export interface FlowDeps {
   readonly log: Logger;
   readonly settings: ReturnType<typeof flowSettings>;
   readonly restraints: AccountRestraints;
-  readonly creates: Creates;
+  readonly creates: {
+    readonly lease: RequestLease;
+    readonly guard: CreateGuard;
+    readonly inFlight: CreatesInFlight;
+    readonly walk: Walk;
+    readonly intents: SentIntents;
+    /** Orders in doubt after a fail-over whose rows could not be marked yet, each with that fail-over. */
+    readonly unmarked: Map<string, FailOver>;
+  };
   readonly observers: Observers;
   /** Aborts when the process has no time left for requests in flight and for results that cannot be written. */
   readonly gracePeriodOver: AbortSignal;

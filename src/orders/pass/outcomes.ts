@@ -131,7 +131,6 @@ export function tellLookup(
   { before: tracked, decision, findings, unseen }: RecordedLookup,
 ): void {
   const { counters, tell } = observers;
-  const { state: before } = tracked;
   const { openStatuses, finalStatuses, succeededStatuses } = settings;
   const known = [...DOCUMENTED_STATUSES, ...openStatuses, ...finalStatuses, ...succeededStatuses];
   for (const { field, value } of unseen) {
@@ -152,15 +151,10 @@ export function tellLookup(
     if (lateMs !== undefined) tell({ kind: 'change.seen', lateMs });
     log.info({ externalOrderId, ...Object.fromEntries(changes.map(shownChange)) }, 'order changed');
   }
-  if (state === 'final' && before !== 'final') counters.final += 1;
-  if (state === 'disputed' && before !== 'disputed') {
-    counters.disputed += 1;
-    log.warn({ externalOrderId, cause }, 'order is disputed, do not act on it');
-  }
-  if (state === 'held' && before !== 'held') {
-    counters.held += 1;
-    log.warn({ externalOrderId, cause }, 'order is held, a person must decide');
-  }
+  const entered = state === tracked.state ? undefined : state;
+  if (entered === 'final' || entered === 'disputed' || entered === 'held') counters[entered] += 1;
+  if (entered === 'disputed') log.warn({ externalOrderId, cause }, 'order is disputed, do not act on it');
+  if (entered === 'held') log.warn({ externalOrderId, cause }, 'order is held, a person must decide');
   if (answer.kind === 'found') tell({ kind: 'record.read' });
 }
 

@@ -4,12 +4,8 @@ import { RateWindow, type RateLimit } from '../../exchange/transport/rate-window
 import type { DueKey } from '../../store/find-orders.ts';
 import type { AccountLease } from '../../store/port.ts';
 
-export interface SentIntent {
-  readonly account: string;
-  readonly externalOrderId: string;
-  /** `sent_at` of the row. */
-  readonly sentAt: string;
-}
+/** `sentAt` is the `sent_at` of the row. */
+type SentIntent = Readonly<Record<'account' | 'externalOrderId' | 'sentAt', string>>;
 
 /** The most intents that are kept: about 20 minutes at 8 a second. */
 const MOST_KEPT = 10_000;

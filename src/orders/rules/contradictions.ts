@@ -100,6 +100,9 @@ export function differing(expected: string, actual: string | null): readonly Dif
   return expected === actual ? [] : [{ expected, actual }];
 }
 
+/** A payment token is a secret, so a difference does not show it. */
+export const OTHER_TOKEN: Difference = { expected: 'paymentToken (not shown)', actual: 'another paymentToken' };
+
 /** Compares a value that we may have sent with a value that the record may lack. */
 export function answered(sent: string | null, actual: string | null): Compared {
   if (sent === null) return [];

@@ -11,7 +11,7 @@ import {
 import { afterNoAnswer, nextLookupAt, nextRecheckAt, unchanged, unchangedUntilNext } from './schedule.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from './states.ts';
 import { finding, isNeverSent, move, type Decision, type OrderEvent, type Tracking } from './tracking.ts';
-import { instant } from '../../base/instant.ts';
+import { instant, instantMs } from '../../base/instant.ts';
 import type { RecordView } from './record.ts';
 import { decideChange } from './record-change.ts';
 import { sameDecimal } from '../../base/decimal.ts';
@@ -79,7 +79,10 @@ function found(
   const turns = change && { turns: change.turns };
   if (change?.isContrary === true) return { ...notTaken(tracking, record, now, settings), ...turns };
   const isFinal = isFinalRecord(record, settings);
-  const target = dispute === undefined ? (isFinal ? 'final' : 'open') : disputedState(tracking, record);
+  // The person who abandoned an order may have known of this order at the exchange.
+  const isKnownEnd = tracking.state === 'abandoned' && tracking.orderId === record.orderId;
+  const disputed = isKnownEnd ? 'abandoned' : 'disputed';
+  const target = dispute === undefined ? (isFinal ? 'final' : 'open') : disputed;
   const hasEnded = isFinal || target === 'abandoned';
   const changes = statusChanges(tracking, record);
   const moved = tracking.state === target ? undefined : movedTo(tracking, target, record, dispute);
@@ -118,11 +121,6 @@ function disputeOf(tracking: Tracking, contradictions: readonly Contradiction[],
   }
   const disputes = disputesOf(tracking, contradictions, settings);
   return disputes.length === 0 ? undefined : describeDisputes(disputes);
-}
-
-/** An order stays abandoned if the person who abandoned it knew of this order at the exchange. */
-function disputedState({ state, orderId }: Tracking, record: RecordView): OrderState {
-  return state === 'abandoned' && orderId === record.orderId ? 'abandoned' : 'disputed';
 }
 
 /** Moves an order, and adds a finding if a person should look at the move. */
@@ -179,10 +177,8 @@ function laterBy(record: RecordView, known: string | null, now: Date): bigint {
 /** The time of a record in ns; undefined if unreadable, or too far ahead of both the exchange's clock and ours. */
 function recordTime(text: string | null, { serverDate }: RecordView, now: Date): bigint | undefined {
   const time = instant(text);
-  const server = instant(serverDate) ?? 0n;
-  const here = BigInt(now.getTime()) * NANOSECONDS_A_MS;
-  const latest = (server > here ? server : here) + BigInt(MOST_AHEAD_MS) * NANOSECONDS_A_MS;
-  return time === undefined || time > latest ? undefined : time;
+  const latestMs = Math.max(instantMs(serverDate) ?? 0, now.getTime()) + MOST_AHEAD_MS;
+  return time === undefined || time > BigInt(latestMs) * NANOSECONDS_A_MS ? undefined : time;
 }
 
 export type Settled = readonly [kind: string, actual: string | null];
