@@ -25,9 +25,6 @@ export type DatabaseName = (typeof DATABASES)[number];
 export const POOLER = 6432;
 const POOLER_FILE = 'pgbouncer.ini';
 
-/** How long Patroni trusts a leader and so on, in seconds. */
-export type Times = ClusterPlan['times'];
-
 const DISK_BYTES = 640 * 1_048_576;
 /** Of 16 MiB, more than there are. */
 const LOG_FILES = 24;
@@ -59,7 +56,6 @@ interface ClusterOptions {
   /** The folder of PostgreSQL's programs. */
   readonly bin: string;
   readonly replication: Replication;
-  readonly times: Times;
   /** The database that order-sync uses. */
   readonly database: string;
   /** PgBouncer stands before each server. */
@@ -77,7 +73,7 @@ export class Cluster implements AsyncDisposable {
   readonly #machines: ReadonlyMap<DatabaseName, Processes>;
 
   constructor(options: ClusterOptions) {
-    const { network, replication, times, environment } = options;
+    const { network, replication, environment } = options;
     this.#options = options;
     const own = join(network.folder, 'bin');
     const bin = environment === undefined ? options.bin : programsWith(environment, options.bin, own);
@@ -85,8 +81,7 @@ export class Cluster implements AsyncDisposable {
       machines: DATABASES.map((name) => network.machine(name)),
       bin,
       replication,
-      times,
-      passwords: { superuser: PASSWORD, replication: PASSWORD, rewind: PASSWORD },
+      password: PASSWORD,
       parameters: PARAMETERS,
     };
     this.#plan = plan;

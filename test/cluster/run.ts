@@ -1,4 +1,3 @@
-import { TIMES } from '../../src/extensions/sandbox/cluster/node.ts';
 import { findPostgres, findProgram } from '../../src/extensions/sandbox/cluster/machine.ts';
 import { COLUMNS, nameOf, ROWS, type Cell } from './cells.ts';
 import { whyNoNetwork } from './network.ts';
@@ -18,7 +17,7 @@ export async function runCell(cell: Cell, times: number, say: (text: string) => 
   if (bin === undefined) throw new Error('no PostgreSQL server is installed');
   const { needs, promised } = ROWS[cell.row];
   await using undo = new AsyncDisposableStack();
-  const plan = { ...COLUMNS[cell.column], ...needs, times: TIMES, seed: 1 };
+  const plan = { ...COLUMNS[cell.column], ...needs, seed: 1 };
   const world = await startWorld(undo, bin, plan, say);
   const results: TrialResult[] = [];
   for (let number = 0; number < times; number += 1) {

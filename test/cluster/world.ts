@@ -10,7 +10,7 @@ import { setScene } from '../windtunnel/scene.ts';
 import { shopBy } from '../windtunnel/shop.ts';
 import type { Worker } from '../windtunnel/workers.ts';
 import { openNetwork, PORTS, type Network } from './network.ts';
-import { Cluster, DATABASES, POOLER, type DatabaseName, type Primary, type Times } from './patroni.ts';
+import { Cluster, DATABASES, POOLER, type DatabaseName, type Primary } from './patroni.ts';
 
 /** The machines of the workers. */
 export const WORKERS = ['w1', 'w2', 'w3'] as const;
@@ -38,7 +38,6 @@ export interface WorldPlan extends WorldNeeds {
   readonly replication: Replication;
   /** `database.synchronousStandbys`. */
   readonly standbys: 0 | 1;
-  readonly times: Times;
   readonly seed: number;
 }
 
@@ -67,14 +66,13 @@ export async function startWorld(
 ): Promise<World> {
   const network = undo.use(await openNetwork([...DATABASES, ...WORKERS, DESK]));
   const clock = plan.falseClock === undefined ? undefined : falseClock(network.folder);
-  const { replication, times } = plan;
+  const { replication } = plan;
   const environment = plan.falseClock === 'server' ? clock?.environment : undefined;
   const cluster = undo.use(
     await new Cluster({
       network,
       bin,
       replication,
-      times,
       database: NAME,
       environment,
       isPooled: plan.isPooled,

@@ -1,21 +1,12 @@
 import { createHash } from 'node:crypto';
 import { answer, refuse, type SandboxAnswer, type PhotoRequest } from './api.ts';
 import type { OrderOptions } from './orders.ts';
-import { PHOTO_ODDITIES, type PhotoOddity } from './photos.ts';
-import { nameAfter, randomHex } from './random.ts';
+import { PHOTO_ODDITIES } from './photos.ts';
+import { nameAfter, randomHex, valueAfter } from './random.ts';
 
 export type ClientOptions = Pick<OrderOptions, 'clock' | 'random' | 'speed'> & { readonly seed?: number };
 
 type Verification = Readonly<Record<number, string>>;
-
-interface SandboxLink {
-  readonly linkId: string;
-  readonly madeAt: Date;
-  readonly verification: Verification;
-  readonly hasCards: boolean;
-  readonly hasUploadUrl: boolean;
-  readonly photoOddity: PhotoOddity | undefined;
-}
 
 /** The interface shows no lifetimes of tokens. */
 const VERIFICATION_TOKEN_MS = 20 * 60_000;
@@ -24,7 +15,7 @@ const LONGEST_EMAIL = 254;
 
 export class Clients {
   readonly #options: ClientOptions;
-  readonly #byId = new Map<string, SandboxLink>();
+  readonly #byId = new Map<string, Link>();
   readonly #emails = new Set<string>();
 
   constructor(options: ClientOptions) {
@@ -34,17 +25,10 @@ export class Clients {
   create(email: string): SandboxAnswer {
     const refused = this.#refusalOf(email);
     if (refused !== undefined) return refused;
-    const link: SandboxLink = {
-      linkId: `link-${this.#byId.size + 1}`,
-      madeAt: this.#options.clock.now(),
-      verification: VERIFICATIONS[nameAfter('verification-', email, VERIFICATION_NAMES) ?? 'verified'],
-      hasCards: !email.startsWith('no-cards'),
-      hasUploadUrl: !email.startsWith('no-upload-url'),
-      photoOddity: nameAfter('photos-', email, PHOTO_ODDITIES),
-    };
-    this.#byId.set(link.linkId, link);
+    const linkId = `link-${this.#byId.size + 1}`;
+    this.#byId.set(linkId, newLink(email, this.#options.clock.now()));
     this.#emails.add(email.toLowerCase());
-    return this.show(link.linkId);
+    return this.show(linkId);
   }
 
   validate(email: string): SandboxAnswer {
@@ -89,7 +73,7 @@ export class Clients {
     return this.#ofLink(linkId, () => answer(200, { token: this.#token('sdk'), expiresAt: this.#after(SDK_TOKEN_MS) }));
   }
 
-  #ofLink(linkId: string, act: (link: SandboxLink) => SandboxAnswer): SandboxAnswer {
+  #ofLink(linkId: string, act: (link: Link) => SandboxAnswer): SandboxAnswer {
     const link = this.#byId.get(linkId);
     return link === undefined ? refuse('linkNotFound') : act(link);
   }
@@ -116,7 +100,18 @@ const VERIFICATIONS = {
   lapsed: { 5_000: 'PENDING', 15_000: 'VERIFIED', 3_615_000: 'NOT_VERIFIED' },
   'not-begun': {},
 } as const satisfies Readonly<Record<string, Verification>>;
-const VERIFICATION_NAMES = Object.keys(VERIFICATIONS) as (keyof typeof VERIFICATIONS)[];
+
+type Link = ReturnType<typeof newLink>;
+
+function newLink(email: string, madeAt: Date) {
+  return {
+    madeAt,
+    verification: valueAfter<Verification>('verification-', email, VERIFICATIONS) ?? VERIFICATIONS.verified,
+    hasCards: !email.startsWith('no-cards'),
+    hasUploadUrl: !email.startsWith('no-upload-url'),
+    photoOddity: nameAfter('photos-', email, PHOTO_ODDITIES),
+  };
+}
 
 export const EMAIL_INPUTS: readonly (readonly [input: string, effect: string])[] = [
   ['without one @ between two parts', '400 INVALID_EMAIL'],
@@ -124,7 +119,7 @@ export const EMAIL_INPUTS: readonly (readonly [input: string, effect: string])[]
   ['bad-request…', '400 BAD_REQUEST'],
   ['no-cards…', 'the customer has no saved card'],
   ['no-upload-url…', 'photos are refused with INVALID_VALUE, as without a delivery address'],
-  ['verification-NAME-…', `the course of its verification: ${VERIFICATION_NAMES.join(', ')}`],
+  ['verification-NAME-…', `the course of its verification: ${Object.keys(VERIFICATIONS).join(', ')}`],
   ['photos-NAME-…', `how its photos are delivered: ${PHOTO_ODDITIES.join(', ')}`],
 ];
 

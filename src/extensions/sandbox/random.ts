@@ -17,3 +17,9 @@ export function randomHex(random: () => number): string {
 export function nameAfter<Name extends string>(prefix: string, text: string, names: readonly Name[]): Name | undefined {
   return names.filter((name) => text.startsWith(`${prefix}${name}-`)).toSorted((a, b) => b.length - a.length)[0];
 }
+
+/** Returns the value of that name in a table. */
+export function valueAfter<Value>(prefix: string, text: string, table: Readonly<Record<string, Value>>) {
+  const name = nameAfter(prefix, text, Object.keys(table));
+  return name === undefined ? undefined : table[name];
+}

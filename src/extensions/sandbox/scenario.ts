@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { duration } from '../../settings/values.ts';
 import { answer, type SandboxAnswer } from './api.ts';
-import { nameAfter } from './random.ts';
+import { valueAfter } from './random.ts';
 import { all, change, set, type Fields } from './tampering.ts';
 
 export interface OddAnswers {
@@ -113,37 +113,27 @@ const COMPLETED: readonly ScenarioStep[] = [
   { afterMs: 4_000, order: 'COMPLETED', fiat: 'PAID', completed: true },
 ];
 
+const soon = (...steps: readonly ScenarioStep[]): Scenario => ({ appearsAfterMs: 2_000, steps });
+
 export const SCENARIOS: Scenarios & Readonly<Record<'completed' | 'rejected', Scenario>> = {
-  completed: { appearsAfterMs: 2_000, steps: COMPLETED },
-  rejected: {
-    appearsAfterMs: 2_000,
-    steps: [{ afterMs: 4_000, order: 'REJECTED', crypto: 'CANCELLED', fiat: 'CANCELLED', completed: true }],
-  },
+  completed: soon(...COMPLETED),
+  rejected: soon({ afterMs: 4_000, order: 'REJECTED', crypto: 'CANCELLED', fiat: 'CANCELLED', completed: true }),
   /** The order appears only after several look-ups of an unknown outcome. */
   late: { appearsAfterMs: 90_000, steps: COMPLETED },
-  reopened: {
-    appearsAfterMs: 2_000,
-    steps: [
-      ...COMPLETED,
-      { afterMs: 30 * 60_000, order: 'IN_PROGRESS', fiat: 'PENDING', completed: false },
-      { afterMs: 3_600_000, order: 'COMPLETED', fiat: 'PAID', completed: true },
-    ],
-  },
-  stuck: { appearsAfterMs: 2_000, steps: COMPLETED.slice(0, 1) },
+  reopened: soon(
+    ...COMPLETED,
+    { afterMs: 30 * 60_000, order: 'IN_PROGRESS', fiat: 'PENDING', completed: false },
+    { afterMs: 3_600_000, order: 'COMPLETED', fiat: 'PAID', completed: true },
+  ),
+  stuck: soon(...COMPLETED.slice(0, 1)),
   'never-taken-up': { appearsAfterMs: null, steps: [] },
   ...Object.fromEntries(
-    (Object.keys(ODD_ANSWERS) as OddAnswersName[]).map((answers) => [
-      answers,
-      { appearsAfterMs: 2_000, steps: COMPLETED, answers },
-    ]),
+    (Object.keys(ODD_ANSWERS) as OddAnswersName[]).map((answers) => [answers, { ...soon(...COMPLETED), answers }]),
   ),
 };
 
-const PREFIX = 'scenario-';
-
 export function scenarioNamedIn(externalOrderId: string, scenarios: Scenarios): Scenario | undefined {
-  const name = nameAfter(PREFIX, externalOrderId, Object.keys(scenarios));
-  return name === undefined ? undefined : scenarios[name];
+  return valueAfter('scenario-', externalOrderId, scenarios);
 }
 
 /** Reads the scenarios of a YAML file, by name. Throws an error with the place and the cause. */

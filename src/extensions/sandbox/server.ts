@@ -72,12 +72,7 @@ const FAULTY: Partial<Record<Fault, SandboxAnswer>> = {
   'rate-limited': of(429, { 'retry-after': '1' }),
 };
 
-async function answerWith(
-  reply: FastifyReply,
-  answer: SandboxAnswer | undefined,
-  fault: Fault | undefined,
-  clock: Clock,
-) {
+async function answerWith(clock: Clock, reply: FastifyReply, answer?: SandboxAnswer, fault?: Fault) {
   const faulty = fault && FAULTY[fault];
   const { status = 500, headers = {}, body = '' } = faulty ?? answer ?? {};
   if (fault === undefined || faulty !== undefined) return await reply.code(status).headers(headers).send(body);
@@ -142,9 +137,7 @@ export async function startSandbox(options: SandboxServerOptions) {
   const requests: LoggedRequest[] = [];
   const faulted = new Set<string>();
   const exchangeOf = ({ headers }: FastifyRequest) => exchanges.get(String(headers['x-api-key'])) ?? exchange;
-  const server = Fastify({ logger: false, bodyLimit: MAX_BODY_BYTES, forceCloseConnections: true });
-  server.removeAllContentTypeParsers();
-  server.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+  const server = newServer();
   server.get('/_sandbox/census', async (request) => exchangeOf(request).census());
   server.get('/_sandbox/requests', async () => requests);
   server.get('/_sandbox/deliveries', async () => deliveries.ended);
@@ -174,7 +167,7 @@ export async function startSandbox(options: SandboxServerOptions) {
     options.onRequest?.(logged);
     const delivery = answer?.delivery;
     if (delivery !== undefined) reply.raw.once('close', () => deliveries.begin(delivery));
-    return await answerWith(reply, answer, fault, options.clock);
+    return await answerWith(options.clock, reply, answer, fault);
   });
   await server.listen({ port: options.port ?? 0, host: '127.0.0.1' });
   const { port } = server.server.address() as AddressInfo;
@@ -189,6 +182,13 @@ export async function startSandbox(options: SandboxServerOptions) {
       await deliveries.close();
     },
   };
+}
+
+function newServer() {
+  const server = Fastify({ logger: false, bodyLimit: MAX_BODY_BYTES, forceCloseConnections: true });
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+  return server;
 }
 
 function idOf(method: string, path: string, body: string): string | undefined {

@@ -1,7 +1,7 @@
 import Big from 'big.js';
 import { LosslessNumber } from 'lossless-json';
 import type { FindingClassName } from '../../findings/rules/classes.ts';
-import { nameAfter } from './random.ts';
+import { valueAfter } from './random.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -137,12 +137,8 @@ export const TAMPERINGS = {
 
 export type TamperingName = keyof typeof TAMPERINGS;
 
-const PREFIX = 'tamper-';
-const NAMES = Object.keys(TAMPERINGS) as TamperingName[];
-
 export function tamperingNamedIn(externalOrderId: string): Tampering | undefined {
-  const name = nameAfter(PREFIX, externalOrderId, NAMES);
-  return name === undefined ? undefined : TAMPERINGS[name];
+  return valueAfter<Tampering>('tamper-', externalOrderId, TAMPERINGS);
 }
 
 function always(finding: FindingClassName, what: string, record: NonNullable<Tampering['record']>): Tampering {

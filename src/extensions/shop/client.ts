@@ -13,8 +13,10 @@ export type { OrderState } from './schema.ts';
 export type * from './event.ts';
 export type * from './values.ts';
 
-/** `reason` is text for people, which the history keeps. */
-type Reason = Readonly<{ reason: string }>;
+interface Reason {
+  /** Text for people, which the history keeps. */
+  readonly reason: string;
+}
 
 export type Resolution = Reason &
   (

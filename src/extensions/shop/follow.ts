@@ -43,11 +43,7 @@ export async function readPage<Type extends EventType>(
 type Batch = Readonly<{ events: readonly OrderSyncEvent[]; next: string; isLive: boolean }>;
 
 /** Yields each event once, in order, and reconnects after the last event. Returns when `signal` aborts. */
-export async function* followEvents(
-  asker: Asker,
-  filter: EventFilter,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<OrderSyncEvent, void, undefined> {
+export async function* followEvents(asker: Asker, filter: EventFilter, signal: AbortSignal | undefined) {
   const limit = new TimeLimit(signal);
   try {
     let after = filter.after ?? '0';

@@ -8,16 +8,8 @@ const [texts, nullable, integers] = [columns('text'), columns('text?'), columns(
 export const TABLES = {
   merchant_orders: {
     ...texts('account', 'external_order_id'),
-    ...nullable(
-      'asset',
-      'asset_position',
-      'from_currency',
-      'to_currency',
-      'order_type',
-      'order_limit',
-      'payment_token',
-    ),
-    ...nullable('provider_type', 'crypto_address', 'bonus'),
+    ...nullable('asset', 'asset_position', 'from_currency', 'to_currency', 'order_type', 'order_limit'),
+    ...nullable('payment_token', 'provider_type', 'crypto_address', 'bonus'),
     ...texts('state'),
     ...nullable('state_reason'),
     ...integers('revision'),

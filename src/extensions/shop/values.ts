@@ -58,7 +58,10 @@ export interface OrderRecord extends Texts<'percent' | 'reward'> {
 /** The columns of an order to add, amounts as text. The account is that of the client. */
 export type OrderToAdd = Readonly<Omit<NewOrder, 'account'>>;
 
-export type AddedOrder = Readonly<{ external_order_id: string; state: OrderState }>;
+export interface AddedOrder {
+  readonly external_order_id: string;
+  readonly state: OrderState;
+}
 
 export interface AdoptedOrder {
   readonly external_order_id: string;
@@ -99,16 +102,28 @@ export interface Explanation extends More {
   readonly next: readonly string[];
 }
 
-export type FindingList = Readonly<{ findings: readonly Finding[]; next: string | null }>;
+export interface FindingList {
+  readonly findings: readonly Finding[];
+  readonly next: string | null;
+}
 
-export type Decided = Readonly<{ externalOrderId: string; from: OrderState; to: OrderState }>;
+export interface Decided {
+  readonly externalOrderId: string;
+  readonly from: OrderState;
+  readonly to: OrderState;
+}
 
-export type Acknowledged = Readonly<{ id: number; class: string; externalOrderId: string | null }>;
+export interface Acknowledged {
+  readonly id: number;
+  readonly class: string;
+  readonly externalOrderId: string | null;
+}
 
-export type Holds = Readonly<{ holds: readonly More[] }>;
+export interface Holds {
+  readonly holds: readonly More[];
+}
 
 export type Link = More & Readonly<{ linkId: string; status: string }>;
-
 export type Validation = More & Readonly<{ status: string }>;
 
 /** A secret. */

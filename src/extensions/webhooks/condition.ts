@@ -3,12 +3,8 @@ import type { Clock } from '../../base/clock.ts';
 import { endpointWaitMs } from './delivery.ts';
 import { after } from '../../base/instant.ts';
 
-export interface EndpointFacts {
-  /** When the endpoint last took an event, and last failed; null if this process has not seen that. */
-  readonly takenAt: Date | null;
-  readonly failedAt: Date | null;
-  readonly failing: Readonly<Pick<Failing, 'since' | 'cause' | 'nextTryAt'>> | null;
-}
+/** When the endpoint last took an event, and last failed; null if this process has not seen that. */
+export type EndpointFacts = { takenAt: Date | null; failedAt: Date | null; failing: Failing | null };
 
 interface Failing {
   since: Date;
@@ -27,52 +23,48 @@ const SAY_AGAIN_MS = 60_000;
 
 /** Tracks if an endpoint takes events. A failing endpoint is tried with one event, after 5 s and then less often. */
 export class EndpointCondition {
+  readonly facts: EndpointFacts = { takenAt: null, failedAt: null, failing: null };
   readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly #log: Logger;
-  #failing: Failing | undefined;
   #sayAgainAt = -Infinity;
-  #takenAt: Date | null = null;
-  #failedAt: Date | null = null;
 
   constructor(clock: Pick<Clock, 'now' | 'monotonic'>, log: Logger) {
     this.#clock = clock;
     this.#log = log;
   }
 
-  get facts(): EndpointFacts {
-    return { takenAt: this.#takenAt, failedAt: this.#failedAt, failing: this.#failing ?? null };
-  }
-
   get isHalted(): boolean {
-    return this.#failing?.isTrying === false;
+    return this.facts.failing?.isTrying === false;
   }
 
   tryAgain(): boolean {
-    if (this.#failing?.isTrying !== false || this.#clock.monotonic() < this.#failing.tryAgainAt) return false;
-    this.#failing.isTrying = true;
+    const { failing } = this.facts;
+    if (failing?.isTrying !== false || this.#clock.monotonic() < failing.tryAgainAt) return false;
+    failing.isTrying = true;
     return true;
   }
 
   /** Notes a delivery. Returns true if it ends a failure; a wait that the endpoint asked for does not end. */
   took(): boolean {
-    this.#takenAt = this.#clock.now();
-    const failing = this.#failing;
-    if (failing === undefined || (failing.isAsked && this.isHalted)) return false;
-    this.#failing = undefined;
+    const now = this.#clock.now();
+    this.facts.takenAt = now;
+    const { failing } = this.facts;
+    if (failing === null || (failing.isAsked && this.isHalted)) return false;
+    this.facts.failing = null;
     const { since, tries } = failing;
-    const lastedMs = this.#takenAt.getTime() - since.getTime();
+    const lastedMs = now.getTime() - since.getTime();
     this.#log.info({ lastedMs, tries }, 'a webhook endpoint accepts events again');
     return true;
   }
 
   /** A refusal during a new try does not tell if the endpoint takes other events. */
   refused(status: number): void {
-    if (this.#failing?.isTrying === true) this.#failing.refusedWith = status;
+    if (this.facts.failing?.isTrying === true) this.facts.failing.refusedWith = status;
   }
 
   /** Called when no event is left for the new try: a refusal then counts as the next failure of the endpoint. */
   triedAll(): void {
-    const status = this.#failing?.refusedWith;
+    const status = this.facts.failing?.refusedWith;
     if (status !== undefined) this.failed(`it answers ${status}, and has accepted no event since`);
   }
 
@@ -89,8 +81,8 @@ export class EndpointCondition {
   /** Notes that the endpoint failed as a whole. Requests in flight may fail later, and ask for a longer wait. */
   failed(cause: string, askedMs?: number): void {
     const now = this.#clock.now();
-    this.#failedAt = now;
-    const failing = this.#failing;
+    this.facts.failedAt = now;
+    const { failing } = this.facts;
     const isKnown = failing?.isTrying === false;
     if (isKnown && askedMs === undefined) return;
     const tries = (failing?.tries ?? 0) + 1;
@@ -102,8 +94,8 @@ export class EndpointCondition {
       return;
     }
     const since = failing?.since ?? now;
-    this.#failing = { since, tries, cause, ...wait, isTrying: false, isAsked: askedMs !== undefined };
-    if (failing !== undefined) return;
+    this.facts.failing = { since, tries, cause, ...wait, isTrying: false, isAsked: askedMs !== undefined };
+    if (failing !== null) return;
     const facts = { nextTry: wait.nextTryAt.toISOString(), cause };
     this.#log.warn(facts, 'a webhook endpoint accepts no events; they wait');
   }

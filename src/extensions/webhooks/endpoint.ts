@@ -14,7 +14,7 @@ import { messageOf } from '../../base/text.ts';
 import { isPassing, OwnedError } from '../../store/errors.ts';
 import type { AccountLease, Store } from '../../store/port.ts';
 import { countRetrying } from './tables/deliveries.ts';
-import { AccountDelivery, endOfTurn, PAGE, subjectsOf, type SubjectEvents } from './turn.ts';
+import { AccountDelivery, endOfTurn, PAGE, subjectsOf, type Results, type SubjectEvents } from './turn.ts';
 import { EndpointCondition } from './condition.ts';
 import { webhookSender, type SenderOptions, type WebhookSender } from './sender.ts';
 
@@ -120,7 +120,7 @@ export class EndpointDelivery {
     await delivery.retryAnew(clock.now());
     const isDue = delivery.isDueAt(clock.now());
     const { cursor: before, ...turn } = await delivery.readTurn(clock.now());
-    const results = new Map<number, 'taken' | Delivery>();
+    const results: Results = new Map();
     const ends = subjectsOf(turn).map((events) => this.#sendSubject(delivery, events, results));
     const failed = (await Promise.allSettled(ends)).find(({ status }) => status === 'rejected');
     if (failed?.status === 'rejected') throw failed.reason;
@@ -137,11 +137,7 @@ export class EndpointDelivery {
     return results.size + changes.ended.length > 0 || cursor !== before;
   }
 
-  async #sendSubject(
-    delivery: AccountDelivery,
-    { delivery: row, events }: SubjectEvents,
-    results: Map<number, 'taken' | Delivery>,
-  ): Promise<void> {
+  async #sendSubject(delivery: AccountDelivery, { delivery: row, events }: SubjectEvents, results: Results) {
     const { clock } = this.#deps;
     for (const event of events) {
       const outcome = await this.#send(delivery, event, row);

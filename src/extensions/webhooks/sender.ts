@@ -24,6 +24,7 @@ export interface Connections extends Disposable {
   post(body: string, headers: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<Posted>;
 }
 
+type SendOptions = Readonly<{ signal?: AbortSignal; isOver?: () => boolean }>;
 type ConnectOptions = Readonly<{ endpoint: WebhookEndpoint; resolve?: Resolve | undefined; timeoutMs?: number }>;
 
 export interface SenderOptions extends ConnectOptions {
@@ -55,16 +56,13 @@ export function webhookSender({ clock, connect = overHttp, ...options }: SenderO
   });
   return {
     /** Sends a message once, signed with each secret. Never rejects. Once `isOver` is true, nothing more is sent. */
-    async send(
-      message: { readonly id: string },
-      { signal, isOver = () => false }: { readonly signal?: AbortSignal; readonly isOver?: () => boolean } = {},
-    ): Promise<DeliveryOutcome> {
+    async send(message: { readonly id: string }, { signal, isOver }: SendOptions = {}): Promise<DeliveryOutcome> {
       if (isRefused) return PRIVATE;
       const body = JSON.stringify(message);
       const post = async () => await connections.post(body, headersOf(message.id, body, clock.now()), signal);
       let posted = await post();
       // The endpoint had closed a kept connection. A second try is safe, because the event keeps its id.
-      if (posted.answer === undefined && posted.isReused === true && !isOver()) posted = await post();
+      if (posted.answer === undefined && posted.isReused === true && isOver?.() !== true) posted = await post();
       const { answer, failure } = posted;
       if (answer === undefined) return noAnswer(failure);
       const { status, retryAfter } = answer;

@@ -1,7 +1,7 @@
 import type { WebhookEndpoint } from './settings.ts';
 import { newDelivery, takesType, type Delivery, type EventFilter } from './delivery.ts';
 import { feedEventOf, subjectKindOf, type EventRow } from '../feed/event.ts';
-import type { AccountLease, Store } from '../../store/port.ts';
+import type { AccountLease, Store, Transaction } from '../../store/port.ts';
 import { moveWebhookCursor, webhookCursor } from './tables/endpoints.ts';
 import {
   dueDeliveries,
@@ -60,15 +60,12 @@ export class AccountDelivery {
 
   async writeTurn(cursor: number, changes: DeliveryChanges, stop: AbortSignal): Promise<void> {
     this.isWriting = true;
+    const write = async (tx: Transaction) => {
+      await writeDeliveries(tx, changes);
+      if (cursor !== this.written) await moveWebhookCursor(tx, { ...this.key, eventId: cursor });
+    };
     // The write waits for a locked database, because delivered events would otherwise be sent again.
-    await this.store.writer.writeUntilDurable(
-      async (tx) => {
-        await writeDeliveries(tx, changes);
-        if (cursor !== this.written) await moveWebhookCursor(tx, { ...this.key, eventId: cursor });
-      },
-      stop,
-      () => undefined,
-    );
+    await this.store.writer.writeUntilDurable(write, stop, () => undefined);
     this.written = cursor;
     this.isWriting = false;
   }
@@ -107,7 +104,7 @@ interface Turn {
 export type SubjectEvents = Readonly<{ delivery?: Delivery; events: readonly EventRow[] }>;
 
 /** The result of each sent event, by its id: `taken`, or the event's new row. */
-type Results = ReadonlyMap<number, 'taken' | Delivery>;
+export type Results = Map<number, 'taken' | Delivery>;
 
 /** Orders the events of a turn by subject. Events that failed before come last, because one may never be taken. */
 export function subjectsOf({ endpoint, due, page }: Turn): readonly SubjectEvents[] {
@@ -122,7 +119,7 @@ export function subjectsOf({ endpoint, due, page }: Turn): readonly SubjectEvent
 }
 
 /** Moves the cursor to the end of the page or the last event sent; events before it that were not taken become rows. */
-export function endOfTurn(turn: Turn, results: Results, cursor: number) {
+export function endOfTurn(turn: Turn, results: Readonly<Results>, cursor: number) {
   const { endpoint, due, page } = turn;
   const kept: Delivery[] = [];
   const ended: Delivery[] = [];
@@ -142,7 +139,7 @@ export function endOfTurn(turn: Turn, results: Results, cursor: number) {
   return { cursor: end, changes: { kept, ended, followed } };
 }
 
-function rowsOf({ endpoint, page }: Turn, results: Results): readonly Delivery[] {
+function rowsOf({ endpoint, page }: Turn, results: Readonly<Results>): readonly Delivery[] {
   const open = new Set<string>();
   const rows: Delivery[] = [];
   for (const event of page) {

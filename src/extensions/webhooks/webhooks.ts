@@ -132,7 +132,7 @@ export class Webhooks {
   }
 
   async #note(delivery: EndpointDelivery, writing: AccountDelivery | undefined): Promise<void> {
-    const { facts } = delivery.condition;
+    const facts = { ...delivery.condition.facts };
     const { takenAt, failedAt, failing } = facts;
     const noted = JSON.stringify([takenAt, failedAt, failing?.since, failing?.nextTryAt, failing?.cause]);
     // Until the first try, an endpoint that failed before the start still fails.

@@ -8,7 +8,7 @@ import { deadline, type Clock } from '../../../base/clock.ts';
 import { shellWord } from '../../../base/text.ts';
 import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
 import { processEnvironment } from '../../../settings/config.ts';
-import { etcdCommand, foldersOf, patroniYaml, TIMES, type ClusterMachine, type ClusterPlan } from './node.ts';
+import { etcdCommand, foldersOf, patroniYaml, type ClusterMachine, type ClusterPlan } from './node.ts';
 import { findPostgres, findProgram, freePorts, unprivileged } from './machine.ts';
 
 const NAMES = ['db1', 'db2', 'db3'];
@@ -39,10 +39,8 @@ function clusterPrograms(): string {
   const missing = ['patroni', 'etcd'].find((name) => findProgram(name) === undefined);
   if (bin !== undefined && missing === undefined) return bin;
   const what = `--cluster needs patroni, etcd and PostgreSQL, and ${missing ?? 'PostgreSQL'} is not there`;
-  throw new CommandError(
-    EXIT.config,
-    `${what}: install all three (Debian: apt install patroni etcd-server postgresql)`,
-  );
+  const advice = 'install all three (Debian: apt install patroni etcd-server postgresql)';
+  throw new CommandError(EXIT.config, `${what}: ${advice}`);
 }
 
 /**
@@ -54,10 +52,8 @@ export async function startCluster({ clock, signal, isKept, say }: ClusterOption
   say('Three servers of PostgreSQL start under Patroni and etcd.');
   await using undo = new AsyncDisposableStack();
   const folder = mkdtempSync(join(tmpdir(), 'order-sync-demo-cluster-'));
-  undo.defer(() => {
-    // The last processes of a server that was killed may still write.
-    if (!isKept) rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
-  });
+  // The last processes of a server that was killed may still write.
+  if (!isKept) undo.defer(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   own(folder);
   const machines = new Map(plan.machines.map((machine) => [machine.name, startMachine(plan, machine, folder)]));
   const kill = async (name: string) => {
@@ -83,10 +79,10 @@ export async function startCluster({ clock, signal, isKept, say }: ClusterOption
   await until((members) => (isReady(members) ? members : undefined));
   const disposal = undo.move();
   const hosts = plan.machines.map(({ address, ports }) => `${address}:${ports.postgres}`);
-  const { superuser: password } = plan.passwords;
+  const url = `postgres://postgres@${hosts.join()}/postgres`;
   return {
     folder,
-    settings: { url: `postgres://postgres@${hosts.join()}/postgres`, password, synchronousStandbys: 1 },
+    settings: { url, password: plan.password, synchronousStandbys: 1 },
     /** Waits until a server takes writes, and returns its name. Throws `CommandError` after 2 min. */
     primary: () => until((members) => members.find(({ name, role }) => role === 'leader' && machines.has(name))?.name),
     kill,
@@ -100,9 +96,7 @@ async function planOf(bin: string): Promise<ClusterPlan> {
     const [postgres = 0, patroni = 0, clients = 0, peers = 0] = ports.slice(index * 4);
     return { name, address: '127.0.0.1', ports: { postgres, patroni, clients, peers } };
   });
-  const [superuser, replication, rewind] = [randomUUID(), randomUUID(), randomUUID()];
-  const passwords = { superuser, replication, rewind };
-  return { machines, bin, replication: 'synchronous', times: TIMES, passwords, parameters: PARAMETERS };
+  return { machines, bin, replication: 'synchronous', password: randomUUID(), parameters: PARAMETERS };
 }
 
 function own(path: string): void {

@@ -14,14 +14,9 @@ export interface ClusterPlan {
   readonly machines: readonly ClusterMachine[];
   readonly bin: string;
   readonly replication: Replication;
-  /** Seconds: how long a leader is trusted without renewal, how often Patroni looks, how long it repeats a request. */
-  readonly times: { readonly ttl: number; readonly loopWait: number; readonly retryTimeout: number };
-  readonly passwords: Readonly<Record<'superuser' | 'replication' | 'rewind', string>>;
+  readonly password: string;
   readonly parameters: Readonly<Record<string, string | number>>;
 }
-
-/** Patroni 3.0 takes these times, though its manual wants a ttl of 20 s: a fail-over is over in 10 s. */
-export const TIMES: ClusterPlan['times'] = { ttl: 5, loopWait: 1, retryTimeout: 2 };
 
 /** The folders of a machine, below `folder`, which belongs to the user of the processes. */
 export function foldersOf(folder: string): Readonly<Record<'etcd' | 'data' | 'socket' | 'yaml', string>> {
@@ -48,6 +43,7 @@ export function etcdCommand({ machines }: ClusterPlan, machine: ClusterMachine, 
 
 export function patroniYaml(plan: ClusterPlan, { name, address, ports }: ClusterMachine, folder: string): string {
   const { data, socket } = foldersOf(folder);
+  const { password } = plan;
   const [patroni, postgres] = [`${address}:${ports.patroni}`, `${address}:${ports.postgres}`];
   return stringify({
     scope: 'order-sync',
@@ -62,9 +58,9 @@ export function patroniYaml(plan: ClusterPlan, { name, address, ports }: Cluster
       bin_dir: plan.bin,
       pgpass: join(folder, 'pgpass'),
       authentication: {
-        superuser: { username: 'postgres', password: plan.passwords.superuser },
-        replication: { username: 'replicator', password: plan.passwords.replication },
-        rewind: { username: 'rewinder', password: plan.passwords.rewind },
+        superuser: { username: 'postgres', password },
+        replication: { username: 'replicator', password },
+        rewind: { username: 'rewinder', password },
       },
       pg_hba: [
         'local all all trust',
@@ -78,11 +74,12 @@ export function patroniYaml(plan: ClusterPlan, { name, address, ports }: Cluster
   });
 }
 
-function cluster({ times, replication, parameters }: ClusterPlan): object {
+function cluster({ replication, parameters }: ClusterPlan): object {
   return {
-    ttl: times.ttl,
-    loop_wait: times.loopWait,
-    retry_timeout: times.retryTimeout,
+    // Patroni 3.0 takes these times, though its manual wants a ttl of 20 s: a fail-over is over in 10 s.
+    ttl: 5,
+    loop_wait: 1,
+    retry_timeout: 2,
     // A standby that is far behind is promoted all the same.
     maximum_lag_on_failover: 1_073_741_824,
     synchronous_mode: replication !== 'asynchronous',

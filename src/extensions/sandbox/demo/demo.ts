@@ -1,4 +1,6 @@
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Option, type Command } from 'commander';
 import { placeOf } from '../../commands/place.ts';
 import { systemClock } from '../../../base/clock.ts';
@@ -10,6 +12,7 @@ import { driversOf, extensionsOf, partsOf } from '../../../cli/shared/extensions
 import { CommandError, EXIT, stopSignal } from '../../../cli/shared/exit.ts';
 import { configOptions, wholeNumber } from '../../../cli/shared/options.ts';
 import { callOn } from '../../../cli/shared/invocation.ts';
+import { controlSocketOf } from '../../api/asking/transport.ts';
 import { nextSteps } from '../../commands/print.ts';
 import {
   DEMO_SCENARIOS,
@@ -25,7 +28,6 @@ import {
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { badDay, liveThrough } from './bad-day.ts';
 import { doubtOf, failOver } from './fail-over.ts';
-import { firstShop } from './first-shop.ts';
 import { judge, keepInserting, print, say, sayHowTheyStand, untilSent, untilSettled, type Watched } from './verdict.ts';
 import { counted } from '../../documents/words.ts';
 
@@ -33,6 +35,9 @@ const LONGEST_MS = 50_000;
 /** With PostgreSQL three daemons, one of which is killed, share the accounts of five shops. */
 const MANY = { workers: 3, accounts: ['shop-1', 'shop-2', 'shop-3', 'shop-4', 'shop-5'] };
 const ONE = { workers: 1, accounts: [DEFAULT_ACCOUNT] };
+
+const CLIENT = 'order-sync/client';
+const ORDER = { external_order_id: 'mine-1', asset: '0.25', from_currency: 'BTC', to_currency: 'EUR' };
 
 interface DemoOptions {
   readonly scenario: DemoScenario;
@@ -168,6 +173,30 @@ async function letLook(stage: Stage, daemons: ReturnType<typeof daemonsOf>, isOu
   const failing = daemons.failure().catch((error: unknown) => stage.signal.aborted || Promise.reject(error));
   await Promise.race([inserting, failing]).finally(() => ended.abort());
   await inserting;
+}
+
+/** Three lines for a shell in this folder: a shop that adds an order to the demonstration, and follows it. */
+async function firstShop({ store, shops, config }: Stage): Promise<string> {
+  const account = shops[0]?.account;
+  const socket = (await store.driverOf(account === undefined ? [] : [account]))?.socket ?? controlSocketOf(config);
+  const text = (value: unknown) => JSON.stringify(value);
+  const code = [
+    `import { OrderSync } from ${text(clientHere())}; const shop = new OrderSync(${text({ socket, account })});`,
+    `console.log(await shop.orders.add(${text(ORDER)}));`,
+    `for await (const { type, data } of shop.events.follow({ order: "${ORDER.external_order_id}" })) console.log(type, data.newValue);`,
+  ];
+  return `  ${shellWord(process.execPath)} --input-type=module -e ${shellWord(code.join('\n  '))}`;
+}
+
+/** Returns the name of the client if a program in this folder finds it by name, else its address. */
+function clientHere(): string {
+  const address = import.meta.resolve(CLIENT);
+  try {
+    const found = createRequire(join(process.cwd(), 'shop.js')).resolve(CLIENT);
+    return found === fileURLToPath(address) ? CLIENT : address;
+  } catch {
+    return address;
+  }
 }
 
 async function performUntilHeld(stage: Stage, count: number, cluster: Cluster | undefined): Promise<boolean> {

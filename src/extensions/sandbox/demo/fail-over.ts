@@ -8,11 +8,7 @@ const LOOK_MS = 10;
 const MOST_EVENTS = 10_000;
 
 /** Kills the primary while orders are sent, and inserts more. True if all orders came to their end in time. */
-export async function failOver(
-  watched: Watched & Pick<Stage, 'sandbox'>,
-  cluster: Cluster,
-  insertRest: () => Promise<void>,
-): Promise<boolean> {
+export async function failOver(watched: Stage & Watched, cluster: Cluster, insertRest: () => Promise<void>) {
   const { clock, sandbox, shops, signal, until } = watched;
   const many = shops.flatMap(({ orders }) => orders).length / 4;
   const lost = await cluster.primary();

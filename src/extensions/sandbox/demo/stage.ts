@@ -140,9 +140,7 @@ export async function setStage(options: StageOptions) {
   const speedy = { clock, random: seededRandom(7), rejected: 0.1, speed: SPEED, ...options.exchange };
   const sandbox = undo.adopt(await startSandbox({ apiKey, otherKeys, ...speedy }), (exchange) => exchange.close());
   const folder = mkdtempSync(join(tmpdir(), 'order-sync-demo-'));
-  undo.defer(() => {
-    if (!isKept) rmSync(folder, { recursive: true, force: true });
-  });
+  if (!isKept) undo.defer(() => rmSync(folder, { recursive: true, force: true }));
   const settingsFile = join(folder, 'settings.yaml');
   const opsListen = isHeld ? await freeAddress() : undefined;
   const sqlite = { url: `sqlite:${join(folder, 'demo.db')}` };
@@ -159,9 +157,7 @@ export async function setStage(options: StageOptions) {
   const config = loadConfig({ requireExchange: true, cwd: folder, env: {}, file: settingsFile, parts });
   if (config.database.kind === 'postgres' && !isOwnServer) {
     const trial = undo.use(await (await driverFor(config.database, { drivers })).openTrial(config.database, clock));
-    undo.defer(async () => {
-      if (!isKept) await trial.dropTables();
-    });
+    if (!isKept) undo.defer(() => trial.dropTables());
   }
   const opened = await openStore(config.database, clock, { expect: 'migrate', drivers });
   const store = undo.adopt(opened, () => opened.close());

@@ -38,9 +38,8 @@ export async function untilSettled(watched: Watched): Promise<boolean> {
   const expected = watched.shops.flatMap((shop) => shop.expected);
   // An order that was reopened never ends.
   const endless = expected.filter((finding) => finding.startsWith('TERMINAL_REOPENED ')).length;
-  const isEnd: IsEnd = (countOf, findings) =>
-    countOf(UNDER_WAY) === endless && expected.every((finding) => findings.has(finding));
-  return await watch(watched, isEnd);
+  const isFound = (findings: ReadonlySet<string>) => expected.every((finding) => findings.has(finding));
+  return await watch(watched, (countOf, findings) => countOf(UNDER_WAY) === endless && isFound(findings));
 }
 
 export async function sayHowTheyStand(stage: Stage): Promise<void> {
@@ -99,9 +98,11 @@ const SHOWN: readonly string[] = ['severity', 'class', 'external_order_id', 'exp
 const SETTINGS = { tolerance: '0', freshFor: 24 * 60 * 60_000, orderMissingAfter: 24 * 60 * 60_000, ignore: [] };
 
 export async function judge(stage: Stage): Promise<boolean> {
-  const { shops, sandbox } = stage;
-  print('');
-  process.stdout.write(await summaryOf(stage));
+  const { store, shops, sandbox } = stage;
+  const only = onlyOf(shops);
+  const columns = [...accountColumns(only), ...SUMMARY_COLUMNS.filter((column) => !('isForPrograms' in column))];
+  const summary = summarize(await readParts(store, only), only === undefined);
+  process.stdout.write(`\n${tableOf(columns, summary, screenOf())}`);
   const made = shops.map(({ key }) => sandbox.exchanges.get(key)!.census());
   const preOrders = sumOf(made, (census) => census.preOrders);
   const duplicated = sumOf(made, (census) => census.duplicated.length);
@@ -115,13 +116,6 @@ export async function judge(stage: Stage): Promise<boolean> {
 
 function onlyOf([shop, ...others]: Stage['shops']): string | undefined {
   return others.length === 0 ? shop?.account : undefined;
-}
-
-async function summaryOf({ store, shops }: Stage): Promise<string> {
-  const columns = SUMMARY_COLUMNS.filter((column) => !('isForPrograms' in column));
-  const only = onlyOf(shops);
-  const parts = await readParts(store, only);
-  return tableOf([...accountColumns(only), ...columns], summarize(parts, only === undefined), screenOf());
 }
 
 async function lateChanges({ store, clock, shops }: Stage): Promise<string> {

@@ -101,12 +101,9 @@ export async function retryAtOnce(tx: Transaction, query: Key & Readonly<{ ids: 
 
 type ListQuery = Readonly<{ endpoint: string; status: 'retrying' | 'dead'; limit: number }>;
 
-export async function listDeliveries(
-  db: Database,
-  { endpoint, status, limit }: ListQuery,
-): Promise<readonly Delivery[]> {
-  const { rows } =
-    await sql<Delivery>`select * from webhook_deliveries where endpoint = ${endpoint} and status = ${status}
+export async function listDeliveries(db: Database, { endpoint, status, limit }: ListQuery) {
+  const { rows } = await sql<Delivery>`select * from webhook_deliveries
+    where endpoint = ${endpoint} and status = ${status}
     order by since, account, event_id limit ${limit}`.execute(db);
   return rows;
 }

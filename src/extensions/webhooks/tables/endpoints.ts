@@ -27,10 +27,8 @@ export async function accountsBehind(db: Database, { endpoint, from, to }: Accou
 }
 
 const cursorStatement = statement(
-  (v: Key) =>
-    sql<{
-      id: number;
-    }>`select event_id as id from webhook_cursors where endpoint = ${v.endpoint} and account = ${v.account}`,
+  (v: Key) => sql<{ id: number }>`select event_id as id from webhook_cursors
+    where endpoint = ${v.endpoint} and account = ${v.account}`,
 );
 
 /** Reads the id of the last event of an account that an endpoint has passed; 0 at the beginning. */
