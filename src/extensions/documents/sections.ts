@@ -9,7 +9,7 @@ export type ReadSection = Awaited<ReturnType<typeof readSection>> & { readonly i
 
 /**
  * Reads a whole section, and keeps at most `mostOfGroup` rows a group. Without `hasHeads` all rows are one group.
- * Columns of groups are left out, and those that are empty in all rows. The first column always stays.
+ * Columns of groups and empty columns are left out. The first column always stays.
  */
 export async function readSection(section: Section, hasHeads: boolean, mostOfGroup = Infinity) {
   const { columns: all, rows, rowsForPeople = rows } = section;

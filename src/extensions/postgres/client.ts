@@ -7,16 +7,18 @@ import { storable } from '../../base/text.ts';
 import type { PostgresDatabase } from '../../settings/database.ts';
 import type { DatabaseHost } from '../../settings/database-url.ts';
 import { StoreError, unusable } from '../../store/errors.ts';
-import type { Primary } from './hosts/primary.ts';
 
 /** A connection that was unused for this time asks whether the other side is still there. */
 const KEEP_ALIVE_MS = 10_000;
+
+/** The server that new connections go to; the time limit is in ms. */
+type Destination = Readonly<{ server: DatabaseHost; connectTimeoutMs: number }>;
 
 /** One connection. Making a connection has a time limit; waiting for one of the pool has none. */
 export class Client extends pg.Client {
   readonly server: DatabaseHost;
 
-  constructor(config: pg.ClientConfig & { readonly destination: Pick<Primary, 'server' | 'connectTimeoutMs'> }) {
+  constructor(config: pg.ClientConfig & { readonly destination: Destination }) {
     const { server, connectTimeoutMs } = config.destination;
     // The pool hides the password from enumeration, so the spread does not copy it.
     super({ ...config, ...server, password: config.password, connectionTimeoutMillis: connectTimeoutMs });

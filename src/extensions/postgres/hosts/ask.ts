@@ -4,7 +4,7 @@ import { Client, type clientConfig } from '../client.ts';
 
 export const ASK_MS = 2_000;
 
-/** What a server tells of itself. */
+/** The answer of a server about itself. */
 export interface Answer {
   readonly server: DatabaseHost;
   /** If it takes writes: the number of its time-line, eight hexadecimal digits. It goes up with each promotion. */
