@@ -178,7 +178,7 @@ async function repeatCreate(deps: OperationDeps, asking: Asking, externalOrderId
   return [row('the same create once more (§4.9)', shown(evidence), follows, more)];
 }
 
-/** Returns the settings that the answer to the repeated create allows. */
+/** For each answer to the repeated create: its meaning, and the settings that it allows. */
 const OF_REPEAT = {
   second: ['a second pre-order: ask the exchange to cancel it, and keep create.onUnknown: hold', { ...HOLD, ...ODD }],
   ok: ['the same pre-order: the exchange recognised the id this time; order-sync does not rely on that', {}],
