@@ -4,7 +4,7 @@ import { storable } from '../base/text.ts';
 import type { OrderRow } from './orders/order-columns.ts';
 import type { Database } from './port.ts';
 import { indexedBy, isOneOf } from './dialect.ts';
-import { queries, statement, type Statement, textToFind } from './statement.ts';
+import { statement, textToFind } from './statement.ts';
 
 /** A place in the list of due orders; a pass continues after it, so that it meets each row once. */
 export interface DueKey {
@@ -42,70 +42,31 @@ export async function findOrders<Column extends keyof OrderRow>(
   filter: OrderFilter,
   columns: readonly Column[],
 ): Promise<readonly Pick<OrderRow, Column>[]> {
-  const values = valuesOf(filter);
-  const shape = JSON.stringify([
-    columns,
-    filter.by,
-    Object.entries(values).map(([name, value]) => value !== undefined && name),
-  ]);
-  const find = statements.get(shape) ?? statement((v: FilterValues) => ordersBy(placeholdersOf(v, values), columns));
-  statements.set(shape, find);
-  return (await find(db, values)).rows as readonly Pick<OrderRow, Column>[];
-}
-
-type FilterValues = ReturnType<typeof valuesOf>;
-
-function valuesOf({ ids, until, laterThan, after, upTo, ...rest }: OrderFilter) {
-  return {
-    ...rest,
-    ids: ids && JSON.stringify(ids.map(storable)),
-    until: until?.toISOString(),
-    laterThan: laterThan?.toISOString(),
-    afterTime: after?.nextActionAt,
-    afterDue: after?.externalOrderId,
-    upToTime: upTo?.nextActionAt,
-    upToId: upTo?.externalOrderId,
-  };
-}
-
-const statements = new Map<string, Statement<FilterValues, unknown>>();
-
-/** Returns placeholders only for the values that the filter has, because `placeholders` has one for any name. */
-function placeholdersOf(placeholders: FilterValues, values: FilterValues): FilterValues {
-  const names = Object.keys(values) as (keyof FilterValues)[];
-  const defined = names.filter((name) => values[name] !== undefined);
-  return { ...Object.fromEntries(defined.map((name) => [name, placeholders[name]])), by: values.by } as FilterValues;
-}
-
-function ordersBy<Column extends keyof OrderRow>(v: FilterValues, columns: readonly Column[]) {
-  let orders = queries.selectFrom('merchant_orders').select(columns).where('account', '=', textToFind(v.account));
-  if (v.ids !== undefined) orders = orders.where(isOneOf('external_order_id', v.ids));
-  if (v.forbiddenIn !== undefined) orders = orders.where('forbidden_in', '=', v.forbiddenIn);
-  if (v.failOver !== undefined) orders = orders.where('fail_over', '=', v.failOver);
-  if (v.afterId !== undefined) orders = orders.where('external_order_id', '>', v.afterId);
-  if (v.until !== undefined) orders = orders.where('next_action_at', '<=', v.until);
-  if (v.laterThan !== undefined) orders = orders.where('next_action_at', '>', v.laterThan);
-  if (v.afterTime !== undefined && v.afterDue !== undefined) {
-    orders = orders.where(isDueAfter({ nextActionAt: v.afterTime, externalOrderId: v.afterDue }));
-  }
-  if (v.upToTime !== undefined) {
-    orders = orders.where(sql<SqlBool>`(next_action_at, external_order_id) <= (${v.upToTime}, ${v.upToId})`);
-  }
-  if (v.from !== undefined) orders = orders.where('created_at', '>=', v.from);
-  if (v.to !== undefined) orders = orders.where('created_at', '<', v.to);
-  if (v.state !== undefined && v.by === 'due') orders = orders.where('state', '=', textToFind(v.state));
-  if (v.state !== undefined && v.by === 'id') {
-    const { account, state } = v;
-    // The inner query finds ids in the index of states; for whole rows SQLite would read through the table.
-    const inState = queries.selectFrom('merchant_orders').select('external_order_id');
+  const { account, state, ids, forbiddenIn, failOver, until, laterThan, after, upTo, afterId, from, to, by } = filter;
+  let orders = db.selectFrom('merchant_orders').select(columns).where('account', '=', textToFind(account));
+  if (ids !== undefined) orders = orders.where(isOneOf('external_order_id', JSON.stringify(ids.map(storable))));
+  if (forbiddenIn !== undefined) orders = orders.where('forbidden_in', '=', forbiddenIn);
+  if (failOver !== undefined) orders = orders.where('fail_over', '=', failOver);
+  if (afterId !== undefined) orders = orders.where('external_order_id', '>', afterId);
+  if (until !== undefined) orders = orders.where('next_action_at', '<=', until.toISOString());
+  if (laterThan !== undefined) orders = orders.where('next_action_at', '>', laterThan.toISOString());
+  if (after !== undefined) orders = orders.where(isDueAfter(after));
+  if (upTo !== undefined) {
     orders = orders.where(
-      'external_order_id',
-      'in',
-      inState.where((order) => order.and({ account, state })),
+      sql<SqlBool>`(next_action_at, external_order_id) <= (${upTo.nextActionAt}, ${upTo.externalOrderId})`,
     );
   }
-  if (v.by === 'due') orders = orders.orderBy('next_action_at');
-  return orders.orderBy('external_order_id').limit(v.limit).$castTo<Pick<OrderRow, Column>>();
+  if (from !== undefined) orders = orders.where('created_at', '>=', from);
+  if (to !== undefined) orders = orders.where('created_at', '<', to);
+  if (state !== undefined && by === 'due') orders = orders.where('state', '=', textToFind(state));
+  if (state !== undefined && by === 'id') {
+    // The inner query finds ids in the index of states; for whole rows SQLite would read through the table.
+    const inState = db.selectFrom('merchant_orders').select('external_order_id').where('account', '=', account);
+    orders = orders.where('external_order_id', 'in', inState.where('state', '=', state));
+  }
+  if (by === 'due') orders = orders.orderBy('next_action_at');
+  orders = orders.orderBy('external_order_id').limit(filter.limit);
+  return await orders.$castTo<Pick<OrderRow, Column>>().execute();
 }
 
 export function isDueAfter({ nextActionAt, externalOrderId }: DueKey): RawBuilder<SqlBool> {
