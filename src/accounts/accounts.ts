@@ -46,6 +46,8 @@ export class Accounts {
   readonly #rateGroups = new WeakMap<AccountLease, RateGroup>();
   readonly #intents = new SentIntents();
   readonly #begun = Promise.withResolvers<void>();
+  /** Resolves when the due times of the first accounts are known, or when a single account is wired. */
+  readonly begun = this.#begun.promise;
   #names: readonly string[] | undefined;
   #taken: string[] = [];
   #left: string[] = [];
@@ -60,11 +62,6 @@ export class Accounts {
   /** A single account is wired all the time, and its failure ends the process. */
   get isOnly(): boolean {
     return this.#deps.config.accounts.length === 1;
-  }
-
-  /** Resolves when the due times of the first accounts are known, or when a single account is wired. */
-  get begun(): Promise<void> {
-    return this.#begun.promise;
   }
 
   get names(): readonly string[] {

@@ -57,19 +57,17 @@ export function newsOfCreate(outcome: CreateOutcome): AccountNews | undefined {
   return status >= 400 && status < 500 ? undefined : { kind: 'create-unknown' };
 }
 
-export interface RequestEnded {
-  readonly kind: 'request.ended';
-  readonly operation: Operation;
-  readonly outcome: UnreadReply['kind'];
-  readonly tookMs: number;
-  readonly isAnswered: boolean;
-}
-
 /** An event of a request. `turn.came` follows a wait for the rate limit, for others that go first, and for room. */
 export type RequestEvent =
   | { readonly kind: 'turn.came'; readonly lane: Lane; readonly waitedMs: number }
   | { readonly kind: 'request.left' }
-  | RequestEnded;
+  | {
+      readonly kind: 'request.ended';
+      readonly operation: Operation;
+      readonly outcome: UnreadReply['kind'];
+      readonly tookMs: number;
+      readonly isAnswered: boolean;
+    };
 
 /** Hears of the requests of an account. It must be quick, because requests wait for it. */
 export type RequestListener = (event: RequestEvent) => void;

@@ -65,14 +65,12 @@ function isDecisive(order: Fields): boolean {
   const transactions = [order['cryptoTransaction'], order['fiatTransaction']];
   return (
     texts.every((name) => isNone(order[name]) || isText(withDigits(order[name]))) &&
-    transactions.every((transaction) => isNone(transaction) || isTransaction(transaction))
+    transactions.every((transaction) => isNone(transaction) || hasReadableStatus(transaction))
   );
 }
 
-function isTransaction(value: unknown): boolean {
-  if (typeof value !== 'object' || Array.isArray(value) || isLosslessNumber(value)) return false;
-  const { status } = value as Fields;
-  return isNone(status) || isStatus(withDigits(status));
+function hasReadableStatus(transaction: unknown): boolean {
+  return isObject(transaction) && (isNone(transaction['status']) || isStatus(withDigits(transaction['status'])));
 }
 
 function isNone(value: unknown): value is null | undefined {
@@ -121,7 +119,7 @@ function echoedText(value: unknown): string | null {
 }
 
 function echoedNumber(value: unknown): string | null {
-  if (value === undefined || value === null) return null;
+  if (isNone(value)) return null;
   return isLosslessNumber(value) ? value.value : nameOfType(value);
 }
 
@@ -165,7 +163,7 @@ export function readFields<Path extends string>(body: string, paths: ReadonlySet
   const other = new Map<string, string>();
   const readEach = (parts: Fields, above: string) => {
     for (const [name, value] of Object.entries(parts)) {
-      if (value === null || value === undefined) continue;
+      if (isNone(value)) continue;
       // A name that contains a point is quoted, because it is no path.
       const path = above + (name.includes('.') ? JSON.stringify(name) : name);
       const scalar = paths.has(path) ? scalarText(value) : undefined;
@@ -176,7 +174,7 @@ export function readFields<Path extends string>(body: string, paths: ReadonlySet
   };
   const value = readJson(body);
   if (isObject(value)) readEach(value, '');
-  else if (value !== null && value !== undefined) other.set('', stringify(value) ?? '');
+  else if (!isNone(value)) other.set('', stringify(value) ?? '');
   return { documented, other };
 }
 

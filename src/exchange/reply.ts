@@ -51,12 +51,8 @@ export async function ask(
     if (error === undefined) {
       const why = status >= 500 ? `HTTP ${status}` : `HTTP ${status} without a documented error`;
       const asksToWait = status === 503 && retryAfter !== undefined;
-      return {
-        kind: 'unknown',
-        why,
-        answer,
-        ...(asksToWait && { retryAfterMs: retryAfterMs(retryAfter, clock.now()) }),
-      };
+      const wait = asksToWait && { retryAfterMs: retryAfterMs(retryAfter, clock.now()) };
+      return { kind: 'unknown', why, answer, ...wait };
     }
     return { kind: 'refused', httpStatus: status, error: hiding(request.secrets, error), answer };
   } catch (error) {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { findUnknownOutcome } from './rules/age.ts';
 import type { FindingClassName } from './rules/classes.ts';
 import { decideFindings, withoutKnownChanges, type Finding } from './rules/finding.ts';
@@ -44,6 +44,5 @@ function shortened(finding: Finding): Finding {
 
 function shortenedText(text: string | null): string | null {
   if (text === null || text.length <= LONGEST_VALUE) return text === null ? null : storable(text);
-  const hash = createHash('sha256').update(text).digest('hex').slice(0, 16);
-  return `${storable(text.slice(0, LONGEST_VALUE))}… (SHA-256 ${hash})`;
+  return `${storable(text.slice(0, LONGEST_VALUE))}… (SHA-256 ${hash('sha256', text).slice(0, 16)})`;
 }

@@ -84,15 +84,13 @@ export function foreignTables(address: string, names: readonly string[]): StoreE
 }
 
 export async function migrate(db: Database, { migrations, address }: Migrated, explain: (error: unknown) => unknown) {
-  const named = Object.entries(migrations).map(([name, { up, hash }]): [string, Migration] => [
-    name,
-    {
-      async up(tx) {
-        await up(tx);
-        await sql`insert into migration_hashes (name, hash) values (${name}, ${hash})`.execute(tx);
-      },
+  const recorded = (name: string, { up, hash }: Migrations[string]): Migration => ({
+    async up(tx) {
+      await up(tx);
+      await sql`insert into migration_hashes (name, hash) values (${name}, ${hash})`.execute(tx);
     },
-  ]);
+  });
+  const named = Object.entries(migrations).map(([name, one]) => [name, recorded(name, one)]);
   const provider = { getMigrations: async () => Object.fromEntries(named) };
   const { Migrator } = await import('kysely/migration');
   const { error } = await new Migrator({ db, provider }).migrateToLatest();

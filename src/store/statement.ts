@@ -1,16 +1,10 @@
 import { createQueryId, type CompiledQuery, type DialectAdapter, type QueryResult } from 'kysely';
 import type { Query } from './dialect.ts';
 import type { OrderKey } from './orders/order-columns.ts';
+import { partsOf } from './pages.ts';
 import type { Answered, Database } from './port.ts';
 
 export { literals, queries, textToFind, upsert } from './dialect.ts';
-
-class Parameter {
-  readonly name: string;
-  constructor(name: string) {
-    this.name = name;
-  }
-}
 
 export type Statement<Values, Row> = (db: Database, values: Values) => Answered<QueryResult<Row>>;
 
@@ -28,7 +22,7 @@ export function statement<Values extends object, Row = unknown>(
     }
     const { sql, query, queryId } = compiledQuery;
     const parameters = compiledQuery.parameters.map((parameter) => {
-      const value = parameter instanceof Parameter ? (values as Record<string, unknown>)[parameter.name] : parameter;
+      const value = typeof parameter === 'symbol' ? values[parameter.description as keyof Values] : parameter;
       return value instanceof Date ? value.toISOString() : value;
     });
     const filled: CompiledQuery<Row> = { sql, parameters, query, queryId };
@@ -77,9 +71,7 @@ export function rowsStatement<Row extends object, Result>(
     return (byRows.get(rows.length) ?? statementFor(rows.length))(db, values);
   };
   return async (db, rows) => {
-    if (rows.length <= MOST_ROWS) return (await insert(db, rows)).rows;
-    const parts = Array.from({ length: Math.ceil(rows.length / MOST_ROWS) }, (_, part) => part * MOST_ROWS);
-    const results = await together(...parts.map((first) => insert(db, rows.slice(first, first + MOST_ROWS))));
+    const results = await together(...Array.from(partsOf(rows, MOST_ROWS), (part) => insert(db, part)));
     return results.flatMap((result) => result.rows);
   };
 }
@@ -104,6 +96,7 @@ export function compileFor<Row>(db: Database, query: Query<Row>): CompiledQuery<
   return executor.compileQuery(executor.transformQuery(query.toOperationNode() as never, id), id);
 }
 
+/** Has a symbol for any name of a value. */
 function placeholders<Values extends object>(): Values {
-  return new Proxy({} as Values, { get: (_target, name) => new Parameter(String(name)) });
+  return new Proxy({} as Values, { get: (_target, name) => Symbol(String(name)) });
 }

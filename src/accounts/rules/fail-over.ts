@@ -21,10 +21,8 @@ export interface FailOver {
   readonly markedAt?: string;
   /** When the lost owner named the orders that it had sent. */
   readonly reportedAt?: string;
-  readonly decision?: FailOverDecision;
+  readonly decision?: 'sent' | 'not-sent';
 }
-
-type FailOverDecision = 'sent' | 'not-sent';
 
 /** The most rows, sent or not, that a pass walks by for each request that the rate allows. */
 export const MOST_WALKED_PER_REQUEST = 10;

@@ -10,34 +10,25 @@ export type BreakerLane = (typeof BREAKER_LANES)[number];
 export const FAILURES_TO_OPEN = 3;
 const FIRST_OPEN_MS = 1_000;
 
-/** Closed while `openUntil` is 0, open until that monotonic time, and half-open from then until an answer comes. */
-export interface BreakerState {
+export const CLOSED = {
   /** The latest subjects that failed since a request was answered, each once; no more than it takes to open. */
-  readonly failed: readonly string[];
+  failed: [] as readonly string[],
   /** Openings since the breaker was last closed, without those after failed probes. */
-  readonly openings: number;
-  readonly openingsEver: number;
-  readonly openUntil: number;
-  /** When the breaker last opened. Requests that began by then fail for the same reason and decide nothing more. */
-  readonly openedAt: number;
-  /** True while a look-up must be answered before the next create, because a failed create may have been taken. */
-  readonly needsProbe: boolean;
-  /** How many look-ups in a row failed that were to show whether creates may go again. */
-  readonly failedProbes: number;
-  /** How many creates may be in flight while the breaker is closed. Grows by one with each answered create. */
-  readonly width: number;
-}
-
-export const CLOSED: BreakerState = {
-  failed: [],
   openings: 0,
   openingsEver: 0,
   openUntil: 0,
+  /** When the breaker last opened. Requests that began by then fail for the same reason and decide nothing more. */
   openedAt: Number.NEGATIVE_INFINITY,
+  /** True while a look-up must be answered before the next create, because a failed create may have been taken. */
   needsProbe: false,
+  /** How many look-ups in a row failed that were to show whether creates may go again. */
   failedProbes: 0,
+  /** How many creates may be in flight while the breaker is closed. Grows by one with each answered create. */
   width: 1,
 };
+
+/** Closed while `openUntil` is 0, open until that monotonic time, and half-open from then until an answer comes. */
+export type BreakerState = Readonly<typeof CLOSED>;
 
 export interface EndedRequest {
   readonly lane: BreakerLane;

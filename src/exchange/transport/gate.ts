@@ -78,9 +78,10 @@ export class Gate {
   readonly #account: GateOptions['account'];
   readonly #tell: GateOptions['tell'];
   readonly #watching: Disposable;
+  /** True if no request was answered since a breaker opened. */
+  isSilent = false;
   #latestPlace = 0;
   #isWaking = false;
-  #isSilent = false;
 
   constructor({ concurrency, window, account, tell }: GateOptions, clock: Clock) {
     this.#queue = new PQueue({ concurrency });
@@ -90,11 +91,6 @@ export class Gate {
     this.#tell = tell;
     this.#watching = window.watch(() => this.#pauseWhileFull());
     this.#pauseWhileFull();
-  }
-
-  /** True if no request was answered since a breaker opened. */
-  get isSilent(): boolean {
-    return this.#isSilent;
   }
 
   /** Milliseconds until the rate limit has room again; 0 also if that depends on a request in flight. */
@@ -122,7 +118,9 @@ export class Gate {
   /** Undefined if the breaker is open or `signal` aborts. p-queue gets no signal: it would free the place of a turn. */
   turn(request: TurnRequest, signal?: AbortSignal): Promise<Turn | undefined> {
     const { lane } = request;
-    const place = this.#nextPlace(lane);
+    // Weighted fair queueing: each request takes the next place of its lane, and an idle lane saves up none.
+    const place = Math.max(this.#places[lane], this.#latestPlace) + 1 / WEIGHT[lane];
+    this.#places[lane] = place;
     const askedAt = this.#clock.monotonic();
     return new Promise((resolve) => {
       const leave = () => resolve(undefined);
@@ -149,13 +147,6 @@ export class Gate {
     this.#closing.abort();
     this.#watching[Symbol.dispose]();
     this.#queue.start();
-  }
-
-  /** Weighted fair queueing: each request takes the next place of its lane, and an idle lane saves up none. */
-  #nextPlace(lane: Lane): number {
-    const place = Math.max(this.#places[lane], this.#latestPlace) + 1 / WEIGHT[lane];
-    this.#places[lane] = place;
-    return place;
   }
 
   #isRefused(lane: Lane, signal?: AbortSignal): boolean {
@@ -221,8 +212,8 @@ export class Gate {
       this.#breakers[lane] = nextBreaker(this.#breakers[lane], { ...ended, lane, subject }, now, random, failures);
     }
     if (isProbe) this.#breakers.create = afterProbe(this.#breakers.create, ended, now, random);
-    if (health === 'answered') this.#isSilent = false;
-    else if (this.#openingsEver > everBefore) this.#isSilent = true;
+    if (health === 'answered') this.isSilent = false;
+    else if (this.#openingsEver > everBefore) this.isSilent = true;
   }
 
   get #openingsEver(): number {

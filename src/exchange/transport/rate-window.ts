@@ -211,19 +211,15 @@ export class SharedWindow {
 /** Counts the requests of one account for its lease. All accounts together decide whether one may start. */
 class Member extends RateWindow {
   readonly #shared: SharedWindow;
-  #onChange = (): void => {};
+  changed = (): void => {};
 
   constructor(shared: SharedWindow, spent: readonly SpentRequests[]) {
     super(shared.window.limit, spent);
     this.#shared = shared;
   }
 
-  changed(): void {
-    this.#onChange();
-  }
-
   override watch(onChange: () => void): Disposable {
-    this.#onChange = onChange;
+    this.changed = onChange;
     return this.#shared.join(this);
   }
 

@@ -181,7 +181,7 @@ export class Incidents implements Listener {
 
   async #endOf(kind: IncidentKind): Promise<object> {
     const { store, account } = this.#deps;
-    const change = await newestChange(store.db, account, 'hold').catch(() => undefined);
+    const change = await newestChange(store.db, { account, field: 'hold' }).catch(() => undefined);
     if (change?.old_value !== kind) return {};
     return { reason: change.reason, ...(change.actor !== null && { actor: change.actor }) };
   }

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { CreateOutcome } from '../rules/create.ts';
 import { lateMsOf, type Tracking, type OrderEvent } from '../rules/tracking.ts';
 import type { FollowSettings, LookupDecision } from '../rules/lookup.ts';
-import type { SeenStatus } from '../../store/tables/accounts.ts';
+import type { SeenStatusesTable } from '../../store/schema.ts';
 import type { OrderLookup } from '../../exchange/client.ts';
 import type { Health } from '../../exchange/transport/breaker.ts';
 import { REFUSALS } from '../../accounts/rules/restraints.ts';
@@ -64,7 +64,7 @@ export interface RecordedLookup {
   readonly before: Tracking;
   readonly decision: LookupDecision;
   readonly findings: readonly Finding[];
-  readonly unseen: readonly Pick<SeenStatus, 'field' | 'value'>[];
+  readonly unseen: readonly Pick<SeenStatusesTable, 'field' | 'value'>[];
 }
 
 /** Counts and tells a failure that concerns no other order. */

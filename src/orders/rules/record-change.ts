@@ -5,15 +5,17 @@ import { RECORD_NUMBERS, RECORD_PATHS, type RecordFields, type RecordPath } from
 type FieldChange = Pick<OrderEvent, 'oldValue' | 'newValue'> & { readonly field: `record.${string}` };
 
 /** Facts that show whether the exchange goes back and forth between two records of an order. */
-export interface Turns {
-  readonly earlierHash: string | null;
+export type Turns = Readonly<typeof NO_TURNS>;
+
+export const NO_TURNS = {
+  earlierHash: null as string | null,
   /** How often the exchange went from one of the two records to the other. */
-  readonly turns: number;
+  turns: 0,
   /** How many answers in a row brought the earlier record again, which was not taken. */
-  readonly repeats: number;
+  repeats: 0,
   /** How many records in a row changed only fields that an exchange may write anew for each answer. */
-  readonly quietChanges: number;
-}
+  quietChanges: 0,
+};
 
 export interface RecordComparison {
   readonly newest: RecordFields;
@@ -30,8 +32,6 @@ export interface RecordChange {
   readonly isContrary: boolean;
   readonly turns: Turns;
 }
-
-export const NO_TURNS: Turns = { earlierHash: null, turns: 0, repeats: 0, quietChanges: 0 };
 
 /** From this turn on, our record stays until the other record comes several times in a row. */
 const FIRST_CONTRARY_TURN = 3;

@@ -52,13 +52,10 @@ export async function wronglyDueOrders(tx: Transaction, query: WronglyDue): Prom
 
 /** Makes up to `limit` late and `limit` never due orders due at `to`, except locked ones. Returns their number. */
 export async function correctDueTimes(tx: Transaction, query: Correction): Promise<number> {
-  const result = await tx
-    .updateTable('merchant_orders')
-    .set((row) => ({ next_action_at: query.to.toISOString(), revision: row('revision', '+', 1) }))
-    .where('account', '=', query.account)
-    .where('external_order_id', 'in', wronglyDue(tx, query, true))
-    .executeTakeFirstOrThrow();
-  return Number(result.numUpdatedRows);
+  const { numAffectedRows } = await sql`
+    update merchant_orders set next_action_at = ${query.to.toISOString()}, revision = revision + 1
+    where account = ${query.account} and external_order_id in ${wronglyDue(tx, query, true)}`.execute(tx);
+  return Number(numAffectedRows);
 }
 
 const wrong = accountsWhere((v: { due: string; lease: string }) => {

@@ -68,12 +68,10 @@ export async function forgetAccountFact(tx: Transaction, { account, name }: Pick
   await sql`delete from account_facts where account = ${account} and name = ${name}`.execute(tx);
 }
 
-export type SeenStatus = SeenStatusesTable;
-
 /** Returns the statuses that were never seen before. */
 export const rememberStatuses = rowsStatement(
   ['account', 'field', 'value', 'first_seen_at'],
-  (seen: readonly SeenStatus[]) =>
+  (seen: readonly SeenStatusesTable[]) =>
     queries
       .insertInto('seen_statuses')
       .values(seen)
@@ -82,7 +80,7 @@ export const rememberStatuses = rowsStatement(
 );
 
 export const seenStatuses = reading(
-  (v: { account: string; limit: number }) => sql<Pick<SeenStatus, 'field' | 'value'>>`
+  (v: { account: string; limit: number }) => sql<Pick<SeenStatusesTable, 'field' | 'value'>>`
     select field, value from seen_statuses where account = ${v.account} limit 0 + ${v.limit}`,
   (rows) => rows,
 );

@@ -3,7 +3,7 @@ import { ATTENTION_STATES } from '../../orders/rules/states.ts';
 import type { OrderEvent } from '../../orders/rules/tracking.ts';
 import { appendToChain, type Uncounted } from './chain.ts';
 import type { Database, NewEvent, Transaction } from '../port.ts';
-import { ofOrder, reading, statement } from '../statement.ts';
+import { ofOrder, reading } from '../statement.ts';
 
 /** An event that changed no column of an order, a link or an account, or that is about a finding. */
 export type Happening = Pick<NewEvent, 'account' | 'type' | 'subject' | 'field' | 'source'> &
@@ -69,19 +69,16 @@ export const firstSentAt = ofOrder(
 /** Fields of account events: a hold, exchange out of reach, unreadable answers, an account that no worker can own. */
 export type AccountField = 'hold' | 'exchange' | 'answers' | 'stopped';
 
-const newestStatement = statement(
+export const newestChange = reading(
   (v: { account: string; field: AccountField }) => sql<Pick<NewEvent, 'old_value' | 'new_value' | 'reason' | 'actor'>>`
     select old_value, new_value, reason, actor from events
     where account = ${v.account} and type = 'account' and subject = ${v.account} and field = ${v.field}
     order by type, subject, id desc limit 1`,
+  ([newest]) => newest,
 );
 
 export async function newestOfAccount(db: Database, account: string, field: AccountField): Promise<string | null> {
-  return (await newestChange(db, account, field))?.new_value ?? null;
-}
-
-export async function newestChange(db: Database, account: string, field: AccountField) {
-  return (await newestStatement(db, { account, field })).rows[0];
+  return (await newestChange(db, { account, field }))?.new_value ?? null;
 }
 
 export const decidedAccounts = reading(

@@ -1,6 +1,7 @@
 import { unusable } from '../errors.ts';
 import type { Database, Transaction } from '../port.ts';
 import type { DatabaseMovesTable } from '../schema.ts';
+import { upsert } from '../statement.ts';
 
 export type Move = Omit<DatabaseMovesTable, 'state'>;
 
@@ -22,9 +23,5 @@ export async function readMove(db: Database): Promise<DatabaseMovesTable | undef
 }
 
 export async function recordMove(tx: Transaction, move: Move, state: DatabaseMovesTable['state']): Promise<void> {
-  await tx
-    .insertInto('database_moves')
-    .values({ ...move, state })
-    .onConflict((conflict) => conflict.column('id').doUpdateSet({ state }))
-    .execute();
+  await upsert('database_moves', { ...move, state }, 'id').execute(tx);
 }

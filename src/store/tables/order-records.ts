@@ -6,7 +6,7 @@ import type { Answer, RecordView } from '../../orders/rules/record.ts';
 import { hasLongText } from '../dialect.ts';
 import type { Transaction } from '../port.ts';
 import type { KeptAnswersTable } from '../schema.ts';
-import { ofOrder, queries, reading, statement, upsert, rowOfOrder } from '../statement.ts';
+import { ofOrder, reading, statement, upsert, rowOfOrder } from '../statement.ts';
 
 export interface ReceivedBody {
   readonly account: string;
@@ -40,34 +40,31 @@ type RecordColumns = Readonly<Record<keyof typeof RECORD_FIELD_OF, string | null
 const COLUMNS = Object.keys(RECORD_FIELD_OF) as readonly (keyof RecordColumns)[];
 
 const keepRecordStatement = statement((v: ComparedBody & RecordColumns & { completedAt: string | null }) => {
-  const kept = { ...receivedOf(v), ...columnsOf(v), ...turnColumnsOf(v) };
+  const { earlierHash: earlier_hash, turns, repeats, quietChanges: quiet_changes } = v;
   const times = { completed_at: v.completedAt, compared_at: v.comparedAt };
-  return upsert('order_records', { ...kept, ...times }, 'account', 'external_order_id');
+  const kept = { ...receivedOf(v), ...columnsOf(v), earlier_hash, turns, repeats, quiet_changes, ...times };
+  return upsert('order_records', kept, 'account', 'external_order_id');
 });
 
 /** A record that was not compared stays so, because its columns may be those of an earlier record. */
-export const keepSameColumns = statement((v: ComparedBody) =>
-  queries
-    .updateTable('order_records')
-    .set((to) => ({
-      body: v.body,
-      received_at: v.receivedAt,
-      compared_at: to.case().when('compared_at', 'is', null).then(null).else(v.comparedAt).end(),
-      ...turnColumnsOf(v),
-    }))
-    .where((record) => record.and({ account: v.account, external_order_id: v.externalOrderId })),
+export const keepSameColumns = statement(
+  (v: ComparedBody) => sql`update order_records set body = ${v.body}, received_at = ${v.receivedAt}, ${turnsOf(v)},
+    compared_at = case when compared_at is null then null else ${v.comparedAt} end
+    where account = ${v.account} and external_order_id = ${v.externalOrderId}`,
 );
 
 export const keepUncompared = statement((v: ReceivedBody) =>
   upsert('order_records', { ...receivedOf(v), compared_at: null }, 'account', 'external_order_id'),
 );
 
-export const keepTurns = statement((v: Turns & { account: string; externalOrderId: string }) =>
-  queries
-    .updateTable('order_records')
-    .set(turnColumnsOf(v))
-    .where((record) => record.and({ account: v.account, external_order_id: v.externalOrderId })),
+export const keepTurns = statement(
+  (v: Turns & { account: string; externalOrderId: string }) => sql`update order_records set ${turnsOf(v)}
+    where account = ${v.account} and external_order_id = ${v.externalOrderId}`,
 );
+
+function turnsOf({ earlierHash, turns, repeats, quietChanges }: Turns) {
+  return sql`earlier_hash = ${earlierHash}, turns = ${turns}, repeats = ${repeats}, quiet_changes = ${quietChanges}`;
+}
 
 export const readTurns = ofOrder(
   (v) => sql<Turns>`select earlier_hash as "earlierHash", turns, repeats, quiet_changes as "quietChanges"
@@ -98,10 +95,6 @@ function otherOrder(column: 'transaction_hash' | 'order_id') {
 
 /** Finds another order whose newest record has the same value in this field; null if there is none. */
 export const orderWithField = { transactionHash: otherOrder('transaction_hash'), orderId: otherOrder('order_id') };
-
-function turnColumnsOf({ earlierHash, turns, repeats, quietChanges }: Turns) {
-  return { earlier_hash: earlierHash, turns, repeats, quiet_changes: quietChanges };
-}
 
 /** Reads the columns by name, because the builder of a statement has a placeholder for any name. */
 function columnsOf(v: RecordColumns): RecordColumns {
