@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import type { Clock } from '../base/clock.ts';
 import type { CreateOutcome } from '../orders/rules/create.ts';
-import type { LookupAnswer } from '../orders/rules/lookup.ts';
 import { type MerchantOrder } from '../orders/rules/record.ts';
-import type { BreakerLane, Health } from './transport/breaker.ts';
+import type { BreakerLane } from './transport/breaker.ts';
 import { evidenceOf, newsOfCreate, type AccountState } from './account.ts';
 import { get, operationOf, ORDERS } from './addresses.ts';
 import { Gate, type BreakerView, type GateOptions, type Turn } from './transport/gate.ts';
@@ -11,7 +10,7 @@ import { pathId, queryId } from './ids.ts';
 import { createRequest, readCreate, readLookup, type ReadingSettings } from './orders.ts';
 import { ask, keepable, readReply } from './reply.ts';
 import type { AskedFor, FailedReply, Reply, UnreadReply } from './reply.ts';
-import type { HttpRequest, HttpResponse, Transport } from './transport/http.ts';
+import type { HttpRequest, Send, Transport } from './transport/http.ts';
 
 const LONGEST_WAIT_MS = 10_000;
 const NO_TURN: FailedReply = { kind: 'not-sent', why: 'the wait for its turn was broken off' };
@@ -26,24 +25,13 @@ export interface ClientOptions extends GateOptions {
   readonly gracePeriodOver?: AbortSignal;
 }
 
-export interface OrderLookup {
-  readonly answer: LookupAnswer;
-  readonly askedAt: Date;
-  readonly health: Health;
-}
+export type OrderLookup = NonNullable<Awaited<ReturnType<ExchangeClient['lookUpOrder']>>>;
 
 /** A request, and how its answer is read. */
 export interface Question<Value> {
   readonly request: HttpRequest;
   readonly schema: z.ZodType<Value>;
   readonly asked?: AskedFor;
-}
-
-export interface Examined {
-  readonly reply: UnreadReply;
-  readonly askedAt: Date;
-  readonly tookMs: number;
-  readonly response?: HttpResponse | undefined;
 }
 
 export type OrderExchange = Pick<
@@ -102,7 +90,7 @@ export class ExchangeClient {
   }
 
   /** Sends §4.11 once, in a turn of the look-ups. A probe also shows whether creates may go again. */
-  async lookUpOrder(externalOrderId: string, signal?: AbortSignal, isProbe = false): Promise<OrderLookup | undefined> {
+  async lookUpOrder(externalOrderId: string, signal?: AbortSignal, isProbe = false) {
     using turn = await this.#gate.turn({ lane: 'lookup', subject: externalOrderId, isProbe }, signal);
     if (turn === undefined) return undefined;
     // Look-ups of one turn of the event loop leave together, so that the processor's caches hold their code.
@@ -141,36 +129,21 @@ export class ExchangeClient {
     return await this.ask({ request, schema: z.unknown(), asked }, signal);
   }
 
-  async examine(request: HttpRequest, signal?: AbortSignal): Promise<Examined> {
-    const { transport, clock } = this.#options;
-    let seen: Omit<Examined, 'reply'> = { askedAt: clock.now(), tookMs: 0 };
-    const send: Transport['send'] = async (...args) => {
-      const [askedAt, began] = [clock.now(), clock.monotonic()];
-      let response: HttpResponse | undefined;
-      try {
-        return (response = await transport.send(...args));
-      } finally {
-        seen = { askedAt, tookMs: Math.round(clock.monotonic() - began), response };
-      }
-    };
-    const reply = await this.sendForPerson(request, signal, { send });
-    return { ...seen, reply };
-  }
-
   async close(): Promise<void> {
     this.#gate.close();
     await this.#options.transport.close();
   }
 
-  async sendForPerson(request: HttpRequest, signal?: AbortSignal, transport?: Pick<Transport, 'send'>) {
+  /** `watched` returns a function that sends by the given one. */
+  async sendForPerson(request: HttpRequest, signal?: AbortSignal, watched?: (send: Send) => Send) {
     const refused = this.#refusedFor(this.#gate.windowWaitMs);
     if (refused !== undefined) return refused;
     using turn = await this.#gate.turn({ lane: 'person' }, signal);
-    return turn === undefined ? NO_TURN : await this.#sendInTime(request, turn, transport);
+    return turn === undefined ? NO_TURN : await this.#sendInTime(request, turn, watched);
   }
 
-  async #sendInTime(request: HttpRequest, turn: Turn, transport?: Pick<Transport, 'send'>): Promise<UnreadReply> {
-    return (await this.#heldAtLast()) ?? (await this.#send(request, turn, transport));
+  async #sendInTime(request: HttpRequest, turn: Turn, watched?: (send: Send) => Send): Promise<UnreadReply> {
+    return (await this.#heldAtLast()) ?? (await this.#send(request, turn, watched));
   }
 
   /** Ensures the request lease. Returns a reply if the exchange has asked to wait since the turn came. */
@@ -179,16 +152,13 @@ export class ExchangeClient {
     return this.#refusedFor(0);
   }
 
-  async #send(
-    request: HttpRequest,
-    turn: Turn,
-    transport: Pick<Transport, 'send'> = this.#options.transport,
-  ): Promise<UnreadReply> {
+  async #send(request: HttpRequest, turn: Turn, watched?: (send: Send) => Send): Promise<UnreadReply> {
     turn.leave();
-    const { clock, gracePeriodOver, account, tell } = this.#options;
+    const { transport, clock, gracePeriodOver, account, tell } = this.#options;
+    const send: Send = (...args) => transport.send(...args);
     const [askedAt, leftAt] = [account.now(), clock.monotonic()];
     tell?.({ kind: 'request.left' });
-    const reply = await ask(transport, clock, request, gracePeriodOver);
+    const reply = await ask(watched?.(send) ?? send, clock, request, gracePeriodOver);
     // Answers that come in one turn of the event loop are read together. Any other reply counts at once.
     if (reply.kind === 'ok') await clock.turn();
     const evidence = evidenceOf(reply, turn.lane);

@@ -1,12 +1,6 @@
 import { isLosslessNumber, stringify } from 'lossless-json';
 import { isDecimal } from '../base/decimal.ts';
-import {
-  type PreOrderView,
-  type RecordView,
-  RECORD_PATHS,
-  type BodyFields,
-  type RecordFields,
-} from '../orders/rules/record.ts';
+import { type RecordView, RECORD_PATHS, type BodyFields, type RecordFields } from '../orders/rules/record.ts';
 import { readJson, readUnambiguous, withDigits } from './json.ts';
 import { storable } from '../base/text.ts';
 
@@ -85,14 +79,8 @@ function isStatus(value: unknown): value is string {
   return isText(value) && value.length <= LONGEST_STATUS;
 }
 
-interface ReadPreOrder extends PreOrderView {
-  readonly id: string;
-  readonly externalOrderId: string;
-  readonly exchangeType: unknown;
-}
-
 /** Reads a pre-order (§2.6) if it has both ids. A field of another type becomes its type's name, which was not sent. */
-export function readPreOrderBody(body: string): ReadPreOrder | undefined {
+export function readPreOrderBody(body: string) {
   const preOrder = fields(readUnambiguous(body));
   const [id, externalOrderId] = [preOrder['id'], preOrder['externalOrderId']].map(withDigits);
   if (!isText(id) || id === '' || !isText(externalOrderId)) return undefined;

@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import { isLosslessNumber } from 'lossless-json';
 import { readBody, readJson, withDigits, worded } from './json.ts';
 import { isSuccess, type Answer } from '../orders/rules/record.ts';
-import { TransportError, type HttpRequest, type Transport } from './transport/http.ts';
+import { TransportError, type HttpRequest, type Send } from './transport/http.ts';
 
 /** The error body (§7). `status` may be missing, as in §4.5, or null. A `code` that is a number becomes text. */
 export const errorBody = z.object({
@@ -36,13 +36,13 @@ const DEFAULT_RETRY_AFTER_MS = 5_000;
 const LONGEST_RETRY_AFTER_MS = 24 * 60 * 60_000;
 
 export async function ask(
-  transport: Pick<Transport, 'send'>,
+  send: Send,
   clock: Pick<Clock, 'now'>,
   request: HttpRequest,
   signal?: AbortSignal,
 ): Promise<UnreadReply> {
   try {
-    const { status, body, retryAfter, isUtf8 = true } = await transport.send(request, signal);
+    const { status, body, retryAfter, isUtf8 = true } = await send(request, signal);
     const answer = { httpStatus: status, body };
     if (isSuccess(answer)) return isUtf8 ? { kind: 'ok', ...answer } : { kind: 'unknown', why: 'no UTF-8', answer };
     if (status === 401) return { kind: 'key-refused' };

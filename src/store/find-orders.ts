@@ -76,10 +76,7 @@ export function isDueAfter({ nextActionAt, externalOrderId }: DueKey): RawBuilde
 /** Orders are counted up to this number, because reading a backlog of millions only to call it large takes long. */
 export const MOST_COUNTED = 10_000;
 
-export interface WaitingOrders {
-  readonly pending: number;
-  readonly lookupsDue: number;
-}
+export type WaitingOrders = Readonly<Awaited<ReturnType<typeof countWaiting>>>;
 
 /** Reads one range of the index of due orders for each state. */
 const waitingStatement = statement((v: { account: string; until: string; limit: number }) => {
@@ -96,7 +93,7 @@ const waitingStatement = statement((v: { account: string; until: string; limit: 
 export async function countWaiting(
   db: Database,
   { account, now, limit = MOST_COUNTED }: { account: string; now: Date; limit?: number },
-): Promise<WaitingOrders> {
+) {
   const { rows } = await waitingStatement(db, { account, until: now.toISOString(), limit });
   const pending = rows.find(({ state }) => state === 'pending')?.orders ?? 0;
   const all = rows.reduce((sum, { orders }) => sum + orders, 0);

@@ -198,12 +198,9 @@ export function takenOver(restraint: Restraint, now: Date): Restraint {
 }
 
 /** A restraint for people and programs; times are UTC, ISO 8601. */
-export interface RestraintView extends Pick<Restraint, 'kind' | 'reason' | 'actor'> {
-  readonly since: string;
-  readonly until: string | null;
-}
+export type RestraintView = Readonly<ReturnType<typeof viewOf>>;
 
-export function viewOf({ kind, since, until, reason, actor }: Restraint): RestraintView {
+export function viewOf({ kind, since, until, reason, actor }: Restraint) {
   return { kind, since: since.toISOString(), until: until?.toISOString() ?? null, reason, actor };
 }
 

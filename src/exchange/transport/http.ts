@@ -37,7 +37,9 @@ export class TransportError extends Error {
 }
 
 /** Carries one request to the exchange and one answer back. Rejects with `TransportError` and nothing else. */
+export type Send = (request: HttpRequest, signal?: AbortSignal) => Promise<HttpResponse>;
+
 export interface Transport {
-  send(request: HttpRequest, signal?: AbortSignal): Promise<HttpResponse>;
+  readonly send: Send;
   close(): Promise<void>;
 }

@@ -1,14 +1,10 @@
 import { sql, type RawBuilder } from 'kysely';
-import type { DueKind } from '../../accounts/rules/due.ts';
 import { isNeverLookedUp, LOOKUP_SOURCES, type DueLookup, type LookupSource } from '../../orders/rules/schedule.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../../orders/rules/states.ts';
 import { isOneOf } from '../dialect.ts';
 import { FIRST_DUE, isDueAfter, type DueKey } from '../find-orders.ts';
 import type { Database } from '../port.ts';
 import { literals, statement, textToFind } from '../statement.ts';
-
-/** When orders of an account are next due, in ms of UTC. The kind `follow` is of all look-ups but verifications. */
-type AccountDue = { readonly account: string } & Readonly<Record<DueKind, number | undefined>>;
 
 const CREATED = ['pending', 'invalid', 'sending'] as const;
 const FOLLOWED = [...FOLLOWED_STATES, ...RECHECKED_STATES].filter((state) => state !== 'unknown');
@@ -31,7 +27,8 @@ function firstDue(state: OrderState) {
     where due.account = account_owners.account and due.state = ${sql.lit(state)} ${range}) as ${sql.ref(state)}`;
 }
 
-export async function dueTimes(db: Database, accounts: readonly string[]): Promise<readonly AccountDue[]> {
+/** Reads when orders are next due, in ms of UTC. The kind `follow` is of all look-ups but verifications. */
+export async function dueTimes(db: Database, accounts: readonly string[]) {
   const { rows } = await dueTimesStatement(db, { accounts: JSON.stringify(accounts) });
   return rows.map((row) => ({
     account: row.account,

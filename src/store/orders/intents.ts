@@ -1,9 +1,10 @@
+import { sql } from 'kysely';
 import type { Tracking } from '../../orders/rules/tracking.ts';
 import { isOneOf } from '../dialect.ts';
 import { StoreError } from '../errors.ts';
 import { ORDER_COLUMNS, type OrderRow } from './order-columns.ts';
 import type { Intent, Transaction } from '../port.ts';
-import { queries, statement, together } from '../statement.ts';
+import { statement, together } from '../statement.ts';
 
 export function intend(tx: Transaction, row: OrderRow, tracking: Tracking): void {
   tx.intents?.push({ row, tracking });
@@ -11,12 +12,12 @@ export function intend(tx: Transaction, row: OrderRow, tracking: Tracking): void
 
 const INTENT_COLUMNS = [...ORDER_COLUMNS, 'account', 'state', 'revision', 'attempts', 'sent_at'] as const;
 
-const intentsStatement = statement((v: { account: string; ids: string }) =>
-  queries
-    .selectFrom('merchant_orders')
-    .select(INTENT_COLUMNS)
-    .where('account', '=', v.account)
-    .where(isOneOf('external_order_id', v.ids)),
+const intentsStatement = statement(
+  (v: {
+    account: string;
+    ids: string;
+  }) => sql<IntentRow>`select ${sql.join(INTENT_COLUMNS.map((name) => sql.ref(name)))}
+    from merchant_orders where account = ${v.account} and ${isOneOf('external_order_id', v.ids)}`,
 );
 
 /** The last statement of a transaction. Throws `StoreError` if a trigger has undone or changed an intent. */

@@ -28,14 +28,7 @@ const WAL_LIMIT_BYTES = 64 * 1024 * 1024;
 const CHECKPOINT_PAGES = 4_000;
 const KEPT_STATEMENTS = 200;
 
-export interface Connection {
-  readonly path: string;
-  readonly sqlite: Database.Database;
-  readonly kysely: Kysely<Tables>;
-  readonly statements: SqliteDatabase;
-  /** False once the path names another file than the open one: a moved or deleted file takes writes silently. */
-  readonly isInPlace: () => boolean;
-}
+export type Connection = Readonly<ReturnType<typeof connect>>;
 
 /** Wraps each statement, so that a simulated process can die at any commit. */
 export type WrapStatement = (sql: string, statement: SqliteStatement) => SqliteStatement;
@@ -44,7 +37,7 @@ export type WrapStatement = (sql: string, statement: SqliteStatement) => SqliteS
 export function connect(
   path: string,
   options: { create: boolean; check?: (sqlite: Database.Database) => boolean; wrap?: WrapStatement },
-): Connection {
+) {
   if (options.create && !existsSync(path)) {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     closeSync(openSync(path, 'a', 0o600));
@@ -72,7 +65,8 @@ export function connect(
     sqlite,
     statements,
     kysely: new Kysely<Tables>({ dialect }),
-    isInPlace() {
+    /** False once the path names another file than the open one: a moved or deleted file takes writes silently. */
+    isInPlace: () => {
       const now = statSync(path, { throwIfNoEntry: false });
       return now !== undefined && now.ino === opened.ino && now.dev === opened.dev;
     },

@@ -1,7 +1,6 @@
 import { unusable } from '../errors.ts';
-import type { Database, Transaction } from '../port.ts';
+import type { Database } from '../port.ts';
 import type { DatabaseMovesTable } from '../schema.ts';
-import { upsert } from '../statement.ts';
 
 export type Move = Omit<DatabaseMovesTable, 'state'>;
 
@@ -20,8 +19,4 @@ export async function assertNotMoved(db: Database, address: string): Promise<voi
 
 export async function readMove(db: Database): Promise<DatabaseMovesTable | undefined> {
   return await db.selectFrom('database_moves').selectAll().orderBy('at', 'desc').limit(1).executeTakeFirst();
-}
-
-export async function recordMove(tx: Transaction, move: Move, state: DatabaseMovesTable['state']): Promise<void> {
-  await upsert('database_moves', { ...move, state }, 'id').execute(tx);
 }

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { assertNotMoved, readMove, recordMove, type Move } from '../../../src/store/tables/moves.ts';
+import { upsert } from '../../../src/store/statement.ts';
+import { assertNotMoved, readMove, type Move } from '../../../src/store/tables/moves.ts';
 import type { Store } from '../../../src/store/port.ts';
 import type { DatabaseMovesTable } from '../../../src/store/schema.ts';
 import { newTestDatabase } from '../../support/database.ts';
@@ -14,7 +15,7 @@ beforeEach(async () => {
 });
 
 const record = (state: DatabaseMovesTable['state'], move = MOVE) =>
-  store.writer.write((tx) => recordMove(tx, move, state));
+  store.writer.write((tx) => upsert('database_moves', { ...move, state }, 'id').execute(tx));
 const refusal = async () => await assertNotMoved(store.db, 'here').catch((error: unknown) => error);
 
 describe('a database', () => {

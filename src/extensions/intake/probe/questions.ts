@@ -5,12 +5,11 @@ import { createRequest, hasShape, readAbsence, readLookup, textOf } from '../../
 import { isLosslessNumber } from 'lossless-json';
 import type { AbsenceShape } from '../../../orders/rules/lookup.ts';
 import { answerOf, hide, type FailedReply, type UnreadReply } from '../../../exchange/reply.ts';
-import type { HttpRequest } from '../../../exchange/transport/http.ts';
+import type { HttpRequest, HttpResponse } from '../../../exchange/transport/http.ts';
 import type { FailedResult } from '../../api/envelope.ts';
 import type { Answer, MerchantOrder } from '../../../orders/rules/record.ts';
 import { withoutAddresses } from '../../../base/text.ts';
 import { CLIENTS, ORDERS } from '../../../exchange/addresses.ts';
-import type { Examined } from '../../../exchange/client.ts';
 import { pathId, queryId } from '../../../exchange/ids.ts';
 import { readJson } from '../../../exchange/json.ts';
 import { withoutTokens } from '../../documents/hidden-tokens.ts';
@@ -65,7 +64,10 @@ export const PROBE_REQUESTS = {
 
 const examined = (path: string): HttpRequest => ({ method: 'GET', path, isExamined: true });
 
-function evidenceOf({ method, path, secrets = [] }: HttpRequest, examination: Examined): Evidence {
+function evidenceOf(
+  { method, path, secrets = [] }: HttpRequest,
+  examination: Awaited<ReturnType<typeof examine>>,
+): Evidence {
   const { reply, askedAt, tookMs, response } = examination;
   const headers = Object.entries(response?.headers ?? {}).filter(([name]) => HEADERS.test(name));
   const body = response?.body ?? '';
@@ -82,16 +84,35 @@ function evidenceOf({ method, path, secrets = [] }: HttpRequest, examination: Ex
   };
 }
 
+type AskingDeps = Pick<OperationDeps, 'exchange' | 'clock'>;
+
+async function examine({ exchange, clock }: AskingDeps, request: HttpRequest, signal: AbortSignal) {
+  let seen: { askedAt: Date; tookMs: number; response?: HttpResponse | undefined } = {
+    askedAt: clock.now(),
+    tookMs: 0,
+  };
+  const reply = await exchange.sendForPerson(request, signal, (send) => async (...args) => {
+    const [askedAt, began] = [clock.now(), clock.monotonic()];
+    let response: HttpResponse | undefined;
+    try {
+      return (response = await send(...args));
+    } finally {
+      seen = { askedAt, tookMs: Math.round(clock.monotonic() - began), response };
+    }
+  });
+  return { ...seen, reply };
+}
+
 export type Asking = ReturnType<typeof askingOf>;
 export type Asked = Awaited<ReturnType<Asking['ask']>>;
 
-export function askingOf({ exchange }: Pick<OperationDeps, 'exchange'>, signal = new AbortController().signal) {
+export function askingOf(deps: AskingDeps, signal = new AbortController().signal) {
   const evidence: Evidence[] = [];
   return {
     evidence,
     signal,
     async ask(request: HttpRequest, enough?: AbortSignal) {
-      const answered = await exchange.examine(request, AbortSignal.any(enough ? [signal, enough] : [signal]));
+      const answered = await examine(deps, request, AbortSignal.any(enough ? [signal, enough] : [signal]));
       const seen = evidenceOf(request, answered);
       evidence.push(seen);
       return { reply: answered.reply, evidence: seen };

@@ -4,7 +4,8 @@ import type { Clock } from '../../../base/clock.ts';
 import { accountsIn } from '../../commands/tables/accounts.ts';
 import { StoreError, unusable } from '../../../store/errors.ts';
 import { readSignOfRestore, RESTORE_ADVICE } from '../../../store/mark.ts';
-import { readMove, recordMove, type Move } from '../../../store/tables/moves.ts';
+import { upsert } from '../../../store/statement.ts';
+import { readMove, type Move } from '../../../store/tables/moves.ts';
 import type { Database, Store } from '../../../store/port.ts';
 import type { Session } from '../snapshot.ts';
 import {
@@ -51,7 +52,7 @@ export async function moveDatabase(deps: MoveDeps, show: ShowProgress): Promise<
     const sign = await readSignOfRestore(here, await source.mark.read());
     if (sign !== undefined) throw unusable(`${source.address} ${sign}; ${RESTORE_ADVICE}`);
     const copied = await copyTo(deps.session, here, move, show);
-    await recordMove(here, move, 'moved');
+    await upsert('database_moves', { ...move, state: 'moved' }, 'id').execute(here);
     await here.commit().execute();
     await finish(deps, move);
     return copied;
@@ -72,7 +73,7 @@ async function copyTo(session: Session, source: Database, move: Move, show: Show
     }
     const copied = await copyTables({ source, session, address: move.target, isBrokenOff }, show);
     await session.db.deleteFrom('database_moves').execute();
-    await recordMove(session.db, move, 'arriving');
+    await upsert('database_moves', { ...move, state: 'arriving' }, 'id').execute(session.db);
     await session.exec('commit');
     return copied;
   } catch (error) {
