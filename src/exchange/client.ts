@@ -5,7 +5,7 @@ import { type MerchantOrder } from '../orders/rules/record.ts';
 import type { BreakerLane } from './transport/breaker.ts';
 import { evidenceOf, newsOfCreate, type AccountState } from './account.ts';
 import { get, operationOf, ORDERS } from './addresses.ts';
-import { Gate, type BreakerView, type GateOptions, type Turn } from './transport/gate.ts';
+import { Gate, type GateOptions, type Turn } from './transport/gate.ts';
 import { pathId, queryId } from './ids.ts';
 import { createRequest, readCreate, readLookup, type ReadingSettings } from './orders.ts';
 import { ask, keepable, readReply } from './reply.ts';
@@ -60,7 +60,7 @@ export class ExchangeClient {
     return this.#gate.isSilent;
   }
 
-  breaker(lane: BreakerLane): BreakerView {
+  breaker(lane: BreakerLane) {
     return this.#gate.breaker(lane);
   }
 
@@ -136,7 +136,7 @@ export class ExchangeClient {
 
   /** `watched` returns a function that sends by the given one. */
   async sendForPerson(request: HttpRequest, signal?: AbortSignal, watched?: (send: Send) => Send) {
-    const refused = this.#refusedFor(this.#gate.windowWaitMs);
+    const refused = this.#refusedFor(this.#gate.windowWaitMs ?? 0);
     if (refused !== undefined) return refused;
     using turn = await this.#gate.turn({ lane: 'person' }, signal);
     return turn === undefined ? NO_TURN : await this.#sendInTime(request, turn, watched);
@@ -180,7 +180,7 @@ export class ExchangeClient {
     const isRateLimited = news?.kind === 'rate-limited';
     turn.report = { wasSent: reply.kind !== 'not-sent', health, isRateLimited };
     if (news === undefined) return;
-    const hadRoom = reply.kind === 'rate-limited' && this.#gate.hasRoom;
+    const hadRoom = reply.kind === 'rate-limited' && this.#gate.windowWaitMs === 0;
     this.#options.account.note(hadRoom ? { ...reply, hadRoom } : news, askedAt);
   }
 

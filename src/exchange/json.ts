@@ -30,11 +30,6 @@ function isDeeper(value: unknown, most: number): boolean {
   return most === 0 || Object.values(value).some((part) => isDeeper(part, most - 1));
 }
 
-/** Reads a body as `readUnambiguous` does and by a schema; undefined if the body does not fit the schema. */
-export function readBody<Schema extends z.ZodType>(schema: Schema, body: string): z.output<Schema> | undefined {
-  return schema.safeParse(readUnambiguous(body)).data;
-}
-
 /** Returns undefined if a name has two values, because which of two pre-orders was made must not be guessed. */
 export const readUnambiguous = (body: string): unknown => read(body);
 

@@ -2,7 +2,7 @@ import { HIDDEN, withoutAddresses } from '../base/text.ts';
 import { z } from 'zod';
 import type { Clock } from '../base/clock.ts';
 import { isLosslessNumber } from 'lossless-json';
-import { readBody, readJson, withDigits, worded } from './json.ts';
+import { readJson, readUnambiguous, withDigits, worded } from './json.ts';
 import { isSuccess, type Answer } from '../orders/rules/record.ts';
 import { TransportError, type HttpRequest, type Send } from './transport/http.ts';
 
@@ -69,7 +69,7 @@ export function readReply<Value>(reply: UnreadReply, schema: z.ZodType<Value>, a
     return failed;
   }
   const { body } = reply;
-  const value = readBody(schema, body);
+  const value = schema.safeParse(readUnambiguous(body)).data;
   if (value === undefined) return { kind: 'unknown', why: 'the answer cannot be read' };
   const isOther = asked && idsIn(value, asked.field.toLowerCase()).some((id) => withDigits(id) !== asked.id);
   if (!isOther) return { kind: 'ok', value, body };

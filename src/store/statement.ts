@@ -49,13 +49,11 @@ export const rowOfOrder = <Row>(build: (order: OrderKey) => Query<Row>) => ofOrd
 
 const MOST_ROWS = 20;
 
-type RowsStatement<Row, Result> = (db: Database, rows: readonly Row[]) => Promise<readonly Result[]>;
-
 /** As `statement`, for several rows of these columns at once: compiled once for each number of rows. */
 export function rowsStatement<Row extends object, Result>(
   columns: readonly (keyof Row & string)[],
   build: (rows: readonly Row[]) => Query<Result>,
-): RowsStatement<Row, Result> {
+) {
   const byRows = new Map<number, Statement<readonly unknown[], Result>>();
   const statementFor = (rows: number) => {
     const compiled = statement<readonly unknown[], Result>((values) => {
@@ -70,7 +68,7 @@ export function rowsStatement<Row extends object, Result>(
     for (const row of rows) for (const column of columns) values.push(row[column]);
     return (byRows.get(rows.length) ?? statementFor(rows.length))(db, values);
   };
-  return async (db, rows) => {
+  return async (db: Database, rows: readonly Row[]) => {
     const results = await together(...Array.from(partsOf(rows, MOST_ROWS), (part) => insert(db, part)));
     return results.flatMap((result) => result.rows);
   };

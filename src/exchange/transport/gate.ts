@@ -37,13 +37,6 @@ export interface Turn extends Disposable {
   end(): void;
 }
 
-/** A lane's circuit breaker, which is open while the account is restrained, too. */
-export interface BreakerView extends Pick<BreakerState, 'openings' | 'openingsEver' | 'needsProbe' | 'failedProbes'> {
-  readonly isOpen: boolean;
-  /** How long the breaker stays open, in ms; 0 if it is closed or half-open. */
-  readonly openForMs: number;
-}
-
 export interface TurnRequest {
   readonly lane: Lane;
   readonly subject?: string;
@@ -93,20 +86,18 @@ export class Gate {
     this.#pauseWhileFull();
   }
 
-  /** Milliseconds until the rate limit has room again; 0 also if that depends on a request in flight. */
-  get windowWaitMs(): number {
-    return this.#window.waitMs(this.#clock.monotonic()) ?? 0;
+  /** Milliseconds until the rate limit has room again; undefined if that depends on a request in flight. */
+  get windowWaitMs(): number | undefined {
+    return this.#window.waitMs(this.#clock.monotonic());
   }
 
-  get hasRoom(): boolean {
-    return this.#window.waitMs(this.#clock.monotonic()) === 0;
-  }
-
-  breaker(lane: BreakerLane): BreakerView {
+  /** Returns a lane's circuit breaker, which is open while the account is restrained, too. */
+  breaker(lane: BreakerLane) {
     const { openUntil, openings, openingsEver, needsProbe, failedProbes } = this.#breakers[lane];
     const openForMs = Math.max(0, openUntil - this.#clock.monotonic(), this.#account.heldForMs(lane));
     return {
       isOpen: openForMs > 0,
+      /** How long the breaker stays open, in ms; 0 if it is closed or half-open. */
       openForMs,
       openings: openings + failedProbes,
       openingsEver,
@@ -222,7 +213,7 @@ export class Gate {
 
   /** Pauses the queue while no request may start, and starts it again at the moment when one may. */
   #pauseWhileFull(): void {
-    const waitMs = this.#window.waitMs(this.#clock.monotonic());
+    const waitMs = this.windowWaitMs;
     if (waitMs === 0 || this.#closing.signal.aborted) {
       this.#queue.start();
       return;

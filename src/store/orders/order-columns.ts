@@ -22,16 +22,15 @@ export function columnsOf(order: MerchantOrder): OrderColumns {
 
 const OPTIONAL: readonly string[] = ['limit', 'paymentToken', 'providerType', 'cryptoAddress', 'bonus'];
 
-export function uncheckedOrderOf(columns: Readonly<Partial<Record<OrderColumn, unknown>>>): UncheckedOrder {
-  return orderFrom(columns, null);
-}
-
 /** Reads a row as it was sent. A row that was never sent has empty text for what it lacks. */
 export function sentOrderOf(row: OrderColumns): MerchantOrder {
-  return orderFrom(row, '') as MerchantOrder;
+  return uncheckedOrderOf(row, '') as MerchantOrder;
 }
 
-function orderFrom(columns: Readonly<Partial<Record<OrderColumn, unknown>>>, missing: '' | null): UncheckedOrder {
+type Columns = Readonly<Partial<Record<OrderColumn, unknown>>>;
+
+/** `missing` stands for each required field that the columns lack. */
+export function uncheckedOrderOf(columns: Columns, missing: '' | null = null): UncheckedOrder {
   const order: Partial<Record<keyof MerchantOrder, unknown>> = {};
   for (const [field, column] of FIELDS) order[field] = columns[column] ?? (OPTIONAL.includes(field) ? null : missing);
   return order as UncheckedOrder;

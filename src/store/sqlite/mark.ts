@@ -105,13 +105,9 @@ export class FileMark extends MarkFollower implements Mark {
   }
 }
 
-/** A name that no other writer has. A process id would not do, because containers that share the folder repeat ids. */
-function temporaryName(path: string): string {
-  return `${path}.${randomUUID()}`;
-}
-
 const replaceDurably: ReplaceFile = async (path, text) => {
-  const temporary = temporaryName(path);
+  // No other writer has this name. A process id would not do: containers that share the folder repeat ids.
+  const temporary = `${path}.${randomUUID()}`;
   try {
     await writeFile(temporary, text, { flag: 'wx', mode: 0o600, flush: true });
     await rename(temporary, path);
@@ -124,7 +120,7 @@ const replaceDurably: ReplaceFile = async (path, text) => {
 };
 
 const replaceAtOnce: ReplaceFile = async (path, text) => {
-  const temporary = temporaryName(path);
+  const temporary = `${path}.${randomUUID()}`;
   writeFileSync(temporary, text, { mode: 0o600 });
   renameSync(temporary, path);
 };

@@ -3,7 +3,7 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { httpTransport } from '../../../src/exchange/transport/transport.ts';
 import { TransportError } from '../../../src/exchange/transport/http.ts';
-import { readBody } from '../../../src/exchange/json.ts';
+import { readUnambiguous } from '../../../src/exchange/json.ts';
 import { broken, type Entry } from '../entry.ts';
 import { SECRET } from '../ground.ts';
 import { oddHttpAnswer, type OddHttpAnswer } from '../odd-http.ts';
@@ -32,7 +32,7 @@ export const wire: Entry<OddHttpAnswer> = {
             if (!Number.isInteger(status)) broken(`the status is ${status}`);
             if (Buffer.byteLength(body) > MOST_BYTES * 2) broken(`a body of ${body.length} characters was read`);
             if (status >= 400 && body.includes(SECRET)) broken('an error shows the key');
-            readBody(errorBody, body);
+            errorBody.safeParse(readUnambiguous(body));
           } catch (error) {
             if (!(error instanceof TransportError)) throw error;
             if (error.message.includes(SECRET)) broken(`an error shows the key: ${error.message}`);
