@@ -8,8 +8,7 @@ import { get, operationOf, ORDERS } from './addresses.ts';
 import { Gate, type GateOptions, type Turn } from './transport/gate.ts';
 import { pathId, queryId } from './ids.ts';
 import { createRequest, readCreate, readLookup, type ReadingSettings } from './orders.ts';
-import { ask, keepable, readReply } from './reply.ts';
-import type { AskedFor, FailedReply, Reply, UnreadReply } from './reply.ts';
+import { ask, keepable, readReply, type AskedFor, type FailedReply, type Reply, type UnreadReply } from './reply.ts';
 import type { HttpRequest, Send, Transport } from './transport/http.ts';
 
 const LONGEST_WAIT_MS = 10_000;

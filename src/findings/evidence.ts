@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { AmountSettings } from '../base/decimal.ts';
 import { contradictionsOf, isCreatedBefore } from '../orders/rules/contradictions.ts';
 import { contradictionsBefore } from './rules/rules.ts';
 import type { RecordView } from '../orders/rules/record.ts';
@@ -16,8 +17,6 @@ import { isAcceptedAndAbsent } from '../orders/rules/absent.ts';
 import type { Tracking } from '../orders/rules/tracking.ts';
 import { accountFact, readAccountFact } from '../store/tables/accounts.ts';
 
-type CompareDeps = { readonly settings: Pick<FlowDeps['settings'], 'tolerance' | 'outputPosition'> };
-
 /** The states of an order that was disputed, because a person may have abandoned it. */
 const MAY_BE_DISPUTED: readonly string[] = ['disputed', 'abandoned'];
 
@@ -34,7 +33,7 @@ export async function readEvidence(db: Database, row: FollowedRow, record: Recor
 /** Compares a record with its row. Adds the earlier contradictions that this record cannot judge. */
 export async function compareWithRow(
   db: Database,
-  { settings }: CompareDeps,
+  settings: AmountSettings,
   row: FollowedRow,
   record: RecordView,
   receivedAt: Date,

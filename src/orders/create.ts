@@ -1,4 +1,4 @@
-import { decideClaim, decideCorrected, isNotTaken, type CreateOutcome } from './rules/create.ts';
+import { decideClaim, decideCorrected, isNotTaken } from './rules/create.ts';
 import type { Turn } from '../exchange/transport/gate.ts';
 import { DUE_COLUMNS, dueKeyOf, findOrders, FIRST_DUE } from '../store/find-orders.ts';
 import { lockFreeOrder, saveDecision } from '../store/orders/orders.ts';
@@ -19,10 +19,6 @@ import { recordOrKeep } from './record-outcome.ts';
 import { countFailureOf } from './pass/outcomes.ts';
 
 const PAGE = 200;
-const UNREPLICATED: CreateOutcome = {
-  kind: 'not-sent',
-  why: 'nothing left after the intent had waited for a standby',
-};
 
 /** Sends the pending orders that are due. An intent is durable before its request leaves. */
 export async function createPass(deps: FlowDeps, signal: AbortSignal): Promise<void> {
@@ -113,7 +109,8 @@ async function trySending(deps: FlowDeps, externalOrderId: string, signal: Abort
   }
   using turnToSend = await turnOnceReplicated(deps, turn, externalOrderId, signal);
   if (turnToSend === undefined) {
-    await recordOrKeep(deps, claimed.tracking, UNREPLICATED, create);
+    const why = 'nothing left after the intent had waited for a standby';
+    await recordOrKeep(deps, claimed.tracking, { kind: 'not-sent', why }, create);
     return undefined;
   }
   create.isSent = guarded.mayBeTaken = true;

@@ -147,7 +147,8 @@ export async function recordAnswer(
 ): Promise<RecordedLookup> {
   const settings = given.kind === 'absent' ? await settingsOnAbsence(tx, deps, before, now) : deps.settings;
   const answer = await compareWithNewest(tx, row, given);
-  const compared = answer.kind === 'found' ? await compareWithRow(tx, deps, row, answer.record, now) : undefined;
+  const compared =
+    answer.kind === 'found' ? await compareWithRow(tx, deps.settings, row, answer.record, now) : undefined;
   const { evidence, contradictions } = compared ?? {};
   const decision = decideLookup(before, answer, now, random, settings, contradictions);
   await saveDecision(tx, before, decision, now);

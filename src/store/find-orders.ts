@@ -4,7 +4,7 @@ import { storable } from '../base/text.ts';
 import type { OrderRow } from './orders/order-columns.ts';
 import type { Database } from './port.ts';
 import { indexedBy, isOneOf } from './dialect.ts';
-import { statement, textToFind } from './statement.ts';
+import { textToFind } from './statement.ts';
 
 /** A place in the list of due orders; a pass continues after it, so that it meets each row once. */
 export interface DueKey {
@@ -79,22 +79,18 @@ export const MOST_COUNTED = 10_000;
 export type WaitingOrders = Readonly<Awaited<ReturnType<typeof countWaiting>>>;
 
 /** Reads one range of the index of due orders for each state. */
-const waitingStatement = statement((v: { account: string; until: string; limit: number }) => {
-  const counts = ['pending', ...FOLLOWED_STATES, ...RECHECKED_STATES].map((state) => {
-    const isDue = state === 'pending' ? sql`` : sql`and next_action_at <= ${v.until}`;
-    // The order of the index of due orders keeps a prepared plan from using another index.
-    return sql`select ${sql.lit(state)} as state, count(*) as orders from (select external_order_id from merchant_orders
-      where account = ${textToFind(v.account)} and state = ${sql.lit(state)} ${isDue}
-      order by next_action_at limit 0 + ${v.limit}) as due`;
-  });
-  return sql<{ state: string; orders: number }>`${sql.join(counts, sql` union all `)}`;
-});
-
 export async function countWaiting(
   db: Database,
   { account, now, limit = MOST_COUNTED }: { account: string; now: Date; limit?: number },
 ) {
-  const { rows } = await waitingStatement(db, { account, until: now.toISOString(), limit });
+  const counts = ['pending', ...FOLLOWED_STATES, ...RECHECKED_STATES].map((state) => {
+    const isDue = state === 'pending' ? sql`` : sql`and next_action_at <= ${now.toISOString()}`;
+    // The order of the index of due orders keeps a prepared plan from using another index.
+    return sql`select ${sql.lit(state)} as state, count(*) as orders from (select external_order_id from merchant_orders
+      where account = ${textToFind(account)} and state = ${sql.lit(state)} ${isDue}
+      order by next_action_at limit 0 + ${limit}) as due`;
+  });
+  const { rows } = await sql<{ state: string; orders: number }>`${sql.join(counts, sql` union all `)}`.execute(db);
   const pending = rows.find(({ state }) => state === 'pending')?.orders ?? 0;
   const all = rows.reduce((sum, { orders }) => sum + orders, 0);
   return { pending, lookupsDue: Math.min(all - pending, limit) };

@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { markOfCopy } from './dialect.ts';
 import { StoreError } from './errors.ts';
 import type { Database, MarkContent, Position } from './port.ts';
-import { statement } from './statement.ts';
+import { queries, statement } from './statement.ts';
 import { eventHash } from './tables/chain.ts';
 
 export const RESTORE_ADVICE =
@@ -47,6 +47,8 @@ function positionOf(row?: PositionRow): Position {
   return { generation: generation ?? 0, eventId: eventId ?? 0, hash: hash ?? undefined, timeLine };
 }
 
+const copyStatement = statement(() => queries.selectNoFrom(markOfCopy().as('copy')));
+
 export function isBefore(position: Position, other: Position): boolean {
   return position.eventId < other.eventId || position.generation < other.generation;
 }
@@ -67,7 +69,7 @@ export async function readSignOfRestore(db: Database, mark: MarkContent | undefi
   // A standby was promoted since, and the next owner has taken up the commits that the standby lacks.
   if (mark?.timeLine !== undefined && mark.timeLine !== position.timeLine) return undefined;
   // A copy from before the first event looks like a new database, but its pending orders may have been sent since.
-  if (mark === undefined && position.eventId === 0 && (await isCopy(db))) {
+  if (mark === undefined && position.eventId === 0 && (await copyStatement(db, {})).rows[0]?.copy === 1) {
     return 'is a copy that db backup made, and no mark beside it says what was sent since';
   }
   const sign = signOfRestore(mark, position);
@@ -76,11 +78,6 @@ export async function readSignOfRestore(db: Database, mark: MarkContent | undefi
   const found = await eventHash(db, account, id);
   if (found === hash) return undefined;
   return `has ${found === undefined ? 'no' : 'another'} event ${id}, which the mark of ${at} names: it went on from an older state, or was changed`;
-}
-
-async function isCopy(db: Database): Promise<boolean> {
-  const { rows } = await sql<{ copy: number }>`select ${markOfCopy()} as copy`.execute(db);
-  return rows[0]?.copy === 1;
 }
 
 function signOfRestore(mark: MarkContent | undefined, position: Position): string | undefined {

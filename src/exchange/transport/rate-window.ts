@@ -28,10 +28,7 @@ const PARTS = 1_000;
 /** The same for requests that are remembered beyond this process. */
 const REMEMBERED_PARTS = 32;
 
-/**
- * A request counts from its start until `intervalMs` after its end, because the exchange saw it in between; if paced,
- * until `intervalMs` after it left, with starts evenly spaced.
- */
+/** A request also counts while it runs, because the exchange sees it between its start and its end. */
 export class RateWindow {
   readonly limit: RateLimit;
   /** Requests of earlier owners. Some may still leave, so they form no group with requests that ended here. */
@@ -41,7 +38,6 @@ export class RateWindow {
   #counted = 0;
   #running = 0;
 
-  /** `spent` are requests of earlier owners. */
   constructor(limit: RateLimit, spent: readonly SpentRequests[] = []) {
     this.limit = limit;
     if (limit.mode === 'paced') this.#spacing = new Spacing(limit);
@@ -125,7 +121,7 @@ export class Spacing {
   #nextAt = Number.NEGATIVE_INFINITY;
   #slowUntil = Number.NEGATIVE_INFINITY;
 
-  constructor({ requests, intervalMs }: { readonly requests: number; readonly intervalMs: number }) {
+  constructor({ requests, intervalMs }: RateLimit) {
     this.#gapMs = intervalMs / (USED * requests);
     this.#mostLateMs = Math.min(MOST_LATE_MS, intervalMs * MOST_LATE);
   }
@@ -141,7 +137,6 @@ export class Spacing {
     this.#nextAt = (isLate ? this.#nextAt : now) + gapMs;
   }
 
-  /** The exchange said at `now` that requests come too fast (429). */
   slowDown(now: number): void {
     this.#slowUntil = now + SLOW_MS;
   }

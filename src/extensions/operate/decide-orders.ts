@@ -1,3 +1,4 @@
+import type { AmountSettings } from '../../base/decimal.ts';
 import type { Assumption } from '../../orders/rules/create.ts';
 import { doubtedBy } from '../../accounts/rules/fail-over.ts';
 import type { FindingClassName } from '../../findings/rules/classes.ts';
@@ -58,15 +59,15 @@ export async function listTargets(
 async function evidenceFor(db: Database, action: OperatorAction, row: OrderRow, settings: OperatorDeps['settings']) {
   const { kind } = action.judgement;
   if (kind === 'not-created' || kind === 'retry') return await evidenceAgainstSending(db, row);
-  return kind === 'ours' ? { newest: await readNewest(db, { settings }, trackingOf(row)) } : {};
+  return kind === 'ours' ? { newest: await readNewest(db, settings, trackingOf(row)) } : {};
 }
 
-async function readNewest(db: Database, deps: Pick<OperatorDeps, 'settings'>, { account, externalOrderId }: Tracking) {
+async function readNewest(db: Database, settings: AmountSettings, { account, externalOrderId }: Tracking) {
   const row = await readFollowed(db, account, externalOrderId);
   const stored = await readRecord(db, account, externalOrderId);
   const record = stored && readRecordView(stored.body);
   if (row === undefined || stored === undefined || record === undefined) return undefined;
-  return { record, ...(await compareWithRow(db, deps, row, record, new Date(stored.receivedAt))) };
+  return { record, ...(await compareWithRow(db, settings, row, record, new Date(stored.receivedAt))) };
 }
 
 export async function evidenceAgainstSending(db: Database, row: OrderRow): Promise<DecisionEvidence> {

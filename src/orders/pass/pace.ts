@@ -1,4 +1,5 @@
 import { STUCK_AFTER_MS } from '../../findings/rules/age.ts';
+import type { Config } from '../../settings/config.ts';
 import type { AgedOrder } from '../../store/orders/orders-with-records.ts';
 import type { Pace, PacedOrder } from '../rules/lookup.ts';
 import type { HeardAccount, OverdueLookups } from './process-events.ts';
@@ -33,12 +34,7 @@ export interface Lesson {
 }
 
 /** The settings that space look-ups. An extension reads its own settings from `follow`. */
-export interface PaceSettings {
-  readonly follow: object;
-  readonly reconcile: { readonly freshFor: number };
-  readonly exchange: { readonly rate: { readonly requests: number; readonly interval: number } };
-  readonly schedule: { readonly cron: string };
-}
+export type PaceSettings = Pick<Config, 'follow' | 'reconcile' | 'exchange' | 'schedule'>;
 
 /** Makes the paces of accounts that share a rate limit. `accounts` is the number of all these accounts. */
 export type PaceMaker = (accounts: number) => (settings: PaceSettings) => FollowPace;

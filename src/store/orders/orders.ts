@@ -5,8 +5,7 @@ import { hasLongText, indexedBy, isFollowed } from '../dialect.ts';
 import { StoreError } from '../errors.ts';
 import { insertEvents } from '../tables/events.ts';
 import { headOf } from '../tables/chain.ts';
-import { changedFields, ROW_COLUMNS, trackedColumnsOf } from './order-columns.ts';
-import type { OrderKey, TrackedField } from './order-columns.ts';
+import { changedFields, ROW_COLUMNS, trackedColumnsOf, type OrderKey, type TrackedField } from './order-columns.ts';
 import type { Database, Transaction } from '../port.ts';
 import { queries, reading, statement, textToFind, together, rowOfOrder } from '../statement.ts';
 

@@ -3,8 +3,6 @@ import type { AccountStop, StopKind } from '../../accounts/rules/restraints.ts';
 import { insertHappenings, newestOfAccount, type AccountField } from './events.ts';
 import type { Database, Transaction } from '../port.ts';
 
-const OLDER_STATE: StopKind = 'older-state';
-
 /** Records once that no worker can own an account, or, if `kind` is null, that one can. A person ends `older-state`. */
 export async function recordStop(
   tx: Transaction,
@@ -13,7 +11,7 @@ export async function recordStop(
 ): Promise<void> {
   const { kind, reason, actor, now } = stop;
   const known = await newestOfAccount(tx, account, 'stopped');
-  if (known === kind || (known === OLDER_STATE && actor === null)) return;
+  if (known === kind || (known === 'older-state' && actor === null)) return;
   const event = { account, type: 'account', subject: account, field: 'stopped', reason, actor } as const;
   const source = actor === null ? 'daemon' : 'operator';
   await insertHappenings(tx, [{ ...event, source, old_value: known, new_value: kind }], now);
