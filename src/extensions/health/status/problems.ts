@@ -49,18 +49,15 @@ export function problemsOf(reading: Reading): readonly Problem[] {
 function processProblems(facts: ProcessFacts): readonly (Problem | false)[] {
   const { isStopping, databaseFailure, otherMigrations, isOwner, freeBytes } = facts;
   const mib = (bytes: number) => `${Math.floor(bytes / 1_024 ** 2)} MiB are`;
-  const isFull = freeBytes !== null && freeBytes < LEAST_FREE_BYTES;
+  const fullText = (bytes: number) =>
+    `only ${mib(bytes)} free on the disk with the database; ${mib(LEAST_FREE_BYTES)} needed`;
   return [
     isStopping && problem('stopping', 'the daemon is stopping'),
     databaseFailure !== null && failed('database-unreadable', 'the database cannot be read', databaseFailure),
     otherMigrations.length > 0 &&
       problem('other-migrations', `another version migrated the database (${otherMigrations.join(', ')})`),
     !isOwner && problem('not-owner', 'the daemon does not own its accounts yet'),
-    isFull &&
-      problem(
-        'disk-full',
-        `only ${mib(freeBytes)} free on the disk with the database; ${mib(LEAST_FREE_BYTES)} needed`,
-      ),
+    freeBytes !== null && freeBytes < LEAST_FREE_BYTES && problem('disk-full', fullText(freeBytes)),
   ];
 }
 

@@ -143,10 +143,8 @@ export class Leases {
     const whole = groups.filter(isWhole).flat();
     const held = whole.map((account) => this.#hold(worker, account, claimed.get(account)!, owners.get(account)));
     const owned = claims.filter(({ account }) => claimed.has(account));
-    await this.releaseUnheld(
-      worker,
-      owned.map(({ account, generation }) => ({ account, generation: generation + 1 })),
-    );
+    const raised = owned.map(({ account, generation }) => ({ account, generation: generation + 1 }));
+    await this.releaseUnheld(worker, raised);
     return held;
   }
 

@@ -85,7 +85,7 @@ export function define(command: Command): void {
       const isClean = await withAccounts(command, async (store, account, config) => {
         using progress = await slowProgress(clock);
         const { by, from, to, asOf, online, allowEmpty: mayBeEmpty, details: isWhole } = options;
-        const scope = { account, by, from, to, isWhole };
+        const scope = { account, by, from, to, isWhole, mayBeEmpty };
         const settings = config.reconcile;
         const onProgress = (text: string) => progress.show(text);
         const asked: Supplement[] = [];
@@ -98,10 +98,8 @@ export function define(command: Command): void {
           ledger === undefined ? asked : [...asked, ledgerSupplement(ledger, files, settings.tolerance)];
         const drivenAccounts = config.accounts.map(({ name }) => name);
         const settingsOf = exchangeByAccount(config);
-        using report = await reconcileOrders(
-          { store, clock },
-          { ...scope, asOf, mayBeEmpty, settings, settingsOf, drivenAccounts, ledger, supplements, onProgress },
-        );
+        const request = { ...scope, asOf, settings, settingsOf, drivenAccounts, ledger, supplements, onProgress };
+        using report = await reconcileOrders({ store, clock }, request);
         progress.clear();
         await writeReport(report.document, options);
         return report.isClean;

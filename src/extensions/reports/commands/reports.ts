@@ -93,9 +93,7 @@ const CHANGES: readonly Column[] = [
   { key: 'reason', label: 'Why', kind: 'text', rank: 2 },
 ];
 
-type Changes = AsyncIterable<Change>;
-
-function changesDocument(scope: ReportScope, isEmpty: boolean, changes: Changes): ReportDocument {
+function changesDocument(scope: ReportScope, isEmpty: boolean, changes: AsyncIterable<Change>): ReportDocument {
   const { account, from = null, to = null, mayBeEmpty } = scope;
   const columns = [...accountColumns(account), ...CHANGES];
   return {

@@ -107,10 +107,8 @@ function stepName(start: string, range: RangeName): string | null {
 
 function cutNote(since: string | null): string {
   if (since === null) return '';
-  return paragraph(
-    'note',
-    `There are too many orders to count them all: only those since ${shortTime(since)} UTC are counted.`,
-  );
+  const many = 'There are too many orders to count them all';
+  return paragraph('note', `${many}: only those since ${shortTime(since)} UTC are counted.`);
 }
 
 function shortTime(at: string): string {
