@@ -1,12 +1,6 @@
 import { Option, type Command } from 'commander';
-import {
-  type OrderOptions,
-  type PeriodOptions,
-  addOrderOptions,
-  addPeriodOptions,
-  REVEAL,
-  withoutToken,
-} from '../commands/options.ts';
+import { addOrderOptions, addPeriodOptions, REVEAL, withoutToken } from '../commands/options.ts';
+import type { OrderOptions, PeriodOptions } from '../commands/options.ts';
 import { type ListColumn, type ListOptions, addListOptions, printList, sayCut, printLong } from '../commands/print.ts';
 import { absentOrder } from '../commands/absent-order.ts';
 import { withAccounts, withAccount } from '../commands/store.ts';

@@ -3,15 +3,8 @@ import Big from 'big.js';
 import { isLosslessNumber, type LosslessNumber } from 'lossless-json';
 import { z } from 'zod';
 import { answer, bodyOf, refuse, type SandboxAnswer } from './api.ts';
-import {
-  olderRecord,
-  orderRecord,
-  type OrderRecord,
-  type SandboxPreOrder,
-  exchangeTypeOf,
-  type Pair,
-  termsOf,
-} from './order-record.ts';
+import { olderRecord, orderRecord, exchangeTypeOf, termsOf } from './order-record.ts';
+import type { OrderRecord, SandboxPreOrder, Pair } from './order-record.ts';
 import { ODD_ANSWERS, type OddAnswers, SCENARIOS, scenarioNamedIn, type Scenario } from './scenario.ts';
 import { STRAY_ORDER, tamperingNamedIn } from './tampering.ts';
 

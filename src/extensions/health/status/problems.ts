@@ -6,16 +6,8 @@ import { WAITING_STATES } from '../../../orders/rules/states.ts';
 import { shellWord } from '../../../base/text.ts';
 import { withCommas } from '../../../base/words.ts';
 import type { Overview, ReceiverState, LiveStatus, ProcessFacts, Reading } from './status.ts';
-import {
-  countedProblems,
-  forAccounts,
-  holdProblems,
-  problem,
-  worstFirst,
-  wordsOf,
-  type Problem,
-  type ProblemCode,
-} from '../../commands/problem.ts';
+import { countedProblems, forAccounts, holdProblems, problem, worstFirst, wordsOf } from '../../commands/problem.ts';
+import type { Problem, ProblemCode } from '../../commands/problem.ts';
 import { receiverRemedy } from '../../webhooks/receiver.ts';
 import { pasteable } from '../../../base/invocation.ts';
 import { counted, inUnits } from '../../documents/words.ts';

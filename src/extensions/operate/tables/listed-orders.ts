@@ -2,15 +2,8 @@ import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import { accountNames, accountsIn, otherAccounts } from '../../commands/tables/accounts.ts';
 import type { FindingClassName } from '../../../findings/rules/classes.ts';
 import { type OrderState, WAITING_STATES } from '../../../orders/rules/states.ts';
-import {
-  listAccounts,
-  newestFirst,
-  type Listed,
-  type OfAccount,
-  type RowFilter,
-  isInPeriod,
-  isLike,
-} from './listed.ts';
+import { listAccounts, newestFirst, isInPeriod, isLike } from './listed.ts';
+import type { Listed, OfAccount, RowFilter } from './listed.ts';
 import type { OrderRow } from '../../../store/orders/order-columns.ts';
 import { allOf, unindexed, indexedBy } from '../../../store/dialect.ts';
 import { MOST_COUNTED } from '../../../store/find-orders.ts';

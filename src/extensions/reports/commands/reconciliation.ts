@@ -6,12 +6,8 @@ import { systemClock } from '../../../base/clock.ts';
 import { exchangeByAccount } from '../../../settings/config.ts';
 import { UnusableIdError } from '../../../exchange/ids.ts';
 import { reconcileOrders } from '../reconciliation/reconciliation.ts';
-import {
-  askPreOrders,
-  preOrderSupplement,
-  recordPreOrderFindings,
-  type PreOrderAnswer,
-} from '../reconciliation/pre-orders.ts';
+import { askPreOrders, preOrderSupplement, recordPreOrderFindings } from '../reconciliation/pre-orders.ts';
+import type { PreOrderAnswer } from '../reconciliation/pre-orders.ts';
 import { ledgerSupplement, readLedger } from '../reconciliation/ledger.ts';
 import type { Supplement } from '../reconciliation/verdict.ts';
 import type { Store } from '../../../store/port.ts';
