@@ -69,12 +69,8 @@ function defineAck(command: Command): void {
       const { class: name, severity, decided, reason, yes } = options;
       const isFiltered = name !== undefined || severity !== undefined || decided === true;
       if (isFiltered === wanted.length > 0) command.error('error: use either ids, or --class, --severity or --decided');
-      const filter = {
-        class: name,
-        severity,
-        status: decided === true ? 'decided' : 'open',
-        limit: MOST_AT_ONCE,
-      } as const;
+      const status = decided === true ? 'decided' : 'open';
+      const filter = { class: name, severity, status, limit: MOST_AT_ONCE } as const;
       const actor = actorOf(options);
       await withAccount(command, 'current', async (store, { account }) => {
         const rows = isFiltered

@@ -27,8 +27,6 @@ export const preOrderRequest = bodyOf({
   { path: ['bonus'], message: 'must be less than the crypto amount' },
 );
 
-type PreOrderFields = z.infer<typeof preOrderRequest>;
-
 export interface OrderOptions {
   readonly clock: Clock;
   readonly random: () => number;
@@ -58,7 +56,7 @@ export class Orders {
     this.#options = options;
   }
 
-  create(fields: PreOrderFields): SandboxAnswer {
+  create(fields: z.infer<typeof preOrderRequest>): SandboxAnswer {
     const { externalOrderId, asset } = fields;
     const odd = this.#oddAnswersOf(externalOrderId);
     if (odd?.create?.isTaken === false) return odd.create.answer(this.#turn(externalOrderId));

@@ -38,12 +38,8 @@ type Condition = RawBuilder<SqlBool>;
 
 /** Sorts the candidates if ids, a finding or a state leave few; otherwise reads rows in the order of an index. */
 export async function listOrders(db: Database, filter: OrderListFilter): Promise<ListedOrders> {
-  return await listAccounts(
-    filter,
-    () => accountsToList(db, filter),
-    (one) => listOfAccount(db, one),
-    compareRows,
-  );
+  const accounts = () => accountsToList(db, filter);
+  return await listAccounts(filter, accounts, (one) => listOfAccount(db, one), compareRows);
 }
 
 /**

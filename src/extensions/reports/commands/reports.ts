@@ -34,11 +34,9 @@ function defineSummary(command: Command): void {
 }
 
 export async function readParts(store: Store, account: string | undefined, filter: Omit<RowFilter, 'account'> = {}) {
-  const parts = [];
-  for (const one of await reportedAccounts(store.db, account)) {
-    parts.push(...(await Array.fromAsync(summaryParts(store, { account: one, ...filter }))));
-  }
-  return parts;
+  const accounts = await reportedAccounts(store.db, account);
+  const partsOf = (one: string) => Array.fromAsync(summaryParts(store, { account: one, ...filter }));
+  return (await Array.fromAsync(accounts, partsOf)).flat();
 }
 
 function defineAgeing(command: Command): void {
