@@ -67,7 +67,4 @@ export function withoutToken<Row extends { payment_token: string | null }>(row: 
   return row.payment_token === null ? row : { ...row, payment_token: HIDDEN };
 }
 
-export interface IdFilter {
-  readonly id: string;
-  readonly isPrefix: boolean;
-}
+export type IdFilter = Readonly<{ id: string; isPrefix: boolean }>;
