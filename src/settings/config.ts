@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { databaseOf, type DatabaseConfig } from './database.ts';
+import { sqliteAt, type DatabaseConfig } from './database.ts';
 import {
   nested,
   ownFile,
@@ -19,7 +19,7 @@ import { OWN_SETTINGS } from '../base/places.ts';
 import { suggestion } from '../base/text.ts';
 
 export { ConfigError, type AccountConfig, type ListenAddress, type ConfigOptions };
-export { sqlitePath, type DatabaseConfig, type SqliteDatabase } from './database.ts';
+export type { DatabaseConfig, SqliteDatabase } from './database.ts';
 
 /** The settings in force, of extensions too, frozen: durations in milliseconds, sizes in bytes, paths absolute. */
 export type Config = Readonly<Omit<Settings, 'database'>> & {
@@ -42,16 +42,21 @@ export function loadConfig(options: ConfigOptions & { readonly requireExchange: 
   const path = ownFile(options);
   const file = path === null ? null : settingsFile(path);
   const layers = readLayers(options);
-  const { settings, accounts } = read(layers, options.requireExchange);
-  const config = {
-    ...withPaths(settings, layers.schema.files, options.cwd),
-    accounts,
-    file,
-    database: databaseOf(settings.database, options.cwd),
-  };
+  const { settings: written, accounts } = read(layers, options.requireExchange);
+  const settings = withPaths(written, layers.schema.files, options.cwd);
+  const { url } = settings.database;
+  // Only the extension of a server reads a URL that names no file.
+  const database = url.kind === 'sqlite' ? sqliteAt(url.file, options.cwd) : layers.schema.server!(settings.database);
+  const config = { ...settings, accounts, file, database };
   const problems = rateGroupProblems(accounts, layers.accounts);
   if (problems.length > 0) throw new ConfigError(problems);
   return freeze(config);
+}
+
+/** Returns the file's path. Throws `ConfigError` with the advice `instead` if the database is PostgreSQL. */
+export function sqlitePath({ database }: { readonly database: DatabaseConfig }, instead: string): string {
+  if (database.kind === 'sqlite') return database.path;
+  throw new ConfigError(`this is for SQLite, and database.url names ${database.address}: ${instead}`);
 }
 
 function withPaths(settings: Settings, files: readonly string[], cwd: string): Settings {

@@ -26,7 +26,7 @@ export function settingsInForce({
   database,
 }: Pick<Config, 'accounts' | 'database'>): (account: string) => Readonly<Record<string, string>> {
   const byName = new Map(accounts.map((account) => [account.name, account]));
-  const standbys = 'synchronousStandbys' in database ? database.synchronousStandbys : undefined;
+  const standbys = database.kind === 'sqlite' ? undefined : database.synchronousStandbys;
   return (name) => {
     const account = byName.get(name);
     return account === undefined ? {} : settingsOf(account, standbys);

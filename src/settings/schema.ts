@@ -41,6 +41,7 @@ function makeSchema(parts: readonly SettingsPart[]) {
     account: { type: account, ...namesOf(account, secrets, absent.filter(isOfAccount)) },
     secrets,
     files: parts.flatMap((part) => part.files ?? []),
+    server: parts.find((part) => part.server !== undefined)?.server,
     gone: new Map(parts.flatMap((part) => Object.entries(part.gone ?? {}))),
     /** A field that an extension replaces has a default in the core's schema, for when the extension is not there. */
     defaults: written.flatMap((setting) => {

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { isAbsolute, relative } from 'node:path';
 import type * as Yaml from 'yaml';
 import { ACCOUNT_NAME, ACCOUNT_NAME_FORM } from '../accounts/rules/name.ts';
-import { withoutPassword } from './database-url.ts';
+import { withoutPassword } from './database.ts';
 import type { Schema } from './schema.ts';
 import { ConfigError, settingOf, type ConfigProblem } from './settings.ts';
 import { headerText, reader } from './values.ts';

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { systemClock, type Clock } from '../../src/base/clock.ts';
-import type { PostgresDatabase } from '../../src/settings/database.ts';
+import type { PostgresDatabase } from '../../src/extensions/postgres/place/settings.ts';
 import { openAsOwner, type OwnedStore, type OwnerOptions } from '../../src/store/open.ts';
 import type { AccountGroup, AccountLease } from '../../src/store/port.ts';
 import { DRIVERS } from './drivers.ts';

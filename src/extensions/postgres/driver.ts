@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import type { PostgresDatabase } from '../../settings/database.ts';
+import type { PostgresDatabase } from './place/settings.ts';
 import type { DatabaseDriver, OwnedStore, OwnerOptions, Trial } from '../../store/open.ts';
 import { Primary } from './hosts/primary.ts';
 import { openOwnership } from './sharing/ownership.ts';

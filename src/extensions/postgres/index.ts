@@ -2,6 +2,7 @@ import type { Extension } from '../../cli/extension.ts';
 
 export const postgres: Extension = {
   name: 'postgres',
+  settings: async () => (await import('./place/settings.ts')).postgresSettings,
   service: async () => (await import('./service.ts')).postgresService,
   database: async () => (await import('./driver.ts')).driver,
   commands: {

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { checkDatabase } from '../../../src/extensions/health/doctor/database.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { OwnedError } from '../../../src/store/errors.ts';
-import { openAsOwner } from '../../../src/store/open.ts';
+import { openAsOwner, type OtherPlace } from '../../../src/store/open.ts';
 import { placeOf } from '../../support/postgres-store.ts';
 import type { PostgresTestDatabase } from '../../support/postgres.ts';
 import { idsIn, openedBy, openFindings, query, send, shop } from '../../support/promoted-shop.ts';
@@ -88,7 +88,7 @@ it('a server that tells neither its identifier nor its time-line is told by the 
   const { database } = await shop(0);
   const found = async () => {
     const { store } = await openedBy(database);
-    const config = { database: placeOf(database.url) } as Parameters<typeof checkDatabase>[0];
+    const config = { database: placeOf(database.url) as OtherPlace } as Parameters<typeof checkDatabase>[0];
     return (await checkDatabase(config, store)).filter(({ found: about }) => about.endsWith('fail-overs')).length;
   };
   const silent = `create or replace function order_sync_time_line() returns text language sql as 'select null::text'`;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { hostname } from 'node:os';
 import type { Clock } from '../../../base/clock.ts';
-import type { PostgresDatabase } from '../../../settings/database.ts';
+import type { PostgresDatabase } from '../place/settings.ts';
 import { WorkerView, type SeenWorker } from './heartbeats.ts';
 import { readOwners, releaseAll, leaveWorkers, setUnits } from './workers.ts';
 import { OwnedError } from '../../../store/errors.ts';

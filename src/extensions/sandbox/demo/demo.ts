@@ -119,7 +119,7 @@ async function demonstrate(
   const clock = systemClock();
   const { parts } = await configOptions(command);
   await using cluster = isCluster === true ? await startCluster({ clock, signal, isKept, say }) : undefined;
-  const database = cluster?.settings ?? (place && databaseSettings(place));
+  const database = cluster?.settings ?? (place && databaseSettings({ ...place }));
   const { accounts, workers } = database === undefined ? ONE : MANY;
   const day = scenario === 'bad-day' ? await badDay(count, clock, await partsOf(extensionsOf(command))) : undefined;
   const isOwnServer = cluster !== undefined;
@@ -143,7 +143,9 @@ async function demonstrate(
   else print(`\nWhat to do next:\n${nextSteps(stepsAfter(place, isOwnServer))}`.trimEnd());
 }
 
-function databaseSettings({ address: url, password, poolSize, tls, tlsCaFile, synchronousStandbys }: Place): object {
+type Fields = Readonly<Record<string, unknown>>;
+
+function databaseSettings({ address: url, password, poolSize, tls, tlsCaFile, synchronousStandbys }: Fields): object {
   return { url, password, poolSize, tls, tlsCaFile, synchronousStandbys };
 }
 
