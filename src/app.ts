@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { systemClock, type Clock } from './base/clock.ts';
 import type { Config } from './settings/config.ts';
-import { groupOf, settingsInForce } from './settings/rate-groups.ts';
+import { groupOf } from './settings/rate-groups.ts';
 import { keyPlace, MerchantKey } from './settings/settings-file.ts';
 import { DEFAULT_ACCOUNT } from './accounts/rules/name.ts';
 import { messageOf } from './base/text.ts';
@@ -72,8 +72,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const { clock = systemClock(), ownerPatienceMs: patienceMs = 0, account = DEFAULT_ACCOUNT } = overrides;
   const log = overrides.log ?? createLog(config.log.level);
   await using undo = new AsyncDisposableStack();
-  const worker = { settingsOf: settingsInForce(config) };
-  const opening = { patienceMs, worker, ...overrides.store };
+  const opening = { patienceMs, worker: { accounts: config.accounts }, ...overrides.store };
   const { store, ownership } = undo.use(await openAsOwner(config.database, clock, opening));
   const accountLeases = await ownership.take(groupOf(config, account), patienceMs);
   const accountLease = accountLeases.find((one) => one.account === account);

@@ -6,7 +6,7 @@ import type { Passes } from './accounts/account.ts';
 import type { App, AppParts, Overrides } from './app.ts';
 import { systemClock, type Clock } from './base/clock.ts';
 import type { Config } from './settings/config.ts';
-import { groupsOf, settingsInForce } from './settings/rate-groups.ts';
+import { groupsOf } from './settings/rate-groups.ts';
 import { createPass } from './orders/create.ts';
 import { lookUpDue } from './orders/follow.ts';
 import type { Listen } from './orders/pass/process-events.ts';
@@ -88,7 +88,7 @@ export async function runDaemon(
 ): Promise<void> {
   const { clock = systemClock(), log = createLog(config.log.level) } = overrides;
   const { ownerPatienceMs: patienceMs = OWNER_PATIENCE_MS } = overrides;
-  const worker: WorkerOptions = { settingsOf: settingsInForce(config) };
+  const worker: WorkerOptions = { accounts: config.accounts };
   for (const maker of makers) Object.assign(worker, await maker.prepare?.(config, clock));
   const gracePeriodOver = new AbortController();
   const opening = { patienceMs, worker, ...overrides.store };

@@ -13,12 +13,11 @@ import {
 } from './layers.ts';
 import { keyPlace, readMerchantKey } from './settings-file.ts';
 import { ConfigError, settingOf, type AccountConfig, type ConfigProblem, type Settings } from './settings.ts';
-import type { ListenAddress } from './values.ts';
 import { DEFAULT_ACCOUNT } from '../accounts/rules/name.ts';
 import { OWN_SETTINGS } from '../base/places.ts';
 import { suggestion } from '../base/text.ts';
 
-export { ConfigError, type AccountConfig, type ListenAddress, type ConfigOptions };
+export { ConfigError, type AccountConfig, type ConfigOptions };
 export type { DatabaseConfig, SqliteDatabase } from './database.ts';
 
 /** The settings in force, of extensions too, frozen: durations in milliseconds, sizes in bytes, paths absolute. */

@@ -16,7 +16,6 @@ export interface ServerDatabase {
   /** True if `database.url` holds the password, which should stand in a file instead. */
   readonly isPasswordInUrl: boolean;
   readonly passwordFile?: string | undefined;
-  readonly synchronousStandbys: number;
   readonly marks: string;
 }
 

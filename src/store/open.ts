@@ -39,8 +39,8 @@ export interface WorkerOptions {
   readonly advertise?: string | undefined;
   /** A random id of the daemon, by which decisions of persons reach the daemon even as another worker. */
   readonly instance?: string | undefined;
-  /** Returns an account's settings by path, secrets as hashes: the next owner warns if its own differ. */
-  readonly settingsOf?: ((account: string) => Readonly<Record<string, string>>) | undefined;
+  /** The settings of the accounts, of which the next owner warns if its own differ. */
+  readonly accounts?: Config['accounts'] | undefined;
 }
 
 export interface OwnerOptions extends Partial<OpenOptions> {

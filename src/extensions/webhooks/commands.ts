@@ -30,7 +30,7 @@ import { rowId, rowIds } from '../commands/options.ts';
 import type { Config } from '../../settings/config.ts';
 import { pasteable } from '../../base/invocation.ts';
 import { suggestion } from '../../base/text.ts';
-import { capitalized } from '../../base/words.ts';
+import { capitalized } from '../documents/words.ts';
 import { receiverRemedy, receiverText } from './receiver.ts';
 import type { WebhookSender } from './sender.ts';
 import { readWebhooks, type WebhookState } from './tables/endpoints.ts';

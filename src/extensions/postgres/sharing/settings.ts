@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto';
+import { MOST_WALKED_PER_REQUEST, WALKED, type SettingsText } from '../../../accounts/rules/fail-over.ts';
+import type { AccountConfig, Config } from '../../../settings/config.ts';
+import { readMerchantKey } from '../../../settings/settings-file.ts';
+import { ConfigError } from '../../../settings/settings.ts';
+
+/** Returns, as text, the settings of an account that should be equal in all workers; the key as a hash. */
+export function settingsInForce(
+  accounts: Config['accounts'],
+  synchronousStandbys: number,
+): (account: string) => SettingsText {
+  const byName = new Map(accounts.map((account) => [account.name, account]));
+  return (name) => {
+    const account = byName.get(name);
+    return account === undefined ? {} : settingsOf(account, synchronousStandbys);
+  };
+}
+
+function settingsOf(
+  { name, rateGroup, exchange, create, follow, ...added }: AccountConfig,
+  synchronousStandbys: number,
+): SettingsText {
+  const { rate } = exchange;
+  const ofExtensions = Object.entries<object>(added).flatMap(([section, settings]) =>
+    Object.entries(settings).map(([setting, value]): [string, unknown] => [`${section}.${setting}`, value]),
+  );
+  const values = {
+    rateGroup,
+    'exchange.baseUrl': exchange.baseUrl,
+    'exchange.apiKey': hashOfKey(name, exchange),
+    'exchange.rate': `${rate.requests} in ${rate.interval} ms`,
+    'exchange.rate.mode': rate.mode,
+    'exchange.concurrency': exchange.concurrency,
+    'exchange.timeout': exchange.timeout,
+    'exchange.absence': exchange.absence,
+    'exchange.outputPosition': exchange.outputPosition,
+    'create.onUnknown': create.onUnknown,
+    'create.refusedBy': create.refusedBy,
+    ...Object.fromEntries(ofExtensions),
+    'follow.finalStatuses': follow.finalStatuses,
+    'follow.succeededStatuses': follow.succeededStatuses,
+    'follow.openStatuses': follow.openStatuses,
+    'follow.disputedBy': follow.disputedBy,
+    'database.synchronousStandbys': synchronousStandbys,
+    [WALKED]: MOST_WALKED_PER_REQUEST,
+  };
+  const known = Object.entries(values).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(
+    known.map(([path, value]) => [path, typeof value === 'string' ? value : JSON.stringify(value)]),
+  );
+}
+
+/** Returns a hash that shows only if two keys are equal; undefined if there is no key or it cannot be read. */
+function hashOfKey(account: string, { apiKey, apiKeyFile }: AccountConfig['exchange']): string | undefined {
+  try {
+    const key = apiKey ?? readMerchantKey(apiKeyFile);
+    return key && createHash('sha256').update(`${account}\n${key}`).digest('hex').slice(0, 16);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return undefined;
+  }
+}
