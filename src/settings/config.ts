@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { sqliteAt, type DatabaseConfig } from './database.ts';
 import {
   nested,
@@ -50,12 +51,6 @@ export function loadConfig(options: ConfigOptions & { readonly requireExchange: 
   const problems = rateGroupProblems(accounts, layers.accounts);
   if (problems.length > 0) throw new ConfigError(problems);
   return freeze(config);
-}
-
-/** Returns the file's path. Throws `ConfigError` with the advice `instead` if the database is PostgreSQL. */
-export function sqlitePath({ database }: { readonly database: DatabaseConfig }, instead: string): string {
-  if (database.kind === 'sqlite') return database.path;
-  throw new ConfigError(`this is for SQLite, and database.url names ${database.address}: ${instead}`);
 }
 
 function withPaths(settings: Settings, files: readonly string[], cwd: string): Settings {
@@ -188,20 +183,17 @@ function partOf(entries: Entries, part: Part): Entries {
 }
 
 function rateGroupProblems(accounts: readonly AccountConfig[], entries: Layers['accounts']): ConfigProblem[] {
-  const first = new Map<string, AccountConfig>();
-  return accounts.flatMap((account) => {
-    const { name, rateGroup: group, exchange } = account;
-    if (group === undefined) return [];
-    const other = first.get(group);
-    if (other === undefined) first.set(group, account);
-    const rate = other?.exchange.rate ?? exchange.rate;
-    const { requests, interval, mode } = exchange.rate;
-    if (rate.requests === requests && rate.interval === interval && rate.mode === mode) return [];
-    const setting = `accounts.${name}.exchange.rate`;
-    const source = entries.get(name)?.get('rateGroup')?.source;
-    const problem = `${setting} is not that of ${other?.name}, and both are of the rateGroup ${group}: set one rate for the whole group`;
-    return [{ setting, problem, ...(source !== undefined && { source }) }];
-  });
+  const groups = Map.groupBy(accounts, ({ rateGroup }) => rateGroup);
+  groups.delete(undefined);
+  return [...groups].flatMap(([group, [first, ...others]]) =>
+    others.flatMap(({ name, exchange }) => {
+      if (isDeepStrictEqual(exchange.rate, first?.exchange.rate)) return [];
+      const setting = `accounts.${name}.exchange.rate`;
+      const source = entries.get(name)?.get('rateGroup')?.source;
+      const problem = `${setting} is not that of ${first?.name}, and both are of the rateGroup ${group}: set one rate for the whole group`;
+      return [{ setting, problem, ...(source !== undefined && { source }) }];
+    }),
+  );
 }
 
 function unknownAccount(name: string, accounts: readonly { readonly name: string }[]): string {

@@ -152,9 +152,6 @@ type Frozen<T> = T extends readonly (infer Item)[]
     ? { readonly [Name in keyof T]: Frozen<T[Name]> }
     : T;
 
-/** Settings whose values are never shown. The setting with `File` at its end names a file that holds the value. */
-export const SECRETS: readonly string[] = ['exchange.apiKey'];
-
 type Named<T> = Readonly<Record<string, T>>;
 
 /** The settings of an extension. `config/default.yaml` has the defaults and the texts. */
@@ -164,6 +161,7 @@ export interface SettingsPart {
   readonly ofAccounts?: readonly string[];
   /** Fields added to sections of the core or of another extension. An account has them if it has the section. */
   readonly fields?: Named<z.core.$ZodShape>;
+  /** Settings whose values are never shown. The setting with `File` at its end names a file that holds the value. */
   readonly secrets?: readonly string[];
   /** Settings that are paths, relative to the folder in which the program is started. */
   readonly files?: readonly string[];

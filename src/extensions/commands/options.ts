@@ -71,3 +71,9 @@ export interface IdFilter {
   readonly id: string;
   readonly isPrefix: boolean;
 }
+
+/** Returns the arguments of `addHelpText` that show these commands, each without the name of the program. */
+export function examples(...commands: readonly string[]): readonly ['after', string] {
+  const lines = commands.map((command) => `\n  order-sync ${command}`);
+  return ['after', `\nExample${commands.length > 1 ? 's' : ''}:${lines.join('')}`];
+}

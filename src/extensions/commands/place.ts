@@ -34,3 +34,9 @@ function configuredPlace({ env, ...options }: ConfigOptions, url: string): Confi
   for (const name of [...Object.keys(FITTING_ANY), 'ORDER_SYNC_DATABASE_URL']) delete named[`${name}_FILE`];
   return loadConfig({ ...options, env: named, requireExchange: false }).database;
 }
+
+/** Returns the file's path. Throws `ConfigError` with the advice `instead` if the database is PostgreSQL. */
+export function sqlitePath({ database }: Pick<Config, 'database'>, instead: string): string {
+  if (database.kind === 'sqlite') return database.path;
+  throw new ConfigError(`this is for SQLite, and database.url names ${database.address}: ${instead}`);
+}

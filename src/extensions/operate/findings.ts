@@ -9,6 +9,7 @@ import {
   printLong,
 } from '../commands/print.ts';
 import {
+  examples,
   type OrderOptions,
   type PeriodOptions,
   addOrderOptions,
@@ -34,7 +35,7 @@ import {
   type Severity,
 } from '../../findings/rules/classes.ts';
 import { fieldsText, toned, wrapped, type Screen } from '../../cli/shared/terminal.ts';
-import { screenOf, examples } from '../../cli/shared/help.ts';
+import { screenOf } from '../../cli/shared/help.ts';
 import { pasteable } from '../../base/invocation.ts';
 import { findingsById, acknowledge } from './tables/findings.ts';
 import { counted } from '../documents/words.ts';

@@ -1,5 +1,6 @@
 import { Option, type Command } from 'commander';
 import {
+  examples,
   type OrderOptions,
   type PeriodOptions,
   addOrderOptions,
@@ -24,7 +25,7 @@ import { styled } from '../../cli/shared/terminal.ts';
 import { readOrder } from '../../store/orders/orders.ts';
 import { readPreOrder, readRecord } from '../../store/tables/order-records.ts';
 import { answerText, rowWithHistory } from '../commands/answer.ts';
-import { screenOf, examples } from '../../cli/shared/help.ts';
+import { screenOf } from '../../cli/shared/help.ts';
 import { pasteable } from '../../base/invocation.ts';
 
 export const define = { list: defineList, show: defineShow };

@@ -14,7 +14,7 @@ import {
 import { withStore } from '../../cli/shared/store.ts';
 import { type Delivery, takesType, type DeliveryOutcome } from './delivery.ts';
 import { listDeliveries, deliverDeadLetter } from './tables/deliveries.ts';
-import { screenOf, examples } from '../../cli/shared/help.ts';
+import { screenOf } from '../../cli/shared/help.ts';
 import { systemClock } from '../../base/clock.ts';
 import { feedEventOf, type EventRow } from '../feed/event.ts';
 import { webhooksSettings, type WebhookEndpoint } from './settings.ts';
@@ -26,7 +26,7 @@ import { CommandError, EXIT } from '../../cli/shared/exit.ts';
 import { plainConfig } from '../../cli/shared/options.ts';
 import { STATUS } from '../api/addresses.ts';
 import { readFromDaemon } from '../api/asking/ask.ts';
-import { rowId, rowIds } from '../commands/options.ts';
+import { examples, rowId, rowIds } from '../commands/options.ts';
 import type { Config } from '../../settings/config.ts';
 import { pasteable } from '../../base/invocation.ts';
 import { suggestion } from '../../base/text.ts';

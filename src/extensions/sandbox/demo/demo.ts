@@ -143,9 +143,8 @@ async function demonstrate(
   else print(`\nWhat to do next:\n${nextSteps(stepsAfter(place, isOwnServer))}`.trimEnd());
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-function databaseSettings({ address: url, password, poolSize, tls, tlsCaFile, synchronousStandbys }: Fields): object {
+function databaseSettings({ address: url, ...place }: Place & { readonly [name: string]: unknown }): object {
+  const { password, poolSize, tls, tlsCaFile, synchronousStandbys } = place;
   return { url, password, poolSize, tls, tlsCaFile, synchronousStandbys };
 }
 
