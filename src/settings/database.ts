@@ -17,6 +17,8 @@ export interface ServerDatabase {
   readonly isPasswordInUrl: boolean;
   readonly passwordFile?: string | undefined;
   readonly marks: string;
+  /** Loads the driver, a `DatabaseDriver`, only when it is used, because loading slows the start of a command. */
+  readonly driver: () => Promise<unknown>;
 }
 
 export type DatabaseConfig = SqliteDatabase | ServerDatabase;

@@ -4,7 +4,7 @@ import { readValueFile } from '../../settings/settings-file.ts';
 import { file, section, settingsPart } from '../../settings/settings.ts';
 import { areDifferent, fields, flag, jsonList } from '../../settings/shapes.ts';
 import * as type from '../../settings/values.ts';
-import { listenAddress } from '../http/listen.ts';
+import { listenAddress } from '../http/settings.ts';
 import { SCOPES } from './caller.ts';
 
 const MOST_TOKENS = 100;

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import multipart from '@fastify/multipart';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ConfigError, type Config } from '../../settings/config.ts';
-import type { ListenAddress } from '../http/listen.ts';
+import type { ListenAddress } from '../http/settings.ts';
 import { clientsSettings, type PhotoSettings } from './settings.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { Clock } from '../../base/clock.ts';

@@ -1,7 +1,7 @@
 import { cron } from '../../settings/cron.ts';
 import { section, settingsPart } from '../../settings/settings.ts';
 import * as type from '../../settings/values.ts';
-import { listenAddress } from '../http/listen.ts';
+import { listenAddress } from '../http/settings.ts';
 import { PHOTO_TYPES } from './photo.ts';
 
 const photos = section({

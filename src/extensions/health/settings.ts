@@ -1,6 +1,6 @@
 import { file, section, settingsPart } from '../../settings/settings.ts';
 import * as type from '../../settings/values.ts';
-import { listenAddress } from '../http/listen.ts';
+import { listenAddress } from '../http/settings.ts';
 
 const SHORTEST_TOKEN = 16;
 

@@ -30,4 +30,4 @@ async function openTrial(place: PostgresDatabase, clock: Clock): Promise<Trial> 
   return { dropTables: () => dropTables(db), [Symbol.asyncDispose]: () => disposal.disposeAsync() };
 }
 
-export const driver: DatabaseDriver = { kind: 'postgres', open: openStore, openAsOwner, openTrial };
+export const driver: DatabaseDriver = { open: openStore, openAsOwner, openTrial };

@@ -6,7 +6,6 @@ import { openAsOwner, type OtherPlace } from '../../../src/store/open.ts';
 import { placeOf } from '../../support/postgres-store.ts';
 import type { PostgresTestDatabase } from '../../support/postgres.ts';
 import { idsIn, openedBy, openFindings, query, send, shop } from '../../support/promoted-shop.ts';
-import { DRIVERS } from '../../support/drivers.ts';
 
 const insert = (database: PostgresTestDatabase, id: string, createdAt = 'now()') =>
   query(
@@ -16,7 +15,7 @@ const insert = (database: PostgresTestDatabase, id: string, createdAt = 'now()')
   );
 
 async function claimed(database: PostgresTestDatabase) {
-  const owned = await openAsOwner(placeOf(database.url), systemClock(), { drivers: DRIVERS });
+  const owned = await openAsOwner(placeOf(database.url), systemClock(), {});
   onTestFinished(() => owned[Symbol.asyncDispose]());
   const [accountLease] = await owned.ownership.take(['default'], 10_000);
   if (accountLease === undefined) throw new Error('nothing was taken');

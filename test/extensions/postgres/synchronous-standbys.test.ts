@@ -22,7 +22,6 @@ import {
 } from '../../support/postgres-server.ts';
 import { placeOf } from '../../support/postgres-store.ts';
 import { scriptedExchange } from '../../support/scripted-exchange.ts';
-import { DRIVERS } from '../../support/drivers.ts';
 
 const BIN = findPostgres();
 type Asked = (kind: 'GET' | 'POST') => readonly string[];
@@ -96,11 +95,7 @@ describe.skipIf(BIN === undefined)('with one synchronous standby required', () =
       ...REQUIRED,
     };
     const config = loadConfig({ requireExchange: true, cwd: temporaryFolder(), env });
-    const app = await createApp(config, {
-      log: capturedLog().logger,
-      ownerPatienceMs: 10_000,
-      store: { drivers: DRIVERS },
-    });
+    const app = await createApp(config, { log: capturedLog().logger, ownerPatienceMs: 10_000 });
     onTestFinished(async () => {
       await app[Symbol.asyncDispose]();
       await exchange[Symbol.asyncDispose]();

@@ -8,7 +8,7 @@ import type { Command } from 'commander';
 import type { DaemonStatus } from '../status/status.ts';
 import { keyRemedy, problem } from '../../commands/problem.ts';
 import type { Config, AccountSettings } from '../../../settings/config.ts';
-import type { ListenAddress } from '../../http/listen.ts';
+import type { ListenAddress } from '../../http/settings.ts';
 import { keyPlace } from '../../../settings/settings-file.ts';
 import { healthSettings } from '../settings.ts';
 import { EXIT } from '../../../cli/shared/exit.ts';

@@ -42,14 +42,16 @@ export interface PostgresDatabase
   readonly tls: 'off' | 'require' | 'verify';
 }
 
-export const postgresSettings = settingsPart({
-  sections: { database },
-  secrets: ['database.password'],
-  files: ['database.tlsCaFile', 'database.marks'],
-  server: placeOf,
-});
+export function settingsWith(driver: ServerDatabase['driver']) {
+  return settingsPart({
+    sections: { database },
+    secrets: ['database.password'],
+    files: ['database.tlsCaFile', 'database.marks'],
+    server: (written: ServerSection): PostgresDatabase => ({ ...placeOf(written), driver }),
+  });
+}
 
-function placeOf({ url: place, ...settings }: ServerSection): PostgresDatabase {
+function placeOf({ url: place, ...settings }: ServerSection): Omit<PostgresDatabase, 'driver'> {
   const { hosts, name } = place;
   const user = place.user ?? systemUser();
   const folder = hosts.map(({ host }) => host).find((host) => host.startsWith('/'));

@@ -8,7 +8,7 @@ import { processEnvironment } from '../../../settings/config.ts';
 import type { OtherPlace as Place } from '../../../store/open.ts';
 import { DEFAULT_ACCOUNT } from '../../../accounts/rules/name.ts';
 import { shellWord } from '../../../base/text.ts';
-import { driversOf, extensionsOf, partsOf } from '../../../cli/shared/extensions.ts';
+import { extensionsOf, partsOf } from '../../../cli/shared/extensions.ts';
 import { CommandError, EXIT, stopSignal } from '../../../cli/shared/exit.ts';
 import { configOptions, wholeNumber } from '../../../cli/shared/options.ts';
 import { callOn } from '../../../cli/shared/invocation.ts';
@@ -123,7 +123,7 @@ async function demonstrate(
   const { accounts, workers } = database === undefined ? ONE : MANY;
   const day = scenario === 'bad-day' ? await badDay(count, clock, await partsOf(extensionsOf(command))) : undefined;
   const isOwnServer = cluster !== undefined;
-  const how = { database, drivers: driversOf(command), parts, isKept, isOwnServer, isHeld, signal };
+  const how = { database, parts, isKept, isOwnServer, isHeld, signal };
   await using stage = await setStage({ accounts, orders: demoOrders(scenario, count), clock, ...how, ...day });
   if (day === undefined) {
     say(`A sandbox exchange listens on ${stage.sandbox.url}; a few of its answers are lost on purpose.`);

@@ -17,7 +17,6 @@ import { newPostgresDatabase } from '../../../support/postgres.ts';
 import { placeOf } from '../../../support/postgres-store.ts';
 import { loadWith } from '../../../support/load-with.ts';
 import { SharingWorker, untilHeld } from '../../../support/sharing-worker.ts';
-import { DRIVERS } from '../../../support/drivers.ts';
 
 /** The test's own limit holds. */
 const NO_LIMIT = { timeout: 100_000 };
@@ -31,7 +30,7 @@ async function newPlace() {
 
 /** A command, which takes what it was told. */
 async function command(place: Awaited<ReturnType<typeof newPlace>>, options: OwnerOptions = {}): Promise<OwnedStore> {
-  const owned = await openAsOwner(place, systemClock(), { drivers: DRIVERS, ...options });
+  const owned = await openAsOwner(place, systemClock(), options);
   onTestFinished(() => owned[Symbol.asyncDispose]());
   return owned;
 }
