@@ -20,8 +20,6 @@ const MOST_LOOKED_AT = 200;
 const MOST_NAMING = 3;
 const UNNAMED: Disposable = { [Symbol.dispose]: () => {} };
 
-type Reach = Awaited<ReturnType<typeof reachOf>>;
-
 /**
  * Prepares how this process is reached. Each worker of a PostgreSQL database has a socket of its own, and commands read
  * its path from the database. The path of the settings leads to one of the workers. Sockets of killed workers are
@@ -84,7 +82,7 @@ async function isListenedTo(path: string): Promise<boolean> {
 
 /** Serves the control socket, with the operations of all extensions. */
 export function controlService(extensions: readonly Extension[]): ServiceMaker {
-  let reach: Reach | undefined;
+  let reach: Awaited<ReturnType<typeof reachOf>> | undefined;
   return {
     async prepare(config, clock) {
       reach = await reachOf(config, clock);

@@ -8,14 +8,8 @@ import { SYNC } from './addresses.ts';
 import type { Caller, Scope } from './caller.ts';
 import { LONGEST_WAIT_MS } from './asking/client.ts';
 import { PROBLEM_TYPE, writeEnvelope, type Result } from './envelope.ts';
-import {
-  NOT_OWNER_RESULT,
-  schemaOf,
-  type Accounts,
-  type Operation,
-  type ReadDeps,
-  type ReadOperation,
-} from './operation.ts';
+import { NOT_OWNER_RESULT, schemaOf } from './operation.ts';
+import type { Accounts, Operation, ReadDeps, ReadOperation } from './operation.ts';
 import { LINES, SYNC_SCHEMA, syncLines, type OnRun, type SyncInput } from './sync.ts';
 
 declare module 'fastify' {

@@ -59,14 +59,8 @@ export interface KnownToken {
   readonly stored: readonly string[] | undefined;
 }
 
-type DeliveryDecision = 'store' | 'repeated' | 'forbidden';
-
 /** A token allows one delivery before it expires. Its files may come again, because the answer may have been lost. */
-export function decideDelivery(
-  token: KnownToken | undefined,
-  delivered: readonly string[],
-  now: Date,
-): DeliveryDecision {
+export function decideDelivery(token: KnownToken | undefined, delivered: readonly string[], now: Date) {
   if (token === undefined) return 'forbidden';
   if (token.stored !== undefined) {
     return new Set(token.stored).symmetricDifference(new Set(delivered)).size === 0 ? 'repeated' : 'forbidden';

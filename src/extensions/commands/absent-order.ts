@@ -24,13 +24,9 @@ export async function absentOrder(
     const text = `the order ${id} is in the account ${quote(unnamed)}, which is not in the settings, so it is neither sent nor followed`;
     return new CommandError(EXIT.absent, `${text}: ${OTHER_ACCOUNTS_REMEDY}`);
   }
-  const advice =
-    other === undefined ? placeholderAdvice(externalOrderId) : `; ${other} has one: --account ${shellWord(other)}`;
-  return new CommandError(EXIT.absent, `there is no order ${id} in the ${place}${advice}`);
-}
-
-/** Printed commands have these words in place of an id. An id may be such a word, so only absent ids are explained. */
-function placeholderAdvice(externalOrderId: string): string {
+  // Printed commands have these words in place of an id. An id may be such a word, so only absent ids are explained.
   const isPlaceholder = ['ORDER', 'ID', 'EXTERNAL_ORDER_ID'].includes(externalOrderId);
-  return isPlaceholder ? `; write an external order id in place of ${externalOrderId}` : '';
+  const placeholder = isPlaceholder ? `; write an external order id in place of ${externalOrderId}` : '';
+  const advice = other === undefined ? placeholder : `; ${other} has one: --account ${shellWord(other)}`;
+  return new CommandError(EXIT.absent, `there is no order ${id} in the ${place}${advice}`);
 }

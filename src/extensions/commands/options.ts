@@ -67,10 +67,7 @@ export function withoutToken<Row extends { payment_token: string | null }>(row: 
   return row.payment_token === null ? row : { ...row, payment_token: HIDDEN };
 }
 
-export interface IdFilter {
-  readonly id: string;
-  readonly isPrefix: boolean;
-}
+export type IdFilter = Readonly<{ id: string; isPrefix: boolean }>;
 
 /** Returns the arguments of `addHelpText` that show these commands, each without the name of the program. */
 export function examples(...commands: readonly string[]): readonly ['after', string] {

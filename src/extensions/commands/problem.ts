@@ -90,10 +90,7 @@ export interface Problem {
 /** The parts of a problem that its code does not decide. `group` has its accounts; without a group, all accounts. */
 type Parts = Partial<Omit<Problem, 'code' | 'text'>> & { readonly group?: readonly OfAccount[] };
 
-interface OfAccount {
-  readonly account: string;
-  readonly since?: string | null;
-}
+type OfAccount = Readonly<{ account: string; since?: string | null }>;
 
 export function problem(code: ProblemCode, text: string, { group = [], ...parts }: Parts = {}): Problem {
   const [severity, remedy] = PROBLEMS[code];

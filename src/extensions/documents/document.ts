@@ -72,11 +72,7 @@ export type Look = { readonly tone: Tone; readonly pattern?: (typeof PATTERNS)[n
 
 export type Chart = ColumnChart | SpanChart;
 
-interface ChartHead {
-  readonly title: string;
-  readonly part: SectionPart;
-  readonly text: string;
-}
+type ChartHead = Readonly<{ title: string; part: SectionPart; text: string }>;
 
 /** The names of the steps of an axis, such as days; null for a step without a name. */
 export type Steps = readonly (string | null)[];
@@ -110,13 +106,7 @@ export interface Verdict {
   readonly isEmpty?: true;
 }
 
-export interface Card {
-  readonly label: string;
-  readonly value: string;
-  readonly note?: string;
-  readonly tone?: Tone;
-  readonly section?: string;
-}
+export type Card = Readonly<{ label: string; value: string; note?: string; tone?: Tone; section?: string }>;
 
 /** A report before it is written in a form. The same document always makes the same bytes. */
 export interface ReportDocument {

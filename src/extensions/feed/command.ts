@@ -2,17 +2,8 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import { isOfAll } from '../commands/account.ts';
 import { withAccounts } from '../commands/store.ts';
 import { systemClock } from '../../base/clock.ts';
-import {
-  EVENT_TYPES,
-  BEGINNING,
-  cursorOf,
-  feedEventOf,
-  readCursor,
-  writeCursor,
-  type EventType,
-  type FeedEvent,
-  type Place,
-} from './event.ts';
+import { EVENT_TYPES, BEGINNING, cursorOf, feedEventOf, readCursor, writeCursor } from './event.ts';
+import type { EventType, FeedEvent, Place } from './event.ts';
 import { placeOf, readPage } from './feed.ts';
 import { lostFile } from '../../store/errors.ts';
 import { feedHeads, newestEvents, type FeedHead } from './tables/events.ts';

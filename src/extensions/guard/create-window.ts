@@ -4,12 +4,7 @@ import { sumOf } from '../../base/words.ts';
 import type { MerchantOrder } from '../../orders/rules/record.ts';
 
 /** The most that orders of a pair may ask for in an hour, in one currency of the pair: decimal text. */
-export interface AssetLimit {
-  readonly from: string;
-  readonly to: string;
-  readonly currency: string;
-  readonly asset: string;
-}
+export type AssetLimit = Readonly<{ from: string; to: string; currency: string; asset: string }>;
 
 export interface GuardSettings extends Pick<AmountSettings, 'outputPosition'> {
   readonly createsPerHour?: number | undefined;
@@ -34,10 +29,7 @@ export const GUARD_WINDOW_MS = 60 * 60_000;
 /** Creates within this time are counted together, until the last of them is out of the window. */
 const BUCKET_MS = 10_000;
 
-interface Amount {
-  readonly limit: AssetLimit;
-  readonly value: Big;
-}
+type Amount = Readonly<{ limit: AssetLimit; value: Big }>;
 
 interface Bucket {
   readonly start: number;
@@ -45,10 +37,7 @@ interface Bucket {
   readonly assets: Map<AssetLimit, Big>;
 }
 
-export interface CountedCreate {
-  readonly bucket: Bucket;
-  readonly amount: Amount | undefined;
-}
+export type CountedCreate = Readonly<{ bucket: Bucket; amount: Amount | undefined }>;
 
 /** The creates of the last hour that may have been taken, also those in flight. The buckets bound the memory. */
 export class CreateWindow {

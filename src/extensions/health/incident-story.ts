@@ -26,11 +26,7 @@ export function messagesOf(kind: IncidentKind): Messages {
   return MESSAGES[kind] ?? ['warn', ...HELD];
 }
 
-export interface Condition {
-  readonly kind: IncidentKind;
-  readonly cause: string;
-  readonly lastedMs?: number;
-}
+export type Condition = Readonly<{ kind: IncidentKind; cause: string; lastedMs?: number }>;
 
 export type IncidentNews = ReturnType<typeof newsOf>;
 

@@ -25,10 +25,7 @@ const TOGETHER = 50;
 export type OperatorDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'settings'>;
 
 /** An order that a person decides about. `listed` is the order as the person saw it. */
-export interface OperatorTarget {
-  readonly externalOrderId: string;
-  readonly listed?: Tracking;
-}
+export type OperatorTarget = Readonly<{ externalOrderId: string; listed?: Tracking }>;
 
 export type OperatorResult = { readonly externalOrderId: string } & (
   | { readonly kind: 'done'; readonly from: OrderState; readonly to: OrderState }
@@ -127,11 +124,7 @@ function changeSince(listed: Tracking, now: Tracking): string | undefined {
   return undefined;
 }
 
-interface Assumed {
-  readonly account: string;
-  readonly id: string;
-  readonly how: Assumption;
-}
+type Assumed = Readonly<{ account: string; id: string; how: Assumption }>;
 
 /** Makes an order unknown, as if it were sent. Returns 1, or 0 if the merchant has deleted the row. */
 export async function assumeOrderSent(tx: Transaction, { account, id, how }: Assumed, deps: Assuming): Promise<number> {

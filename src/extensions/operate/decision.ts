@@ -68,13 +68,11 @@ export function define(command: Command): void {
         const { makePaces } = await partsOf(extensionsOf(command));
         const settings = flowSettings(config, makePaces?.(1)(config));
         const deps: OperatorDeps = { account, store, clock: systemClock(), settings };
-        const targets =
-          options.state === undefined
-            ? [...new Set(ids)].map((externalOrderId) => ({ externalOrderId }))
-            : await confirmed(
-                await listTargets(deps, { ...options, state: options.state, limit: MOST_AT_ONCE + 1 }, action),
-                options,
-              );
+        const { state: wanted } = options;
+        const found =
+          wanted && (await listTargets(deps, { ...options, state: wanted, limit: MOST_AT_ONCE + 1 }, action));
+        const named = [...new Set(ids)].map((externalOrderId) => ({ externalOrderId }));
+        const targets = found === undefined ? named : await confirmed(found, options);
         await printResults(explained(decideOrders(deps, targets, action), store, config), options.json === true);
         if (judgement.kind !== 'exists' || process.exitCode !== undefined) return;
         // No look-up of the order shows the id of its pre-order.

@@ -1,21 +1,8 @@
 import { Argument, Option, type Command } from 'commander';
-import {
-  print,
-  type ListOptions,
-  type ListColumn,
-  addListOptions,
-  printList,
-  sayCut,
-  printLong,
-} from '../commands/print.ts';
-import {
-  examples,
-  type OrderOptions,
-  type PeriodOptions,
-  addOrderOptions,
-  addPeriodOptions,
-  rowIds,
-} from '../commands/options.ts';
+import { print, addListOptions, printList, sayCut, printLong } from '../commands/print.ts';
+import type { ListOptions, ListColumn } from '../commands/print.ts';
+import { addOrderOptions, addPeriodOptions, examples, rowIds } from '../commands/options.ts';
+import type { OrderOptions, PeriodOptions } from '../commands/options.ts';
 import { withAccounts, withAccount } from '../commands/store.ts';
 import { ORDER_STATES, type OrderState } from '../../orders/rules/states.ts';
 import { listFindings, OPEN_PARTS, STATUSES, type ListedFinding } from './tables/listed-findings.ts';
@@ -27,13 +14,8 @@ import type { Store } from '../../store/port.ts';
 import { actorOf, addReasonOptions, confirmShown, type DecisionOptions } from './decision-options.ts';
 import { CommandError, EXIT } from '../../cli/shared/exit.ts';
 import { classTexts } from './finding-classes.ts';
-import {
-  FINDING_CLASSES,
-  GUESSED_CLASSES,
-  SEVERITIES,
-  type FindingClassName,
-  type Severity,
-} from '../../findings/rules/classes.ts';
+import { FINDING_CLASSES, GUESSED_CLASSES, SEVERITIES } from '../../findings/rules/classes.ts';
+import type { FindingClassName, Severity } from '../../findings/rules/classes.ts';
 import { fieldsText, toned, wrapped, type Screen } from '../../cli/shared/terminal.ts';
 import { screenOf } from '../../cli/shared/help.ts';
 import { pasteable } from '../../base/invocation.ts';
@@ -87,12 +69,8 @@ function defineAck(command: Command): void {
       const { class: name, severity, decided, reason, yes } = options;
       const isFiltered = name !== undefined || severity !== undefined || decided === true;
       if (isFiltered === wanted.length > 0) command.error('error: use either ids, or --class, --severity or --decided');
-      const filter = {
-        class: name,
-        severity,
-        status: decided === true ? 'decided' : 'open',
-        limit: MOST_AT_ONCE,
-      } as const;
+      const status = decided === true ? 'decided' : 'open';
+      const filter = { class: name, severity, status, limit: MOST_AT_ONCE } as const;
       const actor = actorOf(options);
       await withAccount(command, 'current', async (store, { account }) => {
         const rows = isFiltered

@@ -1,13 +1,6 @@
 import { Option, type Command } from 'commander';
-import {
-  examples,
-  type OrderOptions,
-  type PeriodOptions,
-  addOrderOptions,
-  addPeriodOptions,
-  REVEAL,
-  withoutToken,
-} from '../commands/options.ts';
+import { addOrderOptions, addPeriodOptions, examples, REVEAL, withoutToken } from '../commands/options.ts';
+import type { OrderOptions, PeriodOptions } from '../commands/options.ts';
 import { type ListColumn, type ListOptions, addListOptions, printList, sayCut, printLong } from '../commands/print.ts';
 import { absentOrder } from '../commands/absent-order.ts';
 import { withAccounts, withAccount } from '../commands/store.ts';
@@ -87,27 +80,25 @@ function defineShow(command: Command): void {
     .addHelpText(...examples('orders show shop-1001'))
     .action(async (externalOrderId: string, { json, reveal }: { json?: boolean; reveal?: boolean }) => {
       const shown = await withAccount(command, 'current', ({ db }, settings) =>
-        readAll(db, settings, { externalOrderId, reveal }),
+        readAll(db, settings, externalOrderId, reveal),
       );
       await printLong(json, shown, () => asSections(shown));
     });
 }
 
 /** Reads everything that the database has about one order. Bodies stay text, because parsing would round amounts. */
-async function readAll(db: Database, settings: AccountSettings, { externalOrderId: id, reveal }: Shown) {
+async function readAll(db: Database, settings: AccountSettings, id: string, reveal = false) {
   const { account } = settings;
   const order = await readOrder(db, account, id);
   if (order === undefined) throw await absentOrder(db, settings, id);
   const events = await orderEvents(db, account, id);
   const preOrder = (await readPreOrder(db, account, id)) ?? null;
   const record = (await readRecord(db, account, id))?.body ?? null;
-  if (reveal === true) return { order, events, preOrder, record };
+  if (reveal) return { order, events, preOrder, record };
   const { withoutTokens } = await import('../documents/hidden-tokens.ts');
   const hidden = (body: string | null) => (body === null ? null : withoutTokens(body));
   return { order: withoutToken(order), events, preOrder: hidden(preOrder), record: hidden(record) };
 }
-
-type Shown = Readonly<{ externalOrderId: string; reveal: boolean | undefined }>;
 
 function asSections({ order, events, preOrder, record }: Awaited<ReturnType<typeof readAll>>): string {
   const screen = screenOf();

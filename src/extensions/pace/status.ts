@@ -113,9 +113,7 @@ export function learnStuckAfter(gapsMs: readonly number[]): number {
   return Math.max(STUCK_AFTER_MS, sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0);
 }
 
-type Lateness = { readonly changes: number; readonly meanMs: number; readonly p95Ms: number };
-
-export function latenessOf(times: readonly number[]): Lateness | undefined {
+export function latenessOf(times: readonly number[]) {
   if (times.length === 0) return undefined;
   const sorted = Float64Array.from(times).toSorted();
   const meanMs = sorted.reduce((sum, ms) => sum + ms, 0) / sorted.length;

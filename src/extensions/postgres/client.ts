@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import pg from 'pg';
 import { readValueFile } from '../../settings/settings-file.ts';
 import { plainText, reader } from '../../settings/values.ts';
-import { storable } from '../../base/text.ts';
+import { messageOf, storable } from '../../base/text.ts';
 import type { PostgresDatabase } from './place/settings.ts';
 import type { DatabaseHost } from './place/url.ts';
 import { StoreError, unusable } from '../../store/errors.ts';
@@ -108,9 +108,7 @@ function readAuthorities(file: string): string {
     [first, ...more.filter((part) => part.includes('-----BEGIN'))].forEach((part) => new X509Certificate(part));
     return authorities;
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    const advice = 'correct database.tlsCaFile';
-    throw unusable(`${file} cannot be used (${why}); ${advice}`, { cause });
+    throw unusable(`${file} cannot be used (${messageOf(cause)}); correct database.tlsCaFile`, { cause });
   }
 }
 

@@ -46,10 +46,8 @@ export class Standbys {
     if (waitedMs < SLOW_MS) return undefined;
     const few = `too few synchronous standbys (${this.#required} needed) have confirmed the last change`;
     const advice = 'see that they run and stand in synchronous_standby_names';
-    return new StoreError(
-      'busy',
-      `${this.#address} is unreplicated: ${few} for ${Math.floor(waitedMs / 1_000)} s; ${advice}`,
-    );
+    const seconds = Math.floor(waitedMs / 1_000);
+    return new StoreError('busy', `${this.#address} is unreplicated: ${few} for ${seconds} s; ${advice}`);
   }
 
   /** Counts the time of a commit, which may wait for a standby, or of a proof. */
@@ -112,10 +110,8 @@ async function readStandbys(db: Database): Promise<readonly AttachedStandby[]> {
 /** Names the standbys and `synchronous_standby_names`, unless there are neither. */
 export async function standbysText(db: Database): Promise<readonly string[]> {
   const standbys = await readStandbys(db);
-  const { rows } = await sql<{ names: string }>`select current_setting('synchronous_standby_names') as names`.execute(
-    db,
-  );
-  const names = rows[0]?.names ?? '';
+  const setting = sql<{ names: string }>`select current_setting('synchronous_standby_names') as names`;
+  const names = (await setting.execute(db)).rows[0]?.names ?? '';
   if (standbys.length === 0 && names === '') return [];
   const seen = standbys
     .map(({ name, state, kind }) => `${name || 'one without a name'} (${state}, ${kind})`)

@@ -7,14 +7,8 @@ import { ConfigError } from '../../settings/settings.ts';
 import { StoreError, unusable } from '../../store/errors.ts';
 import { GroupWriter } from '../../store/group-writer.ts';
 import { assertNotMoved } from '../../store/tables/moves.ts';
-import {
-  assertKnownVersion,
-  foreignTables,
-  isUpToDate,
-  migrate,
-  migrationStatus,
-  type AppliedMigrations,
-} from '../../store/migrations.ts';
+import { assertKnownVersion, foreignTables, isUpToDate, migrate, migrationStatus } from '../../store/migrations.ts';
+import type { AppliedMigrations } from '../../store/migrations.ts';
 import { NewEvents, type AccountLease, type Store, type Writer } from '../../store/port.ts';
 import { MarksFile } from './marks/file.ts';
 import type { OpenOptions } from '../../store/sqlite/store.ts';

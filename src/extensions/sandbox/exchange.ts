@@ -54,12 +54,9 @@ interface Route {
   readonly serve: (exchange: SandboxExchange, values: Values, request: SandboxRequest) => SandboxAnswer;
 }
 
-const get = (path: string, serve: Route['serve'], query?: Route['query']): Route => ({
-  method: 'GET',
-  path,
-  query,
-  serve,
-});
+function get(path: string, serve: Route['serve'], query?: Route['query']): Route {
+  return { method: 'GET', path, query, serve };
+}
 
 function post<Schema extends z.ZodType>(
   path: string,

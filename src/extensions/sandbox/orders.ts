@@ -3,15 +3,8 @@ import Big from 'big.js';
 import { isLosslessNumber, type LosslessNumber } from 'lossless-json';
 import { z } from 'zod';
 import { answer, bodyOf, refuse, type SandboxAnswer } from './api.ts';
-import {
-  olderRecord,
-  orderRecord,
-  type OrderRecord,
-  type SandboxPreOrder,
-  exchangeTypeOf,
-  type Pair,
-  termsOf,
-} from './order-record.ts';
+import { olderRecord, orderRecord, exchangeTypeOf, termsOf } from './order-record.ts';
+import type { OrderRecord, SandboxPreOrder, Pair } from './order-record.ts';
 import { ODD_ANSWERS, type OddAnswers, SCENARIOS, scenarioNamedIn, type Scenario } from './scenario.ts';
 import { STRAY_ORDER, tamperingNamedIn } from './tampering.ts';
 
@@ -33,8 +26,6 @@ export const preOrderRequest = bodyOf({
   ({ asset, bonus, currencyPair }) => !bonus || new Big(bonus.value).lt(termsOf(currencyPair, asset.value).crypto),
   { path: ['bonus'], message: 'must be less than the crypto amount' },
 );
-
-type PreOrderFields = z.infer<typeof preOrderRequest>;
 
 export interface OrderOptions {
   readonly clock: Clock;
@@ -65,7 +56,7 @@ export class Orders {
     this.#options = options;
   }
 
-  create(fields: PreOrderFields): SandboxAnswer {
+  create(fields: z.infer<typeof preOrderRequest>): SandboxAnswer {
     const { externalOrderId, asset } = fields;
     const odd = this.#oddAnswersOf(externalOrderId);
     if (odd?.create?.isTaken === false) return odd.create.answer(this.#turn(externalOrderId));

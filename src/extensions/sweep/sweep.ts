@@ -29,8 +29,6 @@ const SEEN_AGAIN_AFTER_MS = 24 * 60 * 60_000;
 /** Overdue look-ups are logged if the oldest has waited for longer than this and `overdueAfterMs` together. */
 const WORTH_TELLING_MS = 10 * 60_000;
 
-type Unresolved = Awaited<ReturnType<typeof unresolvedPage>>[number];
-
 /** Compares new records, learns the pace, and judges by time. Transactions are short, so that other writers can run. */
 export async function sweep(deps: FlowDeps, signal: AbortSignal): Promise<void> {
   await compareNewRecords(deps, signal);
@@ -85,7 +83,7 @@ async function* unresolvedOrders(deps: FlowDeps, classes: readonly FindingClassN
   const { account, store, clock } = deps;
   for (const name of classes) {
     for (const status of ['open', 'acknowledged']) {
-      const read = (last?: Unresolved) =>
+      const read = (last?: Awaited<ReturnType<typeof unresolvedPage>>[number]) =>
         unresolvedPage(store.db, { account, class: name, status, fromId: last?.id ?? 0, limit: GROUP });
       for await (const page of pagesAfter(GROUP, read)) {
         if (signal.aborted) return;

@@ -2,15 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { settingsProblems } from '../operate/rules/problems.ts';
-import {
-  addListOptions,
-  printList,
-  type ListColumn,
-  type ListOptions,
-  listText,
-  print,
-  printLong,
-} from '../commands/print.ts';
+import { addListOptions, printList, listText, print, printLong } from '../commands/print.ts';
+import type { ListColumn, ListOptions } from '../commands/print.ts';
 import { withStore } from '../../cli/shared/store.ts';
 import { type Delivery, takesType, type DeliveryOutcome } from './delivery.ts';
 import { listDeliveries, deliverDeadLetter } from './tables/deliveries.ts';

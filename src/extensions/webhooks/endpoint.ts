@@ -1,14 +1,7 @@
 import PQueue from 'p-queue';
 import type { Logger } from 'pino';
-import {
-  afterFailure,
-  afterRefusal,
-  isAtFault,
-  MOST_REFUSED_IN_A_ROW,
-  newDelivery,
-  type Delivery,
-  type DeliveryOutcome,
-} from './delivery.ts';
+import { afterFailure, afterRefusal, isAtFault, MOST_REFUSED_IN_A_ROW, newDelivery } from './delivery.ts';
+import type { Delivery, DeliveryOutcome } from './delivery.ts';
 import { feedEventOf, type EventRow } from '../feed/event.ts';
 import { messageOf } from '../../base/text.ts';
 import { isPassing, OwnedError } from '../../store/errors.ts';

@@ -3,16 +3,8 @@ import { newDelivery, takesType, type Delivery, type EventFilter } from './deliv
 import { feedEventOf, subjectKindOf, type EventRow } from '../feed/event.ts';
 import type { AccountLease, Store, Transaction } from '../../store/port.ts';
 import { moveWebhookCursor, webhookCursor } from './tables/endpoints.ts';
-import {
-  dueDeliveries,
-  eventsAfterCursor,
-  nextAttempts,
-  retryAtOnce,
-  writeDeliveries,
-  type DeliveryChanges,
-  type DueDelivery,
-  type EventInTurn,
-} from './tables/deliveries.ts';
+import { dueDeliveries, eventsAfterCursor, nextAttempts, retryAtOnce, writeDeliveries } from './tables/deliveries.ts';
+import type { DeliveryChanges, DueDelivery, EventInTurn } from './tables/deliveries.ts';
 
 export const PAGE = 100;
 

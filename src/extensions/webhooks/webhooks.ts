@@ -53,7 +53,9 @@ export class Webhooks {
   async run(): Promise<void> {
     const { clock, stop } = this.#deps;
     if (this.#deliveries.length === 0) return;
-    using _ = this.#deps.store.newEvents.listen((account) => this.#wake(account));
+    using _ = this.#deps.store.newEvents.listen((account) => {
+      for (const delivery of this.#deliveries) delivery.wake(account);
+    });
     await repeatEvery(clock, SECOND_MS, stop, () => this.eachSecond());
     const breakOff = () => this.#breakOff.abort();
     void clock.sleep(LAST_ANSWERS_MS, this.#breakOff.signal).then(breakOff, () => undefined);
@@ -72,10 +74,6 @@ export class Webhooks {
     if (this.#waiting.length > 0) await this.begin();
     for (const delivery of this.#deliveries) delivery.eachSecond();
     await this.#write();
-  }
-
-  #wake(account: string): void {
-    for (const delivery of this.#deliveries) delivery.wake(account);
   }
 
   /** Begins with the accounts that were taken. An account that cannot be begun now is tried again in a second. */

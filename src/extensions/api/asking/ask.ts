@@ -5,9 +5,7 @@ import type { AccountSettings, Config } from '../../../settings/config.ts';
 import { after } from '../../../base/instant.ts';
 import { EXCHANGE_OPERATIONS } from '../addresses.ts';
 import { Owner, OwnerGoneError, OwnerRefusalError } from './client.ts';
-import type { SyncLine } from '../sync.ts';
 import type { SyncResult } from '../../../orders/sync.ts';
-import type { ProgressLine } from '../../../cli/shared/progress.ts';
 import { SOCKET_CALLER } from '../caller.ts';
 import type { AskedOperation, InputOf, OperationAddress } from '../operation.ts';
 import type { FailedResult, Result } from '../envelope.ts';
@@ -103,20 +101,18 @@ export async function passBeside(
   config: AccountSettings,
   { scope, timeoutMs, progress, ...options }: AskedPass,
 ): Promise<Beside<SyncResult>> {
-  const pass = async (owner: Owner) => await besideDaemon(owner.sync({ scope, timeoutMs }), progress);
-  return await besideOwner(config, pass, options);
-}
-
-async function besideDaemon(lines: AsyncGenerator<SyncLine>, progress: ProgressLine): Promise<SyncResult> {
-  for await (const line of lines) {
-    if (line.type === 'progress') progress.show(line);
-    if (line.type === 'result') return { summary: line.summary, end: line.end, holds: line.holds };
-    if (line.type === 'error') {
-      const message = `the daemon's pass failed: ${line.message}`;
-      throw line.problem === undefined ? new Error(message) : new StoreError(line.problem, message);
+  const pass = async (owner: Owner) => {
+    for await (const line of owner.sync({ scope, timeoutMs })) {
+      if (line.type === 'progress') progress.show(line);
+      if (line.type === 'result') return { summary: line.summary, end: line.end, holds: line.holds };
+      if (line.type === 'error') {
+        const message = `the daemon's pass failed: ${line.message}`;
+        throw line.problem === undefined ? new Error(message) : new StoreError(line.problem, message);
+      }
     }
-  }
-  throw new OwnerGoneError('the daemon stopped before its pass was done; run sync again');
+    throw new OwnerGoneError('the daemon stopped before its pass was done; run sync again');
+  };
+  return await besideOwner(config, pass, options);
 }
 
 /** Has one operation done. Throws `UnusableIdError`. */

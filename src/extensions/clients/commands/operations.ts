@@ -131,8 +131,6 @@ const REVEALED = [...SHOWN, 'token'] as const;
 /** A shorter card number is hidden completely, because its last four digits would be most of it. */
 const SHORTEST_NUMBER = 8;
 
-type Card = Record<string, string | null>;
-
 /** §4.7. */
 function defineCards(command: Command): void {
   command
@@ -153,7 +151,7 @@ function defineCards(command: Command): void {
 }
 
 /** Picks fields of each card; a numeric id becomes text. The client has checked that the body is a list of cards. */
-function rows(body: string, names: readonly (typeof REVEALED)[number][]): Card[] {
+function rows(body: string, names: readonly (typeof REVEALED)[number][]): Record<string, string | null>[] {
   const cards = readJson(body) as Record<string, unknown>[];
   const field = (value: unknown) => (withDigits(value) as string | null | undefined) ?? null;
   return cards.map((card) => Object.fromEntries(names.map((name) => [name, field(card[name])])));

@@ -12,12 +12,7 @@ const LINE = '#dfe3e9';
 const LETTER = 0.56;
 
 /** A wide page, or a page as narrow as a phone. Lengths are in units of the SVG, each about a pixel on the screen. */
-export interface Size {
-  readonly name: 'wide' | 'narrow';
-  readonly width: number;
-  readonly panelWidth: number;
-  readonly fontSize: number;
-}
+export type Size = Readonly<{ name: 'wide' | 'narrow'; width: number; panelWidth: number; fontSize: number }>;
 
 const NARROW: Size = { name: 'narrow', width: 330, panelWidth: 330, fontSize: 12 };
 export const SIZES: readonly Size[] = [{ name: 'wide', width: 760, panelWidth: 370, fontSize: 12.5 }, NARROW];

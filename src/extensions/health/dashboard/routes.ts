@@ -35,13 +35,12 @@ export function addDashboard(server: FastifyInstance, deps: OpsPages, stopping: 
     const query = queryOf(request);
     const account = accountIn(query, accounts);
     const { range = '' } = query;
-    const facts = await read(account, Object.hasOwn(RANGES, range) ? (range as RangeName) : '24h').catch(
-      (error: unknown) => {
-        deps.log.warn({ cause: messageOf(error) }, 'the dashboard cannot be read');
-        const unread = 'The database cannot be read: the log of the daemon says why.';
-        throw new Refused(503, deps.store.writer.failure?.message ?? unread);
-      },
-    );
+    const shown = Object.hasOwn(RANGES, range) ? (range as RangeName) : '24h';
+    const facts = await read(account, shown).catch((error: unknown) => {
+      deps.log.warn({ cause: messageOf(error) }, 'the dashboard cannot be read');
+      const unread = 'The database cannot be read: the log of the daemon says why.';
+      throw new Refused(503, deps.store.writer.failure?.message ?? unread);
+    });
     return dashboardPage(facts, token !== undefined);
   });
   const addList = (path: string, title: string, write: typeof ordersText) =>

@@ -163,6 +163,10 @@ const NEWEST_EVENTS = 100;
 
 /** Writes the support file, which only its owner may read. Throws `CommandError` if the file is there already. */
 async function writeBundle(command: Command, results: readonly CheckResult[], file: string): Promise<CheckResult> {
+  // Pseudonyms cannot be reversed, because their key ends with the process.
+  const key = randomBytes(32);
+  const pseudonym: Pseudonym = (kind, id) =>
+    `${kind}-${createHmac('sha256', key).update(`${kind}\0${id}`).digest('hex').slice(0, 12)}`;
   const content = {
     madeAt: systemClock().now().toISOString(),
     version: programVersion(),
@@ -170,7 +174,7 @@ async function writeBundle(command: Command, results: readonly CheckResult[], fi
     platform: `${process.platform} ${process.arch}`,
     // The text of a check may name hosts, files and accounts.
     findings: results.map(({ check, level, exitCode, facts = {} }) => ({ check, level, exitCode, facts })),
-    ...(await contentOf(command, pseudonyms())),
+    ...(await contentOf(command, pseudonym)),
   };
   try {
     writeFileSync(file, `${JSON.stringify(content, undefined, 2)}\n`, { flag: 'wx', mode: 0o600 });
@@ -180,12 +184,6 @@ async function writeBundle(command: Command, results: readonly CheckResult[], fi
     throw new CommandError(isThere ? EXIT.usage : EXIT.disk, message, { cause: error });
   }
   return ok('bundle', `${file} is written: look through it before you send it`);
-}
-
-/** Pseudonyms cannot be reversed, because their key ends with the process. */
-function pseudonyms(): Pseudonym {
-  const key = randomBytes(32);
-  return (kind, id) => `${kind}-${createHmac('sha256', key).update(`${kind}\0${id}`).digest('hex').slice(0, 12)}`;
 }
 
 async function contentOf(command: Command, pseudonym: Pseudonym): Promise<object> {

@@ -137,9 +137,7 @@ const CERTIFICATE_MS = 14 * DAY_MS;
 const ADDRESS_REMEDY =
   'check exchange.baseUrl, the name server, the firewall and the proxy of this machine; if they are right, the exchange itself may be down: ask it';
 
-type AddressCheck = 'address' | 'webhook';
-
-export async function checkAddress(check: AddressCheck, address: string, signal: AbortSignal, isPublicOnly = false) {
+export async function checkAddress(check: string, address: string, signal: AbortSignal, isPublicOnly = false) {
   // A receiver that is down is only a warning, because orders still reach the exchange.
   const failed = (found: string, cause: string) =>
     check === 'webhook'

@@ -6,16 +6,8 @@ import { WAITING_STATES } from '../../../orders/rules/states.ts';
 import { shellWord } from '../../../base/text.ts';
 import { withCommas } from '../../../base/words.ts';
 import type { Overview, ReceiverState, LiveStatus, ProcessFacts, Reading } from './status.ts';
-import {
-  countedProblems,
-  forAccounts,
-  holdProblems,
-  problem,
-  worstFirst,
-  wordsOf,
-  type Problem,
-  type ProblemCode,
-} from '../../commands/problem.ts';
+import { countedProblems, forAccounts, holdProblems, problem, worstFirst, wordsOf } from '../../commands/problem.ts';
+import type { Problem, ProblemCode } from '../../commands/problem.ts';
 import { receiverRemedy } from '../../webhooks/receiver.ts';
 import { pasteable } from '../../../base/invocation.ts';
 import { counted, inUnits } from '../../documents/words.ts';
@@ -49,18 +41,15 @@ export function problemsOf(reading: Reading): readonly Problem[] {
 function processProblems(facts: ProcessFacts): readonly (Problem | false)[] {
   const { isStopping, databaseFailure, otherMigrations, isOwner, freeBytes } = facts;
   const mib = (bytes: number) => `${Math.floor(bytes / 1_024 ** 2)} MiB are`;
-  const isFull = freeBytes !== null && freeBytes < LEAST_FREE_BYTES;
+  const fullText = (bytes: number) =>
+    `only ${mib(bytes)} free on the disk with the database; ${mib(LEAST_FREE_BYTES)} needed`;
   return [
     isStopping && problem('stopping', 'the daemon is stopping'),
     databaseFailure !== null && failed('database-unreadable', 'the database cannot be read', databaseFailure),
     otherMigrations.length > 0 &&
       problem('other-migrations', `another version migrated the database (${otherMigrations.join(', ')})`),
     !isOwner && problem('not-owner', 'the daemon does not own its accounts yet'),
-    isFull &&
-      problem(
-        'disk-full',
-        `only ${mib(freeBytes)} free on the disk with the database; ${mib(LEAST_FREE_BYTES)} needed`,
-      ),
+    freeBytes !== null && freeBytes < LEAST_FREE_BYTES && problem('disk-full', fullText(freeBytes)),
   ];
 }
 

@@ -55,21 +55,17 @@ function waitText({ remaining }: SyncSummary): readonly string[] {
 function lookText({ summary, holds }: SyncResult, account: string): string {
   const { invalid, newInvalid } = summary;
   const group = [{ account, since: null }];
+  const ofAccount = holds.map((hold) => ({ account, ...hold }));
   const problems = worstFirst([
     ...(['disputed', 'held', 'unknown'] as const).flatMap((state) => countedProblems(state, summary[state], group)),
     // A row that this pass found invalid may be an old one.
     ...countedProblems('invalid', newInvalid > invalid ? newInvalid : invalid, group),
-    ...holdProblems(
-      holds.map((hold) => ({ account, ...hold })),
-      account,
-    ),
+    ...holdProblems(ofAccount, account),
   ]);
   const ofPass = OF_PASS.filter(([name]) => summary[name] > 0);
   const texts = [
     ...problems.map(({ text }) => text),
-    ...ofPass.map(
-      ([name, singular, plural]) => `${withCommas(summary[name])} ${summary[name] === 1 ? singular : plural}`,
-    ),
+    ...ofPass.map(([name, one, many]) => `${withCommas(summary[name])} ${summary[name] === 1 ? one : many}`),
     // The exchange asked to wait, or a finding of this pass was acknowledged meanwhile.
     ...(holds.some(({ kind }) => kind === 'rate-limited') ? [REFUSALS['rate-limited']] : []),
   ];

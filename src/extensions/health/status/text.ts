@@ -2,16 +2,8 @@ import { problemText } from '../../operate/rules/problems.ts';
 import { shortTime, inUnits } from '../../documents/words.ts';
 import { ORDER_STATES, type OrderState } from '../../../orders/rules/states.ts';
 import { BREAKER_LANES } from '../../../exchange/transport/breaker.ts';
-import {
-  cut,
-  fieldsText,
-  styled,
-  toned,
-  wrapped,
-  type Tone,
-  type Field,
-  type Screen,
-} from '../../../cli/shared/terminal.ts';
+import { cut, fieldsText, styled, toned, wrapped } from '../../../cli/shared/terminal.ts';
+import type { Tone, Field, Screen } from '../../../cli/shared/terminal.ts';
 import { pasteable } from '../../../base/invocation.ts';
 import { printable, sumOf, withCommas } from '../../../base/words.ts';
 import { newestOf, type NamedOrder, type DaemonStatus, type Status } from './status.ts';

@@ -187,11 +187,10 @@ async function firstUnknown(db: Database, accounts: readonly string[]): Promise<
 }
 
 async function ordersToDecide(db: Database, accounts: readonly string[]): Promise<NamedOrder[]> {
-  const orders: NamedOrder[] = [];
-  for (const state of ATTENTION_STATES) {
-    orders.push(...(await named(db, state, accounts, ofState(state, accounts, MOST_NAMED))));
-  }
-  return orders;
+  const ofAll = await Array.fromAsync(ATTENTION_STATES, (state) =>
+    named(db, state, accounts, ofState(state, accounts, MOST_NAMED)),
+  );
+  return ofAll.flat();
 }
 
 function ofState(state: OrderState, accounts: readonly string[], limit: number) {

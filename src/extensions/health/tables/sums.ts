@@ -46,9 +46,8 @@ const LINE = sql`from_currency, to_currency, state, outcome, asset_position`;
 /** Adds up the amounts of orders exactly, by pair, state and outcome. */
 async function sumsOf(db: Database, account: string, orders: RawBuilder<unknown>) {
   const { rows } = await sql<Omit<SummaryPart, 'account' | 'order_status' | 'unreadable'>>`
-    select ${LINE}, count(*) as orders, ${exactSum('asset')} as asset from (${orders}) as orders group by ${LINE}`.execute(
-    db,
-  );
+    select ${LINE}, count(*) as orders, ${exactSum('asset')} as asset
+    from (${orders}) as orders group by ${LINE}`.execute(db);
   return rows.map((row) => partOf({ ...row, account, order_status: null }, row.asset));
 }
 

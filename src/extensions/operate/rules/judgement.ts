@@ -19,20 +19,13 @@ export type Judgement =
   | { readonly kind: 'retry'; readonly mayDuplicate: boolean }
   | { readonly kind: 'cancel' };
 
-export interface OperatorAction {
-  readonly judgement: Judgement;
-  readonly actor: string;
-  readonly reason: string;
-}
+export type OperatorAction = Readonly<{ judgement: Judgement; actor: string; reason: string }>;
 
 type OperatorDecision =
   | { readonly ok: true; readonly moves: readonly Decision[]; readonly to: OrderState }
   | { readonly ok: false; readonly why: string };
 
-interface NewestRecord {
-  readonly record: RecordView;
-  readonly contradictions: readonly Contradiction[];
-}
+type NewestRecord = Readonly<{ record: RecordView; contradictions: readonly Contradiction[] }>;
 
 export interface DecisionEvidence {
   /** The id of an accepted order that look-ups did not find long afterwards, so that absence proves nothing. */
@@ -129,10 +122,7 @@ function tooDangerous(tracking: Tracking, judgement: Judgement, now: Date, evide
 }
 
 /** `passes` if the obstacle ends by time, or by a command that `why` names. */
-interface Obstacle {
-  readonly why: string;
-  readonly passes: boolean;
-}
+type Obstacle = Readonly<{ why: string; passes: boolean }>;
 
 type Sent = Pick<Tracking, 'externalOrderId' | 'state' | 'sentAt' | 'absentAt'>;
 

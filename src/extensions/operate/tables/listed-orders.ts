@@ -2,15 +2,8 @@ import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import { accountNames, accountsIn, otherAccounts } from '../../commands/tables/accounts.ts';
 import type { FindingClassName } from '../../../findings/rules/classes.ts';
 import { type OrderState, WAITING_STATES } from '../../../orders/rules/states.ts';
-import {
-  listAccounts,
-  newestFirst,
-  type Listed,
-  type OfAccount,
-  type RowFilter,
-  isInPeriod,
-  isLike,
-} from './listed.ts';
+import { listAccounts, newestFirst, isInPeriod, isLike } from './listed.ts';
+import type { Listed, OfAccount, RowFilter } from './listed.ts';
 import type { OrderRow } from '../../../store/orders/order-columns.ts';
 import { allOf, unindexed, indexedBy } from '../../../store/dialect.ts';
 import { MOST_COUNTED } from '../../../store/find-orders.ts';
@@ -45,12 +38,8 @@ type Condition = RawBuilder<SqlBool>;
 
 /** Sorts the candidates if ids, a finding or a state leave few; otherwise reads rows in the order of an index. */
 export async function listOrders(db: Database, filter: OrderListFilter): Promise<ListedOrders> {
-  return await listAccounts(
-    filter,
-    () => accountsToList(db, filter),
-    (one) => listOfAccount(db, one),
-    compareRows,
-  );
+  const accounts = () => accountsToList(db, filter);
+  return await listAccounts(filter, accounts, (one) => listOfAccount(db, one), compareRows);
 }
 
 /**

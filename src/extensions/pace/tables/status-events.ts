@@ -48,11 +48,8 @@ const EVENTS_OF_AN_ORDER = 200;
 type Row = Pick<StatusEvent, 'id' | 'field' | 'oldValue' | 'newValue' | 'source'> &
   Readonly<{ subject: string; observedAt: string; lookedUpBefore: string | null; exchangeTime: string | null }>;
 
-const newestOf = (
-  account: unknown,
-  id: unknown,
-) => sql`select * from (select id, subject, field, old_value as "oldValue",
-    new_value as "newValue", observed_at as "observedAt", looked_up_before as "lookedUpBefore", exchange_time as "exchangeTime", source
+const newestOf = (account: unknown, id: unknown) =>
+  sql`select * from (select id, subject, field, old_value as "oldValue", new_value as "newValue", observed_at as "observedAt", looked_up_before as "lookedUpBefore", exchange_time as "exchangeTime", source
     from events where account = ${account} and type = 'order' and subject = ${id}
     order by id desc limit ${sql.lit(EVENTS_OF_AN_ORDER)}) as newest where field in (${FIELDS})`;
 

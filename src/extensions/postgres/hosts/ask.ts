@@ -1,6 +1,7 @@
 import { deadline } from '../../../base/clock.ts';
 import type { DatabaseHost } from '../place/url.ts';
-import { Client, type clientConfig } from '../client.ts';
+import type { ClientConfig } from 'pg';
+import { Client } from '../client.ts';
 
 export const ASK_MS = 2_000;
 
@@ -30,11 +31,7 @@ export async function readRole(client: Client): Promise<Answer> {
 }
 
 /** Asks over a connection of its own, for at most `ASK_MS`, or until `stop` aborts. */
-export async function askServer(
-  server: DatabaseHost,
-  config: ReturnType<typeof clientConfig>,
-  stop: AbortSignal,
-): Promise<Answer> {
+export async function askServer(server: DatabaseHost, config: ClientConfig, stop: AbortSignal): Promise<Answer> {
   const client = new Client({ ...config, destination: { server, connectTimeoutMs: ASK_MS } });
   client.on('error', () => undefined);
   const late = deadline(ASK_MS);

@@ -1,6 +1,7 @@
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
+import { messageOf } from '../../../base/text.ts';
 import { StoreError } from '../../../store/errors.ts';
 import { readMark } from '../../../store/mark.ts';
 import type { MarkContent, Position } from '../../../store/port.ts';
@@ -46,10 +47,8 @@ export class MarksFile {
   }
 
   name(positions: Iterable<readonly [account: string, position: Position]>, at: Date): void {
-    this.#write(
-      NAME,
-      Array.from(positions, ([account, one]) => [account, { ...one, at: at.toISOString() }]),
-    );
+    const named = Array.from(positions, ([account, one]) => [account, { ...one, at: at.toISOString() }] as const);
+    this.#write(NAME, named);
   }
 
   replace(account: string, content: MarkContent): void {
@@ -86,8 +85,7 @@ export class MarksFile {
       this.#opened ??= openMarks(this.path);
       return work(this.#opened);
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      const message = `the marks in ${this.path} cannot be read or written (${why}); check its folder, or set database.marks`;
+      const message = `the marks in ${this.path} cannot be read or written (${messageOf(error)}); check its folder, or set database.marks`;
       throw new StoreError('disk', message, { cause: error });
     }
   }

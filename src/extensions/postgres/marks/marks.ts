@@ -171,9 +171,8 @@ export class AccountMark implements Mark, FollowingMark {
     if (mark === undefined || sign === undefined) return;
     await this.#deps.write(account, async (tx) => {
       await this.#tell(tx, sign, mark);
-      await sql`update account_owners set generation = generation + 1, holder = null where account = ${account}`.execute(
-        tx,
-      );
+      await sql`update account_owners set generation = generation + 1, holder = null
+        where account = ${account}`.execute(tx);
     });
   }
 

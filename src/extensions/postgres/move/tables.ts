@@ -1,5 +1,6 @@
 import { sql, type Kysely } from 'kysely';
 import type { TABLES } from '../../../../migrations/rules.ts';
+import { messageOf } from '../../../base/text.ts';
 import { StoreError, unusable } from '../../../store/errors.ts';
 import type { Database, Transaction } from '../../../store/port.ts';
 import { cursorPages, type Session } from '../snapshot.ts';
@@ -43,10 +44,6 @@ export function rowName(table: CopiedTable, row: Row): string {
 /** How many rows are read at a time. Each may hold a large answer of the exchange. */
 const AHEAD = 200;
 
-function anyTable(db: Database) {
-  return db as unknown as Kysely<Record<string, Record<string, unknown>>>;
-}
-
 export async function countRows(db: Database, table: string): Promise<number> {
   const { rows } = await sql<{ count: number }>`select count(*) as count from ${sql.table(table)}`.execute(db);
   return rows[0]?.count ?? 0;
@@ -65,9 +62,8 @@ export async function* targetRows(session: Session, table: TableColumns): AsyncG
 }
 
 function selected(db: Database, { table, columns }: TableColumns) {
-  const rows = anyTable(db)
-    .selectFrom(table)
-    .select(columns.map(({ name }) => name));
+  const names = columns.map(({ name }) => name);
+  const rows = (db as unknown as Kysely<Record<string, Row>>).selectFrom(table).select(names);
   return rows.orderBy(sql`${sql.join(COPIED[table].map((column) => sql.ref(column)))}`);
 }
 
@@ -127,9 +123,8 @@ export async function insertRows(tx: Transaction, { table, columns }: TableColum
       select ${names} from json_populate_recordset(null::${sql.table(table)}, ${json}::json)`.execute(tx);
   } catch (error) {
     const [first, last] = [rows[0] ?? {}, rows.at(-1) ?? {}];
-    const why = error instanceof Error ? error.message : String(error);
     const where = `between ${rowName(table, first)} and ${rowName(table, last)}`;
-    throw new StoreError('refused', `a row ${where} was refused: ${why}`, { cause: error });
+    throw new StoreError('refused', `a row ${where} was refused: ${messageOf(error)}`, { cause: error });
   }
 }
 

@@ -19,15 +19,13 @@ export interface SeenWorker {
   readonly isSharing: boolean;
 }
 
-type Seen = { readonly seenUntil: number; readonly at: number; lastAt: number };
-
 /**
  * A worker is over once its heartbeat has ended by the database's time, and was seen unchanged for as long as a
  * worker trusts itself. After a silence of the database each worker has that time again.
  */
 export class WorkerView {
   workers: readonly SeenWorker[] = [];
-  readonly #seen = new Map<string, Seen>();
+  readonly #seen = new Map<string, { readonly seenUntil: number; readonly at: number; lastAt: number }>();
   #offset: number | undefined;
   #jumpedAt = Number.NEGATIVE_INFINITY;
   #answeredAt = Number.NEGATIVE_INFINITY;

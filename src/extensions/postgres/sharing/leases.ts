@@ -6,16 +6,8 @@ import { TRUSTED_MS, type WorkerView } from './heartbeats.ts';
 import { differences, type SettingsText } from '../../../accounts/rules/fail-over.ts';
 import type { StoreError } from '../../../store/errors.ts';
 import type { AccountGroup, Database, AccountLease } from '../../../store/port.ts';
-import {
-  claimAccounts,
-  endWorker,
-  enterWorker,
-  releaseAccounts,
-  renewHeartbeat,
-  type AccountOwner,
-  type Claimed,
-  type NewWorker,
-} from './workers.ts';
+import { claimAccounts, endWorker, enterWorker, releaseAccounts, renewHeartbeat } from './workers.ts';
+import type { AccountOwner, Claimed, NewWorker } from './workers.ts';
 
 type WorkerDeps = Pick<LeasesDeps, 'db' | 'clock' | 'view' | 'primary' | 'isReplicated'>;
 export type WorkerFacts = Pick<NewWorker, 'host' | 'socket' | 'advertise' | 'instance' | 'listens'>;
@@ -143,10 +135,8 @@ export class Leases {
     const whole = groups.filter(isWhole).flat();
     const held = whole.map((account) => this.#hold(worker, account, claimed.get(account)!, owners.get(account)));
     const owned = claims.filter(({ account }) => claimed.has(account));
-    await this.releaseUnheld(
-      worker,
-      owned.map(({ account, generation }) => ({ account, generation: generation + 1 })),
-    );
+    const raised = owned.map(({ account, generation }) => ({ account, generation: generation + 1 }));
+    await this.releaseUnheld(worker, raised);
     return held;
   }
 

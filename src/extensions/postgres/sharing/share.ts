@@ -47,10 +47,8 @@ export function nextShare<U extends Unit>(
   for (const unit of own.toSorted(byPlace)) {
     if (givenBack.length >= most) break;
     if (leaving.has(unit)) continue;
-    const taker = fewest(
-      theirs.filter(({ room }) => room > 0),
-      unit,
-    );
+    const takers = theirs.filter(({ room }) => room > 0);
+    const taker = fewest(takers, unit);
     if (taker === undefined || unit.size >= mine.accounts - taker.accounts) continue;
     mine.accounts -= unit.size;
     taker.accounts += unit.size;

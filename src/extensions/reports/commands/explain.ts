@@ -25,12 +25,7 @@ import { show } from '../../commands/print.ts';
 const TIME_WIDTH = 26;
 const FORMATS = ['table', 'json', 'html'] as const;
 
-interface ExplainOptions {
-  readonly asOf?: string;
-  readonly format?: (typeof FORMATS)[number];
-  readonly json?: boolean;
-  readonly out?: string;
-}
+type ExplainOptions = Readonly<{ asOf?: string; format?: (typeof FORMATS)[number]; json?: boolean; out?: string }>;
 
 export function define(command: Command): void {
   command

@@ -6,12 +6,8 @@ import { systemClock } from '../../../base/clock.ts';
 import { exchangeByAccount } from '../../../settings/config.ts';
 import { UnusableIdError } from '../../../exchange/ids.ts';
 import { reconcileOrders } from '../reconciliation/reconciliation.ts';
-import {
-  askPreOrders,
-  preOrderSupplement,
-  recordPreOrderFindings,
-  type PreOrderAnswer,
-} from '../reconciliation/pre-orders.ts';
+import { askPreOrders, preOrderSupplement, recordPreOrderFindings } from '../reconciliation/pre-orders.ts';
+import type { PreOrderAnswer } from '../reconciliation/pre-orders.ts';
 import { ledgerSupplement, readLedger } from '../reconciliation/ledger.ts';
 import type { Supplement } from '../reconciliation/verdict.ts';
 import type { Store } from '../../../store/port.ts';
@@ -85,7 +81,7 @@ export function define(command: Command): void {
       const isClean = await withAccounts(command, async (store, account, config) => {
         using progress = await slowProgress(clock);
         const { by, from, to, asOf, online, allowEmpty: mayBeEmpty, details: isWhole } = options;
-        const scope = { account, by, from, to, isWhole };
+        const scope = { account, by, from, to, isWhole, mayBeEmpty };
         const settings = config.reconcile;
         const onProgress = (text: string) => progress.show(text);
         const asked: Supplement[] = [];
@@ -98,10 +94,8 @@ export function define(command: Command): void {
           ledger === undefined ? asked : [...asked, ledgerSupplement(ledger, files, settings.tolerance)];
         const drivenAccounts = config.accounts.map(({ name }) => name);
         const settingsOf = exchangeByAccount(config);
-        using report = await reconcileOrders(
-          { store, clock },
-          { ...scope, asOf, mayBeEmpty, settings, settingsOf, drivenAccounts, ledger, supplements, onProgress },
-        );
+        const request = { ...scope, asOf, settings, settingsOf, drivenAccounts, ledger, supplements, onProgress };
+        using report = await reconcileOrders({ store, clock }, request);
         progress.clear();
         await writeReport(report.document, options);
         return report.isClean;

@@ -34,11 +34,9 @@ function defineSummary(command: Command): void {
 }
 
 export async function readParts(store: Store, account: string | undefined, filter: Omit<RowFilter, 'account'> = {}) {
-  const parts = [];
-  for (const one of await reportedAccounts(store.db, account)) {
-    parts.push(...(await Array.fromAsync(summaryParts(store, { account: one, ...filter }))));
-  }
-  return parts;
+  const accounts = await reportedAccounts(store.db, account);
+  const partsOf = (one: string) => Array.fromAsync(summaryParts(store, { account: one, ...filter }));
+  return (await Array.fromAsync(accounts, partsOf)).flat();
 }
 
 function defineAgeing(command: Command): void {
@@ -93,9 +91,7 @@ const CHANGES: readonly Column[] = [
   { key: 'reason', label: 'Why', kind: 'text', rank: 2 },
 ];
 
-type Changes = AsyncIterable<Change>;
-
-function changesDocument(scope: ReportScope, isEmpty: boolean, changes: Changes): ReportDocument {
+function changesDocument(scope: ReportScope, isEmpty: boolean, changes: AsyncIterable<Change>): ReportDocument {
   const { account, from = null, to = null, mayBeEmpty } = scope;
   const columns = [...accountColumns(account), ...CHANGES];
   return {

@@ -76,13 +76,7 @@ export function waitingChart(waiting: readonly Waiting[], part: SectionPart): re
 const READING =
   'The box shows the middle half, the mark the median, and the line the range from 1\u00a0% to 99\u00a0%.';
 
-function spanChart(
-  title: string,
-  rule: string,
-  noun: string,
-  histograms: Histograms,
-  others: string,
-): readonly SpanChart[] {
+function spanChart(title: string, rule: string, noun: string, histograms: Histograms, others: string): SpanChart[] {
   const all = joined([...histograms.values()]);
   if (all.count === 0) return [];
   const { p50, p99 } = spanOf(all);
@@ -147,15 +141,11 @@ function chartsByDay(groups: Groups, period: readonly string[]): readonly Column
   const dated = groups.filter(({ day }) => steps.placeOf(day) !== undefined);
   const known = dated.filter(({ currency }) => currency !== null && currency !== '?');
   const byCurrency = [...Map.groupBy(known, ({ currency }) => currency ?? '')];
-  const currencies = byCurrency.toSorted(
-    ([a, one], [b, other]) => ordersOf(other) - ordersOf(one) || compareTexts(a, b),
-  );
-  const undated = ordersOf(groups) - ordersOf(dated);
-  const charts = [
-    ordersChart(dated, steps, undated),
-    moneyChart(currencies, steps),
-    differenceChart(currencies, steps),
-  ];
+  const currencies = byCurrency.toSorted(([a, one], [b, other]) => {
+    return ordersOf(other) - ordersOf(one) || compareTexts(a, b);
+  });
+  const orders = ordersChart(dated, steps, ordersOf(groups) - ordersOf(dated));
+  const charts = [orders, moneyChart(currencies, steps), differenceChart(currencies, steps)];
   const drawn = charts.filter((chart) => chart !== undefined);
   return drawn.map((chart) => ({ kind: 'columns', part: 'money', steps: steps.names, ...chart }));
 }

@@ -12,14 +12,13 @@ import { capitalized, inWords } from '../../documents/words.ts';
 
 const ORDER: Column = { key: 'external_order_id', label: 'Order', kind: 'text', isId: true };
 const PAIR: Column = { key: 'pair', label: 'Pair', kind: 'text', rank: 2 };
-const DAY: Column = { key: 'day', label: 'Day (UTC)', kind: 'day', rank: 2 };
 const FINDING_COLUMNS: readonly Column[] = [
   { key: 'id', label: 'Id', kind: 'count' },
   { key: 'severity', label: 'Severity', kind: 'severity' },
   { key: 'class', label: 'Class', kind: 'text' },
   { key: 'status', label: 'Status', kind: 'text' },
   ORDER,
-  DAY,
+  { key: 'day', label: 'Day (UTC)', kind: 'day', rank: 2 },
   PAIR,
   { key: 'expected', label: 'Expected', kind: 'text' },
   { key: 'actual', label: 'Found', kind: 'text' },

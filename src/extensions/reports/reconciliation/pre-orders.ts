@@ -23,7 +23,6 @@ const PAGE = 500;
 const CONCURRENCY = 8;
 /** After this many requests in a row without an answer the exchange is out of reach. */
 const MOST_UNANSWERED = 40;
-const UNANSWERED: PreOrderAnswer = { kind: 'unanswered' };
 
 /** Asks for every pre-order of the scope. The database is read by pages, because asking may take hours. */
 export async function askPreOrders(
@@ -39,7 +38,7 @@ export async function askPreOrders(
   const counts = { asked: 0, unanswered: 0, missing: 0, differing: 0 };
   let inARow = 0;
   await forEachConcurrently(preOrdersOf(store, scope), CONCURRENCY, async (row) => {
-    const answer = inARow < MOST_UNANSWERED ? await ask(row.pre_order_id ?? '') : UNANSWERED;
+    const answer = inARow < MOST_UNANSWERED ? await ask(row.pre_order_id ?? '') : ({ kind: 'unanswered' } as const);
     counts.asked += 1;
     inARow = answer.kind === 'unanswered' ? inARow + 1 : 0;
     const one = judge(row, answer, scope);

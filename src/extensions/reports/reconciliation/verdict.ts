@@ -49,6 +49,7 @@ const LONGEST_NAME = 64;
 export function problemsOf({ totals, tables, otherAccounts, unknownAge, supplements }: Reconciled): readonly Problem[] {
   const { unchecked, disputed, errors, warnings } = totals.counts();
   const others = rowsOf(otherAccounts);
+  const contradict = 'the two sides contradict each other, or the outcome of an order is not known';
   const rows = counted(unknownAge, 'row has', 'rows have');
   const given: readonly (Problem & { readonly count: number })[] = [
     { count: unchecked, because: `${unchecked} unchecked`, reason: uncheckedReason(tables), tone: 'warning' },
@@ -58,12 +59,7 @@ export function problemsOf({ totals, tables, otherAccounts, unknownAge, suppleme
       reason: `${counted(disputed, 'order is', 'orders are')} disputed: the exchange has an order with the same id that contradicts ours.`,
       tone: 'error',
     },
-    openFindings(
-      tables,
-      errors,
-      'error',
-      'the two sides contradict each other, or the outcome of an order is not known',
-    ),
+    openFindings(tables, errors, 'error', contradict),
     openFindings(tables, warnings, 'warning', 'an order is late, was not checked, or changed in an unusual way'),
     {
       count: unknownAge,

@@ -54,9 +54,11 @@ export class LedgerTables extends TemporaryTables {
   }
 
   compare(tolerance: Tolerance): number {
-    this.sqlite.function('amount_problem', { deterministic: true }, (ours, ledger, currency) =>
-      amountProblem(ours, ledger, tolerance, currency as string | null),
-    );
+    this.sqlite.function('amount_problem', { deterministic: true }, (ours, ledger, currency) => {
+      const [left, right] = [readDecimal(ours), readDecimal(ledger)];
+      if (!left.ok || !right.ok) return 'amountUnreadable';
+      return isWithin(left.value, right.value, tolerance, currency as string | null) ? null : 'amountDiffers';
+    });
     this.sqlite.exec(COMPARE);
     return this.count('difference');
   }
@@ -64,10 +66,4 @@ export class LedgerTables extends TemporaryTables {
   differences(): Iterable<LedgerDifference> {
     return this.rows('select * from difference order by problem, external_order_id, file, line');
   }
-}
-
-function amountProblem(ours: unknown, ledger: unknown, tolerance: Tolerance, currency: string | null): string | null {
-  const [left, right] = [readDecimal(ours), readDecimal(ledger)];
-  if (!left.ok || !right.ok) return 'amountUnreadable';
-  return isWithin(left.value, right.value, tolerance, currency) ? null : 'amountDiffers';
 }

@@ -77,12 +77,9 @@ export class ReportTables extends TemporaryTables {
 
   unchecked(areDisputed: boolean): Iterable<UncheckedOrder> {
     const places = 'row_number() over (partition by reason order by since, account, external_order_id)';
-    return this.rows(
-      `select ${UNCHECKED} from (select *, ${places} as place from unchecked where (reason = 'disputed') = ?)
-        where place <= ? order by ${REASON_PLACE}, place`,
-      Number(areDisputed),
-      MOST_UNCHECKED,
-    );
+    const query = `select ${UNCHECKED} from (select *, ${places} as place from unchecked where (reason = 'disputed') = ?)
+      where place <= ? order by ${REASON_PLACE}, place`;
+    return this.rows(query, Number(areDisputed), MOST_UNCHECKED);
   }
 
   ordersToLookAt(): number {

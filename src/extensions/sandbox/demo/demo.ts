@@ -14,17 +14,8 @@ import { configOptions, wholeNumber } from '../../../cli/shared/options.ts';
 import { callOn } from '../../../cli/shared/invocation.ts';
 import { controlSocketOf } from '../../api/asking/transport.ts';
 import { nextSteps } from '../../commands/print.ts';
-import {
-  DEMO_SCENARIOS,
-  demoOrders,
-  MOST_ORDERS,
-  cancelStrays,
-  daemonsOf,
-  insertOrders,
-  setStage,
-  type DemoScenario,
-  type Stage,
-} from './stage.ts';
+import { DEMO_SCENARIOS, demoOrders, MOST_ORDERS, cancelStrays, daemonsOf, insertOrders, setStage } from './stage.ts';
+import type { DemoScenario, Stage } from './stage.ts';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { badDay, liveThrough } from './bad-day.ts';
 import { doubtOf, failOver } from './fail-over.ts';

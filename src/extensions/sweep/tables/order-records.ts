@@ -1,11 +1,7 @@
 import { sql } from 'kysely';
 import type { Database, Transaction } from '../../../store/port.ts';
 
-interface RecordPage {
-  readonly account: string;
-  readonly fromId: string;
-  readonly limit: number;
-}
+type RecordPage = Readonly<{ account: string; fromId: string; limit: number }>;
 
 async function idsIn(db: Database, { account, fromId, limit }: RecordPage, condition = sql`true`): Promise<string[]> {
   const { rows } = await sql<{ external_order_id: string }>`select external_order_id from order_records

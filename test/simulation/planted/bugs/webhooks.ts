@@ -123,9 +123,9 @@ export const WEBHOOK_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: 'src/extensions/webhooks/webhooks.ts',
-        in: 'Webhooks.#wake',
-        from: 'of this.#deliveries)',
-        to: 'of this.#deliveries.slice(0, 1))',
+        in: 'Webhooks.run',
+        from: 'for (const delivery of this.#deliveries) delivery.wake(account)',
+        to: 'for (const delivery of this.#deliveries.slice(0, 1)) delivery.wake(account)',
       },
     ],
   },

@@ -4,12 +4,8 @@ import { HALF_SIZES } from '../../../documents/chart/svg.ts';
 import type { Column, ColumnChart, Row } from '../../../documents/document.ts';
 import { commandText, ageOf, escapeText, proseText } from '../../../documents/html/cells.ts';
 import { sumOf, withCommas } from '../../../../base/words.ts';
-import {
-  NOT_IN_SUMS,
-  OUTCOME_COLUMNS,
-  sumOf as sumsOf,
-  type MoneyGroup,
-} from '../../../reports/reconciliation/money.ts';
+import { NOT_IN_SUMS, OUTCOME_COLUMNS, sumOf as sumsOf } from '../../../reports/reconciliation/money.ts';
+import type { MoneyGroup } from '../../../reports/reconciliation/money.ts';
 import type { Overview } from '../../status/status.ts';
 import { RANGES, type DashboardFacts, type RangeName } from '../read-facts.ts';
 import { count, link, listPath, pathTo, table } from '../markup.ts';
@@ -107,10 +103,8 @@ function stepName(start: string, range: RangeName): string | null {
 
 function cutNote(since: string | null): string {
   if (since === null) return '';
-  return paragraph(
-    'note',
-    `There are too many orders to count them all: only those since ${shortTime(since)} UTC are counted.`,
-  );
+  const many = 'There are too many orders to count them all';
+  return paragraph('note', `${many}: only those since ${shortTime(since)} UTC are counted.`);
 }
 
 function shortTime(at: string): string {
