@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import { systemClock, type Clock } from './base/clock.ts';
-import type { Config } from './settings/config.ts';
-import { groupOf } from './settings/rate-groups.ts';
+import { groupOf, type Config } from './settings/config.ts';
 import { keyPlace, merchantKey } from './settings/settings-file.ts';
 import { DEFAULT_ACCOUNT } from './accounts/rules/name.ts';
 import { messageOf } from './base/text.ts';

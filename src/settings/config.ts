@@ -72,6 +72,20 @@ export function configOf(config: Config, name: string): AccountSettings {
   return { ...config, ...own, account: name };
 }
 
+/** Groups the accounts that share a rate limit, which one process must own together. Each other account is alone. */
+export function groupsOf({ accounts }: Pick<Config, 'accounts'>): readonly (readonly string[])[] {
+  const groups = Map.groupBy(accounts, ({ name, rateGroup }) =>
+    JSON.stringify(rateGroup === undefined ? { name } : { rateGroup }),
+  );
+  return [...groups.values()].map((group) => group.map(({ name }) => name));
+}
+
+export function groupOf({ accounts }: Pick<Config, 'accounts'>, account: string): readonly string[] {
+  const rateGroup = accounts.find(({ name }) => name === account)?.rateGroup;
+  if (rateGroup === undefined) return [account];
+  return accounts.filter((one) => one.rateGroup === rateGroup).map(({ name }) => name);
+}
+
 type Exchanges = Pick<Config, 'accounts' | 'exchange'>;
 
 export function exchangeByAccount({ accounts, exchange }: Exchanges): (name: string) => Config['exchange'] {

@@ -1,8 +1,7 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ConfigError, configOf, loadConfig, requireExchange } from '../../src/settings/config.ts';
-import { groupOf, groupsOf } from '../../src/settings/rate-groups.ts';
+import { groupOf, groupsOf, ConfigError, configOf, loadConfig, requireExchange } from '../../src/settings/config.ts';
 import { temporaryFolder } from '../support/folders.ts';
 import { configSources } from '../../src/extensions/setup/sources.ts';
 
