@@ -1,8 +1,17 @@
 import { createHash } from 'node:crypto';
-import { MOST_WALKED_PER_REQUEST, WALKED, type SettingsText } from '../../../accounts/rules/fail-over.ts';
+import { MOST_WALKED_PER_REQUEST, readSettings, WALKED } from '../../../accounts/rules/fail-over.ts';
 import type { AccountConfig, Config } from '../../../settings/config.ts';
 import { readMerchantKey } from '../../../settings/settings-file.ts';
 import { ConfigError } from '../../../settings/settings.ts';
+
+/** Settings of an account by their paths, as text; a secret as a hash. */
+export type SettingsText = Readonly<Record<string, string>>;
+
+export function differences(kept: string, settings: SettingsText): readonly string[] {
+  const others = readSettings(kept);
+  const names = new Set([...Object.keys(others), ...Object.keys(settings)]);
+  return [...names].filter((name) => others[name] !== settings[name]).toSorted();
+}
 
 /** Returns, as text, the settings of an account that should be equal in all workers; the key as a hash. */
 export function settingsInForce(

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { settingsInForce } from '../../../../src/extensions/postgres/sharing/settings.ts';
+import { differences, settingsInForce } from '../../../../src/extensions/postgres/sharing/settings.ts';
 import { temporaryFolder } from '../../../support/folders.ts';
 import { loadWith } from '../../../support/load-with.ts';
 
@@ -42,4 +42,16 @@ describe('what workers compare of the settings of an account', () => {
     expect(hashOf('one')).toBe(hashOf('one'));
     expect(hashOf('one')).not.toBe(hashOf('two'));
   });
+});
+
+it.each([
+  ['{"b":"1","a":"2"}', { a: '2', b: '1' }, []],
+  ['{"b":"1","a":"2","d":"4"}', { b: '2', c: '3', a: '2' }, ['b', 'c', 'd']],
+  ['{"b":1}', { b: '1' }, ['b']],
+  ['no JSON', { a: '1' }, ['a']],
+  ['null', { a: '1' }, ['a']],
+  ['"text"', { a: '1' }, ['a']],
+  ['{}', {}, []],
+])('settings that are kept as %s differ from %o in %j', (kept, settings, names) => {
+  expect(differences(kept, settings)).toEqual(names);
 });
