@@ -2,7 +2,6 @@ import { partsWith } from '../test/support/parts.ts';
 import { createApp } from '../src/app.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { Activities } from '../src/extensions/health/activity.ts';
-import { driver } from '../src/extensions/postgres/driver.ts';
 import { loadConfig } from '../test/support/settings.ts';
 import { createPass } from '../src/orders/create.ts';
 import { followPass } from '../src/orders/follow.ts';
@@ -30,7 +29,6 @@ const app = await createApp(config, {
   ...partsWith(new Activities(clock)),
   store: {
     expect: 'migrate',
-    drivers: [async () => driver],
     wrap(sql, statement) {
       if (sql !== 'commit') return statement;
       const run = statement.run.bind(statement);

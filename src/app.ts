@@ -1,8 +1,7 @@
 import type { Logger } from 'pino';
 import { systemClock, type Clock } from './base/clock.ts';
-import type { Config } from './settings/config.ts';
-import { groupOf, settingsInForce } from './settings/rate-groups.ts';
-import { keyPlace, MerchantKey } from './settings/settings-file.ts';
+import { groupOf, type Config } from './settings/config.ts';
+import { keyPlace, merchantKey } from './settings/settings-file.ts';
 import { DEFAULT_ACCOUNT } from './accounts/rules/name.ts';
 import { messageOf } from './base/text.ts';
 import { ExchangeClient } from './exchange/client.ts';
@@ -72,8 +71,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const { clock = systemClock(), ownerPatienceMs: patienceMs = 0, account = DEFAULT_ACCOUNT } = overrides;
   const log = overrides.log ?? createLog(config.log.level);
   await using undo = new AsyncDisposableStack();
-  const worker = { settingsOf: settingsInForce(config) };
-  const opening = { patienceMs, worker, ...overrides.store };
+  const opening = { patienceMs, worker: { accounts: config.accounts }, ...overrides.store };
   const { store, ownership } = undo.use(await openAsOwner(config.database, clock, opening));
   const accountLeases = await ownership.take(groupOf(config, account), patienceMs);
   const accountLease = accountLeases.find((one) => one.account === account);
@@ -113,7 +111,7 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
   const ending = new AbortController();
   const gracePeriodOver = ending.signal;
   const lease = new RequestLease({ ...base, accountLease, window, concurrency, timeoutMs, gracePeriodOver });
-  const key = merchantKey(config, log);
+  const key = keyOf(config, log);
   const restraints = new AccountRestraints({ ...base, key });
   await restraints.open();
   const guard = (await deps.makeGuard?.({ account, config, restraints }, store.db)) ?? NO_GUARD;
@@ -177,16 +175,16 @@ async function takeOver(
   return { window, intents, unmarked, walk: new Walk(accountLease, clock, rate) };
 }
 
-function merchantKey({ exchange }: Config, log: Logger) {
-  const key = new MerchantKey(exchange);
+function keyOf({ exchange }: Config, log: Logger) {
+  const { current, reread: readAgain } = merchantKey(exchange, ({ message: cause }) =>
+    log.warn({ cause }, 'the merchant key cannot be read again, the one that was read stays in force'),
+  );
   const reread = () => {
-    const isOther = key.reread(({ message: cause }) =>
-      log.warn({ cause }, 'the merchant key cannot be read again, the one that was read stays in force'),
-    );
+    const isOther = readAgain();
     if (isOther) log.info({}, 'the merchant key was changed');
     return isOther;
   };
-  return { current: () => key.current, reread, place: keyPlace(exchange) };
+  return { current, reread, place: keyPlace(exchange) };
 }
 
 function connectBy({ exchange }: Config, apiKey: () => string): Transport {

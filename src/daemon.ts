@@ -5,8 +5,7 @@ import { Cron, tellMissed } from './accounts/cron.ts';
 import type { Passes } from './accounts/account.ts';
 import type { App, AppParts, Overrides } from './app.ts';
 import { systemClock, type Clock } from './base/clock.ts';
-import type { Config } from './settings/config.ts';
-import { groupsOf, settingsInForce } from './settings/rate-groups.ts';
+import { groupsOf, type Config } from './settings/config.ts';
 import { createPass } from './orders/create.ts';
 import { lookUpDue } from './orders/follow.ts';
 import type { Listen } from './orders/pass/process-events.ts';
@@ -17,7 +16,7 @@ import { createLog } from './base/log.ts';
 import { readHolds } from './store/tables/account-holds.ts';
 import { isPassing } from './store/errors.ts';
 import { openAsOwner, type OwnedStore, type OwnerOptions, type WorkerOptions } from './store/open.ts';
-import type { AccountLease, Store } from './store/port.ts';
+import type { AccountLease } from './store/port.ts';
 import { countWaiting } from './store/find-orders.ts';
 
 /** How long a second daemon waits for the first to end, as when pm2 restarts the daemon. */
@@ -28,24 +27,8 @@ const READ_KEY_MS = 60_000;
 const LONGEST_BEGIN_MS = 5_000;
 const MOST_NAMED = 20;
 
-/** Rows that are deleted when they are older than `ageMs`, which is the setting `retention.<name>`. */
-export interface Purge {
-  readonly name: string;
-  readonly ageMs: number | undefined;
-  /** Deletes the oldest rows of an account that are older than `before`, at most `limit`. Returns how many. */
-  readonly deleteSome: (store: Store, query: PurgeQuery) => Promise<number>;
-}
-
-export interface PurgeQuery {
-  readonly account: string;
-  readonly before: Date;
-  readonly limit: number;
-}
-
 /** The fields in which extensions of a daemon offer functions to each other. An extension declares its own fields. */
-export interface Services {
-  readonly purges: Purge[];
-}
+export interface Services {}
 
 interface Shared extends Pick<App, 'store' | 'clock' | 'log' | 'gracePeriodOver'> {
   readonly config: Config;
@@ -88,7 +71,7 @@ export async function runDaemon(
 ): Promise<void> {
   const { clock = systemClock(), log = createLog(config.log.level) } = overrides;
   const { ownerPatienceMs: patienceMs = OWNER_PATIENCE_MS } = overrides;
-  const worker: WorkerOptions = { settingsOf: settingsInForce(config) };
+  const worker: WorkerOptions = { accounts: config.accounts };
   for (const maker of makers) Object.assign(worker, await maker.prepare?.(config, clock));
   const gracePeriodOver = new AbortController();
   const opening = { patienceMs, worker, ...overrides.store };
@@ -117,7 +100,7 @@ export async function runDaemon(
   await using crons = new AsyncDisposableStack();
   const orderTicks = crons.use(new Cron(clock, config.schedule.cron, () => accounts.due.tick()));
   const sweepTicks = sweeps.map(({ name, cron }) => crons.use(new Cron(clock, cron, () => accounts.due.sweep(name))));
-  const services = await startServices(makers, { ...shared, accounts, parts, services: { purges: [] } }, failed);
+  const services = await startServices(makers, { ...shared, accounts, parts, services: {} }, failed);
   listeners.push(...services.flatMap((service) => service.listeners ?? []));
   const take = (lease: AccountLease) => [accounts, ...services].forEach((one) => one.take?.(lease));
   const tasks = [

@@ -3,7 +3,6 @@ import pg from 'pg';
 import { systemClock } from '../../src/base/clock.ts';
 import { loadConfig } from '../../test/support/settings.ts';
 import { accountsToSend } from '../../src/store/orders/due-times.ts';
-import { driver } from '../../src/extensions/postgres/driver.ts';
 import { openStore } from '../../src/store/open.ts';
 import { DUE_COLUMNS, findOrders, FIRST_DUE } from '../../src/store/find-orders.ts';
 import type { Database } from '../../src/store/port.ts';
@@ -26,7 +25,7 @@ export async function measureClaim(bench: ServerBench): Promise<Figure[]> {
   const admin = bench.server.admin(name);
   await fill(admin, bench);
   const config = loadConfig({ requireExchange: true, cwd: bench.folder, env: settingsFor(NOBODY, url) });
-  const store = await openStore(config.database, systemClock(), { expect: 'upgrade', drivers: [async () => driver] });
+  const store = await openStore(config.database, systemClock(), { expect: 'upgrade' });
   const { db } = store;
   const due = {
     account: 'shop-1',

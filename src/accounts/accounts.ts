@@ -3,8 +3,7 @@ import { OwnedAccount, type AccountsDeps, type AccountInUse } from './account.ts
 import { DueAccounts } from './due-accounts.ts';
 import { isOfAll, isOvertaken, retryFailed, stopFailed, takeUpStopped } from './failures.ts';
 import { startApp, type AppParts } from '../app.ts';
-import { configOf, requireExchange } from '../settings/config.ts';
-import { groupOf } from '../settings/rate-groups.ts';
+import { groupOf, configOf, requireExchange } from '../settings/config.ts';
 import { after } from '../base/instant.ts';
 import { LONGEST_WAIT_MS } from '../orders/rules/schedule.ts';
 import type { Connect } from '../exchange/transport/transport.ts';

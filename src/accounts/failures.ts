@@ -1,5 +1,5 @@
 import { ConfigError, configOf } from '../settings/config.ts';
-import { MerchantKey } from '../settings/settings-file.ts';
+import { merchantKey } from '../settings/settings-file.ts';
 import { messageOf } from '../base/text.ts';
 import { KeyRefusedError } from '../exchange/reply.ts';
 import { recordStop, stoppedAccounts } from '../store/tables/account-stops.ts';
@@ -25,7 +25,7 @@ export function stopFailed(deps: AccountsDeps, account: OwnedAccount, error: unk
   const { exchange } = configOf(config, name);
   const isKeyRefused = error instanceof KeyRefusedError;
   const cause = messageOf(error);
-  const key = isKeyRefused ? new MerchantKey(exchange) : undefined;
+  const key = isKeyRefused ? merchantKey(exchange) : undefined;
   // Remembers the refused key of the file, so that a later `reread` notices another key.
   key?.reread();
   const newKey = exchange.apiKeyFile === undefined ? NEW_KEY : NEW_KEY_IN_FILE;

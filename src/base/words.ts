@@ -29,10 +29,6 @@ export function withCommas(count: number): string {
   return String(count).replaceAll(/\B(?=(\d{3})+$)/g, ',');
 }
 
-export function capitalized(text: string): string {
-  return text.slice(0, 1).toUpperCase() + text.slice(1);
-}
-
 export function sumOf<Item>(items: readonly Item[], numberOf: (item: Item) => number): number {
   return items.reduce((sum, item) => sum + numberOf(item), 0);
 }

@@ -5,7 +5,6 @@ import type { AccountSettings } from '../settings/config.ts';
 import type { ProgressLine } from './shared/progress.ts';
 import type { AppParts } from '../app.ts';
 import type { ServiceMaker } from '../daemon.ts';
-import type { LoadDriver } from '../store/open.ts';
 import type { Commands } from './commands.ts';
 import type { SettingsPart } from '../settings/settings.ts';
 
@@ -51,14 +50,11 @@ export interface Extension {
   readonly settings?: () => Promise<SettingsPart>;
   readonly parts?: () => Promise<AppParts>;
   /** Asks a process that drives an account for a pass of `sync`. */
-  readonly passBeside?: () => Promise<
-    (config: AccountSettings, extensions: readonly Extension[], asked: AskedPass) => Promise<Beside<SyncResult>>
-  >;
+  readonly passBeside?: () => Promise<(config: AccountSettings, asked: AskedPass) => Promise<Beside<SyncResult>>>;
   /** Says how a pass of `sync` ended, and what to do next. */
   readonly syncVerdict?: () => Promise<(result: SyncResult, pass: FinishedPass) => string>;
   /** `run --dry-run`: shows what would be sent. */
   readonly dryRun?: () => Promise<(command: Command, shown: DryRunOptions) => Promise<void>>;
   /** Loaded when a daemon starts, with all extensions. */
   readonly service?: (extensions: readonly Extension[]) => Promise<ServiceMaker>;
-  readonly database?: LoadDriver;
 }

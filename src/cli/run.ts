@@ -4,7 +4,7 @@ import { Option, type Command } from 'commander';
 import { createLog } from '../base/log.ts';
 import { loadConfig } from '../settings/config.ts';
 import { explainError, stopSignal } from './shared/exit.ts';
-import { driversOf, extensionsOf, partsOf, servicesOf } from './shared/extensions.ts';
+import { extensionsOf, partsOf, servicesOf } from './shared/extensions.ts';
 import { configOptions, wholeNumber } from './shared/options.ts';
 
 const EXAMPLE = `
@@ -51,12 +51,11 @@ async function run(command: Command): Promise<void> {
     log = createLog(config.log.level);
     const extensions = extensionsOf(command);
     const [services, parts] = await Promise.all([servicesOf(extensions), partsOf(extensions)]);
-    const store = { drivers: driversOf(command) };
     const onReady = () => {
       growYoungGeneration(2);
       process.send?.('ready');
     };
-    await runDaemon(config, stopSignal(), onReady, { ...parts, log, services, store });
+    await runDaemon(config, stopSignal(), onReady, { ...parts, log, services });
   } catch (error) {
     const isInOnePlace = isSameFile(process.stdout.fd, process.stderr.fd);
     log ??= createLog('info');

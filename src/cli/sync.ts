@@ -44,7 +44,7 @@ export function define(command: Command): void {
       using progress = await progressLine();
       const [load] = extensions.flatMap((extension) => extension.passBeside ?? []);
       const asked = { scope, timeoutMs: timeout, signal: stop, progress, urls: urlsOf(command) } as const;
-      await using beside = await (await load?.())?.(config, extensions, asked);
+      await using beside = await (await load?.())?.(config, asked);
       const onLog = (write: () => void) => progress.above(write);
       const drive = (app: App) => alone(app, scope, signal, progress);
       const result = await throughOwner(config, extensions, beside, drive, { signal: stop, onLog }).catch(

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import { databaseOf, type DatabaseConfig } from './database.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { sqliteAt, type DatabaseConfig } from './database.ts';
 import {
   nested,
   ownFile,
@@ -13,13 +14,12 @@ import {
 } from './layers.ts';
 import { keyPlace, readMerchantKey } from './settings-file.ts';
 import { ConfigError, settingOf, type AccountConfig, type ConfigProblem, type Settings } from './settings.ts';
-import type { ListenAddress } from './values.ts';
 import { DEFAULT_ACCOUNT } from '../accounts/rules/name.ts';
 import { OWN_SETTINGS } from '../base/places.ts';
 import { suggestion } from '../base/text.ts';
 
-export { ConfigError, type AccountConfig, type ListenAddress, type ConfigOptions };
-export { sqlitePath, type DatabaseConfig, type SqliteDatabase } from './database.ts';
+export { ConfigError, type AccountConfig, type ConfigOptions };
+export type { DatabaseConfig, SqliteDatabase } from './database.ts';
 
 /** The settings in force, of extensions too, frozen: durations in milliseconds, sizes in bytes, paths absolute. */
 export type Config = Readonly<Omit<Settings, 'database'>> & {
@@ -42,13 +42,12 @@ export function loadConfig(options: ConfigOptions & { readonly requireExchange: 
   const path = ownFile(options);
   const file = path === null ? null : settingsFile(path);
   const layers = readLayers(options);
-  const { settings, accounts } = read(layers, options.requireExchange);
-  const config = {
-    ...withPaths(settings, layers.schema.files, options.cwd),
-    accounts,
-    file,
-    database: databaseOf(settings.database, options.cwd),
-  };
+  const { settings: written, accounts } = read(layers, options.requireExchange);
+  const settings = withPaths(written, layers.schema.files, options.cwd);
+  const { url } = settings.database;
+  // Only the extension of a server reads a URL that names no file.
+  const database = url.kind === 'sqlite' ? sqliteAt(url.file, options.cwd) : layers.schema.server!(settings.database);
+  const config = { ...settings, accounts, file, database };
   const problems = rateGroupProblems(accounts, layers.accounts);
   if (problems.length > 0) throw new ConfigError(problems);
   return freeze(config);
@@ -71,6 +70,20 @@ export function configOf(config: Config, name: string): AccountSettings {
   if (account === undefined) throw new ConfigError(unknownAccount(name, config.accounts));
   const { rateGroup: _group, name: _name, ...own } = account;
   return { ...config, ...own, account: name };
+}
+
+/** Groups the accounts that share a rate limit, which one process must own together. Each other account is alone. */
+export function groupsOf({ accounts }: Pick<Config, 'accounts'>): readonly (readonly string[])[] {
+  const groups = Map.groupBy(accounts, ({ name, rateGroup }) =>
+    JSON.stringify(rateGroup === undefined ? { name } : { rateGroup }),
+  );
+  return [...groups.values()].map((group) => group.map(({ name }) => name));
+}
+
+export function groupOf({ accounts }: Pick<Config, 'accounts'>, account: string): readonly string[] {
+  const rateGroup = accounts.find(({ name }) => name === account)?.rateGroup;
+  if (rateGroup === undefined) return [account];
+  return accounts.filter((one) => one.rateGroup === rateGroup).map(({ name }) => name);
 }
 
 type Exchanges = Pick<Config, 'accounts' | 'exchange'>;
@@ -184,20 +197,17 @@ function partOf(entries: Entries, part: Part): Entries {
 }
 
 function rateGroupProblems(accounts: readonly AccountConfig[], entries: Layers['accounts']): ConfigProblem[] {
-  const first = new Map<string, AccountConfig>();
-  return accounts.flatMap((account) => {
-    const { name, rateGroup: group, exchange } = account;
-    if (group === undefined) return [];
-    const other = first.get(group);
-    if (other === undefined) first.set(group, account);
-    const rate = other?.exchange.rate ?? exchange.rate;
-    const { requests, interval, mode } = exchange.rate;
-    if (rate.requests === requests && rate.interval === interval && rate.mode === mode) return [];
-    const setting = `accounts.${name}.exchange.rate`;
-    const source = entries.get(name)?.get('rateGroup')?.source;
-    const problem = `${setting} is not that of ${other?.name}, and both are of the rateGroup ${group}: set one rate for the whole group`;
-    return [{ setting, problem, ...(source !== undefined && { source }) }];
-  });
+  const groups = Map.groupBy(accounts, ({ rateGroup }) => rateGroup);
+  groups.delete(undefined);
+  return [...groups].flatMap(([group, [first, ...others]]) =>
+    others.flatMap(({ name, exchange }) => {
+      if (isDeepStrictEqual(exchange.rate, first?.exchange.rate)) return [];
+      const setting = `accounts.${name}.exchange.rate`;
+      const source = entries.get(name)?.get('rateGroup')?.source;
+      const problem = `${setting} is not that of ${first?.name}, and both are of the rateGroup ${group}: set one rate for the whole group`;
+      return [{ setting, problem, ...(source !== undefined && { source }) }];
+    }),
+  );
 }
 
 function unknownAccount(name: string, accounts: readonly { readonly name: string }[]): string {

@@ -1,9 +1,6 @@
 import { realpathSync } from 'node:fs';
-import { userInfo } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
-import { hostsText, type DatabaseHost } from './database-url.ts';
-import { ConfigError, type Settings } from './settings.ts';
-import { isLoopback } from './values.ts';
+import { text } from './values.ts';
 
 /** A SQLite file. `path` is absolute and without symbolic links, so that a file has only one path. */
 export interface SqliteDatabase {
@@ -12,61 +9,43 @@ export interface SqliteDatabase {
   readonly address: string;
 }
 
-/** Paths of files are absolute. The password in `passwordFile` may change while the program runs. */
-export interface PostgresDatabase extends Omit<Settings['database'], 'url' | 'notify' | 'tls'> {
+/** A database on a server, which the settings of an extension describe. */
+export interface ServerDatabase {
   readonly kind: 'postgres';
   readonly address: string;
-  readonly hosts: readonly DatabaseHost[];
-  readonly user: string;
-  readonly name: string;
   /** True if `database.url` holds the password, which should stand in a file instead. */
   readonly isPasswordInUrl: boolean;
-  readonly notify: boolean;
-  /** `require` encrypts and does not check who answers. */
-  readonly tls: 'off' | 'require' | 'verify';
+  readonly passwordFile?: string | undefined;
+  readonly marks: string;
+  /** Loads the driver, a `DatabaseDriver`, only when it is used, because loading slows the start of a command. */
+  readonly driver: () => Promise<unknown>;
 }
 
-export type DatabaseConfig = SqliteDatabase | PostgresDatabase;
+export type DatabaseConfig = SqliteDatabase | ServerDatabase;
 
-export function databaseOf({ url: place, ...settings }: Settings['database'], cwd: string): DatabaseConfig {
-  if (place.kind === 'sqlite') {
-    const path = realPath(resolve(cwd, place.file));
-    return { kind: 'sqlite', path, address: path };
-  }
-  const { hosts, name } = place;
-  const user = place.user ?? systemUser();
-  const folder = hosts.map(({ host }) => host).find((host) => host.startsWith('/'));
-  const authority = `${encodeURIComponent(user)}@${hostsText(hosts)}`;
-  const address = `postgres://${authority}/${encodeURIComponent(name)}${folder === undefined ? '' : `?host=${folder}`}`;
-  const isHere = folder !== undefined || hosts.every(({ host }) => isLoopback(host));
-  return {
-    kind: 'postgres',
-    address,
-    hosts,
-    user,
-    name,
-    ...settings,
-    password: settings.password ?? place.password,
-    isPasswordInUrl: place.password !== undefined,
-    notify: settings.notify === 'on',
-    tls: settings.tls ?? (isHere ? 'off' : 'verify'),
-    tlsCaFile: settings.tlsCaFile === undefined ? undefined : resolve(cwd, settings.tlsCaFile),
-    marks: resolve(cwd, settings.marks),
-  };
+export const SQLITE_FORM = 'sqlite:PATH, such as sqlite:data/order-sync.db';
+
+type SqliteUrl = { readonly kind: 'sqlite'; readonly file: string };
+
+/** An extension of another kind of database replaces this field. */
+export const databaseUrl = text((value): SqliteUrl | Pick<ServerDatabase, 'kind'> => {
+  const url = readSqliteUrl(value);
+  if (url !== undefined) return url;
+  throw new Error(`must be ${SQLITE_FORM}: the extension of another database is not installed`);
+});
+
+export function readSqliteUrl(value: string): SqliteUrl | undefined {
+  const [, file] = /^sqlite:(?!\/\/)([^\p{Cc}]+)$/u.exec(value) ?? [];
+  return file === undefined ? undefined : { kind: 'sqlite', file };
 }
 
-/** Returns the file's path. Throws `ConfigError` with the advice `instead` if the database is PostgreSQL. */
-export function sqlitePath({ database }: { readonly database: DatabaseConfig }, instead: string): string {
-  if (database.kind === 'sqlite') return database.path;
-  throw new ConfigError(`this is for SQLite, and database.url names ${database.address}: ${instead}`);
+export function withoutPassword(url: string): string {
+  return url.replace(/^(postgres(?:ql)?:\/\/[^:@/?#]*):[^@/?#]*@/i, '$1@');
 }
 
-function systemUser(): string {
-  try {
-    return userInfo().username;
-  } catch (cause) {
-    throw new ConfigError('database.url names no user, and the user of this system has no name', { cause });
-  }
+export function sqliteAt(file: string, cwd: string): SqliteDatabase {
+  const path = realPath(resolve(cwd, file));
+  return { kind: 'sqlite', path, address: path };
 }
 
 /** Resolves the symbolic links of a path, or of its folder if the file does not exist yet. */

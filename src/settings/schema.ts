@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { DEFAULTS_FILE } from '../base/places.ts';
-import { accountOf, generalOf, SECRETS, SECTIONS, type Sections, type SettingsPart } from './settings.ts';
+import { accountOf, generalOf, SECTIONS, type Sections, type SettingsPart } from './settings.ts';
 
 /** Relative paths of files start at `cwd`. Without `parts` the schema has the settings of the core alone. */
 export interface SchemaOptions {
@@ -32,7 +32,7 @@ function makeSchema(parts: readonly SettingsPart[]) {
       parts.flatMap(({ ofAccounts = [] }) => ofAccounts),
     ),
   ];
-  const secrets = [...SECRETS, ...parts.flatMap((part) => part.secrets ?? [])];
+  const secrets = ['exchange.apiKey', ...parts.flatMap((part) => part.secrets ?? [])];
   const known = new Map(fieldsIn(general));
   const absent = written.map(({ path }) => path).filter((path) => !known.has(path));
   const isOfAccount = (path: string) => Object.hasOwn(account.shape, path.replace(/\..*/, ''));
@@ -41,6 +41,7 @@ function makeSchema(parts: readonly SettingsPart[]) {
     account: { type: account, ...namesOf(account, secrets, absent.filter(isOfAccount)) },
     secrets,
     files: parts.flatMap((part) => part.files ?? []),
+    server: parts.find((part) => part.server !== undefined)?.server,
     gone: new Map(parts.flatMap((part) => Object.entries(part.gone ?? {}))),
     /** A field that an extension replaces has a default in the core's schema, for when the extension is not there. */
     defaults: written.flatMap((setting) => {

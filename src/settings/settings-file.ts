@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { isAbsolute, relative } from 'node:path';
 import type * as Yaml from 'yaml';
 import { ACCOUNT_NAME, ACCOUNT_NAME_FORM } from '../accounts/rules/name.ts';
-import { withoutPassword } from './database-url.ts';
+import { withoutPassword } from './database.ts';
 import type { Schema } from './schema.ts';
 import { ConfigError, settingOf, type ConfigProblem } from './settings.ts';
 import { headerText, reader } from './values.ts';
@@ -132,27 +132,28 @@ function readDocuments(text: string, shown: string, lineCounter: Yaml.LineCounte
   // The parser would compare each key with each other to find a double key: seconds for thousands of accounts.
   const options = { schema: 'failsafe', lineCounter, prettyErrors: false, uniqueKeys: false } as const;
   const documents: readonly Yaml.Document[] = yaml().parseAllDocuments(text, options);
-  const faultOf = ({ errors, warnings, contents }: Yaml.Document) => [...errors, ...warnings][0] ?? keyTwice(contents);
+  const faultOf = (document: Yaml.Document) => [...document.errors, ...document.warnings][0] ?? keyTwice(document);
   const fault = documents.map(faultOf).find((one) => one !== undefined);
   if (fault === undefined) return documents;
   const source = `${shown}:${lineCounter.linePos(fault.pos[0]).line}`;
   throw new ConfigError([{ source, problem: `is not valid YAML: ${fault.message}` }]);
 }
 
-function keyTwice(node: unknown): { readonly pos: readonly [number]; readonly message: string } | undefined {
-  const { isMap, isPair, isScalar, isSeq } = yaml();
-  if (!isMap(node) && !isSeq(node)) return undefined;
-  const names = new Set<string>();
-  for (const item of node.items) {
-    const { key, value } = isPair(item) ? item : { key: undefined, value: item };
-    if (isScalar(key)) {
-      if (names.has(String(key.value))) return { pos: [key.range?.[0] ?? 0], message: 'Map keys must be unique' };
-      names.add(String(key.value));
-    }
-    const found = keyTwice(value);
-    if (found !== undefined) return found;
-  }
-  return undefined;
+function keyTwice(document: Yaml.Document) {
+  const { isScalar, visit } = yaml();
+  let fault: { readonly pos: readonly [number]; readonly message: string } | undefined;
+  visit(document, {
+    Map(_, { items }) {
+      const names = new Set<string>();
+      for (const { key } of items) {
+        if (!isScalar(key)) continue;
+        const name = String(key.value);
+        if (names.has(name)) fault ??= { pos: [key.range?.[0] ?? 0], message: 'Map keys must be unique' };
+        names.add(name);
+      }
+    },
+  });
+  return fault;
 }
 
 /** Returns what `read` returns. If `read` throws a `ConfigError`, adds its problems and returns undefined. */
@@ -228,34 +229,31 @@ export function keyPlace({ apiKeyFile = KEY_SETTING }: { readonly apiKeyFile?: s
   return apiKeyFile;
 }
 
+export type MerchantKey = ReturnType<typeof merchantKey>;
+
 /** The merchant key in force. A key that stands in a file can be changed while the program runs. */
-export class MerchantKey {
-  readonly #file: string | undefined;
-  #current: string | undefined;
-
-  constructor({ apiKey, apiKeyFile }: Partial<Readonly<Record<'apiKey' | 'apiKeyFile', string | undefined>>>) {
-    this.#current = apiKey;
-    this.#file = apiKeyFile;
-  }
-
-  get current(): string {
-    if (this.#current === undefined) throw new Error('the settings were read without the key');
-    return this.#current;
-  }
-
-  /** Reads the file again. Returns true if the key has changed; an unusable file leaves the key as it was. */
-  reread(onUnreadable: (error: ConfigError) => void = () => {}): boolean {
-    // A pipe can be read only once.
-    if (this.#file === undefined || statSync(this.#file, { throwIfNoEntry: false })?.isFile() === false) return false;
-    try {
-      const key = readMerchantKey(this.#file);
-      const isOther = key !== this.#current;
-      this.#current = key;
-      return isOther;
-    } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-      onUnreadable(error);
-      return false;
-    }
-  }
+export function merchantKey(
+  { apiKey, apiKeyFile: file }: Partial<Readonly<Record<'apiKey' | 'apiKeyFile', string | undefined>>>,
+  onUnreadable: (error: ConfigError) => void = () => {},
+) {
+  let key = apiKey;
+  return {
+    current: (): string => {
+      if (key === undefined) throw new Error('the settings were read without the key');
+      return key;
+    },
+    /** Reads the file again. Returns true if the key has changed; an unusable file leaves the key as it was. */
+    reread: (): boolean => {
+      // A pipe can be read only once.
+      if (file === undefined || statSync(file, { throwIfNoEntry: false })?.isFile() === false) return false;
+      const before = key;
+      try {
+        key = readMerchantKey(file);
+      } catch (error) {
+        if (!(error instanceof ConfigError)) throw error;
+        onUnreadable(error);
+      }
+      return key !== before;
+    },
+  };
 }

@@ -4,7 +4,7 @@ import { CONTRADICTION_KINDS } from '../orders/rules/contradictions.ts';
 import { GUESSED_CLASSES } from '../findings/rules/classes.ts';
 import { AMOUNT_FIELDS } from '../base/decimal.ts';
 import { cron } from './cron.ts';
-import { databaseUrl } from './database-url.ts';
+import { databaseUrl, type ServerDatabase } from './database.ts';
 import { absenceShapes, tolerance } from './shapes.ts';
 import * as type from './values.ts';
 
@@ -66,20 +66,6 @@ const exchange = section({
   outputPosition: type.optional(type.oneOf(...AMOUNT_FIELDS)),
 });
 
-const database = section({
-  url: databaseUrl,
-  password: type.optional(type.plainText),
-  passwordFile: file,
-  poolSize: type.wholeNumber(1, 1_000),
-  notify: type.oneOf('on', 'off'),
-  synchronousStandbys: type.wholeNumber(0, 5),
-  readFrom: type.oneOf('primary', 'standby'),
-  readBehind: type.duration('1h'),
-  tls: type.optional(type.oneOf('off', 'require', 'verify')),
-  tlsCaFile: type.optional(type.plainText),
-  marks: type.plainText,
-});
-
 const create = section({
   pauseAfterUnknown: type.wholeNumber(1, 1_000_000),
   onUnknown: type.oneOf('hold', 'resend'),
@@ -121,7 +107,7 @@ const reconcile = section({
 /** The core's sections: durations in milliseconds, sizes in bytes. `config/default.yaml` has the defaults and texts. */
 export const SECTIONS = {
   exchange,
-  database,
+  database: section({ url: databaseUrl }),
   workers: section({ instances: type.wholeNumber(1, 1_000) }),
   schedule: section({ cron }),
   create,
@@ -132,23 +118,10 @@ export const SECTIONS = {
 export type Sections = typeof SECTIONS;
 
 export function generalOf(sections: Sections) {
-  return section(sections)
-    .refine((all) => all.database.url.kind !== 'sqlite' || all.workers.instances === 1, {
-      path: ['workers', 'instances'],
-      error: 'is above 1, and one process drives all accounts of a SQLite file: leave it at 1, or use PostgreSQL',
-    })
-    .refine((all) => all.database.url.kind !== 'sqlite' || all.database.synchronousStandbys === 0, {
-      path: ['database', 'synchronousStandbys'],
-      error: 'is for PostgreSQL: with SQLite set it to 0',
-    })
-    .refine(
-      ({ database: { url, readFrom } }) => readFrom === 'primary' || (url.kind === 'postgres' && url.hosts.length > 1),
-      {
-        path: ['database', 'readFrom'],
-        error:
-          'is standby, and database.url does not name several hosts: name those of the standbys too, or set it to primary',
-      },
-    );
+  return section(sections).refine((all) => all.database.url.kind !== 'sqlite' || all.workers.instances === 1, {
+    path: ['workers', 'instances'],
+    error: 'is above 1, and one process drives all accounts of a SQLite file: leave it at 1, or use PostgreSQL',
+  });
 }
 
 const rateGroup = type.text(
@@ -179,9 +152,6 @@ type Frozen<T> = T extends readonly (infer Item)[]
     ? { readonly [Name in keyof T]: Frozen<T[Name]> }
     : T;
 
-/** Settings whose values are never shown. The setting with `File` at its end names a file that holds the value. */
-export const SECRETS: readonly string[] = ['exchange.apiKey', 'database.password'];
-
 type Named<T> = Readonly<Record<string, T>>;
 
 /** The settings of an extension. `config/default.yaml` has the defaults and the texts. */
@@ -191,11 +161,14 @@ export interface SettingsPart {
   readonly ofAccounts?: readonly string[];
   /** Fields added to sections of the core or of another extension. An account has them if it has the section. */
   readonly fields?: Named<z.core.$ZodShape>;
+  /** Settings whose values are never shown. The setting with `File` at its end names a file that holds the value. */
   readonly secrets?: readonly string[];
   /** Settings that are paths, relative to the folder in which the program is started. */
   readonly files?: readonly string[];
   /** Removed settings, each with advice that continues a sentence after the setting's name. */
   readonly gone?: Named<string>;
+  /** Makes the place of a database from the section `database`, whose `url` names no SQLite file. */
+  server?(this: void, settings: object): ServerDatabase;
 }
 
 type SectionsOf<Part> = Part extends { readonly sections: infer S }

@@ -2,7 +2,7 @@ import { parse as parseJson } from 'lossless-json';
 import { z } from 'zod';
 import { readDecimal, type Tolerance } from '../base/decimal.ts';
 import type { AbsenceShape } from '../orders/rules/lookup.ts';
-import { text } from './values.ts';
+import { text, TEXT_OR_NUMBER } from './values.ts';
 
 /** Parses the JSON in which a variable writes lists and fields. Numbers stay text, so that they are exact. */
 function fromJson(given: unknown): unknown {
@@ -30,15 +30,13 @@ export const flag = z
   .transform((given) => given === true || given === 'true')
   .meta({ json: { type: 'boolean' } });
 
-const DECIMAL = { type: ['string', 'number'] };
-
 /** A decimal that stays text, so that it is exact. */
 export function decimal(isRight: (sign: number) => boolean, reason: string) {
   return text((given) => {
     const read = readDecimal(given);
     if (read.ok && isRight(read.value.cmp(0))) return read.text;
     throw new Error(reason);
-  }, DECIMAL);
+  }, TEXT_OR_NUMBER);
 }
 
 const TOLERANCE =

@@ -1,16 +1,16 @@
 import type { Clock } from '../base/clock.ts';
 import type { Config } from '../settings/config.ts';
-import { ConfigError } from '../settings/settings.ts';
 import type { Ownership, Store } from './port.ts';
 import { lockFile, ownershipOf } from './sqlite/owner.ts';
-import { openStore as openSqlite, type OpenOptions as SqliteOptions } from './sqlite/store.ts';
+import { openStore as openSqlite, type OpenOptions } from './sqlite/store.ts';
+
+export type { OpenOptions };
 
 export type Place = Config['database'];
 export type OtherPlace = Exclude<Place, { readonly kind: 'sqlite' }>;
 
-/** A kind of database besides SQLite. An extension adds the driver, and `OpenOptions.drivers` passes it on. */
+/** A kind of database besides SQLite. An extension adds the driver to the place that its settings name. */
 export interface DatabaseDriver {
-  readonly kind: OtherPlace['kind'];
   open(place: OtherPlace, clock: Clock, options: OpenOptions): Promise<Store>;
   /** As `openAsOwner` of this file, beside other processes that share the accounts. */
   openAsOwner(place: OtherPlace, clock: Clock, options: OwnerOptions): Promise<OwnedStore>;
@@ -20,13 +20,6 @@ export interface DatabaseDriver {
 
 export interface Trial extends AsyncDisposable {
   dropTables(): Promise<void>;
-}
-
-/** Loads a driver only when it is used, because loading slows the start of a command. */
-export type LoadDriver = () => Promise<DatabaseDriver>;
-
-export interface OpenOptions extends SqliteOptions {
-  readonly drivers?: readonly LoadDriver[];
 }
 
 export interface OwnedStore extends AsyncDisposable {
@@ -39,8 +32,8 @@ export interface WorkerOptions {
   readonly advertise?: string | undefined;
   /** A random id of the daemon, by which decisions of persons reach the daemon even as another worker. */
   readonly instance?: string | undefined;
-  /** Returns an account's settings by path, secrets as hashes: the next owner warns if its own differ. */
-  readonly settingsOf?: ((account: string) => Readonly<Record<string, string>>) | undefined;
+  /** The settings of the accounts, of which the next owner warns if its own differ. */
+  readonly accounts?: Config['accounts'] | undefined;
 }
 
 export interface OwnerOptions extends Partial<OpenOptions> {
@@ -54,12 +47,12 @@ export interface OwnerOptions extends Partial<OpenOptions> {
 
 export async function openStore(place: Place, clock: Clock, options: OpenOptions): Promise<Store> {
   if (place.kind === 'sqlite') return await openSqlite(place.path, clock, options);
-  return await (await driverFor(place, options)).open(place, clock, options);
+  return await (await driverOf(place)).open(place, clock, options);
 }
 
 /** Opens a database as the owner of its accounts. Also throws `OwnedError` if another process owns the accounts. */
 export async function openAsOwner(place: Place, clock: Clock, options: OwnerOptions): Promise<OwnedStore> {
-  if (place.kind !== 'sqlite') return await (await driverFor(place, options)).openAsOwner(place, clock, options);
+  if (place.kind !== 'sqlite') return await (await driverOf(place)).openAsOwner(place, clock, options);
   const { patienceMs = 0, lockFile: lock = lockFile, hurry } = options;
   const { path } = place;
   await using undo = new AsyncDisposableStack();
@@ -73,10 +66,6 @@ export async function openAsOwner(place: Place, clock: Clock, options: OwnerOpti
   return { store, ownership: ownershipOf(locked, store, clock), [Symbol.asyncDispose]: () => disposal.disposeAsync() };
 }
 
-export async function driverFor({ kind }: OtherPlace, { drivers = [] }: Pick<OpenOptions, 'drivers'>) {
-  for (const load of drivers) {
-    const driver = await load();
-    if (driver.kind === kind) return driver;
-  }
-  throw new ConfigError(`database.url names a database of ${kind}, and the extension ${kind} is not there`);
+export async function driverOf({ driver }: OtherPlace): Promise<DatabaseDriver> {
+  return (await driver()) as DatabaseDriver;
 }

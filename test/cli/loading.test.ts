@@ -62,9 +62,9 @@ describe('a command loads what it uses and nothing else:', () => {
     expect(packages).toEqual(expect.arrayContaining(['better-sqlite3', 'kysely']));
     for (const name of ['got', 'fastify', 'pino', 'p-queue', 'log-update']) expect(packages).not.toContain(name);
     expect(commandsIn(files)).toEqual(['src/cli/migrations.ts']);
-    expect(files.filter((file) => /^src\/(exchange|orders|findings|extensions\/http)\/(?!rules)/.test(file))).toEqual(
-      [],
-    );
+    expect(
+      files.filter((file) => /^src\/(exchange|orders|findings|extensions\/http)\/(?!rules|settings)/.test(file)),
+    ).toEqual([]);
   });
 
   it.each([

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { expect, it, onTestFinished } from 'vitest';
 import { freeAddress } from '../../src/extensions/sandbox/demo/stage.ts';
-import { sqlitePath } from '../../src/settings/config.ts';
+import { sqlitePath } from '../../src/extensions/commands/place.ts';
 import { runProgram } from '../support/cli-function.ts';
 import { runCommand, startCommand } from '../support/cli-process.ts';
 import { temporaryFolder } from '../support/folders.ts';

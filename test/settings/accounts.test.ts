@@ -1,8 +1,7 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ConfigError, configOf, loadConfig, requireExchange } from '../../src/settings/config.ts';
-import { groupOf, groupsOf, settingsInForce } from '../../src/settings/rate-groups.ts';
+import { groupOf, groupsOf, ConfigError, configOf, loadConfig, requireExchange } from '../../src/settings/config.ts';
 import { temporaryFolder } from '../support/folders.ts';
 import { configSources } from '../../src/extensions/setup/sources.ts';
 
@@ -181,35 +180,9 @@ describe('accounts', () => {
 });
 
 describe('several processes', () => {
-  it('drive the accounts of a database of PostgreSQL, and one those of a SQLite file', () => {
-    const of = (url: string) =>
-      `exchange: {baseUrl: https://a.example, apiKey: k}\ndatabase: {url: '${url}'}\nworkers: {instances: 2}`;
-    expect(load(of('postgres://u@h/o')).workers.instances).toBe(2);
-    expect(problemsOf(of('sqlite:a.db'))).toMatchObject([{ setting: 'workers.instances', source: 'own.yaml:3' }]);
-  });
-});
-
-describe('what workers compare of the settings of an account', () => {
-  it('names what decides about its orders and limits, without the key', () => {
-    const file = write('key', KEY);
-    const settings = settingsInForce(load(TWO))('shop-1');
-    const other = settingsInForce(load(TWO.replace('apiKey: general', `apiKeyFile: ${file}`)))('Shop.2');
-    expect(settings).toMatchObject({
-      rateGroup: 'shops',
-      'exchange.rate': '10 in 1000 ms',
-      'exchange.rate.mode': 'proved',
-      'exchange.timeout': '9000',
-    });
-    expect(Object.values({ ...settings, ...other }).join()).not.toMatch(new RegExp(`${KEY}|general`));
-    expect(other['exchange.apiKey']).toMatch(/^[0-9a-f]{16}$/);
-    expect(settingsInForce(load(TWO))('unknown')).toEqual({});
-  });
-
-  it('tells one key from another', () => {
-    const hashOf = (key: string) =>
-      settingsInForce(load(TWO.replace('apiKey: general', `apiKey: ${key}`)))('Shop.2')['exchange.apiKey'];
-    expect(hashOf('one')).toBe(hashOf('one'));
-    expect(hashOf('one')).not.toBe(hashOf('two'));
+  it('drive no accounts of a SQLite file', () => {
+    const yaml = 'exchange: {baseUrl: https://a.example, apiKey: k}\nworkers: {instances: 2}';
+    expect(problemsOf(yaml)).toMatchObject([{ setting: 'workers.instances', source: 'own.yaml:2' }]);
   });
 });
 

@@ -413,7 +413,7 @@ describe('a wrong value names the setting, what it takes and the variable', () =
     ['CREATE_VERIFY_AFTER', '[]', /at least 1/],
     ['CREATE_VERIFY_AFTER', '5s,,6s', /empty item/],
     ['DATABASE_URL', 'postgres://a', /sqlite:PATH/],
-    ['DATABASE_URL', 'mysql://a/b', /postgres:/],
+    ['DATABASE_URL', 'postgres://u@h/o', /extension of another database is not installed/],
     ['DATABASE_URL', 'sqlite:', /sqlite:PATH/],
     ['FOLLOW_FINAL_STATUSES', 'DONE,REQUEST', /finalStatuses has REQUEST, and so has follow\.openStatuses/],
     ['RECONCILE_TOLERANCE', '-0.01', /decimal of at least 0/],
@@ -475,83 +475,6 @@ describe('a wrong value names the setting, what it takes and the variable', () =
   it('names the nearest variable', () => {
     const message = refusalOf({ ORDER_SYNC_EXCHANG_BASEURL: 'x' });
     expect(message).toMatch(/^ORDER_SYNC_EXCHANG_BASEURL: .* did you mean ORDER_SYNC_EXCHANGE_BASE_URL\?/);
-  });
-});
-
-describe('a database of PostgreSQL', () => {
-  const at = (url: string, env: NodeJS.ProcessEnv = {}) => load({ ORDER_SYNC_DATABASE_URL: url, ...env }).database;
-
-  it.each([
-    [
-      'postgres://u@db.example/orders',
-      { hosts: [{ host: 'db.example', port: 5432 }], user: 'u', name: 'orders', tls: 'verify' },
-    ],
-    ['postgresql://u@127.0.0.1:6000/o', { hosts: [{ host: '127.0.0.1', port: 6000 }], tls: 'off' }],
-    ['postgres://u@[::1]/o', { hosts: [{ host: '::1', port: 5432 }], tls: 'off', address: 'postgres://u@[::1]/o' }],
-    [
-      'postgres://u@/o?host=/run/pg',
-      { hosts: [{ host: '/run/pg', port: 5432 }], tls: 'off', address: 'postgres://u@/o?host=/run/pg' },
-    ],
-    [
-      'postgres://u@%2Frun%2Fpg:6000/o',
-      { hosts: [{ host: '/run/pg', port: 6000 }], address: 'postgres://u@:6000/o?host=/run/pg' },
-    ],
-    [
-      'postgres://u@a:5432,[fd00::2]:5433,c/o',
-      {
-        hosts: [
-          { host: 'a', port: 5432 },
-          { host: 'fd00::2', port: 5433 },
-          { host: 'c', port: 5432 },
-        ],
-        tls: 'verify',
-        address: 'postgres://u@a,[fd00::2]:5433,c/o',
-      },
-    ],
-    ['postgres://u@127.0.0.1:1,[::1]:2/o', { tls: 'off', address: 'postgres://u@127.0.0.1:1,[::1]:2/o' }],
-    ['postgres://u@127.0.0.1,db.example/o', { tls: 'verify' }],
-    ['postgres://a%40b@h/x%2Fy', { user: 'a@b', name: 'x/y', address: 'postgres://a%40b@h/x%2Fy' }],
-  ])('is at %s', (url, parts) => {
-    const database = at(url);
-    expect(database).toMatchObject({ kind: 'postgres', poolSize: 10, ...parts });
-    expect(at(database.address)).toEqual(database);
-  });
-
-  it('is read from a standby only if several hosts are named', () => {
-    const env = { ORDER_SYNC_DATABASE_READ_FROM: 'standby' };
-    expect(at('postgres://u@a,b/o', env)).toMatchObject({ readFrom: 'standby', readBehind: 10_000 });
-    for (const url of ['postgres://u@a/o', 'sqlite:o.db'])
-      expect(refusalOf({ ORDER_SYNC_DATABASE_URL: url, ...env })).toMatch(/several hosts/);
-  });
-
-  it('takes its password from a file, or from the address, and shows it nowhere', () => {
-    const url = `postgres://u:${KEY}@db.example/o`;
-    expect(at(url)).toMatchObject({ password: KEY, address: 'postgres://u@db.example/o' });
-    expect(at(`postgres://u:${KEY}@a:1,b:2/o`)).toMatchObject({ password: KEY, address: 'postgres://u@a:1,b:2/o' });
-    const env = { ORDER_SYNC_DATABASE_PASSWORD_FILE: write('password', 'from-file\n') };
-    expect(at(url, env)).toMatchObject({ password: 'from-file' });
-    const sources = configSources({ env: { ORDER_SYNC_DATABASE_URL: url, ...env }, cwd, file: null });
-    expect(sources).toContainEqual(expect.objectContaining({ value: 'postgres://u@db.example/o' }));
-    expect(JSON.stringify(sources)).not.toMatch(/k3y|from-file/);
-  });
-
-  it.each([
-    ['postgres:///o', /name the host/],
-    ['postgres://h', /DATABASE/],
-    ['postgres://a,,b/o', /name the host/],
-    ['postgres://a,a:5432/o', /once/],
-    ['postgres://a,b/o?host=/run/pg', /one folder/],
-    ['postgres://a,%2Frun%2Fpg/o', /one folder/],
-    [`postgres://${Array.from({ length: 11 }, (_, index) => `h${index}`).join()}/o`, /at most 10/],
-    ['postgres://a:1,b:70000/o', /port/],
-    ['postgres://h:0/o', /port/],
-    ['postgres://h/o?sslmode=disable', /database\.tls/],
-    ['postgres://h/o?hots=a', /parameter hots/],
-    ['postgres://h/o?host=run', /absolute folder/],
-    [`postgres://u:${KEY}%zz@h/o`, /hexadecimal/],
-    [`postgres://u:${KEY}@x@h/o`, /%40/],
-  ])('is not at %s', (url, reason) => {
-    expect(refusalOf({ ORDER_SYNC_DATABASE_URL: url })).toMatch(reason);
   });
 });
 

@@ -1,11 +1,9 @@
 import { runDaemon as run } from '../../src/daemon.ts';
 import { servicesOf } from '../../src/cli/shared/extensions.ts';
-import { DRIVERS } from './drivers.ts';
 import { PARTS } from './parts.ts';
 import { EXTENSIONS } from '../../src/extensions.ts';
 
 /** Runs a daemon in this process, with the services of all extensions. */
 export async function runDaemon(...[config, stopping, onReady, overrides]: Parameters<typeof run>): Promise<void> {
-  const store = { drivers: DRIVERS, ...overrides?.store };
-  await run(config, stopping, onReady, { ...PARTS, ...overrides, store, services: await servicesOf(EXTENSIONS) });
+  await run(config, stopping, onReady, { ...PARTS, ...overrides, services: await servicesOf(EXTENSIONS) });
 }

@@ -9,7 +9,6 @@ import { newDatabase, temporaryFolder } from './folders.ts';
 import { openMerchant } from './merchant-postgres.ts';
 import type { Merchant } from './merchant.ts';
 import { newPostgresDatabase } from './postgres.ts';
-import { DRIVERS } from './drivers.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -61,7 +60,7 @@ function database(url: string, defaults: Partial<OpenOptions>, connect: () => Me
     url,
     place,
     async open(options, clock = systemClock()) {
-      const store = await openStore(place, clock, { expect: 'current', drivers: DRIVERS, ...defaults, ...options });
+      const store = await openStore(place, clock, { expect: 'current', ...defaults, ...options });
       onTestFinished(() => store.close());
       return store;
     },

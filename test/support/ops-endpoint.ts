@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import type { ListenAddress } from '../../src/settings/config.ts';
+import type { ListenAddress } from '../../src/extensions/http/settings.ts';
 import { Activities, type Activity } from '../../src/extensions/health/activity.ts';
 import { serveOps, type OpsEndpoint, type OpsDeps } from '../../src/extensions/health/ops/server.ts';
 import { testProgram, type SandboxProgram, type SandboxProgramOptions } from './test-program.ts';

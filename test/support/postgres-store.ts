@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { systemClock, type Clock } from '../../src/base/clock.ts';
-import type { PostgresDatabase } from '../../src/settings/database.ts';
+import type { PostgresDatabase } from '../../src/extensions/postgres/place/settings.ts';
 import { loadConfig } from './settings.ts';
 import { grantNext } from '../../src/store/tables/accounts.ts';
 import type { Store } from '../../src/store/port.ts';
@@ -13,7 +13,7 @@ export function placeOf(url: string, settings: Readonly<Record<string, string>> 
   const env = { ORDER_SYNC_DATABASE_URL: url, ...settings };
   const { database } = loadConfig({ requireExchange: false, cwd: temporaryFolder(), env });
   if (database.kind !== 'postgres') throw new Error(`${database.address} is no database of PostgreSQL`);
-  return database;
+  return database as PostgresDatabase;
 }
 
 /** An open store of a test's own, that is closed when the test is finished. */

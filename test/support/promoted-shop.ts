@@ -11,7 +11,6 @@ import { openMerchant } from './merchant-postgres.ts';
 import { copyPostgresDatabase, newPostgresDatabase, type PostgresTestDatabase } from './postgres.ts';
 import { placeOf } from './postgres-store.ts';
 import { scriptedExchange, type ScriptedExchange } from './scripted-exchange.ts';
-import { DRIVERS } from './drivers.ts';
 
 const NEVER = new AbortController().signal;
 /** At this rate a pass walks by some 650 rows in the time that counts at least. */
@@ -62,8 +61,7 @@ export async function shop(orders: number): Promise<Shop> {
     settings,
     async drive(place, work, more, overrides = {}) {
       const config = loadConfig({ requireExchange: true, cwd: temporaryFolder(), env: settings(place, more) });
-      const store = { drivers: DRIVERS };
-      const options = { log: capturedLog().logger, ownerPatienceMs: 10_000, ...PARTS, store, ...overrides };
+      const options = { log: capturedLog().logger, ownerPatienceMs: 10_000, ...PARTS, ...overrides };
       await using app = await createApp(config, options);
       return await work(app);
     },

@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/base/clock.ts';
-import type { Purge } from '../../src/daemon.ts';
+import type { Purge } from '../../src/extensions/commands/purges.ts';
 import type { Config } from '../../src/settings/config.ts';
 import { purgeSomePhotos } from '../../src/extensions/clients/photos.ts';
 import { deleteSomeKeptAnswers } from '../../src/extensions/intake/retention.ts';

@@ -1,9 +1,8 @@
 import { onTestFinished } from 'vitest';
 import { systemClock, type Clock } from '../../src/base/clock.ts';
-import type { PostgresDatabase } from '../../src/settings/database.ts';
+import type { PostgresDatabase } from '../../src/extensions/postgres/place/settings.ts';
 import { openAsOwner, type OwnedStore, type OwnerOptions } from '../../src/store/open.ts';
 import type { AccountGroup, AccountLease } from '../../src/store/port.ts';
-import { DRIVERS } from './drivers.ts';
 
 /** A clock of the machine whose sleeps do not end while the process stands still. */
 export interface StoppableClock extends Clock {
@@ -50,7 +49,7 @@ export class SharingWorker {
     options: OwnerOptions = {},
   ): Promise<SharingWorker> {
     const clock = stoppableClock();
-    const worker = new SharingWorker(await openAsOwner(place, clock, { drivers: DRIVERS, ...options }), clock, groups);
+    const worker = new SharingWorker(await openAsOwner(place, clock, options), clock, groups);
     onTestFinished(() => worker.end());
     return worker;
   }

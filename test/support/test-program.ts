@@ -20,7 +20,6 @@ import type { Merchant } from './merchant.ts';
 import { echo, NOT_FOUND, scriptedExchange, type ScriptedAnswer, type ScriptedExchange } from './scripted-exchange.ts';
 import { testClock, type TestClock } from './test-clock.ts';
 import { DAY } from './tracking.ts';
-import { DRIVERS } from './drivers.ts';
 
 const KEY = 'test-key';
 
@@ -238,9 +237,7 @@ async function drive(
   }: Overrides & Required<Pick<Overrides, 'clock' | 'log'>>,
 ): Promise<App> {
   await using undo = new AsyncDisposableStack();
-  const store = undo.adopt(await openStore(config.database, clock, { expect: 'current', drivers: DRIVERS }), (opened) =>
-    opened.close(),
-  );
+  const store = undo.adopt(await openStore(config.database, clock, { expect: 'current' }), (opened) => opened.close());
   const generation = await store.writer.write((tx) => nextGeneration(tx, DEFAULT_ACCOUNT));
   const accountLease: AccountLease = {
     account: DEFAULT_ACCOUNT,

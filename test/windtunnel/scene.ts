@@ -12,7 +12,6 @@ import { Front } from './front.ts';
 import type { Ground } from './ground.ts';
 import { Judge, type Verdict } from './judge.ts';
 import { Workers } from './workers.ts';
-import { DRIVERS } from '../support/drivers.ts';
 
 const RATE = { requests: 20, intervalMs: 1_000 };
 const CONCURRENCY = 4;
@@ -84,7 +83,7 @@ export async function setScene(undo: AsyncDisposableStack, options: SceneOptions
   const workers = undo.use(new Workers({ folder, settingsFile, fail, tookMemory, prefix: elsewhere?.prefix }));
   workers.program = options.program;
   if (options.program !== undefined) await workers.run(['db', 'migrate']);
-  else await (await openStore(config.database, systemClock(), { expect: 'migrate', drivers: DRIVERS })).close();
+  else await (await openStore(config.database, systemClock(), { expect: 'migrate' })).close();
   const exchangeOf = (account: string) => sandbox.exchanges.get(exchangeKeyOf(account)) ?? sandbox.exchange;
   const verdict = async ({ isBrokenOff } = { isBrokenOff: false }) => {
     const check = workers.begin(['db', 'check', '--chain']);

@@ -64,16 +64,7 @@ export function isCovered({ settings, nextSettings }: FailOver): boolean {
   return [settings, nextSettings].every((text) => Number(readSettings(text)['database.synchronousStandbys'] ?? 0) > 0);
 }
 
-/** Settings of an account by their paths, as text; a secret as a hash. */
-export type SettingsText = Readonly<Record<string, string>>;
-
-export function differences(kept: string, settings: SettingsText): readonly string[] {
-  const others = readSettings(kept);
-  const names = new Set([...Object.keys(others), ...Object.keys(settings)]);
-  return [...names].filter((name) => others[name] !== settings[name]).toSorted();
-}
-
-function readSettings(text: string | null): Readonly<Record<string, unknown>> {
+export function readSettings(text: string | null): Readonly<Record<string, unknown>> {
   const byPath = readJson(text);
   return typeof byPath === 'object' ? { ...byPath } : {};
 }

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import type { AppParts } from '../../app.ts';
 import type { ServiceMaker } from '../../daemon.ts';
-import type { LoadDriver } from '../../store/open.ts';
 import type { SettingsPart } from '../../settings/settings.ts';
 import type { Extension } from '../extension.ts';
 
@@ -31,12 +30,4 @@ export async function partsOf(extensions: readonly Extension[]): Promise<AppPart
     listeners: all.flatMap(({ listeners = [] }) => listeners),
     sweeps: all.flatMap(({ sweeps = [] }) => sweeps),
   };
-}
-
-export function driversOf(command: Command): readonly LoadDriver[] {
-  return driversIn(extensionsOf(command));
-}
-
-export function driversIn(extensions: readonly Extension[]): readonly LoadDriver[] {
-  return extensions.flatMap(({ database }) => database ?? []);
 }

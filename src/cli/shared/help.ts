@@ -4,8 +4,6 @@ import { systemClock } from '../../base/clock.ts';
 import { suggestion } from '../../base/text.ts';
 import type { Screen } from './terminal.ts';
 
-export const WIDTH = 80;
-
 /** Breaks paragraphs that are wider than the screen. Indented lines, such as examples, stay as they are copied. */
 export function fitted(text: string, width: number): string {
   const help = new Help();
@@ -78,10 +76,4 @@ export function screenOf(stream: NodeJS.WriteStream = process.stdout): Screen {
   const width = stream.isTTY && stream.columns > 0 ? stream.columns : Infinity;
   const hasColour = styleText('bold', ' ', { stream }) !== ' ';
   return width === Infinity ? { width, hasColour } : { width, hasColour, now: systemClock().now() };
-}
-
-/** Returns the arguments of `addHelpText` that show these commands, each without the name of the program. */
-export function examples(...commands: readonly string[]): readonly ['after', string] {
-  const lines = commands.map((command) => `\n  order-sync ${command}`);
-  return ['after', `\nExample${commands.length > 1 ? 's' : ''}:${lines.join('')}`];
 }

@@ -3,7 +3,7 @@ import { systemClock } from '../../base/clock.ts';
 import { requireExchange, type AccountSettings, type WithExchange } from '../../settings/config.ts';
 import { OwnedError } from '../../store/errors.ts';
 import type { Extension, Beside } from '../extension.ts';
-import { driversIn, partsOf } from './extensions.ts';
+import { partsOf } from './extensions.ts';
 
 const TRIES = 20;
 const TRY_AGAIN_MS = 200;
@@ -54,6 +54,5 @@ async function becomeOwner(
     log,
     account: config.account,
     ...parts,
-    store: { drivers: driversIn(extensions) },
   });
 }

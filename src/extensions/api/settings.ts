@@ -4,6 +4,7 @@ import { readValueFile } from '../../settings/settings-file.ts';
 import { file, section, settingsPart } from '../../settings/settings.ts';
 import { areDifferent, fields, flag, jsonList } from '../../settings/shapes.ts';
 import * as type from '../../settings/values.ts';
+import { listenAddress } from '../http/settings.ts';
 import { SCOPES } from './caller.ts';
 
 const MOST_TOKENS = 100;
@@ -60,7 +61,7 @@ const tokens = jsonList(
 );
 
 const api = section({
-  listen: type.listenAddress,
+  listen: listenAddress,
   certFile: type.optional(type.plainText),
   keyFile: type.optional(type.plainText),
   insecure: flag,

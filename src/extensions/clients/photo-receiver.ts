@@ -1,13 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import multipart from '@fastify/multipart';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ConfigError, type Config, type ListenAddress } from '../../settings/config.ts';
+import { ConfigError, type Config } from '../../settings/config.ts';
+import type { ListenAddress } from '../http/settings.ts';
 import { clientsSettings, type PhotoSettings } from './settings.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { Clock } from '../../base/clock.ts';
 import { DeliveryRefusal, type DeliveryPart } from './photo-delivery.ts';
 import { acceptDelivery, purgeSomePhotos, sweepPhotos, type DeliveryDeps } from './photos.ts';
-import type { Purge, ServiceMaker } from '../../daemon.ts';
+import type { ServiceMaker } from '../../daemon.ts';
+import { addPurge, type Purge } from '../commands/purges.ts';
 import type { FlowDeps } from '../../orders/pass/deps.ts';
 import { repeatEvery } from '../../orders/pass/run.ts';
 import { closeServer, createServer, listenAt } from '../http/server.ts';
@@ -256,7 +258,7 @@ export const clientsService: ServiceMaker = {
   async start(deps) {
     const ageMs = clientsSettings.of(deps.config).retention.photos;
     const deleteSome: Purge['deleteSome'] = (store, query) => purgeSomePhotos({ ...deps, store }, query);
-    deps.services.purges.push({ name: 'photos', ageMs, deleteSome });
+    addPurge(deps.services, { name: 'photos', ageMs, deleteSome });
     const photos = await receivePhotos(deps, deps.stop);
     return { work: photos.waiting, close: photos.close };
   },

@@ -3,7 +3,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { stringify } from 'lossless-json';
 import { accountsIn } from '../commands/tables/accounts.ts';
 import type { OperationDeps } from '../../accounts/account.ts';
-import type { PurgeQuery } from '../../daemon.ts';
+import type { PurgeQuery } from '../commands/purges.ts';
 import { decideDelivery } from './photo.ts';
 import { after } from '../../base/instant.ts';
 import { hasControlCharacter } from '../../base/text.ts';

@@ -1,10 +1,11 @@
 import { cron } from '../../settings/cron.ts';
 import { section, settingsPart } from '../../settings/settings.ts';
 import * as type from '../../settings/values.ts';
+import { listenAddress } from '../http/settings.ts';
 import { PHOTO_TYPES } from './photo.ts';
 
 const photos = section({
-  listen: type.listenAddress,
+  listen: listenAddress,
   folder: type.plainText,
   types: type.wordsOf(...PHOTO_TYPES),
   tokenLifetime: type.duration('90d'),

@@ -68,3 +68,9 @@ export function withoutToken<Row extends { payment_token: string | null }>(row: 
 }
 
 export type IdFilter = Readonly<{ id: string; isPrefix: boolean }>;
+
+/** Returns the arguments of `addHelpText` that show these commands, each without the name of the program. */
+export function examples(...commands: readonly string[]): readonly ['after', string] {
+  const lines = commands.map((command) => `\n  order-sync ${command}`);
+  return ['after', `\nExample${commands.length > 1 ? 's' : ''}:${lines.join('')}`];
+}

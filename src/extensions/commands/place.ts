@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { type Config, ConfigError, loadConfig } from '../../settings/config.ts';
+import { type Config, ConfigError, type ConfigOptions, loadConfig } from '../../settings/config.ts';
 import { configOptions } from '../../cli/shared/options.ts';
-import { databaseUrl } from '../../settings/database-url.ts';
+import { schemaOf } from '../../settings/schema.ts';
 import { reader } from '../../settings/values.ts';
 import { CommandError, EXIT } from '../../cli/shared/exit.ts';
 
@@ -16,8 +16,9 @@ export async function placeOf<Kind extends keyof typeof FORMS>(
 ): Promise<Extract<Config['database'], { readonly kind: Kind }>> {
   let problem = `must be ${FORMS[kind]}`;
   try {
-    if (reader(databaseUrl)(url).kind === kind)
-      return (await configuredPlace(command, url)) as Awaited<ReturnType<typeof placeOf<Kind>>>;
+    const options = await configOptions(command);
+    if (reader(schemaOf(options).general.type.shape.database.shape.url)(url).kind === kind)
+      return configuredPlace(options, url) as Awaited<ReturnType<typeof placeOf<Kind>>>;
   } catch (error) {
     if (error instanceof ConfigError) throw error;
     problem = (error as Error).message;
@@ -28,9 +29,14 @@ export async function placeOf<Kind extends keyof typeof FORMS>(
 /** Values that fit any database, because the settings of workers and standbys may not fit another database. */
 const FITTING_ANY = { ORDER_SYNC_WORKERS_INSTANCES: '1', ORDER_SYNC_DATABASE_READ_FROM: 'primary' };
 
-async function configuredPlace(command: Command, url: string): Promise<Config['database']> {
-  const { env, ...options } = await configOptions(command);
+function configuredPlace({ env, ...options }: ConfigOptions, url: string): Config['database'] {
   const named: NodeJS.ProcessEnv = { ...env, ...FITTING_ANY, ORDER_SYNC_DATABASE_URL: url };
   for (const name of [...Object.keys(FITTING_ANY), 'ORDER_SYNC_DATABASE_URL']) delete named[`${name}_FILE`];
   return loadConfig({ ...options, env: named, requireExchange: false }).database;
+}
+
+/** Returns the file's path. Throws `ConfigError` with the advice `instead` if the database is PostgreSQL. */
+export function sqlitePath({ database }: Pick<Config, 'database'>, instead: string): string {
+  if (database.kind === 'sqlite') return database.path;
+  throw new ConfigError(`this is for SQLite, and database.url names ${database.address}: ${instead}`);
 }

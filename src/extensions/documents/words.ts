@@ -12,6 +12,10 @@ export function counted(count: number, noun: string, plural = `${noun}s`): strin
   return `${count} ${count === 1 ? noun : plural}`;
 }
 
+export function capitalized(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
+
 /** The counts above zero: `3 open, 1 held`. */
 export function partsOf(counts: Readonly<Record<string, number>>): string {
   const parts = Object.entries(counts).filter(([, count]) => count > 0);

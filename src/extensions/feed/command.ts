@@ -11,7 +11,8 @@ import type { Store } from '../../store/port.ts';
 import { CommandError, EXIT, stopSignal } from '../../cli/shared/exit.ts';
 import { printList, type ListColumn } from '../commands/print.ts';
 import { wholeNumber } from '../../cli/shared/options.ts';
-import { screenOf, examples } from '../../cli/shared/help.ts';
+import { examples } from '../commands/options.ts';
+import { screenOf } from '../../cli/shared/help.ts';
 import { isWritten } from '../commands/files.ts';
 import { eventLine } from './line.ts';
 

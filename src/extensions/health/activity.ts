@@ -1,7 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { sumOf } from '../../base/words.ts';
-import type { Config } from '../../settings/config.ts';
-import { groupOf, groupsOf } from '../../settings/rate-groups.ts';
+import { groupOf, groupsOf, type Config } from '../../settings/config.ts';
 import type { Listen, Listener, LiveAccount, OverdueLookups, ProcessEvent } from '../../orders/pass/process-events.ts';
 import type { AccountLease, Writer } from '../../store/port.ts';
 import type { LiveStatus, LookupFacts } from './status/status.ts';

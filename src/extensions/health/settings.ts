@@ -1,5 +1,6 @@
 import { file, section, settingsPart } from '../../settings/settings.ts';
 import * as type from '../../settings/values.ts';
+import { listenAddress } from '../http/settings.ts';
 
 const SHORTEST_TOKEN = 16;
 
@@ -21,7 +22,7 @@ const hostName = type.text(
 );
 
 const ops = section({
-  listen: type.listenAddress,
+  listen: listenAddress,
   token: type.optional(token),
   tokenFile: file,
   hosts: type.list(hostName),

@@ -7,7 +7,7 @@ import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/text.ts';
 import type { FlowDeps } from '../../orders/pass/deps.ts';
 import { repeatEvery } from '../../orders/pass/run.ts';
-import type { ListenAddress } from '../../settings/values.ts';
+import type { ListenAddress } from './settings.ts';
 
 const FLUSH_MS = 1_000;
 const TRY_AGAIN_MS = 30_000;

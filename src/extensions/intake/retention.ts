@@ -1,4 +1,5 @@
-import type { Purge, ServiceMaker } from '../../daemon.ts';
+import type { ServiceMaker } from '../../daemon.ts';
+import { addPurge, type Purge } from '../commands/purges.ts';
 import { after } from '../../base/instant.ts';
 import { messageOf } from '../../base/text.ts';
 import { deleteKeptAnswers } from './tables/kept-answers.ts';
@@ -15,9 +16,9 @@ export const deleteSomeKeptAnswers: Purge['deleteSome'] = (store, query) =>
   store.writer.write((tx) => deleteKeptAnswers(tx, query));
 
 export const intakeService: ServiceMaker = {
-  async start({ accounts, config, services: { purges }, stop, ...deps }) {
+  async start({ accounts, config, services, stop, ...deps }) {
     const ageMs = intakeSettings.of(config).retention.keptAnswers;
-    purges.push({ name: 'keptAnswers', ageMs, deleteSome: deleteSomeKeptAnswers });
+    const purges = addPurge(services, { name: 'keptAnswers', ageMs, deleteSome: deleteSomeKeptAnswers });
     const work = repeatEvery(deps.clock, LOOK_MS, stop, async () => {
       for (const account of purges.some((one) => one.ageMs !== undefined) ? accounts.names : []) {
         if (stop.aborted) return;

@@ -1,5 +1,4 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { examples } from '../../cli/shared/help.ts';
 import { absentOrder } from '../commands/absent-order.ts';
 import { withAccount } from '../commands/store.ts';
 import { systemClock } from '../../base/clock.ts';
@@ -16,7 +15,7 @@ import { shellWord } from '../../base/text.ts';
 import { printable } from '../../base/words.ts';
 import { actorOf, addReasonOptions, confirmShown, type DecisionOptions } from './decision-options.ts';
 import { EXIT } from '../../cli/shared/exit.ts';
-import { addPeriodOptions, type PeriodOptions } from '../commands/options.ts';
+import { examples, addPeriodOptions, type PeriodOptions } from '../commands/options.ts';
 import { extensionsOf, partsOf } from '../../cli/shared/extensions.ts';
 import type { ListColumn } from '../commands/print.ts';
 import { counted } from '../documents/words.ts';

@@ -1,7 +1,7 @@
 import { Argument, Option, type Command } from 'commander';
 import { print, addListOptions, printList, sayCut, printLong } from '../commands/print.ts';
 import type { ListOptions, ListColumn } from '../commands/print.ts';
-import { addOrderOptions, addPeriodOptions, rowIds } from '../commands/options.ts';
+import { addOrderOptions, addPeriodOptions, examples, rowIds } from '../commands/options.ts';
 import type { OrderOptions, PeriodOptions } from '../commands/options.ts';
 import { withAccounts, withAccount } from '../commands/store.ts';
 import { ORDER_STATES, type OrderState } from '../../orders/rules/states.ts';
@@ -17,7 +17,7 @@ import { classTexts } from './finding-classes.ts';
 import { FINDING_CLASSES, GUESSED_CLASSES, SEVERITIES } from '../../findings/rules/classes.ts';
 import type { FindingClassName, Severity } from '../../findings/rules/classes.ts';
 import { fieldsText, toned, wrapped, type Screen } from '../../cli/shared/terminal.ts';
-import { screenOf, examples } from '../../cli/shared/help.ts';
+import { screenOf } from '../../cli/shared/help.ts';
 import { pasteable } from '../../base/invocation.ts';
 import { findingsById, acknowledge } from './tables/findings.ts';
 import { counted } from '../documents/words.ts';

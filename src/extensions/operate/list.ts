@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import { addOrderOptions, addPeriodOptions, REVEAL, withoutToken } from '../commands/options.ts';
+import { addOrderOptions, addPeriodOptions, examples, REVEAL, withoutToken } from '../commands/options.ts';
 import type { OrderOptions, PeriodOptions } from '../commands/options.ts';
 import { type ListColumn, type ListOptions, addListOptions, printList, sayCut, printLong } from '../commands/print.ts';
 import { absentOrder } from '../commands/absent-order.ts';
@@ -18,7 +18,7 @@ import { styled } from '../../cli/shared/terminal.ts';
 import { readOrder } from '../../store/orders/orders.ts';
 import { readPreOrder, readRecord } from '../../store/tables/order-records.ts';
 import { answerText, rowWithHistory } from '../commands/answer.ts';
-import { screenOf, examples } from '../../cli/shared/help.ts';
+import { screenOf } from '../../cli/shared/help.ts';
 import { pasteable } from '../../base/invocation.ts';
 
 export const define = { list: defineList, show: defineShow };

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { isOfAll } from '../commands/account.ts';
-import { examples } from '../../cli/shared/help.ts';
+import { examples } from '../commands/options.ts';
 import { withEachAccount } from '../commands/store.ts';
 import { systemClock } from '../../base/clock.ts';
 import { accountWords, DEFAULT_ACCOUNT } from '../../accounts/rules/name.ts';

@@ -4,8 +4,8 @@ import pg from 'pg';
 import { readValueFile } from '../../settings/settings-file.ts';
 import { plainText, reader } from '../../settings/values.ts';
 import { messageOf, storable } from '../../base/text.ts';
-import type { PostgresDatabase } from '../../settings/database.ts';
-import type { DatabaseHost } from '../../settings/database-url.ts';
+import type { PostgresDatabase } from './place/settings.ts';
+import type { DatabaseHost } from './place/url.ts';
 import { StoreError, unusable } from '../../store/errors.ts';
 
 /** A connection that was unused for this time asks whether the other side is still there. */

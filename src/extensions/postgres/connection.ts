@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Kysely, PostgresAdapter, PostgresDialect, sql, type CompiledQuery, type MigrationLockOptions } from 'kysely';
 import pg from 'pg';
 import { deadline } from '../../base/clock.ts';
-import type { PostgresDatabase } from '../../settings/database.ts';
+import type { PostgresDatabase } from './place/settings.ts';
 import type { StoreError } from '../../store/errors.ts';
 import type { Database } from '../../store/port.ts';
 import type { Tables } from '../../store/schema.ts';

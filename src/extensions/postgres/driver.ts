@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import type { PostgresDatabase } from '../../settings/database.ts';
+import type { PostgresDatabase } from './place/settings.ts';
 import type { DatabaseDriver, OwnedStore, OwnerOptions, Trial } from '../../store/open.ts';
 import { Primary } from './hosts/primary.ts';
 import { openOwnership } from './sharing/ownership.ts';
@@ -30,4 +30,4 @@ async function openTrial(place: PostgresDatabase, clock: Clock): Promise<Trial> 
   return { dropTables: () => dropTables(db), [Symbol.asyncDispose]: () => disposal.disposeAsync() };
 }
 
-export const driver: DatabaseDriver = { kind: 'postgres', open: openStore, openAsOwner, openTrial };
+export const driver: DatabaseDriver = { open: openStore, openAsOwner, openTrial };

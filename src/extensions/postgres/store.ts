@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { MIGRATIONS } from '../../../migrations/postgres/index.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { PostgresDatabase } from '../../settings/database.ts';
+import type { PostgresDatabase } from './place/settings.ts';
 import { ConfigError } from '../../settings/settings.ts';
 import { StoreError, unusable } from '../../store/errors.ts';
 import { GroupWriter } from '../../store/group-writer.ts';

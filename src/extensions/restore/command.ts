@@ -13,7 +13,6 @@ import { actorOf, addReasonOptions, confirm, type DecisionOptions } from '../ope
 import { plainConfig } from '../../cli/shared/options.ts';
 import { rowId } from '../commands/options.ts';
 import { readFailOvers } from '../../store/tables/fail-overs.ts';
-import { driversOf } from '../../cli/shared/extensions.ts';
 import { openInput } from '../commands/files.ts';
 import { CommandError, EXIT } from '../../cli/shared/exit.ts';
 import { print } from '../commands/print.ts';
@@ -79,8 +78,7 @@ export function define(command: Command): void {
         const lock = await lockFile(database.path, clock, 0);
         resources.defer(() => lock.release());
       }
-      const opening = { expect: 'upgrade', isRestored: true, drivers: driversOf(command) } as const;
-      const store = await openStore(database, clock, opening);
+      const store = await openStore(database, clock, { expect: 'upgrade', isRestored: true });
       resources.defer(() => store.close());
       const parts = await partsOf(store, account, config);
       const signs = await Promise.all(parts.map((part) => part.store.mark.sign()));

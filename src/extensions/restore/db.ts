@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { accountsIn } from '../commands/tables/accounts.ts';
 import { EXIT } from '../../cli/shared/exit.ts';
 import { withStore } from '../../cli/shared/store.ts';
-import { sqlitePath } from '../../settings/config.ts';
+import { sqlitePath } from '../commands/place.ts';
 import { backUp, checkIntegrity } from './tables/backup.ts';
 import { assertFile } from '../../store/sqlite/store.ts';
 import { plainConfig } from '../../cli/shared/options.ts';

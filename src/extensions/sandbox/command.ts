@@ -9,11 +9,13 @@ import { systemClock } from '../../base/clock.ts';
 import { headerText, isLoopback, reader } from '../../settings/values.ts';
 import { seededRandom } from './random.ts';
 import { startSandbox, FAULTS, type Fault, type FaultPlan, type SandboxServerOptions } from './server.ts';
-import { didYouMean, WIDTH } from '../../cli/shared/help.ts';
+import { didYouMean } from '../../cli/shared/help.ts';
 import { duration, optionOf, wholeNumber } from '../../cli/shared/options.ts';
 import { EMAIL_INPUTS } from './clients.ts';
 import { ODD_ANSWERS, readScenarios, SCENARIOS, scenarioNamedIn, type Scenarios } from './scenario.ts';
 import { TAMPERINGS, type Tampering } from './tampering.ts';
+
+const WIDTH = 80;
 
 interface SandboxCommandOptions extends Pick<SandboxServerOptions, 'rate' | 'faults'> {
   readonly port: number;

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { ConfigError, loadConfig, requireExchange, type Config, type ConfigOptions } from '../../settings/config.ts';
 import { CommandError, EXIT } from '../../cli/shared/exit.ts';
-import { didYouMean, screenOf, examples } from '../../cli/shared/help.ts';
+import { examples } from '../commands/options.ts';
+import { didYouMean, screenOf } from '../../cli/shared/help.ts';
 import { configOptions } from '../../cli/shared/options.ts';
 import { printLong } from '../commands/print.ts';
 import { durationText } from '../../settings/values.ts';

@@ -11,7 +11,6 @@ import { openStore } from '../../store/open.ts';
 import { commandError, tryKey } from '../api/asking/ask.ts';
 import { agrees, Dialogue } from '../operate/decision-options.ts';
 import { CommandError, EXIT, explainError, stopSignal } from '../../cli/shared/exit.ts';
-import { driversOf } from '../../cli/shared/extensions.ts';
 import { configOptions, optionOf } from '../../cli/shared/options.ts';
 import { nextSteps } from '../commands/print.ts';
 import { checkSettings } from './config.ts';
@@ -72,7 +71,7 @@ export function define(command: Command): void {
 
 /** False if a person types another address and key: nothing of this plan is left then. */
 async function isSetUp(command: Command, places: ConfigOptions, plan: Plan, how: InitOptions & { isLast: boolean }) {
-  await using undo = await make(plan, places, command);
+  await using undo = await make(plan, places);
   const refusal = await refusalOf(command, places);
   // A person may start the sandbox later.
   const isSandboxDown = plan.isSandbox && refusal?.exitCode === EXIT.unavailable;
@@ -96,7 +95,7 @@ async function planned(places: ConfigOptions, options: InitOptions): Promise<Pla
 }
 
 /** Makes everything. Disposing of the result removes everything but tables in a database of PostgreSQL. */
-async function make({ settingsFile, settings, secrets, intoExisting }: Plan, places: ConfigOptions, command: Command) {
+async function make({ settingsFile, settings, secrets, intoExisting }: Plan, places: ConfigOptions) {
   await using undo = new AsyncDisposableStack();
   const folder = (path: string) => {
     const made = mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -127,7 +126,7 @@ async function make({ settingsFile, settings, secrets, intoExisting }: Plan, pla
     );
   }
   const expect = isThere && database.kind === 'sqlite' ? 'current' : 'migrate';
-  await (await openStore(database, systemClock(), { expect, intoExisting, drivers: driversOf(command) })).close();
+  await (await openStore(database, systemClock(), { expect, intoExisting })).close();
   return undo.move();
 }
 

@@ -4,10 +4,11 @@ import { text } from 'node:stream/consumers';
 import { ACCOUNT_NAME, ACCOUNT_NAME_FORM } from '../../accounts/rules/name.ts';
 import { CommandError, EXIT } from '../../cli/shared/exit.ts';
 import { type ConfigOptions } from '../../settings/config.ts';
-import { databaseUrl, withoutPassword } from '../../settings/database-url.ts';
+import { withoutPassword } from '../../settings/database.ts';
 import { ownFile } from '../../settings/layers.ts';
 import { readValueFile } from '../../settings/settings-file.ts';
 import { headerText, reader, secureUrl } from '../../settings/values.ts';
+import { databaseUrl } from '../postgres/place/url.ts';
 import type { Dialogue } from '../operate/decision-options.ts';
 import { configSources } from './sources.ts';
 

@@ -1,4 +1,4 @@
-import { withoutPassword } from '../../settings/database-url.ts';
+import { withoutPassword } from '../../settings/database.ts';
 import { readLayers, type ConfigOptions, type Entry } from '../../settings/layers.ts';
 import { settingOf } from '../../settings/settings.ts';
 import { read } from '../../settings/config.ts';

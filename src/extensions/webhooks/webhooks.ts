@@ -1,4 +1,5 @@
-import type { Purge, ServiceMaker } from '../../daemon.ts';
+import type { ServiceMaker } from '../../daemon.ts';
+import { addPurge, type Purge } from '../commands/purges.ts';
 import { webhooksSettings, type WebhookEndpoint } from './settings.ts';
 import { messageOf } from '../../base/text.ts';
 import type { FlowDeps } from '../../orders/pass/deps.ts';
@@ -147,7 +148,8 @@ export const deleteSomeDeadLetters: Purge['deleteSome'] = (store, query) =>
 export const webhooksService: ServiceMaker = {
   async start(deps) {
     const { retention, webhooks: settings } = webhooksSettings.of(deps.config);
-    deps.services.purges.push({ name: 'deadLetters', ageMs: retention.deadLetters, deleteSome: deleteSomeDeadLetters });
+    const purge = { name: 'deadLetters', ageMs: retention.deadLetters, deleteSome: deleteSomeDeadLetters };
+    addPurge(deps.services, purge);
     const webhooks = new Webhooks({ ...deps, ...settings });
     return { take: (lease) => webhooks.take(lease), work: webhooks.run() };
   },

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { paceSettings } from '../../../src/extensions/pace/settings.ts';
-import { settingsInForce } from '../../../src/settings/rate-groups.ts';
 import { loadWith } from '../../support/load-with.ts';
 import { SECOND } from '../../support/tracking.ts';
 
@@ -25,7 +24,7 @@ describe('the settings of the pace', () => {
     for (const text of texts) expect(() => follow(name, text)).toThrow(`follow.${name.toLowerCase()}`);
   });
 
-  it('may be another for an account, and two workers need not agree on them', () => {
+  it('may be another for an account', () => {
     const yaml = `follow: {share: 0.2}\naccounts:\n  a: {follow: {pace: every-tick}}\n  b: {follow: {worth: 9s}}`;
     const config = loadWith({}, yaml);
     const of = config.accounts.map(paceSettings.of).map(({ follow: { pace, share, worth } }) => [pace, share, worth]);
@@ -33,8 +32,6 @@ describe('the settings of the pace', () => {
       ['every-tick', 0.2, 2 * SECOND],
       ['learned', 0.2, 9 * SECOND],
     ]);
-    const other = loadWith({}, yaml.replace('every-tick', 'learned'));
-    expect(settingsInForce(other)('a')).toEqual(settingsInForce(config)('a'));
   });
 
   it.each(['follow: {%}', 'accounts: {a: {follow: {%}}}'])('name their successor if they are gone: %s', (yaml) => {

@@ -2,11 +2,10 @@ import { expect, it, onTestFinished } from 'vitest';
 import { checkDatabase } from '../../../src/extensions/health/doctor/database.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { OwnedError } from '../../../src/store/errors.ts';
-import { openAsOwner } from '../../../src/store/open.ts';
+import { openAsOwner, type OtherPlace } from '../../../src/store/open.ts';
 import { placeOf } from '../../support/postgres-store.ts';
 import type { PostgresTestDatabase } from '../../support/postgres.ts';
 import { idsIn, openedBy, openFindings, query, send, shop } from '../../support/promoted-shop.ts';
-import { DRIVERS } from '../../support/drivers.ts';
 
 const insert = (database: PostgresTestDatabase, id: string, createdAt = 'now()') =>
   query(
@@ -16,7 +15,7 @@ const insert = (database: PostgresTestDatabase, id: string, createdAt = 'now()')
   );
 
 async function claimed(database: PostgresTestDatabase) {
-  const owned = await openAsOwner(placeOf(database.url), systemClock(), { drivers: DRIVERS });
+  const owned = await openAsOwner(placeOf(database.url), systemClock(), {});
   onTestFinished(() => owned[Symbol.asyncDispose]());
   const [accountLease] = await owned.ownership.take(['default'], 10_000);
   if (accountLease === undefined) throw new Error('nothing was taken');
@@ -88,7 +87,7 @@ it('a server that tells neither its identifier nor its time-line is told by the 
   const { database } = await shop(0);
   const found = async () => {
     const { store } = await openedBy(database);
-    const config = { database: placeOf(database.url) } as Parameters<typeof checkDatabase>[0];
+    const config = { database: placeOf(database.url) as OtherPlace } as Parameters<typeof checkDatabase>[0];
     return (await checkDatabase(config, store)).filter(({ found: about }) => about.endsWith('fail-overs')).length;
   };
   const silent = `create or replace function order_sync_time_line() returns text language sql as 'select null::text'`;

@@ -8,6 +8,7 @@ import { ConfigError } from '../../../src/settings/settings.ts';
 import { createPass } from '../../../src/orders/create.ts';
 import { followPass } from '../../../src/orders/follow.ts';
 import { weaknessesOfStandbys } from '../../../src/extensions/postgres/standbys.ts';
+import type { OtherPlace } from '../../../src/store/open.ts';
 import { openStore } from '../../../src/extensions/postgres/store.ts';
 import { capturedLog } from '../../support/captured-log.ts';
 import { temporaryFolder } from '../../support/folders.ts';
@@ -21,7 +22,6 @@ import {
 } from '../../support/postgres-server.ts';
 import { placeOf } from '../../support/postgres-store.ts';
 import { scriptedExchange } from '../../support/scripted-exchange.ts';
-import { DRIVERS } from '../../support/drivers.ts';
 
 const BIN = findPostgres();
 type Asked = (kind: 'GET' | 'POST') => readonly string[];
@@ -95,11 +95,7 @@ describe.skipIf(BIN === undefined)('with one synchronous standby required', () =
       ...REQUIRED,
     };
     const config = loadConfig({ requireExchange: true, cwd: temporaryFolder(), env });
-    const app = await createApp(config, {
-      log: capturedLog().logger,
-      ownerPatienceMs: 10_000,
-      store: { drivers: DRIVERS },
-    });
+    const app = await createApp(config, { log: capturedLog().logger, ownerPatienceMs: 10_000 });
     onTestFinished(async () => {
       await app[Symbol.asyncDispose]();
       await exchange[Symbol.asyncDispose]();
@@ -123,7 +119,7 @@ describe.skipIf(BIN === undefined)('with one synchronous standby required', () =
       const place = placeOf(primary.url('shop'), settings);
       const store = await openStore(place, systemClock(), { expect: 'current' });
       onTestFinished(() => store.close());
-      const config = { database: place } as Parameters<typeof checkDatabase>[0];
+      const config = { database: place as OtherPlace } as Parameters<typeof checkDatabase>[0];
       expect(await store.server()).toContainEqual(expect.stringMatching(/standby \(streaming, \w+\); .*_names: /));
       return (await checkDatabase(config, store)).filter(({ found: about }) => about.endsWith('standbys')).length;
     };

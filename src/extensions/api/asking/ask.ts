@@ -15,9 +15,9 @@ import type { Ways } from './ways.ts';
 import { printable } from '../../../base/words.ts';
 import { answerText, type Tones } from '../../commands/answer.ts';
 import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
-import type { AskedPass, Extension, Beside } from '../../../cli/extension.ts';
+import type { AskedPass, Beside } from '../../../cli/extension.ts';
 import { throughOwner } from '../../../cli/shared/owner.ts';
-import { driversIn, extensionsOf } from '../../../cli/shared/extensions.ts';
+import { extensionsOf } from '../../../cli/shared/extensions.ts';
 import { accountConfig, urlsOf } from '../../../cli/shared/options.ts';
 import { OwnedError, StoreError } from '../../../store/errors.ts';
 import { screenOf } from '../../../cli/shared/help.ts';
@@ -30,11 +30,10 @@ const OWNER_WRITES_MS = 10_000;
 /** Returns the way to the owner of an account: `ask` has the owner do `work`. */
 export async function besideOwner<Value>(
   config: AccountSettings,
-  extensions: readonly Extension[],
   work: (owner: Owner) => Promise<Value>,
   { signal, urls }: Partial<Pick<AskedPass, 'signal' | 'urls'>>,
 ): Promise<Beside<Value>> {
-  const ways = await waysToOwner(config, extensions, urls);
+  const ways = await waysToOwner(config, urls);
   const asking = { account: config.account, graceMs: config.exchange.timeout + OWNER_WRITES_MS, signal };
   return {
     get unreachable() {
@@ -67,7 +66,7 @@ type Urls = AskedPass['urls'];
 const NOTHING_OPEN = { [Symbol.asyncDispose]: async () => {} };
 
 /** Returns the API at the URLs of the command, the socket of a SQLite file, or the ways that the database names. */
-async function waysToOwner(config: AccountSettings, extensions: readonly Extension[], urls: Urls): Promise<Ways> {
+async function waysToOwner(config: AccountSettings, urls: Urls): Promise<Ways> {
   if (urls !== undefined) {
     const way = apiTransport(config, urls);
     const elsewhere = `no process that was asked drives the account ${config.account}`;
@@ -75,7 +74,7 @@ async function waysToOwner(config: AccountSettings, extensions: readonly Extensi
   }
   if (config.database.kind !== 'sqlite') {
     // Loaded here, because loading the database code takes longer than asking a socket.
-    return await (await import('./ways.ts')).waysByDatabase(config, driversIn(extensions));
+    return await (await import('./ways.ts')).waysByDatabase(config);
   }
   const socketPath = controlSocketOf(config);
   const socket = socketTransport(socketPath);
@@ -87,7 +86,7 @@ export async function readFromDaemon(command: Command, config: Config, operation
   const urls = urlsOf(command);
   const driven = config.accounts.find(({ name }) => account === undefined || name === account);
   if (driven === undefined && urls === undefined) return undefined;
-  await using ways = await waysToOwner({ ...config, account: driven?.name ?? '' }, extensionsOf(command), urls);
+  await using ways = await waysToOwner({ ...config, account: driven?.name ?? '' }, urls);
   for (const way of await ways.find(true)) {
     const result = await new Owner(way, { account: account ?? 'all', graceMs: 0 }).read(operation);
     if (result.kind === 'ok') return JSON.parse(result.body) as unknown;
@@ -100,7 +99,6 @@ export async function readFromDaemon(command: Command, config: Config, operation
 /** Asks the daemon that drives the account for a pass, and shows the progress of the pass. */
 export async function passBeside(
   config: AccountSettings,
-  extensions: readonly Extension[],
   { scope, timeoutMs, progress, ...options }: AskedPass,
 ): Promise<Beside<SyncResult>> {
   const pass = async (owner: Owner) => {
@@ -114,7 +112,7 @@ export async function passBeside(
     }
     throw new OwnerGoneError('the daemon stopped before its pass was done; run sync again');
   };
-  return await besideOwner(config, extensions, pass, options);
+  return await besideOwner(config, pass, options);
 }
 
 /** Has one operation done. Throws `UnusableIdError`. */
@@ -127,10 +125,9 @@ export async function withExchange<Value>(
   given?: AccountSettings,
 ): Promise<Value> {
   const config = given ?? (await accountConfig(command));
-  const extensions = extensionsOf(command);
   const askIt = (owner: Owner) => work((operation, input) => owner.ask(operation, input), config, false);
-  await using beside = await besideOwner(config, extensions, askIt, { urls: urlsOf(command) });
-  return await throughOwner(config, extensions, beside, async (app, complete) => {
+  await using beside = await besideOwner(config, askIt, { urls: urlsOf(command) });
+  return await throughOwner(config, extensionsOf(command), beside, async (app, complete) => {
     const deps = { ...app, wakeCreates: () => {}, caller: SOCKET_CALLER };
     return await work(async (operation, input) => await (await operation.load()).run(deps, input), complete, true);
   });

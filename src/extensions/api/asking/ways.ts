@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { systemClock } from '../../../base/clock.ts';
 import type { AccountSettings } from '../../../settings/config.ts';
-import { openStore, type LoadDriver } from '../../../store/open.ts';
+import { openStore } from '../../../store/open.ts';
 import type { Driver } from '../../../store/port.ts';
 import { apiSettings } from '../settings.ts';
 import { apiTransport, socketTransport, type Transport } from './transport.ts';
@@ -16,8 +16,8 @@ export interface Ways extends AsyncDisposable {
 }
 
 /** Returns the socket of a worker on this machine, and its API if the settings name that address. */
-export async function waysByDatabase(config: AccountSettings, drivers: readonly LoadDriver[]): Promise<Ways> {
-  const store = await openStore(config.database, systemClock(), { expect: 'current', drivers });
+export async function waysByDatabase(config: AccountSettings): Promise<Ways> {
+  const store = await openStore(config.database, systemClock(), { expect: 'current' });
   const { advertise: known, token } = apiSettings.of(config).api;
   let driver: Driver | undefined;
   const isHere = () => driver === undefined || driver.host === hostname();

@@ -3,7 +3,7 @@ import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-pro
 import type { Command } from 'commander';
 import type { Extension } from '../../../cli/extension.ts';
 import { extensionsOf } from '../../../cli/shared/extensions.ts';
-import { examples } from '../../../cli/shared/help.ts';
+import { examples } from '../../commands/options.ts';
 import { ERRORS } from '../operation.ts';
 import { addRoutes } from '../routes.ts';
 import { controlServer } from '../server.ts';

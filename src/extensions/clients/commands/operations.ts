@@ -6,13 +6,13 @@ import { CLIENT_OPERATIONS } from '../addresses.ts';
 import type { Config } from '../../../settings/config.ts';
 import type { Tone } from '../../../cli/shared/terminal.ts';
 import { ask, printAnswer, printWord } from '../../api/asking/ask.ts';
-import { REVEAL } from '../../commands/options.ts';
+import { examples, REVEAL } from '../../commands/options.ts';
 import { VERIFICATION_LEVELS, type VerificationLevel } from '../endpoints/schemas.ts';
 import { readJson, withDigits } from '../../../exchange/json.ts';
 import { clientsSettings } from '../settings.ts';
 import { tableOf, textColumns } from '../../documents/terminal.ts';
 import { addUrlOption } from '../../../cli/shared/options.ts';
-import { screenOf, wordsOf, examples } from '../../../cli/shared/help.ts';
+import { screenOf, wordsOf } from '../../../cli/shared/help.ts';
 import { print } from '../../commands/print.ts';
 import { pasteable } from '../../../base/invocation.ts';
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { examples } from '../../../cli/shared/help.ts';
+import { examples } from '../../commands/options.ts';
 import { withAccount, withAccounts } from '../../commands/store.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { purgePhotos } from '../photos.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { PurgeQuery } from '../../../daemon.ts';
+import type { PurgeQuery } from '../../commands/purges.ts';
 import type { KnownToken } from '../photo.ts';
 import { insertHappenings } from '../../../store/tables/events.ts';
 import { listNewest, type ListQuery } from '../../operate/tables/listed.ts';

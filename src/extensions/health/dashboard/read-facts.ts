@@ -1,9 +1,10 @@
+import { capitalized } from '../../documents/words.ts';
 import { sumOfDecimals } from '../../reports/reconciliation/totals.ts';
 import { exchangeByAccount, type Config } from '../../../settings/config.ts';
 import { decidingAdvice } from '../../../accounts/rules/fail-over.ts';
 import { readFailOvers } from '../../../store/tables/fail-overs.ts';
 import { isLoopback } from '../../../settings/values.ts';
-import { capitalized, sumOf } from '../../../base/words.ts';
+import { sumOf } from '../../../base/words.ts';
 import type { FindingClassName } from '../../../findings/rules/classes.ts';
 import type { Database, Snapshot } from '../../../store/port.ts';
 import { feedEventOf } from '../../feed/event.ts';

@@ -1,5 +1,5 @@
 import { Option, type Command } from 'commander';
-import { examples } from '../../../cli/shared/help.ts';
+import { examples } from '../../commands/options.ts';
 import { withAccount } from '../../commands/store.ts';
 import { type ImportFormat, addFileOptions, openFile } from '../../commands/files.ts';
 import { addOrder } from '../add.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { PurgeQuery } from '../../../daemon.ts';
+import type { PurgeQuery } from '../../commands/purges.ts';
 import type { Transaction } from '../../../store/port.ts';
 
 /** States in which a kept answer may still tell a person what became of the order. */

@@ -1,6 +1,7 @@
+import { capitalized } from '../../documents/words.ts';
 import type { StopKind, AccountStop } from '../../../accounts/rules/restraints.ts';
 import { quote } from '../../../base/text.ts';
-import { sumOf, withCommas, capitalized } from '../../../base/words.ts';
+import { sumOf, withCommas } from '../../../base/words.ts';
 import { type Problem, problem, firstOf, KEPT_BACK_REMEDY } from '../../commands/problem.ts';
 
 /** `changed` is the file of the settings if it changed after the daemon had read it. */

@@ -1,5 +1,5 @@
 import { deadline } from '../../../base/clock.ts';
-import type { DatabaseHost } from '../../../settings/database-url.ts';
+import type { DatabaseHost } from '../place/url.ts';
 import type { ClientConfig } from 'pg';
 import { Client } from '../client.ts';
 

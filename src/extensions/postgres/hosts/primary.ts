@@ -1,6 +1,6 @@
 import { systemClock } from '../../../base/clock.ts';
-import type { PostgresDatabase } from '../../../settings/database.ts';
-import { hostsText, type DatabaseHost } from '../../../settings/database-url.ts';
+import type { PostgresDatabase } from '../place/settings.ts';
+import { hostsText, type DatabaseHost } from '../place/url.ts';
 import { StoreError } from '../../../store/errors.ts';
 import type { Weakness } from '../../../store/port.ts';
 import { clientConfig, type Client } from '../client.ts';

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { deadline, type Clock } from '../../../base/clock.ts';
-import type { PostgresDatabase } from '../../../settings/database.ts';
-import { hostsText, type DatabaseHost } from '../../../settings/database-url.ts';
+import type { PostgresDatabase } from '../place/settings.ts';
+import { hostsText, type DatabaseHost } from '../place/url.ts';
 import { durationText } from '../../../settings/values.ts';
 import { StoreError } from '../../../store/errors.ts';
 import type { Snapshot } from '../../../store/port.ts';

@@ -5,6 +5,7 @@ import { systemClock } from '../../../base/clock.ts';
 import { moveDatabase } from './copy.ts';
 import { openConnections } from '../connection.ts';
 import { Primary } from '../hosts/primary.ts';
+import type { PostgresDatabase } from '../place/settings.ts';
 import { openStore } from '../store.ts';
 import { lockFile } from '../../../store/sqlite/owner.ts';
 import { openStore as openSqlite } from '../../../store/sqlite/store.ts';
@@ -34,7 +35,7 @@ export function define(command: Command): void {
     .action(async (from: string, to: string, { json }: { json?: boolean }) => {
       const clock = systemClock();
       const old = await placeOf(command, 'sqlite', from, '<from>');
-      const place = await placeOf(command, 'postgres', to, '<to>');
+      const place = (await placeOf(command, 'postgres', to, '<to>')) as PostgresDatabase;
       const startedAt = clock.monotonic();
       await using resources = new AsyncDisposableStack();
       const lock = await lockFile(old.path, clock, 0);

@@ -3,7 +3,7 @@ import type { Clock } from '../../../base/clock.ts';
 import { unlessOfDatabase } from '../errors.ts';
 import type { Primary } from '../hosts/primary.ts';
 import { TRUSTED_MS, type WorkerView } from './heartbeats.ts';
-import { differences, type SettingsText } from '../../../accounts/rules/fail-over.ts';
+import { differences, type SettingsText } from './settings.ts';
 import type { StoreError } from '../../../store/errors.ts';
 import type { AccountGroup, Database, AccountLease } from '../../../store/port.ts';
 import { claimAccounts, endWorker, enterWorker, releaseAccounts, renewHeartbeat } from './workers.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { hostname } from 'node:os';
 import type { Clock } from '../../../base/clock.ts';
-import type { PostgresDatabase } from '../../../settings/database.ts';
+import type { PostgresDatabase } from '../place/settings.ts';
 import { WorkerView, type SeenWorker } from './heartbeats.ts';
 import { readOwners, releaseAll, leaveWorkers, setUnits } from './workers.ts';
 import { OwnedError } from '../../../store/errors.ts';
@@ -11,6 +11,7 @@ import { openConnections, type Connections } from '../connection.ts';
 import { unlessOfDatabase } from '../errors.ts';
 import { Primary } from '../hosts/primary.ts';
 import { Leases, type LeasesDeps, Worker, type WorkerFacts } from './leases.ts';
+import { settingsInForce } from './settings.ts';
 import { Sharing } from './sharing.ts';
 
 const BEAT_MS = 1_000;
@@ -24,11 +25,12 @@ export function openOwnership(
   place: PostgresDatabase,
   { db, mark }: Pick<Store, 'db' | 'mark'>,
   clock: Clock,
-  { settingsOf = () => ({}), ...reached }: WorkerOptions,
+  { accounts = [], ...reached }: WorkerOptions,
   primary = new Primary(place),
 ): PostgresOwnership {
   const heartbeats = openConnections(place, { max: 1, answerTimeoutMs: ANSWER_TIMEOUT_MS, primary });
   const isReplicated = place.synchronousStandbys > 0;
+  const settingsOf = settingsInForce(accounts, place.synchronousStandbys);
   const facts = { host: hostname(), ...reached, listens: place.notify && reached.instance !== undefined };
   return new PostgresOwnership({ heartbeats, primary, isReplicated, db, mark, clock, settingsOf, facts });
 }

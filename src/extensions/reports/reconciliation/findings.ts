@@ -5,11 +5,10 @@ import type { Finding } from '../../../findings/rules/finding.ts';
 import { instantMs } from '../../../base/instant.ts';
 import { accountAdvice, accountColumns } from '../../documents/sections.ts';
 import type { Column, GroupHead, Row, Section } from '../../documents/document.ts';
-import { capitalized } from '../../../base/words.ts';
 import type { KnownFindingRow, ReconciledRow } from '../tables/reconciliation.ts';
 import { currencyOfRow, dayOf, pairOf } from './rows.ts';
 import { UNCHECKED, UNCHECKED_REASONS, type JudgedOrder, type UncheckedReason } from './judge.ts';
-import { inWords } from '../../documents/words.ts';
+import { capitalized, inWords } from '../../documents/words.ts';
 
 const ORDER: Column = { key: 'external_order_id', label: 'Order', kind: 'text', isId: true };
 const PAIR: Column = { key: 'pair', label: 'Pair', kind: 'text', rank: 2 };

@@ -5,13 +5,12 @@ import { toneOf } from '../../documents/document.ts';
 import type { Card, Column, ReportDocument, Section, Verdict } from '../../documents/document.ts';
 import { type Tone } from '../../../cli/shared/terminal.ts';
 import { headlineTone, shownId, type HeadlineFacts } from '../../documents/headline.ts';
-import { capitalized } from '../../../base/words.ts';
 import { currencyOfRow, pairOf } from '../reconciliation/rows.ts';
 import { evidenceAt, type StoryEvidence } from '../tables/story.ts';
 import { decided } from './sentences.ts';
 import { isCommand } from './next.ts';
 import { beginOf, isOpen, type Story } from './story.ts';
-import { counted, inWords } from '../../documents/words.ts';
+import { capitalized, counted, inWords } from '../../documents/words.ts';
 
 const GRAVITY: readonly Tone[] = ['error', 'warning', 'info', 'neutral', 'good'];
 

@@ -6,7 +6,7 @@ import { decisionsFor, obstacleTo, type DecisionEvidence, type Judgement } from 
 import { HELD_LOOKUP_MS, REJECTED_LOOKUPS_MS } from '../../../orders/rules/schedule.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../../../orders/rules/states.ts';
 import { shellWord } from '../../../base/text.ts';
-import { capitalized } from '../../../base/words.ts';
+import { capitalized } from '../../documents/words.ts';
 import type { StoryEvent, StoryOrder } from '../tables/story.ts';
 
 export type Spacing = { readonly facts: object; readonly text: string };

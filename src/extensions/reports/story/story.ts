@@ -5,14 +5,13 @@ import { accountWords } from '../../../accounts/rules/name.ts';
 import { keyRemedy } from '../../commands/problem.ts';
 import { ASK_ABOUT_HELD, findingClass } from '../../operate/finding-classes.ts';
 import { isDecided, statesToDecide } from '../../operate/rules/decided.ts';
-import { capitalized } from '../../../base/words.ts';
 import type { OrderState } from '../../../orders/rules/states.ts';
 import type { RecordView } from '../../../orders/rules/record.ts';
 import { evidenceAt, type StoryEvent, type StoryEvidence, type StoryFinding } from '../tables/story.ts';
 import { headlineSentence, type HeadlineFacts } from '../../documents/headline.ts';
 import { eventSentence } from './sentences.ts';
 import { CAN_END, isNewest, nextLane, whatNext, type Moment, type StorySettings } from './next.ts';
-import { compareTexts } from '../../documents/words.ts';
+import { capitalized, compareTexts } from '../../documents/words.ts';
 
 type StoryEntry = { readonly at: string; readonly text: string };
 

@@ -8,7 +8,7 @@ import { processEnvironment } from '../../../settings/config.ts';
 import type { OtherPlace as Place } from '../../../store/open.ts';
 import { DEFAULT_ACCOUNT } from '../../../accounts/rules/name.ts';
 import { shellWord } from '../../../base/text.ts';
-import { driversOf, extensionsOf, partsOf } from '../../../cli/shared/extensions.ts';
+import { extensionsOf, partsOf } from '../../../cli/shared/extensions.ts';
 import { CommandError, EXIT, stopSignal } from '../../../cli/shared/exit.ts';
 import { configOptions, wholeNumber } from '../../../cli/shared/options.ts';
 import { callOn } from '../../../cli/shared/invocation.ts';
@@ -110,11 +110,11 @@ async function demonstrate(
   const clock = systemClock();
   const { parts } = await configOptions(command);
   await using cluster = isCluster === true ? await startCluster({ clock, signal, isKept, say }) : undefined;
-  const database = cluster?.settings ?? (place && databaseSettings(place));
+  const database = cluster?.settings ?? (place && databaseSettings({ ...place }));
   const { accounts, workers } = database === undefined ? ONE : MANY;
   const day = scenario === 'bad-day' ? await badDay(count, clock, await partsOf(extensionsOf(command))) : undefined;
   const isOwnServer = cluster !== undefined;
-  const how = { database, drivers: driversOf(command), parts, isKept, isOwnServer, isHeld, signal };
+  const how = { database, parts, isKept, isOwnServer, isHeld, signal };
   await using stage = await setStage({ accounts, orders: demoOrders(scenario, count), clock, ...how, ...day });
   if (day === undefined) {
     say(`A sandbox exchange listens on ${stage.sandbox.url}; a few of its answers are lost on purpose.`);
@@ -134,7 +134,8 @@ async function demonstrate(
   else print(`\nWhat to do next:\n${nextSteps(stepsAfter(place, isOwnServer))}`.trimEnd());
 }
 
-function databaseSettings({ address: url, password, poolSize, tls, tlsCaFile, synchronousStandbys }: Place): object {
+function databaseSettings({ address: url, ...place }: Place & { readonly [name: string]: unknown }): object {
+  const { password, poolSize, tls, tlsCaFile, synchronousStandbys } = place;
   return { url, password, poolSize, tls, tlsCaFile, synchronousStandbys };
 }
 

@@ -7,7 +7,7 @@ import { stringify } from 'yaml';
 import type { Clock } from '../../../base/clock.ts';
 import { PROGRAM_FILE } from '../../../base/places.ts';
 import { loadConfig, processEnvironment, type ConfigOptions } from '../../../settings/config.ts';
-import { driverFor, openStore, type LoadDriver } from '../../../store/open.ts';
+import { driverOf, openStore } from '../../../store/open.ts';
 import type { Transaction } from '../../../store/port.ts';
 import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
 import { freePorts } from '../cluster/machine.ts';
@@ -121,7 +121,6 @@ interface StageOptions extends Pick<ConfigOptions, 'parts'> {
   readonly orders: readonly DemoOrder[];
   /** Settings of PostgreSQL; a new SQLite file unless given. */
   readonly database: object | undefined;
-  readonly drivers: readonly LoadDriver[];
   /** Leaves the folder and the tables behind. */
   readonly isKept: boolean;
   /** The database ends with the demonstration, with its tables. */
@@ -133,7 +132,7 @@ interface StageOptions extends Pick<ConfigOptions, 'parts'> {
 }
 
 export async function setStage(options: StageOptions) {
-  const { accounts, orders, database, drivers, parts, isOwnServer, isHeld, isKept, clock, signal } = options;
+  const { accounts, orders, database, parts, isOwnServer, isHeld, isKept, clock, signal } = options;
   const shops = shopsOf(accounts, orders);
   await using undo = new AsyncDisposableStack();
   const [apiKey = '', ...otherKeys] = shops.map(({ key }) => key);
@@ -156,10 +155,10 @@ export async function setStage(options: StageOptions) {
   writeFileSync(settingsFile, `${heading}\n${settings}`, { mode: 0o600 });
   const config = loadConfig({ requireExchange: true, cwd: folder, env: {}, file: settingsFile, parts });
   if (config.database.kind === 'postgres' && !isOwnServer) {
-    const trial = undo.use(await (await driverFor(config.database, { drivers })).openTrial(config.database, clock));
+    const trial = undo.use(await (await driverOf(config.database)).openTrial(config.database, clock));
     if (!isKept) undo.defer(() => trial.dropTables());
   }
-  const opened = await openStore(config.database, clock, { expect: 'migrate', drivers });
+  const opened = await openStore(config.database, clock, { expect: 'migrate' });
   const store = undo.adopt(opened, () => opened.close());
   const disposal = undo.move();
   const place = { folder, settingsFile, config, store, opsListen, isKept };

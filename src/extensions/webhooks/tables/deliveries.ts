@@ -2,7 +2,7 @@ import { sql, type SqlBool } from 'kysely';
 import { AT_ONCE, type Delivery } from '../delivery.ts';
 import { ROW_TYPES, type EventRow, type SubjectKind } from '../../feed/event.ts';
 import { eventsOf, FEED_COLUMNS, type FeedQuery } from '../../feed/tables/events.ts';
-import type { PurgeQuery } from '../../../daemon.ts';
+import type { PurgeQuery } from '../../commands/purges.ts';
 import type { Database, Transaction } from '../../../store/port.ts';
 import { statement } from '../../../store/statement.ts';
 import type { AccountRange } from './endpoints.ts';

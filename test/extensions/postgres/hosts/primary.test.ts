@@ -10,7 +10,6 @@ import { OwnedError, StoreError } from '../../../../src/store/errors.ts';
 import { openAsOwner } from '../../../../src/store/open.ts';
 import type { Store } from '../../../../src/store/port.ts';
 import { readAccountFact, setAccountFact } from '../../../../src/store/tables/accounts.ts';
-import { DRIVERS } from '../../../support/drivers.ts';
 import { ask, type HostName, hostsUrl, silentServer, startCluster } from '../../../support/postgres-cluster.ts';
 import { findPostgres, freePort, OWNER, startPostgres, type PostgresServer } from '../../../support/postgres-server.ts';
 import { ownedStore, placeOf } from '../../../support/postgres-store.ts';
@@ -126,7 +125,7 @@ describe.skipIf(findPostgres() === undefined)('a database with several hosts', (
     const place = placeOf(hostsUrl(old, next));
     const told: string[] = [];
     const inform = (text: string) => void told.push(text);
-    const owned = await openAsOwner(place, systemClock(), { drivers: DRIVERS, worker: { instance: 'here' }, inform });
+    const owned = await openAsOwner(place, systemClock(), { worker: { instance: 'here' }, inform });
     onTestFinished(() => owned[Symbol.asyncDispose]());
     const stop = new AbortController();
     onTestFinished(() => stop.abort());

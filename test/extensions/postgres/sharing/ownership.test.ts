@@ -15,8 +15,8 @@ import type { AccountLease, Store } from '../../../../src/store/port.ts';
 import { MarksFile } from '../../../../src/extensions/postgres/marks/file.ts';
 import { newPostgresDatabase } from '../../../support/postgres.ts';
 import { placeOf } from '../../../support/postgres-store.ts';
+import { loadWith } from '../../../support/load-with.ts';
 import { SharingWorker, untilHeld } from '../../../support/sharing-worker.ts';
-import { DRIVERS } from '../../../support/drivers.ts';
 
 /** The test's own limit holds. */
 const NO_LIMIT = { timeout: 100_000 };
@@ -30,7 +30,7 @@ async function newPlace() {
 
 /** A command, which takes what it was told. */
 async function command(place: Awaited<ReturnType<typeof newPlace>>, options: OwnerOptions = {}): Promise<OwnedStore> {
-  const owned = await openAsOwner(place, systemClock(), { drivers: DRIVERS, ...options });
+  const owned = await openAsOwner(place, systemClock(), options);
   onTestFinished(() => owned[Symbol.asyncDispose]());
   return owned;
 }
@@ -137,14 +137,13 @@ describe('workers on one database', () => {
 
   it('tell the next owner by which settings it differs, while there are others', async () => {
     const place = await newPlace();
-    const worker = (rate: string) => ({
-      settingsOf: () => ({ 'exchange.rate.requests': rate, 'create.onUnknown': 'hold' }),
-    });
+    const worker = (requests: string) =>
+      loadWith({ ORDER_SYNC_EXCHANGE_RATE_REQUESTS: requests }, 'accounts: {a0: , a1: }');
     const one = await SharingWorker.start(place, accounts(2), { worker: worker('10') });
     await untilHeld([one], 2);
     const two = await SharingWorker.start(place, accounts(2), { worker: worker('20') });
     await untilHeld([one, two], 1, 1);
-    expect([one, two].map(({ taken }) => taken.at(-1)?.differsIn)).toEqual([[], ['exchange.rate.requests']]);
+    expect([one, two].map(({ taken }) => taken.at(-1)?.differsIn)).toEqual([[], ['exchange.rate']]);
   });
 
   it('take again what the database says that they have, and they do not know: the answer to a claim was lost', async () => {

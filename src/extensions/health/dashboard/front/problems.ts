@@ -1,13 +1,12 @@
 import { findingClass } from '../../../operate/finding-classes.ts';
 import { pasteable } from '../../../../base/invocation.ts';
-import { capitalized } from '../../../../base/words.ts';
 import { commandText, escapeText, figure, icon, momentText, proseText } from '../../../documents/html/cells.ts';
 import type { DashboardFacts } from '../read-facts.ts';
 import type { Concerned } from '../../tables/sums.ts';
 import { HINTS, wellText } from '../../status/problems.ts';
 import { count, link, listPath, orderPath } from '../markup.ts';
 import { STATES, type Trouble } from './troubles.ts';
-import { counted } from '../../../documents/words.ts';
+import { capitalized, counted } from '../../../documents/words.ts';
 
 const MOST_SHOWN = 5;
 const MOST_CURRENCIES = 6;

@@ -1,10 +1,9 @@
 import type { ProblemCode } from '../../../commands/problem.ts';
-import { capitalized } from '../../../../base/words.ts';
 import { boxText, type Box } from '../../../documents/html.ts';
 import { ageOf, proseText } from '../../../documents/html/cells.ts';
 import type { DashboardFacts } from '../read-facts.ts';
 import { count } from '../markup.ts';
-import { counted, inUnits, cut } from '../../../documents/words.ts';
+import { capitalized, counted, inUnits, cut } from '../../../documents/words.ts';
 
 const LONGEST_NOTE = 120;
 

@@ -1,8 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { accountWords } from '../../../../accounts/rules/name.ts';
 import { messageOf, shellWord, storable } from '../../../../base/text.ts';
-import { capitalized } from '../../../../base/words.ts';
-import { counted } from '../../../documents/words.ts';
+import { capitalized, counted } from '../../../documents/words.ts';
 import { readPair, type Pair } from '../../../commands/options.ts';
 import type { Column, Row } from '../../../documents/document.ts';
 import { paragraph } from '../../../documents/html.ts';

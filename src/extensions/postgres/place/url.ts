@@ -1,4 +1,5 @@
-import { text } from './values.ts';
+import { readSqliteUrl, SQLITE_FORM } from '../../../settings/database.ts';
+import { text } from '../../../settings/values.ts';
 
 /** A server of PostgreSQL. `host` is a name, an address, or the absolute path of the folder of its socket. */
 export interface DatabaseHost {
@@ -6,32 +7,21 @@ export interface DatabaseHost {
   readonly port: number;
 }
 
-type DatabaseUrl =
-  | { readonly kind: 'sqlite'; readonly file: string }
-  | {
-      readonly kind: 'postgres';
-      readonly hosts: readonly DatabaseHost[];
-      readonly user: string | undefined;
-      readonly password: string | undefined;
-      readonly name: string;
-    };
-
 const POSTGRES_PORT = 5432;
 const MOST_HOSTS = 10;
 
-const SQLITE = /^sqlite:(?!\/\/)([^\p{Cc}]+)$/u;
 const HOST = String.raw`(?:\[[0-9a-f:.]+\]|[^:@/?#,]*)(?::\d{1,5})?`;
 const POSTGRES = new RegExp(
   String.raw`^postgres(?:ql)?:\/\/(?:(?<user>[^:@/?#]*)(?::(?<password>[^@/?#]*))?@)?(?<hosts>${HOST}(?:,${HOST})*)\/(?<name>[^/?#]+)(?:\?(?<query>[^#]*))?$`,
   'i',
 );
-const FORMS = 'sqlite:PATH, such as sqlite:data/order-sync.db, or postgres://USER@HOST:PORT,HOST:PORT/DATABASE';
+const FORMS = `${SQLITE_FORM}, or postgres://USER@HOST:PORT,HOST:PORT/DATABASE`;
 
 /** Reads `sqlite:PATH` or the address of a PostgreSQL database, which may hold a password: no error quotes it. */
 export const databaseUrl = text(
-  (value): DatabaseUrl => {
-    const [, file] = SQLITE.exec(value) ?? [];
-    if (file !== undefined) return { kind: 'sqlite', file };
+  (value) => {
+    const sqlite = readSqliteUrl(value);
+    if (sqlite !== undefined) return sqlite;
     const parts = POSTGRES.exec(value)?.groups;
     if (parts === undefined) {
       throw new Error(`must be ${FORMS} (characters such as @, / and # in a name or a password as %40, %2F, %23)`);
@@ -39,7 +29,7 @@ export const databaseUrl = text(
     const hosts = hostsOf(parts['hosts'] ?? '', folderOf(parts['query'] ?? ''));
     const [user, password] = [decoded(parts['user'] ?? ''), decoded(parts['password'] ?? '')];
     const name = decoded(parts['name'] ?? '');
-    return { kind: 'postgres', hosts, user: user || undefined, password: password || undefined, name };
+    return { kind: 'postgres' as const, hosts, user: user || undefined, password: password || undefined, name };
   },
   { type: 'string', pattern: '^(sqlite:(?!//).|postgres(ql)?://.)' },
 );
@@ -50,10 +40,6 @@ export function hostsText(hosts: readonly DatabaseHost[]): string {
     return port === POSTGRES_PORT ? name : `${name}:${port}`;
   };
   return hosts.map(one).join();
-}
-
-export function withoutPassword(url: string): string {
-  return url.replace(/^(postgres(?:ql)?:\/\/[^:@/?#]*):[^@/?#]*@/i, '$1@');
 }
 
 function hostsOf(listed: string, folder: string | undefined): readonly DatabaseHost[] {

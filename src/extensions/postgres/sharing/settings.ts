@@ -1,42 +1,34 @@
 import { createHash } from 'node:crypto';
-import type { AccountConfig, Config } from './config.ts';
-import { MOST_WALKED_PER_REQUEST, WALKED } from '../accounts/rules/fail-over.ts';
-import { readMerchantKey } from './settings-file.ts';
-import { ConfigError } from './settings.ts';
+import { MOST_WALKED_PER_REQUEST, readSettings, WALKED } from '../../../accounts/rules/fail-over.ts';
+import type { AccountConfig, Config } from '../../../settings/config.ts';
+import { readMerchantKey } from '../../../settings/settings-file.ts';
+import { ConfigError } from '../../../settings/settings.ts';
 
-type Accounts = Pick<Config, 'accounts'>;
+/** Settings of an account by their paths, as text; a secret as a hash. */
+export type SettingsText = Readonly<Record<string, string>>;
 
-/** Groups the accounts that share a rate limit, which one process must own together. Each other account is alone. */
-export function groupsOf({ accounts }: Accounts): readonly (readonly string[])[] {
-  const groups = Map.groupBy(accounts, ({ name, rateGroup }) =>
-    JSON.stringify(rateGroup === undefined ? { name } : { rateGroup }),
-  );
-  return [...groups.values()].map((group) => group.map(({ name }) => name));
-}
-
-export function groupOf({ accounts }: Accounts, account: string): readonly string[] {
-  const rateGroup = accounts.find(({ name }) => name === account)?.rateGroup;
-  if (rateGroup === undefined) return [account];
-  return accounts.filter((one) => one.rateGroup === rateGroup).map(({ name }) => name);
+export function differences(kept: string, settings: SettingsText): readonly string[] {
+  const others = readSettings(kept);
+  const names = new Set([...Object.keys(others), ...Object.keys(settings)]);
+  return [...names].filter((name) => others[name] !== settings[name]).toSorted();
 }
 
 /** Returns, as text, the settings of an account that should be equal in all workers; the key as a hash. */
-export function settingsInForce({
-  accounts,
-  database,
-}: Pick<Config, 'accounts' | 'database'>): (account: string) => Readonly<Record<string, string>> {
+export function settingsInForce(
+  accounts: Config['accounts'],
+  synchronousStandbys: number,
+): (account: string) => SettingsText {
   const byName = new Map(accounts.map((account) => [account.name, account]));
-  const standbys = 'synchronousStandbys' in database ? database.synchronousStandbys : undefined;
   return (name) => {
     const account = byName.get(name);
-    return account === undefined ? {} : settingsOf(account, standbys);
+    return account === undefined ? {} : settingsOf(account, synchronousStandbys);
   };
 }
 
 function settingsOf(
   { name, rateGroup, exchange, create, follow, ...added }: AccountConfig,
-  synchronousStandbys: number | undefined,
-): Record<string, string> {
+  synchronousStandbys: number,
+): SettingsText {
   const { rate } = exchange;
   const ofExtensions = Object.entries<object>(added).flatMap(([section, settings]) =>
     Object.entries(settings).map(([setting, value]): [string, unknown] => [`${section}.${setting}`, value]),
