@@ -11,7 +11,7 @@ import { counted, compareTexts } from '../documents/words.ts';
 
 const MOST_CURRENCIES = 6;
 
-/** Orders with the same pair, position, state, status and outcome. `asset` is the exact sum of the readable amounts. */
+/** Orders of one page that differ only in id, time and amount. `asset` is the exact sum of their readable amounts. */
 export type SummaryPart = AmountRow &
   Readonly<Record<'account' | 'state' | 'asset', string>> &
   Readonly<Record<'order_status' | 'outcome', string | null>> &
@@ -32,7 +32,7 @@ export const SUMMARY_COLUMNS = [
   { key: 'unreadable', label: 'Not in the sum', kind: 'count', rank: 2 },
 ] as const satisfies readonly Column[];
 
-/** Returns a row for each group. Amounts of different outcomes or of two possible currencies are never added. */
+/** Returns a row for each pair, state, status, outcome and position, because the position decides the currency. */
 export function summarize(parts: readonly SummaryPart[], isByAccount = false) {
   const named = parts.map((part) => {
     const { account, state, order_status: status, asset_position: position } = part;
