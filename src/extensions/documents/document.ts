@@ -50,7 +50,7 @@ export const PARTS = {
 } as const;
 export type SectionPart = keyof typeof PARTS;
 
-/** Adjacent rows with equal values in the columns `says` are a group. Its heading replaces these columns. */
+/** Adjacent rows with equal values in the columns `says` are a group. The group's heading replaces these columns. */
 export interface Groups {
   readonly says: readonly string[];
   describe(row: Row): GroupHead;
@@ -100,7 +100,7 @@ export interface Verdict {
   readonly tone: Tone;
   readonly text: string;
   readonly reasons: readonly string[];
-  /** `head` is the entry that a person should read first. `section` is the section whose first entry this is. */
+  /** `head` is the entry that a person should read first. `section` is the section that begins with this entry. */
   readonly first?: { readonly section?: string; readonly head: GroupHead } | undefined;
   /** True if the period is empty and `--allow-empty` is missing. */
   readonly isEmpty?: true;
@@ -108,7 +108,7 @@ export interface Verdict {
 
 export type Card = Readonly<{ label: string; value: string; note?: string; tone?: Tone; section?: string }>;
 
-/** A report before it is written in a format. Equal documents make equal bytes. */
+/** A report before it is written in a format. In a file, equal documents make equal bytes. */
 export interface ReportDocument {
   /** Name and version of the JSON, such as `order-sync.ageing/1`; null if JSON has only rows of the first section. */
   readonly schema: string | null;

@@ -2,7 +2,7 @@ import { HIDDEN } from '../../base/text.ts';
 import { isLosslessNumber, stringify } from 'lossless-json';
 import { readJson } from '../../exchange/json.ts';
 
-/** Names of fields whose values authorize their holder. `fiatTransaction.link` (§2.7) may authorize a payment. */
+/** Matches fields whose values authorize their holder. `fiatTransaction.link` (§2.7) may authorize a payment. */
 const SECRET_NAME = /token|secret|password|api[-_]?key|^link$/i;
 
 /** Returns a JSON body that hides secret fields at any depth and keeps every digit. Hides a body that is no JSON. */

@@ -77,7 +77,7 @@ export interface ReportScope {
   readonly by?: 'insertion' | 'completion' | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
-  /** True if an empty period is correct, which `--allow-empty` says. */
+  /** `--allow-empty`: true if an empty period is correct. */
   readonly mayBeEmpty?: boolean | undefined;
 }
 

@@ -4,11 +4,11 @@ import { mostOf, printable, sumOf } from '../../base/words.ts';
 import { isNumeric, toneOf, type Column, type Row } from './document.ts';
 
 const GAP = '  ';
-/** In cells of a terminal. If texts would be cut to less than this, a column is left out. */
+/** In cells of a terminal. If texts would be cut to less than this number, a column is left out. */
 const LEAST_TEXT = 16;
 const LEAST_VALUE = 40;
 const LONGEST_LABEL = 40;
-/** In cells. In a file, a longer value is wider than its column instead of cut, so that other rows stay short. */
+/** In cells. In a file, a longer value is not cut but exceeds its column, so that other rows stay short. */
 const WIDEST_COLUMN = 100;
 
 type LaidColumn = ReturnType<typeof measured>;

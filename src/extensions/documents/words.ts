@@ -37,7 +37,7 @@ const UNITS = [
   [1_000, 's'],
 ] as const;
 
-/** Writes a duration in its greatest full unit, with a decimal below 10: `0.4 s`, `45 s`, `2.5 min`, `12 h`, `3 d`. */
+/** Writes a duration in the greatest unit that it fills, or in seconds: `0.4 s`, `45 s`, `2.5 min`, `12 h`, `3 d`. */
 export function inUnits(ms: number): string {
   const [unit, name] = UNITS.find(([one]) => ms >= one) ?? [1_000, 's'];
   const count = ms / unit;

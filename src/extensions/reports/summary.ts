@@ -11,7 +11,7 @@ import { counted, compareTexts } from '../documents/words.ts';
 
 const MOST_CURRENCIES = 6;
 
-/** Orders of one page that differ only in id, time and amount. `asset` is the exact sum of their readable amounts. */
+/** Orders with the same pair, position, state, status and outcome. `asset` is the exact sum of the readable amounts. */
 export type SummaryPart = AmountRow &
   Readonly<Record<'account' | 'state' | 'asset', string>> &
   Readonly<Record<'order_status' | 'outcome', string | null>> &

@@ -14,7 +14,7 @@ const LONGEST_SPLIT = 10_000;
 const COMMAND =
   /(order-sync(?:(?: (?!order-sync )(?:[\w./:=@-]|'[^']*'|\\')+)+? --reason TEXT| (?:report|orders) (?:explain|show) (?:CLASS|ORDER)| (?:doctor|sync)\b(?! --(?!account )))(?: --account [\w-]+)?)/;
 
-/** Escapes text, which then is no markup, ends no attribute and does not reverse the reading order. */
+/** Escapes text, so that it cannot be markup, end an attribute, or reverse the reading order. */
 export function escapeText(value: Cell): string {
   return printable(value)
     .toWellFormed()

@@ -152,7 +152,7 @@ function quoted(sheet: string): string {
   return `'${sheet.replaceAll("'", "''")}'`;
 }
 
-/** Sets the times of all files to one moment, so that equal content makes equal bytes. Expects no comment. */
+/** Sets all times to one moment, so that equal content makes equal bytes. Throws if a comment ends the archive. */
 function fixZipTimes(zip: Buffer): Buffer {
   const end = zip.length - END_LENGTH;
   if (zip.readUInt32LE(end) !== END_OF_DIRECTORY) throw new Error('the zip archive does not end as expected');

@@ -36,7 +36,7 @@ export class ReconciliationCharts {
     }
     if (state !== 'open' && state !== 'final') return;
     // The delay is from the exchange's date of the newest record to the look-up that saw the last change. `record`
-    // ignores a record that the exchange has dated anew since. Dates before the order was sent do not count.
+    // ignores a record to which the exchange has given a later date since. Dates from before the sending do not count.
     const dated = instantMs(row.modification_date);
     const sent = instantMs(row.sent_at);
     if (dated === undefined || sent === undefined || dated < sent) return;
@@ -123,7 +123,7 @@ function spanOf(histogram: RecordableHistogram): Span {
 
 /** A reader cannot compare more panels. The tables have all currencies. */
 const MOST_CURRENCIES = 6;
-/** Patterns tell outcomes of the same tone apart. */
+/** Outcomes of the same tone have different patterns. */
 const PATTERNS: Readonly<Record<string, Look['pattern']>> = {
   failed: 'stripes',
   outcome_unknown: 'dots',
@@ -169,7 +169,6 @@ function ordersChart(groups: Groups, steps: TimeSteps, undated: number): ChartBy
   };
 }
 
-/** Draws a panel for each currency, because amounts of two currencies are never added. */
 function moneyChart(currencies: Currencies, steps: TimeSteps): ChartByDay | undefined {
   const shown = currencies.slice(0, MOST_CURRENCIES);
   if (shown.length === 0) return undefined;

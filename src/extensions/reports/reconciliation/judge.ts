@@ -16,7 +16,7 @@ export interface ReconciliationSettings extends AmountSettings {
 }
 
 const SYNC = 'Run order-sync sync, then make the report again.';
-/** Reasons why an order is not checked, with advice. Reports list the reasons in this order: possible errors first. */
+/** Reasons why an order is not checked, with advice. Reports list them in this sequence: possible errors first. */
 export const UNCHECKED = {
   outcomeUnknown: ['it is not known whether the exchange took the order', classTexts('CREATE_UNKNOWN').advice],
   sentAgain: ['waits to be sent again', 'order-sync sends the order by itself. Make the report again after that.'],

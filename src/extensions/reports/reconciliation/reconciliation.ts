@@ -25,7 +25,7 @@ interface ReconciliationRequest extends Omit<ReconciliationScope, 'asOf'> {
   /** Receives the orders of the scope, which must have one account, because ids are unique only within an account. */
   readonly ledger?: LedgerTables | undefined;
   readonly supplements?: () => readonly Supplement[];
-  /** Called after every `PROGRESS_EVERY` orders. Signals are handled during the wait for its promise. */
+  /** Called after every `PROGRESS_EVERY` orders. Signals are handled while the report waits for the promise. */
   readonly onProgress?: (text: string) => Promise<void>;
 }
 

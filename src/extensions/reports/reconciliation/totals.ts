@@ -99,7 +99,7 @@ function sorted(lines: Lines): readonly Line[] {
 type Listed = 'external_order_id' | 'asset' | 'state' | 'outcome' | 'changed_at' | keyof AmountRow;
 export type ListedRow = Pick<KnownFindingRow | ReconciledRow, Listed>;
 
-/** `asset` is the sum of all readable amounts of ours; `ours` and `theirs` are sums over compared orders only. */
+/** `asset` is the sum of our readable amounts from zero up; `ours` and `theirs` are sums over compared orders only. */
 export type GroupTotals = Group &
   Readonly<Record<'asset' | 'ours' | 'theirs', string> & Record<'orders' | 'unreadable' | 'compared', number>>;
 

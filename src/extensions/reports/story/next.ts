@@ -195,7 +195,7 @@ function notOurs({ pre_order_id: id }: StoryOrder): string {
 
 function decisionCommands(moment: Moment): readonly string[] {
   const { order, state, asOf, against = {} } = moment;
-  // The story offers no `retry` of an order that the exchange may have taken, because it could create the order twice.
+  // The story offers no `retry` if the exchange may have taken the order, because a retry could create it twice.
   const mayBeTaken = state === 'unknown' || state === 'held';
   const decisions = decisionsFor(state).filter((kind) => kind !== 'retry' || !mayBeTaken);
   const [sentAt, absentAt] = [readTime(order.sent_at), readTime(order.absent_at)];

@@ -41,7 +41,7 @@ export async function storyOf(
   const against = row && (await evidenceAgainstSending(store.db, row));
   const [lost] = await lostReach(store.db, account, 'exchange');
   const outage = lost && outageOf({ ...lost, reason: failure ?? lost.reason });
-  // A held or ended order is looked up rarely, so an outage delays the order only if its look-up is due.
+  // Look-ups of a held or ended order are rare, so an outage delays the order only if a look-up is due.
   const isRare = row?.state === 'held' || isRechecked(row?.state ?? '');
   const waits = !isRare || (row?.next_action_at ?? '') <= asOf.toISOString();
   const known = { isDriven, blocked: blocked ?? (waits ? outage : undefined), spacing, against };
