@@ -15,7 +15,7 @@ import {
 import { cutText, escapeText, proseText } from './html/cells.ts';
 
 const MOST_LETTERS = 40;
-/** Colours for programs that do not know the style of the page. */
+/** Colours for programs that ignore the style of the page. */
 const TONE_COLORS: Readonly<Record<Tone, string>> = {
   good: '#2f9e5f',
   info: '#4a7fd9',
@@ -28,12 +28,12 @@ const FILLED = 0.78;
 const WIDEST_COLUMN = 40;
 const AXIS = 26;
 const AXIS_TEXT = 13;
-/** Greater numbers are cut to this, so that the sum of a step stays finite. */
+/** Greater numbers are replaced by this number, so that the sum of a step stays finite. */
 const GREATEST = 1e300;
 
 type Paint = (look: Look) => string;
 
-/** Draws a chart for wide and for narrow pages. `id` differs for each chart of a page. */
+/** Draws a chart once for each size. `id` must differ between the charts of a page. */
 export function figureText(chart: Chart, id: number, sizes = SIZES): string {
   const { title, text } = chart;
   const paint: Paint = (look) => paintOf(look, id);
@@ -114,7 +114,7 @@ function panelText(chart: ColumnChart, { unit, values }: Panel, size: Size, pain
   return drawing.svg();
 }
 
-/** Returns the ends of the bars. Bars of a step are stacked unless `isBeside`; negative bars are below the line. */
+/** Returns the two ends of each bar. Unless `isBeside`, bars of a step are stacked, negative bars below zero. */
 function barsOf(values: readonly (readonly number[])[], isBeside: boolean) {
   const [above, below] = [new Map<number, number>(), new Map<number, number>()];
   return values.flatMap((row, index) =>

@@ -1,7 +1,7 @@
 import { type Readable, pipeline } from 'node:stream';
 import { CsvError, parse, type CsvErrorCode, type Info } from 'csv-parse';
 
-/** Longer than any sound record: a file without line ends must not fill the memory. */
+/** In bytes, more than any valid record has, so that a file without line ends does not fill the memory. */
 export const MAX_RECORD_LENGTH = 1_000_000;
 export const TOO_LONG = `is longer than ${MAX_RECORD_LENGTH} bytes; reading stopped here`;
 const PROBLEMS: Partial<Record<CsvErrorCode | 'INVALID_OPENING_QUOTE', string>> = {
@@ -11,19 +11,19 @@ const PROBLEMS: Partial<Record<CsvErrorCode | 'INVALID_OPENING_QUOTE', string>> 
   CSV_MAX_RECORD_SIZE: TOO_LONG,
 };
 
-/** Yields the records of a CSV file, the header among them. A record that cannot be read is the last. */
+/** Yields the records of a CSV file, the header first. After a problem, no further record is yielded. */
 export async function* csvRecords(input: Readable) {
-  // The parser counts a line end within quotes in another way, so the lines are counted here.
+  // The parser counts CRLF within quotes as two lines, so the lines are counted here.
   let [end, emptyLines] = [0, 0];
   const nextLine = ({ empty_lines }: Pick<Info, 'empty_lines'>) => end + 1 + empty_lines - emptyLines;
-  // When the parser throws, it forgets rows that it has read but not passed on.
+  // If the parser throws, it drops records that it has read and not yielded.
   const ahead: { readonly line: number; readonly record: readonly string[] }[] = [];
   const parser = parse({
     bom: true,
     skip_empty_lines: true,
-    // The reader of the records counts their fields, so that each line is named.
+    // The callers check the number of fields, so that their errors name the line.
     relax_column_count: true,
-    // Given, because a delimiter guessed from the first line could make a carriage return part of the last field.
+    // If the parser guessed the delimiter from the first line, the last field could contain a carriage return.
     record_delimiter: ['\r\n', '\n', '\r'],
     max_record_size: MAX_RECORD_LENGTH,
     on_record: (record: string[], info) => {
@@ -34,7 +34,7 @@ export async function* csvRecords(input: Readable) {
       return record;
     },
   });
-  // Ends both streams when one of them ends; an error of the input comes out of the parser.
+  // `pipeline` destroys both streams if one fails. The loop below throws an error of the input.
   pipeline(input, parser, () => {});
   try {
     for await (const record of parser as AsyncIterable<string[]>) {

@@ -1,44 +1,44 @@
 import type { Cell, Tone } from '../../cli/shared/terminal.ts';
 
-/** Cells are strings; counts are numbers. `day`: UTC, `2026-01-31`. `digits`: a decimal with significant last zeros. */
+/** `count` is for numbers, every other kind for strings. `day`: UTC, `2026-01-31`. `digits`: keeps its last zeros. */
 export type CellKind = 'text' | 'time' | 'day' | 'decimal' | 'digits' | 'count' | 'severity' | 'state' | 'outcome';
 
 export type Row = Readonly<Record<string, Cell>>;
 export type Rows = Iterable<Row> | AsyncIterable<Row>;
 
-/** A column: `key` names it to programs (CSV, JSON), `label` to people (table, XLSX, HTML). */
+/** `key` is the name of the column for programs (CSV, JSON), `label` its name for people (table, XLSX, HTML). */
 export interface Column {
   readonly key: string;
   readonly label: string;
   readonly kind: CellKind;
-  /** On a narrow line the columns with the greatest rank are left out first, and named. Without a rank it is 0. */
+  /** If a line is too narrow, the greatest rank is left out first. Default: 0; on a terminal, -1 for amounts. */
   readonly rank?: number;
-  /** An id, which tells a row from others. No table on a terminal cuts an id. */
+  /** True for an id, which a terminal never cuts. */
   readonly isId?: boolean;
-  /** Left out in the forms for people (table, HTML): another column says the same to them. */
+  /** True if the table and HTML leave the column out, because another column says the same to people. */
   readonly isForPrograms?: boolean;
   readonly href?: (row: Row) => string | undefined;
   readonly isCopied?: boolean;
-  /** In HTML: the time of the page. The age at this time is shown beside each time of the column. */
+  /** The time of the page. Beside each time of the column, HTML shows its age at `agesAt`. */
   readonly agesAt?: string;
 }
 
-/** A table of a report. Its rows are read once, while they are written, so there may be many. */
+/** A table of a report. Rows can be read only once, and are read while the report is written. */
 export interface Section {
-  /** The name of its CSV file, XLSX sheet and JSON key: short, `a-z` and `_`. */
+  /** The name of the CSV file, the JSON key and the id in HTML: short, `a-z` and `_`. */
   readonly name: string;
   readonly title: string;
   readonly columns: readonly Column[];
   readonly rows: Rows;
-  /** In the forms for people in place of `rows`, with group sums, which programs would count twice. */
+  /** Replaces `rows` in the table and in HTML. Has rows with sums, which programs would count twice. */
   readonly rowsForPeople?: Rows;
   readonly part?: SectionPart;
   readonly lead?: string;
   readonly empty?: string;
   readonly groups?: Groups;
-  /** In HTML the section folds behind its title, and in XLSX its sheet is hidden, unless the document is whole. */
+  /** True if HTML folds the section and XLSX hides its sheet. A whole document shows the section unfolded. */
   readonly isFolded?: boolean;
-  /** Left out in the forms for people (table, HTML), and hidden in XLSX: another section says the same to them. */
+  /** True if the table and HTML leave the section out, and XLSX hides it unless the document is whole. */
   readonly isForPrograms?: boolean;
 }
 
@@ -50,7 +50,7 @@ export const PARTS = {
 } as const;
 export type SectionPart = keyof typeof PARTS;
 
-/** Adjacent rows with equal values of some columns. In HTML a group folds behind its heading, without the columns. */
+/** Adjacent rows with equal values in the columns `says` are a group. The group's heading replaces these columns. */
 export interface Groups {
   readonly says: readonly string[];
   describe(row: Row): GroupHead;
@@ -74,12 +74,12 @@ export type Chart = ColumnChart | SpanChart;
 
 type ChartHead = Readonly<{ title: string; part: SectionPart; text: string }>;
 
-/** The names of the steps of an axis, such as days; null for a step without a name. */
+/** The names of the steps of an axis, such as days; null if a step shows no name. */
 export type Steps = readonly (string | null)[];
 
 export type Series = { readonly name: string; readonly look: Look; readonly note?: string };
 
-/** Numbers by step, as columns, stacked or side by side. Each panel has numbers of one unit. */
+/** A column for each step and series, stacked unless `isBeside`. Each panel has `values` by series, then by step. */
 export interface ColumnChart extends ChartHead {
   readonly kind: 'columns';
   readonly steps: Steps;
@@ -88,7 +88,7 @@ export interface ColumnChart extends ChartHead {
   readonly panels: readonly { readonly unit: string; readonly values: readonly (readonly number[])[] }[];
 }
 
-/** Durations in ms by percentile: this part of all durations is not longer. */
+/** Durations in ms: N % of all durations are not longer than `pN`. */
 export type Span = Readonly<Record<'p1' | 'p25' | 'p50' | 'p75' | 'p99', number>>;
 
 export interface SpanChart extends ChartHead {
@@ -100,17 +100,17 @@ export interface Verdict {
   readonly tone: Tone;
   readonly text: string;
   readonly reasons: readonly string[];
-  /** The entry that a person begins with, and the section that begins with it, if there is one. */
+  /** `head` is the entry that a person should read first. `section` is the section that begins with this entry. */
   readonly first?: { readonly section?: string; readonly head: GroupHead } | undefined;
-  /** The period is empty, and must not be. */
+  /** True if the period is empty and `--allow-empty` is missing. */
   readonly isEmpty?: true;
 }
 
 export type Card = Readonly<{ label: string; value: string; note?: string; tone?: Tone; section?: string }>;
 
-/** A report before it is written in a form. The same document always makes the same bytes. */
+/** A report before it is written in a format. In a file, equal documents make equal bytes. */
 export interface ReportDocument {
-  /** Name and version of the JSON form, such as `order-sync.ageing/1`; null if JSON has only the section's rows. */
+  /** Name and version of the JSON, such as `order-sync.ageing/1`; null if JSON has only rows of the first section. */
   readonly schema: string | null;
   readonly title: string;
   readonly verdict?: Verdict;
@@ -145,7 +145,7 @@ const TONES: Readonly<Record<string, Readonly<Record<string, Tone>>>> = {
   outcome: { succeeded: 'good', paid: 'good', failed: 'warning', open: 'info', disputed: 'error' },
 };
 
-/** Returns the tone of a value, `neutral` for kinds without tones. A value has the same tone in every form. */
+/** Returns `neutral` for a kind or a value without a tone of its own. */
 export function toneOf(kind: CellKind, value: Cell): Tone {
   const tones = TONES[kind] ?? {};
   return (Object.hasOwn(tones, String(value)) ? tones[String(value)] : undefined) ?? 'neutral';

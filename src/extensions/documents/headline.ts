@@ -2,7 +2,7 @@ import type { Tone } from '../../cli/shared/terminal.ts';
 import type { OrderState } from '../../orders/rules/states.ts';
 import { toneOf } from './document.ts';
 
-/** Each state in a few words, and the rest of its sentence with the punctuation before it. */
+/** `brief` is the state in a few words. `more` ends the sentence, and begins with punctuation. */
 const WORDS: Readonly<Record<OrderState, readonly [brief: string, more?: string]>> = {
   pending: ['waiting to be sent'],
   sending: ['on its way to the exchange'],
@@ -17,7 +17,7 @@ const WORDS: Readonly<Record<OrderState, readonly [brief: string, more?: string]
   cancelled: ['was cancelled before it was sent'],
   abandoned: ['was abandoned'],
 };
-/** States without a duration; their words have the verb. */
+/** States whose sentence has no duration. Their words contain the verb. */
 const OVER: readonly string[] = ['final', 'rejected', 'invalid', 'cancelled', 'abandoned'] satisfies OrderState[];
 const ENDS = { succeeded: ['paid', 'was paid'], failed: ['failed', 'failed'] } as const;
 
@@ -27,7 +27,7 @@ export function shownId(externalOrderId: string): string {
   return externalOrderId === '' ? '(empty id)' : externalOrderId;
 }
 
-/** Returns the fate of an order in the few words of a list. Each surface uses these words. */
+/** Returns the outcome of a final order, or the state, in a few words that are the same everywhere. */
 export function headlineOf(facts: HeadlineFacts): string {
   return endOf(facts)?.[0] ?? wordsOf(facts.state)[0];
 }
@@ -39,7 +39,7 @@ export function headlineSentence(facts: HeadlineFacts, since?: string): string {
   return `The order has been ${brief} since ${since}${more}`;
 }
 
-/** A final order is no good news as long as it is not known whether it paid. */
+/** A final order is `info`, not `good`, as long as its outcome is not known. */
 export function headlineTone({ state, outcome }: HeadlineFacts): Tone {
   if (state !== 'final') return toneOf('state', state);
   return outcome === null ? 'info' : toneOf('outcome', outcome);

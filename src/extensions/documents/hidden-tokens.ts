@@ -2,13 +2,10 @@ import { HIDDEN } from '../../base/text.ts';
 import { isLosslessNumber, stringify } from 'lossless-json';
 import { readJson } from '../../exchange/json.ts';
 
-/**
- * Names of fields whose values let their holder act for a client or a merchant. `fiatTransaction.link` (§2.7) may let
- * its holder pay or be paid; `linkId` does not.
- */
+/** Matches fields whose values authorize their holder. `fiatTransaction.link` (§2.7) may authorize a payment. */
 const SECRET_NAME = /token|secret|password|api[-_]?key|^link$/i;
 
-/** Returns a JSON body with every token hidden, at any depth, and every digit kept. Hides a body that is no JSON. */
+/** Returns a JSON body that hides secret fields at any depth and keeps every digit. Hides a body that is no JSON. */
 export function withoutTokens(body: string): string {
   const value = readJson(body);
   return (value === undefined ? undefined : stringify(withoutSecrets(value))) ?? JSON.stringify(HIDDEN);

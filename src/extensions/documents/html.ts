@@ -18,9 +18,9 @@ import { sumOf } from '../../base/words.ts';
 import { otherFacts, readSection, scopeFacts, type ReadSection } from './sections.ts';
 import { counted } from './words.ts';
 
-/** The page loads nothing and runs nothing. */
+/** Browsers load no file for the page and run no script in it. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
-/** The most rows of one group that are shown; further rows say nothing new. */
+/** The most rows that the page shows of one group. CSV has all rows. */
 const MOST_ROWS_OF_GROUP = 50;
 const MOST_ROWS_UNFOLDED = 6;
 const LONGEST_FIGURE = 18;
@@ -35,7 +35,7 @@ export async function* htmlText(document: ReportDocument): AsyncGenerator<string
   yield '</main>\n</body>\n</html>\n';
 }
 
-/** Writes the body of the page of a report. `more` is markup below the verdict. */
+/** Yields the content of the page of a report. `more` is markup, which follows the verdict. */
 export async function* contentText(document: ReportDocument, more = ''): AsyncGenerator<string> {
   const { isWhole = false, cards = [], charts, title } = document;
   const sections: ReadSection[] = [];
@@ -55,7 +55,7 @@ export async function* contentText(document: ReportDocument, more = ''): AsyncGe
     if (members === undefined) continue;
     if (parts.size > 1) yield `<h2 class="part" id="part-${part}">${PARTS[part]}</h2>\n`;
     const drawn = figures.filter((figure) => figure.part === part).map(({ text }) => text);
-    // Sections that need a person stand before charts.
+    // Sections that need a person come before the charts of their part.
     if (part !== 'attention') yield* drawn;
     for (const read of members) yield* sectionText(read, parts.size > 1 ? 3 : 2, isWhole);
     if (part === 'attention') yield* drawn;
@@ -141,7 +141,7 @@ function* sectionText(read: ReadSection, level: number, isWhole: boolean): Gener
   const heading = `<h${level}>${proseText(section.title)}</h${level}>`;
   const counts = `<small>${counted(count, 'row')}<span class="paper">, not printed while folded</span></small>`;
   const isFolded = section.isFolded === true && count > 0;
-  // A link to an id within a fold opens the fold, so the id is inside.
+  // The id is within the fold, because a browser opens a fold for a link to an id within it.
   yield isFolded
     ? `<section>${foldText('fold', isWhole, `${heading} ${counts}`)}<div ${id}>\n`
     : `<section ${id}>\n${heading}\n`;

@@ -2,14 +2,14 @@ import { accountWords } from '../../accounts/rules/name.ts';
 import { saysNothing } from './document.ts';
 import type { Column, Fact, GroupHead, Groups, ReportDocument, Row, Section, Verdict } from './document.ts';
 
-/** A person does not read more rows, and widths of columns are known only when all rows are read. */
+/** A person reads no more rows, and the shown rows must be in memory before the widths of columns are known. */
 const MOST_ROWS = 1_000;
 
 export type ReadSection = Awaited<ReturnType<typeof readSection>> & { readonly id?: string };
 
 /**
- * Reads a whole section, and keeps at most `mostOfGroup` rows a group. Without `hasHeads` all rows are one group.
- * Columns of groups and empty columns are left out. The first column always stays.
+ * Reads all rows of a section, and keeps at most `MOST_ROWS`. With `hasHeads`, `section.groups` groups the rows, and a
+ * group keeps at most `mostOfGroup` rows. Leaves out columns of headings, and empty columns but the first column.
  */
 export async function readSection(section: Section, hasHeads: boolean, mostOfGroup = Infinity) {
   const { columns: all, rows, rowsForPeople = rows } = section;
@@ -21,7 +21,7 @@ export async function readSection(section: Section, hasHeads: boolean, mostOfGro
   let last: string | undefined;
   for await (const row of rowsForPeople) {
     const value = by === undefined ? '' : groupOf(row, by);
-    // There may be many groups, so groups without a shown row share the last group.
+    // Rows of any group after `MOST_ROWS` rows are counted in the last group, because there may be many groups.
     if (groups.length === 0 || (value !== last && shown < MOST_ROWS)) {
       groups.push({ head: by?.describe(row) ?? null, rows: [], count: 0 });
       last = value;
@@ -58,7 +58,7 @@ export function factSection({ facts }: ReportDocument): Section {
   return { name: 'facts', title: 'About this report', isForPrograms: true, columns, rows };
 }
 
-/** The facts that stand at the top of a report, because they say its subject; the others stand at its end. */
+/** Facts at the top of a report, because they name its subject. All other facts are at the end. */
 const SCOPE_FACTS: readonly string[] = ['period', 'from', 'to', 'as_of', 'asOf', 'account'];
 const VERDICT_FACTS: readonly string[] = ['verdict', 'because'];
 
@@ -71,13 +71,13 @@ export function otherFacts({ facts, verdict }: ReportDocument): readonly Fact[] 
   return facts.filter(({ key, value }) => value !== null && !elsewhere.includes(key));
 }
 
-/** The account and the period of a report. Its orders or changes are at or after `from` and before `to`. */
+/** The times of the orders or changes of a report are at or after `from` and before `to`. No account: all accounts. */
 export interface ReportScope {
   readonly account: string | undefined;
   readonly by?: 'insertion' | 'completion' | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
-  /** True if a period without orders or changes is correct. */
+  /** `--allow-empty`: true if an empty period is correct. */
   readonly mayBeEmpty?: boolean | undefined;
 }
 
@@ -94,12 +94,12 @@ export function periodFacts({ by, from, to }: ReportScope): readonly Fact[] {
   ];
 }
 
-/** Returns the column of the account; none for a report of one account. */
+/** Returns a column of accounts for a report of all accounts, no column for a report of one account. */
 export function accountColumns(account: string | undefined): readonly Column[] {
   return account === undefined ? [{ key: 'account', label: 'Account', kind: 'text' }] : [];
 }
 
-/** Returns the words, with a space before, that make a command concern the account of an order in the report. */
+/** Returns the option for the account of an order, after a space; empty if the report is of the default account. */
 export function accountAdvice(account: string | undefined): string {
   return account === undefined ? ' --account NAME' : accountWords(account);
 }

@@ -4,11 +4,11 @@ import { mostOf, printable, sumOf } from '../../base/words.ts';
 import { isNumeric, toneOf, type Column, type Row } from './document.ts';
 
 const GAP = '  ';
-/** If a line is too narrow, texts are cut to no less than this before a column is left out. */
+/** In cells of a terminal. If texts would be cut to less than this number, a column is left out. */
 const LEAST_TEXT = 16;
 const LEAST_VALUE = 40;
 const LONGEST_LABEL = 40;
-/** The widest column. In a file a longer value is not cut but stands out of its column, so other rows stay short. */
+/** In cells. In a file, a longer value is not cut but exceeds its column, so that other rows stay short. */
 const WIDEST_COLUMN = 100;
 
 type LaidColumn = ReturnType<typeof measured>;
@@ -32,14 +32,13 @@ export function noteText(text: string, screen: Screen): string {
 }
 
 export function labelsOf(columns: readonly Column[]): string {
-  // A label may have a comma of its own.
+  // No comma separates labels, because a label may contain a comma.
   return columns.map(({ label }) => printable(label)).join(' · ');
 }
 
 /**
- * Lays rows out below a heading and a rule, as wide as the screen. First times are shortened, then texts are cut, then
- * columns are left out: empty columns and the greatest ranks first, amounts last. An id is never cut or left out, so
- * its line may be wider than the screen. Takes time with the number of cells.
+ * Lays rows out below a heading and a rule. To fit the screen, shortens times, cuts texts, and leaves out columns:
+ * empty columns first, then the greatest ranks. Never leaves out the first column or ids of rank 0, and never cuts ids.
  */
 export function layOut(all: readonly Column[], rows: readonly Row[], screen: Screen) {
   const shown = all.filter(({ isForPrograms }) => isForPrograms !== true);
@@ -84,7 +83,7 @@ function measured(column: Column, rows: readonly Row[], now?: Date) {
   const word = Math.max(1, mostOf(label.split(' '), widthOf));
   const most = isId === true ? WIDEST_COLUMN : kind === 'text' ? LEAST_TEXT : LEAST_VALUE;
   const least = Math.max(Math.min(widest, most), Math.min(word, LEAST_TEXT));
-  // The heading of short times takes a second line rather than room of other columns.
+  // The heading of a column of short times may take a second line, so that other columns can be wider.
   const natural = Math.min(Math.max(widest, isShortTime ? word : widthOf(label)), WIDEST_COLUMN);
   return { column, label, cells, natural, least, width: least };
 }
@@ -121,7 +120,7 @@ function lineWidth(columns: readonly LaidColumn[], of: 'natural' | 'least'): num
 }
 
 function shareOut(columns: readonly LaidColumn[], screenWidth: number): void {
-  // One column is as wide as the screen at most; ids beside others may be wider.
+  // A single column is at most as wide as the screen. Several columns may be wider, because ids are not cut.
   let free = Math.max(columns.length === 1 ? -Infinity : 0, screenWidth - lineWidth(columns, 'least'));
   const lacking = columns.toSorted((a, b) => a.natural - a.least - (b.natural - b.least));
   for (const [index, column] of lacking.entries()) {

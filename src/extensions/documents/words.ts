@@ -1,4 +1,4 @@
-/** Puts an apostrophe before a formula, also within a text, because any character may end a cell in a spreadsheet. */
+/** Puts an apostrophe before a formula, also after `;`, tab or line end, which may end a cell in a spreadsheet. */
 export function noFormula(text: string): string {
   if (/^-\d+(\.\d+)?$/.test(text)) return text;
   return text.replaceAll(/^(?=[\t\r\n])|(?<=^|[;\t\r\n])(?=[=+\-@＝＋－＠])/g, "'");
@@ -16,13 +16,13 @@ export function capitalized(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
-/** The counts above zero: `3 open, 1 held`. */
+/** Lists the counts above zero: `3 open, 1 held`. */
 export function partsOf(counts: Readonly<Record<string, number>>): string {
   const parts = Object.entries(counts).filter(([, count]) => count > 0);
   return parts.map(([name, count]) => `${count} ${name}`).join(', ');
 }
 
-/** A duration in whole days from two days on, below that in hours or minutes: `3 days`, `47 hours`, `1 minute`. */
+/** Rounds a duration down to whole days, below two days to hours or minutes: `3 days`, `47 hours`, `1 minute`. */
 export function inWords(ms: number): string {
   if (ms < MINUTE_MS) return 'less than a minute';
   if (ms < HOUR_MS) return counted(Math.floor(ms / MINUTE_MS), 'minute');
@@ -37,7 +37,7 @@ const UNITS = [
   [1_000, 's'],
 ] as const;
 
-/** A duration in the unit that suits it, to two digits: `0.4 s`, `45 s`, `2.5 min`, `12 h`, `3 d`. */
+/** Writes a duration in the greatest unit that it fills, or in seconds: `0.4 s`, `45 s`, `2.5 min`, `12 h`, `3 d`. */
 export function inUnits(ms: number): string {
   const [unit, name] = UNITS.find(([one]) => ms >= one) ?? [1_000, 's'];
   const count = ms / unit;
@@ -56,7 +56,7 @@ const TIME = /^(\d{4})-(\d\d)-(\d\d)T((\d\d:\d\d):\d\d)(?:\.\d+)?Z$/;
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** Shortens a time, in UTC: of today to `12:00:59`, of this year to `31 Jan 12:00`, older to `31 Jan 2025`. */
+/** Shortens a UTC time: today to `12:00:59`, this year to `31 Jan 12:00`, other years to `31 Jan 2025`. */
 export function shortTime(text: string, now: Date): string {
   const [, year = '', month, day, time, minute] = TIME.exec(text) ?? [];
   if (time === undefined) return text;

@@ -20,10 +20,10 @@ const LINK = { textColor: '#0550ae', textDecoration: { underline: true } } as co
 const HIDDEN = 'Hidden. To see the sheet, right-click the name of any sheet and choose Unhide.';
 const LONGEST_NAME = 31;
 
-/** A document with rows only has one sheet a section, and no front sheet. No cell is a formula. */
+/** Each section is a sheet. Without verdict, cards and facts there is no front sheet. No cell is a formula. */
 export async function xlsxBytes(document: ReportDocument): Promise<Buffer> {
   const { title, verdict, cards = [], facts, sections, isWhole = false } = document;
-  // Excel keeps this name for itself.
+  // Excel refuses a sheet with the name History.
   const names = new Set(['history']);
   const hasFront = verdict !== undefined || cards.length > 0 || facts.length > 0;
   const front = hasFront ? nameOf('Report', names) : undefined;
@@ -110,11 +110,11 @@ function line(label: string, value: string, note = '', labelLook: Look = {}, val
   ];
 }
 
-/** Returns a time or a day as a date of the spreadsheet, which has no time zones; undefined for other text. */
+/** Returns a time or a day as a date of the spreadsheet, which has no time zones; otherwise undefined. */
 function timeCell(value: string): CellObject | undefined {
   const [, clock] = /^\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(?:\.\d+)?Z)?$/.exec(value) ?? [];
   const ms = instantMs(clock === undefined ? `${value}T00:00:00Z` : value);
-  // Before 1900 a spreadsheet has no dates.
+  // Excel has no dates before 1900, and counts a 29 February 1900, so earlier dates would be wrong.
   if (ms === undefined || ms < FIRST_DAY_MS) return undefined;
   const format = clock === undefined ? 'yyyy-mm-dd' : 'yyyy-mm-dd hh:mm:ss';
   return { value: new Date(ms), type: Date, format };
@@ -126,16 +126,16 @@ function colored(tone: Tone = 'neutral'): Look {
 }
 
 const MOST_ROWS = 20_000;
-/** A spreadsheet keeps 15 digits of a number and replaces the others by zeros. */
+/** A spreadsheet keeps 15 digits of a number and replaces further digits by zeros. */
 const EXACT_DIGITS = 15;
 const MOST_DECIMALS = 20;
-/** In characters; longer texts continue in lines below, and numbers are never cut. */
+/** In characters. Longer texts wrap. A column of numbers has any width, so that no number is cut. */
 const WIDEST_TEXT = 34;
 const WIDEST_KEYS = 70;
 const MOST_LINES = 4;
 const LEAST_WIDTH = 6;
 const BUTTON = 3;
-/** The space keeps a number off the text beside it. */
+/** The indent separates a number from the text in the next column. */
 const RIGHT = { align: 'right', indent: 1, alignVertical: 'top' } as const;
 const LEFT = { align: 'left', alignVertical: 'top' } as const;
 const FIRST_DAY_MS = Date.UTC(1900, 2, 1);
@@ -199,7 +199,7 @@ function numberCell(value: Cell, kind: CellKind): CellObject | undefined {
   if (!reading.ok || reading.value.c.length > EXACT_DIGITS) return undefined;
   const decimals = reading.text.split('.')[1]?.length ?? 0;
   if (decimals > MOST_DECIMALS || (kind === 'digits' && value !== reading.value.toFixed(decimals))) return undefined;
-  // Without a format of their own, long and small numbers would have exponents.
+  // Without a format, a spreadsheet would show long and small numbers with exponents.
   const format = decimals === 0 ? '0' : `0.${'0'.repeat(decimals)}`;
   return { value: reading.value.toNumber(), type: Number, format };
 }

@@ -149,7 +149,7 @@ function ageCells(key: string, ms: number | null): Row {
   return { [key]: words, [`${key}_seconds`]: `${whole}.${String(ms % 1_000).padStart(3, '0')}` };
 }
 
-/** Null if another program wrote a time that cannot be read. */
+/** Returns null if `since` cannot be read: it may be empty, or another program may have written any text. */
 function ageMs(since: string, asOf: string): number | null {
   const ms = instantMs(since);
   return ms === undefined ? null : (instantMs(asOf) ?? 0) - ms;
@@ -166,7 +166,7 @@ function chartOf(byStatus: Groups): readonly Chart[] {
 
 const MOST_OLDEST = 50;
 
-/** Groups orders by state, order status and pair. Takes 8 bytes an order, and keeps the oldest that wait whole. */
+/** Groups orders by state, order status and pair. An order takes 8 bytes; only the oldest waiting orders stay whole. */
 export class Ages {
   readonly #asOf: string;
   readonly #limit: number;
@@ -187,7 +187,7 @@ export class Ages {
     this.orders += 1;
     if (!(WAITING_STATES as readonly string[]).includes(state)) return;
     this.#oldest.push(order);
-    // Sorted only now and then, so that an order costs no search among the oldest.
+    // The list is cut only at this length, because a sort for each order would take too long.
     if (this.#oldest.length >= 2 * this.#limit + 1_000) this.#oldest = [...this.oldest()];
   }
 
@@ -215,7 +215,7 @@ export class Ages {
 
   #percentiles(times: readonly number[]): Omit<AgeGroup, 'state' | 'status' | 'pair'> {
     const [orders, asOfMs] = [times.length, instantMs(this.#asOf) ?? 0];
-    // A typed array sorts by number, without a function to compare by.
+    // A typed array sorts by number without a comparison function, and sorts unreadable times (NaN) last.
     const oldestFirst = new Float64Array(times).toSorted();
     const at = (percent: number) => {
       const ms = asOfMs - (oldestFirst[orders - Math.ceil((orders * percent) / 100)] ?? Number.NaN);

@@ -4,14 +4,14 @@ import { cut, widthOf } from '../../../cli/shared/terminal.ts';
 import { printable } from '../../../base/words.ts';
 import { inUnits } from '../words.ts';
 
-/** Colours for a viewer that ignores the style sheet. The style sheet has its own colours, also for a dark page. */
+/** Colours for a viewer that ignores the style sheet, which has other colours for light and for dark pages. */
 const INK = '#1a212d';
 export const MUTED = '#566071';
 const LINE = '#dfe3e9';
-/** The width of a letter, as a part of the font size. */
+/** The usual width of a letter, as a fraction of the font size. */
 const LETTER = 0.56;
 
-/** A wide page, or a page as narrow as a phone. Lengths are in units of the SVG, each about a pixel on the screen. */
+/** Lengths are in units of the SVG, each about a pixel on the screen. */
 export type Size = Readonly<{ name: 'wide' | 'narrow'; width: number; panelWidth: number; fontSize: number }>;
 
 const NARROW: Size = { name: 'narrow', width: 330, panelWidth: 330, fontSize: 12 };
@@ -22,7 +22,7 @@ type TextLook = { readonly anchor?: 'middle' | 'end'; readonly isMuted?: boolean
 
 export type Drawing = ReturnType<typeof newDrawing>;
 
-/** Bars, lines and texts as SVG. Shapes that look alike are one path. Marks cover bars, and texts cover both. */
+/** Collects bars, lines, marks and texts. Shapes of one look are one path. Marks cover bars, and texts cover marks. */
 export function newDrawing({ name, fontSize }: Size, width: number, height: number) {
   const [shapes, marks] = [new Map<string, string>(), new Map<string, string>()];
   let texts = '';
@@ -62,7 +62,7 @@ function px(length: number): number {
 }
 
 let compact: Intl.NumberFormat | undefined;
-/** The least number that is written with a power of ten. */
+/** Numbers from this one up are written with a power of ten. */
 const GREATEST_WORD = 1e15;
 const NAME_GAP = 10;
 const LONGEST_NAME = 12;
@@ -72,7 +72,7 @@ export function numberText(value: number): string {
   return Math.abs(value) < GREATEST_WORD ? compact.format(value) : value.toExponential(0);
 }
 
-/** Returns about `most` round numbers from `low` or below to `high` or above. `isWhole`: only whole numbers. */
+/** Returns about `most` round numbers, which enclose `low` and `high`. `isWhole`: only whole numbers. */
 export function valueTicks(low: number, high: number, most: number, isWhole: boolean): readonly number[] {
   const rough = (high > low ? high - low : 1) / most;
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -106,7 +106,7 @@ const TICKS_MS: readonly (readonly number[])[] = [
   [2, 5, 20].flatMap((count) => [count * SECOND_MS, count * MINUTE_MS]).concat([2 * HOUR_MS, 4 * HOUR_MS]),
 ];
 
-/** Writes a duration in a fitting unit: `45 s`, `2.5 min`, `12 h`, `3 d`. A duration below a second becomes `1 s`. */
+/** As `inUnits`, with a space that breaks no line. A duration below a second becomes `1 s`. */
 export function durationText(ms: number): string {
   return inUnits(Math.max(ms, SECOND_MS)).replace(' ', '\u00a0');
 }

@@ -8,20 +8,20 @@ import { inUnits } from '../words.ts';
 const LONGEST_WORD = 40;
 const LONGEST_CELL = 400;
 const LONGEST_PROSE = 1_500;
-/** Longer texts are cut, because many beginnings of commands in a text make the search for commands slow. */
+/** In characters. Texts are cut, because the search for commands is slow in a long text of incomplete commands. */
 const LONGEST_SPLIT = 10_000;
-/** A command in a sentence. Its words are those of `shellWord`, so no text makes a shell run more than the program. */
+/** Matches a command in a sentence. Only words of `shellWord` match, so a pasted command runs no other program. */
 const COMMAND =
   /(order-sync(?:(?: (?!order-sync )(?:[\w./:=@-]|'[^']*'|\\')+)+? --reason TEXT| (?:report|orders) (?:explain|show) (?:CLASS|ORDER)| (?:doctor|sync)\b(?! --(?!account )))(?: --account [\w-]+)?)/;
 
-/** Escapes text, so that it is neither markup nor the end of an attribute, and does not reverse the reading order. */
+/** Escapes text, so that it cannot be markup, end an attribute, or reverse the reading order. */
 export function escapeText(value: Cell): string {
   return printable(value)
     .toWellFormed()
     .replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** Makes a CSS string, which cannot end itself nor the `style` element that it stands in. */
+/** Returns a CSS string in quotes. The text can end neither the string nor the `style` element around it. */
 export function cssString(text: string): string {
   const escaped = printable(text)
     .toWellFormed()
@@ -35,7 +35,7 @@ export function idOf(name: string): string {
 
 export function proseText(value: Cell): string {
   const parts = cutEnd(printable(value), LONGEST_SPLIT).split(COMMAND);
-  // A punctuation mark after the box of a command would stand alone, so the mark is removed.
+  // A full stop or comma after the box of a command would stand alone, so the mark is removed.
   const words = (part: string, index: number) => wordsText(index === 0 ? part : part.replace(/^[.,](?=\s|$)/, ''));
   return parts.map((part, index) => (index % 2 === 1 ? commandText(part) : words(part, index))).join('');
 }
@@ -65,7 +65,7 @@ function cutWords(value: Cell): string {
     .replace(/\S{21,}/g, (word) => cut(word, LONGEST_WORD));
 }
 
-/** Each tone has a shape of its own, for people who do not see its colour. */
+/** Each tone has a different shape, because some people cannot tell the colours apart. */
 const SHAPES: Readonly<Record<Tone, string>> = {
   good: '<circle cx="10" cy="10" r="9"/><path d="M5.8 10.3l2.8 2.8 5.6-6"/>',
   info: '<circle cx="10" cy="10" r="9"/><path d="M10 9.3v5M10 5.6v.9"/>',
@@ -78,11 +78,11 @@ export function icon(tone: Tone): string {
   return `<svg class="icon" viewBox="0 0 20 20" aria-hidden="true">${SHAPES[tone]}</svg>`;
 }
 
-/** Longer fractions are not padded: no amount that a person compares has more places. */
+/** The most decimals to which the fractions of a column are padded. No amount that a person compares has more. */
 const MOST_PLACES = 24;
 const BADGE = 3;
 const LONGEST_LINE = 34;
-/** The least width of a column whose texts have several lines, as in the style. */
+/** The least width of a column whose texts have several lines, in characters, equal to the width in `style.ts`. */
 const LEAST_WIDTH = 26;
 /** The width of a table on A4, and of the gap between two cells, in characters. */
 const PAPER_WIDTH = 180;
@@ -110,7 +110,7 @@ function measured(column: Column, rows: readonly Row[]) {
   const texts = rows.map((row) => shownText(cellOf(row, column), column));
   const widest = mostOf(texts, (text) => {
     if (!isNumeric(column)) return widthOf(text) + (TONED.has(column.kind) ? BADGE : 0);
-    // The space between three digits and the next three is a third of a digit.
+    // Each gap between two groups of three digits is a third of a digit wide.
     const whole = text.split('.', 1)[0] ?? '';
     return Math.max(widthOf(text), whole.length + Math.ceil(whole.length / 9) + (places > 0 ? places + 1 : 0));
   });
@@ -144,7 +144,7 @@ export function* tableText(name: string, rows: readonly Row[], shown: readonly S
     heading: escapeText(headingOf(one.column)),
     places: placesOf(one.column, rows),
   }));
-  // Events stand along a line of time.
+  // The style draws a table of times and texts as a time-line.
   const isStory = shown.map(({ column }) => column.key).join() === 'at,text';
   const shape = isStory ? ' story' : rows.length > MOST_ROWS_AT_ONCE ? ' tall' : '';
   const headings = columns.map(({ classes, heading }) => `<th scope="col"${classText(classes)}>${heading}</th>`);
@@ -216,11 +216,11 @@ export function plainText(value: Cell): string {
   return shown === text ? text : `${shown.replace(/:00$/, '')} UTC`;
 }
 
-/** Writes the value of a card that links to a section. A leading number stands out from the text behind it. */
+/** Returns the value of a card with a section. The text after a leading number has smaller letters. */
 export function cardValueText(value: string): string {
   const [, number, rest] = /^([-+]?\d+(?:\.\d+)?)(?: (.+))?$/s.exec(cutText(value)) ?? [];
   if (number === undefined) return escapeText(cutText(value));
-  // Numbers of up to four digits stay without a gap, as in the sentences beside the card.
+  // Integers of up to four digits have no gap, as in the sentences of the page.
   const shown = /^\d{1,4}$/.test(number) ? number : figure(number);
   return `${shown}${rest === undefined ? '' : ` <small>${escapeText(rest)}</small>`}`;
 }
@@ -236,7 +236,7 @@ function shortTime(text: string): string {
   return day === undefined || time === undefined ? text : `${day} ${time}`;
 }
 
-/** Groups digits by space only, and fills the fraction up with hidden digits, so that copied text is the number. */
+/** Groups digits by style alone, and pads the fraction with hidden zeros, so that a copied text is the number. */
 export function figure(text: string, places = 0): string {
   const [, sign, whole = '', point = '', fraction = ''] = /^([-+]?)(\d+)(?:(\.)(\d+))?$/.exec(text) ?? [];
   if (sign === undefined) return escapeText(text);

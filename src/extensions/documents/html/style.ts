@@ -1,4 +1,4 @@
-/** The colours, for light and dark. `tone` is text, `tint` its background, `edge` a line between. */
+/** Colours for light and dark pages: `--tone` of text, `--tint` behind text, `--edge` of borders, icons and charts. */
 const COLORS = `
 :root {
   color-scheme: light dark;

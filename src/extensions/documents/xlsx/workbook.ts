@@ -5,7 +5,7 @@ import { getCellAddress, sanitizeAttributeValue, sanitizeTextContent } from 'wri
 import type { Tone } from '../../../cli/shared/terminal.ts';
 import { printable } from '../../../base/words.ts';
 
-/** Every machine has this font, or a font of the same widths. */
+/** Widths of columns are right, because every machine has this font or a font of the same widths. */
 const FONT = { fontFamily: 'Arial', fontSize: 10 } as const;
 export const LINE_HEIGHT_PT = 13;
 export const COLORS: Readonly<Record<Tone, string | undefined>> = {
@@ -16,12 +16,12 @@ export const COLORS: Readonly<Record<Tone, string | undefined>> = {
   neutral: undefined,
 };
 const MOST_CHARACTERS = 32_000;
-/** Excel once showed longer texts of this format as #####. */
+/** In characters. Older versions of Excel show a longer cell with the text format as `#####`. */
 const MOST_OF_TEXT_FORMAT = 255;
 
 export type Look = Omit<CellObject, 'value' | 'type' | 'format'>;
 
-/** A cell of text. It has the format of text, so that a person who edits it does not make a formula of it. */
+/** Returns a cell with the text format, so that Excel makes no formula of the text when a person edits the cell. */
 export function textCell(value: string, look: Look = {}): CellObject {
   const shown = shownText(value);
   return { value: shown, type: String, ...(shown.length <= MOST_OF_TEXT_FORMAT && { format: '@' }), ...look };
@@ -39,21 +39,21 @@ export function widthOf(value: string): number {
   return value.length + count(/[A-Z@%]/g) * 0.3 + count(/[\u1100-\u11ff\u2e80-\ud7ff\uf900-\ufaff\uff00-\uff60]/g);
 }
 
-/** Escapes characters that XML cannot contain, and masks what a spreadsheet would read as an escape. */
+/** Escapes characters that XML cannot contain, and texts that a spreadsheet would read as escapes. Cuts long texts. */
 function shownText(value: string): string {
   const whole = printable(value)
     .toWellFormed()
     .replaceAll('\ufffd', String.raw`\ufffd`)
     .replace(/_x(?=[0-9a-f]{4}_)/gi, '_x005F_x');
   if (whole.length > MOST_CHARACTERS) return `${whole.slice(0, MOST_CHARACTERS).toWellFormed()}…`;
-  // The library keeps texts in an object, so names that every object has, such as `toString`, damage the workbook.
+  // The library uses texts as keys of an object, so a key that every object has, such as `toString`, is escaped.
   return whole in {} ? `_x${whole.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_${whole.slice(1)}` : whole;
 }
 
 const END_OF_DIRECTORY = 0x06054b50;
 const END_LENGTH = 22;
 const DIRECTORY_ENTRY_LENGTH = 46;
-/** 1980-01-01 00:00, the first moment of the format: time and day, two bytes each. */
+/** 1980-01-01 00:00, the earliest time of a zip archive: time and day, two bytes each. */
 const FIRST_MOMENT = 0x00210000;
 
 export interface Sheet {
@@ -61,12 +61,12 @@ export interface Sheet {
   readonly data: SheetRow[];
   readonly widths: readonly number[];
   readonly table?: Readonly<Record<'columns' | 'rows' | 'keyColumns', number>>;
-  /** In the first column. */
+  /** Links from cells of the first column; `row` counts from 0. */
   readonly links?: readonly { readonly row: number; readonly sheet: string }[];
   readonly isHidden?: boolean;
 }
 
-/** Characters. A wider sheet is printed on several pages side by side: letters below 6 points cannot be read. */
+/** In characters. A wider sheet is printed on several pages side by side, so that letters have at least 6 points. */
 const WIDEST_PAGE = 230;
 
 const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
@@ -74,7 +74,7 @@ const DOCUMENT = 'http://schemas.openxmlformats.org/officeDocument/2006';
 const FOOTER = '<headerFooter><oddFooter>&amp;L&amp;A&amp;R&amp;P / &amp;N</oddFooter></headerFooter>';
 const HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>';
 
-/** Makes the bytes of a workbook that prints on A4, as wide as a page. The same sheets always make the same bytes. */
+/** Returns a workbook whose sheets fit pages of A4 when they are printed. Equal sheets make equal bytes. */
 export async function workbookBytes(title: string, sheets: readonly Sheet[]): Promise<Buffer> {
   const book = sheets.map(({ name, data, widths, table }) => ({
     sheet: name,
@@ -152,7 +152,7 @@ function quoted(sheet: string): string {
   return `'${sheet.replaceAll("'", "''")}'`;
 }
 
-/** Sets the time of every file to one moment, so that equal content makes equal bytes. The archive has no comment. */
+/** Sets all times to one moment, so that equal content makes equal bytes. Throws if a comment ends the archive. */
 function fixZipTimes(zip: Buffer): Buffer {
   const end = zip.length - END_LENGTH;
   if (zip.readUInt32LE(end) !== END_OF_DIRECTORY) throw new Error('the zip archive does not end as expected');
@@ -162,7 +162,7 @@ function fixZipTimes(zip: Buffer): Buffer {
     const file = zip.readUInt32LE(entry + 42);
     zip.writeUInt32LE(FIRST_MOMENT, entry + 12);
     zip.writeUInt32LE(FIRST_MOMENT, file + 10);
-    // The name, the extra field and the comment follow the fixed part of an entry.
+    // The name, the extra field and the comment of a file follow the fixed part of its entry.
     const behind = zip.readUInt16LE(entry + 28) + zip.readUInt16LE(entry + 30) + zip.readUInt16LE(entry + 32);
     entry += DIRECTORY_ENTRY_LENGTH + behind;
   }

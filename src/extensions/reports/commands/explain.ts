@@ -39,10 +39,10 @@ export function define(command: Command): void {
       if (isFolder(out)) command.error('error: --out is a folder: name a file');
       const format = chooseFormat(FORMATS, isJson === true ? 'json' : given, out) ?? 'table';
       const { story, document } = await withAccount(command, 'current', async (store, settings) => {
-        // The clock follows the database as soon as the database is open.
+        // The clock is read after the database is opened, because from then on it can follow the database's time.
         const clock = systemClock();
         const until = asOf === undefined ? clock.now() : new Date(asOf);
-        // Few orders need the pace, and it takes long to load.
+        // The pace is loaded only if it is needed, because few orders need it and loading takes long.
         const paceOf = async () => (await partsOf(extensionsOf(command))).makePaces?.(1)(settings) ?? EVERY_TICK;
         const news = asOf === undefined ? await newsOf(command, settings, externalOrderId) : {};
         const found = await explain({ store, clock, settings, paceOf }, externalOrderId, until, news);
@@ -63,7 +63,7 @@ type DaemonStatus = {
 };
 type KeptBack = Readonly<Record<'externalOrderId' | 'cause', string>>;
 
-/** Returns what the daemon knows beyond the database. No daemon knows anything of the past. */
+/** Returns facts of the present that only a daemon has. Without a daemon, every fact is undefined. */
 async function newsOf(command: Command, settings: AccountSettings, externalOrderId: string) {
   const status = (await readFromDaemon(command, settings, STATUS, settings.account)) as DaemonStatus | undefined;
   const orders = status?.daemon?.accounts.flatMap(({ keptBack }) => keptBack) ?? [];

@@ -16,7 +16,7 @@ import { OUTCOMES } from '../reconciliation/rows.ts';
 import { exportedOrders, type ExportedRow, type ExportFilter } from '../tables/exported-orders.ts';
 import { reportedAccounts } from '../tables/report.ts';
 
-/** A workbook is made in memory, and its rows are long. */
+/** The most orders of a workbook, because a workbook is made in memory and its rows are long. */
 const MOST_IN_XLSX = 10_000;
 
 const FORMATS = ['csv', 'ndjson', 'xlsx'] as const;
@@ -49,7 +49,7 @@ export function define(command: Command): void {
     });
 }
 
-/** Throws if there are more rows, because a file that lacks orders must not look complete. */
+/** Throws `CommandError` if there are more than `most` rows, because an incomplete file must not look complete. */
 async function* atMost(rows: Section['rows'], most: number): AsyncGenerator<Row> {
   let count = 0;
   for await (const row of rows) {
@@ -70,7 +70,7 @@ const NUMBERS: readonly string[] = [
   ...RECORD_NUMBERS.map((path) => `record.${path}`),
 ];
 
-/** The row by its columns, pre-order (§2.6) and record (§2.7) by their paths; all other fields are JSON in `other`. */
+/** Columns of the row, paths of pre-order (§2.6) and record (§2.7). `other` has the undocumented fields as JSON. */
 const EXPORT_COLUMNS: readonly Column[] = [
   ...ROW_COLUMNS,
   ...[...PRE_ORDER_PATHS, 'other'].map((path) => `pre_order.${path}`),
@@ -101,7 +101,7 @@ function exportedRow(order: ExportedRow, reveals: boolean): Row {
   };
 }
 
-/** Another program may have written bytes into a column. */
+/** Shows bytes as SQL writes them, because another program may have written bytes into a column. */
 function cell(value: unknown): Cell {
   return value instanceof Uint8Array ? `x'${Buffer.from(value).toString('hex')}'` : (value as Cell);
 }

@@ -120,7 +120,7 @@ async function answerFor(preOrderId: string, ask: Ask): Promise<PreOrderAnswer> 
     if (result.kind === 'ok') return { kind: 'known', body: result.body };
     return { kind: result.kind === 'refused' && result.httpStatus === 404 ? 'missing' : 'unanswered' };
   } catch (error) {
-    // An id that cannot stand in a path cannot be asked for.
+    // The client refuses an id that cannot be part of the path of a URL.
     if (error instanceof UnusableIdError) return { kind: 'unanswered' };
     throw error;
   }

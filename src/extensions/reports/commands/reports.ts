@@ -61,7 +61,7 @@ function defineChanges(command: Command): void {
   addReportOptions(addPeriodOptions(command, 'changes observed'), ['changes'])
     .addHelpText('after', '\nExample:\n  order-sync report changes --from 2026-01-31 --to 2026-02-01 --out changes.csv')
     .action(async (options: PeriodOptions & OutputOptions) => {
-      // The report has the changes up to now. Changes that come while the report is written are left out.
+      // By default the report ends now, and leaves out changes that come during the writing.
       const { from, to = systemClock().now().toISOString(), allowEmpty: mayBeEmpty } = options;
       await withAccounts(command, async ({ db }, account) => {
         const lastId = await newestEventId(db, account);
@@ -84,7 +84,7 @@ const CHANGES: readonly Column[] = [
   { key: 'field', label: 'Field', kind: 'text' },
   { key: 'old_value', label: 'From', kind: 'text', rank: 1 },
   { key: 'new_value', label: 'To', kind: 'text' },
-  // Any text that the exchange wrote.
+  // The kind is `text`, because the exchange may write any text as a date.
   { key: 'exchange_time', label: 'Date of the exchange', kind: 'text', rank: 3 },
   { key: 'source', label: 'Source', kind: 'text', rank: 3 },
   { key: 'actor', label: 'Who', kind: 'text', rank: 2 },

@@ -15,7 +15,7 @@ import { counted, cut, compareTexts } from '../../documents/words.ts';
 
 const MOST_ROWS = 8;
 const LONGEST_NAME = 40;
-/** An exchange may send a new status with each order: further names are counted together. */
+/** Further names are counted together, because the exchange may send a new status with each order. */
 const MOST_NAMES = 200;
 const PLAIN: Look = { tone: 'info' };
 
@@ -25,7 +25,7 @@ export class ReconciliationCharts {
   readonly #late: Histograms = new Map();
 
   addOrder({ row, judgement }: Pick<JudgedOrder, 'row' | 'judgement'>, asOf: Date): void {
-    // The state of the row at the moment of the report is no longer known.
+    // The row has only its newest state, not its state at `asOf`.
     if (judgement === 'changedAfter') return;
     const { state, order_status, changed_at } = row;
     if ((WAITING_STATES as readonly string[]).includes(state)) {
@@ -35,8 +35,8 @@ export class ReconciliationCharts {
       record(this.#toFinal, pairOf(row), instantMs(row.creation_date), instantMs(row.completion_date));
     }
     if (state !== 'open' && state !== 'final') return;
-    // The row has the exchange's date of the newest record, and when the last change was seen. The difference is the
-    // delay, unless the record was dated anew since. Changes before the order was sent do not count.
+    // The delay is from the exchange's date of the newest record to the look-up that saw the last change. `record`
+    // ignores a record to which the exchange has given a later date since. Dates from before the sending do not count.
     const dated = instantMs(row.modification_date);
     const sent = instantMs(row.sent_at);
     if (dated === undefined || sent === undefined || dated < sent) return;
@@ -97,10 +97,10 @@ function noteOf(noun: string, count: number, { p50 }: Span): string {
   return `${counted(count, noun)}, median ${durationText(p50)}`;
 }
 
-/** Durations in ms by name, exact to a tenth, which is enough for a chart. `null`: all names above `MOST_NAMES`. */
+/** Durations in ms by name, exact to 10 %, which is enough for a chart. `null`: all names after `MOST_NAMES`. */
 type Histograms = Map<string | null, RecordableHistogram>;
 
-/** Ignores times that cannot be read, and an end before its beginning, because clocks may disagree. */
+/** Ignores a duration if one of its times cannot be read, or if it ends before it begins, because clocks may differ. */
 function record(histograms: Histograms, name: string, begun: number | undefined, ended: number | undefined): void {
   if (begun === undefined || ended === undefined || ended < begun) return;
   const key = histograms.has(name) || histograms.size < MOST_NAMES ? name : null;
@@ -115,15 +115,15 @@ function joined(parts: readonly RecordableHistogram[]): RecordableHistogram {
   return histogram;
 }
 
-/** The nth percentile is the smallest duration that n in a hundred do not exceed. */
+/** Returns percentiles in ms: N % of the durations are not longer than `pN`. */
 function spanOf(histogram: RecordableHistogram): Span {
   const at = (percent: number) => histogram.percentile(percent);
   return { p1: at(1), p25: at(25), p50: at(50), p75: at(75), p99: at(99) };
 }
 
-/** More panels cannot be compared; the tables have all currencies. */
+/** A reader cannot compare more panels. The tables have all currencies. */
 const MOST_CURRENCIES = 6;
-/** Outcomes of one tone differ by their pattern, in all charts. */
+/** Outcomes of the same tone have different patterns. */
 const PATTERNS: Readonly<Record<string, Look['pattern']>> = {
   failed: 'stripes',
   outcome_unknown: 'dots',
@@ -169,7 +169,6 @@ function ordersChart(groups: Groups, steps: TimeSteps, undated: number): ChartBy
   };
 }
 
-/** Shows amounts of our orders, each in its own currency and never added over currencies. */
 function moneyChart(currencies: Currencies, steps: TimeSteps): ChartByDay | undefined {
   const shown = currencies.slice(0, MOST_CURRENCIES);
   if (shown.length === 0) return undefined;
@@ -203,7 +202,7 @@ function differenceChart(currencies: Currencies, steps: TimeSteps): ChartByDay |
   };
 }
 
-/** Returns exact differences, so that equal sides show no difference. */
+/** Adds up decimals before it converts the sums to numbers, so that equal sides show no difference. */
 function differencesOf(groups: Groups, { names, placeOf }: TimeSteps): readonly number[] {
   const exact = names.map(() => new DecimalSum());
   for (const { day, ours, theirs } of groups) {

@@ -28,10 +28,10 @@ const FINDING_COLUMNS: readonly Column[] = [
 ];
 type CurrencySettings = Pick<AmountSettings, 'outputPosition'>;
 
-/** A finding as the report lists it. `id` is the argument of `findings ack`; null if only the report found it. */
+/** `id` is the argument of `findings ack`; null if only the report found the finding. */
 export type ReportFinding = Readonly<ReturnType<typeof listed>>;
 
-/** Returns a stored finding as it was at `asOf`: later decisions do not count. */
+/** Returns a stored finding with its status at `asOf` and its newest values, because older values are not stored. */
 export function knownFinding(row: KnownFindingRow, asOf: string, settings: CurrencySettings): ReportFinding {
   const { id, acknowledged_at: at, first_seen_at: since } = row;
   const isAcknowledged = row.status !== 'open' && at !== null && at <= asOf;
@@ -100,7 +100,7 @@ const UNKNOWN = 'This version of order-sync does not know this class of findings
 export function findingHead(name: string, severity: string): GroupHead {
   const { meaning = UNKNOWN, advice = 'Compare both values.' } = findingClass(name) ?? {};
   const part = severity === 'info' ? ({ part: 'details' } as const) : {};
-  // A severity of another version is shown as an error.
+  // Another version may have stored a severity that this version does not have.
   const tone = SEVERITIES.find((one) => one === severity) ?? 'error';
   return { title: `${name} (${severity})`, ...part, tone, meaning, advice };
 }
@@ -114,7 +114,7 @@ export function uncheckedOrder({ row, judgement }: JudgedOrder) {
   return { account, external_order_id, reason: judgement, pair: pairOf(row), state, since, last_lookup, state_reason };
 }
 
-/** The most orders that are listed for a reason, the longest waits. Further orders are only counted. */
+/** The most orders that are listed for one reason, the longest waits first. Further orders are only counted. */
 export const MOST_UNCHECKED = 500;
 
 type Counts = ReadonlyMap<UncheckedReason, number>;

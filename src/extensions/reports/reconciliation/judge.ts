@@ -16,7 +16,7 @@ export interface ReconciliationSettings extends AmountSettings {
 }
 
 const SYNC = 'Run order-sync sync, then make the report again.';
-/** Why an order is not checked, and what to do about it: possible errors first, orders that only need time last. */
+/** Reasons why an order is not checked, with advice. Reports list them in this sequence: possible errors first. */
 export const UNCHECKED = {
   outcomeUnknown: ['it is not known whether the exchange took the order', classTexts('CREATE_UNKNOWN').advice],
   sentAgain: ['waits to be sent again', 'order-sync sends the order by itself. Make the report again after that.'],
@@ -43,14 +43,14 @@ export const UNCHECKED = {
 export type UncheckedReason = keyof typeof UNCHECKED;
 export const UNCHECKED_REASONS = Object.keys(UNCHECKED) as readonly UncheckedReason[];
 
-/** `nothing`: there is nothing to compare. An order that was not checked has the reason. */
+/** `nothing`: the exchange has nothing to compare the order with. `UncheckedReason`: the order is not checked. */
 export type Judgement = 'checked' | 'nothing' | 'disputed' | UncheckedReason;
 
 export type JudgedOrder = Readonly<ReturnType<typeof judgeOrder>>;
 type Amounts = readonly [ours: Decimal, theirs: Decimal] | undefined;
 type Decimal = Extract<DecimalReading, { ok: true }>;
 
-/** States whose orders the exchange has not taken, as far as the database tells. */
+/** States whose orders the exchange has not taken, as far as the database shows. */
 const NOT_AT_EXCHANGE: readonly string[] = ['pending', 'invalid', 'rejected', 'cancelled', 'abandoned'];
 const CLASS_OF_REASON: Partial<Record<UncheckedReason, FindingClassName>> = {
   outcomeUnknown: 'CREATE_UNKNOWN',
@@ -74,7 +74,7 @@ export function judgeOrder(row: ReconciledRow, asOf: Date, settings: Reconciliat
     const name = CLASS_OF_REASON[judgement] ?? 'UNCHECKED';
     findings = [{ class: name, expected: 'compared with the exchange', actual: UNCHECKED[judgement][0] + last }];
   } else if (row.state === 'accepted') {
-    // A sweep may not have recorded them yet. Only a sweep knows the time for STUCK.
+    // The sweep may not have recorded ORDER_MISSING yet. `stuckAfter` concerns only open orders.
     const overdue = findOverdue(age, asOf, { ...settings, stuckAfter: Number.POSITIVE_INFINITY });
     findings = overdue.filter((finding) => finding.class !== 'UNCHECKED');
   } else findings = differences(row, amounts, settings.tolerance, currency);
@@ -89,11 +89,11 @@ type Settings = ReconciliationSettings;
 
 function judge(row: ReconciledRow, amounts: Amounts, age: OrderAge, asOf: Date, settings: Settings): Judgement {
   const moment = asOf.toISOString();
-  // A later record with the same content does not count.
+  // A look-up that finds an unchanged record changes none of these times.
   const changes = [row.changed_at, row.sent_at, row.compared_at];
   if (changes.some((at) => at !== null && at > moment)) return 'changedAfter';
   if (findUnknownOutcome(age).length > 0) return row.state === 'pending' ? 'sentAgain' : 'outcomeUnknown';
-  // The exchange may have taken an abandoned order; only a look-up afterwards shows that there is none.
+  // Only a look-up after the decision shows that the exchange has not taken an abandoned order.
   const { last_lookup_at: seen, changed_at: decided } = row;
   if (row.state === 'abandoned' && (seen === null || decided === null || seen <= decided)) return 'givenUp';
   if (NOT_AT_EXCHANGE.includes(row.state)) return 'nothing';
@@ -111,7 +111,7 @@ function judge(row: ReconciledRow, amounts: Amounts, age: OrderAge, asOf: Date, 
   return hasPair ? 'lookedUpLongAgo' : 'noPair';
 }
 
-/** Compares amount and pair once more: a report does not rely on the findings that were recorded. */
+/** Compares pair and amount again, because a report does not rely on recorded findings. */
 function differences(row: ReconciledRow, amounts: Amounts, tolerance: Tolerance, currency: string | null): Finding[] {
   if (row.received_at === null) return [];
   if (isOfOtherPair(row)) return [{ class: 'PAIR_MISMATCH', expected: pairOf(row), actual: pairOfRecord(row) }];

@@ -12,7 +12,7 @@ interface Ledger {
   readonly files: readonly string[];
   readonly id: string;
   readonly amount: string;
-  /** Currencies are compared only if their column is named. */
+  /** Undefined: currencies are not compared. */
   readonly currency?: string | undefined;
 }
 
@@ -22,7 +22,7 @@ export class LedgerError extends Error {
 
 const PROGRESS_EVERY = 5_000;
 
-/** Reads the files of a ledger into temporary tables. Throws `LedgerError`. */
+/** Reads the files of a ledger into temporary tables. Throws `LedgerError` if a file is no CSV or lacks a column. */
 export async function readLedger(ledger: Ledger, onProgress: (text: string) => Promise<void>): Promise<LedgerTables> {
   const { csvRecords } = await import('../../documents/csv.ts');
   using resources = new DisposableStack();
@@ -66,7 +66,7 @@ function columnsOf(header: readonly string[], { id, amount, currency }: Ledger, 
 }
 
 export function ledgerOrder({ row, currency, judgement }: JudgedOrder): LedgerOrder {
-  // The exchange may have taken an order that a person abandoned, and one whose id another order answers for.
+  // The exchange may have taken an abandoned order. For a disputed order, it may have only a different order.
   const isUncertain = row.state === 'abandoned' || row.state === 'disputed';
   const isAtExchange = isUncertain ? null : judgement === 'nothing' ? 0 : 1;
   const amount = typeof row.asset === 'string' ? row.asset : null;

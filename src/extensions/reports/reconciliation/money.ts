@@ -14,7 +14,7 @@ export const OUTCOME_COLUMNS: readonly Column[] = [
 export const NOT_IN_SUMS: Column = { key: 'unreadable', label: 'Not in the sums', kind: 'count', rank: 2 };
 const ORDERS_AND_AMOUNTS: readonly Column[] = [
   { key: 'orders', label: 'Orders', kind: 'count' },
-  // Both sides of compared orders come first, because a screen shows only the first columns of a wide table.
+  // `ours` and `theirs` come first, because a narrow screen leaves out the last columns of a rank first.
   { key: 'ours', label: 'Ours, compared', kind: 'decimal', rank: 1 },
   { key: 'theirs', label: 'Theirs', kind: 'decimal', rank: 1 },
   { key: 'difference', label: 'Difference', kind: 'decimal' },
@@ -36,7 +36,7 @@ const NOT_SHOWN =
   'If the exchange does not say which currency of the pair an amount is in, it is added up within its pair alone.';
 
 type Compared = 'compared' | 'ours' | 'theirs';
-/** Amounts that may be added. Some reports do not compare the amounts with the exchange. */
+/** Amounts that may be added. Reports that compare nothing with the exchange have no `Compared` fields. */
 export type MoneyGroup = Omit<GroupTotals, 'day' | Compared> & Partial<Pick<GroupTotals, Compared>>;
 
 type MoneySums = Row & Readonly<Record<'orders' | 'compared' | 'unreadable', number>>;
@@ -77,7 +77,7 @@ export function moneySection(groups: readonly GroupTotals[]): Section {
 }
 
 export function moneyDaysSection(groups: readonly GroupTotals[]): Section {
-  // Amounts of an unknown currency are added only within their pair.
+  // Amounts of an unknown currency are added only within one pair.
   const nameOf = (group: GroupTotals) => group.currency ?? `${group.pair}, ${currencyName(group)}`;
   const rows = rowsBy('day', groups, nameOf).flatMap((currency) => currency.rows);
   return { ...FOLDED, name: 'money_days', title: 'Money by currency and day', columns: MONEY_DAY_COLUMNS, rows };

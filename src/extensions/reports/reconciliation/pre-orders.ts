@@ -21,17 +21,17 @@ type JudgedPreOrder = Pick<JudgedFindings, 'found' | 'classes'> & { readonly ext
 const CLASSES: readonly FindingClassName[] = ['PREORDER_MISSING', 'PREORDER_ECHO_MISMATCH', 'PREORDER_TOKEN_MISMATCH'];
 const PAGE = 500;
 const CONCURRENCY = 8;
-/** After this many requests in a row without an answer the exchange is out of reach. */
+/** After this number of unanswered requests in a row, no request follows, because the exchange is out of reach. */
 const MOST_UNANSWERED = 40;
 
-/** Asks for every pre-order of the scope. The database is read by pages, because asking may take hours. */
+/** Asks the exchange for every pre-order of the scope. Reads pages, because a snapshot could stay open for hours. */
 export async function askPreOrders(
   store: Pick<Store, 'snapshot'>,
   scope: ReportScope,
   ask: (preOrderId: string) => Promise<PreOrderAnswer> | PreOrderAnswer,
   onProgress: (asked: number) => void,
 ) {
-  // Pre-orders to record: with new findings, or with stored findings that may be resolved.
+  // Only pre-orders with new or stored findings are recorded, because stored findings may be resolved.
   const judged: JudgedPreOrder[] = [];
   const stored = await rowsAtOnce(store, ordersWithFinding(scope.account, CLASSES), 'primary');
   const withFindings = new Set(stored.map((row) => row.external_order_id));
@@ -72,7 +72,7 @@ export function preOrderSupplement({ asked, unanswered, missing, differing }: As
   };
 }
 
-/** Returns undefined if the exchange did not answer with the pre-order (§4.10) that was asked for. */
+/** Returns undefined if the answer is neither the pre-order of the request (§4.10) nor a 404. */
 function judge(row: PreOrderRow, answer: PreOrderAnswer, { ignore = [] }: ReportScope): JudgedPreOrder | undefined {
   const { external_order_id: externalOrderId, pre_order_id: preOrderId } = row;
   if (answer.kind === 'unanswered') return undefined;

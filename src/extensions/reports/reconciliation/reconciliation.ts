@@ -20,12 +20,12 @@ import { ReportTables } from '../tables/report.ts';
 interface ReconciliationRequest extends Omit<ReconciliationScope, 'asOf'> {
   readonly asOf?: string | undefined;
   readonly settingsOf?: (account: string) => Pick<AmountSettings, 'outputPosition'>;
-  /** Accounts that a process owns, by default the account of the report. Rows of other accounts are counted. */
+  /** Accounts in the settings; by default the account of the report. Waiting rows of other accounts are counted. */
   readonly drivenAccounts?: readonly string[] | undefined;
-  /** Gets the orders of the scope. These are of one account, because ids are unique only within an account. */
+  /** Receives the orders of the scope, which must have one account, because ids are unique only within an account. */
   readonly ledger?: LedgerTables | undefined;
   readonly supplements?: () => readonly Supplement[];
-  /** Called now and then with the progress. Waiting for its promise lets signals through. */
+  /** Called after every `PROGRESS_EVERY` orders. Signals are handled while the report waits for the promise. */
   readonly onProgress?: (text: string) => Promise<void>;
 }
 
@@ -33,7 +33,7 @@ type ReportDeps = { readonly store: Pick<Store, 'snapshot'>; readonly clock: Pic
 
 const PROGRESS_EVERY = 5_000;
 
-/** Judges every order of the scope in one snapshot. Rows can be read until the result is disposed of. */
+/** Judges the orders of the scope in one snapshot. Rows of the document can be read until the result is disposed of. */
 export async function reconcileOrders(deps: ReportDeps, request: ReconciliationRequest) {
   using resources = new DisposableStack();
   const tables = resources.use(new ReportTables());
@@ -50,7 +50,7 @@ interface Adding extends Pick<Reconciled, 'tables' | 'charts'> {
 }
 
 async function addUp({ store, clock }: ReportDeps, request: ReconciliationRequest, tables: ReportTables) {
-  // The snapshot is closed before the report is written, because output may wait for its reader for hours.
+  // The snapshot is closed before the report is written, because a slow reader of the output may take hours.
   await using snapshot = await store.snapshot();
   const scope = { ...request, asOf: request.asOf ?? clock.now().toISOString() };
   const { account, asOf, drivenAccounts = account === undefined ? [] : [account] } = scope;

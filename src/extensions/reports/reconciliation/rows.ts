@@ -2,12 +2,12 @@ import { amountField, currencyOf, type AmountSettings } from '../../../base/deci
 
 export type AmountRow = Readonly<Record<'asset_position' | 'from_currency' | 'to_currency', string | null>>;
 
-/** Names the pair of a row as reports write it, `BTC/EUR`; `?` if a currency is missing. */
+/** Returns the pair as reports write it, such as `BTC/EUR`, with `?` for a missing currency. */
 export function pairOf({ from_currency: from, to_currency: to }: Omit<AmountRow, 'asset_position'>): string {
   return `${from ?? '?'}/${to ?? '?'}`;
 }
 
-/** Returns the currency of a row's amount: `?` if the row has none, null if either of the pair is possible. */
+/** Returns the currency of a row's amount: `?` if the row has none, null if it may be either of the pair. */
 export function currencyOfRow(row: AmountRow, settings: Pick<AmountSettings, 'outputPosition'>): string | null {
   const field = amountField(row.asset_position, settings);
   const pair = { fromCurrency: row.from_currency, toCurrency: row.to_currency };
@@ -26,7 +26,7 @@ export function amountsText(amounts: readonly string[]): string {
 }
 
 export const OUTCOMES = ['succeeded', 'failed', 'open', 'outcome_unknown'] as const;
-/** The outcome of an order. `outcome_unknown`: final, without a known success or failure. */
+/** `outcome_unknown`: the order is final, and neither its success nor its failure is known. */
 export type Outcome = (typeof OUTCOMES)[number];
 
 export function outcomeOf({ state, outcome }: { readonly state: string | null; readonly outcome: string | null }) {

@@ -6,7 +6,7 @@ const MOST_STEPS = 62;
 const MOST_NAMES = 10;
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
 
-/** A time axis of days, or of longer steps if there are too many of them. */
+/** A time axis of days, or of the shortest longer unit that makes at most `MOST_STEPS` steps. */
 export type TimeSteps = NonNullable<ReturnType<typeof timeSteps>>;
 
 interface Kind {
@@ -28,7 +28,7 @@ const DAYS: Kind = {
 };
 const WEEKS: Kind = {
   unit: 'week',
-  // 1970-01-01 was a Thursday, and weeks begin on Monday.
+  // Weeks begin on Monday, and day 0, 1970-01-01, was a Thursday.
   stepOf: (day) => Math.floor((day + 3) / 7),
   begin: (step) => new Date((step * 7 - 3) * DAY_MS),
   isNamed: (begin, steps) => begin.getUTCDate() <= 7 && (steps <= 26 || begin.getUTCMonth() % 3 === 0),
@@ -49,7 +49,7 @@ const monthsKind = (unit: string, months: number): Kind => ({
 const LONG = [monthsKind('month', 1), monthsKind('year', 12), monthsKind('decade', 120), monthsKind('century', 1_200)];
 const KINDS: readonly Kind[] = [DAYS, WEEKS, ...LONG];
 
-/** Returns undefined for a single step, which needs no chart. Covers the whole period too if that has few days. */
+/** Returns undefined for less than two steps. Covers all days of `period` too if they fit into `MOST_STEPS` days. */
 export function timeSteps(days: readonly string[], period: readonly string[] = []) {
   const used = numbersOf(days);
   const all = numbersOf([...days, ...period]);
@@ -88,7 +88,7 @@ function monthName(date: Date, hasYear: boolean): string {
   return `${MONTHS[date.getUTCMonth()]}${hasYear ? ` ${date.getUTCFullYear()}` : ''}`;
 }
 
-/** Days since 1970, the earliest first. */
+/** Returns days since 1970-01-01, the earliest first. Ignores texts that are no day. */
 function numbersOf(days: readonly string[]): readonly number[] {
   const numbers = days.map(numberOf).filter((day) => day !== undefined);
   return numbers.toSorted((a, b) => a - b);

@@ -51,7 +51,7 @@ type Sum = Exclude<Key<'decimal'>, 'difference' | Outcome>;
 const SUMS = ['asset', 'ours', 'theirs', 'output', 'fee', 'reward'] as const satisfies readonly Sum[];
 const COUNTS = PAIR_COLUMNS.filter(({ kind }) => kind === 'count').map(({ key }) => key as Count);
 
-/** The day is empty for all days. The currency is `?` if a row has none, null if either of the pair is possible. */
+/** `day` is empty in sums over all days. `currency` is `?` if a row has none, null if it may be either of the pair. */
 type Group = Readonly<Record<'day' | 'pair', string> & Record<'outcome' | 'position' | 'currency', string | null>>;
 type Line = Group & { readonly counts: Record<Count, number>; readonly sums: Record<Sum, DecimalSum> };
 type Lines = Map<string, Line>;
@@ -82,7 +82,7 @@ function addCount<Name>(counts: Map<Name, number>, key: Name, orders: number): v
   counts.set(key, (counts.get(key) ?? 0) + orders);
 }
 
-/** An application may write any text as a currency. */
+/** In characters. Longer units are cut, because an application may write any text as a currency. */
 const LONGEST_UNIT = 64;
 const OUTCOME_PLACES: readonly (string | null)[] = [...OUTCOMES, 'disputed', null];
 
@@ -99,17 +99,17 @@ function sorted(lines: Lines): readonly Line[] {
 type Listed = 'external_order_id' | 'asset' | 'state' | 'outcome' | 'changed_at' | keyof AmountRow;
 export type ListedRow = Pick<KnownFindingRow | ReconciledRow, Listed>;
 
-/** Orders whose amount is unreadable are in no sum; `ours` and `theirs` are of the orders that were compared. */
+/** `asset` is the sum of our readable amounts from zero up; `ours` and `theirs` are sums over compared orders only. */
 export type GroupTotals = Group &
   Readonly<Record<'asset' | 'ours' | 'theirs', string> & Record<'orders' | 'unreadable' | 'compared', number>>;
 
-/** Sums of orders and findings by UTC day, pair, outcome and position. Memory grows with these, not with the orders. */
+/** Sums by UTC day, pair, outcome, position and currency. Memory grows with these groups, not with the orders. */
 export class ReconciliationTotals {
   readonly #settings: Pick<AmountSettings, 'outputPosition'>;
   readonly #asOf: string;
   readonly #lines: Lines = new Map();
   readonly #inDoubt = new Map<string, DecimalSum>();
-  /** The number of orders with compared amounts that do not count as checked. */
+  /** The number of orders that have compared amounts and are not judged as checked. */
   comparedUnchecked = 0;
   readonly nothing = new Map<string, number>();
   readonly oldestLookup: { open: string | null; final: string | null } = { open: null, final: null };
@@ -124,17 +124,17 @@ export class ReconciliationTotals {
     counts.orders += 1;
     const kind = isReason(judgement) ? 'unchecked' : judgement;
     counts[kind === 'nothing' ? 'nothing_to_compare' : kind] += 1;
-    // A look-up after the moment that found nothing new counts as a look-up at the moment.
+    // A look-up after `asOf` counts as a look-up at `asOf`, because the report has no later times.
     const lookup = (row.last_lookup_at ?? '') > this.#asOf ? this.#asOf : row.last_lookup_at;
     if (kind !== 'nothing') this.#addLookup(row.state === 'final' ? 'final' : 'open', lookup);
     if (row.state === 'abandoned') counts.given_up += 1;
     if (kind === 'nothing') addCount(this.nothing, row.state, 1);
-    // `resends` rises at a decision, before the order is sent, and at a fail-over even without a resend.
+    // `resends` rises when sending again is decided, before the order is sent, and at a fail-over without any resend.
     if (row.resends > 0 && row.attempts > row.resends && row.state !== 'pending') counts.sent_again += 1;
-    // Only a refused row has an amount below zero, which must not lessen the sum.
+    // Only an invalid row has an amount below zero. The sum leaves out such amounts.
     if (ours.ok && !ours.text.startsWith('-')) sums.asset.add(ours.text);
     else counts.unreadable += 1;
-    // The record of a disputed order, even of an abandoned one, may belong to another order.
+    // The record of a disputed order may belong to another order, also if the disputed order was abandoned.
     if (row.received_at === null || kind === 'disputed' || row.state === 'abandoned') return;
     counts.at_exchange += 1;
     if (isOfOtherPair) {
@@ -148,11 +148,11 @@ export class ReconciliationTotals {
     counts.compared += 1;
     if (kind !== 'checked') this.comparedUnchecked += 1;
     sums.ours.add(amounts[0].text);
-    // An amount of another pair is not added, so the difference shows it.
+    // `theirs` leaves out an amount of another pair, so that the difference shows this amount.
     if (!isOfOtherPair) sums.theirs.add(amounts[1].text);
   }
 
-  /** Call it once for each order. */
+  /** The caller must call this only once for an order, because each call adds the amount. */
   addInDoubt(row: ListedRow): void {
     const unit = currencyOfRow(row, this.#settings) ?? `${pairOf(row)} (currency not shown for ${row.asset_position})`;
     const asset = readDecimal(row.asset);
@@ -220,7 +220,7 @@ export class ReconciliationTotals {
     this.#inDoubt.set(unit, sum);
   }
 
-  /** An order that changed after `asOf` counts as `outcome_unknown`: earlier outcomes are not kept. */
+  /** An order that changed after `asOf` counts as `outcome_unknown`, because its earlier outcome is not stored. */
   #lineOf(row: ListedRow, day: string, pair: string): Line {
     const outcome = (row.changed_at ?? '') > this.#asOf ? 'outcome_unknown' : outcomeOf(row);
     const currency = currencyOfRow(row, this.#settings);

@@ -13,7 +13,7 @@ import { emptyVerdict } from '../../documents/sections.ts';
 import { counted, cut, partsOf } from '../../documents/words.ts';
 
 export interface Problem {
-  /** A text for programs. Scripts may look for this text, so it must not change. */
+  /** Scripts may look for this text, so it must not change. */
   readonly because: string;
   readonly reason: string;
   readonly tone: 'error' | 'warning';
@@ -28,7 +28,7 @@ export interface Supplement {
 export interface Reconciled {
   readonly totals: ReconciliationTotals;
   readonly charts: ReconciliationCharts;
-  /** Also counts the orders in doubt: unchecked, disputed, or with an undecided open error or warning. */
+  /** `ordersToLookAt` counts orders that are unchecked, disputed, or have an undecided error or warning. */
   readonly tables: ReportTables;
   readonly otherAccounts: readonly { readonly name: string; readonly rows: number }[];
   readonly unknownAge: number;
@@ -43,7 +43,7 @@ const OUT_OF_REACH = {
 const IN_DOUBT =
   'Money in doubt counts the whole amount of each order that is disputed, unknown, held or not checked, or has an open error or warning about which no person has decided. One order can be counted in several of these lines.';
 const MOST_NAMES = 5;
-/** An application may write any text as the account of a row. */
+/** In characters. Longer names are cut, because an application may write any text as the account of a row. */
 const LONGEST_NAME = 64;
 
 export function problemsOf({ totals, tables, otherAccounts, unknownAge, supplements }: Reconciled): readonly Problem[] {
@@ -218,7 +218,7 @@ function differenceCard(totals: ReconciliationTotals, hasErrors: boolean, isDisp
     without > 0 && `${counted(without, 'checked order has', 'checked orders have')} no order at the exchange yet`,
     isDisputed && 'disputed orders are not compared',
   ];
-  // Sums that agree say nothing of addresses, ids and dates.
+  // Sums may agree although addresses, ids or dates differ.
   const agreeing = hasErrors || isDisputed ? 'neutral' : 'good';
   return {
     label: 'Difference of the compared sums',

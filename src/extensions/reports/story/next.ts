@@ -15,11 +15,11 @@ export interface StorySettings {
   readonly verifyAfter: readonly number[];
   readonly recheckFinalAfter: readonly number[];
   readonly onUnknown: 'hold' | 'resend';
-  /** False if the settings of this machine do not name the account. Nothing is sent or looked up for it then. */
+  /** False if the settings of this machine do not name the account, so that no request is sent for the account. */
   readonly isDriven?: boolean;
-  /** Something that keeps the order from being sent or looked up, and the remedy: a command or a sentence. */
+  /** `why` names the obstacle to sending or looking up the order. `remedy` is a command or a sentence. */
   readonly blocked?: { readonly why: string; readonly remedy: string } | undefined;
-  /** The present value, because past values are not kept. */
+  /** How the pace spaces look-ups of the order now. Past spacings are not stored. */
   readonly spacing?: Spacing | undefined;
   readonly keyPlace?: string;
   readonly against?: DecisionEvidence | undefined;
@@ -34,7 +34,7 @@ export interface Moment extends StorySettings {
 
 interface PlannedMoment extends Moment {
   readonly isStopped: boolean;
-  /** The newest look-up that was answered found no order, although an earlier one did. */
+  /** True if ORDER_VANISHED is not resolved: a look-up found no order after an earlier look-up had found the order. */
   readonly isVanished: boolean;
 }
 
@@ -143,7 +143,7 @@ function isSentAgain({ events }: Moment): boolean {
   return ends.some(({ new_value }) => new_value === 'pending');
 }
 
-/** Returns the next look-up, null if there is none: from a current row, or from the plan (undefined without one). */
+/** Returns the next look-up, from the row if `isNewest`, else from a plan. Null: no look-up. Undefined: no plan. */
 function nextLookup(moment: Moment): Date | null | undefined {
   const { order, events, state, asOf, verifyAfter, recheckFinalAfter } = moment;
   if (isNewest(moment)) return readTime(order.next_action_at);
@@ -170,7 +170,7 @@ function whenText(moment: Moment, next: Date | null): string {
   return isNewest(moment) ? `, next at ${next.toISOString()}` : `, next by ${next.toISOString()} if nothing delays it`;
 }
 
-/** True if neither a change nor a look-up came after `asOf`, so that the row is still that of the moment. */
+/** True if the row was neither changed nor looked up after `asOf`, so that its values are the values at `asOf`. */
 export function isNewest({ order, asOf }: Pick<Moment, 'order' | 'asOf'>): boolean {
   const until = asOf.toISOString();
   return order.updated_at <= until && (order.last_lookup_at ?? '') <= until;
@@ -195,7 +195,7 @@ function notOurs({ pre_order_id: id }: StoryOrder): string {
 
 function decisionCommands(moment: Moment): readonly string[] {
   const { order, state, asOf, against = {} } = moment;
-  // No advice leads a person to send again an order that the exchange may have taken.
+  // The story offers no `retry` if the exchange may have taken the order, because a retry could create it twice.
   const mayBeTaken = state === 'unknown' || state === 'held';
   const decisions = decisionsFor(state).filter((kind) => kind !== 'retry' || !mayBeTaken);
   const [sentAt, absentAt] = [readTime(order.sent_at), readTime(order.absent_at)];
@@ -220,7 +220,7 @@ export function isCommand(line: string): boolean {
   return line.startsWith('order-sync ');
 }
 
-/** An id that begins with a hyphen would be taken for an option. */
+/** An id that begins with a hyphen follows `--`, because otherwise the program would read the id as an option. */
 function commandOf(command: string, { account, external_order_id: id }: StoryOrder, more = ''): string {
   const options = `${more}${accountWords(account)}`.trim();
   const words = id.startsWith('-') ? [options, '--', shellWord(id)] : [shellWord(id), options];

@@ -26,7 +26,7 @@ function statusSentence(name: string, { old_value, new_value, exchange_time }: S
   return `The status of ${name} changed from ${old_value} to ${new_value}${when}.`;
 }
 
-/** Of secrets only the change is known, of fields that are not documented only the names. */
+/** The event of a secret field has only the word `changed`. The event of undocumented fields has only their names. */
 function fieldSentence(name: string, { old_value, new_value }: StoryEvent): string {
   if (name === 'other') return `Other fields of the record changed: ${new_value}.`;
   if (old_value === null && new_value === 'changed') return `The ${name} of the record changed.`;
@@ -36,10 +36,10 @@ function fieldSentence(name: string, { old_value, new_value }: StoryEvent): stri
 function moved({ old_value, new_value, source, reason }: StoryEvent, { order, creates }: Context): string {
   const why = because(reason);
   const { asset, asset_position: position, from_currency: from, to_currency: to } = order;
-  // The row cannot have changed since the exchange accepted it.
+  // The row has the amount that the exchange accepted, because a sent row cannot change.
   const content = position === 'INPUT' ? `${asset} ${from}` : `${asset} in position ${position}, ${from}`;
   const sentences: Readonly<Record<string, string>> = {
-    // Only later events tell if the request was sent.
+    // The request may not have been sent yet: later events show its outcome.
     sending: `order-sync began create request ${creates}.`,
     accepted: `The exchange accepted the order as pre-order ${order.pre_order_id}: ${content} to ${to}.`,
     rejected: `The exchange refused the order${why}.`,

@@ -17,7 +17,7 @@ type StoryEntry = { readonly at: string; readonly text: string };
 
 export type Story = ReturnType<typeof buildStory>;
 
-/** The same evidence makes the same story, and the story of a later moment begins with that of an earlier one. */
+/** Equal arguments make equal stories. `told` of a later `asOf` begins with `told` of an earlier `asOf`. */
 export function buildStory(all: StoryEvidence, asOf: Date, settings: StorySettings) {
   const until = asOf.toISOString();
   const evidence = evidenceAt(all, until);
@@ -42,7 +42,7 @@ export function buildStory(all: StoryEvidence, asOf: Date, settings: StorySettin
   const spacing = isStopped || !isNewest(moment) || order.next_action_at === null ? undefined : settings.spacing;
   const isVanished = findings.some((one) => one.class === 'ORDER_VANISHED' && one.resolved_at === null);
   const next = whatNext({ ...moment, spacing, isStopped, isVanished });
-  // The steps for a decision come first, because a decision waits for nothing.
+  // A decision needs no request, so its commands come before the lines about stopped requests.
   const lines = state === 'held' || CAN_END.includes(state) ? [...next, ...stopped] : [...stopped, ...next];
   return {
     externalOrderId,
@@ -50,7 +50,7 @@ export function buildStory(all: StoryEvidence, asOf: Date, settings: StorySettin
     state,
     outcome,
     headline: headline({ state, outcome }, evidence),
-    // The sort keeps entries of one moment in the order of the list above.
+    // The sort keeps entries of the same time in the order of `entries`.
     told: entries.toSorted((a, b) => compareTexts(a.at, b.at)),
     pace: spacing?.facts ?? null,
     next: [...lines, ...findingLines(findings.filter(isOpen), moment)],
@@ -65,7 +65,7 @@ export function beginOf(events: readonly StoryEvent[]): StoryEvent | undefined {
   return changes.findLast(({ old_value, new_value }) => !(isOfAttempt(old_value) && isOfAttempt(new_value)));
 }
 
-/** A person's decision does not tell since when its state is true, so the headline then names no time. */
+/** The headline names no time if a person decided the state, because the state may be older than the decision. */
 function headline(facts: HeadlineFacts, { order, events, findings }: StoryEvidence): string {
   const begin = beginOf(events);
   const since = begin?.source === 'operator' ? undefined : (begin?.observed_at ?? order.created_at);
@@ -87,7 +87,7 @@ function stopLines({ holds, stop, order }: StoryEvidence, moment: Moment): reado
     `The order is not ${what}: ${describeRestraint(hold, order.account)}.`,
     ...(hold.kind === 'key-refused' && isNewest(moment) ? [`${capitalized(keyRemedy(keyPlace))}.`] : []),
   ]);
-  // The owners of the past are not known.
+  // `stop`, `blocked` and `isDriven` are present values, because past values are not stored.
   if (!isNewest(moment)) return lines;
   const stopped =
     stop === null ? blocked : { why: describeStop(stop), remedy: stopRemedy(stop.kind, accountWords(order.account)) };
@@ -96,7 +96,7 @@ function stopLines({ holds, stop, order }: StoryEvidence, moment: Moment): reado
   return [...lines, `The order is not ${what}: the settings of this machine do not have the account ${order.account}.`];
 }
 
-/** Leaves out events of stored findings, which have entries of their own, and the step to `held` in a decision. */
+/** Leaves out events of stored findings, which `findingEntries` returns, and the move to `held` within a decision. */
 function eventEntries({ order, events, findings }: StoryEvidence): readonly StoryEntry[] {
   const isTold = ({ field, source, new_value, observed_at }: StoryEvent) =>
     field === 'finding'
@@ -107,7 +107,7 @@ function eventEntries({ order, events, findings }: StoryEvidence): readonly Stor
     if (event.field === 'state' && event.new_value === 'sending') creates += 1;
     return { event, at: event.observed_at, text: eventSentence(event, { order, creates }) };
   });
-  // First statuses come last among entries of one moment, because an order appears before it has a status.
+  // An order appears before it has a status, so a first status comes after the other events of the same time.
   const isFirst = ({ field, old_value }: StoryEvent) => field.endsWith('.status') && old_value === null;
   return entries
     .filter(({ event }) => isTold(event))
@@ -119,7 +119,7 @@ function lookupEntries({ order, events, record }: StoryEvidence, { verifyAfter }
   const { last_lookup_at: at } = order;
   const entry = record === null ? [] : [{ at: record.received_at, text: recordSentence(record.view) }];
   if (at === record?.received_at) return entry;
-  // The events of a look-up say what it changed.
+  // The events of this look-up already say what the look-up changed.
   if (events.some(({ observed_at, source }) => observed_at === at && source === 'lookup')) return entry;
   const before = events.filter(({ observed_at }) => observed_at <= (at ?? ''));
   const state = before.findLast(({ field }) => field === 'state')?.new_value;
@@ -152,7 +152,7 @@ function keptEntry({ received_at, http_status, ids }: StoryEvidence['keptAnswers
 
 function findingEntries(finding: StoryFinding) {
   const { class: name, severity, first_seen_at, last_seen_at, changed_by, changed_at, resolved_at, reason } = finding;
-  // Only the newest values are stored.
+  // The database has only the values of the newest sighting.
   const values = ` Expected: ${finding.expected ?? 'nothing'}. Found: ${finding.actual ?? 'nothing'}.`;
   const meaning = findingClass(name)?.meaning;
   const first = `Finding ${name} (${severity})${meaning === undefined ? '.' : `: ${meaning}`}`;
@@ -171,7 +171,7 @@ export function isOpen({ resolved_at, changed_at }: StoryFinding): boolean {
 
 function findingLines(open: readonly StoryFinding[], moment: Moment) {
   if (open.length === 0) return [];
-  // A finding that the decision settles is not acknowledged here: it must stay listed until a person decides.
+  // A finding that a decision would settle has no command here, because it must stay listed until the decision.
   const ready = open.filter((finding) => !statesToDecide(finding.class).includes(moment.state));
   const ids = ready.map(({ id }) => id).join(' ');
   const command = `order-sync findings ack ${ids} --reason TEXT${accountWords(moment.order.account)}`;
@@ -180,7 +180,7 @@ function findingLines(open: readonly StoryFinding[], moment: Moment) {
       open.map((finding) => {
         const isInfo = finding.severity === 'info' || isDecided(finding, moment.events);
         const lead = isInfo ? 'For information:' : 'A person should look at';
-        // The decisions above say the same at length.
+        // The lines of a disputed order, above, already have the advice of this class.
         const isSaid = finding.class === 'ID_COLLISION' && moment.state === 'disputed';
         const said = `Do not pay or deliver for this order. Decide with ${ABOVE}.`;
         const advice = isSaid ? said : adviceOn(finding, moment).replace(HERE, ABOVE);

@@ -6,9 +6,9 @@ import type { ReportScope } from '../../documents/sections.ts';
 
 export type Change = Selectable<OrderEventsView>;
 
-/** Events that are read at a time, so that no read blocks the write-ahead log for long. */
+/** The most events of one read, because the write-ahead log grows during a long read. */
 const PAGE = 500;
-/** How many ids a read covers at most. Most of them may belong to other accounts. */
+/** The most ids that one read searches. Most of these ids may belong to other accounts. */
 const MOST_IDS_A_READ = 50_000;
 
 export type ChangesScope = ReportScope & { readonly lastId: number };
@@ -18,7 +18,7 @@ export async function* changesOf(db: Database, scope: ChangesScope): AsyncGenera
   for (let before = 0, ids = PAGE; before < lastId;) {
     const upTo = Math.min(before + ids, lastId);
     let events = db.selectFrom('order_events').selectAll().where('id', '>', before).where('id', '<=', upTo);
-    // `unindexed` keeps the database from an index of accounts, so that events are read in the order of their ids.
+    // `unindexed` keeps the database from an index by account, so that events are read in the order of their ids.
     if (account !== undefined) events = events.where(unindexed('account'), '=', account);
     if (from !== undefined) events = events.where('observed_at', '>=', from);
     if (to !== undefined) events = events.where('observed_at', '<', to);

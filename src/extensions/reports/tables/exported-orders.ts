@@ -21,10 +21,10 @@ export interface ExportedRow extends OrderRow {
   readonly record_body: string | null;
 }
 
-/** The id is bytes, because an id need not be text that can be read. */
+/** `id` is bytes, because an id may be bytes that are no readable text. */
 type Place = { readonly at: string; readonly id: Uint8Array };
 
-/** Yields the orders of the filter by time; by completion, only orders with a readable date. */
+/** Yields the earliest orders first. By completion, orders without a readable completion date are left out. */
 export async function* exportedOrders(db: Database, filter: ExportFilter): AsyncGenerator<ExportedRow> {
   const { from = '', by } = filter;
   const { at, table } = SOURCES[by];
@@ -36,7 +36,7 @@ export async function* exportedOrders(db: Database, filter: ExportFilter): Async
     for (const { at: _at, id: _id, ...row } of page) yield row;
     const last = page.at(-1);
     if (page.length === PAGE && last !== undefined) {
-      // Many orders may have one time, and a condition on time and id would use the index for the time only.
+      // The rest of one time is read by itself: a condition on time and id together would search by time only.
       range = sql`${at} = ${last.at} and ${id} > ${textOf(last.id)}`;
       time = last.at;
     } else if (time !== undefined) {
@@ -63,7 +63,7 @@ const SOURCES = {
   insertion: {
     at: sql.ref('o.created_at'),
     table: 'o',
-    // Without this index the database would use the primary key for the rest of one time, and read all later ids.
+    // Without `indexedBy`, the database would use the primary key for the rest of one time, and read all later ids.
     rows: sql`merchant_orders o ${indexedBy('merchant_orders_by_age')}
       left join order_records r on r.account = o.account and r.external_order_id = o.external_order_id`,
   },

@@ -5,7 +5,7 @@ type Amount = { readonly id: string } & Readonly<Record<'amount' | 'currency', s
 type LedgerLine = Amount & { readonly file: string; readonly line: number };
 
 export interface LedgerOrder extends Amount {
-  /** 1 if the exchange has, or may have, the order, 0 if not; null if the order is abandoned or disputed. */
+  /** 1 if the exchange has or may have the order, 0 if it does not; null if the order is abandoned or disputed. */
   readonly isAtExchange: 0 | 1 | null;
 }
 
@@ -19,7 +19,7 @@ const ORDER = 'id, amount, currency, isAtExchange';
 const TABLES = `create table ledger (${LINE}); create table ours (${ORDER});
   create table difference (problem, external_order_id, file, line, ours, ledger)`;
 
-/** A line has one problem at most, the first that is true. */
+/** A line of the ledger has at most one problem: the first `when` that is true. */
 const COMPARE = `
   create index ledger_id on ledger (id);
   create index ours_id on ours (id);

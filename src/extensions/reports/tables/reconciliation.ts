@@ -10,12 +10,12 @@ import { hasDecision } from '../../operate/tables/decided-findings.ts';
 export type OrderTime = 'insertion' | 'completion';
 
 /**
- * The orders of a report: inserted, or completed, at or after `from` and before `to`. By completion, orders without a
- * readable completion date are left out. The report ignores everything after `asOf`.
+ * The orders of a report: inserted, or completed, at or after `from`, before `to`, and not after `asOf`. By completion,
+ * orders without a readable completion date are left out.
  */
 export interface ReportScope {
   readonly account: string;
-  /** Insertion unless given. */
+  /** Undefined: by insertion. */
   readonly by?: OrderTime | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
@@ -37,11 +37,11 @@ export function reconciledRows(scope: ReportScope) {
 
 export type KnownFindingRow = Readonly<InferResult<ReturnType<typeof knownFindings>>[number]>;
 
-/** Selects findings of the scope that were unresolved at `asOf`. The report finds unchecked orders by itself. */
+/** Selects findings that were unresolved at `asOf`, except UNCHECKED, because the report itself judges each order. */
 export function knownFindings(scope: ReportScope) {
   const { account, from = '', to, asOf, ignore = [] } = scope;
   const at = timeOf(scope);
-  // A finding whose order is gone belongs to every period.
+  // A finding belongs to every period if the row of its order was deleted.
   const isOfPeriod = sql<SqlBool>`(o.created_at is null
     or (o.created_at <= ${asOf} and ${at} <= ${asOf} and ${isInPeriod(at, from, to)}))`;
   return queries
@@ -69,7 +69,7 @@ export function rowsToDrive({ account, asOf }: Pick<ReportScope, 'account' | 'as
     where account = ${account} and state in (${sql.join(WAITING_STATES)}) and created_at <= ${asOf}`;
 }
 
-/** Counts the rows, of one account or of all, whose `created_at` is no time or later than their sending. */
+/** Counts rows whose `created_at` is no time, and rows that were sent by `asOf` although `created_at` is later. */
 export function rowsOfUnknownAge(account: string | undefined, asOf: string): Query<{ rows: number }> {
   const all = queries.selectFrom('merchant_orders').select((one) => one.fn.countAll<number>().as('rows'));
   const ours = account === undefined ? all : all.where('account', '=', account);
@@ -109,8 +109,8 @@ export function ordersWithFinding(account: string, names: readonly string[]) {
 }
 
 /**
- * Returns the query of orders with their newest record. The time has one upper bound only, because of two bounds the
- * database may use the farther one. By completion `unindexed` keeps the index of ages out of use.
+ * Selects orders with their newest record. The time has only one upper bound, because the database may search an index
+ * by the later of two bounds. By completion, `unindexed` keeps the database from the index of `created_at`.
  */
 function ordersOf(scope: ReportScope) {
   const { account, by, from, to, asOf } = scope;

@@ -32,7 +32,7 @@ export class ReportTables extends TemporaryTables {
     super(TABLES);
   }
 
-  /** Adds a derived finding unless the order has one of that class already. Returns true if it was added. */
+  /** Adds a finding unless the order already has a finding of this class. Returns true if it was added. */
   addUnlessKnown(finding: ReportFinding): boolean {
     return this.#addUnlessKnown.run(finding).changes === 1;
   }

@@ -6,7 +6,7 @@ import type { Snapshot, Store, Database } from '../../../store/port.ts';
 import { allRows } from '../../../store/pages.ts';
 import type { RestraintView } from '../../../accounts/rules/restraints.ts';
 
-/** Everything that the database knows of one order, at one moment. Times are UTC, ISO 8601. */
+/** The data of one order in one snapshot of the database. Times are UTC, ISO 8601. */
 export type StoryEvidence = NonNullable<Awaited<ReturnType<typeof readStory>>>;
 export type StoryOrder = StoryEvidence['order'];
 export type StoryEvent = StoryEvidence['events'][number];
@@ -53,7 +53,7 @@ export async function readEvidence(snapshot: Snapshot, account: string, external
     order,
     events: await allRows(snapshot, events),
     record: record === undefined ? null : { received_at: record.received_at, view: readRecordView(record.body) },
-    /** Answers to creates that could not be read or named another pre-order, with the ids found in them. */
+    /** Successful answers (2xx) to creates whose outcome is unknown, with the pre-order ids in each answer. */
     keptAnswers: kept.map(({ body, ...answer }) => ({ ...answer, ids: preOrderIdsIn(body) })),
     findings: await allRows(snapshot, findings),
     holds: await allRows(snapshot, storedHolds(account)),
@@ -61,7 +61,7 @@ export async function readEvidence(snapshot: Snapshot, account: string, external
   };
 }
 
-/** Leaves out of the evidence everything that came after a moment, except for the values of the row. */
+/** Leaves out events, records, findings and holds after `asOf`. The row, `stop` and kept answers stay unchanged. */
 export function evidenceAt(evidence: StoryEvidence, asOf: string): StoryEvidence {
   const { events, record, findings, holds } = evidence;
   const at = (time: string | null) => (time !== null && time <= asOf ? time : null);

@@ -31,7 +31,7 @@ async function* insertedParts(store: Pick<Store, 'snapshot'>, { account, from, t
     const conditions = allOf(
       sql`account = ${account}`,
       last === undefined ? undefined : sql`external_order_id > ${textOf(last)}`,
-      // `unindexed` keeps the index of ages out of use: orders are read by id, and a page reads only its own rows.
+      // `unindexed` keeps the database from the index of `created_at`: by id, a page reads only its own rows.
       isInPeriod(unindexed('created_at'), from, to),
     );
     const parts = sql<LinePart & { readonly last_id: Uint8Array }>`select ${line}, count(*) as orders,
@@ -48,7 +48,7 @@ async function* insertedParts(store: Pick<Store, 'snapshot'>, { account, from, t
   }
 }
 
-/** Reads the orders of a period at once, by the index of completions, which has no other orders. */
+/** Reads the period in one query, because the index of `completed_at` leads to no other orders. */
 async function* completedParts(store: Pick<Store, 'snapshot'>, { account, from, to }: RowFilter): AsyncGenerator<Part> {
   const line = sql.join(LINE.map((column) => sql.ref(`o.${column}`)));
   const at = sql.ref('record.completed_at');
@@ -59,10 +59,10 @@ async function* completedParts(store: Pick<Store, 'snapshot'>, { account, from, 
   for (const { asset, ...part } of await rowsAtOnce(store, parts)) yield partOf(part, asset);
 }
 
-/** The sum is as `exact_sum` returns it. */
+/** `sum` is the JSON of `exactSum`: `[sum, number of unreadable amounts]`. */
 export function partOf<Line>(part: Line & { readonly state?: string | null; readonly orders?: number }, sum: string) {
   const [asset, unreadable] = JSON.parse(sum) as [string, number];
-  // An invalid row alone may have an amount below zero, which must not lessen the amounts of others.
+  // Invalid rows are in no sum, because their amounts may be below zero.
   if (part.state === 'invalid') return { ...part, asset: '0', unreadable: part.orders ?? unreadable };
   return { ...part, asset, unreadable };
 }
@@ -75,11 +75,10 @@ export async function readAges(store: Pick<Store, 'snapshot'>, scope: AgeingScop
 }
 
 /**
- * Reads states as the events tell them, so that the page of a moment stays the same whatever comes later. A row that
- * has not changed since the moment has the state itself; of its events only the time is read, by the index.
+ * Reads states at `asOf` from the events, so that later changes do not change the page. If a row has not changed since
+ * `asOf`, its state is read from the row, and only the time is read from its events.
  */
 function agesPage({ account, from, to, asOf }: AgeingScope, last: string | undefined): Query<OldestOrder> {
-  // `unindexed` keeps the index of ages out of use: orders are read by id, and a page reads only its own rows.
   const createdAt = unindexed('o.created_at');
   const isAsItWas = sql`o.updated_at <= ${asOf}`;
   const newest = (column: 'new_value' | 'observed_at', ...fields: readonly string[]) =>
@@ -88,7 +87,7 @@ function agesPage({ account, from, to, asOf }: AgeingScope, last: string | undef
         and e.field in (${sql.join(fields)}) order by e.id desc limit 1)`;
   const conditions = allOf(
     sql`o.account = ${account} and ${createdAt} <= ${asOf}`,
-    // The id of an order may be empty text.
+    // An empty text is an id too.
     last === undefined ? undefined : sql`o.external_order_id > ${last}`,
     isInPeriod(createdAt, from, to),
   );
