@@ -87,7 +87,7 @@ export interface Problem {
   readonly remedy: string;
 }
 
-/** `group` has the accounts of the problem; an empty group means all accounts. `parts` replace those of the code. */
+/** `group` has the accounts; an empty group means all accounts. `severity` and `remedy` replace those of the code. */
 type Parts = Partial<Omit<Problem, 'code' | 'text'>> & { readonly group?: readonly OfAccount[] };
 
 type OfAccount = Readonly<{ account: string; since?: string | null }>;

@@ -7,7 +7,7 @@ declare module '../../daemon.ts' {
   }
 }
 
-/** Rows are deleted when they are older than `ageMs`, the setting `retention.<name>`. If undefined, all rows stay. */
+/** Deletes rows older than `ageMs`, the setting `retention.<name>`. If `ageMs` is undefined, all rows stay. */
 export interface Purge {
   readonly name: string;
   readonly ageMs: number | undefined;

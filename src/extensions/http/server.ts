@@ -30,14 +30,14 @@ export interface ServerOptions {
     FastifyHttpOptions<RawServerDefault>,
     'bodyLimit' | 'requestTimeout' | 'connectionTimeout' | 'keepAliveTimeout' | 'http' | 'routerOptions'
   >;
-  /** Further connections are closed at once, because each connection costs the daemon a file descriptor. */
+  /** Further connections are closed at once, because each connection uses a file descriptor of the daemon. */
   readonly maxConnections: number;
   readonly unreadable: (httpStatus: number, error: Error) => string;
   readonly unreadableType?: string;
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
 }
 
-/** Stands in for the schema compilers of Fastify, which load three times the modules of Fastify itself. */
+/** Replaces the schema compilers of Fastify, which load three times the modules of Fastify itself. */
 function noCompiler(): never {
   throw new Error('a route has a schema, and its server no compiler');
 }

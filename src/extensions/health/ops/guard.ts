@@ -5,7 +5,7 @@ import { isEqual } from '../../http/secret.ts';
 import type { OpsSettings } from '../settings.ts';
 
 const OPEN = '/livez';
-/** With the token these pages answer requests by any host name, because they change nothing and machines read them. */
+/** Pages for monitoring, which may call the server by any host name. Requests need only the token, if one is set. */
 const OF_MACHINES = ['/readyz', '/metrics'];
 const CHANGES_NOTHING = ['GET', 'HEAD'];
 

@@ -11,7 +11,7 @@ import { stalledMsOf } from '../status/problems.ts';
 import { newestOf, type LiveStatus, type Overview } from '../status/status.ts';
 import { shared, type OpsPages } from './readings.ts';
 
-/** ms between two samples of the event loop: few, because each sample wakes the process. */
+/** ms between two samples of the event loop. The time is long, because each sample wakes the process. */
 const LOOP_RESOLUTION_MS = 100;
 const PERCENTILES = [50, 99, 100];
 const MOST_ACCOUNTS = 50;

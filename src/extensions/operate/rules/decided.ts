@@ -35,7 +35,7 @@ interface Move {
   readonly source: string | null;
 }
 
-/** Returns true if a later decision of a person settles the finding. `events` of the order: the oldest first. */
+/** Returns true if a later decision of a person settles the finding. `events` must have the oldest event first. */
 export function isDecided(
   { class: name, first_seen_at }: { readonly class: string; readonly first_seen_at: string },
   events: readonly Move[],

@@ -29,7 +29,7 @@ interface FindingFilter extends RowFilter {
 }
 type Filter = OfAccount<FindingFilter>;
 
-/** Lists the worst findings first, then the newest. Without an order id each class is a query, to use the index. */
+/** Lists the worst findings first, then the newest. Reads each class by a query of its own, unless an id is given. */
 export async function listFindings(db: Database, filter: FindingFilter): Promise<Listed<ListedFinding>> {
   const list = (one: Filter) => listOfAccount(db, one);
   const { rows, isCut } = await listAccounts(filter, () => accountsIn(db, 'findings'), list, compareRows);
@@ -68,7 +68,7 @@ const statusOf = (status: NonNullable<Filter['status']>) =>
 
 type StatusAndClass = Readonly<{ status: FindingStatus; name: string }>;
 
-/** Returns pairs of a status and a class with findings, found by one index look-up each, or with the class `only`. */
+/** Returns the pairs of status and class with findings, by one index look-up a pair. `only` replaces the search. */
 async function classesOf(db: Database, account: string, statuses: readonly FindingStatus[], only: string | undefined) {
   if (only !== undefined) return statuses.map((status) => ({ status, name: only }));
   const classes: StatusAndClass[] = [];
