@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import { type Accounts, ALL, accountGiven, accountOf, hasDefault } from '../../cli/shared/account.ts';
 
-/** The account that a list or a report is about; undefined for all of them. Throws as `accountOf` does. */
+/** Returns the account of a list or a report; undefined for all accounts. Throws as `accountOf` does. */
 export function accountFilterOf(command: Command, config: Accounts): string | undefined {
   const account = accountOf(command, config);
   return account === ALL ? undefined : account;
 }
 
-/** As `accountFilterOf`, but undefined if no account is named and no account is the default one. */
+/** As `accountFilterOf`, but returns undefined if no account is named and the settings have no default account. */
 export function accountOrAll(command: Command, config: Accounts): string | undefined {
   const isDecided = accountGiven(command) !== undefined || hasDefault(config);
   return isDecided ? accountFilterOf(command, config) : undefined;

@@ -6,7 +6,7 @@ import { tableOf } from '../documents/terminal.ts';
 import { printable } from '../../base/words.ts';
 import { screenOf } from '../../cli/shared/help.ts';
 
-/** The depth to which objects are shown as fields; deeper objects are shown as JSON. */
+/** Objects up to this depth are shown as fields, deeper objects as JSON. */
 const DEEPEST = 3;
 
 export type Tones = Readonly<Record<string, (value: string) => Tone>>;

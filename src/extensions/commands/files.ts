@@ -11,11 +11,11 @@ export type Pieces = AsyncIterable<string | Uint8Array>;
 
 type NewFiles = readonly { readonly name: string; readonly pieces: Pieces }[];
 
-/** Characters of a write; shorter texts are gathered. */
+/** Characters. Shorter texts are gathered before a write. */
 const CHUNK = 64 * 1024;
 const ENDING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Writes to stdout, or to a file that only this user reads and that replaces an older file once it is complete. */
+/** Writes to stdout or to a file, mode 0600. A complete new file replaces an older file. */
 export async function writePieces(pieces: Pieces, out: string | undefined): Promise<void> {
   if (out === undefined) {
     for await (const chunk of gathered(pieces)) if (!(await isWritten(chunk))) return;
@@ -23,14 +23,14 @@ export async function writePieces(pieces: Pieces, out: string | undefined): Prom
   }
   const there = statSync(out, { throwIfNoEntry: false });
   const outputs = [1, 2].map((own) => fstatSync(own));
-  // A pipe or a device is written to, not replaced; so is /dev/stdout if the shell made it a file.
+  // Output is appended to a pipe, a device, or a file that the shell made the stdout or stderr of this process.
   const isOwn = outputs.some(({ dev, ino }) => dev === there?.dev && ino === there.ino);
   if (there === undefined || (there.isFile() && !isOwn))
     await writeAll(dirname(out), [{ name: basename(out), pieces }]);
   else await writeTo(() => open(out, 'a'), pieces);
 }
 
-/** Writes files into a folder, which is made if needed. Older files stay until all new files are complete. */
+/** Writes files into a folder, and makes the folder if needed. Older files stay until all new files are complete. */
 export async function writeFolder(folder: string, files: NewFiles): Promise<void> {
   const isNew = statSync(folder, { throwIfNoEntry: false }) === undefined;
   if (isNew) mkdirSync(folder, { mode: 0o700 });
@@ -42,11 +42,11 @@ export async function writeFolder(folder: string, files: NewFiles): Promise<void
   }
 }
 
-/** Writes in a temporary folder first, because another report may write to the same names at the same time. */
+/** Writes to a temporary folder first, because two reports may write files of the same names at the same time. */
 async function writeAll(folder: string, files: NewFiles): Promise<void> {
   for (const { name } of files) {
     const path = join(folder, name);
-    // Checked before any of the files is moved to its place.
+    // All paths are checked before the first write, because a folder cannot be replaced by a file.
     if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
       throw new CommandError(EXIT.disk, `${path} is a folder: remove it, or use another --out`);
     }
@@ -58,14 +58,14 @@ async function writeAll(folder: string, files: NewFiles): Promise<void> {
   for (const { name } of files) renameSync(join(unfinished.path, name), join(folder, name));
 }
 
-/** Makes a folder that is removed at the end, even if a signal ends the program. */
+/** Makes a folder. Disposing of the result, or a signal that ends the program, removes the folder. */
 function temporaryFolder(prefix: string) {
   const folder = mkdtempDisposableSync(prefix);
   const remove = () => {
     folder.remove();
     for (const signal of ENDING_SIGNALS) process.off(signal, onSignal);
   };
-  // Without a listener the signal ends the program.
+  // `remove` has removed the listener, so the same signal now ends the program.
   const onSignal = (signal: NodeJS.Signals) => {
     remove();
     process.kill(process.pid, signal);
@@ -74,7 +74,7 @@ function temporaryFolder(prefix: string) {
   return { path: folder.path, [Symbol.dispose]: remove };
 }
 
-/** Opens the file when the first text is ready, so that a failure before that leaves nothing behind. */
+/** Opens the file when the first text is ready, so that an earlier failure makes no file. */
 async function writeTo(openNew: () => Promise<FileHandle>, pieces: Pieces, isSynced = false): Promise<void> {
   await using chunks = gathered(pieces);
   const first = await chunks.next();
@@ -84,7 +84,7 @@ async function writeTo(openNew: () => Promise<FileHandle>, pieces: Pieces, isSyn
   if (isSynced) await file.sync();
 }
 
-/** Writes to stdout; false if the reader has gone. Any other error is the stream's own event. */
+/** Writes to stdout. Returns false if the write fails, for example because the reader has ended. */
 export function isWritten(chunk: string | Uint8Array): Promise<boolean> {
   return new Promise((resolve) => {
     process.stdout.write(chunk, (error) => resolve(!(error instanceof Error)));

@@ -27,7 +27,7 @@ export function readPair(text: string): Pair {
   return { from, to };
 }
 
-/** The time at or after `from` and before `to`: UTC, ISO 8601 with milliseconds. */
+/** A period from `from` until just before `to`, both UTC in ISO 8601 with milliseconds. */
 export type PeriodOptions = { readonly from?: string; readonly to?: string };
 
 export function addPeriodOptions(command: Command, what = 'orders inserted'): Command {
@@ -53,7 +53,7 @@ export function addAsOfOption(command: Command): Command {
   return command.option('--as-of <time>', text, utcTime);
 }
 
-/** Reads a day, which begins at midnight, or a time of a day, always in UTC. Throws `InvalidArgumentError`. */
+/** Reads a time in UTC. A day means its midnight. Throws `InvalidArgumentError`. */
 export function utcTime(text: string): string {
   const [, day, clock = 'T00:00'] = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)?Z?$/.exec(text) ?? [];
   const time = readTime(`${day}${clock}Z`);
@@ -69,7 +69,7 @@ export function withoutToken<Row extends { payment_token: string | null }>(row: 
 
 export type IdFilter = Readonly<{ id: string; isPrefix: boolean }>;
 
-/** Returns the arguments of `addHelpText` that show these commands, each without the name of the program. */
+/** Returns the arguments of `addHelpText`. `commands` lack the name of the program. */
 export function examples(...commands: readonly string[]): readonly ['after', string] {
   const lines = commands.map((command) => `\n  order-sync ${command}`);
   return ['after', `\nExample${commands.length > 1 ? 's' : ''}:${lines.join('')}`];

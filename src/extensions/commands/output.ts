@@ -14,7 +14,7 @@ import { show } from './print.ts';
 import { writeFolder, writePieces, type Pieces } from './files.ts';
 import { counted } from '../documents/words.ts';
 
-/** Writers of a document, by format. XLSX and HTML are loaded when needed, because loading takes time. */
+/** Writers of a document, by format. XLSX and HTML are loaded when used, because loading takes time. */
 const WRITERS = {
   table: tableText,
   csv: (document: ReportDocument) => csvText(firstTable(document)),
@@ -51,10 +51,10 @@ export function addReportOptions(command: Command, sections: readonly string[] =
       .addOption(format.choices(FORMATS))
       .addOption(new Option('--json', 'the same as --format json').conflicts('format'))
       .option('--out <path>', 'write to a file, made readable for you alone, or as CSV to a folder, instead of stdout')
-      // A mistyped period must not look like a quiet one.
+      // Without the option an empty period exits with 1, because the period may be mistyped.
       .option('--allow-empty', 'exit 0, not 1, if the period is empty')
       .hook('preAction', () => {
-        // A report may take long, so a format that cannot be used is refused before.
+        // An unusable format is refused before the report is read, because reading may take long.
         const options = command.opts<OutputOptions>();
         const isOneTable = options.section !== undefined || sections.length < 2 || isFolder(options.out);
         if (formatOf(options) !== 'csv' || isOneTable) return;
@@ -64,7 +64,7 @@ export function addReportOptions(command: Command, sections: readonly string[] =
   );
 }
 
-/** Writes a report, and names its file on stderr. Then throws `CommandError` if the report is empty and must not be. */
+/** Writes a report, and names the file on stderr. Throws `CommandError` after a report that must not be empty. */
 export async function writeReport(document: ReportDocument, options: OutputOptions): Promise<void> {
   const { section, out } = options;
   const whole = section === undefined ? document : sectionOf(document, section);
@@ -112,7 +112,7 @@ function formatOf({ format, json, out }: OutputOptions): Format {
   return chooseFormat(FORMATS, given, out) ?? (out === undefined ? 'table' : 'csv');
 }
 
-/** Undefined without a format and a file. Throws `CommandError` if the name contradicts the format or names none. */
+/** Returns undefined without a format and a file. Throws `CommandError` if the format is missing or does not fit. */
 export function chooseFormat<Name extends string>(
   formats: readonly Name[],
   given: Name | undefined,
@@ -125,7 +125,7 @@ export function chooseFormat<Name extends string>(
 
 function problemOf(formats: readonly string[], given: string | undefined, out: string | undefined): string | undefined {
   if (out === undefined) {
-    // These formats cannot be read at a terminal.
+    // A person cannot read XLSX and HTML at a terminal.
     const isForFile = (given === 'xlsx' || given === 'html') && process.stdout.isTTY;
     return isForFile ? `--format ${given} is for a file: give --out` : undefined;
   }

@@ -7,7 +7,7 @@ import { CommandError, EXIT } from '../../cli/shared/exit.ts';
 
 const FORMS = { sqlite: 'sqlite:PATH', postgres: 'postgres://USER@HOST/DATABASE' } as const;
 
-/** The place that an argument names, reached by the settings. No error quotes the argument: it may hold a password. */
+/** Returns the database at `url`, with the other settings. No error quotes `url`, because it may hold a password. */
 export async function placeOf<Kind extends keyof typeof FORMS>(
   command: Command,
   kind: Kind,
@@ -26,7 +26,7 @@ export async function placeOf<Kind extends keyof typeof FORMS>(
   throw new CommandError(EXIT.usage, `${name} ${problem}`);
 }
 
-/** Values that fit any database, because the settings of workers and standbys may not fit another database. */
+/** Settings that any database allows: those of workers and standbys may not fit the database that is named. */
 const FITTING_ANY = { ORDER_SYNC_WORKERS_INSTANCES: '1', ORDER_SYNC_DATABASE_READ_FROM: 'primary' };
 
 function configuredPlace({ env, ...options }: ConfigOptions, url: string): Config['database'] {
@@ -35,7 +35,7 @@ function configuredPlace({ env, ...options }: ConfigOptions, url: string): Confi
   return loadConfig({ ...options, env: named, requireExchange: false }).database;
 }
 
-/** Returns the file's path. Throws `ConfigError` with the advice `instead` if the database is PostgreSQL. */
+/** Throws `ConfigError` with the advice `instead` if the database is PostgreSQL. */
 export function sqlitePath({ database }: Pick<Config, 'database'>, instead: string): string {
   if (database.kind === 'sqlite') return database.path;
   throw new ConfigError(`this is for SQLite, and database.url names ${database.address}: ${instead}`);

@@ -18,7 +18,7 @@ export async function printLong(json: boolean | undefined, value: unknown, text:
   else await show(text());
 }
 
-/** Shows a text for people: by `$PAGER` if it has more lines than the terminal, unless NO_PAGER is set. */
+/** Writes a text to stdout. A text longer than the terminal goes through `$PAGER`, unless NO_PAGER is set. */
 export async function show(text: string): Promise<void> {
   const { isTTY, rows } = process.stdout;
   const { NO_PAGER = '', PAGER = 'less', ...env } = processEnvironment();
@@ -26,17 +26,17 @@ export async function show(text: string): Promise<void> {
   if (isShort || !(await isPagedBy(PAGER, { LESS: 'FRX', ...env }, text))) process.stdout.write(text);
 }
 
-/** Returns false if there is no such pager. A pager that ends before it has read the text is no error. */
+/** Returns false if the pager does not exist. A pager may end before the end of the text. */
 async function isPagedBy(pager: string, env: NodeJS.ProcessEnv, text: string): Promise<boolean> {
   const { spawn } = await import('node:child_process');
   const child = spawn(pager, { shell: true, stdio: ['pipe', 'inherit', 'inherit'], env });
-  // Ctrl-C is for the pager, which is still on the screen.
+  // Ctrl-C is for the pager, so this process ignores the signal until the pager ends.
   const ignore = () => {};
   process.on('SIGINT', ignore);
   child.stdin.on('error', ignore).end(text);
   const [code] = await once(child, 'close');
   process.off('SIGINT', ignore);
-  // A shell ends with this code if it does not find the command.
+  // A shell exits with 127 if the command does not exist.
   return code !== 127;
 }
 

@@ -13,7 +13,7 @@ export const OTHER_ACCOUNTS_REMEDY =
 
 export const KEPT_BACK_REMEDY = 'check the row of the order and the triggers of merchant_orders';
 
-/** The problems, the worst by money first. `{words}` stands for the words that name the account. */
+/** Severities and remedies. Within a severity the first risks the most money. `{words}` is the option `--account`. */
 const PROBLEMS = {
   disputed: ['error', 'order-sync orders list --state disputed{words}'],
   held: ['error', 'order-sync orders list --state held{words}'],
@@ -23,7 +23,7 @@ const PROBLEMS = {
   'database-unreadable': ['error', 'check the disk of the database, or its server'],
   'database-unwritten': ['error', 'order-sync doctor'],
   'other-migrations': ['error', 'start the version that migrated the database'],
-  // This comes before outages and refused keys, which the database keeps as a daemon last saw them.
+  // `no-daemon` precedes outages and refused keys: without a daemon, the database may have outdated ones.
   'no-daemon': ['error', 'order-sync run'],
   'key-refused': ['error', keyRemedy()],
   'out-of-reach': ['error', 'order-sync doctor{words}'],
@@ -58,7 +58,7 @@ const PROBLEMS = {
   decided: ['warning', 'order-sync findings list --status open{words}'],
 } as const satisfies Record<string, readonly [Weight, string]>;
 
-/** A running daemon reads a key file again, but a key setting only at its start. `places` may name several places. */
+/** A running daemon reads a key file each minute, but a key setting only at its start. `places` may be a list. */
 export function keyRemedy(places?: string, isRunning = true): string {
   const put = `put the right key into ${places ?? 'the place that config show names'}`;
   if (!isRunning) return `${put}: the daemon tries it when it starts`;
@@ -70,7 +70,7 @@ export function keyRemedy(places?: string, isRunning = true): string {
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
-/** Something that is not well, in the words that every surface uses. */
+/** A problem, in the words that every command, page and answer shows. */
 export interface Problem {
   readonly code: ProblemCode;
   readonly severity: Weight;
@@ -83,11 +83,11 @@ export interface Problem {
   };
   readonly since: string | null;
   readonly text: string;
-  /** A command, or else advice. */
+  /** A command of order-sync, or advice in words. */
   readonly remedy: string;
 }
 
-/** The parts of a problem that its code does not decide. `group` has its accounts; without a group, all accounts. */
+/** `group` has the accounts; an empty group means all accounts. `severity` and `remedy` replace those of the code. */
 type Parts = Partial<Omit<Problem, 'code' | 'text'>> & { readonly group?: readonly OfAccount[] };
 
 type OfAccount = Readonly<{ account: string; since?: string | null }>;
@@ -119,7 +119,7 @@ export function wordsOf(group: readonly OfAccount[]): string {
 
 const MOST_NAMED = 3;
 
-/** Names accounts in a text. Returns an empty text if a single account was asked for. */
+/** Names the first accounts, for the middle of a text. Returns an empty text if `asked` is an account. */
 export function forAccounts(group: readonly OfAccount[], asked: string | null): string {
   return asked === null ? ` for ${firstOf(group.map(({ account }) => account))}` : '';
 }
@@ -147,7 +147,7 @@ export function countedProblems(
   return [problem(state, text, { group })];
 }
 
-/** A `rate-limited` hold is no problem, because it ends by itself. */
+/** A `rate-limited` hold is no problem, because the hold ends by itself. */
 const HOLDS: Readonly<Record<Exclude<RestraintKind, 'rate-limited'>, string>> = {
   'creates-paused': 'creating orders is paused',
   'all-paused': 'creating orders and looking them up is paused',
@@ -160,7 +160,7 @@ const HOLDS: Readonly<Record<Exclude<RestraintKind, 'rate-limited'>, string>> = 
 
 export type KeyPlaceOf = (account: string) => string;
 
-/** Groups holds of the same kind, reason and person. `asked` is the account that was asked for; null for all. */
+/** Returns a problem for all holds of the same kind, reason and person. `asked` is null for all accounts. */
 export function holdProblems(
   holds: readonly (RestraintView & OfAccount)[],
   asked: string | null,

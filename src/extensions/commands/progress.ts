@@ -12,7 +12,7 @@ export async function slowProgress(clock: Clock) {
   let nextAt = clock.monotonic() + SILENT_FOR_MS;
   const clear = () => line?.clear();
   return {
-    /** Waits for a turn of the event loop, so that signals, such as Ctrl-C, are handled. */
+    /** Also lets the event loop turn once, so that the process handles signals such as Ctrl-C. */
     async show(text: string) {
       const now = clock.monotonic();
       if (line !== undefined && now >= nextAt) {

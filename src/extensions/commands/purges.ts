@@ -7,11 +7,11 @@ declare module '../../daemon.ts' {
   }
 }
 
-/** Rows that are deleted when they are older than `ageMs`, which is the setting `retention.<name>`. */
+/** Deletes rows older than `ageMs`, the setting `retention.<name>`. If `ageMs` is undefined, all rows stay. */
 export interface Purge {
   readonly name: string;
   readonly ageMs: number | undefined;
-  /** Deletes the oldest rows of an account that are older than `before`, at most `limit`. Returns how many. */
+  /** Deletes at most `limit` rows of an account that are older than `before`. Returns the number. */
   readonly deleteSome: (store: Store, query: PurgeQuery) => Promise<number>;
 }
 
@@ -21,7 +21,7 @@ export interface PurgeQuery {
   readonly limit: number;
 }
 
-/** Returns the purges of all services, to which later services add theirs. */
+/** Adds a purge. Returns the list of all services, which grows when a later service adds a purge. */
 export function addPurge(services: Services, purge: Purge): readonly Purge[] {
   const purges = (services.purges ??= []);
   purges.push(purge);

@@ -7,7 +7,7 @@ import { plainConfig } from '../../cli/shared/options.ts';
 import { withStore } from '../../cli/shared/store.ts';
 import { accountOf } from '../../cli/shared/account.ts';
 
-/** An account only in the database has the general settings. Throws `ConfigError` if it is unknown, or to `migrate`. */
+/** Accounts only in the database get the general settings, except to `migrate`. Throws `ConfigError` for others. */
 export async function withAccount<Result>(
   command: Command,
   expect: 'current' | 'migrate',
@@ -33,7 +33,7 @@ export async function withAccounts<Result>(
   return await withStore(command, 'current', ofAccount, config);
 }
 
-/** For a decision about an account, or each of the settings. Warns on stderr if the settings lack the account. */
+/** Works on the account, or on each account of the settings. Warns on stderr if the settings lack the account. */
 export async function withEachAccount<Result>(
   command: Command,
   work: (store: Store, account: string) => Promise<Result>,

@@ -1,6 +1,6 @@
 import type { Extension } from '../../cli/extension.ts';
 
-/** A complete extension, to begin another with: the statuses that the exchange uses, in a command and in the log. */
+/** A complete extension to copy. A command lists the statuses that the exchange uses; a listener logs new statuses. */
 export const example: Extension = {
   name: 'example',
   settings: async () => (await import('./settings.ts')).exampleSettings,

@@ -5,24 +5,24 @@ import type { Listen, Listener, LiveAccount, OverdueLookups, ProcessEvent } from
 import type { AccountLease, Writer } from '../../store/port.ts';
 import type { LiveStatus, LookupFacts } from './status/status.ts';
 
-/** Called with the events of all accounts of a process. Must be quick, because the accounts wait for the call. */
+/** Receives the events of all accounts of a process. Must be quick, because the accounts wait for the call. */
 export type ProcessListener = (account: string, event: ProcessEvent) => void;
 
 type PassActivity = Omit<LiveStatus['passes'][number], 'pass'>;
 
 const NEVER: PassActivity = { wantedSince: null, runningSince: null, goodAt: null };
 const RECENT_SECONDS = 10;
-/** How many orders that cannot be written an account remembers, and for how long after their last try, in ms. */
+/** The most unwritten orders that an account keeps, and for how many ms after the last try. */
 const MOST_KEPT_BACK = 20;
 const KEPT_BACK_MS = 15 * 60_000;
-/** How many of the newest changes are kept, to tell how late changes are seen. */
+/** The most changes kept, to calculate how late changes are seen. */
 const MOST_CHANGES = 200;
 
-/** The state of an account in this process, collected from its events. It is only shown, and decides nothing. */
+/** The state of an account in this process, collected from events. The state is only shown: no decision reads it. */
 export class Activity implements Listener {
   readonly account: string;
   live: LiveAccount | undefined;
-  /** The writer of the account since it was last wired; in PostgreSQL each account has its own. */
+  /** The newest writer of the account. In PostgreSQL each account has a writer of its own. */
   writer: Pick<Writer, 'failure'> | undefined;
   inFlight = 0;
   answeredAt: string | null = null;
@@ -30,7 +30,7 @@ export class Activity implements Listener {
   readonly passes = new Map<string, PassActivity>();
   overdue: OverdueLookups | undefined;
   changesSeen = 0;
-  /** How late the newest changes were seen, in ms, in any order. */
+  /** The delays of the newest changes in ms, in any order. */
   readonly seenLate: number[] = [];
   readonly #clock: Clock;
   readonly #listeners: readonly ProcessListener[];
@@ -101,7 +101,7 @@ export class Activity implements Listener {
     return { kept: this.keptBack(now).find((one) => one.externalOrderId === externalOrderId), failure: this.failure };
   }
 
-  /** Why nothing of the account can be written; undefined if it can. */
+  /** Why the account cannot be written; undefined if the account can be written. */
   get unwritten(): string | undefined {
     return (this.writer?.failure ?? this.live?.accountLease.failure)?.message;
   }
@@ -141,7 +141,7 @@ export class Activity implements Listener {
 }
 
 export class Activities {
-  /** The newest lease of the process. In PostgreSQL one heartbeat renews all leases. */
+  /** The newest lease stands for all: in PostgreSQL one heartbeat renews all leases of the process. */
   lease: Pick<AccountLease, 'failure'> | undefined;
   readonly listener: Listen = async ({ account, store }) => Object.assign(this.of(account), { writer: store.writer });
   readonly #clock: Clock;
@@ -173,7 +173,7 @@ export class Activities {
 
 type RateSettings = Pick<Config, 'accounts' | 'exchange'>;
 
-/** The look-ups of an account, or of all, as far as this process makes them. */
+/** Returns facts about the look-ups that this process makes, for an account or for all accounts. */
 export function lookupFacts(activities: Activities, config: RateSettings, account?: string): LookupFacts {
   const asked = askedOf(activities, account);
   const waiting = asked.flatMap(({ overdue }) => overdue ?? []);

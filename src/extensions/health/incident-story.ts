@@ -42,11 +42,11 @@ interface Incident {
 }
 
 const REMINDER_MS = 60_000;
-/** An incident that comes back within this time, in ms, has not ended. */
+/** ms. An incident ends if its condition does not return within this time. */
 const SETTLING_MS = 5_000;
-/** Shorter for keys, because only requests in flight with the old key can still be refused. */
+/** ms. Keys need less time, because only requests in flight with the old key can still be refused. */
 const KEY_SETTLING_MS = 1_000;
-/** The most failures of one message that are shown in a minute; further failures are only counted. */
+/** The most failures of one message that are logged in a minute. Further failures are only counted. */
 const MOST_SHOWN = 50;
 const MOST_REMEMBERED = 5_000;
 export const OTHER_CAUSES = 'others';
@@ -68,7 +68,7 @@ export class IncidentStory {
         continue;
       }
       const { kind, cause, lastedMs = 0 } = condition;
-      // Failures that were shown before the incident count in it, so that they are not shown again.
+      // Repeats from before the incident count as failures of the incident, so that `takeRepeated` omits them.
       const failures = this.#takeShown(kind);
       const counts = { overAt: undefined, failures, allFailures: failures };
       const begun = { kind, firstCause: cause, cause, since: now - lastedMs, reportedAt: now, ...counts };
@@ -123,7 +123,7 @@ export class IncidentStory {
     this.#incidents.delete(kind);
   }
 
-  /** Returns the counted failures once a minute, else none. A failure that did not come again is news the next time. */
+  /** Returns repeated failures once a minute, else none. A failure absent for a minute is logged the next time. */
   takeRepeated(now: number) {
     return now - this.#minuteBegan < REMINDER_MS ? [] : this.#takeAll(now);
   }

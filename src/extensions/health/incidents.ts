@@ -7,7 +7,7 @@ import { countWaiting, MOST_COUNTED, type WaitingOrders } from '../../store/find
 import { IncidentStory, messagesOf, type Condition, type IncidentKind, type IncidentNews } from './incident-story.ts';
 
 const LANE_NAMES: Readonly<Record<BreakerLane, string>> = { create: 'creates', lookup: 'look-ups' };
-/** Unreadable records of this many orders in a row speak of the account. */
+/** If this many orders in a row have unreadable records, an event of the account says so. */
 const UNREADABLE_ORDERS = 3;
 const TROUBLES = {
   exchange: ['out-of-reach', 'the exchange answers'],
@@ -17,7 +17,7 @@ type Trouble = keyof typeof TROUBLES;
 const UNWRITTEN = 'an event of the account cannot be written: whether the exchange is within reach and can be read';
 const GATHER_STATUSES_MS = 10_000;
 const MOST_STATUSES = 20;
-/** Only the status of the order itself says whether it is final. */
+/** Only for `order.status` can the settings say which values are final. */
 const ORDER_STATUSES = '; follow.openStatuses and follow.finalStatuses may say which of order.status are final';
 
 export class Incidents implements Listener {
@@ -30,7 +30,7 @@ export class Incidents implements Listener {
   #statusesSince = 0;
   #live: LiveAccount | undefined;
   #exchangeCause: string | undefined;
-  /** The place of the key that was refused here; an older refusal may be of another key. */
+  /** The file or setting of the key that was refused in this process. An older hold may be of another key. */
   #refusedKey: string | undefined;
   #later: IncidentNews[] = [];
   #hasPending = true;
@@ -50,7 +50,7 @@ export class Incidents implements Listener {
     switch (event.kind) {
       case 'account.wired':
         this.#live = event.live;
-        // The first request may end an earlier hold, so the hold is noted before.
+        // An earlier hold is observed now, because the first request may end the hold.
         this.#observe();
         break;
       case 'failed':
@@ -65,9 +65,9 @@ export class Incidents implements Listener {
         if (this.#troubles.has('exchange') && this.#failingLanes().length === 0) this.#record('exchange', null);
         break;
       case 'key.refused':
-        // The exchange is within reach, although its circuit breakers wait for a request that it serves.
+        // An exchange that refuses a key is within reach, although the circuit breakers may still be open.
         this.#exchangeCause = undefined;
-        // An older refusal was not logged, so this refusal begins the incident anew.
+        // A hold from before the start was not logged, so this refusal begins the incident anew.
         if (this.#refusedKey === undefined) this.#story.forget('key-refused');
         this.#refusedKey = event.place;
         this.#record('exchange', null);
@@ -149,7 +149,7 @@ export class Incidents implements Listener {
     return (writer.failure ?? this.#live?.accountLease.failure)?.message;
   }
 
-  /** The lanes with circuit breakers not closed. Creates do not count if no order waits and any request is answered. */
+  /** Returns lanes whose breaker has opened; not creates alone, if no order is pending and the exchange answers. */
   #failingLanes(): readonly BreakerLane[] {
     const failing = BREAKER_LANES.filter((lane) => this.#isFailing(lane));
     const isSilent = this.#live?.exchange.isSilent === true;
@@ -166,7 +166,7 @@ export class Incidents implements Listener {
     const isHold = kind !== 'exchange' && kind !== 'database';
     if (stage === 'ended') return this.#write(news, undefined, isHold ? await this.#endOf(kind) : {});
     const conditions = this.#conditions();
-    // A held account waits for the exchange anyway: the line about that names its restraints.
+    // While the exchange is out of reach, the log line about the exchange names the holds.
     if (stage === 'lasting' && isHold && conditions.some((one) => one.kind === 'exchange')) return;
     const waiting = await this.#countWaiting();
     const begun = this.#begun.get(kind);

@@ -9,7 +9,7 @@ const token = type.headerText
   .refine(({ length }) => length >= SHORTEST_TOKEN, tooShort)
   .meta({ json: type.TEXT_OR_NUMBER });
 
-/** An address that is called as written, with its query. */
+/** Unlike other addresses, this address may have a query. */
 const calledUrl = type.text((given) => type.secureAddress(given).href, type.ADDRESS);
 
 const HOST_NAME = /^[A-Za-z0-9.-]+$/;

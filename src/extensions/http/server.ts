@@ -11,17 +11,17 @@ import type { ListenAddress } from './settings.ts';
 
 const FLUSH_MS = 1_000;
 const TRY_AGAIN_MS = 30_000;
-/** A client that begins TLS and says no more is cut after this time. */
+/** ms. A connection is closed if its TLS handshake takes longer. */
 const HANDSHAKE_MS = 5_000;
 const STATUS_OF_CODE: Readonly<Record<string, number>> = { ERR_HTTP_REQUEST_TIMEOUT: 408, HPE_HEADER_OVERFLOW: 431 };
 
 export const LIMITS = {
-  /** Bytes. Real requests and forms are far smaller. */
+  /** Bytes. Requests and forms of real clients are far smaller. */
   bodyLimit: 64 * 1_024,
-  /** ms in which a request has to arrive. */
+  /** ms. A whole request must arrive within this time. */
   requestTimeout: 10_000,
   http: { headersTimeout: 5_000, connectionsCheckingInterval: 2_500 },
-  /** Longer than any encoded id. The exchange client checks the id. */
+  /** Characters. The limit exceeds any encoded id, because the exchange client checks the id itself. */
   routerOptions: { maxParamLength: 8_000 },
 };
 
@@ -30,14 +30,14 @@ export interface ServerOptions {
     FastifyHttpOptions<RawServerDefault>,
     'bodyLimit' | 'requestTimeout' | 'connectionTimeout' | 'keepAliveTimeout' | 'http' | 'routerOptions'
   >;
-  /** Further connections are closed, so that clients who only connect leave the daemon some file descriptors. */
+  /** Further connections are closed at once, because each connection uses a file descriptor of the daemon. */
   readonly maxConnections: number;
   readonly unreadable: (httpStatus: number, error: Error) => string;
   readonly unreadableType?: string;
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
 }
 
-/** A server whose routes have schemas sets its own compilers, because Fastify's have three times Fastify's modules. */
+/** Replaces the schema compilers of Fastify, which load three times the modules of Fastify itself. */
 function noCompiler(): never {
   throw new Error('a route has a schema, and its server no compiler');
 }
@@ -47,12 +47,12 @@ export function createServer(options: ServerOptions): FastifyInstance {
   const https = { ...tls, handshakeTimeout: HANDSHAKE_MS, ...limits.http };
   const server = Fastify({
     ...limits,
-    // The type is that of an HTTP server, because routes see no difference.
+    // The cast keeps the type of an HTTP server, because routes see no difference.
     ...(tls !== undefined && ({ https } as object)),
     logger: false,
     exposeHeadRoutes: false,
     schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
-    // A request that arrives while the server stops is answered like any other, because the routes know of the stop.
+    // While the server stops, routes still answer requests on open connections, because routes check for the stop.
     return503OnClosing: false,
     frameworkErrors(error, _request, reply) {
       const httpStatus = error.statusCode ?? 400;
@@ -70,7 +70,7 @@ function answerBrokenClient(
   socket: Socket,
   { unreadable, unreadableType }: Pick<ServerOptions, 'unreadable' | 'unreadableType'>,
 ): void {
-  // Before TLS is agreed on, no answer can be sent.
+  // Only errors of HTTP are answered: after other errors, such as those of TLS, no answer can be sent.
   if (!/^(HPE|ERR_HTTP)_/.test(error.code ?? '') || !socket.writable) return void socket.destroy();
   const httpStatus = STATUS_OF_CODE[error.code ?? ''] ?? 400;
   const body = unreadable(httpStatus, new Error('this is no request that can be read'));
@@ -79,7 +79,7 @@ function answerBrokenClient(
 }
 
 export async function listenAt(server: FastifyInstance, { host, port }: ListenAddress): Promise<string> {
-  // Listens at an address, because for a name like localhost Fastify makes several servers and knows only one.
+  // Resolves the name first, because Fastify starts several servers for localhost, and `server.server` is only one.
   const { address } = await lookup(host, { order: 'ipv4first' });
   await server.listen({ host: address, port });
   const name = host.includes(':') ? `[${host}]` : host;
@@ -92,7 +92,7 @@ interface Patient extends Pick<FlowDeps, 'log' | 'clock'> {
   readonly listen: ListenAddress;
 }
 
-/** Listens, or tries again every 30 s, as when pm2 restarts the process or another worker has the address. */
+/** Listens, or tries again every 30 s, because an older process or another worker may still use the address. */
 export async function listenPatiently(server: FastifyInstance, patient: Patient, stopping: AbortSignal) {
   const { name, listen, log, clock } = patient;
   const state: { url?: string; failure?: string | undefined } = {};
@@ -116,9 +116,8 @@ export async function listenPatiently(server: FastifyInstance, patient: Patient,
 }
 
 /**
- * Closes a server. New requests are refused; running requests are finished even if the client has gone, because an
- * answer of the exchange must be recorded. Half a request, or an unread answer, causes no delay. Returns at once when
- * the grace period is over.
+ * Closes a server. Refuses new connections, and waits for `running`, because answers of the exchange must be recorded.
+ * Then unfinished requests and unread answers have 1 s. Returns at once when the grace period is over.
  */
 export async function closeServer(
   server: FastifyInstance,
@@ -134,7 +133,7 @@ export async function closeServer(
   const flushed = clock.sleep(FLUSH_MS, isClosed.signal).catch(() => undefined);
   await Promise.race([noTimeLeft, closed, flushed]);
   server.server.closeAllConnections();
-  // A connection that has not agreed on TLS ends by its own limit.
+  // `closeAllConnections` skips connections that are still in a TLS handshake; `HANDSHAKE_MS` ends these.
   await Promise.race([noTimeLeft, closed]);
   await Promise.race([noTimeLeft, allDone(running)]);
   isClosed.abort();

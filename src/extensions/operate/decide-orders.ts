@@ -20,12 +20,12 @@ import { readRecord } from '../../store/tables/order-records.ts';
 import type { FlowDeps } from '../../orders/pass/deps.ts';
 import { recordFindings } from '../../findings/record-findings.ts';
 
-/** Orders that are written together: few enough that the daemon's own writes hardly wait. */
+/** How many orders are written at once: few, because writes of the daemon wait for them. */
 const TOGETHER = 50;
 
 export type OperatorDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'settings'>;
 
-/** An order that a person decides about. `listed` is the order as the person saw it. */
+/** `listed` is the order as the person saw it before the decision. */
 export type OperatorTarget = Readonly<{ externalOrderId: string; listed?: Tracking }>;
 
 export type OperatorResult = { readonly externalOrderId: string } & (
@@ -76,7 +76,7 @@ export async function evidenceAgainstSending(db: Database, row: OrderRow): Promi
   };
 }
 
-/** Decides each order in its own transaction, and yields the results in order. Passes over orders that have changed. */
+/** Yields results in the order of `targets`. Passes over orders that changed after they were listed. */
 export async function* decideOrders(deps: OperatorDeps, targets: readonly OperatorTarget[], action: OperatorAction) {
   for (const part of partsOf(targets, TOGETHER)) {
     yield* await Promise.all(
@@ -115,7 +115,7 @@ export async function decideOrder(
   return { kind: 'done', externalOrderId, from: state, to };
 }
 
-/** Describes how an order differs from what the person saw. The state may be the same after a create in between. */
+/** Returns how an order differs from `listed`. Attempts count too: after another create the state may be the same. */
 function changeSince(listed: Tracking, now: Tracking): string | undefined {
   if (listed.state !== now.state) return `it was ${listed.state} when it was listed and is ${now.state} now`;
   if (listed.state === 'disputed' && listed.stateReason !== now.stateReason) {
@@ -127,7 +127,7 @@ function changeSince(listed: Tracking, now: Tracking): string | undefined {
 
 type Assumed = Readonly<{ account: string; id: string; how: Assumption }>;
 
-/** Makes an order unknown, as if it were sent. Returns 1, or 0 if the merchant has deleted the row. */
+/** Makes an order unknown, as if it had been sent. Returns 1, or 0 if the merchant has deleted the row. */
 export async function assumeOrderSent(tx: Transaction, { account, id, how }: Assumed, deps: Assuming): Promise<number> {
   const row = await lockOrder(tx, account, id);
   if (row === undefined) return 0;

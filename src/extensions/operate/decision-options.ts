@@ -18,13 +18,13 @@ export function addReasonOptions(command: Command, { isMandatory } = { isMandato
     .addOption(new Option('--actor <name>', 'who decides, unless it is the user of this system').argParser(plainText));
 }
 
-/** Printed commands have TEXT in place of the reason. */
+/** Refuses TEXT, which printed commands have in place of a reason. */
 function readReason(text: string): string {
   if (text === 'TEXT') throw new InvalidArgumentError('Write the reason in place of TEXT.');
   return plainText(text);
 }
 
-/** The name of the person who decides: the user of this system without `--actor`. Throws `CommandError`. */
+/** Returns `--actor`, else the name of the user of this system. Throws `CommandError` if that user has no name. */
 export function actorOf({ actor }: Pick<DecisionOptions, 'actor'>): string {
   try {
     return actor ?? userInfo().username;
@@ -46,7 +46,7 @@ export async function confirmShown<Row>(rows: readonly Row[], columns: readonly 
   await confirm(question);
 }
 
-/** Returns true for a yes. Enter is a yes if the question has (Y/n); the end of the input is a no. */
+/** Returns true for a yes. Enter is a yes if the question has (Y/n). Ctrl-C and the end of the input are a no. */
 export async function agrees(question: string, ...streams: ConstructorParameters<typeof Dialogue>): Promise<boolean> {
   using dialogue = new Dialogue(...streams);
   const atEnter = question.includes('(Y/n)') ? 'y' : 'n';
@@ -74,7 +74,7 @@ export class Dialogue implements Disposable {
         done();
       },
     });
-    // `terminal` lets this class leave the echo out; a history would show a hidden answer at the next question.
+    // `terminal` lets `echo` hide an answer. A history would show the hidden answer at the next question.
     this.#lines = createInterface({ input, output: echo, terminal: true, historySize: 0 });
     this.#ended = new Promise((_resolve, reject) => {
       this.#lines.once('close', () => reject(new CommandError(EXIT.look, 'stopped: nothing was changed')));
@@ -82,7 +82,7 @@ export class Dialogue implements Disposable {
     this.#ended.catch(() => {});
   }
 
-  /** Asks until `read` takes the answer. Throws `CommandError` at Ctrl-C and at the end of the input. */
+  /** Asks until `read` does not throw. Throws `CommandError` at Ctrl-C and at the end of the input. */
   async ask(question: string, read: (answer: string) => string, { isHidden } = { isHidden: false }): Promise<string> {
     for (;;) {
       const answer = this.#lines.question(question);

@@ -75,14 +75,14 @@ export function define(command: Command): void {
         const targets = found === undefined ? named : await confirmed(found, options);
         await printResults(explained(decideOrders(deps, targets, action), store, config), options.json === true);
         if (judgement.kind !== 'exists' || process.exitCode !== undefined) return;
-        // No look-up of the order shows the id of its pre-order.
+        // No look-up can check the id, because an order record has no id of a pre-order.
         const check = `order-sync exchange pre-order show ${shellWord(judgement.preOrderId)}${accountWords(account)}`;
         process.stderr.write(pasteable(`the id of the pre-order was not checked; to check it: ${check}\n`));
       });
     });
 }
 
-/** Printed commands have a word in place of the id. */
+/** Refuses the words that printed commands have in place of the id. */
 function readPreOrderId(text: string): string {
   if (!['PRE_ORDER_ID', 'PID', 'ID'].includes(text)) return text;
   throw new InvalidArgumentError(`Write the id that the exchange told you in place of ${text}.`);
@@ -129,7 +129,7 @@ async function confirmed(found: Awaited<ReturnType<typeof listTargets>>, { yes }
   return targets;
 }
 
-/** If an order is absent in this account, names the account that has the order. */
+/** If the account lacks an order, adds which account has the order. */
 async function* explained(results: AsyncIterable<OperatorResult>, { db }: Store, settings: AccountSettings) {
   for await (const result of results) {
     const isAbsent = result.kind === 'passed-over' && result.state === null;
@@ -137,7 +137,7 @@ async function* explained(results: AsyncIterable<OperatorResult>, { db }: Store,
   }
 }
 
-/** Prints each result at once, so that the printed results are the decisions that were made if the disk fills up. */
+/** Prints every decision that was made, even if a later decision fails, for example on a full disk. */
 async function printResults(results: AsyncIterable<OperatorResult>, asJson: boolean): Promise<void> {
   const all: OperatorResult[] = [];
   const codes = new Set<number>();

@@ -57,11 +57,11 @@ const heldBy = z.object({
 const holds = z.object({ holds: z.array(heldBy) });
 const holdsValue = named('Holds', 'The holds of the account: each stops a kind of request.', holds, { holds: [HOLD] });
 
-/** Makes a decision once for each key. The account follows the decision at once. */
+/** Makes a decision once an idempotency key. The account then reads its holds again, and sends due orders. */
 async function decide(deps: CalledDeps, asked: readonly unknown[], work: Work<Result>): Promise<Result> {
   const result = await decideOnce(deps, asked, work);
   if (result.kind !== 'ok') return result;
-  // The decision stands, and restraints that cannot be read now are read later.
+  // The decision is committed. If the holds cannot be read now, the account reads them later.
   await deps.restraints.read().catch(() => undefined);
   deps.wakeCreates();
   return result;
@@ -91,7 +91,7 @@ const by = ({ caller: { name }, clock }: CalledDeps, input: { readonly reason: s
   return { reason: input.reason, actor: name, now: clock.now() };
 };
 
-/** Decisions of a person, as the commands of these names make them, under the name of the caller. */
+/** The decisions of commands such as `orders resolve`. The history names the caller as the actor. */
 export const DECISIONS = {
   resolveOrder: operation({
     ...ofOrder,

@@ -1,6 +1,6 @@
 import { FINDING_CLASSES, SEVERITIES, type FindingClassName } from '../../findings/rules/classes.ts';
 
-/** The part of the advice on CREATE_UNKNOWN that is about a held order. */
+/** The advice on CREATE_UNKNOWN for a held order. */
 export const ASK_ABOUT_HELD =
   'ask the exchange about the external order id, then record its answer with a command that order-sync orders explain ORDER shows.';
 
@@ -156,14 +156,14 @@ export function classTexts(name: FindingClassName) {
   return { ...FINDING_CLASSES[name], ...CLASS_TEXTS[name] };
 }
 
-/** Undefined if only another version has a class of this name. */
+/** Returns undefined for a class that only another version of the program has. */
 export function findingClass(name: string): ReturnType<typeof classTexts> | undefined {
   return Object.hasOwn(FINDING_CLASSES, name) ? classTexts(name as FindingClassName) : undefined;
 }
 
 const CLASS_NAMES: readonly string[] = Object.keys(FINDING_CLASSES);
 
-/** The place of a finding in every list. An unknown severity or class comes first, because it may be of an error. */
+/** Returns the rank of a finding in reports. Unknown severities and classes rank first, because they may be errors. */
 export function placeOfFinding(severity: string, name: string): number {
   const weight = Math.max(0, (SEVERITIES as readonly string[]).indexOf(severity));
   return weight * (CLASS_NAMES.length + 1) + CLASS_NAMES.indexOf(name);

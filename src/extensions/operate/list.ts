@@ -86,7 +86,7 @@ function defineShow(command: Command): void {
     });
 }
 
-/** Reads everything that the database has about one order. Bodies stay text, because parsing would round amounts. */
+/** Reads an order with history, pre-order and record. Bodies stay text, because parsing would round amounts. */
 async function readAll(db: Database, settings: AccountSettings, id: string, reveal = false) {
   const { account } = settings;
   const order = await readOrder(db, account, id);

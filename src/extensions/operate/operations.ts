@@ -15,7 +15,7 @@ import { findingsOfOrder } from './tables/findings.ts';
 
 const MOST_OF_ORDER = 200;
 const MOST_LISTED = 1_000;
-/** The most orders that a page looks at, because the process does nothing else meanwhile. */
+/** The most orders that a page examines, because the query blocks the process. */
 const MOST_LOOKED_AT = 5_000;
 
 const AT = '2026-01-05T12:00:00.000Z';
@@ -92,7 +92,7 @@ const orderValue = named(
   { order: ORDER_EXAMPLE, events: [EVENT_EXAMPLE], hasMoreEvents: false, findings: [], hasMoreFindings: false },
 );
 
-/** SQLite takes bytes in place of text; such a row is invalid. */
+/** Replaces bytes, which SQLite accepts in a column of text, by `<bytes>`. A row with bytes is invalid. */
 function shownColumns(row: OrderRow): object {
   const shown = SHOWN_COLUMNS.map((column) => {
     const value: unknown = row[column];

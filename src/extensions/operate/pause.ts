@@ -28,7 +28,7 @@ Examples:
   order-sync pause --all --reason 'maintenance at the exchange until 14:00'
   order-sync pause --account all --reason 'no orders during the holidays'`;
 
-/** A running daemon sees a pause and its end at once, because the database has both. */
+/** Both commands write to the database. A running daemon reads the change at once. */
 export const define = { pause: definePause, resume: defineResume };
 
 function definePause(command: Command): void {

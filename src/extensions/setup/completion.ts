@@ -2,7 +2,7 @@ import { Argument, type Command, type Option } from 'commander';
 import { ConfigError, loadConfig } from '../../settings/config.ts';
 import { configOptions } from '../../cli/shared/options.ts';
 
-/** Each shell asks the program. Commander takes the first `--` itself, and the second for `completion`. */
+/** Each script calls this program. Commander removes the first `--` for the program, the second for `completion`. */
 const SCRIPTS = {
   bash: `# Completion of order-sync for bash: source <(order-sync completion bash)
 _order_sync() {
@@ -40,7 +40,7 @@ complete -c order-sync -f -a '(__order_sync_offered)'
 } as const;
 type Shell = keyof typeof SCRIPTS;
 
-/** The separator before the text of an offer; bash shows no text. */
+/** The separator between a name and its text. Bash shows no text. */
 const TEXT_AFTER: Readonly<Record<Shell, string | undefined>> = { bash: undefined, zsh: ':', fish: '\t' };
 
 const MOST_ACCOUNTS = 500;
@@ -78,7 +78,7 @@ export function define(command: Command): void {
     });
 }
 
-/** The words before the typed one, the typed word, and the `--option=` before it. Bash splits at the equals sign. */
+/** Splits off the last word, and `--option=` at its beginning. Bash itself splits a word at the equals sign. */
 function split(words: readonly string[]): readonly [before: readonly string[], typed: string, option: string] {
   const [before, typed = ''] = [words.slice(0, -1).filter((word) => word !== '='), words.at(-1)];
   const [, option, value] = /^(--[^=]+)=(.*)$/s.exec(typed) ?? [];
@@ -90,7 +90,7 @@ async function offersAt(completion: Command, before: readonly string[], typed: s
   let command = completion.parent ?? completion;
   let taker: Option | undefined;
   for (const word of before) {
-    // A word behind an option that takes a value is that value.
+    // The word after an option that takes a value is the value.
     if (taker !== undefined) taker = undefined;
     else if (word.startsWith('-'))
       taker = optionsAt(command).find((option) => option.long === word && (option.required || option.optional));
@@ -119,7 +119,7 @@ function valuesOf(taker: Option | Argument): readonly Offer[] {
   return /\b(file|path|folder)\b/.test('flags' in taker ? taker.flags : taker.name()) ? FILES : [];
 }
 
-/** Returns the accounts of the settings that the words name; none if the settings are wrong. */
+/** Returns the accounts in the settings, which `--config` in `words` may name; none if the settings are wrong. */
 async function accountNames(command: Command, words: readonly string[]): Promise<readonly Offer[]> {
   const { file, ...options } = await configOptions(command);
   const at = words.indexOf('--config');

@@ -15,7 +15,7 @@ import { counted } from '../documents/words.ts';
 
 export const define = { show: defineShow, check: defineCheck, schema: defineSchema };
 
-/** Thousands of accounts may have settings of their own. */
+/** The most settings shown as text, because thousands of accounts may have settings of their own. */
 const MOST_SHOWN = 200;
 
 function defineShow(command: Command): void {
@@ -57,7 +57,7 @@ function defineCheck(command: Command): void {
     });
 }
 
-/** Says that the settings are right, and warns of contradictions. Throws `ConfigError` with all that is wrong. */
+/** Prints that the settings are right, and warnings on stderr. Throws `ConfigError` with all wrong settings. */
 export function checkSettings(options: ConfigOptions, asJson: boolean): void {
   const { config, warnings } = rightSettings(options, asJson);
   const { exchange, database, accounts } = config;
@@ -88,7 +88,7 @@ export function rightSettings(options: ConfigOptions, asJson: boolean) {
   }
 }
 
-/** Returns the accounts with keys. Throws `ConfigError` with every unreadable key, because each stops its account. */
+/** Reads the key of each account. Throws `ConfigError` with all unreadable keys, because each stops an account. */
 function withKeys({ accounts }: Config) {
   const problems: ConfigError['problems'][number][] = [];
   const complete = accounts.flatMap((account) => {
@@ -105,7 +105,7 @@ function withKeys({ accounts }: Config) {
   return complete;
 }
 
-/** Names accounts that share a key but not a rate group, because the exchange may limit the rate by key. */
+/** Returns warnings about accounts that share a key but no rate group, because the exchange may limit by key. */
 function sharedKeys(accounts: ReturnType<typeof withKeys>): readonly string[] {
   const byKey = Map.groupBy(accounts, ({ exchange }) => exchange.apiKey);
   return [...byKey.values()].flatMap((all) => {

@@ -2,7 +2,7 @@ import type { Extension } from '../../cli/extension.ts';
 
 const config = () => import('./config.ts');
 
-/** Makes and shows the settings, and completes commands in shells. */
+/** The commands `init`, `config` and `completion`. */
 export const setup: Extension = {
   name: 'setup',
   commands: {

@@ -17,7 +17,7 @@ import { checkSettings } from './config.ts';
 import { DATABASE, placeText, planOf, SANDBOX, type InitOptions, type Plan } from './plan.ts';
 
 const CHECK_TIMEOUT_MS = 5_000;
-/** How often a person types an address and keys until the exchange takes them. */
+/** The most times that a person may type an address and keys. */
 const TRIES = 3;
 const PROBE = ['probe', 'asks the exchange what its document leaves open, and prints settings for it'] as const;
 const AGAIN = [
@@ -62,18 +62,18 @@ export function define(command: Command): void {
     .action(async (options: InitOptions) => {
       const places = await configOptions(command);
       let plan = await planned(places, options);
-      // A signal does not stop the set-up in the middle.
+      // From here a signal does not end the process, because half a set-up would stay.
       stopSignal();
       for (let tries = 1; !(await isSetUp(command, places, plan, { ...options, isLast: tries >= TRIES })); tries += 1)
         plan = await planned(places, { database: plan.place, intoExisting: plan.intoExisting });
     });
 }
 
-/** False if a person types another address and key: nothing of this plan is left then. */
+/** Returns false if a person wants to type another address and key. All that this plan made is removed then. */
 async function isSetUp(command: Command, places: ConfigOptions, plan: Plan, how: InitOptions & { isLast: boolean }) {
   await using undo = await make(plan, places);
   const refusal = await refusalOf(command, places);
-  // A person may start the sandbox later.
+  // A sandbox that is down is no error, because a person may start the sandbox later.
   const isSandboxDown = plan.isSandbox && refusal?.exitCode === EXIT.unavailable;
   if (refusal !== undefined && !isSandboxDown && !(await isKept(refusal, how))) return false;
   undo.move();
@@ -94,7 +94,7 @@ async function planned(places: ConfigOptions, options: InitOptions): Promise<Pla
   return await planOf(places, options, (...asked) => dialogue.ask(...asked));
 }
 
-/** Makes everything. Disposing of the result removes everything but tables in a database of PostgreSQL. */
+/** Makes files, folders and tables. Disposing of the result removes them, except tables in PostgreSQL. */
 async function make({ settingsFile, settings, secrets, intoExisting }: Plan, places: ConfigOptions) {
   await using undo = new AsyncDisposableStack();
   const folder = (path: string) => {
@@ -104,12 +104,12 @@ async function make({ settingsFile, settings, secrets, intoExisting }: Plan, pla
   const file = (path: string, content: string) => {
     folder(path);
     const made = openSync(path, 'wx', 0o600);
-    // Deferred before writing, because the disk may lack room for the content.
+    // The removal is deferred before the write, because the write may fail on a full disk.
     undo.defer(() => rmSync(path, { force: true }));
     writeFileSync(made, content);
     closeSync(made);
   };
-  // The settings come first, so that one of two concurrent runs fails here, before it touches the other's database.
+  // Settings are written first: of two concurrent runs one fails here, before that run changes the database.
   const isBesideSchema = dirname(settingsFile) === dirname(SCHEMA_FILE);
   const head = `# yaml-language-server: $schema=${isBesideSchema ? './schema.json' : pathToFileURL(SCHEMA_FILE).href}
 # What differs from ${DEFAULTS}, which describes every setting.
@@ -130,7 +130,7 @@ async function make({ settingsFile, settings, secrets, intoExisting }: Plan, pla
   return undo.move();
 }
 
-/** Asks the exchange with each key. Returns why a key is of no use, or undefined. */
+/** Tries each key at the exchange. Returns the error of the first key that fails, or undefined. */
 async function refusalOf(command: Command, places: ConfigOptions): Promise<CommandError | undefined> {
   const config = loadConfig({ ...places, requireExchange: true });
   for (const { name } of config.accounts) {
@@ -147,7 +147,7 @@ async function refusalOf(command: Command, places: ConfigOptions): Promise<Comma
   return undefined;
 }
 
-/** Says what the exchange answered. False if a person tries again. Throws `CommandError` if nothing is kept. */
+/** Asks a person if the plan is kept. Returns false for another try. Throws `CommandError` if nothing is kept. */
 async function isKept({ exitCode, message }: CommandError, { yes, isLast }: Parameters<typeof isSetUp>[3]) {
   process.stderr.write(`${message}\n`);
   if (yes !== true) {

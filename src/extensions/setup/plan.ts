@@ -14,7 +14,7 @@ import { configSources } from './sources.ts';
 
 export const DATABASE = 'data/order-sync.db';
 export const SANDBOX = { url: 'http://127.0.0.1:8089', key: 'sandbox-key' };
-/** The statuses of the sandbox; the statuses of a real exchange are unknown. */
+/** The statuses of the sandbox. `init` does not know the statuses of a real exchange. */
 const STATUSES = {
   openStatuses: ['REQUEST', 'IN_PROGRESS'],
   finalStatuses: ['COMPLETED', 'REJECTED'],
@@ -23,7 +23,7 @@ const STATUSES = {
 const ADDRESS = 'Address of the exchange (Enter if you have none yet, for the sandbox): ';
 const ACCOUNTS = 'Accounts at the exchange, such as shop-1,shop-2 (Enter if you have one): ';
 const PLACE = `Database: a file, or postgres://USER:PASSWORD@HOST/DATABASE [${DATABASE}]: `;
-/** Settings that `init` writes. A variable for any of these settings would override the file. */
+/** Settings that `init` writes. A variable of the environment for one of these would override the file. */
 const WRITTEN = ['exchange.baseUrl', 'exchange.apiKey', 'database.url'];
 
 export interface InitOptions {
@@ -39,7 +39,7 @@ export type Plan = Awaited<ReturnType<typeof planOf>>;
 
 type Ask = Dialogue['ask'];
 
-/** Gathers what to make, and asks for what the options leave open. Throws before anything is made. */
+/** Plans the files, and asks for values that the options lack. Makes nothing. */
 export async function planOf(places: ConfigOptions, options: InitOptions, ask: Ask = noTerminal) {
   const settingsFile = ownFile(places);
   if (settingsFile === null) throw new CommandError(EXIT.usage, 'give --config with the file to make');
@@ -53,7 +53,7 @@ export async function planOf(places: ConfigOptions, options: InitOptions, ask: A
   if (keyFile !== undefined) readValueFile(keyFile, 'exchange.apiKey');
   const isOne = isSandbox || apiKeyFile !== undefined;
   const names = isOne ? [] : namesIn(await ask(ACCOUNTS, (given) => namesIn(given).join()));
-  /** The content of each file of a secret. */
+  /** The content of each secret's file, by path. */
   const secrets = new Map<string, string>();
   const addSecret = async (ending: string, read: () => Promise<string>) => {
     const file = settingsFile.slice(0, settingsFile.length - extname(settingsFile).length) + ending;

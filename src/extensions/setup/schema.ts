@@ -19,12 +19,12 @@ export function settingsSchema(options: SchemaOptions): JsonSchema {
   };
   (all['properties'] as JsonSchema)['accounts'] = accounts;
   describe(all, { withDefaults: true });
-  // No defaults: a setting that an account leaves out has the value of the general settings.
+  // An account has no defaults of its own, because a missing setting has the value of the general settings.
   describe(account, { withDefaults: false });
   return { $schema, title: 'Settings of order-sync', ...all };
 }
 
-/** Every section may be empty, and any setting may be left out. */
+/** In the schema every section may be empty, and no setting is required. */
 function jsonSchemaOf(schema: z.ZodType): JsonSchema {
   const json = z.toJSONSchema(schema, {
     target: 'draft-7',
@@ -65,7 +65,7 @@ function describe(schema: JsonSchema, { withDefaults }: { readonly withDefaults:
       if (withDefaults && usual !== undefined && usual !== null) property['default'] ??= usual;
     }
   };
-  // The settings that people set stand in the first document, the advanced ones in the second.
+  // The file has two YAML documents: common settings in the first, advanced settings in the second.
   for (const document of parseAllDocuments(text, { lineCounter: counter })) visit(schema, document.contents, document);
 }
 

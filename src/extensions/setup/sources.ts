@@ -21,7 +21,7 @@ export function configSources(options: ConfigOptions): ConfigSource[] {
 
 const NOT_SET: Entry = { value: '', source: 'default' };
 
-/** A secret in a file has a second line, which names the file. */
+/** Returns a second entry for a secret in a file: the path of the file. */
 function sourcesOf(setting: string, { file = '', value = file, source }: Entry, isSecret: boolean): ConfigSource[] {
   const shown = shownValue(value);
   if (!isSecret || shown === '' || shown === '[]') return [{ setting, value: shown || '(not set)', source }];

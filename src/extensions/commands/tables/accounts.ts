@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../../store/port.ts';
 
-/** Selects the names of accounts that have rows in a table, sorted, by one search of an index for each name. */
+/** Selects the sorted names of accounts with rows in a table, by one index search a name. */
 export function accountNames(table: string) {
   const rows = sql.table(table);
   return sql<{ account: string }>`with recursive named as (select min(account) as account from ${rows}
@@ -11,7 +11,7 @@ export function accountNames(table: string) {
 
 const MOST_OTHERS = 100;
 
-/** Returns accounts with rows, not `named` and without an owner. Reads at most `MOST_OTHERS` names beyond `named`. */
+/** Returns accounts with orders, without an owner, not `named`. Reads `named.length + MOST_OTHERS` names at most. */
 export async function otherAccounts(db: Database, named: readonly string[]): Promise<readonly string[]> {
   const most = sql.lit(named.length + MOST_OTHERS);
   const found = sql`${accountNames('merchant_orders')} limit ${most}`;

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 
-/** Tables for rows too many for memory. SQLite keeps large ones in an unnamed file, which is gone with the command. */
+/** Tables for more rows than memory holds. SQLite keeps large tables in a file that is deleted at the end. */
 export abstract class TemporaryTables implements Disposable {
   protected readonly sqlite = new Database('');
 
@@ -17,7 +17,7 @@ export abstract class TemporaryTables implements Disposable {
     return (row) => void insert.run(row);
   }
 
-  /** Begins the query at the first read, because an unfinished statement keeps the database from being closed. */
+  /** The query begins at the first read, because a database with an unfinished statement cannot be closed. */
   protected *rows<Row>(query: string, ...values: readonly unknown[]): Generator<Row, void> {
     yield* this.sqlite.prepare<unknown[], Row>(query).iterate(...values);
   }

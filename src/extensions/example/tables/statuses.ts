@@ -1,6 +1,5 @@
 import type { Database } from '../../../store/port.ts';
 
-/** Reads which statuses of orders the exchange has used, the newest first. */
 export async function seenStatuses(db: Database, { account, limit }: { account: string; limit: number }) {
   return await db
     .selectFrom('seen_statuses')

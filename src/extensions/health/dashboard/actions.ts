@@ -82,7 +82,7 @@ async function decideOrder(deps: OpsSources, { account, by, form }: Decision): P
   const row = await readOrder(store.db, account, externalOrderId);
   if (row === undefined) throw new Refused(404, `The account ${account} has no order ${externalOrderId}.`);
   const now = trackingOf(row);
-  // An order that has changed since the person was shown it stays as it is.
+  // An order that has changed since the page was made is passed over.
   const seen = { state: form.get('state') as typeof now.state, attempts: Number(form.get('attempts')) };
   const config = configOf(deps.config, account);
   const settings = flowSettings(config, deps.makePaces?.(1)(config));
@@ -118,7 +118,7 @@ async function acknowledgeFindings({ store, clock }: OpsSources, { account, by, 
     let others = 0;
     for (const { id, expected, actual } of seen) {
       const row = rows.find((one) => one.id === id);
-      // The values that the person saw, so that a changed finding is not acknowledged.
+      // The form has the values that the person saw. A finding that has changed since is not acknowledged.
       if (row === undefined || !(await acknowledge(tx, { ...row, expected, actual }, how))) others += 1;
     }
     return others;

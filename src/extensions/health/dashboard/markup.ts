@@ -7,7 +7,7 @@ export function table(name: string, columns: readonly Column[], rows: readonly R
   return `<div class="panel">${[...tableText(name, rows, shownColumns(columns, rows))].join('')}</div>\n`;
 }
 
-/** Writes a count with gaps between its thousands that are no characters, so that the plain number is copied. */
+/** Returns HTML with gaps between thousands. The gaps are no characters, so that a copy is the plain number. */
 export function count(number: number): string {
   return figure(String(number));
 }
@@ -22,7 +22,7 @@ export function orderLink(order: OrderName): string {
 
 export function orderPath({ externalOrderId, account }: OrderName): string | undefined {
   if (!externalOrderId.isWellFormed()) return undefined;
-  // A browser removes `.`, `..` and empty parts from a path.
+  // A browser would remove an id of `.`, `..` or nothing from a path.
   if (/^\.{0,2}$/.test(externalOrderId)) return pathTo('/order', { id: externalOrderId, account });
   return pathTo(`/orders/${encodeURIComponent(externalOrderId)}`, { account });
 }

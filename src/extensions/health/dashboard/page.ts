@@ -34,7 +34,7 @@ export function dashboardPage(facts: DashboardFacts, isActionable = false): stri
   return framed({ ...facts, title: titleOf(facts), isActionable, isLive: true }, body);
 }
 
-/** The script of the page updates each section by its id. A section without text is hidden. */
+/** The script of the page replaces sections by id. A section without text is hidden, but stays in the page. */
 function section(id: string, title: string, text: string, isWide = false): string {
   const look = `${isWide ? ' class="wide"' : ''}${text === '' ? ' hidden' : ''}`;
   const heading = `<h2 id="${id}-title">${proseText(title)}</h2>\n`;
@@ -82,7 +82,7 @@ ${aboutText(frame)}${linkTo('/orders', 'Orders')}${linkTo('/findings', 'Findings
 function aboutText({ program, accounts, at, isLive = false }: Frame): string {
   const { version, startedAt, exchange } = program;
   const kind = exchange === '' ? '' : `${badge(exchange === 'live' ? 'neutral' : 'info', exchange)} `;
-  // Of several accounts a person chooses one beside this text.
+  // If there are several accounts, a choice beside this text shows the account.
   const account = accounts.length === 1 ? ` <span>account ${escapeText(cutText(accounts.join('')))}</span>` : '';
   const age = ageOf(startedAt, at);
   const folder = pasteFolder();

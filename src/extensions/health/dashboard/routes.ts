@@ -25,7 +25,7 @@ type Pages = { readonly deps: OpsPages; readonly accounts: readonly string[]; re
 export function addDashboard(server: FastifyInstance, deps: OpsPages, stopping: AbortSignal): void {
   const read = dashboardReader(deps);
   const accounts = deps.config.accounts.map(({ name }) => name);
-  // Each form of this process has this token, which a page of another site cannot read.
+  // The token in each form proves that the form is of this process: no page of another site can read the token.
   const token = healthSettings.of(deps.config).ops.actions === 'on' ? randomBytes(32).toString('base64url') : undefined;
   const pages: Pages = { deps, accounts, token };
   answerRefusals(server, pages);
@@ -73,7 +73,7 @@ export function addDashboard(server: FastifyInstance, deps: OpsPages, stopping: 
   });
 }
 
-/** Answers refusals, and unknown addresses for a browser, with a page. */
+/** Answers `Refused` with a page. An unknown address gets a page in a browser, else JSON. */
 function answerRefusals(server: FastifyInstance, pages: Pages): void {
   server.setErrorHandler((error, _request, reply) => {
     if (!(error instanceof Refused)) throw error;

@@ -11,11 +11,11 @@ export interface CheckResult {
   readonly found: string;
   readonly remedy: string | null;
   readonly exitCode: number;
-  /** Numbers and flags for a support file. They name no person and no host. */
+  /** Values for a support file, which name no person and no host. */
   readonly facts?: Readonly<Record<string, number | boolean | string>>;
 }
 
-/** Looks at one thing. `run` need not catch errors; a check that takes longer than its deadline is a fault. */
+/** `run` need not catch errors: `runCheck` reports an error, or no result within 10 s, as a fault. */
 export type Check = readonly [
   name: string,
   run: (signal: AbortSignal) => Promise<readonly CheckResult[]>,
@@ -35,7 +35,7 @@ export function warning(check: string, found: string, remedy: string, facts: Fac
 }
 
 export function ofProblem(check: string, problem: Problem, facts: Facts = {}): CheckResult {
-  // The reader runs `order-sync doctor` already.
+  // The person already runs `order-sync doctor`, so that command is no remedy.
   const isHere = problem.remedy.startsWith('order-sync doctor');
   return warning(check, problemText(problem), isHere ? 'read what the other checks found' : problem.remedy, facts);
 }

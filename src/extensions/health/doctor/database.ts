@@ -17,9 +17,9 @@ import { olderStateOf } from '../status/command.ts';
 import type { Overview } from '../status/status.ts';
 import { countOfOthers } from '../../operate/tables/listed-orders.ts';
 
-/** A larger file takes too long to be checked here. */
+/** Larger files are not checked, because the check would take too long. */
 const MOST_CHECKED_BYTES = 256 * 1_024 ** 2;
-/** The same limit as that of the finding CLOCK_SKEW, in ms. */
+/** ms. The finding CLOCK_SKEW has the same limit. */
 const SKEW_MS = 5 * 60_000;
 
 export async function checkDatabase({ database }: Config, store: Store): Promise<readonly CheckResult[]> {
@@ -54,7 +54,7 @@ async function checkMarks(store: Store): Promise<CheckResult> {
 const ACCOUNTS_WELL =
   'no account is stopped, answers can be read, and no row waits in an account that the settings do not name';
 
-/** `overview` comes from a daemon, which knows newer causes than the database. */
+/** A daemon sent `overview`, which may have newer causes than the database. */
 export async function checkAccounts({ db }: Store, { accounts }: Pick<Config, 'accounts'>, overview?: Overview | null) {
   const troubles = overview ?? {
     stopped: [...(await stoppedAccounts(db, undefined))],
@@ -68,7 +68,7 @@ export async function checkAccounts({ db }: Store, { accounts }: Pick<Config, 'a
   return [ok('accounts', ACCOUNTS_WELL)];
 }
 
-/** Compares the machine's clock with the database's, and with the exchange's by the newest order record (§2.7). */
+/** Compares the clock with that of the database, and with `serverDate` of the newest order record (§2.7). */
 export async function checkClock({ db }: Store, accounts: readonly string[], clock: Clock) {
   const { databaseAheadMs = 0 } = clock;
   const ofDatabase = clockProblems(databaseAheadMs).map((one) => ofProblem('clock', one, { databaseAheadMs }));

@@ -103,7 +103,7 @@ function checksOf(command: Command, config: Config): readonly Check[] {
   const othersLeft = names.length - asked.length;
   const left = `${othersLeft} more accounts were not checked: use --account NAME`;
   const baseUrls = new Set(asked.flatMap((name) => exchangeByAccount(config)(name).baseUrl ?? []));
-  // On PostgreSQL the database names the daemon, so these checks need the database.
+  // On PostgreSQL these checks read the address of the daemon from the database.
   const needsDatabase = config.database.kind === 'postgres';
   const daemon = async () => (await askDaemon(command, config, account))?.daemon ?? undefined;
   const inStore = <Result>(read: (store: Store) => Promise<Result>) => withStore(command, 'any', read, config);
@@ -161,9 +161,9 @@ function lineOf({ check, level, found, remedy }: CheckResult): string {
 
 const NEWEST_EVENTS = 100;
 
-/** Writes the support file, which only its owner may read. Throws `CommandError` if the file is there already. */
+/** Writes the support file, mode 0600. Throws `CommandError` if the file exists or cannot be written. */
 async function writeBundle(command: Command, results: readonly CheckResult[], file: string): Promise<CheckResult> {
-  // Pseudonyms cannot be reversed, because their key ends with the process.
+  // No person can reverse the pseudonyms, because the key is not stored.
   const key = randomBytes(32);
   const pseudonym: Pseudonym = (kind, id) =>
     `${kind}-${createHmac('sha256', key).update(`${kind}\0${id}`).digest('hex').slice(0, 12)}`;
@@ -172,7 +172,7 @@ async function writeBundle(command: Command, results: readonly CheckResult[], fi
     version: programVersion(),
     node: process.versions.node,
     platform: `${process.platform} ${process.arch}`,
-    // The text of a check may name hosts, files and accounts.
+    // `found` and `remedy` are omitted, because their texts may name hosts, files and accounts.
     findings: results.map(({ check, level, exitCode, facts = {} }) => ({ check, level, exitCode, facts })),
     ...(await contentOf(command, pseudonym)),
   };

@@ -44,7 +44,7 @@ export function checkFiles({ accounts, database }: Config): readonly CheckResult
   files.unshift(...[...new Set(secrets)].map((path) => [path, GROUP_AND_OTHERS, '600'] as const));
   const results = files.flatMap(([path, denied, mode]) => {
     const stat = statSync(path, { throwIfNoEntry: false });
-    // A pipe that hands over a key, or a device, has no permissions that matter.
+    // Permissions of pipes and devices do not matter: a pipe, for example, may supply the key.
     if (stat === undefined || !(stat.isFile() || stat.isDirectory())) return [];
     const bits = stat.mode & 0o777;
     if ((bits & denied) !== 0) {
@@ -95,7 +95,7 @@ function parentOf(pid: number): string {
       if (name.startsWith('systemd')) return 'systemd';
     }
   } catch {
-    // Not Linux, or a process of another user.
+    // `/proc` cannot be read: the system is not Linux, or another user runs the process.
   }
   return '';
 }
@@ -138,7 +138,7 @@ const ADDRESS_REMEDY =
   'check exchange.baseUrl, the name server, the firewall and the proxy of this machine; if they are right, the exchange itself may be down: ask it';
 
 export async function checkAddress(check: string, address: string, signal: AbortSignal, isPublicOnly = false) {
-  // A receiver that is down is only a warning, because orders still reach the exchange.
+  // A receiver that is down is no fault, because orders still reach the exchange.
   const failed = (found: string, cause: string) =>
     check === 'webhook'
       ? warning(check, found, receiverRemedy(cause))
@@ -176,7 +176,7 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'no answer in time';
 }
 
-/** Checks that the exchange takes the key. If a daemon owns the account, the daemon asks, with its own key. */
+/** Checks that the exchange accepts the key. If a daemon owns the account, the daemon asks with the key it uses. */
 export async function checkKey(command: Command, config: AccountSettings): Promise<CheckResult> {
   const place = keyPlace(config.exchange);
   const result = await tryKey(command, config);

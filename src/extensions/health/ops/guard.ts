@@ -5,26 +5,25 @@ import { isEqual } from '../../http/secret.ts';
 import type { OpsSettings } from '../settings.ts';
 
 const OPEN = '/livez';
-/** Pages for machines, which may ask by any name, with the token. */
+/** Pages for monitoring, which may call the server by any host name. Requests need only the token, if one is set. */
 const OF_MACHINES = ['/readyz', '/metrics'];
 const CHANGES_NOTHING = ['GET', 'HEAD'];
 
-/** A page loads and runs what this server has for it, and nothing else. */
+/** A page loads and runs only files of this server. Images may also be `data:` URLs. */
 const CONTENT_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 const HEADERS = {
   'content-security-policy': CONTENT_POLICY,
   'x-content-type-options': 'nosniff',
-  // With `no-referrer` a browser names no origin with a form of our own pages.
+  // With `no-referrer` a browser sends `Origin: null` with the forms of our own pages.
   'referrer-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'cache-control': 'no-store',
 };
 
 /**
- * Refuses requests by a foreign name, so that a page of another site cannot reach this server (DNS rebinding). A
- * request must have the token if one is set; without a token only the names of this machine are accepted. A request
- * other than GET and HEAD must come from a page of this server.
+ * Refuses changes that do not come from a page of this server. Except for `/livez`, also refuses requests without the
+ * token, if one is set, and requests by a foreign name, so that no page of another site reads answers (DNS rebinding).
  */
 export function guard(server: FastifyInstance, { token, listen, hosts }: OpsSettings): void {
   const isOwn = (host: string) =>

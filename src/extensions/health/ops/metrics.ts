@@ -11,7 +11,7 @@ import { stalledMsOf } from '../status/problems.ts';
 import { newestOf, type LiveStatus, type Overview } from '../status/status.ts';
 import { shared, type OpsPages } from './readings.ts';
 
-/** How often the event loop is looked at, in ms: each look wakes the process. */
+/** ms between two samples of the event loop. The time is long, because each sample wakes the process. */
 const LOOP_RESOLUTION_MS = 100;
 const PERCENTILES = [50, 99, 100];
 const MOST_ACCOUNTS = 50;
@@ -45,7 +45,7 @@ export function startMetrics(sources: OpsPages) {
     gauges.set('order_sync_database_bytes', disk?.databaseBytes);
     gauges.set('order_sync_database_wal_bytes', disk?.walBytes);
     for (const percentile of PERCENTILES) {
-      // The histogram has the time between two looks, so their distance is subtracted.
+      // The histogram has the time between two samples, so the resolution is subtracted.
       const delayMs = Math.max(0, loop.percentile(percentile) / 1e6 - LOOP_RESOLUTION_MS);
       gauges.set('order_sync_event_loop_delay_seconds', delayMs / 1_000, { percentile: String(percentile) });
     }
@@ -143,7 +143,7 @@ export const GAUGES = {
 } as const satisfies Record<string, readonly [help: string, ...labels: string[]]>;
 type GaugeName = keyof typeof GAUGES;
 
-/** Gauges that are added up if accounts share a label; of other gauges the highest value counts. */
+/** If accounts share a label, these gauges are added up; other gauges have the highest value. */
 const ADDED_UP: readonly GaugeName[] = [
   'order_sync_orders',
   'order_sync_findings',
@@ -174,7 +174,7 @@ class Gauges {
     else sample.value = ADDED_UP.includes(name) ? sample.value + value : Math.max(sample.value, value);
   }
 
-  /** The seconds since a time in ISO 8601; undefined without a time. */
+  /** Returns the seconds since a time in ISO 8601, at least 0; undefined without a time. */
   ageOf(since: string | null | undefined): number | undefined {
     const ms = instantMs(since ?? null);
     return ms === undefined ? undefined : Math.max(0, this.now.getTime() - ms) / 1_000;

@@ -60,7 +60,7 @@ export async function readProcess(sources: ReadingSources, disk?: Disk, isStoppi
 const EVERY_MS = 60_000;
 const TIMEOUT_MS = 10_000;
 
-/** Calls `ops.heartbeatUrl` once a minute while the process is ready, until `stopping` aborts. Never rejects. */
+/** Calls `ops.heartbeatUrl` every minute if the process is ready, until `stopping` aborts. */
 export async function sendHeartbeats(deps: Omit<OpsSources, 'heedDecision'>, stopping: AbortSignal): Promise<void> {
   const { clock, log, config } = deps;
   const { heartbeatUrl } = healthSettings.of(config).ops;
@@ -78,7 +78,7 @@ export async function sendHeartbeats(deps: Omit<OpsSources, 'heedDecision'>, sto
   });
 }
 
-/** Returns why a call failed, without the address, which may be a secret. */
+/** Returns why a call failed; undefined if it did not. The text lacks the address, which may be a secret. */
 async function call(url: string, signal: AbortSignal): Promise<string | undefined> {
   try {
     const { ok, status, body } = await fetch(url, { redirect: 'manual', signal });

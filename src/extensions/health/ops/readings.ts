@@ -22,14 +22,11 @@ export interface OpsPages extends OpsSources {
   readonly readings: ReturnType<typeof newReadings>;
 }
 
-/**
- * How long a reading is shared, in ms: longer if it took long, so that reading takes a small part of the time. A
- * reading of up to 50 ms takes at most a 200th of the time, however often it is asked for.
- */
+/** ms for which a reading is shared: 200 times as long as the reading took, within limits, to keep the load low. */
 const FRESH_MS = { least: 1_000, most: 10_000, timesItTook: 200 };
 const PATIENCE_MS = 5_000;
 
-/** The readings for the pages of the ops endpoint: each is read once, however many ask for it at the same time. */
+/** Readings for pages of the ops endpoint. Requests at the same time share one reading. */
 export function newReadings(sources: ReadingSources) {
   const { config, clock } = sources;
   const disk = async () => await readDisk(config.database).catch(() => undefined);
@@ -75,12 +72,12 @@ export function shared<Value>(clock: Pick<Clock, 'monotonic'>, work: () => Promi
 
 export type Disk = Awaited<ReturnType<typeof readDisk>>;
 
-/** Returns the free bytes of the disk with the database, or with its marks if the database is on another machine. */
+/** Returns sizes in bytes, and the free space of the disk with the database; for PostgreSQL, with the marks. */
 export async function readDisk(database: DatabaseConfig) {
   const isFile = database.kind === 'sqlite';
   const path = isFile ? database.path : database.marks;
   let folder = dirname(path);
-  // A machine on which no daemon has run yet has no folder of marks.
+  // Before the first daemon runs on a machine, the folder of marks does not exist.
   while (!existsSync(folder) && folder !== dirname(folder)) folder = dirname(folder);
   const { bavail, bsize } = await statfs(folder);
   const sizeOf = (file: string) => (isFile ? (statSync(file, { throwIfNoEntry: false })?.size ?? 0) : undefined);

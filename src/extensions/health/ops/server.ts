@@ -9,7 +9,7 @@ import type { Metrics } from './metrics.ts';
 import { checkReadiness } from './readiness.ts';
 import { newReadings, type OpsPages, type OpsSources } from './readings.ts';
 
-/** The most connections beside the streams of events, so that `/livez` is answered with many dashboards open. */
+/** The most connections besides streams of events, so that open dashboards leave connections for `/livez`. */
 const MAX_CONNECTIONS = 128;
 
 export interface OpsDeps extends OpsSources {
@@ -19,12 +19,12 @@ export interface OpsDeps extends OpsSources {
 
 export type OpsEndpoint = Awaited<ReturnType<typeof serveOps>>;
 
-/** `failure` says why the endpoint does not listen. `close` refuses new requests, waits, and never rejects. */
+/** `failure` says why the endpoint does not listen, and changes while the endpoint tries again. */
 export async function serveOps(deps: OpsDeps, stopping: AbortSignal) {
   const { config, clock } = deps;
   const { listen } = healthSettings.of(config).ops;
   if (listen === undefined) return { url: undefined, failure: undefined, close: async () => {} };
-  // Loaded here, because only a listening endpoint has metrics.
+  // The import is lazy, because only a listening endpoint has metrics.
   const { startMetrics } = await import('./metrics.ts');
   const pages = { ...deps, readings: newReadings(deps), startedAt: clock.now().toISOString() };
   const metrics = startMetrics(pages);
@@ -57,7 +57,7 @@ function opsServer(pages: OpsPages, metrics: Metrics, stopping: AbortSignal): Fa
     pages.log.error({ cause: messageOf(error) }, 'a page of the ops endpoint failed');
     return reply.code(500).send({ status: 'failed', reason: 'the daemon failed; its log says why' });
   });
-  // An answer shows that the event loop turns.
+  // Any answer shows that the event loop is not blocked.
   server.get('/livez', (_request, reply) => reply.send({ status: 'ok' }));
   server.get('/readyz', async (_request, reply) => {
     const checks = await checkReadiness(pages, stopping.aborted);
@@ -65,7 +65,7 @@ function opsServer(pages: OpsPages, metrics: Metrics, stopping: AbortSignal): Fa
     return reply.code(isReady ? 200 : 503).send({ status: isReady ? 'ok' : 'not-ready', checks });
   });
   server.get('/metrics', async (_request, reply) => reply.type(metrics.contentType).send(await metrics.text()));
-  // The dashboard has its own scope, so that its refusals are answered with pages.
+  // The dashboard has a scope of its own, because it answers refusals with pages.
   void server.register(async (scope) => addDashboard(scope, pages, stopping));
   return server;
 }

@@ -4,10 +4,10 @@ import type { EventRow } from '../../feed/event.ts';
 import type { NamedOrder, Overview, DaemonStatus } from './status.ts';
 import type { ConfigSource } from '../../setup/sources.ts';
 
-/** Replaces an id by a name, which is the same for the same id within a file and means nothing elsewhere. */
+/** Returns a pseudonym for an id. Within a file an id has one pseudonym; other files have other pseudonyms. */
 export type Pseudonym = (kind: 'account' | 'order' | 'link' | 'text', id: string) => string;
 
-/** Chooses the content of a support file, field by field. Text of others is left out, or stands as a pseudonym. */
+/** Picks the fields for a support file. Texts that merchants or the exchange wrote are omitted or become pseudonyms. */
 export function bundledOverview(overview: Overview, pseudonym: Pseudonym): object {
   const named = <One extends { account: string }, Key extends keyof One>(one: One, ...keys: readonly Key[]) => {
     return { account: pseudonym('account', one.account), ...pick(one, keys) };
@@ -45,11 +45,11 @@ export function bundledDaemon(daemon: DaemonStatus, pseudonym: Pseudonym): objec
     keptBack: keptBack.length,
   }));
   const { unwritten, changedSettings } = daemon;
-  // `unwritten` and `changedSettings` may name a file or a server.
+  // `unwritten` and `changedSettings` become flags, because their texts may name a file or a server.
   return { ...daemon, unwritten: unwritten !== null, changedSettings: changedSettings !== undefined, accounts };
 }
 
-/** An event without the text of others. A status is a pseudonym too, so that its changes can be followed. */
+/** Picks the fields of an event. A status becomes a pseudonym, so that changes of the status stay visible. */
 export function bundledEvent(event: EventRow, pseudonym: Pseudonym): object {
   const { id, account, type, subject, field, old_value: from, new_value: to, observed_at: at, source } = event;
   const isOurs = (type === 'order' && field === 'state') || type === 'account';
@@ -72,7 +72,7 @@ export function bundledEvent(event: EventRow, pseudonym: Pseudonym): object {
 const OUR_WORD = new RegExp(`^(${[...ORDER_STATES, ...RESTRAINT_KINDS].join('|')}|[a-z]+-[a-z]+(-[a-z]+)?)$`);
 const FIELD = /^[A-Za-z_.]{1,80}$/;
 
-/** Values that name no person: numbers, durations, sizes, switches, lists of durations, and a few words. */
+/** Matches values that name no person: numbers, durations and lists of these, sizes, switches, and a few words. */
 const PLAIN =
   /^(\d+(\.\d+)?( ?[A-Za-z]{1,3})?|\[[0-9smhd, ]*\]|off|on|true|false|hold|resend|proved|paced|learned|documented|status|trace|debug|info|warn|error|fatal|silent|\(not set\)|\(set, hidden\))$/;
 

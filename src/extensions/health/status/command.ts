@@ -79,14 +79,14 @@ async function watchStatus(read: () => Promise<Status>, isJson: boolean) {
   while (!stop.aborted) {
     const status = await read();
     if (draw === undefined) process.stdout.write(jsonOf(status));
-    // The last row is the cursor's.
+    // The last row stays free for the cursor.
     else draw(watchText(status, screenOf(), process.stdout.rows - 1));
     await clock.sleep(WATCH_MS, stop).catch(() => undefined);
   }
   draw?.done();
 }
 
-/** Asks the daemon of an account, or that of the first account about all. Returns undefined if no daemon answers. */
+/** Asks the daemon of `account`, or that of the first account about all. Returns undefined if no daemon answers. */
 export async function askDaemon(command: Command, config: Config, account: string | undefined) {
   const status = (await readFromDaemon(command, config, STATUS, account)) as Status | undefined;
   const keyPlaceOf = urlsOf(command) === undefined ? keyPlaceByAccount(config) : undefined;
@@ -111,7 +111,7 @@ async function readAlone(command: Command): Promise<Status> {
   return await withAccounts(command, read, accountOrAll);
 }
 
-/** Returns the sign that the database is older than its mark, else null. On PostgreSQL each account has a mark. */
+/** Returns the sign that the database is older than its mark, or null. PostgreSQL has a mark for each account. */
 export async function olderStateOf(store: Store, accounts: readonly string[]): Promise<string | null> {
   if (store.mark.account === undefined) return (await store.mark.sign()) ?? null;
   for (const account of accounts.slice(0, MOST_MARKS)) {

@@ -12,7 +12,7 @@ import { receiverRemedy } from '../../webhooks/receiver.ts';
 import { pasteable } from '../../../base/invocation.ts';
 import { counted, inUnits } from '../../documents/words.ts';
 
-/** Milliseconds after which a failing receiver, or waiting work, needs a person. */
+/** ms after which a person should look at a failing receiver or at waiting work. */
 const LONG_MS = 5 * 60_000;
 export const STALLED_AFTER_MS = 10 * 60_000;
 export const LEAST_FREE_BYTES = 256 * 1_024 ** 2;
@@ -73,7 +73,7 @@ function daemonProblems({ asOf, overview }: Reading, daemon: NonNullable<Reading
   ];
 }
 
-/** A `StoreError` says what happened and, behind the last semicolon, what to do. */
+/** Splits the message of a `StoreError` at the last semicolon: the remedy comes after it. */
 function failed(code: ProblemCode, what: string, message: string, parts: Parameters<typeof problem>[2] = {}): Problem {
   const [, cause = message, remedy] = /^(.+); (.+)$/s.exec(message) ?? [];
   return problem(code, `${what}: ${cause}`, { ...parts, ...(remedy !== undefined && { remedy }) });
@@ -152,7 +152,7 @@ function findingProblems(overview: Overview): readonly (Problem | false)[] {
 
 type Troubles = Pick<Overview, 'account' | 'stopped' | 'outOfReach' | 'unreadable'>;
 
-/** Leaves out stops for an older state if `olderState` is set, which is a problem of its own. */
+/** If `olderState` is set, omits stops for an older state, because `driverProblems` reports that state. */
 export function troubleProblems(overview: Troubles, olderState: string | null = null): readonly Problem[] {
   const { account, stopped, outOfReach, unreadable } = overview;
   const textOf = (what: string, group: Overview['unreadable']) => {
@@ -162,7 +162,7 @@ export function troubleProblems(overview: Troubles, olderState: string | null = 
   const stops = stopped.filter(({ kind }) => olderState === null || kind !== 'older-state');
   const lost = textOf('the exchange is out of reach', outOfReach);
   const garbled = textOf('the answers of the exchange cannot be read', unreadable);
-  // `probe` asks the exchange for one account at a time.
+  // `probe` takes one account, so the remedy names the first.
   const remedy = `order-sync probe${wordsOf(unreadable.slice(0, 1))}`;
   return [
     ...[...Map.groupBy(stops, ({ kind }) => kind)].map(([kind, group]) => {
@@ -193,7 +193,7 @@ function waitProblems({ asOf, daemon }: Reading, overview: Overview): readonly P
   ];
 }
 
-/** Reports an older copy, on which no daemon begins, and orders that wait while no daemon answers. */
+/** Reports a database in an older state, on which no daemon starts, or orders that wait while no daemon answers. */
 function driverProblems({ daemon, driver, olderState }: Reading, { orders }: Overview): readonly Problem[] {
   if (olderState !== null) return [problem('older-state', `no requests are sent: the database ${olderState}`)];
   const waiting = WAITING_STATES.reduce((sum, state) => sum + orders[state], 0);
@@ -219,7 +219,7 @@ function receiverProblems(receiver: ReceiverState, now: number): readonly (Probl
   ];
 }
 
-/** Says that all is well, without a full stop. Names receivers that fail, which are no problem at first. */
+/** Returns the verdict without problems, without a full stop. Counts receivers that have failed only a short time. */
 export function wellText({ receivers }: Pick<Overview, 'receivers'>): string {
   const failing = receivers.filter(({ failingSince }) => failingSince !== null).length;
   if (failing === 0) return 'All is well';
@@ -227,7 +227,7 @@ export function wellText({ receivers }: Pick<Overview, 'receivers'>): string {
   return `${fail} no events now: order-sync tries again, and no person is needed yet`;
 }
 
-/** The gravest comes first. */
+/** Codes of problems that decide the verdict, the gravest first. `look` stands for all other codes. */
 const ENDS = ['key-refused', 'out-of-reach', 'look'] as const;
 export type StatusEnd = (typeof ENDS)[number] | 'well';
 
@@ -239,7 +239,7 @@ export function judgeStatus(reading: Reading) {
     return { end, ...found, remedy: pasteable(found.remedy) };
   });
   const end: StatusEnd = ENDS.find((grave) => reasons.some((one) => one.end === grave)) ?? 'well';
-  // The verdict's own reason comes first, and `no-daemon` too, because without a daemon other reasons may be over.
+  // Reasons of the verdict come first; so does `no-daemon`, because without a daemon other reasons may be outdated.
   const isNamed = (one: (typeof reasons)[number]) => Number(one.end === end || one.code === 'no-daemon');
   return { end, reasons: reasons.toSorted((one, other) => isNamed(other) - isNamed(one)) };
 }

@@ -45,7 +45,7 @@ export async function readStatus(sources: StatusSources, account: string | undef
 
 export function readingOf(sources: ReadingSources, account: string | undefined, overview: Overview | null) {
   const { config, store, clock, activities, accounts } = sources;
-  // Unwritten and working accounts come first, because the other accounts have no news.
+  // Unwritten accounts and then driven accounts come first, because a status shows only the first accounts.
   const rank = (one: Activity) => (one.unwritten === undefined ? 0 : 2) + Number(isDriven(one));
   const sorted = askedOf(activities, account).toSorted((a, b) => rank(b) - rank(a));
   const owned = new Set(accounts.names);
@@ -67,7 +67,7 @@ export function readingOf(sources: ReadingSources, account: string | undefined, 
     overview: overview && {
       ...overview,
       holds: [...overview.holds, ...unwrittenHolds(sorted, overview)],
-      // The database has only the first cause.
+      // The database has only the first cause of an outage; this process has the newest.
       outOfReach: overview.outOfReach.map(({ reason, ...lost }) => {
         return { ...lost, reason: activities.find(lost.account)?.failure ?? reason };
       }),

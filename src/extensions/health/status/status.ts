@@ -5,7 +5,7 @@ import type { FeedEvent } from '../../feed/event.ts';
 import { SEVERITIES } from '../../../findings/rules/classes.ts';
 import { ORDER_STATES } from '../../../orders/rules/states.ts';
 
-/** Returns the newest of times in ISO 8601; null if there is none. */
+/** Returns the newest of the times (UTC, ISO 8601); null without any. */
 export function newestOf(times: readonly (string | null)[]): string | null {
   return times.reduce((newest, time) => ((time ?? '') > (newest ?? '') ? time : newest), null);
 }
@@ -175,7 +175,7 @@ export const statusSchema = z.looseObject({
 export interface ProcessFacts {
   readonly isStopping: boolean;
   readonly databaseFailure: string | null;
-  /** Migrations that the database has and this version does not know, or the reverse. */
+  /** Migrations of this version that the database lacks. */
   readonly otherMigrations: readonly string[];
   readonly isOwner: boolean;
   readonly freeBytes: number | null;
@@ -185,11 +185,11 @@ export interface Reading {
   readonly asOf: string;
   readonly daemon: Pick<DaemonStatus, 'unwritten' | 'opsFailure' | 'changedSettings' | 'accounts'> | null;
   readonly driver: string | null;
-  /** Without a daemon: the sign that the database is an older copy, on which no daemon begins; else null. */
+  /** The sign that the database is older than its mark, so that no daemon starts; null if not, or with a daemon. */
   readonly olderState: string | null;
   readonly databaseAheadMs: number | null;
   readonly overview: Overview | null;
-  /** From the settings of this process; undefined if another machine made the reading. */
+  /** Uses the settings of this process; undefined if another machine made the reading. */
   readonly keyPlaceOf?: KeyPlaceOf | undefined;
   readonly process?: ProcessFacts;
 }

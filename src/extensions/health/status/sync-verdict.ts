@@ -5,14 +5,14 @@ import { worstFirst, countedProblems, holdProblems, keyRemedy } from '../../comm
 import { accountWords } from '../../../accounts/rules/name.ts';
 import type { FinishedPass } from '../../../cli/extension.ts';
 
-/** Counts of the pass that are no problem of the account: their words, and the command that shows them. */
+/** Counts of a pass that are no problems: the words for each count, and the command that shows more. */
 const OF_PASS: readonly (readonly [keyof SyncSummary, singular: string, plural: string, command: string])[] = [
   ['findings', 'open finding', 'open findings', 'order-sync findings list'],
   ['rejected', 'order was rejected', 'orders were rejected', 'order-sync orders list --state rejected'],
   ['failed', 'request failed', 'requests failed', 'order-sync sync'],
 ];
 
-/** Says in a sentence how a pass of `sync` ended, and which command helps. */
+/** Returns a sentence: how a pass of `sync` ended, and which command helps. */
 export function syncVerdict(result: SyncResult, pass: FinishedPass): string {
   const { account, keyPlaceOf, isStopped, requests = 0 } = pass;
   const { end, summary, holds } = result;
@@ -58,7 +58,7 @@ function lookText({ summary, holds }: SyncResult, account: string): string {
   const ofAccount = holds.map((hold) => ({ account, ...hold }));
   const problems = worstFirst([
     ...(['disputed', 'held', 'unknown'] as const).flatMap((state) => countedProblems(state, summary[state], group)),
-    // A row that this pass found invalid may be an old one.
+    // `newInvalid` lacks old rows, which this pass may also have found invalid.
     ...countedProblems('invalid', newInvalid > invalid ? newInvalid : invalid, group),
     ...holdProblems(ofAccount, account),
   ]);
@@ -66,7 +66,6 @@ function lookText({ summary, holds }: SyncResult, account: string): string {
   const texts = [
     ...problems.map(({ text }) => text),
     ...ofPass.map(([name, one, many]) => `${withCommas(summary[name])} ${summary[name] === 1 ? one : many}`),
-    // The exchange asked to wait, or a finding of this pass was acknowledged meanwhile.
     ...(holds.some(({ kind }) => kind === 'rate-limited') ? [REFUSALS['rate-limited']] : []),
   ];
   const [worst] = problems;

@@ -136,7 +136,7 @@ export function watchText(status: Status, screen: Screen, rows: number): string 
   const linesOf = (text: string, indent = 0) => wrapped(text, screen.width, indent).split('\n');
   const facts = [`daemon  ${daemonText(daemon, Date.parse(asOf))}`, `orders  ${ordersText(overview)}`];
   const factLines = facts.flatMap((text) => linesOf(text, 8));
-  // The verdict and two empty lines need three more rows.
+  // The verdict and two empty lines take three rows.
   const room = Math.max(2, rows - factLines.length - 3);
   const problems = problemLines(verdict, screen, Math.ceil(room / 2));
   const lineOf = (event: FeedEvent) => eventLine(event, screen, overview.account === null).trimEnd();

@@ -31,7 +31,7 @@ interface OverviewQuery {
   readonly drivenAccounts?: readonly { readonly name: string }[];
 }
 
-/** As `readOverview`, with the receivers and the accounts of the settings. */
+/** Reads the overview for the receivers and accounts of the settings. */
 export async function overviewFor(db: Database, config: Config, account: string | undefined, now: Date) {
   const { endpoints } = webhooksSettings.of(config).webhooks;
   return await readOverview(db, { account, endpoints, drivenAccounts: config.accounts, now });
@@ -69,10 +69,10 @@ function having(accounts: readonly AccountCounts[], states: readonly OrderState[
   return accounts.filter(({ orders }) => states.some((state) => orders[state] !== undefined)).map((one) => one.account);
 }
 
-/** The most open findings that are judged for a class of an account, oldest first. Others count as not decided. */
+/** The most open findings of a class and account that are read, the oldest first. Others count as undecided. */
 const MOST_JUDGED = 1_000;
 
-/** Tells decided findings from others, and since when others are open. With too many classes some are not read. */
+/** Counts decided findings, and reads since when others are open. Above `MOST_SEARCHES` some classes are not read. */
 async function openFindings(db: Database, accounts: readonly AccountCounts[]): Promise<OpenFindings[]> {
   const classes = accounts.flatMap(({ account, findings }) => Object.keys(findings).map((name) => ({ account, name })));
   const isDecidable = ({ name }: { readonly name: string }) => DECIDABLE.includes(name);
@@ -95,16 +95,16 @@ async function openFindings(db: Database, accounts: readonly AccountCounts[]): P
     .toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) || b.open - a.open);
 }
 
-/** The most orders, in all accounts, that are counted by an index: the orders that a merchant may delete. */
+/** The most pending, and the most invalid orders, that are counted in all accounts together. */
 const MOST_COUNTED = 100_000;
 
-/** Most counts are kept with the events. Pending and invalid orders are counted now: merchants may delete these. */
+/** Reads counts kept with the events. Counts pending and invalid rows now, because merchants may delete such rows. */
 async function readCounts(db: Database, account: string | undefined) {
   let query = db.selectFrom('event_heads').select(['account', 'counts']);
   if (account !== undefined) query = query.where('account', '=', account);
   const heads = (await query.execute()).map((head) => ({ account: head.account, ...countsOf(head.counts) }));
   const pending = await countPending(db, account);
-  // Becoming invalid is an event, so an account without invalid orders in its head is not read.
+  // Each change to invalid is an event, so an account whose head counts none has no invalid rows.
   const withInvalid = heads.filter(({ orders }) => (orders['invalid'] ?? 0) > 0).map((head) => head.account);
   const invalid = await countInvalid(db, withInvalid);
   const isFull = (found: Counted) => sumOf([...found.values()], (orders) => orders) >= MOST_COUNTED;
@@ -132,7 +132,7 @@ type Counted = ReadonlyMap<string, number>;
 
 async function countPending(db: Database, account: string | undefined): Promise<Counted> {
   const ofAccount = account === undefined ? sql`` : sql`and account = ${account}`;
-  // Ordered like the index of pending orders, so that the database uses no other index.
+  // The order is that of the index of pending orders, so that the database uses no other index.
   const pending = sql`select account from merchant_orders ${indexedBy('merchant_orders_pending')}
     where state = 'pending' ${ofAccount} order by account, next_action_at, external_order_id limit ${MOST_COUNTED}`;
   return await countBy(db, 'account', pending);
@@ -151,7 +151,7 @@ export async function countBy(db: Database, column: string, rows: RawBuilder<unk
   return new Map((await counts.execute(db)).rows.map(({ name, orders }) => [name, orders]));
 }
 
-/** Leaves out counts of 0 and below, which may come from states that another program wrote without an event. */
+/** Omits counts of 0 and below. A count is below 0 if another program wrote a state without an event. */
 function positive(counts: Readonly<Record<string, number>>): Record<string, number> {
   return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
 }
@@ -199,7 +199,7 @@ function ofState(state: OrderState, accounts: readonly string[], limit: number) 
     where account in (${sql.join(accounts.slice(0, MOST_ACCOUNTS))}) and state = ${sql.lit(state)} limit ${limit}`;
 }
 
-/** Reads since when these rows are in their state: by the newest event, else by `updated_at`. */
+/** Reads since when the rows of `few` have been in `state`: by the newest event, else by `updated_at`. */
 async function named(db: Database, state: OrderState, accounts: readonly string[], few: RawBuilder<unknown>) {
   if (accounts.length === 0) return [];
   const began = sql`select observed_at from events where events.account = few.account and type = 'order'

@@ -10,7 +10,7 @@ import { countBy } from './overview.ts';
 const MOST_ORDERS = 5_000;
 const MOST_MOVES = 10_000;
 
-/** Counts moves of orders since `from`, by the first `digits` characters of a time: 13 for hours, 16 for minutes. */
+/** Counts inserted, accepted and final orders since `from`: by hour for 13 `digits` of a time, by minute for 16. */
 export async function countMoves(db: Database, account: string, from: string, digits: number) {
   const [oldestOrder, oldestEvent] = [await orderBefore(db, account, MOST_MOVES), await eventBefore(db, account)];
   const cutAt = [oldestOrder, oldestEvent].reduce((late, one) => (one > late ? one : late), from);
@@ -43,7 +43,7 @@ async function eventBefore(db: Database, account: string): Promise<string> {
 
 const LINE = sql`from_currency, to_currency, state, outcome, asset_position`;
 
-/** Adds up the amounts of orders exactly, by pair, state and outcome. */
+/** Adds up amounts exactly, by the columns of `LINE`. */
 async function sumsOf(db: Database, account: string, orders: RawBuilder<unknown>) {
   const { rows } = await sql<Omit<SummaryPart, 'account' | 'order_status' | 'unreadable'>>`
     select ${LINE}, count(*) as orders, ${exactSum('asset')} as asset
@@ -60,12 +60,12 @@ export async function recentSums(db: Database, account: string, from: string) {
 
 export const MOST_AT_STAKE = 1_000;
 
-/** The orders that a problem is about: in a state, inserted since a time if given, or with findings of a class. */
+/** The orders of a problem: in a state (inserted since `since`, if set), or with findings of a class. */
 export type Concerned =
   | { readonly state: OrderState; readonly since?: string }
   | { readonly class: string; readonly status: 'open' | 'undecided' | 'decided' };
 
-/** Leaves out, for a class, orders decided or counted by their state. `db` must be of a snapshot. */
+/** For a class, omits decided orders, and orders counted by state. `db` must be of a snapshot, for `exact_sum`. */
 export async function sumsAtStake(db: Database, account: string, concerned: Concerned) {
   if ('state' in concerned) {
     const inState = sql`select ${LINE}, asset from merchant_orders ${indexedBy('merchant_orders_due')}

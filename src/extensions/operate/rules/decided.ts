@@ -1,8 +1,8 @@
 import { FINDING_CLASSES, type FindingClassName } from '../../../findings/rules/classes.ts';
 
-/** The classes that doubt the owner of the order at the exchange. */
+/** Classes of findings that doubt the owner of the order at the exchange. */
 const WHOSE: readonly string[] = ['ID_COLLISION', 'IDENTITY_MISMATCH', 'MERCHANT_MISMATCH'];
-/** The classes about the order at the exchange, whoever owns that order: only abandoning our order settles them. */
+/** Classes about the order at the exchange, whoever owns that order. Only the decision `abandoned` settles them. */
 export const OF_RECORD: readonly string[] = [
   'AMOUNT_MISMATCH',
   'PAIR_MISMATCH',
@@ -15,12 +15,12 @@ export const OF_RECORD: readonly string[] = [
   'SILENT_CHANGE',
   'TERMS_CHANGED',
 ] satisfies FindingClassName[];
-/** The classes whose findings a person may settle by a decision about the order, the gravest first. */
+/** Classes whose findings a person may settle by a decision about the order. */
 export const DECIDABLE: readonly string[] = Object.keys(FINDING_CLASSES).filter(
   (name) => statesToDecide(name).length > 0,
 );
 
-/** Returns the states in which a decision about the order would settle a finding of the class. */
+/** Returns the states of an order in which a decision settles a finding of the class. */
 export function statesToDecide(name: string): readonly string[] {
   if (name === 'CREATE_UNKNOWN') return ['unknown', 'held'];
   return WHOSE.includes(name) || OF_RECORD.includes(name) ? ['disputed'] : [];
@@ -35,7 +35,7 @@ interface Move {
   readonly source: string | null;
 }
 
-/** Tells whether a later decision of a person about the order settles the finding, like `hasDecision` in SQL. */
+/** Returns true if a later decision of a person settles the finding. `events` must have the oldest event first. */
 export function isDecided(
   { class: name, first_seen_at }: { readonly class: string; readonly first_seen_at: string },
   events: readonly Move[],

@@ -10,7 +10,7 @@ import { after } from '../../../base/instant.ts';
 import { quote } from '../../../base/text.ts';
 import { move, type Decision, type Tracking } from '../../../orders/rules/tracking.ts';
 
-/** A person's decision about an order. `preOrderId` is the id of its pre-order (§2.6). */
+/** A person's decision about an order. `preOrderId` is the id of the pre-order at the exchange (§2.6). */
 export type Judgement =
   | { readonly kind: 'exists'; readonly preOrderId: string }
   | { readonly kind: 'not-created'; readonly mayDuplicate?: boolean }
@@ -28,10 +28,10 @@ type OperatorDecision =
 type NewestRecord = Readonly<{ record: RecordView; contradictions: readonly Contradiction[] }>;
 
 export interface DecisionEvidence {
-  /** The id of an accepted order that look-ups did not find long afterwards, so that absence proves nothing. */
+  /** The id of another order: accepted long ago and still not found, so an absence proves nothing. */
   readonly acceptedAndAbsent?: string | undefined;
   readonly newest?: NewestRecord | undefined;
-  /** Why the order may have been sent without a trace, and the command that decides. */
+  /** Set after a fail-over: why the order may have been sent unrecorded, and which command decides. */
   readonly doubt?: string | undefined;
 }
 
@@ -121,12 +121,12 @@ function tooDangerous(tracking: Tracking, judgement: Judgement, now: Date, evide
   return obstacle && `${obstacle.why}${evidence.doubt === undefined ? ALL_THE_SAME : ''}`;
 }
 
-/** `passes` if the obstacle ends by time, or by a command that `why` names. */
+/** `passes` is true if the obstacle ends with time, or when a person decides about the fail-over. */
 type Obstacle = Readonly<{ why: string; passes: boolean }>;
 
 type Sent = Pick<Tracking, 'externalOrderId' | 'state' | 'sentAt' | 'absentAt'>;
 
-/** Returns why sending the order may make a second pre-order, which the exchange does not prevent (§4.9). */
+/** Returns why another create may make a second pre-order, because a create has no idempotency key (§4.9). */
 export function obstacleTo(kind: Judgement['kind'], sent: Sent, now: Date, evidence: DecisionEvidence) {
   const { doubt, acceptedAndAbsent } = evidence;
   if (kind !== 'not-created' && kind !== 'retry') return undefined;
@@ -144,7 +144,7 @@ export function obstacleTo(kind: Judgement['kind'], sent: Sent, now: Date, evide
   return { why, passes: false };
 }
 
-/** A documented absence proves that no order was created if the create can no longer arrive. */
+/** Returns undefined if a documented absence is later than the time when the create could still arrive. */
 function notKnowable({ sentAt, absentAt }: Sent, now: Date): Obstacle | undefined {
   if (sentAt === null) return undefined;
   const knowableAt = after(sentAt, RESEND_NOT_BEFORE_MS);
@@ -178,11 +178,11 @@ function changesOf(
         nextActionAt: after(now, settings.pace.gapMs({ ...tracking, state: 'accepted' }, 0)),
       };
     case 'not-created':
-      // The person may be wrong, so the outcome of the next create proves nothing about this create.
+      // The person may be wrong, so the outcome of the next create proves nothing about the earlier create.
       return { resends: tracking.resends + 1, verifications: 0, nextActionAt: now };
     case 'retry': {
       const resends = mayBeTaken(tracking) ? tracking.resends + 1 : tracking.resends;
-      // The next 403 of the order may again concern the whole account.
+      // After the retry a 403 of the order may concern the whole account again.
       return { resends, verifications: 0, forbiddenIn: 0, nextActionAt: now };
     }
     case 'abandoned':
@@ -193,7 +193,7 @@ function changesOf(
   }
 }
 
-/** Moves a disputed order that a person calls ours. The same contradictions do not dispute the order again. */
+/** Opens or ends a disputed order. `oursDespite` keeps the contradictions, which do not dispute the order again. */
 function decideOurs(
   tracking: Tracking,
   { record, contradictions }: NewestRecord,
@@ -214,7 +214,7 @@ function settling({ oursDespite }: Tracking, contradictions: readonly Contradict
   return JSON.stringify([...settledIn(oursDespite), ...news.map(({ kind, actual }): Settled => [kind, actual])]);
 }
 
-/** Accepts an unknown or held order if `isSent`, or makes it pending again. Returns nothing for other states. */
+/** Moves an unknown or held order to accepted if `isSent`, else to pending. Returns no moves for other states. */
 export function freeOfDoubt(tracking: Tracking, isSent: boolean, how: Assumption, now: Date): readonly Decision[] {
   if (tracking.state !== 'unknown' && tracking.state !== 'held') return [];
   const held = tracking.state === 'unknown' ? [move(tracking, 'held', how)] : [];

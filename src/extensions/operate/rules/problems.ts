@@ -4,7 +4,7 @@ import { quote } from '../../../base/text.ts';
 import { sumOf, withCommas } from '../../../base/words.ts';
 import { type Problem, problem, firstOf, KEPT_BACK_REMEDY } from '../../commands/problem.ts';
 
-/** `changed` is the file of the settings if it changed after the daemon had read it. */
+/** `changed` is the settings file if that file has changed since the daemon read it; else undefined. */
 export function settingsProblems(changed: string | undefined): readonly Problem[] {
   return changed === undefined ? [] : [problem('settings-changed', `${changed} changed after the daemon started`)];
 }
@@ -13,7 +13,7 @@ export function problemText({ text, since }: Problem): string {
   return since === null ? text : `${text} (since ${since})`;
 }
 
-/** Rows of accounts that no process drives. A shop may write any text as the account of a row. */
+/** Reports rows of accounts that are not in the settings. Names are quoted, because a shop may write any text. */
 export function otherAccountsProblems(others: readonly { readonly account: string; readonly orders: number }[]) {
   if (others.length === 0) return [];
   const rows = sumOf(others, ({ orders }) => orders);
@@ -23,7 +23,6 @@ export function otherAccountsProblems(others: readonly { readonly account: strin
   return [problem('other-accounts', text)];
 }
 
-/** Orders that the daemon cannot write, because the database or a merchant's trigger refuses. */
 export function keptBackProblems(of: {
   readonly account: string;
   readonly keptBack: readonly { readonly externalOrderId: string; readonly since: string; readonly cause: string }[];
@@ -40,7 +39,7 @@ const REMEDIES: Readonly<Record<StopKind, string>> = {
   'has-failed': 'order-sync doctor',
 };
 
-/** Returns the command that helps against a stop; `words` name the accounts. The daemon tries again each minute. */
+/** Returns the command that helps a stopped account. `words` are the option `--account`, after a space. */
 export function stopRemedy(kind: string, words: string): string {
   const command = Object.hasOwn(REMEDIES, kind) ? REMEDIES[kind as StopKind] : REMEDIES['has-failed'];
   return kind === 'wrong-settings' ? command : `${command}${words}`;
@@ -50,7 +49,7 @@ export function describeStop({ account, since, reason }: Omit<AccountStop, 'kind
   return `the account ${account} has been stopped since ${since}${reason === null ? '' : `: ${reason}`}`;
 }
 
-/** Says why an owner cannot write an order: the database or a merchant's trigger refuses. */
+/** Describes an order that the daemon cannot write, because the database or a trigger of the merchant refuses. */
 export function describeKeptBack({ externalOrderId, cause }: Readonly<Record<'externalOrderId' | 'cause', string>>) {
   const why = `the row of order ${externalOrderId} cannot be written, so nothing is done for it: ${cause}`;
   return { why, remedy: `${capitalized(KEPT_BACK_REMEDY)}.` };

@@ -4,7 +4,7 @@ import { DECIDABLE, OF_RECORD, statesToDecide } from '../rules/decided.ts';
 
 const UNSETTLED = [statesToDecide('CREATE_UNKNOWN'), statesToDecide('ID_COLLISION')].map(literals);
 
-/** True if a person's decision about the order, made by `until`, has settled a finding, as `isDecided` judges. */
+/** Returns `isDecided` as SQL for the table `finding`. Decisions after `until` (UTC, ISO 8601) do not count. */
 export function hasDecision(finding: string, until?: string): RawBuilder<SqlBool> {
   const of = (column: string) => sql.ref(`${finding}.${column}`);
   const isIn = (column: string) => {

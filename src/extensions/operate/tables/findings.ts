@@ -8,7 +8,7 @@ export async function findingsById(db: Database, account: string, ids: readonly 
   return await db.selectFrom('findings').selectAll().where('account', '=', account).where('id', 'in', ids).execute();
 }
 
-/** Acknowledges a finding. Returns false if the finding is not open or has other values than `row`. */
+/** Returns false if the finding is not open, or its `expected` or `actual` differs from `row`. */
 export async function acknowledge(
   tx: Transaction,
   row: FindingRow,
@@ -27,7 +27,7 @@ export async function acknowledge(
 
 type OfOrder = Omit<FindingRow, 'account' | 'external_order_id' | 'changed_at'>;
 
-/** Sorted by `class` first, to use the index of orders: by `id` alone all findings of the account may be read. */
+/** Sorts by `class` first, to use the index of orders: a sort by `id` alone may read all findings of the account. */
 const ofOrderStatement = statement(
   (v: { account: string; externalOrderId: string; limit: number }) => sql<OfOrder>`
     select id, class, severity, status, expected, actual, first_seen_at, last_seen_at, resolved_at, changed_by, reason

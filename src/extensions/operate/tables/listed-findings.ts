@@ -10,13 +10,12 @@ import type { Listed, OfAccount, RowFilter } from './listed.ts';
 import { allOf, unindexed } from '../../../store/dialect.ts';
 import type { Database } from '../../../store/port.ts';
 
-/** The most findings of each class that a list looks at, the newest first. */
+/** The most findings that a list examines: of each account, status and class, or of the orders of an id. */
 const MOST_READ = 10_000;
 export const STATUSES = ['open', 'acknowledged', 'resolved'] as const satisfies readonly FindingStatus[];
-/** The parts of the open findings: a person has decided about the order, or not. */
+/** Parts of the open findings: `decided` if a person has decided about the order. */
 export const OPEN_PARTS = ['undecided', 'decided'] as const;
 
-/** `is_decided`: the finding is open, and a person has decided about its order. */
 export type ListedFinding = FindingRow & { readonly is_decided: boolean };
 
 const CLASSES = Object.keys(FINDING_CLASSES);
@@ -30,7 +29,7 @@ interface FindingFilter extends RowFilter {
 }
 type Filter = OfAccount<FindingFilter>;
 
-/** Lists the worst findings first, then the newest. Reads each class by itself, to use the index of findings. */
+/** Lists the worst findings first, then the newest. Reads each class by a query of its own, unless an id is given. */
 export async function listFindings(db: Database, filter: FindingFilter): Promise<Listed<ListedFinding>> {
   const list = (one: Filter) => listOfAccount(db, one);
   const { rows, isCut } = await listAccounts(filter, () => accountsIn(db, 'findings'), list, compareRows);
@@ -69,7 +68,7 @@ const statusOf = (status: NonNullable<Filter['status']>) =>
 
 type StatusAndClass = Readonly<{ status: FindingStatus; name: string }>;
 
-/** Returns the classes with findings of these statuses, with one index look-up for each. */
+/** Returns the pairs of status and class with findings, by one index look-up a pair. `only` replaces the search. */
 async function classesOf(db: Database, account: string, statuses: readonly FindingStatus[], only: string | undefined) {
   if (only !== undefined) return statuses.map((status) => ({ status, name: only }));
   const classes: StatusAndClass[] = [];
@@ -102,7 +101,7 @@ async function listOfClass(db: Database, filter: Filter, { status, name }: Statu
   return { rows, isCut: oldest !== undefined && rows.length < limit };
 }
 
-/** The place of the severity of a row's class among all, as `weightOf` has it. */
+/** `weightOf` as SQL: the index in `SEVERITIES` of the severity of a row's class. */
 const PLACE = sql`case ${sql.join(
   SEVERITIES.map((severity, index) => {
     const names = CLASSES.filter((name) => weightOf(name) === severity).map((name) => sql.lit(name));
@@ -128,7 +127,7 @@ async function listOfOrder(db: Database, filter: Filter, order: IdFilter): Promi
   return { rows, isCut: beyond.rows.length > 0 };
 }
 
-/** Returns the conditions without an index. The order of a finding is read by its key. */
+/** Returns the conditions that no index serves. The database reads the order of a finding by its key. */
 function unsearched({ status, pair, state, from, to }: FindingFilter): RawBuilder<SqlBool> {
   const ofOrder = allOf(
     sql`listed.account = findings.account and listed.external_order_id = findings.external_order_id`,

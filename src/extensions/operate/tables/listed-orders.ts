@@ -10,12 +10,12 @@ import { MOST_COUNTED } from '../../../store/find-orders.ts';
 import type { Database } from '../../../store/port.ts';
 
 const MOST_READ = 50_000;
-/** Without a state in the filter, orders in these states come first, because they may need a person. */
+/** If the filter has no `sort`, orders in these states come first, because they may need a person. */
 const FIRST_STATES = ['held', 'disputed', 'unknown'] as const satisfies readonly OrderState[];
 
 export const ORDER_SORTS = ['newest', 'oldest', 'id'] as const;
 type OrderSort = (typeof ORDER_SORTS)[number];
-/** The outcomes of final orders; `outcome_unknown` if nothing says that an order succeeded or failed. */
+/** Outcomes of final orders. `outcome_unknown` stands for the outcome null. */
 export const FINAL_OUTCOMES = ['succeeded', 'failed', 'outcome_unknown'] as const;
 export type OrderPlace = Pick<OrderRow, 'created_at' | 'external_order_id'>;
 
@@ -24,28 +24,24 @@ const NAMES = accountNames('merchant_orders');
 
 interface OrderListFilter extends RowFilter {
   readonly outcome?: (typeof FINAL_OUTCOMES)[number] | undefined;
-  /** Unless given, orders that need a person come first, then the newest. */
   readonly sort?: OrderSort | undefined;
   readonly after?: OrderPlace | undefined;
   readonly mostRead?: number;
 }
 
-/** `lookedUntil` is the last row that this page looked at; the next page begins after this row. */
+/** `lookedUntil` is the last row that a cut list examined; the next page begins after that row. */
 type ListedOrders = Listed<OrderRow> & { readonly lookedUntil?: OrderPlace | undefined };
 type Filter = OfAccount<OrderListFilter>;
 
 type Condition = RawBuilder<SqlBool>;
 
-/** Sorts the candidates if ids, a finding or a state leave few; otherwise reads rows in the order of an index. */
+/** Sorts candidates if the filter has an id, a class or a state of few orders; else reads an index in its order. */
 export async function listOrders(db: Database, filter: OrderListFilter): Promise<ListedOrders> {
   const accounts = () => accountsToList(db, filter);
   return await listAccounts(filter, accounts, (one) => listOfAccount(db, one), compareRows);
 }
 
-/**
- * Returns the accounts that may have such rows, because listing every account may take a minute. Without a filter these
- * are the accounts with the newest rows, or with orders in `FIRST_STATES`.
- */
+/** Returns accounts that may have rows of the list, because a query of every account may take a minute. */
 async function accountsToList(db: Database, filter: OrderListFilter): Promise<readonly string[]> {
   const { order, class: name, state, pair, outcome, from, to, limit } = filter;
   const having = async (condition: Condition) => {
@@ -93,13 +89,13 @@ async function listOfAccount(db: Database, filter: Filter): Promise<ListedOrders
 
 async function listOfState(db: Database, filter: Filter, state: OrderState): Promise<ListedOrders> {
   const ids = idsWhere(filter.account, sql`state = ${state}`);
-  // Most orders may be final; the index of ages finds the newest of these soon.
+  // Most orders may be final. The index of ages finds the newest final orders soon.
   const isFew = state !== 'final' && !(await hasMore(db, filter, ids));
   if (isFew) return await listAmong(db, filter, ids);
   return await listByIndex(db, filter, sql`${unindexed('state')} = ${state}`);
 }
 
-/** Sorts few candidates. `unindexed` keeps SQLite from the indexes of ages and states. */
+/** Sorts few candidates. `unindexed` prevents the use of the indexes of ages and states, which have more rows. */
 async function listAmong(db: Database, filter: Filter, ids: RawBuilder<unknown>): Promise<Listed<OrderRow>> {
   const { limit, sort, after, mostRead = MOST_READ } = filter;
   const createdAt = unindexed('created_at');
@@ -112,7 +108,7 @@ async function listAmong(db: Database, filter: Filter, ids: RawBuilder<unknown>)
   return { rows, isCut: rows.length < limit && (await hasMore(db, filter, ids)) };
 }
 
-/** Reads rows in the order of an index. Looks at `mostRead` rows at most after the last page. */
+/** Reads rows in the order of an index, from `after`. Examines `mostRead` rows at most. */
 async function listByIndex(db: Database, filter: Filter, condition?: Condition): Promise<ListedOrders> {
   const { account, limit, sort, mostRead = MOST_READ } = filter;
   const beyond = await sql<OrderPlace>`select created_at, external_order_id from merchant_orders
@@ -124,7 +120,7 @@ async function listByIndex(db: Database, filter: Filter, condition?: Condition):
   return { rows, isCut: rows.length < limit && last !== undefined, lookedUntil: last };
 }
 
-/** Returns one condition for each end, because of two conditions the database may use the wider one. */
+/** Returns one condition an end: of two conditions for one end the database might search by the wider one. */
 function rangeOf({ from, to, sort, after }: Filter, last?: OrderPlace): Condition {
   const ends = [isInPeriod(CREATED_AT, from, undefined), isInPeriod(CREATED_AT, undefined, to)];
   const [begin, end] = sort === 'id' ? [] : sort === 'oldest' ? ends : ends.toReversed();
@@ -136,7 +132,7 @@ function orderOf(sort: OrderSort = 'newest', createdAt = CREATED_AT): RawBuilder
   return sort === 'oldest' ? sql`${createdAt}, external_order_id` : sql`${createdAt} desc, external_order_id desc`;
 }
 
-/** Returns the condition that a row comes after a place in the list or, with `isNot`, that it does not. */
+/** Returns the condition that a row comes after `place`; if `isNot`, the opposite condition. */
 function isAfter(sort: OrderSort = 'newest', place?: OrderPlace, createdAt = CREATED_AT, isNot = false) {
   if (place === undefined) return undefined;
   const sign = sql.raw(`${(sort === 'newest') === isNot ? '>' : '<'}${isNot ? '=' : ''}`);
@@ -181,7 +177,7 @@ export async function orderEvents(db: Database, account: string, externalOrderId
     .execute();
 }
 
-/** Counts waiting orders of accounts that the settings do not name, up to `MOST_COUNTED`. Returns a row an account. */
+/** Counts waiting orders of each account that is not among `accounts`, up to `MOST_COUNTED` in all. */
 export async function countOfOthers(db: Database, accounts: readonly { readonly name: string }[]) {
   const named = accounts.map(({ name }) => name);
   const others = await otherAccounts(db, named);

@@ -6,13 +6,13 @@ import type { FindingClassName } from '../../../findings/rules/classes.ts';
 import type { OrderState } from '../../../orders/rules/states.ts';
 import type { Database } from '../../../store/port.ts';
 
-/** `isCut` is true if rows that were not examined may belong to the list. */
+/** `isCut` is true if the list may lack rows, because not all rows were examined. */
 export type Listed<Row> = Readonly<{ rows: readonly Row[]; isCut: boolean }>;
 
-/** Asks for the rows of one account or, if `account` is undefined, of every account. */
+/** `account` is undefined for all accounts. */
 export type ListQuery = Readonly<{ account: string | undefined; limit: number }>;
 
-/** `state` and `pair` concern the order; `from` and `to` the time of insertion, or when a finding was first seen. */
+/** `from` and `to` (UTC, ISO 8601) limit when an order was inserted, or when a finding was first seen. */
 export interface RowFilter extends ListQuery {
   readonly state?: OrderState | undefined;
   readonly pair?: Pair | undefined;
@@ -25,8 +25,8 @@ export interface RowFilter extends ListQuery {
 export type OfAccount<Query> = Query & { readonly account: string };
 
 /**
- * Lists the first `limit` rows of the account, or of all `accounts`. Reads one account after the other, so that memory
- * has twice `limit` rows at most. `compare` is the order within the list of one account.
+ * Lists the first `limit` rows of the account, or of all `accounts`. Reads account by account, so that memory has twice
+ * `limit` rows at most. `list` must sort as `compare` does.
  */
 export async function listAccounts<Query extends ListQuery, Row>(
   query: Query,
@@ -46,7 +46,7 @@ export async function listAccounts<Query extends ListQuery, Row>(
   return { rows, isCut: isCut && rows.length < limit };
 }
 
-/** Lists rows of a table, the greatest `by` first; `select` selects those of one account in this order. */
+/** Lists rows of a table, the greatest `by` first. `select` returns the rows of one account in the same order. */
 export async function listNewest<Row>(
   db: Database,
   query: ListQuery,
@@ -63,7 +63,7 @@ export function newestFirst<Row>(by: keyof Row): (one: Row, other: Row) => numbe
   return (one, other) => (one[by] > other[by] ? -1 : Number(one[by] < other[by]));
 }
 
-/** The condition that a column is at or after `from` and before `to`; undefined if neither is given. */
+/** Returns the condition that a column is at or after `from` and before `to`; undefined if both are undefined. */
 export function isInPeriod(column: RawBuilder<unknown>, from: string | undefined, to: string | undefined) {
   if (from === undefined && to === undefined) return undefined;
   return allOf(
@@ -72,7 +72,7 @@ export function isInPeriod(column: RawBuilder<unknown>, from: string | undefined
   );
 }
 
-/** Tells whether `external_order_id` is the id or begins with it, by a range of an index. */
+/** Returns the condition that `external_order_id` is the id or begins with the id. An index serves the condition. */
 export function isLike({ id, isPrefix }: IdFilter): RawBuilder<SqlBool> {
   if (!isPrefix) return sql`external_order_id = ${id}`;
   return sql`external_order_id >= ${id} and external_order_id < ${`${id}\u{10ffff}`}`;

@@ -31,12 +31,12 @@ interface List<Found> {
   readonly query: Query;
   readonly fields: readonly Field[];
   readonly head?: string;
-  /** How the rows are sorted, and why there may be more than were found. */
+  /** How the rows are sorted, and why the list may lack rows; false if it lacks none. */
   readonly about: readonly [sorted: string, cut: string | false];
   readonly columns: readonly Column[];
   readonly found: readonly Found[];
   readonly rowOf: (found: Found) => Row;
-  /** Writes the cursor of the page after a row; `ended` is the last row examined by a search that was cut. */
+  /** `textOf` returns the cursor of the page after a row. `ended` is the last row that a cut search examined. */
   readonly after: readonly [textOf: (last: Found) => string, ended?: Found | undefined];
   readonly command?: readonly [text: string, command: string, query: Query] | undefined;
 }
@@ -53,7 +53,7 @@ export function listText<Found>(list: List<Found>): string {
   const shown = found.slice(0, PAGE_ROWS);
   const isMore = found.length > PAGE_ROWS;
   const [textOf, ended] = after;
-  // For all accounts there is only the first page.
+  // A list of all accounts has only one page.
   const last = account === undefined ? undefined : isMore ? shown.at(-1) : ended;
   const cells = shown
     .map(list.rowOf)
@@ -106,7 +106,7 @@ export function choiceOf<Value extends string>(
 
 export function queryOf({ query }: FastifyRequest): Query {
   const texts = Object.entries(query as Record<string, unknown>).map(([name, value]) => {
-    // The id in a cursor may end with a blank, so `after` is not trimmed.
+    // `after` is not trimmed, because the id in a cursor may end with a blank.
     const text = typeof value === 'string' ? (name === 'after' ? value : value.trim()) : '';
     return [name, storable(text)] as const;
   });

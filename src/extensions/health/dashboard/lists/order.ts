@@ -30,7 +30,7 @@ export async function orderText(deps: OpsPages, account: string, id: string, tok
   return `<div class="story-page">\n${main.join('')}</div>\n`;
 }
 
-/** Matches times of the story itself; a quoted time is a value of the exchange. */
+/** Matches times after a blank. A time in quotes is a value of the exchange, and stays as received. */
 const TIMES = /(?<=\s)(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)\.\d{3}Z/g;
 
 function nextText(id: string, next: readonly string[], forms: Words): string {

@@ -9,7 +9,7 @@ import { pairOf } from '../../../reports/reconciliation/rows.ts';
 import type { OpsPages } from '../../ops/readings.ts';
 import { choiceOf, listText, PAGE_ROWS, PAIR, valueIn, type Field, type Query } from './list.ts';
 
-/** The most orders that a page examines, because the daemon does nothing else meanwhile. */
+/** The most orders that a page examines, because the query blocks the daemon. */
 const MOST_READ = 5_000;
 
 const SORTS = { newest: 'newest first', oldest: 'oldest first', id: 'by id' } as const;
@@ -71,7 +71,7 @@ export async function ordersText({ store, clock }: OpsPages, account: string | u
   });
 }
 
-/** A database takes bytes in place of text. */
+/** Replaces bytes, which SQLite accepts in a column of text, by `<bytes>`. */
 function rowOf(row: OrderRow): Row {
   const since = row.changed_at ?? row.sent_at ?? row.created_at;
   const cells = Object.entries({ ...row, headline: headlineOf(row), pair: pairOf(row), since });
