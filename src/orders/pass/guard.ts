@@ -3,7 +3,7 @@ import type { Database, Transaction } from '../../store/port.ts';
 import type { MerchantOrder } from '../rules/record.ts';
 import type { AccountRestraints } from './restraints.ts';
 
-/** The create waits for the outcome of another create, which decides if this one may be sent. */
+/** This create waits, because the outcome of another create decides if this create may be sent. */
 export interface GuardWait {
   readonly kind: 'wait';
   readonly outcome: Promise<void>;
@@ -19,7 +19,6 @@ export interface GuardedCreate extends Disposable {
   mayBeTaken: boolean;
 }
 
-/** Limits the creates of an account. */
 export interface CreateGuard {
   begin(): GuardedCreate;
 }
@@ -30,10 +29,9 @@ export interface GuardDeps {
   readonly restraints: Pick<AccountRestraints, 'all' | 'now'>;
 }
 
-/** Makes the guard of an account that counts the creates of the account's earlier owners too. */
+/** Makes the guard of an account. The guard also counts the creates of the account's earlier owners. */
 export type GuardMaker = (deps: GuardDeps, db: Database) => Promise<CreateGuard>;
 
-/** The guard of the core, which has no limits. */
 export const NO_GUARD: CreateGuard = {
   begin: () => ({ mayBeTaken: false, decide: async () => ({ kind: 'free' }), [Symbol.dispose]() {} }),
 };

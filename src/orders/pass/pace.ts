@@ -11,14 +11,14 @@ export interface FollowPace extends Pace {
   readonly isEveryTick: boolean;
   /** An order waits for its turn if its look-up has been due for longer than this. */
   readonly overdueAfterMs: number;
-  /** Learns before the first look-ups, unless this pace has learned already. */
+  /** Learns how soon orders change, before the first look-ups, unless this pace has learned already. */
   learnFirst(deps: PaceDeps, signal: AbortSignal): Promise<void>;
   learn(deps: PaceDeps, signal: AbortSignal): Promise<void>;
   beginLesson(deps: PaceDeps, signal: AbortSignal): Promise<Lesson>;
   explain(deps: PaceDeps, order: PacedOrder, forMs: number, signal: AbortSignal): Promise<ExplainedPace>;
 }
 
-/** `text` says to people when an order is looked up. `learned` has the facts behind that, for programs. */
+/** `text` says to people when an order is looked up. `learned` has the facts behind `text`, for programs. */
 export interface ExplainedPace {
   readonly kind: 'every-tick' | 'learned';
   readonly text: string;

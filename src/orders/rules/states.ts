@@ -1,4 +1,4 @@
-/** The table of allowed moves: the states of an order, and the states that each of them may go to. */
+/** Each state of an order, and the states that may follow it. */
 export const ALLOWED_NEXT = {
   // A pending order becomes open or final only if it may have been sent, or was adopted. A pending, rejected or invalid
   // order becomes unknown only if the database may have lost the record of its create.
@@ -25,7 +25,7 @@ const states = <const States extends readonly OrderState[]>(...some: States) => 
 
 export const WAITING_STATES = states('pending', 'sending', 'unknown', 'held', 'accepted', 'open', 'disputed');
 
-/** States whose orders are looked up until they are final; `sync` looks up all of these orders, due or not. */
+/** States of orders that are looked up until the orders end. A `sync` of all orders looks them up, due or not. */
 export const FOLLOWED_STATES = states('unknown', 'accepted', 'open', 'disputed', 'held');
 
 /** States whose orders are looked up at the pace of the account. Orders of other states have their own schedules. */
