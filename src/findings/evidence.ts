@@ -90,7 +90,7 @@ function withoutServerDate(body: string): string {
   return body.replace(/"serverDate"\s*:\s*"[^"]*"/, '');
 }
 
-/** The fact of the account with its first order that was accepted and then absent. The fact is never removed. */
+/** The name of an account's fact: the first accepted order that a look-up did not find. It is never removed. */
 const ACCEPTED_AND_ABSENT = 'lookup.acceptedAndAbsent';
 
 export async function readAcceptedAndAbsent(db: Database, account: string): Promise<string | undefined> {

@@ -97,7 +97,7 @@ async function judgeNotTaken(tx: Transaction, deps: JudgeDeps, looked: LookedUp,
   return { found: [...stale, ...overdueAfter(deps, looked)], foundAgain, classes: JUDGED_BY_ANSWER };
 }
 
-/** If an order that was found is only likely absent, only `ORDER_VANISHED` and `UNCHECKED` are judged. */
+/** If an order that was found before is only likely absent, only `ORDER_VANISHED` and `UNCHECKED` are judged. */
 function judgeNotFound(deps: JudgeDeps, looked: LookedUp, evidence: 'documented' | 'likely'): JudgedAnswer {
   const { orderId, state } = looked.before;
   // An order that a person has abandoned is not missed.
@@ -119,7 +119,7 @@ function earlierView(row: FollowedRow): RecordView | null {
 
 export type JudgeDeps = Pick<FlowDeps, 'account' | 'settings' | 'observers'>;
 
-/** A record cannot judge pre-orders, which have look-ups of their own, and only the sweep finds STUCK. */
+/** A record cannot judge pre-orders, which have look-ups of their own. Only the sweep finds `STUCK`. */
 const JUDGED_BY_RECORD = (Object.keys(FINDING_CLASSES) as FindingClassName[]).filter(
   (name) => FINDING_CLASSES[name].kind === 'state' && !name.startsWith('PREORDER_') && name !== 'STUCK',
 );

@@ -37,7 +37,7 @@ export async function recordUnknownOutcome(tx: Transaction, tracking: Tracking, 
   return await recordFindings(tx, tracking, { found, classes: ['CREATE_UNKNOWN'], now });
 }
 
-/** Shortens values, because the exchange decides their length. A hash tells values with the same beginning apart. */
+/** Shortens values, because the exchange decides their length. A hash distinguishes values with the same beginning. */
 function shortened(finding: Finding): Finding {
   return { ...finding, expected: shortenedText(finding.expected), actual: shortenedText(finding.actual) };
 }

@@ -27,7 +27,7 @@ type FailOverDeps = MarkingDeps & { readonly intents: SentIntents };
 
 const PAGE = 200;
 
-/** Orders in doubt whose rows other programs lock, each with its fail-over. These orders must not be sent. */
+/** Orders in doubt whose rows other programs lock, by id, each with the fail-over. Such orders must not be sent. */
 type Unmarked = FlowDeps['creates']['unmarked'];
 
 /** Makes each order unknown that a lost owner may have sent. `newestAt` is the time of the newest fail-over, in ms. */

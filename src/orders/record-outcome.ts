@@ -105,7 +105,7 @@ async function writeOutcome(
   }
 }
 
-/** Returns an outcome for the log, without the bodies of answers, because they may contain secrets. */
+/** Returns an outcome for the log, without the bodies of answers, because a body may contain secrets. */
 function loggedOutcome(outcome: CreateOutcome): Readonly<Record<string, unknown>> {
   if (outcome.kind === 'unknown') {
     const { kind, why: cause, answer } = outcome;

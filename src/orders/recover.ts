@@ -17,7 +17,7 @@ const PAGE = 200;
 
 type RecoverDeps = Omit<FlowDeps, 'exchange' | 'restraints' | 'creates' | 'gracePeriodOver'>;
 
-/** Settles, before the first create, the orders that the last owner left `sending`, and corrects due times. */
+/** Makes each order unknown that the last owner left `sending`, and corrects due times. Runs before any create. */
 export async function recover(deps: RecoverDeps & { readonly wrongTimes: WrongTimes }, clockWentBack: boolean) {
   const { account, store, log } = deps;
   let found = 0;
@@ -35,7 +35,7 @@ export async function recover(deps: RecoverDeps & { readonly wrongTimes: WrongTi
   await makeDue(deps, NEVER_LEFT);
 }
 
-/** Settles, while the program runs, each order that is `sending` without a create in flight. */
+/** Records an outcome for each order that is `sending` without a create in flight. */
 export async function recoverUnrecorded(deps: FlowDeps): Promise<void> {
   const { account, store, clock, log } = deps;
   const { inFlight, lease } = deps.creates;

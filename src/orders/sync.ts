@@ -71,7 +71,7 @@ async function requestsToMake({ account, store }: FlowDeps, scope: FollowScope, 
   return 2 * sends + rechecks + (await count(FOLLOWED_STATES));
 }
 
-/** Repeats a pass that was stopped. Finished orders do not repeat: they are not due, or were looked up since. */
+/** Repeats a pass that was stopped. Finished orders are not repeated, because they are not due or were looked up. */
 async function repeatWhileOpen(deps: FlowDeps, lane: BreakerLane, signal: AbortSignal, pass: () => Promise<void>) {
   const { exchange, clock, restraints } = deps;
   for (;;) {

@@ -81,7 +81,7 @@ function comesBack(known: KnownFinding, finding: Finding): boolean {
   return !isState(finding) || known.expected !== finding.expected || known.actual !== finding.actual;
 }
 
-/** `before` is the known finding that the finding continues. The newest finding of a full class counts all further. */
+/** `before` is the known finding that the finding continues. The newest finding of a full class counts the rest. */
 function placedIn(known: readonly KnownFinding[], finding: Finding): { before?: KnownFinding; finding: Finding } {
   const most = COUNTED_FROM_THE_FIRST.includes(finding.class) ? 1 : MOST_CHANGES;
   const same = most > 1 ? known.find((one) => isSame(one, finding)) : undefined;

@@ -55,5 +55,5 @@ export interface Sweep {
   run(deps: FlowDeps, stop: AbortSignal, since?: Date): Promise<void>;
 }
 
-/** Makes a sweep, whose cron is `reconcile.cron` or stands in another part of the settings. */
+/** Makes a sweep. Its cron is `reconcile.cron`, or stands in the settings of an extension. */
 export type SweepMaker = (settings: { readonly reconcile: { readonly cron?: string | undefined } }) => Sweep;

@@ -21,7 +21,7 @@ const MOST_GRANTED = 32;
 /** How long a request waits for the database to confirm again that this process owns the account. */
 const TRUST_WAIT_MS = 3_000;
 const TRUST_LOOK_MS = 100;
-/** How often a request writes the lease if each time the lease ends before the write is durable. */
+/** The most writes of the lease for one request, because a lease may end before its write is durable. */
 const MOST_WRITES = 5;
 
 interface LeaseDeps {
@@ -50,7 +50,7 @@ export class RequestLease {
     this.#granted = requestsOfLease(deps.window.limit);
   }
 
-  /** Resolves when one request may leave. Rejects with `StoreError` after too long, `OwnedError` if not owner. */
+  /** Resolves when one request may leave. Rejects with `StoreError` (too slow) or `OwnedError` (not the owner). */
   async ensure(): Promise<void> {
     // Other requests may have used the grant during these waits, so the grant is checked last.
     do {
@@ -153,7 +153,7 @@ type LastOwnerDeps = Pick<LeaseDeps, 'store' | 'account' | 'clock'> & {
   readonly accountLease: Pick<AccountLease, 'now' | 'lastOwnerUntil'>;
 };
 
-/** Returns the requests that the last owner may have spent. UTC dates the lease's end if it is of another boot. */
+/** Returns the requests that the last owner may have spent. UTC dates the end of a lease of another boot. */
 export async function spentByLastOwner({ store, account, clock, accountLease }: LastOwnerDeps, limit: RateLimit) {
   const lease = await readLease(store.db, account);
   if (lease === undefined) return { spent: [], clockWentBack: false };

@@ -30,7 +30,7 @@ export function newCounters() {
   };
 }
 
-/** Counts and returns the findings but those of severity `info`, which only explain. */
+/** Counts and returns the findings of severity `error` or `warning`. */
 export function countFindings(counters: Counters, findings: readonly Finding[]): readonly Finding[] {
   const news = findings.filter((one) => FINDING_CLASSES[one.class].severity !== 'info');
   counters.findings += news.length;

@@ -33,7 +33,7 @@ export interface Lesson {
   end(): OverdueLookups | undefined;
 }
 
-/** The settings that space look-ups. An extension reads its own settings from `follow`. */
+/** The settings on which the times of look-ups depend. An extension reads its own settings from `follow`. */
 export type PaceSettings = Pick<Config, 'follow' | 'reconcile' | 'exchange' | 'schedule'>;
 
 /** Makes the paces of accounts that share a rate limit. `accounts` is the number of all these accounts. */

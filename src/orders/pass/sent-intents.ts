@@ -31,7 +31,7 @@ export class SentIntents {
   }
 }
 
-/** Limits how fast create passes walk by due rows, so that after a fail-over few orders may have been sent. */
+/** Limits how fast create passes read due rows, so that after a fail-over few orders may have been sent. */
 export class Walk {
   readonly #accountLease: Pick<AccountLease, 'walked'>;
   readonly #clock: Clock;
@@ -56,7 +56,7 @@ export class Walk {
     this.#under.delete(externalOrderId);
   }
 
-  /** Waits until the pass may walk by one row more. */
+  /** Waits until the pass may read one more row. */
   async next(signal: AbortSignal): Promise<void> {
     for (;;) {
       const now = this.#clock.monotonic();

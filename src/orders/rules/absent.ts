@@ -34,7 +34,7 @@ function isGivenUp({ state, changedAt, sentAt }: Tracking, now: Date, { giveUpAf
   return now.getTime() - since.getTime() >= giveUpAfter;
 }
 
-/** True at the first absence of an order 10 min after its accepted create: absence then proves nothing elsewhere. */
+/** True at the first absence 10 min after an accepted create: absence then proves nothing about other orders. */
 export function isAcceptedAndAbsent({ state, sentAt, changedAt, lastLookupAt }: Tracking, now: Date): boolean {
   if (state !== 'accepted' || sentAt === null) return false;
   const knowableAt = after(sentAt, RESEND_NOT_BEFORE_MS);

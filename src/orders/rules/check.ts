@@ -84,7 +84,7 @@ function readCurrency(value: unknown): Reading {
   return reading.ok && reading.text !== reading.text?.trim() ? refused('begins or ends with a blank') : reading;
 }
 
-/** Exchanges trim ids and drop control characters, so the order would get another id, or the id of another order. */
+/** An exchange may trim ids or drop control characters, and such an id could become the id of another order. */
 function readId(value: unknown): Reading {
   if (typeof value !== 'string') return refused('is missing or not text');
   if (value === '') return refused('is empty');

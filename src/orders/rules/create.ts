@@ -152,7 +152,7 @@ export interface Assumption extends Pick<OrderEvent, 'source' | 'reason' | 'acto
   readonly failOver?: number;
 }
 
-/** Makes an order unknown, as if a create were repeated now: only a person sends it again, after later look-ups. */
+/** Makes an order unknown, as if a create were repeated now, so that only a person sends the order again. */
 export function assumeSent(tracking: Tracking, { failOver, ...how }: Assumption, now: Date, settings: VerifySettings) {
   const request = {
     attempts: tracking.attempts + 1,

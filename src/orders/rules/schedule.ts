@@ -43,7 +43,7 @@ export const HELD_LOOKUP_MS = DAY;
 /** When a rejected order is looked up, in ms after the rejection: the exchange may have taken the order after all. */
 export const REJECTED_LOOKUPS_MS = [HOUR, DAY] as const;
 
-/** Returns the ms from one moment to the next; undefined after the last. An outage moves all later moments. */
+/** Returns the ms from moment `done - 1` to moment `done`, so that an outage moves all later moments. */
 export function plannedGapMs(done: number, moments: readonly number[]): number | undefined {
   const at = moments[done];
   if (at === undefined) return undefined;

@@ -25,7 +25,7 @@ const states = <const States extends readonly OrderState[]>(...some: States) => 
 
 export const WAITING_STATES = states('pending', 'sending', 'unknown', 'held', 'accepted', 'open', 'disputed');
 
-/** States of orders that are looked up until the orders end. A `sync` of all orders looks them up, due or not. */
+/** States of orders that are looked up until the orders end. A full `sync` looks up all of these orders, due or not. */
 export const FOLLOWED_STATES = states('unknown', 'accepted', 'open', 'disputed', 'held');
 
 /** States whose orders are looked up at the pace of the account. Orders of other states have their own schedules. */

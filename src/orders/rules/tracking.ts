@@ -20,9 +20,9 @@ export interface Tracking {
   readonly nextActionAt: Date | null;
   /** When a look-up last brought evidence: a record, or an absence that counts (`absent`). */
   readonly lastLookupAt: Date | null;
-  /** When the newest create was begun or assumed; for an adopted order, the time of no request. */
+  /** When the newest create was begun or assumed. */
   readonly sentAt: Date | null;
-  /** When the order last changed at the exchange, or its outcome became unknown. Look-ups are spaced by this time. */
+  /** When an answer or a person last changed the order. Gaps between look-ups depend on the time since then. */
   readonly changedAt: Date | null;
   /** `modificationDate` of the newest record (§2.7), as received. */
   readonly modificationDate: string | null;
@@ -72,7 +72,7 @@ export function isNeverSent({ attempts, adoptedAt }: Pick<Tracking, 'attempts' |
   return attempts === 0 && adoptedAt === null;
 }
 
-/** Returns the moved order and the event. Throws if the move is not allowed, or opens or ends a row never sent. */
+/** Returns the moved order and its event. Throws on a move not allowed, or of a row never sent to open or final. */
 export function move(
   from: Tracking,
   to: OrderState,
