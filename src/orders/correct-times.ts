@@ -52,7 +52,7 @@ export class WrongTimes {
   #left: readonly string[];
   #retryAt = Number.NEGATIVE_INFINITY;
 
-  /** `left` are the orders that the last owner could not correct; they are tried again at once. */
+  /** `left` has the ids of orders that the last owner could not correct. The first `correctLeft` tries them again. */
   private constructor(deps: CorrectDeps, left: readonly string[]) {
     this.#deps = deps;
     this.#left = left;

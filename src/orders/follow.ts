@@ -58,7 +58,7 @@ async function lookUpEach(deps: FlowDeps, orders: AsyncIterable<string>, signal:
   let known: ReturnType<typeof readKnown> | undefined;
   await forEachConcurrently(orders, settings.concurrency, async (id) => {
     known ??= readKnown(store.db, account);
-    // If this read fails, the pass ends, because no single order is at fault.
+    // If this read fails, the pass ends, because the error concerns all orders.
     const accountKnown = await known;
     await isolateFailure(deps, id, () => lookUp(deps, id, signal, false, accountKnown));
   });
@@ -88,7 +88,7 @@ function isStopped({ exchange }: FlowDeps, signal: AbortSignal): boolean {
   return signal.aborted || exchange.breaker('lookup').isOpen;
 }
 
-/** Looks one order up and records the answer. The answer to a probe also shows whether creates may go again. */
+/** Looks one order up and records the answer. The answer to a probe also shows whether creates may be sent again. */
 export async function lookUp(
   deps: FlowDeps,
   externalOrderId: string,

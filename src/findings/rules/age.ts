@@ -104,7 +104,7 @@ function beyondCompare({ state, assetPosition, record }: OrderAge, settings: Fre
   return record.fromCurrency === null || record.toCurrency === null ? 'no currencyPair' : undefined;
 }
 
-/** Another program may have written a time that is invalid. */
+/** False also for an invalid time, which another program may have written. */
 function isReadable(time: Date | null): time is Date {
   return time !== null && !Number.isNaN(time.getTime());
 }

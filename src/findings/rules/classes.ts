@@ -1,4 +1,4 @@
-/** The worst first. */
+/** The worst severity first. */
 export const SEVERITIES = ['error', 'warning', 'info'] as const;
 
 /** The weight of a finding: an `error` may cost money, a person should look at a `warning`, an `info` explains. */

@@ -9,7 +9,7 @@ export interface GuardWait {
   readonly outcome: Promise<void>;
 }
 
-/** `guarded`: no create is sent until a person resumes. */
+/** `guarded`: no create is sent until a person runs `resume`. */
 type Guarded = { readonly kind: 'free' } | { readonly kind: 'guarded'; readonly reason: string } | GuardWait;
 
 export interface GuardedCreate extends Disposable {

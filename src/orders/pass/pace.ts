@@ -9,7 +9,7 @@ export type PaceDeps = Pick<HeardAccount, 'account' | 'store' | 'clock'>;
 export interface FollowPace extends Pace {
   /** True if every order is due at each tick of `schedule.cron`. A tick ends when all its due orders were looked up. */
   readonly isEveryTick: boolean;
-  /** An order waits for its turn if its look-up has been due for longer than this. */
+  /** A look-up is overdue if it has been due for longer than this. */
   readonly overdueAfterMs: number;
   /** Learns how soon orders change, before the first look-ups, unless this pace has learned already. */
   learnFirst(deps: PaceDeps, signal: AbortSignal): Promise<void>;
@@ -29,7 +29,7 @@ export interface Lesson {
   /** An open order is stuck if it has not changed for longer than this, in milliseconds. */
   readonly stuckAfter: number;
   see(page: readonly AgedOrder[], now: Date): void;
-  /** Returns the orders that wait for their turn; undefined if no order does. */
+  /** Returns the overdue look-ups of all pages; undefined if none is overdue. */
   end(): OverdueLookups | undefined;
 }
 

@@ -201,7 +201,7 @@ export class AccountRestraints implements AccountState {
       if (set !== undefined) this.#unwritten.delete(set.kind);
     } catch (error) {
       if (set !== undefined) this.#unwritten.add(set.kind);
-      // The restraint still binds this process.
+      // The restraint stays in force in this process.
       log.error({ cause: messageOf(error) }, 'a hold of the account cannot be written');
     } finally {
       this.#writing -= 1;

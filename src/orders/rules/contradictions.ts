@@ -18,7 +18,7 @@ const MOST_COMPENSATED_MS = 14 * 60 * 60_000;
 export interface Evidence {
   readonly order: MerchantOrder;
   readonly preOrderExchangeType: string | null;
-  /** When the first create of the order was sent; null if none was, or if that is not known. */
+  /** When the first create of the order was sent; null if no create was sent, or if the time is not known. */
   readonly firstSentAt: Date | null;
   /** The `merchant.id` of the account's first record that was not disputed; null before. */
   readonly merchantId: string | null;

@@ -41,7 +41,7 @@ export function decideLookup(
   settings: FollowSettings,
   contradictions: readonly Contradiction[] = [],
 ): LookupDecision {
-  // A date ahead of now is of a fast clock; until that date, the order would be looked up without a pause.
+  // A fast clock wrote a date ahead of now, and until that date the order would be looked up without a pause.
   const tracking = known.changedAt !== null && known.changedAt > now ? { ...known, changedAt: now } : known;
   switch (answer.kind) {
     case 'found':

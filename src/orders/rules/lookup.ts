@@ -82,7 +82,7 @@ export function isFinalRecord(record: RecordView, settings: Pick<FollowSettings,
   return completed !== undefined && server !== undefined && completed <= server;
 }
 
-/** Returns whether a final order succeeded; null if no setting decides that for its status. */
+/** Returns the outcome of a final order; null if no setting decides the outcome for the order's status. */
 export function outcomeOf({ orderStatus }: RecordView, { succeededStatuses, finalStatuses }: FollowSettings) {
   if (succeededStatuses.includes(orderStatus)) return 'succeeded';
   const isUnmapped = finalStatuses.length > 0 && !finalStatuses.includes(orderStatus);

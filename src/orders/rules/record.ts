@@ -167,7 +167,7 @@ function bare(field: z.core.$ZodType): z.core.$ZodType {
 /** The fields of a body as text, numbers digit by digit as received. Fields that are null or missing are left out. */
 export interface BodyFields<Path extends string> {
   readonly documented: ReadonlyMap<Path, string>;
-  /** By path, as JSON: fields that the document does not show, and documented fields that are objects or arrays here. */
+  /** By path, as JSON: fields that the document does not show, and documented fields that are an object or array. */
   readonly other: ReadonlyMap<string, string>;
 }
 

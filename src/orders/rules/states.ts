@@ -18,7 +18,7 @@ export const ALLOWED_NEXT = {
 
 export type OrderState = keyof typeof ALLOWED_NEXT;
 
-/** Every state, in the order in which an order passes through them. */
+/** Every state, in the sequence in which an order may pass through the states. */
 export const ORDER_STATES = Object.keys(ALLOWED_NEXT) as readonly OrderState[];
 
 const states = <const States extends readonly OrderState[]>(...some: States) => some;
