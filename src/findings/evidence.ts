@@ -17,10 +17,10 @@ import { isAcceptedAndAbsent } from '../orders/rules/absent.ts';
 import type { Tracking } from '../orders/rules/tracking.ts';
 import { accountFact, readAccountFact } from '../store/tables/accounts.ts';
 
-/** The states of an order that was disputed, because a person may have abandoned it. */
+/** The states of an order that may have been disputed: a person may have abandoned a disputed order. */
 const MAY_BE_DISPUTED: readonly string[] = ['disputed', 'abandoned'];
 
-/** Reads the history and the pre-order only if the row may contradict the record, or contradicted one before. */
+/** Reads the history and the pre-order only if the row may contradict this record, or had findings before. */
 export async function readEvidence(db: Database, row: FollowedRow, record: RecordView, receivedAt: Date) {
   return {
     order: sentOrderOf(row),
@@ -56,7 +56,7 @@ async function wasOurs(db: Database, row: FollowedRow, record: RecordView): Prom
   return !known.some(({ class: name, status }) => name === 'ID_COLLISION' && status !== 'resolved');
 }
 
-/** Returns when the first create was sent; null if unknown. The `sent_at` of an adopted row is of no request. */
+/** Returns when the first create was sent, or the newest if the record is no older; null if unknown or adopted. */
 async function firstRequest(db: Database, row: FollowedRow, record: RecordView, receivedAt: Date) {
   const { account, external_order_id: externalOrderId, sent_at: sentAt, adopted_at: adoptedAt } = row;
   if (sentAt === null || adoptedAt !== null) return null;
@@ -90,14 +90,14 @@ function withoutServerDate(body: string): string {
   return body.replace(/"serverDate"\s*:\s*"[^"]*"/, '');
 }
 
-/** The first order of the account whose pre-order was accepted and then not found. The fact is never taken back. */
+/** The name of an account's fact: the first accepted order that a look-up did not find. It is never removed. */
 const ACCEPTED_AND_ABSENT = 'lookup.acceptedAndAbsent';
 
 export async function readAcceptedAndAbsent(db: Database, account: string): Promise<string | undefined> {
   return await readAccountFact(db, { account, name: ACCEPTED_AND_ABSENT });
 }
 
-/** Remembers an accepted order that is absent. After the first such order, the settings resend nothing. */
+/** Stores that an accepted order is absent. From then on, the returned settings resend no unknown order. */
 export async function settingsOnAbsence(tx: Transaction, deps: FlowDeps, before: Tracking, now: Date) {
   const { account, settings } = deps;
   if (isAcceptedAndAbsent(before, now)) {

@@ -21,7 +21,7 @@ type OrderKey = Pick<Tracking, 'account' | 'externalOrderId'>;
 
 const LONGEST_VALUE = 300;
 
-/** Writes the findings of an order, and resolves states of `classes` that were not found. Returns new findings. */
+/** Writes findings, and resolves states of `classes` that were not found. Returns opened and reopened findings. */
 export async function recordFindings(tx: Transaction, order: OrderKey, judged: JudgedFindings): Promise<NewFindings> {
   const { account, externalOrderId } = order;
   const { found, foundAgain = [], classes, now } = judged;
@@ -37,7 +37,7 @@ export async function recordUnknownOutcome(tx: Transaction, tracking: Tracking, 
   return await recordFindings(tx, tracking, { found, classes: ['CREATE_UNKNOWN'], now });
 }
 
-/** Shortens values, because the exchange decides their length. A hash keeps values different that begin alike. */
+/** Shortens values, because the exchange decides their length. A hash distinguishes values with the same beginning. */
 function shortened(finding: Finding): Finding {
   return { ...finding, expected: shortenedText(finding.expected), actual: shortenedText(finding.actual) };
 }

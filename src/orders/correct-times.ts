@@ -14,16 +14,16 @@ import type { FlowDeps } from './pass/deps.ts';
 import { isolateFailure, isRefusal, POSTPONE_MS, type IsolateDeps } from './pass/isolate.ts';
 
 const PAGE = 200;
-/** If UTC lags by more than this, the clock was set back. A smaller step hardly moves due times. */
+/** If UTC falls back by more than this, in ms, the clock was set back. A smaller step hardly moves due times. */
 const SET_BACK_MS = 500;
 
 type ClockWatchDeps = Pick<FlowDeps, 'log'> & {
   readonly clock: Pick<Clock, 'now' | 'monotonic' | 'databaseAheadMs'>;
 };
 
-/** Makes a check of the clock. If the clock was set back, orders would wait until that time comes again. */
+/** Returns a check that calls `onSetBack` if the clock was set back, because due times would be too far ahead. */
 export function clockWatch({ clock, log }: ClockWatchDeps, onSetBack: () => Promise<void> | void) {
-  // How far UTC is ahead of the monotonic clock changes only when UTC is set.
+  // This difference changes only when UTC is set.
   const utcAheadMs = () => clock.now().getTime() - clock.monotonic();
   let [lastAheadMs, wasApart] = [utcAheadMs(), false];
   return async (): Promise<void> => {
@@ -46,13 +46,13 @@ export function clockWatch({ clock, log }: ClockWatchDeps, onSetBack: () => Prom
 type CorrectDeps = IsolateDeps &
   Pick<FlowDeps, 'log'> & { readonly settings: Pick<FlowDeps['settings'], 'verifyAfter'> };
 
-/** Corrects due times of another clock. The database keeps the ids that are left, for the next owner. */
+/** Corrects due times that another clock wrote. The database keeps the ids that are left, for the next owner. */
 export class WrongTimes {
   readonly #deps: CorrectDeps;
   #left: readonly string[];
   #retryAt = Number.NEGATIVE_INFINITY;
 
-  /** `left` are the orders that the last owner could not correct; they are tried again at once. */
+  /** `left` has the ids of orders that the last owner could not correct. The first `correctLeft` tries them again. */
   private constructor(deps: CorrectDeps, left: readonly string[]) {
     this.#deps = deps;
     this.#left = left;
@@ -71,18 +71,18 @@ export class WrongTimes {
     return this.isAny ? this.#retryAt - this.#deps.clock.monotonic() : Number.POSITIVE_INFINITY;
   }
 
-  /** Makes orders due whose due time is missing or too far ahead; if the clock went back, all orders that wait. */
+  /** Makes orders due if their due time is missing or too far ahead; if the clock went back, all orders that wait. */
   async correct(clockWentBack: boolean): Promise<void> {
     const { account, store, clock, log, settings } = this.#deps;
     const now = clock.now();
     const latest = clockWentBack ? now : after(now, Math.max(LONGEST_WAIT_MS, ...settings.verifyAfter));
-    // Wrong times are rare, and a transaction for each state would cost a new owner most of its time.
+    // Wrong times are rare, so one query mostly saves a new owner a transaction for each state.
     const wrong = await accountsToPutRight(store.db, { accounts: [account], due: latest, lease: latest });
     if (wrong.length === 0) return;
     const left: string[] = [];
     let orders = 0;
     for (const state of CORRECTED_STATES) {
-      // The new due time is not later than `latest`, so that the next page does not correct it again.
+      // The new due time is not later than `latest`, so that the next page does not have the order again.
       orders += await this.#correctState({ account, state, latest, to: now, limit: PAGE }, left);
     }
     if (orders > 0) log.warn({ orders }, 'due times written under another clock were corrected');
@@ -99,7 +99,7 @@ export class WrongTimes {
       const now = this.#deps.clock.now();
       if (!(await this.#correctOne(id, { latest: now, to: now }))) left.push(id);
     }
-    // The list is full, and the cause of the refusals may have ended, so orders beyond the list are tried too.
+    // A full list may lack orders, and the cause of the refusals seems to have ended, so all orders are tried.
     if (ids.length >= PAGE && left.length < ids.length) return await this.correct(true);
     await this.#leave(left);
   }
@@ -108,7 +108,7 @@ export class WrongTimes {
     const { db, writer } = this.#deps.store;
     const refused: string[] = [];
     let orders = 0;
-    // If a whole page is refused, the cause concerns all orders.
+    // If a whole page is refused, the loop ends, because the cause concerns all orders.
     for (let isMore = true; isMore && refused.length < PAGE;) {
       const page = { ...query, except: refused };
       const corrected = await writer
@@ -117,7 +117,7 @@ export class WrongTimes {
           if (!isRefusal(error)) throw error;
           return 0;
         });
-      // A single order may be refused or locked, so the orders that are left of a page are corrected one by one.
+      // One refused or locked order may stop its page, so orders that are left are corrected one by one.
       const ids = corrected >= PAGE ? [] : await wronglyDueOrders(db, page);
       for (const id of ids) {
         if (await this.#correctOne(id, query)) orders += 1;
@@ -130,7 +130,7 @@ export class WrongTimes {
     return orders;
   }
 
-  /** Returns whether the order has no wrong time any more: false if the row is refused or locked. */
+  /** Returns false if the order still has a wrong time, because its row is refused or locked. */
   async #correctOne(only: string, times: Pick<Correction, 'latest' | 'to'>): Promise<boolean> {
     const { account, store } = this.#deps;
     let isCorrect = false;
@@ -147,7 +147,7 @@ export class WrongTimes {
     return isCorrect;
   }
 
-  /** Keeps the ids of orders to try again in 5 min. Rejects if the database refuses the write. */
+  /** Keeps the ids of at most 200 orders to try again in 5 min. Rejects if the database refuses the write. */
   async #leave(ids: readonly string[]): Promise<void> {
     const { store, account, clock } = this.#deps;
     const left = [...new Set(ids)].slice(0, PAGE);

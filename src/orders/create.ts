@@ -116,7 +116,7 @@ async function trySending(deps: FlowDeps, externalOrderId: string, signal: Abort
   create.isSent = guarded.mayBeTaken = true;
   creates.intents.add({ account: deps.account, externalOrderId, sentAt: claimed.tracking.sentAt?.toISOString() ?? '' });
   const { forbiddenIn } = claimed.tracking;
-  // Creates of other orders were taken after the 403 of this order.
+  // The restraint of this order's 403 has ended, because the exchange took another order.
   const isForbiddenAlone = forbiddenIn > 0 && forbiddenIn < deps.restraints.forbiddenHold;
   const outcome = await exchange.createPreOrder(claimed.order, turnToSend, isForbiddenAlone);
   create.isSent = outcome.kind !== 'not-sent';

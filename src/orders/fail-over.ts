@@ -27,10 +27,10 @@ type FailOverDeps = MarkingDeps & { readonly intents: SentIntents };
 
 const PAGE = 200;
 
-/** Orders in doubt whose rows other programs lock, each with its fail-over. These orders must not be sent. */
+/** Orders in doubt whose rows other programs lock, by id, each with the fail-over. Such orders must not be sent. */
 type Unmarked = FlowDeps['creates']['unmarked'];
 
-/** Makes unknown each order that a lost owner may have sent. `newestAt` is the time of the newest fail-over, in ms. */
+/** Makes each order unknown that a lost owner may have sent. `newestAt` is the time of the newest fail-over, in ms. */
 export async function takeUpFailOvers(deps: FailOverDeps) {
   const { account, store } = deps;
   await reportSent(deps);
@@ -42,7 +42,7 @@ export async function takeUpFailOvers(deps: FailOverDeps) {
     await mark(deps, failOver, await lostIntents(deps), unmarked);
     if (isCovered(failOver)) continue;
     for await (const ids of walkedBy(deps, failOver)) await mark(deps, failOver, ids, unmarked);
-    // The lost owner may have resent unknown creates already, so they must not be resent.
+    // The lost owner may have resent unknown orders already, so this process must not resend them.
     for await (const ids of pagesAfter(PAGE, unknown)) await mark(deps, failOver, ids, unmarked);
   }
   await endMarking(deps, unmarked);
@@ -56,7 +56,7 @@ export async function markLeft(deps: MarkingDeps, unmarked: Unmarked): Promise<v
   await endMarking(deps, unmarked);
 }
 
-/** Makes unknown each order that this process sent and whose intent an unreported fail-over lost. */
+/** Makes each order unknown that this process sent and whose intent an unreported fail-over lost. */
 export async function reportSent(deps: FailOverDeps): Promise<void> {
   const { account, store, clock, intents, log } = deps;
   const owned = intents.owned.get(account);
@@ -90,7 +90,7 @@ async function lostIntents({ account, store, intents }: FailOverDeps): Promise<r
 
 async function* walkedBy(deps: FailOverDeps, failOver: FailOver): AsyncGenerator<readonly string[]> {
   const seenAt = new Date(failOver.seenAt);
-  // A person, or the end of an outage, may in the lost time have made orders due that are due later by their rows.
+  // Orders that are due later by their rows may have been due in the lost time: a person or a probe made them due.
   for (const range of [...(await walkedRanges(deps, failOver, { until: seenAt })), { laterThan: seenAt }]) {
     for await (const page of pendingPages(deps, range)) {
       const isSeen = (createdAt: string) => range.laterThan === undefined || createdAt <= failOver.seenAt;
@@ -100,7 +100,7 @@ async function* walkedBy(deps: FailOverDeps, failOver: FailOver): AsyncGenerator
   }
 }
 
-/** Returns the ranges that the lost owner may have walked by. Reads all ends first, because marking changes them. */
+/** Returns the ranges that the lost owner may have read. Reads all ends first, because marking changes due times. */
 async function walkedRanges(deps: FailOverDeps, failOver: FailOver, due: Range): Promise<Range[]> {
   const most = mostWalked(failOver);
   if (most === undefined) return [due];
@@ -154,7 +154,7 @@ async function mark(deps: MarkingDeps, failOver: FailOver, ids: readonly string[
     const first = locked.get(id) ?? failOver;
     return store.writer.write((tx) => markOne(tx, id, first), [id]);
   };
-  // The writes run together, to share commits and round trips, because no order is sent before all are marked.
+  // The writes run together and share commits, because no order is sent before all orders are marked.
   for (const part of partsOf(ids, PAGE)) await Promise.all(part.map(write));
 }
 

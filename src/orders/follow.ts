@@ -23,23 +23,21 @@ const MOST_STATUSES = 1_000;
 /** An outage begins with the second opening of the breaker, because a few failing orders open the breaker once. */
 const OPENINGS_OF_OUTAGE = 2;
 
-/** The orders that a follow pass looks up: the due ones, or every followed order, due or not. */
+/** `due` looks up due orders. `all` also looks up the orders of `FOLLOWED_STATES` that are not due. */
 export type FollowScope = 'due' | 'all';
 
 const NEVER_DUE = new Date(0);
 
-/** Looks up the orders of the scope. With `all`, an order that was looked up after `since` counts as done. */
+/** Looks up orders that are due at `since`. With `all`, an order that was looked up after `since` counts as done. */
 export async function followPass(deps: FlowDeps, scope: FollowScope, signal: AbortSignal, since = deps.clock.now()) {
   if (scope === 'all') await lookUpEach(deps, allFollowed(deps, signal, since), signal);
   else await lookUpDue(deps, () => since, signal);
 }
 
-/**
- * Calls `until` at each round, because the cron of the daemon moves that time on. With the pace `every-tick`, followed
- * orders begin the next tick when all orders that were due at the last tick were looked up.
- */
+/** Looks up the orders that are due at `until()`, which each round calls anew, because a cron tick moves that time. */
 export async function lookUpDue(deps: FlowDeps, until: () => Date, signal: AbortSignal): Promise<void> {
   const { isEveryTick } = deps.settings.pace;
+  // With the pace `every-tick`, a tick begins when all orders that were due at the last tick were looked up.
   let tick = until();
   const dueUntil = (source: LookupSource) => {
     if (source === 'unknown') return deps.clock.now();
@@ -60,14 +58,14 @@ async function lookUpEach(deps: FlowDeps, orders: AsyncIterable<string>, signal:
   let known: ReturnType<typeof readKnown> | undefined;
   await forEachConcurrently(orders, settings.concurrency, async (id) => {
     known ??= readKnown(store.db, account);
-    // If this read fails, the pass ends, because no single order is at fault.
+    // If this read fails, the pass ends, because the error concerns all orders.
     const accountKnown = await known;
     await isolateFailure(deps, id, () => lookUp(deps, id, signal, false, accountKnown));
   });
 }
 
 async function readKnown(db: Database, account: string) {
-  // The first record of the account decides with which merchant the next records are compared.
+  // Until a first record sets the merchant of the account, no two answers are written side by side.
   const hasMerchant = (await readAccountFact(db, { account, name: MERCHANT_ID })) !== undefined;
   const statuses = await seenStatuses(db, { account, limit: MOST_STATUSES });
   return { hasMerchant, statuses: new Set(statuses.map(({ field, value }) => `${field} ${value}`)) };
@@ -90,7 +88,7 @@ function isStopped({ exchange }: FlowDeps, signal: AbortSignal): boolean {
   return signal.aborted || exchange.breaker('lookup').isOpen;
 }
 
-/** Looks one order up and records the answer. The answer to a probe also shows whether creates may go again. */
+/** Looks one order up and records the answer. The answer to a probe also shows whether creates may be sent again. */
 export async function lookUp(
   deps: FlowDeps,
   externalOrderId: string,
@@ -116,12 +114,12 @@ export async function lookUp(
   const about = known?.hasMerchant === true ? [externalOrderId, ...sharedBy(answer)] : undefined;
   const recorded = await store.writer.write(record, about);
   if (recorded === undefined) {
-    // A probe may be about a pending order, for which a missing answer is not recorded.
+    // A probe may look up a pending order, and no missing answer about a pending order is recorded.
     if (answer.kind === 'unanswered' && isFailed) deps.observers.tell({ kind: 'exchange.failed', cause: answer.why });
     return;
   }
   const { before, decision } = recorded;
-  // A found order shows that its create was taken, so creates are not lost.
+  // A found order shows that its create was taken, so this create was not lost.
   const isUncertain = before.state === 'unknown' || before.state === 'held';
   if (isUncertain && answer.kind === 'found' && decision.tracking.state !== 'disputed') {
     deps.restraints.note({ kind: 'create-accepted' }, before.sentAt ?? askedAt);
@@ -129,7 +127,7 @@ export async function lookUp(
   tellLookup(deps, { answer, health }, recorded);
 }
 
-/** Names what answers share, so that their writes run in turn: the second order with a hash must find the first. */
+/** Names facts that answers may share. Writes that share a name run in turn, so that the second finds the first. */
 function sharedBy(answer: LookupAnswer): readonly string[] {
   if (answer.kind === 'absent') return ['absence'];
   if (answer.kind !== 'found') return [];
@@ -161,7 +159,7 @@ export async function recordAnswer(
   return { before, decision, findings, unseen: news.length === 0 ? [] : await rememberStatuses(tx, news) };
 }
 
-/** Yields the due orders, round after round, each once until it is due again. `onRound` gets the due sources. */
+/** Yields the due orders round by round, each once until it is due again. `onRound` receives the round's sources. */
 async function* ordersToLookUp(
   deps: FlowDeps,
   until: (source: LookupSource) => Date,
@@ -199,7 +197,7 @@ async function* ordersToLookUp(
   }
 }
 
-/** Moves past ids that are no text: SQLite reads and compares them differently, so their page would come forever. */
+/** Skips the due time of a place that repeats, because SQLite compares ids that are no text otherwise than it reads. */
 export function placeAfter(last: DueKey, before: DueKey | undefined): DueKey {
   const isStuck = last.nextActionAt === before?.nextActionAt && last.externalOrderId === before.externalOrderId;
   return isStuck ? { nextActionAt: `${last.nextActionAt}~`, externalOrderId: '' } : last;

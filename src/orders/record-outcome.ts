@@ -17,7 +17,7 @@ import type { FlowDeps } from './pass/deps.ts';
 import type { CreateInFlight } from './pass/in-flight.ts';
 import { isRefusal, POSTPONE_MS } from './pass/isolate.ts';
 
-/** Records and tells the outcome of a create. Keeps an outcome in memory if the database refuses it, and rejects. */
+/** Records, counts and logs the outcome of a create. If the database refuses the outcome, keeps it and rejects. */
 export async function recordOrKeep(deps: FlowDeps, claimed: Tracking, outcome: CreateOutcome, create?: CreateInFlight) {
   const { inFlight } = deps.creates;
   try {
@@ -49,7 +49,7 @@ async function recordOutcome(deps: FlowDeps, claimed: Tracking, received: Create
   };
   const writing = (isWhole: boolean) => async (tx: Transaction) => {
     const now = clock.now();
-    // The row has mostly not changed since its intent, and then need not be read.
+    // Most rows have not changed since their intent, so the row is read only if the save fails.
     const [decision] = decide(claimed, now);
     const saved = decision && (await saveIfUnchanged(tx, claimed, decision, now));
     const recorded = saved ? { before: claimed, after: saved, isLate: false } : await recordLate(tx, now);
@@ -105,7 +105,7 @@ async function writeOutcome(
   }
 }
 
-/** Returns an outcome for the log, without the bodies of answers, because they may contain secrets. */
+/** Returns an outcome for the log, without the bodies of answers, because a body may contain secrets. */
 function loggedOutcome(outcome: CreateOutcome): Readonly<Record<string, unknown>> {
   if (outcome.kind === 'unknown') {
     const { kind, why: cause, answer } = outcome;
@@ -116,7 +116,7 @@ function loggedOutcome(outcome: CreateOutcome): Readonly<Record<string, unknown>
   return { kind, preOrderId: preOrder.id, exchangeType: preOrder.exchangeType, differences };
 }
 
-/** Keeps the pre-order as received. Keeps an unreadable success too, because the id may stand in it. */
+/** Stores a pre-order as received, or a 2xx answer of unknown outcome, because that answer may have the id. */
 async function keepAnswers(tx: Transaction, after: Tracking, outcome: CreateOutcome, now: Date): Promise<void> {
   const { account, externalOrderId } = after;
   const receivedAt = now.toISOString();
@@ -130,7 +130,7 @@ async function keepAnswers(tx: Transaction, after: Tracking, outcome: CreateOutc
 
 async function noteCreated(tx: Transaction, outcome: CreateOutcome, before: Tracking, after: Tracking, now: Date) {
   const { account, externalOrderId } = after;
-  // A disputed order says nothing of the outcome of our create; an accepted pre-order does.
+  // A disputed order does not show the outcome of our create; an accepted pre-order does.
   const isSaid = after.state !== 'disputed' || outcome.kind === 'accepted';
   const isOfOutcome = isSaid && (before.state !== 'sending' || after.state === 'unknown' || after.resends > 0);
   const outcomes = isOfOutcome ? await recordUnknownOutcome(tx, after, now) : [];

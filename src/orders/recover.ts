@@ -17,7 +17,7 @@ const PAGE = 200;
 
 type RecoverDeps = Omit<FlowDeps, 'exchange' | 'restraints' | 'creates' | 'gracePeriodOver'>;
 
-/** Settles, before the first create, the orders that the last owner left `sending`, and corrects due times. */
+/** Makes each order unknown that the last owner left `sending`, and corrects due times. Runs before any create. */
 export async function recover(deps: RecoverDeps & { readonly wrongTimes: WrongTimes }, clockWentBack: boolean) {
   const { account, store, log } = deps;
   let found = 0;
@@ -35,7 +35,7 @@ export async function recover(deps: RecoverDeps & { readonly wrongTimes: WrongTi
   await makeDue(deps, NEVER_LEFT);
 }
 
-/** Settles, while the program runs, each order that is `sending` without a create in flight. */
+/** Records an outcome for each order that is `sending` without a create in flight. */
 export async function recoverUnrecorded(deps: FlowDeps): Promise<void> {
   const { account, store, clock, log } = deps;
   const { inFlight, lease } = deps.creates;
@@ -64,7 +64,7 @@ export async function recoverUnrecorded(deps: FlowDeps): Promise<void> {
   }
 }
 
-/** Decides the outcome of an order that is still `sending`. Returns the next state; undefined if none was decided. */
+/** Records the outcome from `read` for an order that is still `sending`. Returns the new state, if there is one. */
 async function settleSending(tx: Transaction, deps: RecoverDeps, id: string, read: () => CreateOutcome | undefined) {
   const { account, clock, settings } = deps;
   const row = await lockFreeOrder(tx, account, id);
@@ -97,7 +97,7 @@ export async function probeForCreates(deps: FlowDeps, signal: AbortSignal): Prom
   if (failedProbes > 0) await makeDue(deps, NEVER_LEFT);
 }
 
-/** Makes orders due that wait for a new key if a new key may be in force. The restraint lets one request go. */
+/** If a new key may be in force, makes the orders due that wait for one. The restraint still lets one request go. */
 export async function makeRefusedDue(deps: FlowDeps): Promise<void> {
   if (!deps.restraints.isKeyOther) return;
   await makeDue(deps, KEY_REFUSED);
@@ -119,14 +119,14 @@ async function makeDue({ account, store, clock }: Pick<FlowDeps, 'account' | 'st
   }
 }
 
-/** Returns the order of the last answered look-up if it is still followed, or else one of the orders to send. */
+/** Returns the order of the last answered look-up if it is still followed, or else a due order; or undefined. */
 async function orderToProbe({ account, store, clock, exchange }: FlowDeps, turn: number): Promise<string | undefined> {
   const filter = { account, state: 'pending', until: clock.now(), by: 'due', limit: CANDIDATES } as const;
   const due = await findOrders(store.db, filter, ['external_order_id']);
   if (due.length === 0) return undefined;
   const { lastAnswered } = exchange;
   const row = lastAnswered === undefined ? undefined : await readOrder(store.db, account, lastAnswered);
-  // An order that has ended is not probed, because that would use up one of its few look-ups.
+  // An order that has ended is not probed, because the probe would use up one of its few look-ups.
   if (row !== undefined && (FOLLOWED_STATES as readonly string[]).includes(row.state)) return lastAnswered;
   return due[turn % due.length]?.external_order_id;
 }

@@ -71,14 +71,14 @@ async function requestsToMake({ account, store }: FlowDeps, scope: FollowScope, 
   return 2 * sends + rechecks + (await count(FOLLOWED_STATES));
 }
 
-/** Repeats a pass that was stopped. Finished orders are not due any more, or were looked up after `since`. */
+/** Repeats a pass that was stopped. Finished orders are not repeated, because they are not due or were looked up. */
 async function repeatWhileOpen(deps: FlowDeps, lane: BreakerLane, signal: AbortSignal, pass: () => Promise<void>) {
   const { exchange, clock, restraints } = deps;
   for (;;) {
     const before = { ...exchange.breaker(lane), timesHeld: restraints.timesHeld };
     await pass();
     const { openForMs, openings, openingsEver, needsProbe } = exchange.breaker(lane);
-    // A breaker or a hold stops the pass, even if it ends before the work in flight is done.
+    // A breaker or a restraint stops the pass, even if the breaker or restraint ends before the work in flight.
     const isNew = openingsEver > before.openingsEver || restraints.timesHeld > before.timesHeld;
     const mustProbe = needsProbe && !before.needsProbe;
     const wasStopped = before.isOpen || isNew || mustProbe;

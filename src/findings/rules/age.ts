@@ -14,7 +14,7 @@ export interface OrderAge extends Pick<
   readonly record: Pick<RecordView, 'inputAsset' | 'outputAsset' | 'fromCurrency' | 'toCurrency'> | null;
 }
 
-/** Settings that decide how long is too long; times in milliseconds. */
+/** The limits of ages, in milliseconds. */
 export interface OverdueSettings extends Pick<AmountSettings, 'outputPosition'> {
   readonly orderMissingAfter: number;
   readonly freshFor: number;
@@ -27,7 +27,7 @@ const CHECKED_STATES: readonly OrderState[] = ['accepted', 'open', 'unknown', 'h
 
 export const OVERDUE_CLASSES = ['CREATE_UNKNOWN', 'ORDER_MISSING', 'STUCK', 'UNCHECKED'] as const;
 
-/** The classes that can be judged in this state. A disputed order says nothing of the outcome of our create. */
+/** Returns the classes that can be judged. A disputed order does not show the outcome of our create. */
 export function judgedIn<Name extends FindingClassName>(state: OrderState, classes: readonly Name[]): readonly Name[] {
   return state === 'disputed' ? classes.filter((name) => name !== 'CREATE_UNKNOWN') : classes;
 }
@@ -53,7 +53,7 @@ export function findUnknownOutcome(
   order: Pick<OrderAge, 'state' | 'sentAt' | 'resends' | 'failOver'>,
 ): readonly Finding[] {
   const { state, sentAt, resends, failOver } = order;
-  // One finding covers all orders that a fail-over left in doubt.
+  // One finding of the class `FAIL_OVER` covers all orders that a fail-over left in doubt.
   if (failOver !== null) return [];
   const isSentAgain = resends > 0 && (state === 'pending' || state === 'sending');
   if (state !== 'unknown' && state !== 'held' && !isSentAgain) return [];
@@ -73,7 +73,7 @@ function stuck({ state, changedAt }: OrderAge, now: Date, { stuckAfter }: Overdu
 
 function unchecked(order: OrderAge, now: Date, settings: OverdueSettings): readonly Finding[] {
   const { lastLookupAt, sentAt, staleDate } = order;
-  // An order that was just sent is looked up in a moment.
+  // An order that was sent within `freshFor` needs no look-up yet.
   const isJustSent = lastLookupAt === null && sentAt !== null && now.getTime() - sentAt.getTime() <= settings.freshFor;
   const why = isJustSent && staleDate === null ? undefined : whyUnchecked(order, now, settings);
   return why === undefined ? [] : [{ class: 'UNCHECKED', ...why }];
@@ -89,13 +89,13 @@ function whyUnchecked(order: OrderAge, now: Date, settings: FreshSettings): Diff
   if (isReadable(lastLookupAt)) {
     const missing = beyondCompare(order, settings);
     if (missing !== undefined) return { expected: 'a record that can be compared', actual: missing };
-    // The last look-up of a final order stays valid, because its planned look-ups end.
+    // The last look-up of a final order stays fresh, because the planned look-ups of such an order end.
     if (state === 'final' || now.getTime() - lastLookupAt.getTime() <= settings.freshFor) return undefined;
   }
   return { expected: 'a look-up that is fresh', actual: iso(lastLookupAt) };
 }
 
-/** Says why the newest record cannot be compared with the order, however fresh it is; undefined if it can. */
+/** Returns why the newest record, even if fresh, cannot be compared with the order; undefined if it can. */
 function beyondCompare({ state, assetPosition, record }: OrderAge, settings: FreshSettings) {
   if (state !== 'open' && state !== 'final') return undefined;
   const field = amountField(assetPosition, settings);
@@ -104,7 +104,7 @@ function beyondCompare({ state, assetPosition, record }: OrderAge, settings: Fre
   return record.fromCurrency === null || record.toCurrency === null ? 'no currencyPair' : undefined;
 }
 
-/** Another program may have written a time that is invalid. */
+/** False also for an invalid time, which another program may have written. */
 function isReadable(time: Date | null): time is Date {
   return time !== null && !Number.isNaN(time.getTime());
 }

@@ -1,10 +1,10 @@
-/** The worst first. */
+/** The worst severity first. */
 export const SEVERITIES = ['error', 'warning', 'info'] as const;
 
 /** The weight of a finding: an `error` may cost money, a person should look at a `warning`, an `info` explains. */
 export type Severity = (typeof SEVERITIES)[number];
 
-/** Findings of kind `state` resolve themselves once they are no longer true; those of kind `change` need a person. */
+/** A finding of kind `state` is resolved when it is no longer true. A finding of kind `change` needs a person. */
 interface FindingClass {
   readonly severity: Severity;
   readonly kind: 'state' | 'change';
@@ -17,10 +17,7 @@ const changeError: FindingClass = { severity: 'error', kind: 'change' };
 const changeWarning: FindingClass = { severity: 'warning', kind: 'change' };
 const changeInfo: FindingClass = { severity: 'info', kind: 'change' };
 
-/**
- * Every class of findings, the gravest first: first classes by which money may go to the wrong place or twice, then
- * contradictions. Lists have this order.
- */
+/** The gravest class first: money may go to the wrong place, or twice; then contradictions. Lists have this order. */
 export const FINDING_CLASSES = {
   FAIL_OVER: stateError,
   CREATE_UNKNOWN: stateError,
@@ -60,7 +57,7 @@ export const FINDING_CLASSES = {
 
 export type FindingClassName = keyof typeof FINDING_CLASSES;
 
-/** The classes that `reconcile.ignore` may name, because the interface does not require the two values to be equal. */
+/** The classes that `reconcile.ignore` may name, because the interface does not require equal values. */
 export const GUESSED_CLASSES: readonly FindingClassName[] = [
   'PREORDER_TOKEN_MISMATCH',
   'LEG_CURRENCY_MISMATCH',

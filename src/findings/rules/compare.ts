@@ -5,10 +5,7 @@ import type { FindingClassName } from './classes.ts';
 import type { Finding, ReconcileSettings, RecordContext } from './finding.ts';
 import { RULES, type Rule } from './rules.ts';
 
-/**
- * Finds what an order record (§2.7) shows, in the order of the rules, and the classes that could not be judged. Ignored
- * classes find nothing, so that their old findings resolve.
- */
+/** Returns the findings of a record, and the classes that cannot be judged. Ignored classes find nothing. */
 export function compareRecord(context: RecordContext, settings: ReconcileSettings) {
   const judged = (Object.entries(RULES) as [FindingClassName, Rule][]).map(([name, rule]) => ({
     name,

@@ -10,10 +10,10 @@ export interface Finding extends Difference {
 }
 
 export interface RecordContext extends ComparedRecord {
-  /** The state of the order before the record; `state` is the one after the record. */
+  /** The state of the order before the record; `state` is the state after the record. */
   readonly stateBefore: OrderState;
   readonly state: OrderState;
-  /** False if no create was ever sent, and no existing order was taken over. */
+  /** False if no create was ever begun, and the order was not taken over from the exchange. */
   readonly isExpected: boolean;
   readonly earlier: RecordView | null;
   readonly hashUsedBy: string | null;
@@ -21,11 +21,11 @@ export interface RecordContext extends ComparedRecord {
 }
 
 export interface ReconcileSettings extends AmountSettings, Pick<FollowSettings, 'finalStatuses' | 'openStatuses'> {
-  /** Classes that the merchant has declared meaningless. */
+  /** Classes without findings, because the merchant says that they mean nothing (`reconcile.ignore`). */
   readonly ignore: readonly FindingClassName[];
 }
 
-/** The status of a finding. Only a person acknowledges findings; the program opens and resolves them. */
+/** Only a person acknowledges findings; the program opens and resolves them. */
 export type FindingStatus = 'open' | 'acknowledged' | 'resolved';
 
 export interface KnownFinding extends Finding {
@@ -74,14 +74,14 @@ export function withoutKnownChanges(known: readonly KnownFinding[], findings: re
   return findings.filter((finding) => isState(finding) || !isKnown(finding));
 }
 
-/** True if a resolved finding is true again, or an acknowledged one (but `info`) changes values or happens again. */
+/** True if a resolved finding is true again, or an acknowledged finding but `info` changes values or happens again. */
 function comesBack(known: KnownFinding, finding: Finding): boolean {
   if (known.status !== 'acknowledged') return known.status === 'resolved';
   if (FINDING_CLASSES[finding.class].severity === 'info') return false;
   return !isState(finding) || known.expected !== finding.expected || known.actual !== finding.actual;
 }
 
-/** Finds the known finding that a finding continues. If a class has many findings, its newest counts all further ones. */
+/** `before` is the known finding that the finding continues. The newest finding of a full class counts the rest. */
 function placedIn(known: readonly KnownFinding[], finding: Finding): { before?: KnownFinding; finding: Finding } {
   const most = COUNTED_FROM_THE_FIRST.includes(finding.class) ? 1 : MOST_CHANGES;
   const same = most > 1 ? known.find((one) => isSame(one, finding)) : undefined;

@@ -40,10 +40,10 @@ const CLASS_OF = {
   type: 'TYPE_MISMATCH',
 } as const satisfies Record<ContradictionKind, FindingClassName>;
 
-/** Returns what contradicts in a record; undefined if a value is missing, so that older findings stay. */
+/** Returns the contradictions of a record; undefined if a value is missing, so that earlier findings stay. */
 export type Rule = (context: RecordContext, settings: ReconcileSettings) => Compared;
 
-/** The rules in the order of the findings. A contradiction is a finding whether it makes the order disputed or not. */
+/** The rules, in the order of their findings. A contradiction is a finding even if it does not dispute the order. */
 export const RULES = {
   IDENTITY_MISMATCH: COMPARISONS.id,
   MERCHANT_MISMATCH: COMPARISONS.merchant,
@@ -176,7 +176,7 @@ export const RULES = {
   },
 } as const satisfies Partial<Record<FindingClassName, Rule>>;
 
-/** Returns earlier contradictions that this record cannot judge, because a missing field does not end them. */
+/** Returns the contradictions of earlier findings that this record cannot judge, because it lacks a value. */
 export function contradictionsBefore(newest: ComparedRecord, known: readonly KnownFinding[], settings: AmountSettings) {
   const unjudged = CONTRADICTION_KINDS.filter((kind) => COMPARISONS[kind](newest, settings) === undefined);
   const open = known.filter(({ status }) => status !== 'resolved');
@@ -187,7 +187,7 @@ export function contradictionsBefore(newest: ComparedRecord, known: readonly Kno
   );
 }
 
-/** Finds that a record, even one older than ours, is of another order than the earlier record. */
+/** Compares the id and number of the order with the earlier record. The record may be older than ours. */
 export function replaced({ record, earlier }: Pick<RecordContext, 'record' | 'earlier'>): readonly Difference[] {
   if (earlier === null) return [];
   const name = ({ orderId, orderNumber }: RecordView) => `id ${orderId}, number ${orderNumber ?? 'none'}`;
@@ -198,7 +198,7 @@ export function shared(value: string, other: string): Difference {
   return { expected: `${value} for this order only`, actual: `${value} for ${other} too` };
 }
 
-/** Rounds, so that an acknowledged finding keeps its values while the clocks stay as they are. */
+/** Rounds to hours, so that an acknowledged finding keeps its values while the clocks stay as they are. */
 function describeSkew(skewMs: number): string {
   const hours = Math.round(Math.abs(skewMs) / (60 * 60_000));
   return `${hours === 0 ? 'less than an hour' : `about ${hours} h`} ${skewMs < 0 ? 'behind' : 'ahead'}`;
@@ -208,7 +208,7 @@ function differingOnceGiven(before: string | null | undefined, actual: string | 
   return before === null || before === undefined ? [] : differing(before, actual);
 }
 
-/** Two dates are the same if they are the same moment, or the same text if they cannot be read. */
+/** True if the dates are the same text or the same moment; false without an earlier date. */
 function isSameDate(left: string | null, right: string | null): boolean {
   if (left === null) return false;
   return left === right || (instant(left) !== undefined && instant(left) === instant(right));

@@ -55,5 +55,5 @@ export interface Sweep {
   run(deps: FlowDeps, stop: AbortSignal, since?: Date): Promise<void>;
 }
 
-/** A sweep reads the cron of findings from `reconcile`, or its own part of the settings. */
+/** Makes a sweep. Its cron is `reconcile.cron`, or stands in the settings of an extension. */
 export type SweepMaker = (settings: { readonly reconcile: { readonly cron?: string | undefined } }) => Sweep;

@@ -3,13 +3,13 @@ import type { Database, Transaction } from '../../store/port.ts';
 import type { MerchantOrder } from '../rules/record.ts';
 import type { AccountRestraints } from './restraints.ts';
 
-/** The create waits for the outcome of another create, which decides if this one may be sent. */
+/** This create waits, because the outcome of another create decides if this create may be sent. */
 export interface GuardWait {
   readonly kind: 'wait';
   readonly outcome: Promise<void>;
 }
 
-/** `guarded`: no create is sent until a person resumes. */
+/** `guarded`: no create is sent until a person runs `resume`. */
 type Guarded = { readonly kind: 'free' } | { readonly kind: 'guarded'; readonly reason: string } | GuardWait;
 
 export interface GuardedCreate extends Disposable {
@@ -19,7 +19,6 @@ export interface GuardedCreate extends Disposable {
   mayBeTaken: boolean;
 }
 
-/** Limits the creates of an account. */
 export interface CreateGuard {
   begin(): GuardedCreate;
 }
@@ -30,10 +29,9 @@ export interface GuardDeps {
   readonly restraints: Pick<AccountRestraints, 'all' | 'now'>;
 }
 
-/** Makes the guard of an account that counts the creates of the account's earlier owners too. */
+/** Makes the guard of an account. The guard also counts the creates of the account's earlier owners. */
 export type GuardMaker = (deps: GuardDeps, db: Database) => Promise<CreateGuard>;
 
-/** The guard of the core, which has no limits. */
 export const NO_GUARD: CreateGuard = {
   begin: () => ({ mayBeTaken: false, decide: async () => ({ kind: 'free' }), [Symbol.dispose]() {} }),
 };

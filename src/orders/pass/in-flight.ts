@@ -12,23 +12,20 @@ const MOST_UNWRITTEN = 1_000;
 
 export interface CreateInFlight extends Disposable {
   readonly externalOrderId: string;
-  /**
-   * False while the intent is written and certainly no request has left. True once a request may have left. Undefined
-   * before the intent and after the outcome.
-   */
+  /** True if a request may have left; false if only its intent was written; undefined before and afterwards. */
   isSent: boolean | undefined;
   isHeldUp: boolean;
 }
 
 /** The creates in flight in this process. Any other `sending` order has an outcome that was not recorded. */
 export class CreatesInFlight {
-  /** By order: outcomes that the database refused. */
+  /** Outcomes that the database refused, by the id of the order. */
   readonly unwritten = new Map<string, UnwrittenOutcome>();
   readonly #most: number;
   readonly #running = new Set<CreateInFlight>();
   readonly #unsent = new Set<string>();
 
-  /** `most` is the number of requests at a time. A killed process leaves at most that number of orders unknown. */
+  /** A killed process leaves at most `most` orders unknown. */
   constructor(most: number) {
     this.#most = most;
   }
@@ -78,12 +75,12 @@ export class CreatesInFlight {
     if (isOfTaken && isRoom) this.unwritten.set(externalOrderId, unwritten);
   }
 
-  /** Tells whether this process wrote the intent of the order and then sent nothing. */
+  /** True if this process wrote the intent of the order and then sent nothing. */
   isUnsent(externalOrderId: string): boolean {
     return this.#unsent.has(externalOrderId);
   }
 
-  /** Must be called when the outcome of the order is durable and the order is not in flight any more. */
+  /** Must be called when the outcome of the order is durable. */
   forget(externalOrderId: string): void {
     this.#unsent.delete(externalOrderId);
     this.unwritten.delete(externalOrderId);

@@ -8,7 +8,7 @@ export type IsolateDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'observ
 
 export const POSTPONE_MS = 5 * 60_000;
 
-/** Works on one order. If the database refuses the write, the failure is told and the order is postponed. */
+/** Works on one order. If the database refuses the write, reports the failure and postpones the order by 5 min. */
 export async function isolateFailure(deps: IsolateDeps, externalOrderId: string, work: () => Promise<void>) {
   const { account, store, clock, observers } = deps;
   try {

@@ -16,12 +16,12 @@ export const LEASE_MS = 2_000;
 /** No request leaves in this last part of a lease. */
 const UNUSED_MS = 500;
 const RENEW_BEFORE_MS = 1_000;
-/** The most requests of one lease, unless the rate limit allows more in the time of two leases. */
+/** The most requests of a lease, unless the rate limit allows more during two leases. */
 const MOST_GRANTED = 32;
-/** How long a request waits for this process to know again that it owns the account. */
+/** How long a request waits for the database to confirm again that this process owns the account. */
 const TRUST_WAIT_MS = 3_000;
 const TRUST_LOOK_MS = 100;
-/** How often a request writes the lease again if the lease ends before the write is durable. */
+/** The most writes of the lease for one request, because a lease may end before its write is durable. */
 const MOST_WRITES = 5;
 
 interface LeaseDeps {
@@ -30,13 +30,13 @@ interface LeaseDeps {
   readonly clock: Clock;
   readonly accountLease: Pick<AccountLease, 'generation' | 'isTrusted' | 'ending' | 'now'>;
   readonly window: RateWindow;
-  /** The most requests under way at a time; `timeoutMs` is the longest that a request takes. */
+  /** The most requests in flight at a time, each for at most `timeoutMs`. */
   readonly concurrency: number;
   readonly timeoutMs: number;
   readonly gracePeriodOver: AbortSignal;
 }
 
-/** The durable trace of requests: a number granted for a time, which the next owner counts as spent. */
+/** A durable grant of a number of requests until a time. The next owner counts the whole number as spent. */
 export class RequestLease {
   readonly #deps: LeaseDeps;
   readonly #granted: number;
@@ -50,7 +50,7 @@ export class RequestLease {
     this.#granted = requestsOfLease(deps.window.limit);
   }
 
-  /** Resolves when a single request may leave. Rejects with `StoreError` after too long, or with `OwnedError`. */
+  /** Resolves when one request may leave. Rejects with `StoreError` (too slow) or `OwnedError` (not the owner). */
   async ensure(): Promise<void> {
     // Other requests may have used the grant during these waits, so the grant is checked last.
     do {
@@ -62,7 +62,7 @@ export class RequestLease {
     if (this.#isRunningOut()) this.#renew().catch(() => undefined);
   }
 
-  /** Renews the lease in the transaction of an intent. When that is durable, call the result, then `ensure`. */
+  /** Renews a lease that runs out. Call the result when the transaction is durable, then `ensure`. */
   async renewWithin(tx: Transaction): Promise<() => void> {
     if (this.#isRunningOut()) return await this.#writeWithin(tx, LEASE_MS, this.#granted);
     await this.assertOwned(tx);
@@ -77,7 +77,7 @@ export class RequestLease {
     if (this.#until !== Number.NEGATIVE_INFINITY) await this.#write(0, 0);
   }
 
-  /** A write that waits for the database may become durable only after the lease that it writes has ended. */
+  /** Writes the lease again if a slow write became durable only after the lease had ended. */
   async #untilItLasts(): Promise<void> {
     for (let writes = 0; !this.#lasts(UNUSED_MS, 1); writes += 1) {
       if (writes === MOST_WRITES || this.#deps.gracePeriodOver.aborted) {
@@ -143,7 +143,7 @@ export class RequestLease {
   }
 }
 
-/** Returns the requests of a lease, a low number, because all of them count as spent if the process is killed. */
+/** Returns the requests of a lease. The number is low, because all count as spent if the process is killed. */
 function requestsOfLease({ requests, intervalMs }: RateLimit): number {
   const inTime = Math.ceil((requests * 2 * LEASE_MS) / intervalMs);
   return Math.max(inTime, Math.min(MOST_GRANTED, Math.ceil(requests / MOST_GRANTED)));
@@ -153,7 +153,7 @@ type LastOwnerDeps = Pick<LeaseDeps, 'store' | 'account' | 'clock'> & {
   readonly accountLease: Pick<AccountLease, 'now' | 'lastOwnerUntil'>;
 };
 
-/** Returns the requests that the last owner may have spent. If it ran on another boot, UTC dates the lease's end. */
+/** Returns the requests that the last owner may have spent. UTC dates the end of a lease of another boot. */
 export async function spentByLastOwner({ store, account, clock, accountLease }: LastOwnerDeps, limit: RateLimit) {
   const lease = await readLease(store.db, account);
   if (lease === undefined) return { spent: [], clockWentBack: false };
@@ -167,9 +167,9 @@ export async function spentByLastOwner({ store, account, clock, accountLease }: 
   return { spent: [...spent, ...granted(lease, latest, accountLease.lastOwnerUntil, limit)], clockWentBack };
 }
 
-/** If the last owner may wake after a stop, its requests in flight also count for as long as a request takes. */
+/** If the last owner crashed (`lastOwnerUntil`), its requests in flight also count until their timeout. */
 function granted(lease: Lease, until: number, lastOwnerUntil: number | undefined, limit: RateLimit): SpentRequests[] {
-  // The last owner kept spent requests for its interval. If ours is longer, the whole limit may be spent.
+  // The last owner stored spent requests of its own interval. If ours is longer, the whole limit may be spent.
   const requests = lease.intervalMs < limit.intervalMs ? limit.requests : lease.requests;
   if (lastOwnerUntil === undefined) return [{ at: until, requests }];
   const begun = Math.min(lease.concurrency, lease.requests);

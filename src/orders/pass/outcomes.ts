@@ -30,7 +30,7 @@ export function newCounters() {
   };
 }
 
-/** Counts and returns the findings that are news for a person. The others only explain. */
+/** Counts and returns the findings of severity `error` or `warning`. */
 export function countFindings(counters: Counters, findings: readonly Finding[]): readonly Finding[] {
   const news = findings.filter((one) => FINDING_CLASSES[one.class].severity !== 'info');
   counters.findings += news.length;
@@ -40,7 +40,7 @@ export function countFindings(counters: Counters, findings: readonly Finding[]):
 /** Status values that the interface document shows (§3). */
 const DOCUMENTED_STATUSES: readonly string[] = ['REQUEST', 'NEW'];
 
-/** The counts and the listeners of an account. No decision depends on them. */
+/** The counters and the listeners of an account. No decision depends on a counter or a listener. */
 export interface Observers {
   readonly counters: Counters;
   readonly tell: (event: ProcessEvent) => void;
@@ -67,7 +67,7 @@ export interface RecordedLookup {
   readonly unseen: readonly Pick<SeenStatusesTable, 'field' | 'value'>[];
 }
 
-/** Counts and tells a failure that concerns no other order. */
+/** Counts and reports a failure that concerns this order alone. */
 export function countFailureOf(observers: Observers, externalOrderId: string, message: string, cause: string): void {
   const about = { subject: externalOrderId, facts: { externalOrderId } };
   countFailure(observers, { level: 'error', message, cause, ...about });

@@ -9,16 +9,16 @@ export type PaceDeps = Pick<HeardAccount, 'account' | 'store' | 'clock'>;
 export interface FollowPace extends Pace {
   /** True if every order is due at each tick of `schedule.cron`. A tick ends when all its due orders were looked up. */
   readonly isEveryTick: boolean;
-  /** An order waits for its turn if its look-up has been due for longer than this. */
+  /** A look-up is overdue if it has been due for longer than this. */
   readonly overdueAfterMs: number;
-  /** Learns before the first look-ups, unless this pace has learned already. */
+  /** Learns how soon orders change, before the first look-ups, unless this pace has learned already. */
   learnFirst(deps: PaceDeps, signal: AbortSignal): Promise<void>;
   learn(deps: PaceDeps, signal: AbortSignal): Promise<void>;
   beginLesson(deps: PaceDeps, signal: AbortSignal): Promise<Lesson>;
   explain(deps: PaceDeps, order: PacedOrder, forMs: number, signal: AbortSignal): Promise<ExplainedPace>;
 }
 
-/** `text` says to people when an order is looked up. `learned` has the facts behind that, for programs. */
+/** `text` says to people when an order is looked up. `learned` has the facts behind `text`, for programs. */
 export interface ExplainedPace {
   readonly kind: 'every-tick' | 'learned';
   readonly text: string;
@@ -29,11 +29,11 @@ export interface Lesson {
   /** An open order is stuck if it has not changed for longer than this, in milliseconds. */
   readonly stuckAfter: number;
   see(page: readonly AgedOrder[], now: Date): void;
-  /** Returns the orders that wait for their turn; undefined if no order does. */
+  /** Returns the overdue look-ups of all pages; undefined if none is overdue. */
   end(): OverdueLookups | undefined;
 }
 
-/** The settings that space look-ups. An extension reads its own settings from `follow`. */
+/** The settings on which the times of look-ups depend. An extension reads its own settings from `follow`. */
 export type PaceSettings = Pick<Config, 'follow' | 'reconcile' | 'exchange' | 'schedule'>;
 
 /** Makes the paces of accounts that share a rate limit. `accounts` is the number of all these accounts. */

@@ -10,7 +10,7 @@ export interface Failure {
   readonly cause: string;
   readonly level?: 'warn' | 'error';
   readonly facts?: Readonly<Record<string, unknown>>;
-  /** The order or link, if the failure concerns no other. */
+  /** The id of the order or link, if the failure concerns only this order or link. */
   readonly subject?: string | undefined;
   /** The cause of the failure, if that cause stops all orders of the account. */
   readonly kind?: 'exchange' | 'database' | RestraintKind | undefined;
@@ -66,7 +66,7 @@ export interface Listener {
 
 export type Listen = (account: HeardAccount) => Promise<Listener>;
 
-/** Opens the listeners of an account. If there are none, each failure is logged. */
+/** Opens the listeners of an account. If none are given, failures and new statuses are logged. */
 export async function openListeners(account: HeardAccount, given: readonly Listen[] = []) {
   using undo = new DisposableStack();
   const all: Listener[] = [];

@@ -42,11 +42,10 @@ const FACTS = {
 } as const;
 
 export class AccountRestraints implements AccountState {
-  /** True if a key other than the refused one may be in force, until a create pass begins with that key. */
+  /** True if the refused key may have been replaced, until a create pass has made the refused orders due. */
   isKeyOther = false;
-  /** When the newest key was read, until the exchange answers a request with that key. */
+  /** When the newest key was read; undefined once the exchange has answered a request with that key. */
   keyUntriedSince: Date | undefined;
-  /** How often a restraint was set. */
   timesHeld = 0;
   /** The number, from 1, of the `forbidden` restraint that is in force or would begin now. */
   forbiddenHold = 1;
@@ -56,7 +55,7 @@ export class AccountRestraints implements AccountState {
   #isKeyTaken = false;
   #isKeyRefused = false;
   #writing = 0;
-  /** Restraints that could not be written. If the database lacks one, that does not show that a person ended it. */
+  /** Restraints that could not be written. Their absence from the database does not show that a person ended them. */
   readonly #unwritten = new Set<RestraintKind>();
 
   constructor(deps: RestraintDeps) {
@@ -90,7 +89,7 @@ export class AccountRestraints implements AccountState {
     const isResumed = (restraint: Restraint) => RESUMED_RESTRAINTS.includes(restraint.kind) && !isStored(restraint);
     const own = this.all.filter((restraint) => restraint.until !== null && !isResumed(restraint));
     const restraints = [...stored.filter(({ until }) => until === null), ...own];
-    // If a person ended the restraint, the count begins anew.
+    // If a person ended `slowed`, the count begins anew.
     const isEnded = isSlowed(this.all) && !isSlowed(restraints);
     this.#state = isEnded ? { restraints, unknownInARow: 0 } : { ...this.#state, restraints };
   }
@@ -103,7 +102,7 @@ export class AccountRestraints implements AccountState {
     return this.#state.restraints;
   }
 
-  /** True if the exchange refuses the key and never took a key with this database, so the setting is wrong. */
+  /** True if the exchange refuses the key and never took a key of the account, so the setting is wrong. */
   get isKeyWrong(): boolean {
     return this.#isKeyRefused && !this.#isKeyTaken;
   }
@@ -202,14 +201,14 @@ export class AccountRestraints implements AccountState {
       if (set !== undefined) this.#unwritten.delete(set.kind);
     } catch (error) {
       if (set !== undefined) this.#unwritten.add(set.kind);
-      // The restraint still binds this process.
+      // The restraint stays in force in this process.
       log.error({ cause: messageOf(error) }, 'a hold of the account cannot be written');
     } finally {
       this.#writing -= 1;
     }
   }
 
-  /** Returns the restraint in times of the wall clock, because other processes read those times. */
+  /** Returns the restraint in times of the wall clock, because other processes read the stored times. */
   #asStored(restraint: Restraint): Restraint {
     const aheadMs = this.#deps.clock.now().getTime() - this.now().getTime();
     const until = restraint.until === null ? null : after(restraint.until, aheadMs);

@@ -15,10 +15,10 @@ interface PatienceDeps {
   readonly log: Logger;
 }
 
-/** Does work that reads. While the database is in place, its passing errors are only logged; other errors reject. */
+/** Runs work that reads the database. Logs a passing error while the database is in place, and rejects with others. */
 export type Patiently = (work: () => Promise<void>) => Promise<void>;
 
-/** All readers of a process share the result, so that not each reader logs the same outage. */
+/** All readers of a process share the result, so that an outage is logged once. */
 export function patientlyWith({ store, clock, log }: PatienceDeps): Patiently {
   // Times are monotonic, in ms.
   let outage: { since: number; loggedAt: number; failures: number; unlogged: number; overAt?: number } | undefined;
@@ -62,7 +62,7 @@ export async function repeatEvery(clock: Sleeper, ms: number, stop: AbortSignal,
   }
 }
 
-/** Does the work. If the work has not ended 16 s after `signal` aborts, `endGracePeriod` breaks it off. */
+/** Does the work. Calls `endGracePeriod` if the work has not ended 16 s after `signal` aborts. */
 export async function withGracePeriod<Result>(
   { clock, endGracePeriod }: { readonly clock: Pick<Clock, 'sleep'>; readonly endGracePeriod: () => void },
   signal: AbortSignal,
@@ -79,7 +79,7 @@ export async function withGracePeriod<Result>(
   }
 }
 
-/** Works on at most `limit` items at a time. After an error, begins no item, and rejects when those in flight end. */
+/** Works on at most `limit` items at a time. After an error, begins no item, and rejects when items in flight end. */
 export async function forEachConcurrently<Item>(
   items: AsyncIterable<Item>,
   limit: number,

@@ -12,7 +12,7 @@ const MOST_KEPT = 10_000;
 
 /** The newest intents of this process, in all accounts. After a fail-over they name creates that the database lost. */
 export class SentIntents {
-  /** By account: when this process last became its owner, and with which generation. */
+  /** By account: when, and with which generation, this process last became the owner. */
   readonly owned = new Map<string, { readonly generation: number; readonly at: Date }>();
   /** By account and order; the oldest first. */
   readonly #kept = new Map<string, SentIntent>();
@@ -31,7 +31,7 @@ export class SentIntents {
   }
 }
 
-/** Bounds how fast create passes walk by due rows: after a fail-over, this bounds which orders may have been sent. */
+/** Limits how fast create passes read due rows, so that after a fail-over few orders may have been sent. */
 export class Walk {
   readonly #accountLease: Pick<AccountLease, 'walked'>;
   readonly #clock: Clock;
@@ -56,7 +56,7 @@ export class Walk {
     this.#under.delete(externalOrderId);
   }
 
-  /** Waits until the pass may walk by one row more. */
+  /** Waits until the pass may read one more row. */
   async next(signal: AbortSignal): Promise<void> {
     for (;;) {
       const now = this.#clock.monotonic();

@@ -9,13 +9,13 @@ const RESEND_AFTER_ABSENCES = 3;
 
 type Evidence = Extract<LookupAnswer, { kind: 'absent' }>['evidence'];
 
-/** Only documented absence counts for sending again. Likely absence is evidence only if no order was ever found. */
+/** Only documented absence counts for a resend. Likely absence is evidence only if no order was ever found. */
 export function absent(tracking: Tracking, evidence: Evidence, now: Date, settings: FollowSettings): Decision {
   const isFresh = evidence === 'documented' || tracking.orderId === null;
   const documentedAbsences = tracking.documentedAbsences + (isEarly(tracking, now) ? 0 : 1);
   const checked: Tracking = {
     ...tracking,
-    // The clock was ahead at the request, and was set back since.
+    // If `sentAt` is ahead of now, the clock was set back since the request.
     ...(tracking.sentAt !== null && tracking.sentAt > now && { sentAt: now }),
     ...(isFresh && { lastLookupAt: now }),
     ...(evidence === 'documented' && { documentedAbsences, absentAt: now }),
@@ -27,14 +27,14 @@ export function absent(tracking: Tracking, evidence: Evidence, now: Date, settin
   return move(checked, 'abandoned', { source: 'lookup', reason }, { rechecks: 0, changedAt: now, nextActionAt });
 }
 
-/** Tells whether no customer has taken up an accepted pre-order within `follow.giveUpAfter`. */
+/** True if no customer has taken up an accepted pre-order within `follow.giveUpAfter`. */
 function isGivenUp({ state, changedAt, sentAt }: Tracking, now: Date, { giveUpAfter }: FollowSettings): boolean {
   const since = changedAt ?? sentAt;
   if (state !== 'accepted' || giveUpAfter === undefined || since === null) return false;
   return now.getTime() - since.getTime() >= giveUpAfter;
 }
 
-/** True for the first absent answer about an accepted order after 10 min: then absence proves nothing elsewhere. */
+/** True at the first absence 10 min after an accepted create: absence then proves nothing about other orders. */
 export function isAcceptedAndAbsent({ state, sentAt, changedAt, lastLookupAt }: Tracking, now: Date): boolean {
   if (state !== 'accepted' || sentAt === null) return false;
   const knowableAt = after(sentAt, RESEND_NOT_BEFORE_MS);
@@ -42,7 +42,7 @@ export function isAcceptedAndAbsent({ state, sentAt, changedAt, lastLookupAt }: 
   return now >= since && (lastLookupAt === null || lastLookupAt < since);
 }
 
-/** True for a look-up before its time, as by `sync`. Early look-ups do not count, or minutes would prove absence. */
+/** True if the look-up was not due, as in `sync`. Early look-ups do not count, or minutes would prove absence. */
 function isEarly({ nextActionAt }: Tracking, now: Date): boolean {
   return nextActionAt !== null && nextActionAt > now;
 }

@@ -2,16 +2,16 @@ import { hasControlCharacter, isUnicode, quote } from '../../base/text.ts';
 import { isSameCurrency, readDecimal } from '../../base/decimal.ts';
 import { COLUMN_OF, type MerchantOrder, type UncheckedOrder } from './record.ts';
 
-/** The longest id in bytes of a URL, because look-ups have it in the URL (§4.11) and servers refuse URLs of 8 kB. */
+/** The most bytes of a URL-encoded id. Look-ups have the id in the URL (§4.11), and servers refuse URLs of 8 kB. */
 export const MAX_ID_BYTES_ENCODED = 4_000;
 
 const MAX_TEXT_LENGTH = 1_000;
 
-/** The reason that a guard of the database writes if a row is inserted with null for its account. */
+/** The reason that a trigger of the database writes if a row is inserted with null for its account. */
 export const NULL_ACCOUNT = 'account is null';
 export const NULL_STANDS_FOR = 'default';
 
-/** The reason if several accounts are configured. The row is invalid, because another merchant's key might send it. */
+/** The reason of an invalid row if several accounts are configured: another merchant's key might send the row. */
 export const WHOSE = `${NULL_ACCOUNT}, and several accounts are configured: set it, or run orders retry if it is default`;
 
 interface OrderProblem {
@@ -21,7 +21,6 @@ interface OrderProblem {
 
 export type CheckedOrder = { ok: true; order: MerchantOrder } | { ok: false; problems: readonly OrderProblem[] };
 
-/** The value as it is sent, or why it is refused. */
 type Reading = { readonly ok: true; readonly text: string | null } | { readonly ok: false; readonly reason: string };
 
 const READERS: Readonly<Record<keyof MerchantOrder, (value: unknown) => Reading>> = {
@@ -85,7 +84,7 @@ function readCurrency(value: unknown): Reading {
   return reading.ok && reading.text !== reading.text?.trim() ? refused('begins or ends with a blank') : reading;
 }
 
-/** Exchanges trim ids and drop control characters, so the order would get another id, or the id of another order. */
+/** An exchange may trim ids or drop control characters, and such an id could become the id of another order. */
 function readId(value: unknown): Reading {
   if (typeof value !== 'string') return refused('is missing or not text');
   if (value === '') return refused('is empty');

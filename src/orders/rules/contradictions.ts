@@ -10,7 +10,7 @@ import {
 import { instantMs } from '../../base/instant.ts';
 import type { Difference, MerchantOrder, RecordView } from './record.ts';
 
-/** The most that the clocks of the exchange and of this machine may differ without a finding. */
+/** The most ms that the clocks of the exchange and of this machine may differ without a finding. */
 export const SKEW_LIMIT_MS = 5 * 60_000;
 /** A larger difference of the clocks is not compensated, because no time zone is further from UTC. */
 const MOST_COMPENSATED_MS = 14 * 60 * 60_000;
@@ -18,9 +18,9 @@ const MOST_COMPENSATED_MS = 14 * 60 * 60_000;
 export interface Evidence {
   readonly order: MerchantOrder;
   readonly preOrderExchangeType: string | null;
-  /** When the first create of the order was sent; null if none was, or if that is not known. */
+  /** When the first create of the order was sent; null if no create was sent, or if the time is not known. */
   readonly firstSentAt: Date | null;
-  /** merchant.id of the account's first record. */
+  /** The `merchant.id` of the account's first record that was not disputed; null before. */
   readonly merchantId: string | null;
 }
 
@@ -32,7 +32,7 @@ export interface ComparedRecord extends Evidence {
 /** The differences of one kind; undefined if a value is missing, which does not mean that the values agree. */
 export type Compared = readonly Difference[] | undefined;
 
-/** How an order record can contradict its row, by the words of `follow.disputedBy`. */
+/** The comparisons of an order record with its row, by their names in `follow.disputedBy`. */
 export const COMPARISONS = {
   merchant: ({ merchantId, record }) => (merchantId === null ? undefined : answered(merchantId, record.merchantId)),
 
@@ -83,15 +83,13 @@ export function contradictionsOf(compared: ComparedRecord, settings: AmountSetti
   );
 }
 
-/**
- * True if an order is older than the request by our clock, and by the exchange's clock if known, because an error of
- * our clock must not look like a collision. Undefined if a date cannot be read, or our clock was set back since.
- */
+/** True if an order is over 5 min older than a request; undefined if a date is unreadable or our clock was set back. */
 export function isCreatedBefore(sentAt: Date, record: RecordView, receivedAt: Date): boolean | undefined {
   const createdMs = instantMs(record.creationDate);
   const isSetBack = receivedAt.getTime() < sentAt.getTime() - SKEW_LIMIT_MS;
   if (Number.isNaN(sentAt.getTime()) || createdMs === undefined || isSetBack) return undefined;
   const skewMs = (instantMs(record.serverDate) ?? receivedAt.getTime()) - receivedAt.getTime();
+  // If the exchange's clock is behind ours, the order seems older than it is.
   const behindMs = Math.abs(skewMs) <= MOST_COMPENSATED_MS ? Math.min(0, skewMs) : 0;
   return createdMs < sentAt.getTime() + behindMs - SKEW_LIMIT_MS;
 }
@@ -109,7 +107,7 @@ export function answered(sent: string | null, actual: string | null): Compared {
   return actual === null ? undefined : differing(sent, actual);
 }
 
-/** Joins comparisons; undefined if one lacks a value and none found a difference: then nothing shows that all is well. */
+/** Joins comparisons. Returns undefined if no comparison found a difference and one of them lacked a value. */
 export function allOf(...compared: readonly Compared[]): Compared {
   const found = compared.flatMap((one) => one ?? []);
   return found.length > 0 || !compared.includes(undefined) ? found : undefined;

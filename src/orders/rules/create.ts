@@ -14,13 +14,13 @@ export type CreateOutcome =
   | { readonly kind: 'key-refused' }
   /** A documented 403: the account may not create, or the exchange refuses this order alone. */
   | { readonly kind: 'forbidden'; readonly reason: string }
-  /** `answer` is an answer of the exchange that the document does not show. */
+  /** `answer` is an answer that shows no outcome; undefined if no whole answer came. */
   | { readonly kind: 'unknown'; readonly why: string; readonly answer?: Answer };
 
 interface AcceptedPreOrder {
   readonly id: string;
   readonly exchangeType: string | null;
-  /** As received, byte for byte. */
+  /** The answer's body, as received. */
   readonly body: string;
 }
 
@@ -54,13 +54,13 @@ export function decideClaim(tracking: Tracking, row: UncheckedOrder, now: Date, 
 
 export function decideCorrected(tracking: Tracking, now: Date): Decision | undefined {
   if (tracking.state !== 'invalid' || tracking.nextActionAt === null) return undefined;
-  // Only a corrected account shows whose row it is, so a row of the default account keeps its reason.
+  // While the account is the default, nothing shows whose row it is, so the reason stays the null account.
   const isOfNobody = tracking.stateReason?.startsWith(WHOSE) === true && tracking.account === NULL_STANDS_FOR;
   const reason = isOfNobody ? NULL_ACCOUNT : 'the row was corrected';
   return move(tracking, 'pending', { source: 'import', reason }, { nextActionAt: now });
 }
 
-/** Returns decisions to write in turn. `forbiddenHold` is the number of the `forbidden` restraint of now. */
+/** Returns the decisions to write in this order. `forbiddenHold` is the number of the current `forbidden` restraint. */
 export function decideCreated(
   tracking: Tracking,
   outcome: CreateOutcome,
@@ -77,7 +77,7 @@ export function decideCreated(
   switch (outcome.kind) {
     case 'rejected': {
       const { reason } = outcome;
-      // An exchange may refuse the second create because it took the first.
+      // The exchange may refuse a second create because the first was taken.
       const unclear = `${reason}; but an earlier create may have been taken`;
       if (tracking.resends > 0) return [becomesUnknown(tracking, unclear, now, settings)];
       const lookedUp = { rechecks: 0, changedAt: now, nextActionAt: after(now, REJECTED_LOOKUPS_MS[0]) };
@@ -96,18 +96,17 @@ export function decideCreated(
   }
 }
 
-/** True if the exchange certainly took no create. A second create may be refused because the first was taken. */
+/** True if the exchange certainly did not take this create. A refused second create proves nothing of the first. */
 export function isNotTaken({ kind }: CreateOutcome, { resends }: Pick<Tracking, 'resends'>): boolean {
   return kind === 'rejected' ? resends === 0 : kind !== 'accepted' && kind !== 'unknown';
 }
 
-/** The beginning of the reason of an order that is pending again because its create never left. */
+/** The beginning of `stateReason` of an order that is pending again because its create never left. */
 export const NEVER_LEFT = 'not sent: ';
 
-/** The reason of an order that is pending again because the exchange refused the key of its create. */
 export const KEY_REFUSED = 'not taken: the exchange refuses the key (401)';
 
-/** Moves an order whose create has no known outcome to unknown: it is looked up, never just sent again. */
+/** Moves an order whose create has no known outcome to `unknown`, so that look-ups come before any second create. */
 export function becomesUnknown(tracking: Tracking, why: string, now: Date, settings: VerifySettings): Decision {
   const firstMs = plannedGapMs(0, settings.verifyAfter) ?? 0;
   const changes = { nextActionAt: after(now, firstMs), verifications: 0, changedAt: now };
@@ -116,7 +115,7 @@ export function becomesUnknown(tracking: Tracking, why: string, now: Date, setti
 
 type Accepted = Extract<CreateOutcome, { kind: 'accepted' }>;
 
-/** Accepts the order, whatever was decided since the request. An order that has ended or is found only gets the id. */
+/** Accepts an order that is sending, or was made pending, unknown or held since. Other orders only get the id. */
 function accepted(
   tracking: Tracking,
   { preOrder: { id: preOrderId, exchangeType }, differences }: Accepted,
@@ -153,10 +152,7 @@ export interface Assumption extends Pick<OrderEvent, 'source' | 'reason' | 'acto
   readonly failOver?: number;
 }
 
-/**
- * Makes an order unknown, as if it were sent: it is looked up, then held, and only a person has it sent again. The
- * request counts as repeated and as made now, so that only a later look-up proves that there is no order.
- */
+/** Makes an order unknown, as if a create were repeated now, so that only a person sends the order again. */
 export function assumeSent(tracking: Tracking, { failOver, ...how }: Assumption, now: Date, settings: VerifySettings) {
   const request = {
     attempts: tracking.attempts + 1,

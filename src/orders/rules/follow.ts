@@ -19,22 +19,20 @@ import { quote } from '../../base/text.ts';
 
 const LOOKED_UP_STATES: readonly OrderState[] = [...FOLLOWED_STATES, ...RECHECKED_STATES];
 
-/** True if the answer counts. For a pending order, which is looked up as a probe, only a found order counts. */
+/** True if the answer may change the order. A pending order is looked up as a probe; only a record changes it. */
 export function isLookedUp({ state }: Tracking, answer: LookupAnswer): boolean {
   return LOOKED_UP_STATES.includes(state) || (state === 'pending' && answer.kind === 'found');
 }
 
-/**
- * True if a later request was answered first, unless this answer has a newer date or the first record. A look-up time
- * ahead of this clock does not count, because another clock wrote it.
- */
+/** True if a later request was answered first, unless this answer has a newer date or the first record. */
 export function isOvertaken(known: Tracking, answer: LookupAnswer, askedAt: Date, now: Date): boolean {
   const { lastLookupAt, orderId, modificationDate } = known;
+  // A `lastLookupAt` ahead of `now` was written by another clock, and shows no order of answers.
   if (lastLookupAt === null || lastLookupAt <= askedAt || lastLookupAt > now) return false;
   return answer.kind !== 'found' || (orderId !== null && laterBy(answer.record, modificationDate, now) <= 0n);
 }
 
-/** Decides what an answer changes, if `isLookedUp` is true. `contradictions` are those of the found record. */
+/** Decides by an answer for which `isLookedUp` is true. `contradictions` are between the found record and the row. */
 export function decideLookup(
   known: Tracking,
   answer: LookupAnswer,
@@ -43,7 +41,7 @@ export function decideLookup(
   settings: FollowSettings,
   contradictions: readonly Contradiction[] = [],
 ): LookupDecision {
-  // If a fast clock dated the last change, the order would be looked up without a pause until that date.
+  // A fast clock wrote a date ahead of now, and until that date the order would be looked up without a pause.
   const tracking = known.changedAt !== null && known.changedAt > now ? { ...known, changedAt: now } : known;
   switch (answer.kind) {
     case 'found':
@@ -57,12 +55,12 @@ export function decideLookup(
   }
 }
 
-/** A date that is further ahead than this does not show which record is newer. */
+/** If a date is further ahead of both clocks than this, it does not show which record is newer. */
 const MOST_AHEAD_MS = 24 * 60 * 60_000;
 const NANOSECONDS_A_MS = 1_000_000n;
 const NO_DATE = 'no date';
 
-/** A record that makes the order disputed is always taken, but may be of another order, so its date does not count. */
+/** Takes a record that disputes the order in any case, but not its date, because the record may be of another order. */
 function found(
   tracking: Tracking,
   { record, comparison }: FoundRecord,
@@ -79,7 +77,7 @@ function found(
   const turns = change && { turns: change.turns };
   if (change?.isContrary === true) return { ...notTaken(tracking, record, now, settings), ...turns };
   const isFinal = isFinalRecord(record, settings);
-  // The person who abandoned an order may have known of this order at the exchange.
+  // The person who abandoned the order may have known this record, so it does not make the order disputed.
   const isKnownEnd = tracking.state === 'abandoned' && tracking.orderId === record.orderId;
   const disputed = isKnownEnd ? 'abandoned' : 'disputed';
   const target = dispute === undefined ? (isFinal ? 'final' : 'open') : disputed;
@@ -98,12 +96,12 @@ function found(
     orderStatus: record.orderStatus,
     cryptoStatus: record.cryptoStatus,
     fiatStatus: record.fiatStatus,
-    // A date that cannot be used must not replace the known one, or an older record would seem newer.
+    // A date that cannot be used does not replace the known date, or an older record would seem newer.
     modificationDate: isOrdered ? record.modificationDate : tracking.modificationDate,
     staleDate: null,
     lastLookupAt: now,
     changedAt: isChanged ? now : tracking.changedAt,
-    // An early look-up is none of the planned look-ups.
+    // An early look-up does not count as one of the planned look-ups.
     rechecks: isSameEnd ? tracking.rechecks + Number(isDue) : 0,
     outcome: target === 'final' ? outcomeOf(record, settings) : null,
   };
@@ -114,7 +112,7 @@ function found(
   return { tracking: { ...next, nextActionAt }, events, keepsRecord: true, ...turns };
 }
 
-/** Returns why the order is disputed, if it is. Any order disputes an unsent row, until a person calls it ours. */
+/** Returns why the order is disputed, if so. Any record disputes a row never sent, unless a person called it ours. */
 function disputeOf(tracking: Tracking, contradictions: readonly Contradiction[], settings: FollowSettings) {
   if (isNeverSent(tracking) && tracking.oursDespite === null) {
     return 'the exchange has an order for the row, although it was never sent';
@@ -154,7 +152,7 @@ function shownBy({ modificationDate }: RecordView): Pick<OrderEvent, 'exchangeTi
   return { exchangeTime: modificationDate, source: 'lookup', reason: null };
 }
 
-/** Does not take a record that is older than ours or alternates with ours. A date that repeats is reported once. */
+/** Keeps our record, because the received record is older or alternates with ours. Reports a repeated date once. */
 function notTaken(tracking: Tracking, record: RecordView, now: Date, settings: FollowSettings): LookupDecision {
   const staleDate = record.modificationDate ?? NO_DATE;
   const decision = unchangedUntilNext({ ...tracking, lastLookupAt: now, staleDate }, now, settings);
@@ -167,14 +165,14 @@ function named({ orderStatus, modificationDate }: Pick<Tracking, 'orderStatus' |
   return `${orderStatus}, modified ${modificationDate ?? 'at no time'}`;
 }
 
-/** The nanoseconds from the known date to the date of a record; 0 if one of the two dates cannot be used. */
+/** Returns the nanoseconds from the known date to the date of a record; 0 if either date cannot be used. */
 function laterBy(record: RecordView, known: string | null, now: Date): bigint {
   const receivedAt = recordTime(record.modificationDate, record, now);
   const knownAt = recordTime(known, record, now);
   return receivedAt === undefined || knownAt === undefined ? 0n : receivedAt - knownAt;
 }
 
-/** The time of a record in ns; undefined if unreadable, or too far ahead of both the exchange's clock and ours. */
+/** Returns a date in ns; undefined if it is unreadable, or too far ahead of both the exchange's clock and ours. */
 function recordTime(text: string | null, { serverDate }: RecordView, now: Date): bigint | undefined {
   const time = instant(text);
   const latestMs = Math.max(instantMs(serverDate) ?? 0, now.getTime()) + MOST_AHEAD_MS;
@@ -183,7 +181,7 @@ function recordTime(text: string | null, { serverDate }: RecordView, now: Date):
 
 export type Settled = readonly [kind: string, actual: string | null];
 
-/** Returns the contradictions that make an order disputed: those of `follow.disputedBy` that no person has settled. */
+/** Returns the contradictions of the kinds in `follow.disputedBy` that no person has settled. */
 export function disputesOf(
   { oursDespite }: Pick<Tracking, 'oursDespite'>,
   contradictions: readonly Contradiction[],
@@ -208,7 +206,7 @@ function isSame([kind, actual]: Settled, one: Contradiction): boolean {
   return actual === one.actual || (kind === 'amount' && sameDecimal(actual, one.actual));
 }
 
-/** Reads what a person has settled. A text that another program wrote into the column settles nothing. */
+/** Reads the contradictions that a person settled. Other text, which another program wrote, settles nothing. */
 export function settledIn(text: string | null): readonly Settled[] {
   try {
     const settled: unknown = JSON.parse(text ?? '[]');

@@ -8,7 +8,7 @@ import type { Decision, Tracking } from './tracking.ts';
 export type LookupAnswer =
   | FoundRecord
   | { readonly kind: 'absent'; readonly evidence: 'documented' | 'likely' }
-  /** `answeredFor` is another id that the answer was about; with `isOutage` the exchange answers for no order. */
+  /** `answeredFor` is the other id that the answer was about. With `isOutage`, look-ups of all orders fail. */
   | {
       readonly kind: 'unanswered';
       readonly why: string;
@@ -24,19 +24,19 @@ export interface FoundRecord {
   readonly comparison?: RecordComparison;
 }
 
-/** A shape of answers that means, as the merchant has confirmed, that there is no order (`exchange.absence`). */
+/** A shape of answers that, as the merchant confirmed, says that there is no order (`exchange.absence`). */
 export interface AbsenceShape {
   readonly status: number;
-  /** A place in the JSON body (RFC 6901). Without `value`, any value at this place will do. */
+  /** A place in the JSON body (RFC 6901). Without `value`, any value at this place matches. */
   readonly pointer?: string;
   /** The text at `pointer`, or the number, `true`, `false`, `null`, `[]` or `{}` as text. */
   readonly value?: string;
 }
 
-/** The facts that decide how soon an order may change: its state, and the statuses of its record (§2.7). */
+/** The facts that a pace depends on: the state of the order, and the statuses of its record (§2.7). */
 export type PacedOrder = Pick<Tracking, 'state' | 'orderStatus' | 'cryptoStatus' | 'fiatStatus'>;
 
-/** Names what an order waits for, for people: its three statuses, or its state if it has none. */
+/** Returns a text for people: the statuses, with the state unless it is open; the state alone without a status. */
 export function statusName({ state, orderStatus, cryptoStatus, fiatStatus }: PacedOrder): string {
   const statuses = [orderStatus, cryptoStatus, fiatStatus];
   if (state === 'accepted' || statuses.every((status) => status === null)) return state;
@@ -60,7 +60,7 @@ export interface FollowSettings {
   readonly succeededStatuses: readonly string[];
   readonly disputedBy: readonly ContradictionKind[];
   readonly recheckFinalAfter: readonly number[];
-  /** An accepted pre-order that no customer takes up is given up after this time; undefined for never. */
+  /** An accepted pre-order that no customer takes up is given up after this many ms; undefined for never. */
   readonly giveUpAfter?: number | undefined;
   readonly freshFor: number;
   readonly pace: Pace;
@@ -82,7 +82,7 @@ export function isFinalRecord(record: RecordView, settings: Pick<FollowSettings,
   return completed !== undefined && server !== undefined && completed <= server;
 }
 
-/** Returns whether a final order succeeded; null if no setting decides that for its status. */
+/** Returns the outcome of a final order; null if no setting decides the outcome for the order's status. */
 export function outcomeOf({ orderStatus }: RecordView, { succeededStatuses, finalStatuses }: FollowSettings) {
   if (succeededStatuses.includes(orderStatus)) return 'succeeded';
   const isUnmapped = finalStatuses.length > 0 && !finalStatuses.includes(orderStatus);

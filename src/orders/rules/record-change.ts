@@ -11,9 +11,9 @@ export const NO_TURNS = {
   earlierHash: null as string | null,
   /** How often the exchange went from one of the two records to the other. */
   turns: 0,
-  /** How many answers in a row brought the earlier record again, which was not taken. */
+  /** How many answers in a row had the earlier record, which was not taken. */
   repeats: 0,
-  /** How many records in a row changed only fields that an exchange may write anew for each answer. */
+  /** How many records in a row changed only `QUIET` fields. */
   quietChanges: 0,
 };
 
@@ -26,18 +26,18 @@ export interface RecordComparison {
 }
 
 export interface RecordChange {
-  /** The changes to record, without the three statuses, which are recorded elsewhere. */
+  /** The changes to record, without the three statuses, which `decideLookup` records. */
   readonly fields: readonly FieldChange[];
   /** True if the record is not taken, because the exchange has gone back and forth too often. */
   readonly isContrary: boolean;
   readonly turns: Turns;
 }
 
-/** From this turn on, our record stays until the other record comes several times in a row. */
+/** From this turn on, our record stays until the earlier record comes several times in a row. */
 const FIRST_CONTRARY_TURN = 3;
-/** The other record is taken after as many answers in a row as there were turns, but at most this number. */
+/** The earlier record is taken when it comes as often in a row as there were turns, or this often. */
 const MOST_REPEATS = 20;
-/** The most records in a row with events although only quiet fields changed. */
+/** The most records in a row whose changes are recorded although only `QUIET` fields changed. */
 const MOST_QUIET_CHANGES = 10;
 
 const DATE: RecordPath = 'order.modificationDate';
@@ -56,18 +56,18 @@ const QUIET: readonly RecordPath[] = [...HIDDEN, DATE];
 const COMPARED = RECORD_PATHS.filter((path) => path !== 'order.serverDate');
 const SHOWN = COMPARED.filter((path) => !HIDDEN.includes(path));
 
-/** The `field` of events by record field, without the statuses: the name, with its parent's if two fields share it. */
+/** The `field` of events by path, without the statuses: the last name, with its parent's name if two paths share it. */
 export const RECORD_EVENTS: ReadonlyMap<RecordPath, FieldChange['field']> = new Map(
   COMPARED.filter((path) => !STATUSES.includes(path)).map((path) => [path, `record.${shortName(path)}`]),
 );
 export const OTHER_FIELDS = 'record.other';
 
-/** The text of all shown fields of a record but the server's time. Records with the same text say the same. */
+/** Returns the `SHOWN` fields as text. Records with the same text count as the same record. */
 export function shownText({ documented }: RecordFields): string {
   return JSON.stringify(SHOWN.map((path) => documented.get(path) ?? null));
 }
 
-/** Decides about a record that is not older. `wasContrary`: the last was not taken; `isTaken`: this one must be. */
+/** Decides about a record that is not older. `wasContrary`: the last record was not taken. `isTaken`: this one is. */
 export function decideChange(
   comparison: RecordComparison,
   { wasContrary, isTaken }: { readonly wasContrary: boolean; readonly isTaken: boolean },
@@ -93,7 +93,7 @@ export function decideChange(
   };
 }
 
-/** Counts the turns. `repeats` counts the answers in a row with a record that must not be taken; 0 if it is taken. */
+/** Counts turns and repeats. `repeats` is 0 if the received record may be taken. */
 function turned({ newestHash, receivedHash, turns: known }: RecordComparison, wasContrary: boolean): Turns {
   if (receivedHash === newestHash) return { ...known, repeats: 0 };
   if (receivedHash !== known.earlierHash) return { ...known, turns: 1, repeats: 0 };
@@ -111,7 +111,7 @@ function documentedChange(path: RecordPath, newest: RecordFields, received: Reco
   return [{ field, oldValue: newest.documented.get(path) ?? null, newValue: received.documented.get(path) ?? null }];
 }
 
-/** Names the fields without their values, because any value may be a secret. */
+/** Names the changed undocumented fields without their values, because any value may be a secret. */
 function otherChange({ other: newest }: RecordFields, { other: received }: RecordFields): readonly FieldChange[] {
   const paths = [...new Set([...newest.keys(), ...received.keys()])];
   const changed = paths.filter((path) => newest.get(path) !== received.get(path));

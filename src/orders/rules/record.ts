@@ -37,7 +37,7 @@ type CryptoField = AddressField | 'cryptoStatus' | 'cryptoCurrency' | 'transacti
 type FiatField = 'fiatStatus' | 'fiatCurrency' | 'paymentToken' | 'providerType';
 type TermField = 'percent' | 'percentEnabled' | 'reward' | 'fee';
 
-/** An answer of the exchange that was received whole. Its body may quote the request. */
+/** An answer of the exchange that was received whole. The body may quote secrets of the request. */
 export interface Answer {
   readonly httpStatus: number;
   readonly body: string;
@@ -47,7 +47,7 @@ export function isSuccess({ httpStatus }: Answer): boolean {
   return httpStatus >= 200 && httpStatus <= 299;
 }
 
-/** One value that differs between the two sides, as text. Secrets are named, not shown. */
+/** An expected value and the value found instead, as text. Secrets are named, not shown. */
 export interface Difference {
   readonly expected: string | null;
   readonly actual: string | null;
@@ -167,7 +167,7 @@ function bare(field: z.core.$ZodType): z.core.$ZodType {
 /** The fields of a body as text, numbers digit by digit as received. Fields that are null or missing are left out. */
 export interface BodyFields<Path extends string> {
   readonly documented: ReadonlyMap<Path, string>;
-  /** By path, as JSON: fields that the document does not show, and its fields that are an object or an array here. */
+  /** By path, as JSON: fields that the document does not show, and documented fields that are an object or array. */
   readonly other: ReadonlyMap<string, string>;
 }
 

@@ -8,43 +8,42 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** The longest wait of any schedule. A due time further away was written by a wrong clock. */
+/** If a due time is further ahead than this, and than all of `verifyAfter`, a wrong clock wrote it. */
 export const LONGEST_WAIT_MS = 8 * DAY;
 
-/** Draws a time from [0.5, 1) of `ms`, so that many retries do not come at once. `random` is in [0, 1). */
+/** Returns 50 to 100 % of `ms`, so that retries do not come at once. `random` is in [0, 1). */
 export function withJitter(ms: number, random: number): number {
   return Math.round(ms * (0.5 + random / 2));
 }
 
-/** Changes a time by up to a quarter, so that orders do not stay due together. `random` is in [0, 1). */
+/** Returns 75 to 125 % of `ms`, so that orders do not stay due together. `random` is in [0, 1). */
 export function spreadMs(ms: number, random: number): number {
   return Math.round(ms * (0.75 + random / 2));
 }
 
-/** Backoff in ms after `attempt` creates of an order that were not taken: 1 s doubling to 5 min, with jitter. */
+/** Returns the wait in ms before a create is repeated: 2 ** `attempt` s, at most 5 min, with jitter; at least 1 s. */
 export function createBackoffMs(attempt: number, random: number): number {
   return Math.max(SECOND, withJitter(Math.min(2 ** Math.min(attempt, 12) * SECOND, 5 * MINUTE), random));
 }
 
-/** The longest wait between look-ups that count as fresh for `freshForMs`; a tenth is left for the look-up itself. */
+/** The longest gap between look-ups in ms: 90 % of `freshForMs`, because a look-up takes time; at least 5 s. */
 export function longestFreshMs(freshForMs: number): number {
   return Math.max(5 * SECOND, 0.9 * freshForMs);
 }
 
-/** Wait in ms after an unanswered look-up: a quarter of the time since evidence, 30 s to 15 min, with jitter. */
+/** Returns the wait in ms after an unanswered look-up: a quarter of `silentMs`, from 30 s to 15 min, with jitter. */
 export function unansweredLookupMs(silentMs: number, random: number): number {
   return withJitter(Math.min(Math.max(30 * SECOND, silentMs / 4), 15 * MINUTE), random);
 }
 
-/** How often an order is looked up while the exchange is out of reach. */
 export const OUTAGE_LOOKUP_MS = 10 * SECOND;
 
 export const HELD_LOOKUP_MS = DAY;
 
-/** How long after a rejection an order is looked up, in case the exchange took the order after all. */
+/** When a rejected order is looked up, in ms after the rejection: the exchange may have taken the order after all. */
 export const REJECTED_LOOKUPS_MS = [HOUR, DAY] as const;
 
-/** Returns the gap to the next moment in ms, so that an outage moves later moments too; undefined after the last. */
+/** Returns the ms from moment `done - 1` to moment `done`, so that an outage moves all later moments. */
 export function plannedGapMs(done: number, moments: readonly number[]): number | undefined {
   const at = moments[done];
   if (at === undefined) return undefined;
@@ -69,7 +68,7 @@ export function heldLookupMs({ freshFor }: FollowSettings): number {
   return Math.min(HELD_LOOKUP_MS, longestFreshMs(freshFor));
 }
 
-/** Returns the time of the next look-up after one without an answer. An early look-up does not move the planned one. */
+/** Returns when to look up again after a look-up without an answer. An early look-up does not move the planned time. */
 export function afterNoAnswer(
   tracking: Tracking,
   { answeredFor, isOutage = false }: Extract<LookupAnswer, { kind: 'unanswered' }>,
@@ -80,7 +79,7 @@ export function afterNoAnswer(
   const { nextActionAt, state, lastLookupAt, sentAt } = tracking;
   if (nextActionAt !== null && nextActionAt > now) return nextActionAt;
   const silentSince = Math.max(lastLookupAt?.getTime() ?? 0, sentAt?.getTime() ?? 0) || now.getTime();
-  // If the clock was set back, a time ahead of now counts as equally long ago.
+  // If the clock was set back, `silentSince` may be ahead of now; it then counts as equally long ago.
   const silentMs = Math.abs(now.getTime() - silentSince);
   if (answeredFor === undefined) return after(now, isOutage ? OUTAGE_LOOKUP_MS : unansweredLookupMs(silentMs, random));
   if (isPaced(state)) return after(now, pace.gapMs(tracking, silentMs));
@@ -98,10 +97,10 @@ export function unchangedUntilNext(tracking: Tracking, now: Date, settings: Foll
   return unchanged(next, { nextActionAt: nextLookupAt(next, now, settings) });
 }
 
-/** A state whose orders are looked up. `new`, `newest`: accepted orders without a look-up, oldest or newest first. */
+/** A state whose orders are looked up. `new` reads accepted orders without a look-up from the oldest, `newest` back. */
 export type LookupSource = 'new' | 'newest' | Exclude<OrderState, 'pending' | 'sending' | 'invalid'>;
 
-/** Groups take turns by weight, so that an open order waits for one round behind 500,000 due accepted orders. */
+/** Groups share a round by weight, so that 500,000 due accepted orders delay an open order by one round only. */
 const GROUPS: readonly { readonly weight: number; readonly sources: readonly LookupSource[] }[] = [
   { weight: 8, sources: ['unknown'] },
   { weight: 4, sources: ['new', 'newest'] },
@@ -116,7 +115,7 @@ export function isNeverLookedUp(source: LookupSource): boolean {
 
 export const LOOKUP_SOURCES: readonly LookupSource[] = GROUPS.flatMap(({ sources }) => sources);
 
-/** The most look-ups of one round. An order that comes due during a round waits for its end. */
+/** The most look-ups of one round. An order that comes due during a round waits for the end of the round. */
 export const LOOKUPS_A_ROUND = 32;
 
 export interface DueLookup {
@@ -125,10 +124,7 @@ export interface DueLookup {
   readonly nextActionAt: string;
 }
 
-/**
- * Chooses the oldest orders of each group by weight until the round is full. Orders without a look-up are chosen oldest
- * and newest in turn, so that a new order does not wait behind a long backlog.
- */
+/** Chooses the oldest orders of each group by weight until the round is full. */
 export function nextRound<Due extends DueLookup>(due: readonly Due[]): readonly Due[] {
   const groups = GROUPS.map(({ weight, sources }) => ({
     weight,
@@ -141,7 +137,7 @@ export function nextRound<Due extends DueLookup>(due: readonly Due[]): readonly 
   return round.slice(0, LOOKUPS_A_ROUND);
 }
 
-/** Takes the oldest and the newest in turn, and each order once, because two sources may have the same order. */
+/** Returns the oldest and newest orders in turn, each once, so that a new order does not wait behind a backlog. */
 function fromBothEnds<Due extends DueLookup>(due: readonly Due[]): Due[] {
   const byAge = due.toSorted(
     (one, other) =>

@@ -1,4 +1,4 @@
-/** The table of allowed moves: the states of an order, and the states that each of them may go to. */
+/** Each state of an order, and the states that may follow it. */
 export const ALLOWED_NEXT = {
   // A pending order becomes open or final only if it may have been sent, or was adopted. A pending, rejected or invalid
   // order becomes unknown only if the database may have lost the record of its create.
@@ -18,14 +18,14 @@ export const ALLOWED_NEXT = {
 
 export type OrderState = keyof typeof ALLOWED_NEXT;
 
-/** Every state, in the order in which an order passes through them. */
+/** Every state, in the sequence in which an order may pass through the states. */
 export const ORDER_STATES = Object.keys(ALLOWED_NEXT) as readonly OrderState[];
 
 const states = <const States extends readonly OrderState[]>(...some: States) => some;
 
 export const WAITING_STATES = states('pending', 'sending', 'unknown', 'held', 'accepted', 'open', 'disputed');
 
-/** States whose orders are looked up until they are final; `sync` looks up all of these orders, due or not. */
+/** States of orders that are looked up until the orders end. A full `sync` looks up all of these orders, due or not. */
 export const FOLLOWED_STATES = states('unknown', 'accepted', 'open', 'disputed', 'held');
 
 /** States whose orders are looked up at the pace of the account. Orders of other states have their own schedules. */

@@ -15,33 +15,33 @@ export interface Tracking {
   readonly orderStatus: string | null;
   readonly cryptoStatus: string | null;
   readonly fiatStatus: string | null;
-  /** The creates that were begun or assumed, also the ones that were proved not taken. */
+  /** How many creates were begun or assumed, including creates that the exchange certainly did not take. */
   readonly attempts: number;
   readonly nextActionAt: Date | null;
-  /** When a look-up last brought evidence: a record, or that there is no order. */
+  /** When a look-up last brought evidence: a record, or an absence that counts (`absent`). */
   readonly lastLookupAt: Date | null;
-  /** When the intent of the newest create request became durable. */
+  /** When the newest create was begun or assumed. */
   readonly sentAt: Date | null;
-  /** When something of the order last changed; look-ups are spaced by it. */
+  /** When an answer or a person last changed the order. Gaps between look-ups depend on the time since then. */
   readonly changedAt: Date | null;
   /** `modificationDate` of the newest record (§2.7), as received. */
   readonly modificationDate: string | null;
-  /** `modificationDate` of a newest answer that was not taken, because it is older than our record or alternates. */
+  /** `modificationDate`, or `no date`, of the last received record if we kept ours; null if that record was taken. */
   readonly staleDate: string | null;
-  /** Look-ups of an unknown outcome that found no order. */
+  /** Planned look-ups of an unknown outcome that found no order. */
   readonly verifications: number;
   /** Creates that a person, a fail-over or `create.onUnknown: resend` may have repeated after an unknown outcome. */
   readonly resends: number;
   /** The number, from 1, of the `forbidden` restraint in which the create was last refused; 0 if it never was. */
   readonly forbiddenIn: number;
   readonly rechecks: number;
-  /** Planned look-ups since the newest create with a documented answer that there is no order. */
+  /** How many planned look-ups since the newest create were answered, as documented, that there is no order. */
   readonly documentedAbsences: number;
   readonly absentAt: Date | null;
   /** When this program took over an order that existed at the exchange and was never sent from here. */
   readonly adoptedAt: Date | null;
   readonly outcome: 'succeeded' | 'failed' | null;
-  /** The contradictions in spite of which a person said that the order is ours, as `decideOurs` writes them. */
+  /** The contradictions that a person settled by saying that the order is ours, as `decideOurs` writes them. */
   readonly oursDespite: string | null;
   readonly failOver: number | null;
 }
@@ -72,7 +72,7 @@ export function isNeverSent({ attempts, adoptedAt }: Pick<Tracking, 'attempts' |
   return attempts === 0 && adoptedAt === null;
 }
 
-/** Moves an order, with its event. Throws if `ALLOWED_NEXT` lacks the move, or an unsent order would become found. */
+/** Returns the moved order and its event. Throws on a move not allowed, or of a row never sent to open or final. */
 export function move(
   from: Tracking,
   to: OrderState,
@@ -99,7 +99,7 @@ export function finding(name: string, source: EventSource, reason: string, excha
 
 const CLOCKS_DIFFER_MS = 60_000;
 
-/** How many ms after a change at the exchange a look-up saw the change; undefined if that is not known. */
+/** Returns the ms from a change at the exchange until a look-up saw the change; undefined if not known. */
 export function lateMsOf(before: Tracking, { tracking, events }: Decision): number | undefined {
   const change = events.find(({ field }) => field === 'state' || field.endsWith('.status'));
   if (change === undefined || !isPaced(before.state) || tracking.changedAt === null) return undefined;
@@ -107,7 +107,7 @@ export function lateMsOf(before: Tracking, { tracking, events }: Decision): numb
   return lateMs(instantMs(change.exchangeTime) ?? null, unchangedAt, tracking.changedAt.getTime());
 }
 
-/** Undefined if the date of the change is before the last look-up without the change, or after `observedAt`. */
+/** Returns the delay in ms; undefined if the change is over a minute before `unchangedAt` or after `observedAt`. */
 export function lateMs(exchangeTime: number | null, unchangedAt: number, observedAt: number): number | undefined {
   if (exchangeTime === null) return undefined;
   const isOfChange = exchangeTime >= unchangedAt - CLOCKS_DIFFER_MS && exchangeTime <= observedAt + CLOCKS_DIFFER_MS;
