@@ -62,7 +62,7 @@ interface AccountDeps extends AppParts {
   readonly connect?: Connect | undefined;
   readonly rateGroup?: RateGroup | undefined;
   readonly intents?: SentIntents | undefined;
-  /** The pace of an earlier wiring in this process, which has settled the orders that the last owner left in flight. */
+  /** The pace of an earlier wiring in this process. That wiring has settled orders that were left in flight. */
   readonly pace?: FollowPace | undefined;
 }
 

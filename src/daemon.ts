@@ -154,7 +154,7 @@ async function unlessStopped(stop: AbortSignal, work: () => Promise<void>): Prom
   }
 }
 
-/** Starts services in their order. If a service cannot start, closes the earlier ones, so that the process can end. */
+/** Starts services in their order. If a service cannot start, closes the earlier services: the process can end. */
 async function startServices(makers: readonly ServiceMaker[], deps: ServiceDeps, failed: AbortController) {
   const services: Service[] = [];
   try {

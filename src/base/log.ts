@@ -3,7 +3,7 @@ import { pino, type DestinationStream, type LevelWithSilent, type Logger } from 
 import { systemClock } from './clock.ts';
 import { printable, printableJson } from './words.ts';
 
-/** Makes a log with a line of JSON for each event. If the standard output is a terminal, it shows lines for people. */
+/** Makes a log with a line of JSON for each event. On a terminal, the default output shows lines for people. */
 export function createLog(level: LevelWithSilent, destination: DestinationStream = standardOutput()): Logger {
   const formatters = { level: (name: string) => ({ level: name }) };
   return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters }, destination);

@@ -17,7 +17,7 @@ interface FileLock {
 
 /** Locks by a transaction on `<database>.lock`. Throws `OwnedError` if another owner does not end in `patienceMs`. */
 export async function lockFile(databasePath: string, clock: Clock, patienceMs: number, signal?: AbortSignal) {
-  // A mistyped path must not make a folder.
+  // If the folder is missing, the path is probably mistyped, and the error says so.
   if (!existsSync(dirname(databasePath))) throw missingDatabase(databasePath);
   const deadline = clock.monotonic() + patienceMs;
   for (;;) {

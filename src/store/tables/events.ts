@@ -66,7 +66,7 @@ export const firstSentAt = ofOrder(
   ([first]) => (first === undefined ? null : new Date(first.observed_at)),
 );
 
-/** Fields of account events. `answers`: they are unreadable. `stopped`: no worker can own the account. */
+/** Fields of account events. `answers`: unreadable answers. `stopped`: no worker can own the account. */
 export type AccountField = 'hold' | 'exchange' | 'answers' | 'stopped';
 
 export const newestChange = reading(

@@ -15,7 +15,7 @@ export async function readFailOvers(db: Database, account: string): Promise<read
   return rows.map(({ value }) => JSON.parse(value) as FailOver).toSorted((one, other) => one.id - other.id);
 }
 
-/** Reads which accounts had a fail-over since a time, after which the lost owner has not yet named its sent orders. */
+/** Reads which accounts had a fail-over since a time, and no report yet of the orders that the lost owner sent. */
 export async function accountsOfFailOvers(db: Database, accounts: readonly string[], since: Date) {
   if (accounts.length === 0) return [];
   const { rows } = await sql<{ account: string }>`select distinct account from account_facts
