@@ -62,7 +62,7 @@ interface AccountDeps extends AppParts {
   readonly connect?: Connect | undefined;
   readonly rateGroup?: RateGroup | undefined;
   readonly intents?: SentIntents | undefined;
-  /** The pace of an earlier wiring in this process. That wiring has settled what the last owner left. */
+  /** The pace of an earlier wiring in this process. That wiring has settled orders that were left in flight. */
   readonly pace?: FollowPace | undefined;
 }
 
@@ -80,7 +80,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const owned = store.forAccount(account, accountLease);
   const app = undo.use(await startApp(config, { ...overrides, store: owned, accountLease, clock, log, rateGroup }));
   const endWaiting = () => [store, owned].forEach(({ writer }) => writer.endGracePeriod());
-  // The lease is released at once or not at all, because a locked database may last longer than the lease (2 s).
+  // `lease.release` does not wait for a locked database, because the lease of requests ends by itself after 2 s.
   undo.defer(endWaiting);
   const disposal = undo.move();
   return {
@@ -149,7 +149,7 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
   };
 }
 
-/** Settles what the last owner left, and counts the requests of that owner against the rate limit. */
+/** Settles orders that the last owner left in flight, and counts that owner's requests against the rate limit. */
 async function takeOver(
   deps: Parameters<typeof recover>[0] & Pick<AccountDeps, 'accountLease' | 'rateGroup' | 'pace' | 'intents'>,
   rate: RateLimit,

@@ -4,7 +4,7 @@ import { EXTENSIONS } from './extensions.ts';
 
 // Database, socket and report files hold people's orders: no other user may read them.
 process.umask(0o077);
-// A reader that ends early (`| head`) is no error.
+// A reader of the output may end early (`| head`), which is no error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') end(error);
 });

@@ -19,15 +19,15 @@ import { openAsOwner, type OwnedStore, type OwnerOptions, type WorkerOptions } f
 import type { AccountLease } from './store/port.ts';
 import { countWaiting } from './store/find-orders.ts';
 
-/** How long a second daemon waits for the first to end, as when pm2 restarts the daemon. */
+/** How long a daemon waits for an earlier daemon to end, for example after a restart by pm2. */
 const OWNER_PATIENCE_MS = 3_000;
 const SECOND_MS = 1_000;
-/** How often the files of keys are read again; a file is also read when the exchange refuses its key. */
+/** How often the key files are read again. A file is also read when the exchange refuses the key. */
 const READ_KEY_MS = 60_000;
 const LONGEST_BEGIN_MS = 5_000;
 const MOST_NAMED = 20;
 
-/** The fields in which extensions of a daemon offer functions to each other. An extension declares its own fields. */
+/** Functions that extensions of a daemon offer to each other. An extension adds its fields to this declaration. */
 export interface Services {}
 
 interface Shared extends Pick<App, 'store' | 'clock' | 'log' | 'gracePeriodOver'> {
@@ -43,20 +43,19 @@ export interface ServiceDeps extends Shared {
   readonly services: Services;
 }
 
-/** Work of an extension in a daemon, beside the accounts. */
+/** The part of an extension that runs in a daemon. */
 export interface Service {
   /** Opened for each account before any work in that account. */
   readonly listeners?: readonly Listen[];
-  /** Called for each account that this process takes. */
   readonly take?: (lease: AccountLease) => void;
-  /** Runs until `stop` aborts. The daemon ends if this rejects. */
+  /** Resolves after `stop` aborts. The daemon ends if the promise rejects. */
   readonly work?: Promise<void>;
-  /** The service takes no new work from now on. The promise is fulfilled once the service is closed. */
+  /** Stops new work of the service. Resolves once the service has ended. */
   readonly close?: () => Promise<void>;
 }
 
 export interface ServiceMaker {
-  /** Returns how this process is reached, before the database is opened. */
+  /** Called before the database is opened. Returns the facts by which other processes reach this process. */
   prepare?(config: Config, clock: Clock): Promise<WorkerOptions>;
   /** Throws if the service cannot start and the daemon must not work without it. */
   start(deps: ServiceDeps): Promise<Service>;
@@ -84,7 +83,7 @@ export async function runDaemon(
   const ending = { stop, gracePeriodOver: gracePeriodOver.signal };
   const shared: Shared = { config, store, clock, log, patiently, ...ending };
   const listeners = [...(overrides.listeners ?? [])];
-  // `parts` has no store, clock or log: code that spreads `parts` would replace its own with them.
+  // `parts` omits the store, clock and log of `overrides`: code that spreads `parts` would take them for its own.
   const { makePaces, makeGuard, sweeps: added } = overrides;
   const parts: AppParts = { makePaces, makeGuard, sweeps: added, listeners };
   const sweeps = (overrides.sweeps ?? []).map((make) => make(config));
@@ -155,7 +154,7 @@ async function unlessStopped(stop: AbortSignal, work: () => Promise<void>): Prom
   }
 }
 
-/** Starts services in their order. If a service cannot start, closes the earlier ones, so that the process can end. */
+/** Starts services in their order. If a service cannot start, closes the earlier services: the process can end. */
 async function startServices(makers: readonly ServiceMaker[], deps: ServiceDeps, failed: AbortController) {
   const services: Service[] = [];
   try {
@@ -191,7 +190,7 @@ export function passesBy(sweeps: readonly Sweep[], tickedAt: () => Date): Passes
   };
 }
 
-/** Waits for the first accounts, up to a limit, and for the database; then logs that the daemon is ready. */
+/** Waits up to `LONGEST_BEGIN_MS` for the first accounts, and for the database. Logs that the daemon is ready. */
 async function begun(accounts: Accounts, shared: Shared): Promise<void> {
   const { clock, patiently, stop } = shared;
   const limit = clock.sleep(LONGEST_BEGIN_MS, stop).catch(() => undefined);

@@ -1,35 +1,35 @@
 'use strict';
-// Runs on any Node from 20 on and before anything is installed: no dependencies, no newer syntax.
+// This file runs on Node 20 and newer, before anything is installed: it has no dependencies and no newer syntax.
 const { spawn } = require('node:child_process');
 const { accessSync, constants, existsSync, statSync } = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
 
 const SOURCE = path.join(__dirname, 'cli.ts');
-/** The package has JavaScript in its place. */
+/** False in the package, which has `program/cli.js` instead of `cli.ts`. */
 const isCheckout = existsSync(SOURCE);
-/** The program, after the flags that its language wants: the first releases of Node 24 call TypeScript an experiment at each start. */
+/** The program's file. The flag hides a warning about TypeScript that the first releases of Node 24 print. */
 const PROGRAM = isCheckout
   ? ['--disable-warning=ExperimentalWarning', SOURCE]
   : [path.join(__dirname, 'program', 'cli.js')];
 const MODULES = path.join(__dirname, '..', 'node_modules');
-/** The first Node that knows all of the language that the program is written in. */
+/** The first Node that supports all syntax of the program. */
 const OLDEST_USABLE = 24;
 const EXIT_CONFIGURATION = 78;
 const FORWARDED = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGUSR2'];
 const NODE_FLAGS = [
-  // Without these two, on a machine with much memory, V8 collects too late: it keeps 400 MB while 50 MB are in use.
+  // Without these two flags, V8 on a machine with much memory keeps 400 MB while 50 MB are in use.
   '--max-semi-space-size=16',
   '--heap-growing-percent=100',
-  // The signal would open a debugger to all users of the machine: it reads the key, and runs any code.
+  // SIGUSR1 would open a debugger, with which every user of the machine could read the key and run code.
   '--disable-sigusr1',
-  // Node would look for a link in each folder of each module's path: npm makes none, and that takes 13 ms of each command.
+  // npm makes no links. Without the flag, Node looks for links in each module's path, which takes 13 ms a command.
   '--preserve-symlinks',
 ];
-/** The folder in which Node keeps compiled code, for the owner of the checkout alone. */
+/** The folder in which Node keeps compiled code, if the owner of the checkout runs the program. */
 const COMPILE_CACHE = path.join(MODULES, '.cache', 'order-sync');
 
-/** Returns the Node that the program runs on: the one that npm installed with the checkout, or this one if it is new enough. */
+/** Returns the Node that npm installed in the checkout, or this process's Node; undefined if that is too old. */
 function nodeBinary() {
   const name = process.platform === 'win32' ? 'node.exe' : 'node';
   const pinned = path.join(MODULES, `node-${process.platform}-${process.arch}`, 'bin', name);
@@ -38,9 +38,8 @@ function nodeBinary() {
 }
 
 /**
- * Runs `args` on that Node in place of this process: this process becomes it if Node can do that, so that a signal or a kill
- * reaches the program itself. A channel to the parent does not outlive that: with one, and on an older Node, it runs as a
- * child.
+ * Replaces this process by the program, so that signals reach the program itself. Runs the program as a child if this
+ * Node lacks `execve`, or if the parent has opened an IPC channel, which would not outlive the replacement.
  */
 function runNode(args) {
   const binary = nodeBinary();
@@ -56,7 +55,7 @@ function runNode(args) {
   runChild(binary, args, env, hasChannel);
 }
 
-/** Tells whether a file can be run: otherwise `execve` would abort this process. */
+/** Returns true if `execve` can run a file. For any other file, `execve` would abort this process. */
 function isExecutable(file) {
   try {
     accessSync(file, constants.X_OK);
@@ -66,7 +65,7 @@ function isExecutable(file) {
   }
 }
 
-/** Standard streams and IPC are passed through, signals and the exit code are passed on. */
+/** Runs a child with these standard streams. Forwards messages and signals, and ends with the child's exit code. */
 function runChild(binary, args, env, hasChannel) {
   const child = spawn(binary, args, {
     stdio: hasChannel ? ['inherit', 'inherit', 'inherit', 'ipc'] : 'inherit',
@@ -77,13 +76,13 @@ function runChild(binary, args, env, hasChannel) {
   });
   child.on('error', (error) => refuse(`${binary} cannot be started (${error.message}): run \`npm ci\` again`));
   if (hasChannel) passMessages(child);
-  // One that went to the whole group reaches the child twice: it takes the second for the first.
+  // A signal to the whole process group reaches the child twice. The child ignores a repetition within 2 s.
   for (const signal of FORWARDED) process.on(signal, () => child.kill(signal));
   child.on('exit', (code, signal) => {
     if (signal === null) process.exit(code ?? 1);
     for (const name of FORWARDED) process.removeAllListeners(name);
     process.kill(process.pid, signal);
-    // If this process ignores the signal (SIGPIPE, or a parent's choice), it ends with the exit code of a shell.
+    // If this process ignores the signal (SIGPIPE, or a parent's choice), it exits with the code that a shell uses.
     setTimeout(() => process.exit(128 + (os.constants.signals[signal] ?? 0)), 500);
   });
 }
@@ -93,19 +92,19 @@ function refuse(message) {
   process.exit(EXIT_CONFIGURATION);
 }
 
-/** The checkout's own tools, and with them the same Node, come first for whatever the child starts. */
+/** Puts the checkout's tools, with the same Node among them, first in the `PATH` of the program's child processes. */
 function pathWithTools() {
   const tools = path.join(MODULES, '.bin');
   return { PATH: process.env.PATH ? `${tools}${path.delimiter}${process.env.PATH}` : tools };
 }
 
-/** Has Node keep compiled code, for the owner alone: files of another user would make the owner's next `npm ci` fail. */
+/** Sets the compile cache for the owner alone: another user's files would make the owner's next `npm ci` fail. */
 function compiledCode() {
   const { uid } = statSync(MODULES, { throwIfNoEntry: false }) ?? {};
   return uid !== undefined && uid === process.getuid?.() ? { NODE_COMPILE_CACHE: COMPILE_CACHE } : {};
 }
 
-/** Ends the process with advice if npm has not installed the dependencies of the program. */
+/** Ends the process with advice if the program was not built, or its dependencies are not installed. */
 function requireDependencies() {
   if (!existsSync(PROGRAM.at(-1)))
     refuse('nothing was built before it was packed: run `npm run package` in the checkout');
@@ -117,7 +116,7 @@ function requireDependencies() {
 }
 
 function passMessages(child) {
-  // A channel that closes on one side is closed on the other; a message that cannot be delivered then has no reader.
+  // If one side closes its channel, the channel of the other side is closed, and undelivered messages are dropped.
   const drop = () => {};
   process.on('message', (message, handle) => child.connected && child.send(message, handle, drop));
   child.on('message', (message, handle) => process.connected && process.send(message, handle, undefined, drop));

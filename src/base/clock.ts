@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Time and chance. No other code reads a clock or a random number, so that tests decide both. */
+/** Time and chance. Code that decides by time or chance takes a `Clock`, so that tests can set both. */
 export interface Clock {
-  /** UTC by the system's clock; while that clock is behind by up to 1 s, `now` advances with the monotonic clock. */
+  /** UTC. If the system's clock is set back by up to 1 s, `now` advances with the monotonic clock instead. */
   now(): Date;
   /** Makes `now` follow the database's clock, which showed `time` between the monotonic times `from` and `to`. */
   follow?(time: Date, from: number, to: number): void;
-  /** How far the database's clock is ahead of the machine's, in ms; undefined while no database's clock is known. */
+  /** By how many ms the database's clock is ahead of the machine's; undefined before the first `follow`. */
   readonly databaseAheadMs?: number | undefined;
   monotonic(): number;
-  /** The id of this start of the machine, from which `monotonic` counts in all processes; undefined if unknown. */
+  /** The id of the machine's last start, from which `monotonic` counts ms in all processes; undefined if unknown. */
   readonly boot?: string | undefined;
-  /** Resolves after `ms`. Rejects when the signal aborts first. */
+  /** Resolves after `ms`, at most 2^31 - 1. Rejects if the signal aborts first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** Resolves in the next turn of the event loop, after the input that is ready now. */
   turn(): Promise<void>;
@@ -21,7 +21,7 @@ export interface Clock {
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Returns a signal that aborts after `ms` of real time. It is for a wait that takes a signal but no `Clock`. */
+/** Returns a signal that aborts after `ms` of real time, for functions that take a signal but no `Clock`. */
 export function deadline(ms: number): AbortSignal {
   return AbortSignal.timeout(Math.min(ms, LONGEST_TIMER_MS));
 }
@@ -31,10 +31,10 @@ export function repeatedly(ms: number, work: () => void): Disposable {
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
-/** Time synchronization often sets a clock back by up to this much. `now` then does not go back. */
+/** Time synchronization often sets a clock back by up to this much. Such a step does not set `now` back. */
 const SET_BACK_MS = 1_000;
 
-/** Returns a clock of UTC. `monotonic` advances it; `wall` sets it if ahead, or behind by over `SET_BACK_MS`. In ms. */
+/** Returns a UTC clock that advances by `monotonic` and takes `wall` if ahead, or behind by over `SET_BACK_MS` (ms). */
 export function steadyTime(wall: () => number, monotonic: () => number): () => Date {
   let anchor = { wall: wall(), monotonic: monotonic() };
   return () => {
@@ -46,22 +46,22 @@ export function steadyTime(wall: () => number, monotonic: () => number): () => D
   };
 }
 
-/** From this difference on, in ms, a person should check the clocks of database and machine. */
+/** From this difference on, a person should check the clocks of the database and the machine. */
 export const CLOCKS_APART_MS = 2_000;
 
-/** A process uses one database, so all its clocks follow that database's clock. */
+/** All clocks of this process follow one database's clock, because a process uses one database. */
 const followed: { aheadMs?: number } = {};
 
 /** Returns the machine's clock. After `follow`, `now` is the database's time, by which due times are written. */
 export function systemClock(wall: () => number = () => Date.now()): Clock {
-  // All processes of the machine share `hrtime`. `performance` is faster, but counts from the process's start.
+  // All processes of the machine share `hrtime`. `performance` is faster, but counts from the start of the process.
   const startedAt = Number(process.hrtime.bigint()) / 1e6 - performance.now();
   const monotonic = () => startedAt + performance.now();
   return {
     now: steadyTime(() => wall() + Math.round(followed.aheadMs ?? 0), monotonic),
     follow(time, from, to) {
       const aheadMs = time.getTime() - (wall() - (monotonic() - (from + to) / 2));
-      // A difference of up to half the time of the answer, plus 1 ms of rounding, proves nothing.
+      // A change of up to half the time that the answer took, plus 1 ms of rounding, may be an error of measurement.
       const isOff = Math.abs(aheadMs - (followed.aheadMs ?? 0)) > (to - from) / 2 + 1;
       followed.aheadMs = isOff ? aheadMs : (followed.aheadMs ?? 0);
     },

@@ -1,14 +1,14 @@
 import Big from 'big.js';
 import { quote } from './text.ts';
 
-/** The most digits that are read. No amount has more, and a hostile exponent cannot fill the memory. */
+/** The most digits of a decimal. Without a limit, a huge exponent could fill the memory. */
 export const MAX_DIGITS = 64;
 
 const DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d{1,4})?$/;
 
 export type DecimalReading = { ok: true; text: string; value: Big } | { ok: false; reason: string };
 
-/** Reads a decimal as JSON writes it, and keeps every digit. An exponent, as SQLite writes it, is expanded. */
+/** Reads a decimal in JSON's syntax and keeps every digit. Expands an exponent, which SQLite may write. */
 export function readDecimal(input: unknown): DecimalReading {
   if (typeof input !== 'string') return { ok: false, reason: 'is not a decimal number' };
   if (input.length > MAX_DIGITS * 2 || !DECIMAL.test(input)) {
@@ -26,7 +26,7 @@ export function isDecimal(input: unknown): input is string {
   return typeof input === 'string' && (PLAIN.test(input) || readDecimal(input).ok);
 }
 
-/** Tells whether two decimals, as `readDecimal` reads them, are the same number (`1.50` and `1.5`). */
+/** Returns true if `readDecimal` reads both as the same number, such as `1.50` and `1.5`. */
 export function sameDecimal(left: unknown, right: unknown): boolean {
   if (left === right) return isDecimal(left);
   const a = readDecimal(left);
@@ -34,11 +34,11 @@ export function sameDecimal(left: unknown, right: unknown): boolean {
   return a.ok && b.ok && a.value.eq(b.value);
 }
 
-/** Matches most amounts: plain numbers that are too short to pass `MAX_DIGITS`. */
+/** Matches numbers without an exponent that are too short to exceed `MAX_DIGITS`, as most amounts are. */
 const PLAIN = /^-?(?:0|[1-9]\d{0,30})(?:\.\d{1,30})?$/;
 
 export class DecimalSum {
-  /** The sums of plain numbers without their points, by the number of decimals. `Big` takes ten times as long. */
+  /** Sums of plain numbers as integers, by their number of decimals, because `Big` takes ten times as long. */
   readonly #digits: bigint[] = [];
   #rest = new Big(0);
 
@@ -71,7 +71,7 @@ export class DecimalSum {
   }
 }
 
-/** The largest difference of amounts that counts as none: for all currencies, or by currency code with a `default`. */
+/** The largest difference at which amounts count as equal, for all currencies or by currency code and `default`. */
 export type Tolerance = string | Readonly<Record<string, string>>;
 
 /** The two amounts of an order record (§2.7). */
@@ -80,14 +80,11 @@ export type AmountField = (typeof AMOUNT_FIELDS)[number];
 
 export interface AmountSettings {
   readonly tolerance: Tolerance;
-  /** The amount that the position OUTPUT refers to; undefined if that is not known. */
+  /** The amount to which the position OUTPUT refers; undefined if unknown. */
   readonly outputPosition?: AmountField | undefined;
 }
 
-/**
- * Returns the amount to compare the asset with; undefined if unknown. §2.6 does not name the amount of INPUT: the
- * program takes `inputAsset`.
- */
+/** Returns the amount to compare the asset with; undefined if unknown. For INPUT, `inputAsset` is assumed (§2.6). */
 export function amountField(assetPosition: string | null, { outputPosition }: Pick<AmountSettings, 'outputPosition'>) {
   if (assetPosition === 'INPUT') return 'inputAsset';
   return assetPosition === 'OUTPUT' ? outputPosition : undefined;
@@ -100,7 +97,7 @@ export function currencyOf(
   return field === 'inputAsset' ? pair.fromCurrency : pair.toCurrency;
 }
 
-/** Tells whether two codes name one currency, in any letter case. */
+/** Compares two currency codes without regard to letter case. */
 export function isSameCurrency(left: string, right: string | null): boolean {
   return left.toUpperCase() === right?.toUpperCase();
 }

@@ -1,5 +1,5 @@
 const ISO_TIME = /^(\d{4}-\d\d-\d\d)[T ]((?!24)\d\d:\d\d(?::\d\d)?)(?:[.,](\d+))?(Z|[+-]\d\d:?\d\d)?$/;
-/** This program writes times in this form. `Date.parse` reads it faster than `ISO_TIME` takes it apart. */
+/** The form in which this program writes times. `Date.parse` reads this form faster than `ISO_TIME`. */
 const PLAIN_TIME = /^\d{4}-\d\d-(?:[01]\d|2[0-8])T(?!24)\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 /** Reads an ISO 8601 time as ns since 1970; undefined if it is unreadable. A time without a zone is UTC (§2). */
@@ -15,7 +15,7 @@ export function instantMs(text: string | null): number | undefined {
   return time && time.ms + Number(time.fraction.slice(0, 3).padEnd(3, '0'));
 }
 
-/** Reads the ISO 8601 time of a column; null if it is unreadable, because a database takes any value in any column. */
+/** Reads the ISO 8601 time of a column; null if unreadable, because SQLite takes any value in any column. */
 export function readTime(value: unknown): Date | null {
   const ms = typeof value === 'string' ? instantMs(value) : undefined;
   return ms === undefined ? null : new Date(ms);
@@ -32,7 +32,7 @@ function read(text: string | null): { ms: number; fraction: string } | undefined
   return Number.isNaN(ms) ? undefined : { ms, fraction };
 }
 
-/** `Date` reads 30 February as 2 March, so a day after the 28th is compared with the day that `Date` reads. */
+/** `Date` reads 30 February as 1 or 2 March, so a day after the 28th is compared with the day that `Date` reads. */
 function isDay(day: string): boolean {
   const ofMonth = Number(day.slice(-2));
   return ofMonth <= 28 || new Date(day).getUTCDate() === ofMonth;

@@ -6,7 +6,7 @@ interface Invocation {
 
 let invocation: Invocation | undefined;
 
-/** `call` runs when the first command is printed, because it reads the disk. A person pastes commands in `folder`. */
+/** `call` returns the words that start the program. It runs once, when needed, because it reads the disk. */
 export function noteInvocation(call: () => string, commands: Iterable<string>, folder: string | null = null): void {
   let known: string | undefined;
   invocation = { call: () => (known ??= call()), commands: new Set(commands), folder };
@@ -17,7 +17,7 @@ export function pasteFolder(): string | null {
   return invocation?.call().startsWith('npx ') === true ? invocation.folder : null;
 }
 
-/** Makes each command of a text pasteable by the call of this process. The text must not hold data of orders. */
+/** Replaces `order-sync` in the commands of a text by this process's call. The text must contain no data of orders. */
 export function pasteable(text: string): string {
   if (invocation === undefined || !text.includes('order-sync ')) return text;
   const { call, commands } = invocation;

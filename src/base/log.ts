@@ -3,7 +3,7 @@ import { pino, type DestinationStream, type LevelWithSilent, type Logger } from 
 import { systemClock } from './clock.ts';
 import { printable, printableJson } from './words.ts';
 
-/** Makes a log of one event a line: JSON with named levels, or lines for people if the output is a terminal. */
+/** Makes a log with a line of JSON for each event. On a terminal, the default output shows lines for people. */
 export function createLog(level: LevelWithSilent, destination: DestinationStream = standardOutput()): Logger {
   const formatters = { level: (name: string) => ({ level: name }) };
   return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters }, destination);
@@ -62,7 +62,7 @@ function shownFact(value: unknown): string {
   return printable(isWord ? value : JSON.stringify(value));
 }
 
-/** Lines of this many turns are written at once: under load a turn brings a line or two, and a write costs more. */
+/** The lines of this many turns of the event loop are written at once, because a write costs more than a line. */
 const TURNS = 8;
 
 /** Writes the lines of several turns at once. Lines that cannot be written are counted; the count is logged later. */
@@ -77,7 +77,7 @@ export function linesOfTurns(open: () => Output, form: LineForm = (line) => line
     output.on('error', onError);
     output.write(text);
     output.off('error', onError);
-    // A failed output would keep all unwritten lines in memory.
+    // A failed output keeps its unwritten lines in memory, so a new output takes its place.
     if (hasFailed) output = open();
     return !hasFailed;
   };

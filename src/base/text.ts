@@ -8,7 +8,7 @@ const AT_SIGN = /@|%40|\\u0040/gi;
 const AFTER_AT = /[^\s"'<>@]{1,256}/y;
 const LONGEST_BEFORE_AT = 256;
 
-/** Hides what looks like an e-mail address. The time grows with the text's length alone, whatever its content. */
+/** Hides e-mail addresses, and texts that look like them. The time grows in proportion to the text's length. */
 export function withoutAddresses(text: string): string {
   let shown = '';
   let from = 0;
@@ -41,19 +41,19 @@ export function hasControlCharacter(text: string): boolean {
   return /\p{Cc}/u.test(text);
 }
 
-/** Tells whether text is valid Unicode that lost no character when it was decoded. */
+/** Returns true if text is well-formed and has no U+FFFD, which replaces bytes that could not be decoded. */
 export function isUnicode(text: string): boolean {
   return text.isWellFormed() && !text.includes('\uFFFD');
 }
 
-/** Returns text that every database stores: U+FFFD replaces half a character, and NUL, which PostgreSQL refuses. */
+/** Returns text that every database stores: U+FFFD replaces lone surrogates and NUL, which PostgreSQL refuses. */
 export function storable(text: string): string {
   const wellFormed = text.toWellFormed();
-  // A search is much faster than a replacement that finds nothing, and each value of each event passes here.
+  // `includes` is much faster than a `replaceAll` that finds nothing, and each value of each event passes here.
   return wellFormed.includes('\0') ? wellFormed.replaceAll('\0', '\uFFFD') : wellFormed;
 }
 
-/** Tells whether two texts differ at most in letter case, blanks around them, and forms of Unicode. */
+/** Returns true if two texts differ at most in letter case, blanks at their ends, and forms of Unicode. */
 export function isSameSpelling(one: string, other: string): boolean {
   return folded(one) === folded(other);
 }
@@ -76,12 +76,12 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** A suggestion differs from the given name in at most this many letters, and in at most this part of its letters. */
+/** A suggestion has at most this many slips (edits), and at most this many for each letter of the longer name. */
 const MOST_SLIPS = 3;
 const MOST_SLIPS_OF_A_LETTER = 0.4;
 const LONGEST_NAME = 100;
 
-/** Returns the known name that was probably meant, by letter case, beginning, end after a dot, or fewest slips. */
+/** Returns the known name that was probably meant: equal in lower case, with this beginning or end, or nearest. */
 export function suggestion(given: string, known: readonly string[]): string | undefined {
   if (given === '' || given.length > LONGEST_NAME) return undefined;
   const text = given.toLowerCase();

@@ -1,4 +1,4 @@
-/** Control, invisible and reordering characters, except for joiners and for selectors of a character's form. */
+/** Control, invisible and reordering characters, except joiners and variation selectors. */
 const UNPRINTABLE =
   /[[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u2800\ufff9-\ufffb]--[\p{Join_Control}\p{Variation_Selector}]]/gv;
 
@@ -14,7 +14,7 @@ export function printableLines(text: string): string {
   return text.split('\n').map(printable).join('\n');
 }
 
-/** As `printable`, for lines of JSON. The JSON stays equal, because only its texts hold such characters. */
+/** As `printable`, for lines of JSON. The values stay equal, because only strings contain such characters. */
 export function printableJson(lines: string): string {
   return lines.replace(UNPRINTABLE, (character) => {
     if (character === '\n') return character;
@@ -33,7 +33,7 @@ export function sumOf<Item>(items: readonly Item[], numberOf: (item: Item) => nu
   return items.reduce((sum, item) => sum + numberOf(item), 0);
 }
 
-/** Returns the greatest number of the items, at least 0. */
+/** Returns the greatest of the items' numbers, or 0 if no number is greater. */
 export function mostOf<Item>(items: readonly Item[], numberOf: (item: Item) => number): number {
   return items.reduce((most, item) => Math.max(most, numberOf(item)), 0);
 }

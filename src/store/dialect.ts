@@ -19,13 +19,13 @@ import type { Tables } from './schema.ts';
 
 export type Query<Row> = (Compilable<Row> | RawBuilder<Row>) & OperationNodeSource;
 
-/** Compiles for SQLite. It locks no row, because a transaction of SQLite has the database to itself. */
+/** Omits row locks, because a transaction of SQLite locks the whole database. */
 export class SqliteCompiler extends SqliteQueryCompiler {
   protected override visitSelectModifier(node: SelectModifierNode): void {
     if (node.modifier !== 'ForNoKeyUpdate' && node.modifier !== 'SkipLocked') super.visitSelectModifier(node);
   }
 
-  /** SQLite plans again at each run if the limit is a bare parameter. Constants are inlined, others become a sum. */
+  /** Inlines a constant limit, and adds 0 to a parameter: SQLite plans anew at each run if the limit is a parameter. */
   protected override visitLimit({ limit }: LimitNode): void {
     const isConstant = ValueNode.is(limit) && typeof limit.value === 'number';
     this.append(isConstant ? `limit ${limit.value}` : ValueNode.is(limit) ? 'limit 0 + ' : 'limit ');
@@ -33,24 +33,24 @@ export class SqliteCompiler extends SqliteQueryCompiler {
   }
 }
 
-/** SQL that differs between databases, here for SQLite. Another driver replaces each of these functions. */
+/** The parts of SQL that differ between databases, for SQLite. Another driver has its own function of each name. */
 const SQLITE = {
-  /** A column that SQLite looks up in no index: by a wrong index SQLite would read all rows of the account. */
+  /** A column for which SQLite uses no index, because by the wrong index SQLite reads all rows of the account. */
   unindexed: <Value = string>(column: string): RawBuilder<Value> => sql`+${sql.ref<Value>(column)}`,
-  /** True if an indexed column equals a text of any length. An index may hold only the beginning of a long text. */
+  /** The condition that an indexed column equals a text. PostgreSQL indexes only the beginning of a long text. */
   hasLongText: (column: string, value: string): RawBuilder<SqlBool> => sql`${sql.ref(column)} = ${value}`,
   /** Names the index that SQLite must use. Stands after the name of the table. */
   indexedBy: (index: string): RawBuilder<unknown> => sql`indexed by ${sql.ref(index)}`,
   isFollowed: (): RawBuilder<SqlBool> => sql.raw(IS_FOLLOWED),
   /** The number by which `db backup` marks a copy; 0 in any other database. */
   markOfCopy: (): RawBuilder<number> => sql`(select user_version from pragma_user_version)`,
-  /** The bytes of a text: in SQLite an id may be bytes that are no readable text. */
+  /** The bytes of a text, because SQLite takes ids that are no valid text. */
   bytesOf: (text: RawBuilder<string>): RawBuilder<Uint8Array> => sql`cast(${text} as blob)`,
   textOf: (bytes: Uint8Array): RawBuilder<string> => sql`cast(${bytes} as text)`,
-  /** The condition that a column is one of the texts of a JSON array: one statement serves lists of every length. */
+  /** The condition that a column is in a JSON array of texts. One compiled statement serves arrays of any length. */
   isOneOf: (column: string, texts: string): RawBuilder<SqlBool> =>
     sql`${sql.ref(column)} in (select value from json_each(${texts}))`,
-  /** The condition that an event comes after the last event that was read, in the order of all events by their key. */
+  /** The condition that an event comes after `last` in the order of `orderOfEvents`. */
   isAfterEvent: (last: { readonly account: string; readonly id: number }): RawBuilder<SqlBool> => sql`id > ${last.id}`,
   orderOfEvents: (): RawBuilder<unknown> => sql`id`,
   holdsTime: (column: string): RawBuilder<SqlBool> =>
@@ -61,7 +61,7 @@ const SQLITE = {
 
 export type Words = typeof SQLITE;
 
-/** A part of a statement that the compiler of another database replaces by its own SQL, made by `in`. */
+/** A part of a statement, in SQL of SQLite. `in` returns the same part in the SQL of another database. */
 export interface WordedNode extends RawNode {
   readonly in: (words: Words) => RawNode;
 }
@@ -81,15 +81,14 @@ const WORDED = Object.fromEntries(
 export const { unindexed, hasLongText, indexedBy, isFollowed, markOfCopy, bytesOf, textOf, isOneOf } = WORDED;
 export const { isAfterEvent, orderOfEvents, holdsTime, exactSum } = WORDED;
 
-/** Constant texts, such as those of `in (…)`, which need no parameters. */
+/** Joins constant texts for `in (…)` without parameters. */
 export const literals = (texts: readonly string[]) => sql.join(texts.map((text) => sql.lit(text)));
 
-/** Joins conditions by `and`; an undefined one excludes nothing. */
 export function allOf(...conditions: readonly (RawBuilder<SqlBool> | undefined)[]): RawBuilder<SqlBool> {
   return sql<SqlBool>`${sql.join([sql`true`, ...conditions.filter((one) => one !== undefined)], sql` and `)}`;
 }
 
-/** A text in a statement that runs often. For a bare parameter, SQLite may plan the statement again at each run. */
+/** Casts a parameter to text, because SQLite may plan a statement with a bare parameter anew at each run. */
 export const textToFind = <Value extends string>(value: Value): RawBuilder<Value> => sql`cast(${value} as text)`;
 
 /** Inserts a row, or writes all its columns into the row with the same key. */

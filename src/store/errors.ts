@@ -15,7 +15,7 @@ export function unusable(message: string, options?: ErrorOptions): StoreError {
   return new StoreError('unusable', message, options);
 }
 
-/** Returns the error of a file that is no longer at its path, so that writes to it are lost. */
+/** Returns the error of an open file that is no longer at its path, so that writes to the file are lost. */
 export function lostFile(path: string): StoreError {
   const advice = 'if you still need it, put it back and start again';
   return new StoreError('disk', `${path} was moved or deleted while it was open; ${advice}`);
@@ -34,13 +34,13 @@ export class OwnedError extends Error {
   override readonly name = 'OwnedError';
 }
 
-/** True if the database failed with an unknown code: the same work may pass later, or fail because of one row. */
+/** Returns true if the database failed with a code that this program does not list: a retry may succeed or not. */
 export function isUnlisted(error: unknown): error is Error {
   if (error instanceof StoreError || !(error instanceof Error)) return error instanceof UnlistedError;
   return 'code' in error && String(error.code).startsWith('SQLITE_');
 }
 
-/** Returns true if the database takes no writes for now, until the cause passes or a person removes it. */
+/** Returns true if a retry may succeed once the cause has ended: a lock, a disk fault, or a missing right. */
 export function isPassing(error: unknown): error is StoreError {
   return error instanceof StoreError && ['denied', 'disk', 'busy'].includes(error.problem);
 }

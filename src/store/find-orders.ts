@@ -6,7 +6,7 @@ import type { Database } from './port.ts';
 import { indexedBy, isOneOf } from './dialect.ts';
 import { textToFind } from './statement.ts';
 
-/** A place in the list of due orders; a pass continues after it, so that it meets each row once. */
+/** A place in the list of due orders. A pass continues after the last row's place, so that it reads each row once. */
 export interface DueKey {
   readonly nextActionAt: string;
   readonly externalOrderId: string;
@@ -23,7 +23,7 @@ export interface OrderFilter {
   readonly account: string;
   readonly state?: OrderState | undefined;
   readonly ids?: readonly string[] | undefined;
-  /** The number of the account's hold in which the create was last refused with 403; 0 if never. */
+  /** The number of the account's hold `forbidden` in which the create was last refused with 403; 0 if never. */
   readonly forbiddenIn?: number | undefined;
   readonly failOver?: number | undefined;
   readonly until?: Date | undefined;
@@ -60,7 +60,7 @@ export async function findOrders<Column extends keyof OrderRow>(
   if (to !== undefined) orders = orders.where('created_at', '<', to);
   if (state !== undefined && by === 'due') orders = orders.where('state', '=', textToFind(state));
   if (state !== undefined && by === 'id') {
-    // The inner query finds ids in the index of states; for whole rows SQLite would read through the table.
+    // The inner query reads ids from the index of states. A query of whole rows by id would scan the table.
     const inState = db.selectFrom('merchant_orders').select('external_order_id').where('account', '=', account);
     orders = orders.where('external_order_id', 'in', inState.where('state', '=', state));
   }
@@ -73,12 +73,12 @@ export function isDueAfter({ nextActionAt, externalOrderId }: DueKey): RawBuilde
   return sql`(next_action_at, external_order_id) > (${nextActionAt}, ${externalOrderId})`;
 }
 
-/** Orders are counted up to this number, because reading a backlog of millions only to call it large takes long. */
+/** Counts end at this number, because an exact count of millions of orders takes long. */
 export const MOST_COUNTED = 10_000;
 
 export type WaitingOrders = Readonly<Awaited<ReturnType<typeof countWaiting>>>;
 
-/** Reads one range of the index of due orders for each state. */
+/** Counts pending orders, due or not, and due look-ups, each up to `limit`. */
 export async function countWaiting(
   db: Database,
   { account, now, limit = MOST_COUNTED }: { account: string; now: Date; limit?: number },
@@ -99,7 +99,7 @@ export async function countWaiting(
 /** An invalid order is new for this long after its insertion. */
 const NEW_MS = 24 * 60 * 60_000;
 
-/** Counts new invalid orders without corrected ones, which have a due time; reads when the first was inserted. */
+/** Counts new invalid orders, and reads when the first was inserted. Orders with a due time are corrected already. */
 export async function readNewInvalid(db: Database, accounts: readonly string[], now: Date) {
   if (accounts.length === 0) return null;
   const { rows } = await sql<{ orders: number; since: string }>`select count(*) as orders, min(created_at) as since

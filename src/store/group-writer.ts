@@ -6,9 +6,9 @@ import type { EventHead, NewEvents, Transaction, Work, Writer } from './port.ts'
 import { together } from './statement.ts';
 
 export interface Transactions {
-  /** Resolves once durable. Waits for a busy database until `signal` aborts; tells `onFailure`. Throws `StoreError`. */
+  /** Commits durably. Retries for seconds, until `signal` aborts; reports longer waits. Throws `StoreError`. */
   run<Result>(work: Work<Result>, signal: AbortSignal, onFailure: (failure: StoreError) => void): Promise<Result>;
-  /** Returns false once writes would be lost, so that waiting makes nothing better. */
+  /** Returns false if the database file was moved or replaced, so that no retry can succeed. */
   isInPlace(): boolean;
   /** Runs the deferred triggers of an open transaction; absent if the database has none. */
   runDeferred?(tx: Transaction): Promise<void>;
@@ -18,7 +18,7 @@ export interface Transactions {
 }
 
 export interface FollowingMark {
-  /** Runs in each transaction. Throws `StoreError` if the database may be an older copy. */
+  /** Called in each transaction. Throws `StoreError` if the database may be an older copy. */
   assertNotOlder(tx: Transaction): Promise<void>;
   committed(): void;
 }
@@ -36,7 +36,7 @@ const MOST_TURNS = 5;
 const MOST_TRIES = 3;
 const FULL_DISK_WAIT_MS = 1_000;
 
-/** Commits work in groups, one sync each. If a group fails, its work runs one by one, if the database takes any. */
+/** Commits works in groups, with one sync for each group. If one work fails, the works are committed one by one. */
 export class GroupWriter implements Writer {
   readonly #transactions: Transactions;
   readonly #clock: Clock;
@@ -104,7 +104,7 @@ export class GroupWriter implements Writer {
     this.#isRunning = false;
   }
 
-  /** Waits while each turn of the event loop brings more work: a large commit costs one sync, like a small one. */
+  /** Waits up to `MOST_TURNS` turns while each brings more work, because a large commit costs one sync, too. */
   async #gather(): Promise<void> {
     for (let turns = 0, before = 0; turns < MOST_TURNS && before < this.#waiting.length; turns += 1) {
       before = this.#waiting.length;
@@ -125,7 +125,7 @@ export class GroupWriter implements Writer {
     const onFailure = (failure: StoreError) => {
       this.#failure = failure;
     };
-    // A transaction may be tried several times; the heads of the last try count.
+    // A transaction may be tried several times. Only the heads of the last try are committed.
     let heads = new Map<string, Promise<EventHead>>();
     try {
       const work = async (tx: Transaction) => {
@@ -151,7 +151,7 @@ export class GroupWriter implements Writer {
   }
 }
 
-/** Runs works about different rows together: they share round trips to a server and, on SQLite, caches. */
+/** Runs works on different orders concurrently, which saves round trips to a server. */
 async function runBeside(group: readonly Waiting[], tx: Transaction): Promise<unknown[]> {
   const done: unknown[] = [];
   for (let first = 0; first < group.length; first = done.length) {
@@ -174,7 +174,7 @@ function countDifferent(group: readonly Waiting[], first: number): number {
   return Math.max(1, next - first);
 }
 
-/** Returns true if the database takes no work at all for now: it is locked, out of reach, or the disk is full. */
+/** Returns true if the database takes no work at all for now, for example because the disk is full. */
 function isTransient(error: unknown): error is StoreError {
   return isPassing(error) && !(error instanceof RowLockedError);
 }

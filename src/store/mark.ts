@@ -63,10 +63,10 @@ export function readMark(text: string): MarkContent | undefined {
   }
 }
 
-/** Reads the sign that the database, or an account, is or continued from an older copy; undefined if there is none. */
+/** Returns a sign that the database (or account) is, or continued from, an older copy; undefined without a sign. */
 export async function readSignOfRestore(db: Database, mark: MarkContent | undefined, account?: string) {
   const position = account === undefined ? await readPosition(db) : await readPositionOf(db, account);
-  // A standby was promoted since, and the next owner has taken up the commits that the standby lacks.
+  // On another time-line a standby was promoted, and the next owner takes up the commits that the standby lacks.
   if (mark?.timeLine !== undefined && mark.timeLine !== position.timeLine) return undefined;
   // A copy from before the first event looks like a new database, but its pending orders may have been sent since.
   if (mark === undefined && position.eventId === 0 && (await copyStatement(db, {})).rows[0]?.copy === 1) {
@@ -90,7 +90,7 @@ function signOfRestore(mark: MarkContent | undefined, position: Position): strin
   return `is older than its mark: it has come to event ${position.eventId} and owner ${position.generation}, and the mark of ${mark.at} names event ${mark.eventId} and owner ${mark.generation}`;
 }
 
-/** Under load a mark is written at most once in this time, because each write costs two more syncs. */
+/** The wait between two writes of a mark, because each write costs two syncs. */
 export const GAP_MS = 100;
 const TRY_AGAIN_MS = 1_000;
 export const MOST_AT_ONCE = 500;
@@ -109,7 +109,7 @@ export abstract class MarkFollower {
     this.#gapMs = gapMs;
   }
 
-  /** Writes the newest commits of accounts into their marks. Returns false if the database cannot be read. */
+  /** Writes the newest positions of accounts into their marks. Returns false if the database cannot be read. */
   protected abstract name(accounts: readonly string[]): Promise<boolean>;
 
   committed(account = '*'): void {

@@ -9,11 +9,11 @@ interface Migrated {
   readonly address: string;
 }
 
-/** `migrate` makes or updates the tables; `upgrade` updates them; `current` refuses older ones; `any` takes them. */
+/** `migrate` makes or updates the tables; `upgrade` updates tables; `current` refuses older tables, `any` does not. */
 export type Expectation = 'migrate' | 'upgrade' | 'current' | 'any';
 
 const MOST_NAMED = 5;
-/** A migration that only adds, such as 0006_expand_notes, so that the version before still works. */
+/** A migration that only adds, such as `0006_expand_notes`. An earlier version works with the added tables. */
 const EXPANDING = /^\d+_expand_/;
 
 export type AppliedMigrations = ReadonlyMap<string, string | null>;
@@ -25,7 +25,7 @@ export function migrationStatus(migrations: Migrations, applied: AppliedMigratio
   return { applied: names, pending: known.filter((name) => !applied.has(name)), newer };
 }
 
-/** Throws `StoreError` if the tables are not as expected. `others` are foreign tables, if order-sync has none there. */
+/** Throws `StoreError` if the tables are not as expected. `others` are foreign tables in a database without ours. */
 export function assertKnownVersion(
   { migrations, address }: Migrated,
   applied: AppliedMigrations,
@@ -61,7 +61,7 @@ export function assertKnownVersion(
   }
 }
 
-/** Throws `StoreError` if a newer version has changed the tables. A database that does not answer passes for now. */
+/** Throws `StoreError` if a newer version has changed the tables. Ignores a `StoreError` of the look itself. */
 export async function assertNotNewer({ address, migrations }: Pick<Store, 'address' | 'migrations'>): Promise<void> {
   const { newer } = await migrations().catch((error: unknown) => {
     if (error instanceof StoreError) return { newer: [] };
@@ -74,7 +74,7 @@ export async function assertNotNewer({ address, migrations }: Pick<Store, 'addre
   );
 }
 
-/** Saves the migrator, which reads the description of every table, if there is nothing to do. */
+/** Returns true if the migrator, which reads the description of every table, need not run. */
 export function isUpToDate(migrations: Migrations, applied: AppliedMigrations): boolean {
   return migrationStatus(migrations, applied).pending.length === 0;
 }

@@ -9,12 +9,12 @@ export type { OpenOptions };
 export type Place = Config['database'];
 export type OtherPlace = Exclude<Place, { readonly kind: 'sqlite' }>;
 
-/** A kind of database besides SQLite. An extension adds the driver to the place that its settings name. */
+/** Opens databases other than SQLite. The settings of an extension put the driver into the place. */
 export interface DatabaseDriver {
   open(place: OtherPlace, clock: Clock, options: OpenOptions): Promise<Store>;
-  /** As `openAsOwner` of this file, beside other processes that share the accounts. */
+  /** As the function `openAsOwner` below, but other processes may own other accounts of the database. */
   openAsOwner(place: OtherPlace, clock: Clock, options: OwnerOptions): Promise<OwnedStore>;
-  /** Opens a database for a trial, which drops its tables. Throws `StoreError` if order-sync has tables there. */
+  /** Opens a database for a trial that drops its own tables. Throws `StoreError` if order-sync has tables there. */
   openTrial(place: OtherPlace, clock: Clock): Promise<Trial>;
 }
 
@@ -30,15 +30,15 @@ export interface OwnedStore extends AsyncDisposable {
 export interface WorkerOptions {
   readonly socket?: string | undefined;
   readonly advertise?: string | undefined;
-  /** A random id of the daemon, by which decisions of persons reach the daemon even as another worker. */
+  /** A random id by which notices of decisions reach this daemon, even if it has begun anew as another worker. */
   readonly instance?: string | undefined;
-  /** The settings of the accounts, of which the next owner warns if its own differ. */
+  /** The settings of the accounts. They are stored, so that the next owner can warn if its settings differ. */
   readonly accounts?: Config['accounts'] | undefined;
 }
 
 export interface OwnerOptions extends Partial<OpenOptions> {
   readonly patienceMs?: number | undefined;
-  /** For simulated processes: the operating system's lock would outlive them. */
+  /** Replaces the operating system's lock, which would outlive a simulated process. */
   readonly lockFile?: typeof lockFile | undefined;
   readonly worker?: WorkerOptions | undefined;
   /** Aborts when the process has no time left to wait for another owner or for an answer of a server. */
@@ -50,7 +50,7 @@ export async function openStore(place: Place, clock: Clock, options: OpenOptions
   return await (await driverOf(place)).open(place, clock, options);
 }
 
-/** Opens a database as the owner of its accounts. Also throws `OwnedError` if another process owns the accounts. */
+/** Opens a database to own accounts. Throws `StoreError`; on SQLite, `OwnedError` if another process has the lock. */
 export async function openAsOwner(place: Place, clock: Clock, options: OwnerOptions): Promise<OwnedStore> {
   if (place.kind !== 'sqlite') return await (await driverOf(place)).openAsOwner(place, clock, options);
   const { patienceMs = 0, lockFile: lock = lockFile, hurry } = options;

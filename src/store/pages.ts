@@ -1,7 +1,7 @@
 import type { Query } from './dialect.ts';
 import type { Snapshot, Store } from './port.ts';
 
-/** Yields pages of `limit` rows, each read after the last row of the page before, until a page has fewer. */
+/** Yields pages of `limit` rows, until a page has fewer. `read` receives the last row of the page before. */
 export async function* pagesAfter<Row>(limit: number, read: (last: Row | undefined) => Promise<readonly Row[]>) {
   for (let [last, isLast]: [Row | undefined, boolean] = [undefined, false]; !isLast;) {
     const page = await read(last);

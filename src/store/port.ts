@@ -5,21 +5,21 @@ import type { StoreError } from './errors.ts';
 import type { OrderRow } from './orders/order-columns.ts';
 import type { EventsTable, Tables } from './schema.ts';
 
-/** SQLite answers at once, a connection to a server later. */
+/** The driver of SQLite returns a result, the driver of a server returns a promise. */
 export type Answered<Result> = Result | Promise<Result>;
 
-/** The tables, for queries in or outside of a transaction. Queries are compiled in the dialect of the database. */
+/** Builds queries on the tables in the database's dialect, and runs them inside or outside of a transaction. */
 export interface Database extends Kysely<Tables> {
-  /** Runs a compiled statement without Kysely's promises; on SQLite only in a transaction. */
+  /** Runs a compiled statement without Kysely's promises; absent on SQLite outside of a transaction. */
   readonly run?: <Row>(query: CompiledQuery<Row>) => Answered<QueryResult<Row>>;
-  /** In a writer's transaction: ends of chains, events to write, generations read, and orders to send afterwards. */
+  /** Only in a writer's transaction: ends of chains, events not yet inserted, generations read, orders to send. */
   readonly heads?: Map<string, Promise<EventHead>>;
   readonly events?: ChainedEvent[];
   readonly generations?: Map<string, Answered<QueryResult<{ generation: number }>>>;
   readonly intents?: Intent[];
 }
 
-/** An order that is sent once its transaction is durable. The transaction read `row` and wrote `tracking`. */
+/** An order to send after a transaction is durable. That transaction read `row` and wrote `tracking`. */
 export interface Intent {
   readonly row: OrderRow;
   readonly tracking: Tracking;
@@ -34,78 +34,78 @@ export interface Counts {
   readonly findings: Record<string, number>;
 }
 
-/** The newest event of a chain; id 0 and no hash before the first. */
+/** The newest event of an account's chain, and counts of the chain; id 0 and an empty hash before the first event. */
 export interface EventHead {
   id: number;
   hash: string;
   readonly counts: Counts;
 }
 
-/** An open transaction on one account, whose rows no other process of ours writes. Rows of the merchant are locked. */
+/** An open transaction. No other order-sync process writes the account's rows; `lockOrder` stops the merchant too. */
 export type Transaction = Database;
 
-/** A unit of work in a transaction: all of it happens or nothing. Work uses no network and waits for nothing else. */
+/** Queries of one transaction, committed all or none. They await only `tx`, because other work waits for the commit. */
 export type Work<Result> = (tx: Transaction) => Promise<Result>;
 
-/** Every write goes through a writer. Work that is asked for together may share a transaction. */
+/** Commits work on rows of accounts. Works that are submitted at about the same time may share a transaction. */
 export interface Writer {
-  /** `about` has the ids of all rows that work decides on: other work may run beside. Rejects with `StoreError`. */
+  /** `about` lists all orders that `work` uses: works on other orders may run beside. Rejects with `StoreError`. */
   write<Result>(work: Work<Result>, about?: readonly string[]): Promise<Result>;
-  /** Writes a sent request's result, which must not be lost: waits out a full disk or lock until `signal` aborts. */
+  /** Commits the result of a sent request. Tries again while the database takes no writes, until `signal` aborts. */
   writeUntilDurable<Result>(
     work: Work<Result>,
     signal: AbortSignal,
     onFailure: (error: StoreError) => void,
     about?: readonly string[],
   ): Promise<Result>;
-  /** Asked before each request: true once all intents are on the required standbys, false if `signal` aborts first. */
+  /** True once all intents are on as many standbys as are required; false if `signal` aborts first. */
   isReplicated(signal: AbortSignal): true | Promise<boolean>;
-  /** Why the last group could not be committed: a locked database or a full disk. Undefined after a commit. */
+  /** Why nothing can be committed or sent for now, for example a full disk or a missing standby. */
   readonly failure: StoreError | undefined;
-  /** From now on the writer does not wait for a locked database: the process has no time left. */
+  /** Ends all waits for a locked database, because the process must end now. */
   endGracePeriod(): void;
 }
 
 /** The database at one moment, on a connection that cannot write. */
 export interface Snapshot extends AsyncDisposable {
-  /** For queries of few rows. `exact_sum` of decimal texts is JSON: `[sum, count of values that are no decimal]`. */
+  /** For queries that return few rows. On SQLite, `exactSum` works only here. */
   readonly db: Database;
-  /** Yields the rows of a query in parts. No other query may run until the rows are read to the end. */
+  /** Yields a query's rows in pages. The snapshot can run no other query until the last page is read. */
   pages<Row>(query: Query<Row>): AsyncIterable<readonly Row[]>;
 }
 
-/** The lease of an account: the right of this process to write and to send its requests. */
+/** The right of this process to write the rows of an account and to send the account's requests. */
 export interface AccountLease {
   readonly account: string;
-  /** The number of owners that the account has had, this owner included: a fencing token. */
+  /** A fencing token: each owner of the account has a greater number than the owner before. */
   readonly generation: number;
-  /** False while another process might own the account: no request leaves. Only once `ending` aborts, that is final. */
+  /** False while another process may own the account: no request is sent. May turn true again until `ending` aborts. */
   isTrusted(): boolean;
   readonly failure?: StoreError | undefined;
   now(): Date;
-  /** Set if the last owner crashed: its last request began by this monotonic time, and may leave later. */
+  /** The monotonic time (ms) by which a crashed last owner began its last request, which may be sent later. */
   readonly lastOwnerUntil: number | undefined;
-  /** The settings of the account in which its last owner differed, if there are other workers. Ours are in force. */
+  /** Names of the account's settings that the last owner had otherwise; empty if no other worker shares accounts. */
   readonly differsIn: readonly string[];
-  /** The first commit of this owner; absent if commits bear no names. `timeLine` is null if the server tells none. */
+  /** The name and time-line of this owner's first commit; absent on SQLite. `timeLine` is null if it is not known. */
   readonly claim?: { readonly name: string; readonly timeLine: string | null };
-  /** The time-line on which this owner may write, because another may lack a later owner. Absent for SQLite. */
+  /** This owner writes on this time-line only: another may lack the claim of a later owner. Absent on SQLite. */
   readonly timeLine?: string | null;
-  /** The place in the due orders that the create pass has reached, as JSON, for the next owner after a fail-over. */
+  /** The place (JSON) in the due orders before the oldest order under way. A fail-over's next owner reads the place. */
   walked?: string;
-  /** Aborts when the account must be released or was lost: no new work may begin for it. */
+  /** Aborts when this process loses the account or must release it: no new work of the account may begin. */
   readonly ending: AbortSignal;
   release(): Promise<void>;
 }
 
-/** A unit of ownership: accounts that share a rate limit are owned by one process. */
+/** An account, or all accounts that share a rate limit. One process owns the whole group. */
 export type AccountGroup = readonly string[];
 
-/** Decides which accounts this process owns. Disposing of it releases them all. */
+/** Makes this process the owner of accounts. The disposal releases all of them. */
 export interface Ownership extends AsyncDisposable {
-  /** Becomes the owner of a group's accounts, once another owner has ended. Throws `OwnedError` after `patienceMs`. */
+  /** Makes this process the group's owner. Throws `OwnedError` if another owner does not end within `patienceMs`. */
   take(group: AccountGroup, patienceMs: number, signal?: AbortSignal): Promise<readonly AccountLease[]>;
-  /** Takes this process's share of the groups when they are free, until `stop` aborts. Each lease goes to `onTaken`. */
+  /** Takes this process's share of the free groups until `stop` aborts. Calls `onTaken` with each lease. */
   share(groups: readonly AccountGroup[], onTaken: (lease: AccountLease) => void, stop: AbortSignal): Promise<void>;
 }
 
@@ -115,17 +115,17 @@ export interface MigrationStatus {
   readonly newer: readonly string[];
 }
 
-/** How far a database has come: the owners it has had, and the id of its newest event. */
+/** How far a database, or one of its accounts, has come: the number of owners and the id of the newest event. */
 export interface Position {
   readonly generation: number;
   readonly eventId: number;
-  /** The hash of the newest event; undefined if there is none, and in a mark that an earlier version wrote. */
+  /** The hash of the newest event; undefined if there is no event, or if an earlier version wrote the mark. */
   readonly hash?: string | undefined;
-  /** The server's system identifier and time-line; undefined for SQLite, null if the server tells neither. */
+  /** The server's system identifier and time-line; undefined for SQLite, null if the server reports neither. */
   readonly timeLine?: string | null | undefined;
 }
 
-/** The time whose changes a restored database lacks; null if nothing tells its beginning or end. */
+/** The period (UTC, ISO 8601) whose changes a restored database lacks; an unknown beginning or end is null. */
 export interface MissingTime {
   readonly from: string | null;
   readonly to: string | null;
@@ -133,32 +133,32 @@ export interface MissingTime {
 
 export interface MarkContent extends Position {
   readonly at: string;
-  /** Present while a restored database is being accepted: the time whose changes it lacks. */
+  /** Present from the beginning of `db accept-restore` to its end. */
   readonly restoring?: MissingTime;
 }
 
-/** Records outside of the database how far it has come, so that an older copy in its place is noticed: see mark.md. */
+/** A record, outside of the database, of how far the database has come. It reveals an older copy: see mark.md. */
 export interface Mark {
   readonly path: string;
   readonly account: string | undefined;
   read(): Promise<MarkContent | undefined>;
   position(): Promise<Position>;
-  /** Returns the sign that the database is an older copy or continued from one; undefined if there is none. */
+  /** Returns a sign (see mark.md) that the database is, or continued from, an older copy; undefined without a sign. */
   sign(): Promise<string | undefined>;
-  /** True if the database has a history, and no mark says how far any account had come. */
+  /** True if the database has events, and this machine has no mark of any of the database's accounts. */
   isMissing(): Promise<boolean>;
-  /** Stops every account that a mark of this machine shows to be in an older state. Throws `StoreError`. */
+  /** Stops each account that is older than a mark of this machine; does nothing on SQLite. Throws `StoreError`. */
   compareAll(): Promise<void>;
   write(content: MarkContent): Promise<void>;
-  /** Throws `StoreError` while the mark cannot be written, because an older copy would then not be noticed. */
+  /** Throws `StoreError` while the mark cannot be written, because the mark could not reveal an older copy later. */
   assertWritten(): void;
 }
 
-/** Tells listeners that there may be new events. Each listener reads them from the database by its own cursor. */
+/** Calls listeners when an account may have new events. Each listener reads the events by its own cursor. */
 export class NewEvents {
   readonly #listeners = new Set<(account: string) => void>();
 
-  /** Calls the listener, which must not throw, with the account after each commit of this process that adds events. */
+  /** Adds a listener, which must not throw. The returned object removes the listener. */
   listen(listener: (account: string) => void): Disposable {
     this.#listeners.add(listener);
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
@@ -169,13 +169,13 @@ export class NewEvents {
   }
 }
 
-/** A property without which a fail-over may lose commits. `text` says what to do. */
+/** A fault of the server's set-up, because of which a fail-over may lose commits. `text` contains the remedy. */
 export interface Weakness {
   readonly name: string;
   readonly text: string;
 }
 
-/** A process that owns an account. A worker of PostgreSQL names its addresses. */
+/** A process that owns an account. Its addresses are known only on PostgreSQL. */
 export interface Driver {
   readonly name: string;
   readonly host?: string;
@@ -185,27 +185,27 @@ export interface Driver {
 }
 
 export interface Store {
-  /** The path or address of the database, for people: without a password. */
+  /** The path or the URL of the database, for messages: without the password. */
   readonly address: string;
   readonly db: Database;
   readonly writer: Writer;
   readonly mark: Mark;
-  /** Tells of events that this process commits, and of events of others while `changes` is read. */
+  /** Calls listeners after commits of this process. A reader of `changes` calls `tell` for decisions made elsewhere. */
   readonly newEvents: NewEvents;
-  /** A view without later commits. While it is open the database cannot clean up. To write by it, name the primary. */
+  /** An open snapshot keeps old row versions in the database. A standby may lag: for decisions read the primary. */
   snapshot(of?: 'primary'): Promise<Snapshot>;
-  /** Yields accounts in which a person or an import decided, whenever others may have written. Throws `StoreError`. */
+  /** After commits of others, yields the accounts in which a person or an import decided. Throws `StoreError`. */
   changes(signal: AbortSignal): AsyncIterable<readonly string[]>;
   migrations(): Promise<MigrationStatus>;
-  /** Reads what a person may want to know of the server: the host in use, if there are several, and the standbys. */
+  /** Describes the server to people: the host in use, if several are set, and the standbys. Empty for SQLite. */
   server(): Promise<readonly string[]>;
   weaknesses(): Promise<readonly Weakness[]>;
-  /** Finds the process that owns one of these accounts; undefined if none. `isSilent`: even if it may have ended. */
+  /** Finds the process that owns one of these accounts. `isSilent` adds processes that may have ended. */
   driverOf(accounts: readonly string[], isSilent?: boolean): Promise<Driver | undefined>;
   /** False once the file was moved, deleted or replaced: later writes would be lost. */
   isInPlace(): boolean;
-  /** The same database for another account. A write with a lease is refused once another owner has followed. */
+  /** The same database for another account. On PostgreSQL, writes with `lease` fail once another process is owner. */
   forAccount(account: string, lease?: Pick<AccountLease, 'generation' | 'walked'>): Store;
-  /** Closes what was opened with the store. A store of `forAccount` leaves the database open. */
+  /** Closes the database, unless the store is from `forAccount`. */
   close(): Promise<void>;
 }

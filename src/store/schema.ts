@@ -40,7 +40,7 @@ export interface MerchantOrdersTable {
   adopted_at: string | null;
   forbidden_in: Generated<number>;
   outcome: string | null;
-  /** JSON of the contradictions in spite of which a person said that the order is ours. */
+  /** JSON of the contradictions that were known when a person decided that the order is ours. */
   ours_despite: string | null;
   /** The id of the fail-over that left the order in doubt. */
   fail_over: number | null;
@@ -58,9 +58,9 @@ export interface EventsTable {
     | 'finding.opened'
     | 'finding.resolved'
     | 'finding.acknowledged';
-  /** The external order id, the link id, or the name of the account. */
+  /** The external order id, link id or account name; empty for a finding about the whole account. */
   subject: string;
-  /** The field that changed; the class of a finding, the level of photos. */
+  /** The field that changed, the class of a finding, or the level of photos. */
   field: string;
   old_value: string | null;
   new_value: string | null;
@@ -111,16 +111,16 @@ export interface OrderRecordsTable extends ReceivedBodiesTable {
   transaction_hash: string | null;
   /** `completion_date` in UTC with milliseconds; null if it cannot be read. */
   completed_at: string | null;
-  /** When the record was compared with the order; null before that, and in rows older than this column. */
+  /** When the record was compared with its order; null if the record was not compared or is older than this column. */
   compared_at: string | null;
-  /** The hash of the previous record; `turns` counts how often the exchange went back and forth between the two. */
+  /** The hash of the record before the newest; `turns` counts how often the exchange changed from one to the other. */
   earlier_hash: string | null;
   turns: Generated<number>;
   repeats: Generated<number>;
   quiet_changes: Generated<number>;
 }
 
-/** A 2xx answer to a create, which could not be read: as received, without the e-mail address of a client. */
+/** A 2xx answer to a create that could not be read, or to a repetition by `probe`; without e-mail addresses. */
 export interface KeptAnswersTable {
   id: Generated<number>;
   account: string;
@@ -159,7 +159,7 @@ export interface SeenStatusesTable extends Omit<AccountFactsTable, 'name'> {
   field: string;
 }
 
-/** A move to another database: the old database has `moved`, the new one `arriving` and then `arrived`. */
+/** A move of all orders to another database. The old one has the state `moved`, the new one `arriving`, `arrived`. */
 export interface DatabaseMovesTable {
   id: string;
   source: string;
@@ -180,10 +180,7 @@ export interface Tables {
   kept_answers: KeptAnswersTable;
   findings: FindingsTable;
   seen_statuses: SeenStatusesTable;
-  /**
-   * `requests` may leave until `requests_until`, and `spent` (JSON pairs of time and number) left before. `boot_ms`
-   * counts from the start `boot` of the machine.
-   */
+  /** The columns of `Lease` in tables/accounts.ts. `spent` is JSON: pairs of time and number of requests. */
   request_leases: {
     account: string;
     requests_until: string;
@@ -205,7 +202,7 @@ export interface Tables {
     time_line: string | null;
     walked: string | null;
   };
-  /** Why an account sends no requests of a kind; `until` is null if only a person ends that. */
+  /** The restraints of accounts, each of which stops some requests. `until` is null if a person must end it. */
   account_holds: {
     account: string;
     kind: string;

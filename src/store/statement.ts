@@ -8,7 +8,7 @@ export { literals, queries, textToFind, upsert } from './dialect.ts';
 
 export type Statement<Values, Row> = (db: Database, values: Values) => Answered<QueryResult<Row>>;
 
-/** Compiles a query once a database, because that costs more than a run. `build` gets placeholders for the values. */
+/** Compiles a query once for each adapter, because a compilation costs more than a run. `build` gets placeholders. */
 export function statement<Values extends object, Row = unknown>(
   build: (values: Values) => Query<Row>,
 ): Statement<Values, Row> {
@@ -30,7 +30,7 @@ export function statement<Values extends object, Row = unknown>(
   };
 }
 
-/** As `statement`, and returns what `read` makes of the rows. */
+/** As `statement`, but returns the result of `read`. */
 export function reading<Values extends object, Row, Result>(
   build: (values: Values) => Query<Row>,
   read: (rows: readonly Row[]) => Result,
@@ -49,7 +49,7 @@ export const rowOfOrder = <Row>(build: (order: OrderKey) => Query<Row>) => ofOrd
 
 const MOST_ROWS = 20;
 
-/** As `statement`, for several rows of these columns at once: compiled once for each number of rows. */
+/** As `statement`, for up to `MOST_ROWS` rows at once. The query is compiled once for each number of rows. */
 export function rowsStatement<Row extends object, Result>(
   columns: readonly (keyof Row & string)[],
   build: (rows: readonly Row[]) => Query<Result>,
@@ -74,7 +74,7 @@ export function rowsStatement<Row extends object, Result>(
   };
 }
 
-/** Runs independent statements of a transaction. Throws the first error once all have ended: none runs after that. */
+/** Awaits statements of a transaction. Throws the first error after all have ended, so that none runs later. */
 export async function together<Results extends readonly unknown[]>(
   ...running: { readonly [Index in keyof Results]: Answered<Results[Index]> }
 ): Promise<Results> {
@@ -94,7 +94,7 @@ export function compileFor<Row>(db: Database, query: Query<Row>): CompiledQuery<
   return executor.compileQuery(executor.transformQuery(query.toOperationNode() as never, id), id);
 }
 
-/** Has a symbol for any name of a value. */
+/** Returns an object whose every property is a symbol with the property's name. */
 function placeholders<Values extends object>(): Values {
   return new Proxy({} as Values, { get: (_target, name) => Symbol(String(name)) });
 }

@@ -18,7 +18,7 @@ const dueTimesStatement = statement<{ accounts: string }, DueRow>(
 );
 
 function firstDue(state: OrderState) {
-  // A sending order without a time is in flight, or was when its process ended. The range leaves out orders never due.
+  // A sending order without a due time is or was in flight: it counts as due. Other orders without one are never due.
   const [at, range] =
     state === 'sending'
       ? [sql`coalesce(next_action_at, '')`, sql``]
@@ -27,7 +27,7 @@ function firstDue(state: OrderState) {
     where due.account = account_owners.account and due.state = ${sql.lit(state)} ${range}) as ${sql.ref(state)}`;
 }
 
-/** Reads when orders are next due, in ms of UTC. The kind `follow` is of all look-ups but verifications. */
+/** Reads when the next create, verification and other look-up (`follow`) of each account is due, in ms of UTC. */
 export async function dueTimes(db: Database, accounts: readonly string[]) {
   const { rows } = await dueTimesStatement(db, { accounts: JSON.stringify(accounts) });
   return rows.map((row) => ({
@@ -44,18 +44,18 @@ function firstOf(row: DueRow, states: readonly (keyof DueRow)[]): number | undef
   return Math.min(...times.map(dueMs));
 }
 
-/** Returns ms of UTC. Text that is no time is due if it sorts before the times of this millennium, as in statements. */
+/** Returns ms of UTC. An unreadable time is due if it sorts before '2', because statements compare times as text. */
 function dueMs(time: string): number {
   const ms = Date.parse(time);
   return Number.isNaN(ms) ? (time < '2' ? 0 : Number.POSITIVE_INFINITY) : ms;
 }
 
-/** Makes a function that reads in which accounts a query finds a row. The queries name `account_owners.account`. */
+/** Returns a function that reads for which accounts a query finds a row. Queries refer to `account_owners.account`. */
 export function accountsWhere<Given extends object = object>(
   queriesOf: (values: Given) => readonly RawBuilder<unknown>[],
 ) {
   const find = statement<Given & { accounts: string }, { account: string }>((v) => {
-    // Not `exists`, because SQLite makes a join of that, and may begin with the rows of all these accounts.
+    // SQLite would turn `exists` into a join, which may begin with the rows of all these accounts.
     const found = queriesOf(v).map((query) => sql`(${query} limit 1) is not null`);
     return sql`select account from account_owners
       where ${isOneOf('account_owners.account', v.accounts)} and (${sql.join(found, sql` or `)})`;
@@ -66,7 +66,7 @@ export function accountsWhere<Given extends object = object>(
   };
 }
 
-/** Reads which accounts the sweep must visit: they have followed orders, unresolved findings or uncompared records. */
+/** Reads which accounts must be reconciled: they have followed orders, unresolved findings or uncompared records. */
 export const accountsToJudge = accountsWhere(() => [
   sql`select 1 from merchant_orders as followed where followed.account = account_owners.account
     and followed.state in (${literals(FOLLOWED_STATES)})`,
@@ -87,12 +87,12 @@ type SentState = (typeof SENT_STATES)[number];
 type SentRow = { account: string; at: string; state: SentState };
 type Place = { readonly after: string; readonly limit: number };
 
-/** Goes from account to account in the indexes that hold only waiting rows. */
+/** Steps from account to account in the partial indexes of waiting rows, because a scan would read every row. */
 const toSendStatement = statement(
   (v: Place) => sql<SentRow>`${waitingIn('pending', v)} union all ${waitingIn('invalid', v)}`,
 );
 
-/** `limit 1` stands for `min()`, with which a plan made for few rows would read all rows that wait. */
+/** Uses `limit 1` instead of `min()`, because for `min()` a plan that was made for few rows reads all waiting rows. */
 function waitingIn(state: SentState, v: Place) {
   const rows = sql`from merchant_orders where state = ${sql.lit(state)} and next_action_at is not null`;
   return sql<SentRow>`select * from (
@@ -105,7 +105,7 @@ function waitingIn(state: SentState, v: Place) {
     from waiting where account is not null limit 0 + ${v.limit}) as ${sql.ref(`of_${state}`)}`;
 }
 
-/** Reads which accounts after a place have rows to send, due or not: at most `ACCOUNTS_OF_A_LOOK` of each state. */
+/** Reads when accounts after `after` next have rows to send, in ms of UTC. `next` is set if there may be more. */
 export async function accountsToSend(db: Database, after: string) {
   const { rows } = await toSendStatement(db, { after, limit: ACCOUNTS_OF_A_LOOK });
   const due = new Map<string, number>();
@@ -117,7 +117,7 @@ export async function accountsToSend(db: Database, after: string) {
   return { due, next: last.toSorted()[0] };
 }
 
-/** A due order. `isNew` is 1 for an accepted order that was never looked up; sources of its own serve such orders. */
+/** A due order. `isNew` is 1 if the source `accepted` returns an order that other sources return as never looked up. */
 type LookupRow = DueLookup & { readonly isNew: number };
 
 type Values = Readonly<Record<string, string | number>>;
@@ -147,7 +147,7 @@ function dueOf(source: LookupSource, v: Values) {
     order by next_action_at ${direction}, external_order_id ${direction} limit 0 + ${v['limit']}) as due`;
 }
 
-/** Reads up to `limit` due orders of each source: the oldest first, of the source `newest` the newest first. */
+/** Reads up to `limit` due orders of each source, the longest due first; the source `newest` has the reverse order. */
 export async function dueLookups(
   db: Database,
   query: {

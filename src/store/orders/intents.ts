@@ -20,7 +20,7 @@ const intentsStatement = statement(
     from merchant_orders where account = ${v.account} and ${isOneOf('external_order_id', v.ids)}`,
 );
 
-/** The last statement of a transaction. Throws `StoreError` if a trigger has undone or changed an intent. */
+/** Reads the intents at the end of a transaction. Throws `StoreError` if a trigger has changed one of their rows. */
 export async function assertIntents(tx: Transaction, runDeferred: () => Promise<void> | undefined): Promise<void> {
   const byAccount = [...Map.groupBy(tx.intents ?? [], ({ tracking }) => tracking.account)];
   if (byAccount.length === 0) return;

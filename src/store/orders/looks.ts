@@ -1,12 +1,12 @@
 import type { Clock } from '../../base/clock.ts';
 
-/** Several looks follow a hint, from this wait on, because its commit, and later ones, may be readable only later. */
+/** The first wait after a hint. More looks follow, because the hinted commit may become readable later. */
 const FIRST_MS = 1;
 const FACTOR = 1.5;
-/** Looks that are closer together than this ignore hints, so that constant inserts do not cause constant looks. */
+/** While the wait is shorter than this, hints are ignored, so that constant inserts do not cause constant looks. */
 const CLOSE_MS = 50;
 
-/** Times the looks at a database: close together after a hint that another program wrote, and rare without hints. */
+/** Sets the waits between looks at a database: short after a hint that another program wrote, and long without. */
 export class Looks {
   readonly #clock: Pick<Clock, 'sleep'>;
   #waitMs = Infinity;

@@ -22,7 +22,7 @@ export function columnsOf(order: MerchantOrder): OrderColumns {
 
 const OPTIONAL: readonly string[] = ['limit', 'paymentToken', 'providerType', 'cryptoAddress', 'bonus'];
 
-/** Reads a row as it was sent. A row that was never sent has empty text for what it lacks. */
+/** Reads the order that was sent. If the row was never sent, required fields that it lacks are empty text. */
 export function sentOrderOf(row: OrderColumns): MerchantOrder {
   return uncheckedOrderOf(row, '') as MerchantOrder;
 }
@@ -36,7 +36,7 @@ export function uncheckedOrderOf(columns: Columns, missing: '' | null = null): U
   return order as UncheckedOrder;
 }
 
-/** Reads the columns that order-sync writes. An unreadable time or number becomes null or 0, and stops no other row. */
+/** Reads the columns that order-sync writes. An unreadable time is null, an unreadable count is 0. */
 export function trackingOf(row: OrderRow): Tracking {
   return {
     account: row.account,
@@ -92,13 +92,13 @@ export const ROW_COLUMNS: readonly (keyof OrderRow)[] = [
   'updated_at',
 ];
 
-/** Returns the columns of these fields, with their values or, while `statement` builds, their placeholders. */
+/** Returns the columns of these fields. The values may be placeholders of `statement`. */
 export function trackedColumnsOf(tracking: Tracking, fields: readonly TrackedField[]): Updateable<MerchantOrdersTable> {
   const tracked = TRACKED_COLUMNS.filter(([field]) => fields.includes(field));
   return Object.fromEntries(tracked.map(([field, column]) => [column, tracking[field]]));
 }
 
-/** Returns the fields that differ. The due time always counts, because an unreadable one reads as null. */
+/** Returns the fields that differ, and always the due time, because an unreadable due time reads as null. */
 export function changedFields(before: Tracking, after: Tracking): readonly TrackedField[] {
   return TRACKED_FIELDS.filter((field) => field === 'nextActionAt' || textOf(before[field]) !== textOf(after[field]));
 }

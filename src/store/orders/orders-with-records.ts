@@ -17,7 +17,7 @@ export interface FollowedRow extends OrderRow {
   readonly merchant_id: string | null;
 }
 
-// A join of the same rows takes eight times as long as these subqueries.
+// A join takes eight times as long as these subqueries.
 function followedRow(v: OrderKey) {
   return queries
     .selectFrom('merchant_orders as o')
@@ -38,7 +38,6 @@ function followedRow(v: OrderKey) {
 
 export const readFollowed = rowOfOrder(followedRow);
 
-/** Locks the row, as `lockOrder` does. */
 export const lockFollowed = rowOfOrder((v) => followedRow(v).forNoKeyUpdate());
 
 export interface AgedOrder extends OrderAge, DueKey {
@@ -49,7 +48,7 @@ export interface AgedOrder extends OrderAge, DueKey {
 
 const PAGE = 200;
 
-/** Yields the ages of the orders of some states in pages, until `signal` aborts. Other work runs between two pages. */
+/** Yields pages of the orders in these states, until `signal` aborts. Other work runs between two pages. */
 export async function* orderAges(
   { account, store: { db }, clock }: { account: string; store: { db: Database }; clock: Pick<Clock, 'turn'> },
   states: readonly OrderState[],

@@ -11,7 +11,7 @@ import { queries, reading, statement, textToFind, together, rowOfOrder } from '.
 
 type FollowedState = 'sending' | (typeof FOLLOWED_STATES)[number];
 
-/** Reads ids of orders in these states after `fromId`, due or not. Without the index SQLite reads all final orders. */
+/** Reads ids after `fromId` of orders in these states, due or not. Without the index SQLite reads all final orders. */
 export async function orderIds(
   db: Database,
   query: { account: string; states: readonly FollowedState[]; fromId: string; limit: number; notLookedUpSince?: Date },
@@ -29,7 +29,7 @@ export async function orderIds(
   return (await ids.execute(db)).rows.map((row) => row.external_order_id);
 }
 
-/** The index of due orders has this order. If ordered by the key, a prepared plan would read all orders. */
+/** Ordered as in the index of due orders, because a prepared plan that orders by the key would read all orders. */
 export const sendingOrders = reading(
   (v: { account: string; until: Date; limit: number }) => sql<{ id: string }>`
     select external_order_id as id from merchant_orders where account = ${textToFind(v.account)} and state = 'sending'
@@ -46,13 +46,13 @@ const rowOf = (v: OrderKey) =>
 
 export const readOrder = rowOfOrder(rowOf);
 
-/** Locks a row, because the merchant's programs write it too. Throws `RowLockedError` if one of them keeps a lock. */
+/** Reads a row and locks it against the merchant's programs. Throws `RowLockedError` if one of them keeps a lock. */
 export const lockOrder = rowOfOrder((v) => rowOf(v).forNoKeyUpdate());
 
-/** As `lockOrder`, for work that can wait: returns undefined also if another program has the row locked. */
+/** As `lockOrder`, but returns undefined if another program has locked the row, for work that can be done later. */
 export const lockFreeOrder = rowOfOrder((v) => rowOf(v).forNoKeyUpdate().skipLocked());
 
-/** Counts the orders of each state, with `until` only due ones. Takes long for states with millions of orders. */
+/** Counts orders by state; with `until`, only orders that are due at that time. Takes long for millions of orders. */
 export async function countByState(db: Database, account: string, states: readonly OrderState[], until?: Date) {
   const isDue = until === undefined ? sql`true` : sql`next_action_at <= ${until.toISOString()}`;
   const { rows } = await sql<{ state: string; orders: number }>`select state, count(*) as orders from merchant_orders
@@ -72,7 +72,7 @@ const savingStatement = (fields: readonly TrackedField[], isUpdated: boolean) =>
       .set({ ...trackedColumnsOf(v, fields), ...(isUpdated && { updated_at: v.updatedAt }) })
       .where((order) => order.and({ account: v.account, external_order_id: v.externalOrderId }))
       .where('revision', '=', v.previousRevision)
-      // Two owners may have written the same revision, with different states.
+      // The revision is not enough: two owners may have written the same revision with different states.
       .where('state', '=', v.previousState)
       .returning('revision'),
   );
@@ -80,7 +80,7 @@ const savingStatement = (fields: readonly TrackedField[], isUpdated: boolean) =>
 const savingStatements = new Map<string, ReturnType<typeof savingStatement>>();
 const MOST_STATEMENTS = 300;
 
-/** Returns the statement that writes only these fields: a database writes the indexes of each column that is set. */
+/** Returns a statement that writes only these fields, because a database updates the indexes of each set column. */
 function savingOf(fields: readonly TrackedField[], isUpdated: boolean): ReturnType<typeof savingStatement> {
   const key = `${fields.join()} ${isUpdated}`;
   const known = savingStatements.get(key);
@@ -90,14 +90,14 @@ function savingOf(fields: readonly TrackedField[], isUpdated: boolean): ReturnTy
   return saving;
 }
 
-/** Writes the columns that differ from `before`, and the events. Throws `StoreError` if the row has changed since. */
+/** Writes the columns that differ from `before`, and the events. Throws `StoreError` if `before` is outdated. */
 export async function saveDecision(tx: Transaction, before: Tracking, decision: Decision, now: Date) {
   const saved = await saveIfUnchanged(tx, before, decision, now);
   if (saved === undefined) throw refused(before, 'was changed since it was read');
   return saved;
 }
 
-/** As `saveDecision`, but returns undefined and writes nothing if the row has changed since it was read. */
+/** As `saveDecision`, but returns undefined if `before` is outdated. */
 export async function saveIfUnchanged(tx: Transaction, before: Tracking, decision: Decision, now: Date) {
   const tracking = { ...decision.tracking, revision: before.revision + 1 };
   const { account, externalOrderId } = tracking;

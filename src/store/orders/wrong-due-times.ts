@@ -8,7 +8,7 @@ import { literals, textToFind } from '../statement.ts';
 
 export const CORRECTED_STATES = ['pending', ...FOLLOWED_STATES] as const;
 
-/** A disputed order may never be due, because its record may be final. */
+/** The states whose orders always have a due time. A disputed order has none if its record is final. */
 const DUE_STATES: readonly OrderState[] = CORRECTED_STATES.filter((state) => state !== 'disputed');
 
 export interface WronglyDue {
@@ -32,15 +32,15 @@ function wronglyDue(tx: Transaction, query: WronglyDue, isFree: boolean) {
     .select('external_order_id')
     .where('account', '=', textToFind(account))
     .where('state', '=', textToFind(state))
-    // This is the order of the index of due orders; with a reason SQLite would else read all orders by the key.
+    // Ordered as in the index of due orders, because with a `reason` SQLite would otherwise read all orders by the key.
     .orderBy('next_action_at')
     .limit(limit);
-  // A row that the merchant is writing is left for another time.
+  // Rows that the merchant is writing are skipped, and corrected by a later call.
   if (isFree) ids = ids.forNoKeyUpdate().skipLocked();
   if (reason !== undefined) ids = ids.where('state_reason', 'like', `${reason}%`);
   if (except.length > 0) ids = ids.where('external_order_id', 'not in', except);
   if (only !== undefined) ids = ids.where('external_order_id', '=', only);
-  // Two searches of the index of due orders; with `or` SQLite would read all orders of the account.
+  // Two queries, because for `or` SQLite would read all orders of the account.
   const late = tx.selectFrom(ids.where('next_action_at', '>', latest.toISOString()).as('late')).selectAll();
   const never = tx.selectFrom(ids.where('next_action_at', 'is', null).as('never')).selectAll();
   return DUE_STATES.includes(state) && reason === undefined ? late.unionAll(never) : late;
@@ -50,7 +50,7 @@ export async function wronglyDueOrders(tx: Transaction, query: WronglyDue): Prom
   return (await wronglyDue(tx, query, false).execute()).map((row) => row.external_order_id);
 }
 
-/** Makes up to `limit` late and `limit` never due orders due at `to`, except locked ones. Returns their number. */
+/** Makes up to `limit` late and `limit` never due orders due at `to`. Skips locked rows. Returns the number changed. */
 export async function correctDueTimes(tx: Transaction, query: Correction): Promise<number> {
   const { numAffectedRows } = await sql`
     update merchant_orders set next_action_at = ${query.to.toISOString()}, revision = revision + 1
@@ -73,7 +73,7 @@ const wrong = accountsWhere((v: { due: string; lease: string }) => {
   ];
 });
 
-/** Reads in which accounts a new owner has to correct something: due times after `due`, a lease after `lease`. */
+/** Reads which accounts a new owner must correct, for example due times after `due` or a lease after `lease`. */
 export async function accountsToPutRight(
   db: Database,
   { accounts, due, lease }: { accounts: readonly string[]; due: Date; lease: Date },

@@ -6,9 +6,9 @@ import { decidedAccounts } from '../tables/events.ts';
 import { Looks } from '../orders/looks.ts';
 import type { Connection } from './connection.ts';
 
-/** How often the database is looked at if nothing tells of a write. */
+/** How often the database is read if no write is seen. */
 const LOOK_MS = 1_000;
-/** How often the database is looked at if the system cannot watch files, as on some network drives. */
+/** How often the database is read if the system cannot watch files, as on some network drives. */
 const LOOK_UNWATCHED_MS = 100;
 
 export async function* changesOf(
@@ -42,7 +42,7 @@ export async function* changesOf(
 
 function watchFile(path: string, onWrite: () => void): FSWatcher | undefined {
   try {
-    // The periodic look finds writes without a watch, too.
+    // Without a watch, the periodic look finds the writes.
     return watch(path, { persistent: false }, onWrite).on('error', () => undefined);
   } catch {
     return undefined;

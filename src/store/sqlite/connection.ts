@@ -24,7 +24,7 @@ import type { Tables } from '../schema.ts';
 export const BUSY_TIMEOUT_MS = 50;
 const OPENING_TIMEOUT_MS = 250;
 const WAL_LIMIT_BYTES = 64 * 1024 * 1024;
-/** SQLite's own number is 1,000. With more, a page that many commits change is copied once, with one sync. */
+/** Pages of the log before a checkpoint (default: 1,000). A page that many commits change is copied only once. */
 const CHECKPOINT_PAGES = 4_000;
 const KEPT_STATEMENTS = 200;
 
@@ -33,7 +33,7 @@ export type Connection = Readonly<ReturnType<typeof connect>>;
 /** Wraps each statement, so that a simulated process can die at any commit. */
 export type WrapStatement = (sql: string, statement: SqliteStatement) => SqliteStatement;
 
-/** Opens a file. Changes nothing before `check`, nor if `check` returns false. Throws the driver's errors. */
+/** Opens or creates a file. Changes an old file only if `check` does not return false. Throws the driver's errors. */
 export function connect(
   path: string,
   options: { create: boolean; check?: (sqlite: Database.Database) => boolean; wrap?: WrapStatement },
@@ -65,7 +65,7 @@ export function connect(
     sqlite,
     statements,
     kysely: new Kysely<Tables>({ dialect }),
-    /** False once the path names another file than the open one: a moved or deleted file takes writes silently. */
+    /** False if the path no longer names the open file. Writes to a moved or deleted file are lost without an error. */
     isInPlace: () => {
       const now = statSync(path, { throwIfNoEntry: false });
       return now !== undefined && now.ino === opened.ino && now.dev === opened.dev;
@@ -83,7 +83,7 @@ export function dialectOf(database: SqliteDatabase): SqliteDialect {
   return dialect;
 }
 
-/** A backup is often put back with a mode that lets others read it. A file of another user's stays as it is. */
+/** Removes rights of other users, because backups are often put back readable for all. Skips another user's file. */
 function closeToOthers(path: string): void {
   const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
   if ((mode & 0o077) === 0) return;
@@ -102,12 +102,12 @@ class ImmediateSqliteDriver extends SqliteDriver {
     this.#database = database;
   }
 
-  /** A plain `begin` that reads and then writes fails at once when another connection wrote in between. */
+  /** After a plain `begin`, a write fails at once if another connection wrote since the transaction's first read. */
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw('begin immediate'));
   }
 
-  /** SQLite rolls back by itself when the disk is full; a second rollback would hide why. */
+  /** If the disk is full, SQLite rolls back by itself. The error of a second rollback would hide the reason. */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     if (this.#database.inTransaction) await connection.executeQuery(CompiledQuery.raw('rollback'));
   }
@@ -160,7 +160,7 @@ function triggersOfOthers(sqlite: Connection['sqlite']): readonly string[] {
   return sqlite.prepare<[], string>(select).pluck().all();
 }
 
-/** Runs compiled queries on the driver, which a transaction has to itself until it ends. */
+/** Runs compiled queries on the driver itself. Only a transaction may do so, because it alone has the connection. */
 function runOn(database: SqliteDatabase): NonNullable<Queries['run']> {
   return <Row>({ sql, parameters }: CompiledQuery<Row>): QueryResult<Row> => {
     const prepared = database.prepare(sql);

@@ -17,7 +17,7 @@ export function storeError(error: unknown, path: string): unknown {
   return new StoreError(problem, `${path} ${meaning} (${message}); ${advice}`, { cause: error });
 }
 
-/** As `storeError`, but a general error may come from a merchant's trigger, which SQLite does not name. */
+/** As `storeError`, but takes a general error for that of a merchant's trigger, which SQLite does not name. */
 export function rowError(error: unknown, path: string, triggersOf: () => readonly string[]): unknown {
   const meant = storeError(error, path);
   if (meant !== error || !(error instanceof Error && 'code' in error && error.code === 'SQLITE_ERROR')) return meant;
@@ -26,21 +26,20 @@ export function rowError(error: unknown, path: string, triggersOf: () => readonl
   return new StoreError('refused', `${error.message} (in a trigger: ${triggers.join(', ')})`, { cause: error });
 }
 
-/** Returns why a file cannot be opened or made, without the names of the system's calls. */
+/** Returns why a file cannot be opened or made, without the names of system calls. */
 export function fileFault(error: Error, path: string): string {
   if (!existsSync(dirname(path))) return `there is no folder ${dirname(path)}`;
   const [, words = error.message] = /^E\w+: ([^,]+), /.exec(error.message) ?? [];
   return `${words} (${(error as NodeJS.ErrnoException).code})`;
 }
 
-/** As `storeError`, also for the system's own errors about a file that cannot be made or opened. */
+/** As `storeError`, also for errors of the operating system about a file that cannot be made or opened. */
 export function openError(error: unknown, path: string): unknown {
   if (!(error instanceof Error) || !('errno' in error)) return storeError(error, path);
   const message = `${path} cannot be opened (${fileFault(error, path)}); check its folder and the permissions`;
   return new StoreError('disk', message, { cause: error });
 }
 
-/** If the folder is missing too, the path may be a slip. */
 export function missingDatabase(path: string): StoreError {
   const next = existsSync(dirname(path))
     ? '; make it with: order-sync db migrate'

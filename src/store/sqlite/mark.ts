@@ -8,14 +8,14 @@ import { GAP_MS, isBefore, MarkFollower, readMark, readPosition, readSignOfResto
 import { assertNotMoved } from '../tables/moves.ts';
 import type { Mark, MarkContent, Position, Database as Tables } from '../port.ts';
 
-/** Replaces a file by a text, so that a crash leaves either the old file or the new one, whole. */
+/** Replaces the text of a file. After a crash the file has the whole old text or the whole new text. */
 export type ReplaceFile = (path: string, text: string) => Promise<void>;
 
 interface MarkOptions {
   readonly path: string;
   readonly db: Tables;
   readonly clock: Clock;
-  /** False in tests without a loss of power: marks are then written without a sync and without a gap. */
+  /** False in tests that simulate no loss of power: marks are written without syncs and without a gap. */
   readonly isDurable: boolean;
   readonly replaceFile?: ReplaceFile | undefined;
 }
@@ -72,10 +72,10 @@ export class FileMark extends MarkFollower implements Mark {
   }
 
   async compareAll(): Promise<void> {
-    // The file has one mark, which its owner compares at the start.
+    // The owner compares the one mark of the file in `assertNotOlder`.
   }
 
-  /** Throws `StoreError` if the database may be an older copy. Writes the first mark, so that no history lacks one. */
+  /** Throws `StoreError` if the orders were moved or the database may be an older copy. Writes the first mark. */
   async assertNotOlder(tx: Tables): Promise<void> {
     if (this.#isChecked) return;
     await assertNotMoved(tx, this.#database);
@@ -98,7 +98,7 @@ export class FileMark extends MarkFollower implements Mark {
     }
     if (isBefore(this.#named, position)) {
       await this.#name(position);
-      // Another process may have written an older position meanwhile, so the last to write must write the newest.
+      // Another process may have replaced this mark by an older position, so a newer position is written after it.
       if (isBefore(position, await readPosition(this.#db))) this.committed();
     }
     return true;
@@ -106,7 +106,7 @@ export class FileMark extends MarkFollower implements Mark {
 }
 
 const replaceDurably: ReplaceFile = async (path, text) => {
-  // No other writer has this name. A process id would not do: containers that share the folder repeat ids.
+  // The name is random, because processes of two containers that share the folder may have the same id.
   const temporary = `${path}.${randomUUID()}`;
   try {
     await writeFile(temporary, text, { flag: 'wx', mode: 0o600, flush: true });

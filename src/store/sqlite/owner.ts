@@ -10,14 +10,14 @@ import { isBusy, missingDatabase, openError } from './errors.ts';
 
 const TRY_AGAIN_MS = 100;
 
-/** The lock of a database file. Its holder owns every account of the file. The lock ends with the process. */
+/** The lock of a database file. The holder owns every account of the file. The lock ends with the process. */
 interface FileLock {
   release(): void;
 }
 
-/** Throws `OwnedError` if another owner does not end in `patienceMs`. Locks by a transaction on `<database>.lock`. */
+/** Locks by a transaction on `<database>.lock`. Throws `OwnedError` if another owner does not end in `patienceMs`. */
 export async function lockFile(databasePath: string, clock: Clock, patienceMs: number, signal?: AbortSignal) {
-  // A mistyped path must not make a folder.
+  // If the folder is missing, the path is probably mistyped, and the error says so.
   if (!existsSync(dirname(databasePath))) throw missingDatabase(databasePath);
   const deadline = clock.monotonic() + patienceMs;
   for (;;) {
@@ -72,7 +72,7 @@ export function lockHolder(databasePath: string): Driver | undefined {
   }
 }
 
-/** Returns the process that has locked a file; undefined if Linux does not list the file's device and inode. */
+/** Returns the id of the process that locks a file; undefined if `/proc/locks` does not list the file. */
 function pidOfLock(path: string): string | undefined {
   try {
     const { dev, ino } = statSync(path);

@@ -39,17 +39,17 @@ const OWN_TABLES: readonly string[] = TABLES;
 
 export interface OpenOptions {
   readonly expect: Expectation;
-  /** With `migrate`: makes the folder of a new database as well. */
+  /** With `expect: 'migrate'`, also makes the folder of a new database. */
   readonly createFolder?: boolean;
-  /** With `migrate`: makes the tables beside those of another program. */
+  /** With `expect: 'migrate'`, makes the tables even beside tables of another program. */
   readonly intoExisting?: boolean;
   readonly warn?: (text: string) => void;
   readonly inform?: (text: string) => void;
   readonly wrap?: WrapStatement;
   readonly synchronous?: 'off';
-  /** `off` only looks now and then for commits of others: a watch would outlive a simulated process that dies. */
+  /** `off` looks for others' commits by a timer, because a file watch would outlive a simulated process that dies. */
   readonly watch?: 'off';
-  /** Opens a database that was put back to an older state, for a person to accept: the mark is left as it is. */
+  /** True while a person accepts an older state: the writer neither compares the mark nor changes it. */
   readonly isRestored?: boolean;
   readonly replaceFile?: ReplaceFile;
 }
@@ -91,7 +91,6 @@ export async function openStore(path: string, clock: Clock, options: OpenOptions
     weaknesses: async () => [],
     driverOf: async () => lockHolder(path),
     isInPlace: () => connection.isInPlace(),
-    // The whole file has one writer, whatever account it writes for.
     forAccount: () => ({ ...store, writer: shared, close: async () => {} }),
     async close() {
       await mark.close();
@@ -101,7 +100,7 @@ export async function openStore(path: string, clock: Clock, options: OpenOptions
   return store;
 }
 
-/** The file's writer as one account uses it. The end of its grace period is not the end of that of other accounts. */
+/** Returns the writer for one account. It ignores `endGracePeriod`, because other accounts may still wait. */
 function sharedWriter(writer: Writer): Writer {
   return {
     write: (...args) => writer.write(...args),
@@ -129,7 +128,7 @@ export function assertFile(path: string, options: Pick<OpenOptions, 'expect' | '
   }
 }
 
-/** Throws if a write-ahead log is left. SQLite would empty it, and it may hold commits of a database moved away. */
+/** Throws if a write-ahead log is left. It may hold commits of a database that was moved; SQLite would empty it. */
 function assertNothingLeft(path: string): void {
   const left = `${path}-wal`;
   if ((statSync(left, { throwIfNoEntry: false })?.size ?? 0) === 0) return;
@@ -158,7 +157,7 @@ function openConnection(path: string, options: OpenOptions): Connection {
   }
 }
 
-/** Kysely closes the driver only once a query has gone through it; closing twice does no harm. */
+/** Closes both, because Kysely closes the driver only if it has run a query. A second close does nothing. */
 async function closeConnection(connection: Connection): Promise<void> {
   await connection.kysely.destroy();
   connection.sqlite.close();
@@ -185,7 +184,7 @@ const PAGE = 500;
 export async function openSnapshot(path: string): Promise<Snapshot> {
   const sqlite = new Database(path, { readonly: true, fileMustExist: true });
   try {
-    // SQLite's own sum is a binary number, which is not exact.
+    // SQLite's own `sum` adds binary numbers, which are not exact.
     sqlite.aggregate('exact_sum', {
       start: () => ({ sum: new DecimalSum(), unreadable: 0 }),
       step(total, value: unknown) {
@@ -217,15 +216,15 @@ export async function openSnapshot(path: string): Promise<Snapshot> {
   };
 }
 
-/** Copies the log into the database, so that no commit of the daemon has to. The rows are valid if that fails. */
+/** Closes a snapshot, and copies the write-ahead log into the file, so that no commit of the daemon must do so. */
 function closeAndCopyLog(path: string, sqlite: Database.Database): void {
-  // The copier is opened first, so that few commits come in between.
+  // The copier is opened before the snapshot is closed, so that few commits come between the close and the copy.
   const copier = new Database(path, { fileMustExist: true });
   try {
     sqlite.close();
     copier.pragma('wal_checkpoint(passive)');
   } catch (error) {
-    // The next writer finds any other fault of the disk.
+    // A failed copy loses nothing, and the next writer meets the same fault of the disk.
     if (!(error instanceof Database.SqliteError)) throw error;
   } finally {
     copier.close();

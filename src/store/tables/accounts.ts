@@ -4,7 +4,7 @@ import type { Database, Transaction } from '../port.ts';
 import type { SeenStatusesTable } from '../schema.ts';
 import { queries, reading, rowsStatement, statement, upsert } from '../statement.ts';
 
-/** Grants the next generation, above `known`. If the lock has failed, the last owner finds out by the generation. */
+/** Raises the account's generation above `known`. Writes of the last owner then fail, even if its lock was lost. */
 export async function nextGeneration(tx: Transaction, account: string, known = 0): Promise<number> {
   const { rows } = await generationStatement(tx, { account });
   const generation = Math.max(rows[0]?.generation ?? 0, known) + 1;
@@ -33,10 +33,10 @@ const generationStatement = statement(
     sql<{ generation: number }>`select generation from account_owners where account = ${v.account}`,
 );
 
-/** The fact that tells to which merchant the orders of the account belong (merchant.id, §2.7). */
+/** The fact with the id of the merchant to whom the account's orders belong (merchant.id, §2.7). */
 export const MERCHANT_ID = 'merchant.id';
 
-/** The fact that says which due times were written under another clock and could not be corrected. */
+/** The fact with the ids of orders whose due times a wrong clock wrote and no pass could correct yet. */
 export const UNCORRECTED_TIMES = 'times.uncorrected';
 
 interface AccountFact {
@@ -46,7 +46,7 @@ interface AccountFact {
   readonly now: Date;
 }
 
-/** Reads a fact of the account; stores the given value if the fact is not known. */
+/** Returns the stored value of a fact. Without a stored value, stores and returns the given value. */
 export async function accountFact(tx: Transaction, fact: AccountFact): Promise<string> {
   const known = await readAccountFact(tx, fact);
   if (known === undefined) await setAccountFact(tx, fact);
@@ -68,7 +68,7 @@ export async function forgetAccountFact(tx: Transaction, { account, name }: Pick
   await sql`delete from account_facts where account = ${account} and name = ${name}`.execute(tx);
 }
 
-/** Returns the statuses that were never seen before. */
+/** Stores statuses. Returns the statuses that were not stored before. */
 export const rememberStatuses = rowsStatement(
   ['account', 'field', 'value', 'first_seen_at'],
   (seen: readonly SeenStatusesTable[]) =>
@@ -85,18 +85,18 @@ export const seenStatuses = reading(
   (rows) => rows,
 );
 
-/** Requests that an owner may send until a time, or has sent. They count against the rate of the next owner. */
+/** Requests that an owner has sent, or may send until `until`. They count against the rate limit of the next owner. */
 export interface Lease {
   readonly until: Date;
-  /** `until` by the machine's monotonic clock, in milliseconds since its start `boot`; null if that is not known. */
+  /** The id of the machine's last start; null if unknown. `bootMs` is `until` in milliseconds since that start. */
   readonly boot: string | null;
   readonly bootMs: number | null;
-  /** Requests that were granted, or in flight at that time. */
+  /** Requests that were in flight when the lease was written, plus the requests that the lease grants. */
   readonly requests: number;
-  /** The rate limit's window, in milliseconds; `spent` are the requests that ended in it. */
+  /** The rate limit's window, in milliseconds. `spent` has the requests that ended within the window. */
   readonly intervalMs: number;
   readonly spent: readonly { readonly at: Date; readonly requests: number }[];
-  /** The most requests in flight, and the longest time that each takes, in milliseconds. */
+  /** The most requests in flight. `timeoutMs` is the longest time that a request takes. */
   readonly concurrency: number;
   readonly timeoutMs: number;
 }

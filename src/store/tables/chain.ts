@@ -22,7 +22,7 @@ const COLUMNS = [
 
 const LONGEST_VALUE = 1_000;
 
-/** The hash of an event is the SHA-256 of this text: JSON of the hash before and the columns in order of `COLUMNS`. */
+/** Returns the text whose SHA-256 is the event's hash: JSON of the previous hash and the values of `COLUMNS`. */
 export function hashedText(previousHash: string, event: NewEvent): string {
   const values: (string | null)[] = [previousHash];
   for (const column of COLUMNS) values.push(event[column]);
@@ -46,10 +46,10 @@ export async function moveHead(tx: Transaction, account: string, head: EventHead
   await moveHeadStatement(tx, { ...head, account, counts: JSON.stringify(head.counts) });
 }
 
-/** Adds events to the end of their account's chain. In a transaction of a writer, `writeEvents` writes them. */
+/** Adds events to the end of their account's chain. In a writer's transaction, `writeEvents` inserts them later. */
 export async function appendToChain(tx: Transaction, account: string, events: readonly (NewEvent & Uncounted)[]) {
   const head = await headOf(tx, account);
-  // Nothing is awaited before the events have their places, so that events of other work come after them.
+  // Nothing is awaited while the events are chained, so that concurrent work cannot chain events between them.
   const chained = events.map((event) => {
     const stored = storedColumns(event);
     stored.previous_hash = head.hash;
@@ -66,7 +66,7 @@ export async function appendToChain(tx: Transaction, account: string, events: re
   await moveHead(tx, account, head);
 }
 
-/** Writes the events that a writer's transaction has chained since the last call, because one statement costs less. */
+/** Inserts the events that were chained since the last call, because one statement for all works costs less. */
 export async function writeEvents(tx: Transaction): Promise<void> {
   const events = tx.events?.splice(0) ?? [];
   if (events.length === 0) return;
@@ -81,7 +81,7 @@ export async function endChains(tx: Transaction): Promise<void> {
   for (const [account, head] of tx.heads ?? []) await moveHead(tx, account, await head);
 }
 
-/** Returns the end of the account's chain, with the events that this transaction has added. */
+/** Returns the end of the account's chain, which includes the events that this transaction has added. */
 export function headOf(tx: Transaction, account: string): Promise<EventHead> {
   const head = tx.heads?.get(account) ?? readHead(tx, account);
   tx.heads?.set(account, head);
@@ -95,7 +95,7 @@ async function readHead(tx: Transaction, account: string): Promise<EventHead> {
   return { ...head, counts: countsOf(head.counts) };
 }
 
-/** Returns an event's columns as databases store them, because text of the exchange may hold half a character. */
+/** Returns the columns as every database stores them: text of the exchange may contain NUL or a lone surrogate. */
 function storedColumns(event: NewEvent): ChainedEvent {
   const columns: Record<string, string | null> = {};
   for (const column of COLUMNS) {
@@ -106,7 +106,7 @@ function storedColumns(event: NewEvent): ChainedEvent {
   return columns as unknown as ChainedEvent;
 }
 
-/** Shortens a long value of the exchange. The hash keeps two long values that begin alike different. */
+/** Shortens a long value. The hash distinguishes long values that have the same beginning. */
 function bounded(value: string): string {
   if (value.length <= LONGEST_VALUE) return value;
   return `${value.slice(0, LONGEST_VALUE)}… (SHA-256 ${hash('sha256', value)})`;
@@ -126,7 +126,7 @@ export async function newestEventId(db: Database, account: string | undefined): 
 
 type CountedEvent = Pick<NewEvent, 'field' | 'old_value' | 'new_value'> & Uncounted & { readonly type: string };
 
-/** A fact that an event does not tell: an acknowledged finding that is resolved was not open. */
+/** A fact that counts need and no column has: a resolved finding that was acknowledged was not counted as open. */
 export interface Uncounted {
   readonly wasAcknowledged?: boolean;
 }

@@ -5,7 +5,7 @@ import { appendToChain, type Uncounted } from './chain.ts';
 import type { Database, NewEvent, Transaction } from '../port.ts';
 import { ofOrder, reading } from '../statement.ts';
 
-/** An event that changed no column of an order, a link or an account, or that is about a finding. */
+/** An event that records no change of a column of an order or link, for example about a finding or an account. */
 export type Happening = Pick<NewEvent, 'account' | 'type' | 'subject' | 'field' | 'source'> &
   Partial<Pick<NewEvent, 'old_value' | 'new_value' | 'reason' | 'actor'>> &
   Uncounted;
@@ -31,14 +31,14 @@ type FieldChange = Omit<OrderEvent, 'field' | 'source' | 'exchangeTime'> &
 
 const ATTENTION: readonly (string | null)[] = ATTENTION_STATES;
 
-/** Records the changes of an order or a link, in their order. A state that needs a person adds an event of its own. */
+/** Records changes of an order or link in sequence. A state that needs a person adds an `order.needs_attention`. */
 export async function insertEvents(
   tx: Transaction,
   { lookedUpBefore, now, ...about }: EventSubject,
   events: readonly FieldChange[],
 ): Promise<void> {
   const observed_at = now.toISOString();
-  // `toJSON` of an invalid date is null: another program may have written a time that cannot be read.
+  // Another program may have written an unreadable time, and `toJSON` of an invalid date is null.
   const looked_up_before = lookedUpBefore?.toJSON() ?? null;
   const changes = events.map((change): NewEvent => ({
     ...about,
@@ -66,7 +66,7 @@ export const firstSentAt = ofOrder(
   ([first]) => (first === undefined ? null : new Date(first.observed_at)),
 );
 
-/** Fields of account events: a hold, exchange out of reach, unreadable answers, an account that no worker can own. */
+/** Fields of account events. `answers`: unreadable answers. `stopped`: no worker can own the account. */
 export type AccountField = 'hold' | 'exchange' | 'answers' | 'stopped';
 
 export const newestChange = reading(

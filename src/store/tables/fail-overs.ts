@@ -15,7 +15,7 @@ export async function readFailOvers(db: Database, account: string): Promise<read
   return rows.map(({ value }) => JSON.parse(value) as FailOver).toSorted((one, other) => one.id - other.id);
 }
 
-/** Reads which of these accounts had a fail-over since a time whose lost owner has not reported. */
+/** Reads which accounts had a fail-over since a time, and no report yet of the orders that the lost owner sent. */
 export async function accountsOfFailOvers(db: Database, accounts: readonly string[], since: Date) {
   if (accounts.length === 0) return [];
   const { rows } = await sql<{ account: string }>`select distinct account from account_facts
@@ -43,13 +43,13 @@ export async function sentTimes(db: Database, account: string, ids: readonly str
 
 const FINDING = 'FAIL_OVER';
 
-/** Writes a fail-over, and its finding, which counts the orders in doubt and is open while there are any. */
+/** Writes a fail-over and its finding. The finding counts the orders in doubt, and is open while any are left. */
 export async function tellFailOver(tx: Transaction, account: string, failOver: FailOver, now: Date): Promise<void> {
   await saveFailOver(tx, account, failOver, now);
   await tellDoubts(tx, account, failOver, now);
 }
 
-/** Resolves the findings of fail-overs whose orders in doubt have all been settled by look-ups. */
+/** Resolves the findings of fail-overs that have left no orders in doubt any more. */
 export async function resolveFailOvers({ db, writer }: Store, account: string, now: Date): Promise<void> {
   const told = await sql`select 1 from findings
     where account = ${account} and class = ${FINDING} and status in ('open', 'acknowledged') limit 1`.execute(db);

@@ -6,7 +6,7 @@ import type { Database, Transaction } from '../port.ts';
 import type { FindingsTable } from '../schema.ts';
 import { literals, ofOrder } from '../statement.ts';
 
-/** The index of orders has this order. Ordered by `id`, a prepared plan may read all findings of the account. */
+/** The statement has the order of the index, because with the order `id` a prepared plan may read all findings. */
 export const findingsOf = ofOrder(
   (v) => sql<KnownFinding>`select id, class, expected, actual, status from findings
     where account = ${v.account} and external_order_id = ${v.externalOrderId} order by class`,
@@ -17,7 +17,7 @@ export const findingsOf = ofOrder(
   },
 );
 
-/** Writes changes of findings of an order, or of the account, with an event for each finding that opens or resolves. */
+/** Writes changes of findings about an order or the account. Each opened or resolved finding adds an event. */
 export async function saveFindings(
   tx: Transaction,
   order: { account: string; externalOrderId: string | null },
@@ -63,7 +63,7 @@ const EXPLAINING = (Object.keys(FINDING_CLASSES) as FindingClassName[]).filter(
   (name) => FINDING_CLASSES[name].severity === 'info',
 );
 
-/** Counts the open findings. Explanations are left out by class, because the index has no severity. */
+/** Counts the open findings, except severity `info`. Filters by class, because the index has no severity. */
 export async function countOpenFindings(db: Database, account: string): Promise<number> {
   const { rows } = await sql<{ findings: number }>`select count(*) as findings from findings
     where account = ${account} and status = 'open' and class not in (${literals(EXPLAINING)})`.execute(db);

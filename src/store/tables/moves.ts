@@ -4,7 +4,7 @@ import type { DatabaseMovesTable } from '../schema.ts';
 
 export type Move = Omit<DatabaseMovesTable, 'state'>;
 
-/** Throws `StoreError` if the orders of a database were moved elsewhere, or are not all here yet. */
+/** Throws `StoreError` if the orders were moved to another database, or a move to this database is not complete. */
 export async function assertNotMoved(db: Database, address: string): Promise<void> {
   const unfinished = db.selectFrom('database_moves').selectAll().where('state', '<>', 'arrived').limit(1);
   const move = await unfinished.executeTakeFirst();

@@ -15,12 +15,11 @@ export interface ReceivedBody {
   readonly receivedAt: string;
 }
 
-/** A record that is compared with its order now, and the facts that are kept beside it. */
 export interface ComparedBody extends ReceivedBody, Turns {
   readonly comparedAt: string;
 }
 
-/** The fields of an order record that have their own column; null if the record lacks them. */
+/** The field of an order record for each column; the column is null if the record lacks the field. */
 export const RECORD_FIELD_OF = {
   merchant_id: 'merchantId',
   order_id: 'orderId',
@@ -46,7 +45,7 @@ const keepRecordStatement = statement((v: ComparedBody & RecordColumns & { compl
   return upsert('order_records', kept, 'account', 'external_order_id');
 });
 
-/** A record that was not compared stays so, because its columns may be those of an earlier record. */
+/** Leaves `compared_at` null if it is null, because the columns may be those of an earlier record. */
 export const keepSameColumns = statement(
   (v: ComparedBody) => sql`update order_records set body = ${v.body}, received_at = ${v.receivedAt}, ${turnsOf(v)},
     compared_at = case when compared_at is null then null else ${v.comparedAt} end
@@ -72,7 +71,7 @@ export const readTurns = ofOrder(
   ([row = NO_TURNS]) => row,
 );
 
-/** Stores an order's newest record (§2.7), as received, while it is compared; with its columns if `view` is given. */
+/** Stores an order's newest record (§2.7) as received, and its columns from `view`; without `view` they are null. */
 export async function keepOrderRecord(tx: Transaction, received: ComparedBody, view?: RecordView): Promise<void> {
   const columns = COLUMNS.map((column) => [column, view?.[RECORD_FIELD_OF[column]] ?? null]);
   const completedAt = readTime(view?.completionDate)?.toISOString() ?? null;
@@ -93,10 +92,10 @@ function otherOrder(column: 'transaction_hash' | 'order_id') {
   );
 }
 
-/** Finds another order whose newest record has the same value in this field; null if there is none. */
+/** Finds another order of the account whose newest record has this value in the field; null without such an order. */
 export const orderWithField = { transactionHash: otherOrder('transaction_hash'), orderId: otherOrder('order_id') };
 
-/** Reads the columns by name, because the builder of a statement has a placeholder for any name. */
+/** Copies the columns by name, because `statement` passes a proxy, whose properties cannot be listed. */
 function columnsOf(v: RecordColumns): RecordColumns {
   return Object.fromEntries(COLUMNS.map((column) => [column, v[column]])) as unknown as RecordColumns;
 }
