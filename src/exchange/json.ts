@@ -30,7 +30,7 @@ function isDeeper(value: unknown, most: number): boolean {
   return most === 0 || Object.values(value).some((part) => isDeeper(part, most - 1));
 }
 
-/** Returns undefined if a name has two values, because which of two pre-orders was made must not be guessed. */
+/** Reads a body as `readJson` does, but returns undefined if a name has two values, because no id may be guessed. */
 export const readUnambiguous = (body: string): unknown => read(body);
 
 function read(body: string, options?: ParseOptions): unknown {
@@ -38,7 +38,7 @@ function read(body: string, options?: ParseOptions): unknown {
     const value = parse(withoutNul(body), null, options);
     return isDeeper(value, MAX_DEPTH) ? undefined : value;
   } catch {
-    // The error's text quotes the body, so it is not passed on. A hostile body may also have filled the stack.
+    // The error is dropped, because its text quotes the body. A hostile body may also have filled the stack.
     return undefined;
   }
 }

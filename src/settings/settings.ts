@@ -178,7 +178,7 @@ type FieldsOf<Part> = Part extends { readonly fields: infer F extends Named<z.co
   ? { [Name in keyof F]: z.output<z.ZodObject<F[Name]>> }
   : unknown;
 
-/** Adds `of`, which picks the part's settings from loaded settings or from the settings of an account. */
+/** Adds `of`, which returns loaded settings, or an account's, unchanged, with the types of the part's settings. */
 export function settingsPart<Part extends SettingsPart>(part: Part) {
   return { ...part, of: (config: object) => config as Frozen<SectionsOf<Part> & FieldsOf<Part>> };
 }

@@ -3,7 +3,7 @@ import type { Counters } from '../../orders/pass/outcomes.ts';
 import { cut } from './terminal.ts';
 import { withCommas } from '../../base/words.ts';
 
-/** Makes a line that a terminal redraws; undefined for other streams. Loaded here, because few commands draw one. */
+/** Makes a line that a terminal redraws; undefined for other streams. The package loads here: few commands use it. */
 export async function terminalLine(stream: NodeJS.WriteStream = process.stderr) {
   return stream.isTTY ? (await import('log-update')).createLogUpdate(stream) : undefined;
 }
