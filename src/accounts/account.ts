@@ -86,7 +86,7 @@ export class OwnedAccount {
     return this.#wired?.isStopping === false ? this.#wired : undefined;
   }
 
-  /** Wires the account and runs a pass; a running pass runs once more at its end. A failed account ignores this. */
+  /** Wires the account and runs a pass; a running pass runs once more at its end. Does nothing on a failed account. */
   wake(pass: string): void {
     if (this.#isOver || this.hasFailed) return;
     this.#woken.add(pass);

@@ -94,7 +94,7 @@ export class DueAccounts {
     }
   }
 
-  /** Must be called each second. Reads the next few accounts, all in a minute; at each call only during a sweep. */
+  /** Must be called each second. Reads the next few accounts, all in a minute. During a sweep each call reads some. */
   async readNext(all: readonly string[]): Promise<void> {
     const { store, owned } = this.#deps;
     this.#unreadS += 1;
@@ -121,8 +121,7 @@ export class DueAccounts {
     this.#place += slice.length;
   }
 
-  /** Wakes a wired account for due work, or stops it: a minute after the last work, at once if `isCrowded`. The only
-   * account never stops. */
+  /** Wakes a wired account for due work. Stops it (not the only one) after a minute without work, or if `isCrowded`. */
   async attend(account: OwnedAccount, isCrowded: boolean): Promise<void> {
     const { wired, due } = account;
     if (wired === undefined) return;

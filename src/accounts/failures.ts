@@ -52,7 +52,7 @@ export async function takeUpStopped(
   }
 }
 
-/** Tries a failed account again once a minute (with another key, if its key was refused), or records its stop's end. */
+/** Once a minute, tries a failed account again unless its refused key is unchanged, or records that its stop ended. */
 export function retryFailed(deps: AccountsDeps, account: OwnedAccount): void {
   const { clock } = deps;
   const { name, failure } = account;
@@ -81,7 +81,7 @@ export function isOvertaken({ config }: Pick<AccountsDeps, 'config'>, error: unk
   return config.database.kind === 'postgres' && error instanceof OwnedError;
 }
 
-/** True if the error fails all accounts: a SQLite file was moved, or cannot be used. It has one owner and one mark. */
+/** True if the error fails all accounts: the SQLite file was moved, cannot be used, or has another owner. */
 export function isOfAll({ config, store }: Pick<AccountsDeps, 'config' | 'store'>, error: unknown): boolean {
   if (!store.isInPlace()) return true;
   const isOfFile = error instanceof OwnedError || (error instanceof StoreError && error.problem === 'unusable');

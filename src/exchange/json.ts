@@ -6,7 +6,7 @@ const MAX_DEPTH = 50;
 
 /**
  * Reads a body with numbers as `LosslessNumber`; undefined if it is no JSON or too deep. If a name is given twice, the
- * last value counts, because one odd name must not hide the rest.
+ * last value counts, because a doubled name must not hide the other values.
  */
 export function readJson(body: string): unknown {
   const known = recentlyRead.get(body);

@@ -79,7 +79,7 @@ function isStatus(value: unknown): value is string {
   return isText(value) && value.length <= LONGEST_STATUS;
 }
 
-/** Reads a pre-order (§2.6) if it has both ids. A field of a wrong type becomes the type's name: a difference. */
+/** Reads a pre-order (§2.6) if it has both ids. A field of a wrong type becomes its type's name, so it differs. */
 export function readPreOrderBody(body: string) {
   const preOrder = fields(readUnambiguous(body));
   const [id, externalOrderId] = [preOrder['id'], preOrder['externalOrderId']].map(withDigits);

@@ -61,7 +61,7 @@ export async function ask(
   }
 }
 
-/** Reads the body of a reply by its schema. If an id in it is not the one `asked`, the result is `unknown`. */
+/** Reads the body of a reply by its schema. If the body names another id than `asked`, the result is `unknown`. */
 export function readReply<Value>(reply: UnreadReply, schema: z.ZodType<Value>, asked?: AskedFor): Reply<Value> {
   if (reply.kind === 'unknown') return { kind: 'unknown', why: reply.why };
   if (reply.kind !== 'ok') {
@@ -103,7 +103,7 @@ export function keepable({ httpStatus, body }: Answer): Answer {
 
 const LONGEST_MESSAGE = 500;
 const LONGEST_CODE = 100;
-/** Words such as `INVALID_EMAIL` may contain a shorter secret (in characters) by chance, so it is not hidden there. */
+/** Code words such as `INVALID_EMAIL` may contain a shorter secret by chance, so shorter secrets stay in them. */
 const SHORTEST_IN_WORD = 8;
 
 /** Returns an error without quoted secrets and e-mail addresses, its texts cut to 500 and 100 characters. */

@@ -37,7 +37,7 @@ export function processEnvironment(): NodeJS.ProcessEnv {
   return process.env;
 }
 
-/** Throws ConfigError with every problem; with `requireExchange`, an account without exchange or key is one. */
+/** Throws ConfigError with every problem; with `requireExchange`, an account without exchange or key is a problem. */
 export function loadConfig(options: ConfigOptions & { readonly requireExchange: boolean }): Config {
   const path = ownFile(options);
   const file = path === null ? null : settingsFile(path);
@@ -72,7 +72,7 @@ export function configOf(config: Config, name: string): AccountSettings {
   return { ...config, ...own, account: name };
 }
 
-/** Groups the accounts that share a rate limit, which one process must own together. Each other account is alone. */
+/** Groups the accounts that share a rate limit. One process must own a whole group. Each other account is alone. */
 export function groupsOf({ accounts }: Pick<Config, 'accounts'>): readonly (readonly string[])[] {
   const groups = Map.groupBy(accounts, ({ name, rateGroup }) =>
     JSON.stringify(rateGroup === undefined ? { name } : { rateGroup }),

@@ -26,7 +26,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** A message names this many problems and counts the rest, because thousands of accounts may have the same one. */
+/** A message names this many problems and counts the rest, because thousands of accounts may have the same problem. */
 const MOST_PROBLEMS = 50;
 
 function textOf(problems: readonly ConfigProblem[]): string {

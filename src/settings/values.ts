@@ -28,7 +28,7 @@ export function text<T>(read: (text: string) => T, json: JsonSchema = { type: 's
   return transformed.register(z.globalRegistry, { json });
 }
 
-/** The same type, but an empty text leaves the setting unset. */
+/** Makes a type optional: an empty text leaves the setting unset. */
 export function optional<T>(type: z.ZodType<T>) {
   const isUnset = (given: unknown) => given === '' || given === undefined;
   return z.preprocess(

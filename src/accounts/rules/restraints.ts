@@ -24,13 +24,13 @@ export type RestraintKind = keyof typeof KINDS;
 
 export const RESTRAINT_KINDS = Object.keys(KINDS) as readonly RestraintKind[];
 
-/** The restraints that `order-sync resume` ends. All others end when the exchange takes a request. */
+/** The restraints that `order-sync resume` ends. A restraint of another kind ends when the exchange takes a request. */
 export const RESUMED_RESTRAINTS = RESTRAINT_KINDS.filter((kind) => KINDS[kind].isResumed);
 
 export interface Restraint {
   readonly kind: RestraintKind;
   readonly since: Date;
-  /** When single requests begin to show whether the restraint is over; null if a person must end the restraint. */
+  /** When single requests begin to show if the restraint is over; null if a person must end the restraint. */
   readonly until: Date | null;
   readonly reason: string;
   readonly actor: string | null;
@@ -139,7 +139,7 @@ export function slowedFrom({ pauseAfterUnknown }: RestraintSettings): number {
   return Math.min(SLOWED_FROM, pauseAfterUnknown);
 }
 
-/** True if the next create must wait for a look-up, which shows whether creates alone are lost. */
+/** True if the next create must wait for a look-up, which shows if only creates are lost. */
 export function isInDoubt({ unknownInARow, evidence }: Restraints, settings: RestraintSettings): boolean {
   return evidence?.isDoubted === true && unknownInARow >= slowedFrom(settings);
 }
@@ -164,7 +164,7 @@ export const REFUSALS = {
   forbidden: 'the exchange does not let the account create (403)',
 } as const;
 
-/** A request that was in flight when a restraint began does not end it, except an accepted create `slowed`. */
+/** A request that was in flight when a restraint began does not end it. Any accepted create ends `slowed`. */
 function isEndedBy({ kind, since, until }: Restraint, news: AccountNews, askedAt: Date): boolean {
   if (news.kind === 'served' && kind === 'rate-limited') return until !== null && askedAt >= until;
   if (news.kind === 'served' && kind === 'key-refused') return askedAt > since;
@@ -174,7 +174,7 @@ function isEndedBy({ kind, since, until }: Restraint, news: AccountNews, askedAt
 
 type Refusal = Extract<AccountNews, { kind: keyof typeof REFUSALS }>;
 
-/** A refusal after the wait doubles it, from 1 s to 5 min; a refusal during the wait does not. Retry-After may add. */
+/** A refusal after the wait, not one during it, doubles the wait (1 s to 5 min). A longer Retry-After counts. */
 function refused(restraints: readonly Restraint[], news: Refusal, askedAt: Date, now: Date): Restraint | undefined {
   const { kind } = news;
   const known = restraints.find((restraint) => restraint.kind === kind);

@@ -43,7 +43,7 @@ export function withSuggestion(command: Command, text: string): string {
   return text.replace(/^error: .* is invalid.*\. W(?=rite .* in place of )/s, 'error: w');
 }
 
-/** A command beside the unknown one, or one of a similar name elsewhere: `recon` is `report reconciliation`. */
+/** Finds a command of a similar name, beside the unknown command or elsewhere: `recon` is `report reconciliation`. */
 function nearCommand(command: Command, given: string): string | undefined {
   let root = command;
   while (root.parent !== null) root = root.parent;
@@ -71,7 +71,7 @@ function optionsOf(command: Command): readonly string[] {
   return [...own, '--help', ...(command.parent === null ? [] : optionsOf(command.parent))];
 }
 
-/** Returns the size of a stream's terminal, or infinite lines. Node decides on colour, by NO_COLOR and FORCE_COLOR. */
+/** Returns the screen of a stream, of infinite width without a terminal. NO_COLOR and FORCE_COLOR decide on colour. */
 export function screenOf(stream: NodeJS.WriteStream = process.stdout): Screen {
   const width = stream.isTTY && stream.columns > 0 ? stream.columns : Infinity;
   const hasColour = styleText('bold', ' ', { stream }) !== ' ';

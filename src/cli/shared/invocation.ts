@@ -40,7 +40,7 @@ function isSame(path: string, other: string): boolean {
   return existsSync(path) && realpathSync(path) === realpathSync(other);
 }
 
-/** Notes how the process was called. People read a daemon's texts in other folders, so these name its file in full. */
+/** Notes how the process was called. A daemon names its settings in full: its texts are read in other folders. */
 export function noteCall(program: Command, command: Command): void {
   const env = processEnvironment();
   const { config } = program.opts<{ config?: string }>();

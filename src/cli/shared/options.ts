@@ -28,7 +28,7 @@ export async function plainConfig(command: Command): Promise<Config> {
   }
 }
 
-/** Loads the settings of the command's account. Throws if it is not in them, unless `--url` is given. */
+/** Loads the settings of the command's account. Throws `ConfigError` if it is unknown, without `--url`. */
 export async function accountConfig(command: Command): Promise<AccountSettings> {
   const config = await plainConfig(command);
   const account = accountOf(command, config);

@@ -35,7 +35,7 @@ export async function throughOwner<Value>(
   }
 }
 
-/** Makes the app, with warnings on stderr. Its modules load here, because that takes longer than most commands. */
+/** Makes the app, with warnings on stderr. Its modules load here, because loading takes longer than most commands. */
 async function becomeOwner(
   config: WithExchange<AccountSettings>,
   extensions: readonly Extension[],

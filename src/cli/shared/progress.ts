@@ -9,7 +9,6 @@ export async function terminalLine(stream: NodeJS.WriteStream = process.stderr) 
 }
 
 const REFRESH_MS = 250;
-/** No rate is shown before this time. */
 const FIRST_RATE_MS = 1_000;
 
 interface SyncProgress {

@@ -1,7 +1,6 @@
 const waiting = new WeakMap<AbortSignal, { readonly acts: Set<() => void>; readonly listener: () => void }>();
 
-/** Calls `act` when the signal aborts, unless the result was called. One listener serves all acts of a signal, because
- * to add a listener takes longer for each listener that the signal has. */
+/** Calls `act` when the signal aborts. All acts share one listener, because Node searches all listeners to add one. */
 export function onAbort(signal: AbortSignal | undefined, act: () => void): () => void {
   if (signal === undefined) return () => {};
   const { acts, listener } = waiting.get(signal) ?? begin(signal);

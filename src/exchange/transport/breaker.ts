@@ -1,6 +1,6 @@
 import { OUTAGE_LOOKUP_MS, withJitter } from '../../orders/rules/schedule.ts';
 
-/** `failed`: no whole answer, 5xx, or 403 (§7) to a look-up. `nothing`: not tried, 401, 429, or 403 to a create. */
+/** `failed`: no whole answer, or 5xx. `nothing`: not tried, 401 or 429. Documented 403: `nothing` for creates only. */
 export type Health = 'answered' | 'failed' | 'unreachable' | 'nothing';
 
 export const BREAKER_LANES = ['create', 'lookup'] as const;
@@ -38,8 +38,8 @@ export interface EndedRequest {
 }
 
 /**
- * Opens the breaker if `failuresToOpen` different subjects fail in a row, because one order alone must not open it; at
- * once if the exchange is unreachable, or half-open. It stays open for 1 s, then twice as long each time, up to 10 s.
+ * Opens the breaker if `failuresToOpen` different subjects fail in a row, because one order alone must not open it. If
+ * the exchange is unreachable, or the breaker half-open, one failure opens it: for 1 s, 2 s, 4 s … up to 10 s.
  */
 export function nextBreaker(
   state: BreakerState,
@@ -73,7 +73,7 @@ export function nextBreaker(
 
 export type EndedProbe = Pick<EndedRequest, 'health' | 'startedAt'>;
 
-/** After an answered probe one create may go. If no create failed but by `unreachable`, a failed probe suffices. */
+/** After an answered probe one create may go. A `failed` probe suffices if each failed create was `unreachable`. */
 export function afterProbe(state: BreakerState, { health, startedAt }: EndedProbe, now: number, random: number) {
   if (!state.needsProbe || state.openUntil > now) return state;
   const isReached = health === 'answered' || (health === 'failed' && state.failed.length === 0);

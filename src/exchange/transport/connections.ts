@@ -46,7 +46,7 @@ export class Connections {
     if (socket !== undefined) this.#answeredAt.set(socket, this.#clock.monotonic());
   }
 
-  /** Closes idle connections without an answer in `REUSE_WITHIN_MS`. Not by a timer: a stalled process delays it. */
+  /** Closes idle connections without an answer in `REUSE_WITHIN_MS`. Each POST calls it: timers may be late. */
   closeIdle(): void {
     const latest = this.#clock.monotonic() - REUSE_WITHIN_MS;
     for (const { freeSockets } of [this.#http, this.#https]) {
@@ -66,7 +66,7 @@ export class Connections {
   }
 }
 
-/** The errors for which requests were broken off, because got reports the reset of the connection instead. */
+/** The error that broke each request off. got reports the reset of the connection instead. */
 export const endedBy = new WeakMap<ClientRequest, Error>();
 
 /**
@@ -80,7 +80,7 @@ function endingAtOnce(request: ClientRequest, isAnswered: () => boolean): Client
     const tcp = isAnswered() || socket === null ? undefined : (tcpSockets.get(socket) ?? socket);
     if (tcp !== undefined && !tcp.connecting && !tcp.destroyed) {
       if (error !== undefined) endedBy.set(request, error);
-      // got listens for one error. The reset is the first, and a second error without a listener would end the process.
+      // got listens for one error, which is the reset. A second error without a listener would end the process.
       request.on('error', () => {});
       tcp.resetAndDestroy();
     }

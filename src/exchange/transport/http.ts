@@ -17,7 +17,7 @@ export interface HttpRequest {
 export interface HttpResponse {
   readonly status: number;
   readonly retryAfter?: string;
-  /** The body, decompressed, without a byte order mark and the key. If it is no UTF-8, each byte is a character. */
+  /** The body, decompressed, without a byte order mark. If it is no UTF-8, each byte is a character. */
   readonly body: string;
   /** False if the body is no UTF-8, and so no JSON. */
   readonly isUtf8?: false;

@@ -157,7 +157,7 @@ function responseOf(
   return {
     status: response.statusCode,
     ...(retryAfter === undefined ? {} : { retryAfter }),
-    // People see errors, which may quote the key. A key below 12 characters may be part of an amount or id elsewhere.
+    // People see errors, which may quote the key. Elsewhere a key below 12 characters may be part of an amount.
     body: isExamined || response.statusCode >= 400 || apiKey.length >= 12 ? body.replaceAll(apiKey, HIDDEN) : body,
     ...(isExamined && { headers: response.headers }),
     ...encoding,
