@@ -38,8 +38,9 @@ export interface EndedRequest {
 }
 
 /**
- * Opens the breaker if `failuresToOpen` different subjects fail in a row, because one order alone must not open it. If
- * the exchange is unreachable, or the breaker half-open, one failure opens it: for 1 s, 2 s, 4 s … up to 10 s.
+ * Opens the breaker if `failuresToOpen` different subjects fail in a row, because one order alone must not open it. A
+ * half-open breaker opens if one more subject fails. An unreachable exchange opens it at once. It stays open for 1 s,
+ * then twice as long each time, up to 10 s.
  */
 export function nextBreaker(
   state: BreakerState,
