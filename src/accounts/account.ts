@@ -13,7 +13,6 @@ import type { FlowDeps } from '../orders/pass/deps.ts';
 import { isPassing } from '../store/errors.ts';
 import type { AccountLease, Store } from '../store/port.ts';
 
-/** A pass that the database broke off runs again after this time. */
 const TRY_AGAIN_MS = 1_000;
 
 type Pass = (app: App, stop: AbortSignal) => Promise<void>;
@@ -42,14 +41,14 @@ export interface AccountInUse extends Disposable {
 }
 
 interface AccountDeps extends Pick<AccountsDeps, 'passes' | 'stop'> {
-  /** Wires the account when its turn comes. Returns undefined if the account must end by then. */
+  /** Wires the account when its turn comes. Returns undefined if the account or the process ends before. */
   readonly wire: (account: OwnedAccount) => Promise<App | undefined>;
   readonly onPass: (account: OwnedAccount) => Promise<void>;
   readonly onFailure: (account: OwnedAccount, error: unknown) => void;
 }
 
 interface Failure {
-  /** The key, if it was refused: the account is tried again only with another key. */
+  /** The key if the exchange refused it: the account is tried again only when its file holds another key. */
   readonly key: MerchantKey | undefined;
   /** The monotonic time, in ms, of the next try, or, if the account has worked since, of the end of its stop. */
   nextAt: number;
@@ -64,9 +63,9 @@ export class OwnedAccount {
   /** Resolves when the account is not wired any more; undefined while the account is not wired. */
   life: Promise<void> | undefined;
   hasFailed = false;
-  /** The last failure, until the account has worked for a while. */
+  /** The last failure, until the account works at `nextAt`. */
   failure: Failure | undefined;
-  /** The pace of the last wiring. If there was a wiring, the work of the last owner is settled already. */
+  /** The pace of the last wiring; undefined before the first wiring, which settles the work of the last owner. */
   pace: FollowPace | undefined;
   readonly #deps: AccountDeps;
   readonly #woken = new Set<string>();
@@ -82,12 +81,12 @@ export class OwnedAccount {
     return this.accountLease.account;
   }
 
-  /** Undefined while the account is not wired, or takes nothing new. */
+  /** Undefined while the account is not wired, or is stopping. */
   get wired(): WiredAccount | undefined {
     return this.#wired?.isStopping === false ? this.#wired : undefined;
   }
 
-  /** Runs a pass; a running pass runs once more at its end. Does nothing if the account has failed. */
+  /** Wires the account and runs a pass; a running pass runs once more at its end. Does nothing on a failed account. */
   wake(pass: string): void {
     if (this.#isOver || this.hasFailed) return;
     this.#woken.add(pass);
@@ -124,7 +123,7 @@ export class OwnedAccount {
   #begin(): void {
     this.life ??= this.#live().finally(() => {
       this.life = undefined;
-      // A pass may have been woken after the last one ended.
+      // A pass may have been woken while the account stopped.
       if (this.#isWanted) this.#begin();
     });
   }
@@ -237,7 +236,7 @@ class WiredAccount {
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 
-  /** Waits out a full disk or a locked database. Any other error, or a key that never worked, ends the account. */
+  /** Waits out a full disk, a lock or a missing right. Another error, or a key that never worked, ends the account. */
   async #repeat(pass: string): Promise<void> {
     try {
       while (!this.#stop.aborted && this.#woken.delete(pass)) {
@@ -276,7 +275,7 @@ class WiredAccount {
     if (!isPassing(error) || !store.isInPlace()) throw error;
     const message = 'a pass was broken off by the database';
     observers.tell({ kind: 'failed', failure: { level: 'error', message, cause: error.message, kind: 'database' } });
-    // A pass has one timer at a time: other wakes of the pass must not add timers.
+    // Each pass has one timer at most: a pass that is woken and fails again must not add a timer.
     if (this.#triedAgain.has(pass)) return;
     this.#triedAgain.add(pass);
     const again = () => {

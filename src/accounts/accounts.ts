@@ -20,7 +20,7 @@ import { accountsToPutRight } from '../store/orders/wrong-due-times.ts';
 
 /** How long after a fail-over a worker reports the intents that the database lost. */
 const REPORTED_FOR_MS = 60 * 60_000;
-/** If more accounts than this are wired, idle ones are let go at once, because each takes memory. */
+/** If more accounts than this are wired, idle accounts are stopped at once, because each takes memory. */
 const MOST_WIRED = 300;
 const SLICE = 500;
 const STARTS = 8;
@@ -35,7 +35,7 @@ interface Deps extends AccountsDeps {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** The accounts that this process owns. An account is wired while work is due in it, and its failure stops no other. */
+/** The accounts of this process. An account is wired (has an `App`) while it has work; its failure stops no other. */
 export class Accounts {
   readonly due: DueAccounts;
   readonly #deps: Deps;
@@ -45,7 +45,7 @@ export class Accounts {
   readonly #rateGroups = new WeakMap<AccountLease, RateGroup>();
   readonly #intents = new SentIntents();
   readonly #begun = Promise.withResolvers<void>();
-  /** Resolves when the due times of the first accounts are known, or when a single account is wired. */
+  /** Resolves when the due times of the first accounts are known, or when the only account is wired. */
   readonly begun = this.#begun.promise;
   #names: readonly string[] | undefined;
   #taken: string[] = [];
@@ -58,7 +58,7 @@ export class Accounts {
     this.#checkClock = clockWatch(deps, () => this.#correctAll());
   }
 
-  /** A single account is wired all the time, and its failure ends the process. */
+  /** True if the settings have one account. This account is always wired, and its failure ends the process. */
   get isOnly(): boolean {
     return this.#deps.config.accounts.length === 1;
   }
@@ -86,7 +86,7 @@ export class Accounts {
     accountLease.ending.addEventListener('abort', () => void this.#giveBack(account), { once: true });
     if (accountLease.ending.aborted) void this.#giveBack(account);
     if (this.#taken.push(account.name) > 1) return;
-    // Accounts mostly come together, so the accounts of one turn begin together.
+    // The accounts of one turn of the event loop begin together, because accounts mostly come together.
     void clock
       .turn()
       .then(() => patiently(() => this.#begin(this.#taken.splice(0).toSorted())))
@@ -119,7 +119,7 @@ export class Accounts {
     if (account.wired !== undefined) for (const pass of ['create', 'lookup'] as const) account.wake(pass);
   }
 
-  /** Costs statements only for the wired accounts and the next few others. */
+  /** Retries failed accounts, and reads the due times of the wired accounts and of the next few others. */
   async eachSecond(): Promise<void> {
     for (const account of this.#owned.values()) retryFailed(this.#deps, account);
     await this.#deps.patiently(async () => {
@@ -187,7 +187,7 @@ export class Accounts {
 
   async #begin(names: readonly string[]): Promise<void> {
     const { store, clock, log } = this.#deps;
-    // The line "order-sync is ready" counts the first accounts.
+    // The first accounts have no line here, because the line "order-sync is ready" counts them.
     if (this.#isBegun) log.info(factsOf(names), 'accounts are driven here from now on');
     this.#isBegun = true;
     await this.due.look();
@@ -221,7 +221,7 @@ export class Accounts {
 
   #fail(account: OwnedAccount, error: unknown): void {
     const { onFailure, stop } = this.#deps;
-    // Once the account is free, a process claims it again.
+    // The account is released, so that a process can claim it again.
     if (isOvertaken(this.#deps, error)) return void this.#giveBack(account);
     if (this.isOnly || isOfAll(this.#deps, error)) return onFailure(error);
     if (!stop.aborted && !account.accountLease.ending.aborted) stopFailed(this.#deps, account, error);

@@ -10,9 +10,9 @@ const BY_TIME = ['create', 'verify'] as const;
 const REST_AFTER_MS = 60_000;
 /** The longest sleep, because the clock may be set so that a time comes sooner than its timer. */
 const LONGEST_SLEEP_MS = 1_000;
-/** All accounts are read again within this time, so that a missed change is seen. */
+/** All accounts are read again within this time, so that no change is missed for longer. */
 const READ_IN_S = 60;
-/** The least accounts of one statement, because each costs a transaction; after `LONGEST_READ_S` fewer will do. */
+/** A statement reads this many accounts or more, because it costs a transaction; fewer only after `LONGEST_READ_S`. */
 const READ_TOGETHER = 300;
 const LONGEST_READ_S = 20;
 const MOST_NAMED = 20;
@@ -86,7 +86,7 @@ export class DueAccounts {
     log.warn(facts, 'orders wait for accounts that are not in the settings; no process sends them');
   }
 
-  /** Has `readNext` look at the accounts one after the other, and wake the pass in each that has work for it. */
+  /** Makes `readNext` wake the pass in each account that has work for it. The only account is woken at once. */
   sweep(pass: string): void {
     for (const account of this.#deps.owned.values()) {
       if (this.#isOnly) account.wake(pass);
@@ -94,7 +94,7 @@ export class DueAccounts {
     }
   }
 
-  /** Must be called each second. Reads the next few accounts, all in a minute; during a sweep, at each call. */
+  /** Must be called each second. Reads the next few accounts, all in a minute. During a sweep each call reads some. */
   async readNext(all: readonly string[]): Promise<void> {
     const { store, owned } = this.#deps;
     this.#unreadS += 1;
@@ -121,7 +121,7 @@ export class DueAccounts {
     this.#place += slice.length;
   }
 
-  /** Wakes a wired account for due work. Stops the account after a minute without work, unless it is the only one. */
+  /** Wakes a wired account for due work. Stops it (not the only one) after a minute without work, or if `isCrowded`. */
   async attend(account: OwnedAccount, isCrowded: boolean): Promise<void> {
     const { wired, due } = account;
     if (wired === undefined) return;

@@ -5,7 +5,7 @@ type Define = (command: Command) => void;
 
 type Load = () => Promise<{ readonly define: Define | Readonly<Record<string, Define>> }>;
 
-/** A module is loaded only when one of its commands is called, because loading all takes longer than most commands. */
+/** A module is loaded only when one of its commands is called, because to load all takes longer than most commands. */
 type Entry = readonly [text: string, load: Load, scope?: AccountScope];
 
 /** A group of commands. An extension that adds commands to another's group leaves out `text`. */
@@ -23,7 +23,6 @@ export type Entries = Readonly<Record<string, Entry | Group>>;
 export const MORE = 'More commands:';
 /** The heading of commands that are listed nowhere. */
 export const OLD = 'Old names:';
-/** In the order of the help. */
 const HEADINGS = ['First steps:', 'Every day:', MORE] as const;
 
 /** Commands by the heading under which the help has them. */

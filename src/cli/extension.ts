@@ -15,19 +15,19 @@ export interface DryRunOptions {
 
 /** Asks the process that drives an account to do work, instead of driving it here. */
 export interface Beside<Value> extends AsyncDisposable {
-  /** Undefined if no process answers; nothing is done. Throws `OwnedError` if this process may not own the account. */
+  /** Undefined if no process answers and none did work. Throws `OwnedError` if this process may not own the account. */
   ask(): Promise<{ readonly value: Value } | undefined>;
-  /** Says why the process may not answer. */
+  /** The reason why the process may not answer, for the error. */
   readonly unreachable: string;
 }
 
-/** A pass for which another process is asked. */
+/** A pass of `sync` that another process runs. */
 export interface AskedPass {
   readonly scope: FollowScope;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly progress: ProgressLine;
-  /** Addresses of APIs. A process behind one of them is asked, and the database of the settings is not opened. */
+  /** Addresses of APIs (`--url`). If there are any, one of the APIs is asked, and no database is opened. */
   readonly urls: readonly string[] | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface FinishedPass {
   readonly requests: number | undefined;
 }
 
-/** A folder of `src/extensions` that can be deleted, with its line in `src/extensions.ts`; each part may be missing. */
+/** A folder of `src/extensions` that can be deleted, with its lines in `src/extensions.ts`. Each part is optional. */
 export interface Extension {
   readonly name: string;
   readonly commands?: Commands;

@@ -38,7 +38,7 @@ export async function createProgram(
   args: readonly string[] = [],
   extensions: readonly Extension[] = [],
 ): Promise<Command> {
-  // The words that name a command: without options and the file of `--config`.
+  // The words that name a command: no options, and not the file of `--config`.
   const words = args.filter((arg, index) => !arg.startsWith('-') && args[index - 1] !== '--config');
   const isCompletion = words[0] === 'completion';
   const hidden = isCompletion || args.includes('--all') ? [OLD] : [OLD, MORE];
@@ -90,7 +90,7 @@ async function addCommands(
       .summary(text)
       .description(text)
       .action(() => {
-        // Never reached, unless Commander reads the command line differently: then nothing may look like a success.
+        // Never reached, unless Commander reads the command line differently: then the command must fail.
         throw new Error(`the command ${name} was not loaded`);
       });
     if (more.length === 0) continue;
@@ -101,14 +101,14 @@ async function addCommands(
       const { options, registeredArguments } = defined;
       for (const taker of [...options, ...registeredArguments]) {
         takeNearChoices(taker);
-        // A default that is a text stands in the help as it is typed: without quotes.
+        // The help shows a default text as a person types it: without quotes.
         if (typeof taker.defaultValue === 'string') taker.defaultValueDescription ??= taker.defaultValue;
       }
     }
   }
 }
 
-/** Fits a help to the terminal, and names what was probably meant. */
+/** Fits the help to the terminal, adds suggestions to errors, and hides e-mail addresses in errors if `isPrivate`. */
 function sayForPeople(command: Command, isPrivate = false): void {
   command.configureOutput({
     writeOut: (text) => void process.stdout.write(fitted(text, screenOf().width)),

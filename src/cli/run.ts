@@ -68,7 +68,7 @@ async function run(command: Command): Promise<void> {
   }
 }
 
-/** True if a reader of one file descriptor reads the other, too: a terminal, the journal, or `2>&1`. */
+/** True if both file descriptors lead to one place: a terminal, the journal, or `2>&1`. */
 function isSameFile(one: number, other: number): boolean {
   const [{ dev, ino }, second] = [fstatSync(one), fstatSync(other)];
   return dev === second.dev && ino === second.ino;

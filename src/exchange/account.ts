@@ -4,13 +4,13 @@ import type { Operation } from './addresses.ts';
 import type { BreakerLane, Health } from './transport/breaker.ts';
 import type { UnreadReply } from './reply.ts';
 
-/** The restraints of an account, as the gate asks for them and replies change them. */
+/** The restraints of an account. The gate reads them, and replies change them. */
 export interface AccountState {
   /** For how long requests of the lane are held, in milliseconds; infinite if a person must end the restraint. */
   heldForMs(lane: Lane): number;
   /** True while requests of the lane go one at a time: a restraint may be over, or the key is not proved yet. */
   isProbed(lane: BreakerLane): boolean;
-  /** True while a look-up must show, before the next create, whether creates alone are lost. */
+  /** True while the next create waits for a look-up, which shows if only creates get no answer. */
   readonly isInDoubt: boolean;
   now(): Date;
   note(news: AccountNews, askedAt: Date): void;
@@ -18,7 +18,7 @@ export interface AccountState {
 
 /** Reads from a reply the health of the exchange, for the circuit breaker of the lane, and the news of the account. */
 export function evidenceOf(reply: UnreadReply, lane: Lane): { readonly health: Health; readonly news?: AccountNews } {
-  // Without an answer, only a look-up says something of the account.
+  // `newsOfCreate` judges creates. A person's request without an answer is no news of the account.
   const noAnswer = lane === 'lookup' ? { news: { kind: 'no-answer' } as const } : {};
   const served = { kind: 'served' } as const;
   switch (reply.kind) {
@@ -26,7 +26,7 @@ export function evidenceOf(reply: UnreadReply, lane: Lane): { readonly health: H
       return { health: 'answered', news: served };
     case 'refused':
       if (reply.httpStatus !== 403) return { health: 'answered', news: served };
-      // For creates, the account's restraint counts answers of 403.
+      // A 403 to a create starts the restraint `forbidden`, so the breaker ignores the 403.
       return { health: lane === 'create' ? 'nothing' : 'failed', news: served };
     case 'rate-limited':
       return { health: 'nothing', news: reply };
@@ -57,7 +57,7 @@ export function newsOfCreate(outcome: CreateOutcome): AccountNews | undefined {
   return status >= 400 && status < 500 ? undefined : { kind: 'create-unknown' };
 }
 
-/** An event of a request. `turn.came` follows a wait for the rate limit, for others that go first, and for room. */
+/** An event of a request. `waitedMs` is the wait for the rate limit, for earlier requests and for room in the lane. */
 export type RequestEvent =
   | { readonly kind: 'turn.came'; readonly lane: Lane; readonly waitedMs: number }
   | { readonly kind: 'request.left' }
@@ -69,5 +69,5 @@ export type RequestEvent =
       readonly isAnswered: boolean;
     };
 
-/** Hears of the requests of an account. It must be quick, because requests wait for it. */
+/** Called at each event of a request. It must return at once, because requests wait for it. */
 export type RequestListener = (event: RequestEvent) => void;

@@ -10,7 +10,7 @@ export function get(path: string): HttpRequest {
 /** The operations of §4 by the names that metrics use; `other` is any other request of a probe. */
 export type Operation = (typeof OPERATIONS)[number][0] | 'other';
 
-/** The first pattern that matches counts. Ids in paths are encoded. */
+/** The first pattern that matches counts. Ids in paths are encoded, so they contain no `/`. */
 const OPERATIONS = [
   ['look_up_order', 'GET', /^\/orders\?/],
   ['create_pre_order', 'POST', /^\/orders\/request$/],

@@ -19,7 +19,7 @@ export interface ClientOptions extends GateOptions {
   readonly clock: Clock;
   readonly reading: ReadingSettings;
   readonly account: AccountState;
-  /** `ensure` resolves once a request may leave, and rejects if none may. */
+  /** `ensure` resolves when a request may leave, and rejects if none may. */
   readonly lease: { ensure(): Promise<void> };
   readonly gracePeriodOver?: AbortSignal;
 }
@@ -39,14 +39,14 @@ export type OrderExchange = Pick<
 >;
 
 /**
- * Each method waits for its turn, ensures the request lease and sends one request. A turn to create and a look-up are
- * undefined if their breaker is open. `showPreOrder` and `showOrder` throw `UnusableIdError` on an id that cannot be
- * sent. No answer makes a method reject.
+ * Each request waits for its turn, ensures the request lease and is sent once. `turnToCreate` and `lookUpOrder` return
+ * undefined if no turn comes, as while the breaker is open. `showPreOrder` and `showOrder` throw `UnusableIdError` on
+ * an id that cannot be sent. No answer makes a method reject; except in `createPreOrder`, a failed `ensure` does.
  */
 export class ExchangeClient {
   readonly #options: ClientOptions;
   readonly #gate: Gate;
-  /** The order whose look-up was the last to be answered; undefined if a look-up of that order has failed since. */
+  /** The order of the last look-up that was answered; undefined if a later look-up of that order was not answered. */
   lastAnswered: string | undefined;
 
   constructor(options: ClientOptions) {
@@ -54,7 +54,7 @@ export class ExchangeClient {
     this.#gate = new Gate(options, options.clock);
   }
 
-  /** True if a circuit breaker has opened and no request was answered since. */
+  /** True from the opening of a circuit breaker until a request is answered. */
   get isSilent(): boolean {
     return this.#gate.isSilent;
   }
@@ -63,16 +63,16 @@ export class ExchangeClient {
     return this.#gate.breaker(lane);
   }
 
-  /** Waits for the turn of a create. The intent is recorded after that, before the request leaves. */
+  /** Waits for the turn of a create. The caller then records the intent, before it calls `createPreOrder`. */
   async turnToCreate(externalOrderId: string, signal: AbortSignal): Promise<Turn | undefined> {
     return await this.#gate.turn({ lane: 'create', subject: externalOrderId }, signal);
   }
 
-  /** Sends §4.9 once; ends the turn. With `isForbiddenAlone`, a 403 counts as a refusal of the order. Never rejects. */
+  /** Sends a create (§4.9) once, ends the turn, never rejects. With `isForbiddenAlone` a 403 refuses only the order. */
   async createPreOrder(order: MerchantOrder, given: Turn, isForbiddenAlone = false): Promise<CreateOutcome> {
     using turn = given;
     try {
-      // Recording the intent may take longer than the lease lasts, or than another request takes.
+      // While the intent was recorded, the lease may have ended, or an answer may have asked to wait.
       if ((await this.#heldAtLast()) !== undefined) throw new Error('the exchange has just asked to wait');
     } catch (error) {
       return { kind: 'not-sent', why: error instanceof Error ? error.message : String(error) };
@@ -88,11 +88,11 @@ export class ExchangeClient {
     return { ...outcome, answer: keepable(outcome.answer) };
   }
 
-  /** Sends §4.11 once, in a turn of the look-ups. A probe also shows whether creates may go again. */
+  /** Looks an order up (§4.11) once. With `isProbe`, the reply also decides if creates may go again. */
   async lookUpOrder(externalOrderId: string, signal?: AbortSignal, isProbe = false) {
     using turn = await this.#gate.turn({ lane: 'lookup', subject: externalOrderId, isProbe }, signal);
     if (turn === undefined) return undefined;
-    // Look-ups of one turn of the event loop leave together, so that the processor's caches hold their code.
+    // Look-ups of one turn of the event loop leave together, because the processor's caches then hold their code.
     await this.#options.clock.turn();
     if ((await this.#heldAtLast()) !== undefined) return undefined;
     const askedAt = this.#options.clock.now();
@@ -103,7 +103,7 @@ export class ExchangeClient {
     return { answer: readLookup(reply, externalOrderId, this.#options.reading), askedAt, health };
   }
 
-  /** Asks in a turn of the look-ups; undefined if no turn came. */
+  /** Asks in the lane of the look-ups. Returns undefined if no turn came. */
   async askInTurn<Value>({ request, schema, asked }: Question<Value>, subject: string, signal?: AbortSignal) {
     using turn = await this.#gate.turn({ lane: 'lookup', subject }, signal);
     return turn && readReply(await this.#sendInTime(request, turn), schema, asked);
@@ -114,14 +114,14 @@ export class ExchangeClient {
     return readReply(await this.sendForPerson(request, signal), schema, asked);
   }
 
-  /** §4.10 as the exchange answers now: any JSON, so that a person also sees fields that the document does not have. */
+  /** Reads a pre-order (§4.10) as any JSON, so that a person also sees fields that the document does not have. */
   async showPreOrder(preOrderId: string, signal?: AbortSignal) {
     const asked = { what: 'pre-order', field: 'id', id: preOrderId } as const;
     const request = get(`${ORDERS}/request/${pathId(preOrderId)}`);
     return await this.ask({ request, schema: z.unknown(), asked }, signal);
   }
 
-  /** §4.11 as the exchange answers now: any JSON. */
+  /** Reads an order record (§4.11) as any JSON. */
   async showOrder(externalOrderId: string, signal?: AbortSignal) {
     const asked = { what: 'order', field: 'externalOrderId', id: externalOrderId } as const;
     const request = get(`${ORDERS}?externalOrderId=${queryId(externalOrderId)}`);
@@ -133,7 +133,7 @@ export class ExchangeClient {
     await this.#options.transport.close();
   }
 
-  /** `watched` returns a function that sends by the given one. */
+  /** `watched` wraps the function that sends, for a caller that needs the whole HTTP answer. */
   async sendForPerson(request: HttpRequest, signal?: AbortSignal, watched?: (send: Send) => Send) {
     const refused = this.#refusedFor(this.#gate.windowWaitMs ?? 0);
     if (refused !== undefined) return refused;
@@ -158,11 +158,11 @@ export class ExchangeClient {
     const [askedAt, leftAt] = [account.now(), clock.monotonic()];
     tell?.({ kind: 'request.left' });
     const reply = await ask(watched?.(send) ?? send, clock, request, gracePeriodOver);
-    // Answers that come in one turn of the event loop are read together. Any other reply counts at once.
+    // Successful answers of one turn of the event loop are read together. Each other reply counts at once.
     if (reply.kind === 'ok') await clock.turn();
     const evidence = evidenceOf(reply, turn.lane);
     const isKeyTried = request.headers?.['x-api-key'] !== undefined;
-    // If a probe tries another key, only a 429 speaks of the account.
+    // The answer to another key than the account's says nothing of the account, unless it asks to wait.
     if (isKeyTried && reply.kind !== 'rate-limited') turn.report = { wasSent: true, health: 'answered' };
     else this.#note(reply, evidence, turn, askedAt);
     tell?.({
@@ -183,7 +183,7 @@ export class ExchangeClient {
     this.#options.account.note(hadRoom ? { ...reply, hadRoom } : news, askedAt);
   }
 
-  /** Returns the reply to a person while the exchange asks to wait, or the rate limit has no room for over 10 s. */
+  /** Returns a refusal while the exchange asks to wait, or if `windowMs`, the wait for the rate limit, is over 10 s. */
   #refusedFor(windowMs: number): FailedReply | undefined {
     const retryAfterMs = Math.max(this.#options.account.heldForMs('person'), windowMs > LONGEST_WAIT_MS ? windowMs : 0);
     return retryAfterMs > 0 ? { kind: 'rate-limited', retryAfterMs } : undefined;

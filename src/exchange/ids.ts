@@ -25,7 +25,7 @@ export function preOrderIdsIn(body: string): readonly string[] {
   return idsIn(body, ['id', 'preOrderId']);
 }
 
-/** Returns the values of these fields, wherever they stand in a text that may be no JSON. No id has a blank. */
+/** Returns up to 5 values of these fields at any place in a text that may be no JSON. A value with a blank is no id. */
 export function idsIn(body: string, fields: readonly string[]): readonly string[] {
   const field = new RegExp(
     `"(?:${fields.join('|')})"\\s*:\\s*(?:"([^"\\\\\\s@]{1,100})"|(-?\\d[\\d.eE+-]{0,200}))`,
@@ -36,7 +36,7 @@ export function idsIn(body: string, fields: readonly string[]): readonly string[
 }
 
 export function unusable(id: string, what: string): UnusableIdError {
-  // An e-mail address given by mistake must stand in no error.
+  // An error must not quote an e-mail address that was given by mistake.
   const shown = id.includes('@') ? 'an e-mail address' : JSON.stringify(id.slice(0, 60));
   return new UnusableIdError(`${shown} cannot be ${what}; check the id and try again`);
 }

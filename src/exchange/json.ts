@@ -6,7 +6,7 @@ const MAX_DEPTH = 50;
 
 /**
  * Reads a body with numbers as `LosslessNumber`; undefined if it is no JSON or too deep. If a name is given twice, the
- * last value counts, because one odd name must not hide the rest.
+ * last value counts, because a doubled name must not hide the other values.
  */
 export function readJson(body: string): unknown {
   const known = recentlyRead.get(body);
@@ -30,7 +30,7 @@ function isDeeper(value: unknown, most: number): boolean {
   return most === 0 || Object.values(value).some((part) => isDeeper(part, most - 1));
 }
 
-/** Returns undefined if a name has two values, because which of two pre-orders was made must not be guessed. */
+/** Reads a body as `readJson` does, but returns undefined if a name has two values, because no id may be guessed. */
 export const readUnambiguous = (body: string): unknown => read(body);
 
 function read(body: string, options?: ParseOptions): unknown {
@@ -38,7 +38,7 @@ function read(body: string, options?: ParseOptions): unknown {
     const value = parse(withoutNul(body), null, options);
     return isDeeper(value, MAX_DEPTH) ? undefined : value;
   } catch {
-    // The error's text quotes the body, so it is not passed on. A hostile body may also have filled the stack.
+    // The error is dropped, because its text quotes the body. A hostile body may also have filled the stack.
     return undefined;
   }
 }

@@ -10,7 +10,7 @@ import { ORDERS } from './addresses.ts';
 import type { HttpRequest } from './transport/http.ts';
 import { readJson, valueAt, withDigits } from './json.ts';
 
-/** A create with such a status, documented or by `refusedBy: status`, was not taken. 408 and 409 leave it unknown. */
+/** These statuses refuse a create if the error body is documented, or with `refusedBy: status`. 408 and 409 do not. */
 const CREATE_REFUSALS: readonly number[] = [400, 404, 422];
 
 /** Settings that say how to read answers that the document leaves open. */
@@ -19,13 +19,13 @@ export interface ReadingSettings {
   readonly refusedBy: 'documented' | 'status';
 }
 
-/** The request of §4.9, which makes a pre-order. */
+/** Makes the request of §4.9. */
 export function createRequest(order: MerchantOrder): HttpRequest {
   const secrets = order.paymentToken === null ? [] : [order.paymentToken];
   return { method: 'POST', path: `${ORDERS}/request`, body: preOrderBody(order), secrets };
 }
 
-/** The body of §4.9: amounts with every digit, fields that are not given left out. */
+/** Writes the body of §4.9. Amounts keep every digit; fields without a value are left out. */
 export function preOrderBody(order: MerchantOrder): string {
   const number = (decimal: string | null) => (decimal === null ? undefined : new LosslessNumber(decimal));
   const body = stringify({
@@ -76,7 +76,7 @@ export function readCreate(
   };
 }
 
-/** Reads a look-up (§4.11). A record with another spelling of the id counts as found: the pass decides on it. */
+/** Reads a look-up (§4.11). A record with another spelling of the id counts as found: the pass decides what it is. */
 export function readLookup(
   reply: UnreadReply,
   externalOrderId: string,
@@ -93,7 +93,7 @@ export function readLookup(
   const evidence = readAbsence(reply, externalOrderId, absence);
   if (evidence !== undefined) return { kind: 'absent', evidence };
   if (reply.kind === 'ok') return { kind: 'unanswered', why: 'the order record cannot be read', isUnreadable: true };
-  // The message may quote the order, such as its payment token, which this request does not know and cannot hide.
+  // Without the message, which may quote the payment token: a look-up does not have the token, so it cannot hide it.
   if (reply.kind === 'refused') return { kind: 'unanswered', why: refusedAs(reply) };
   return { kind: 'unanswered', why: 'why' in reply ? reply.why : reply.kind };
 }
@@ -133,7 +133,7 @@ function isLikely(answer: Answer, value: unknown): boolean {
   return status === 404 || status === 204 || (isSuccess(answer) && saysNothing(body, value));
 }
 
-/** Tells whether an answer has a shape. A 2xx shape without a pointer fits only answers that name no order. */
+/** True if an answer has a shape. A 2xx shape without a pointer fits only answers that name no order. */
 export function hasShape(answer: Answer, shape: AbsenceShape): boolean {
   if (shape.status !== answer.httpStatus) return false;
   const value = readJson(answer.body);

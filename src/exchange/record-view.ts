@@ -4,12 +4,12 @@ import { type RecordView, RECORD_PATHS, type BodyFields, type RecordFields } fro
 import { readJson, readUnambiguous, withDigits } from './json.ts';
 import { storable } from '../base/text.ts';
 
-/** A longer status makes the record unreadable, because every status is recorded. */
+/** In characters. A longer status makes the record unreadable, because the database stores each status. */
 const LONGEST_STATUS = 1_000;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Reads an order record (§2.7). A field of a wrong type counts as missing; undefined if it decides something. */
+/** Reads an order record (§2.7). A field of a wrong type counts as missing; undefined if such a field decides. */
 export function readRecordView(body: string): RecordView | undefined {
   const record = fields(readJson(body));
   const order = fields(record['order']);
@@ -53,7 +53,7 @@ export function readRecordView(body: string): RecordView | undefined {
   };
 }
 
-/** Tells whether the fields of an order that decide something have the types of the document, or are not given. */
+/** True if each field that decides something is missing or has its documented type. */
 function isDecisive(order: Fields): boolean {
   const texts = ['exchangeType', 'modificationDate', 'completionDate', 'serverDate'];
   const transactions = [order['cryptoTransaction'], order['fiatTransaction']];
@@ -79,7 +79,7 @@ function isStatus(value: unknown): value is string {
   return isText(value) && value.length <= LONGEST_STATUS;
 }
 
-/** Reads a pre-order (§2.6) if it has both ids. A field of another type becomes its type's name, which was not sent. */
+/** Reads a pre-order (§2.6) if it has both ids. A field of a wrong type becomes its type's name, so it differs. */
 export function readPreOrderBody(body: string) {
   const preOrder = fields(readUnambiguous(body));
   const [id, externalOrderId] = [preOrder['id'], preOrder['externalOrderId']].map(withDigits);
@@ -129,7 +129,7 @@ function text(value: unknown): string | null {
   return typeof value === 'string' ? storable(value) : null;
 }
 
-/** Returns a text unless it is empty: an exchange may send empty text for a field without a value. */
+/** Returns a text; null if it is empty, because an exchange may send empty text for a field without a value. */
 function filled(value: unknown): string | null {
   return value === '' ? null : text(value);
 }
@@ -140,19 +140,18 @@ function number(value: unknown): string | null {
 
 const RECORD: ReadonlySet<string> = new Set(RECORD_PATHS);
 
-/** The fields of the body of an order record (§2.7); none if it is no JSON. */
 export function readRecordFields(body: string): RecordFields {
   return readFields(body, RECORD);
 }
 
-/** Sorts the fields of a body into documented ones and others, and leaves out nulls; no fields if it is no JSON. */
+/** Sorts the fields of a body into documented and other ones, without nulls. A body that is no JSON has no fields. */
 export function readFields<Path extends string>(body: string, paths: ReadonlySet<string>): BodyFields<Path> {
   const documented = new Map<Path, string>();
   const other = new Map<string, string>();
   const readEach = (parts: Fields, above: string) => {
     for (const [name, value] of Object.entries(parts)) {
       if (isNone(value)) continue;
-      // A name that contains a point is quoted, because it is no path.
+      // A name that contains a point is quoted, because a point separates the names of a path.
       const path = above + (name.includes('.') ? JSON.stringify(name) : name);
       const scalar = paths.has(path) ? scalarText(value) : undefined;
       if (scalar !== undefined) documented.set(path as Path, scalar);

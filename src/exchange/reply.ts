@@ -27,7 +27,7 @@ export type FailedReply =
 /** `body` is as received, byte for byte, and `value` is read from it. */
 export type Reply<Value> = { readonly kind: 'ok'; readonly value: Value; readonly body: string } | FailedReply;
 
-/** A reply whose body is not read yet. `answer` may quote the request: not for people. A 503 has `retryAfterMs`. */
+/** A reply whose body is not read yet. People must not see `answer`, which may quote the request. */
 export type UnreadReply =
   | ({ readonly kind: 'ok' } & Answer)
   | (FailedReply & { readonly answer?: Answer; readonly retryAfterMs?: number });
@@ -61,7 +61,7 @@ export async function ask(
   }
 }
 
-/** Reads the body of a reply by its schema. If an id in it is not the one `asked`, the result is `unknown`. */
+/** Reads the body of a reply by its schema. If the body names another id than `asked`, the result is `unknown`. */
 export function readReply<Value>(reply: UnreadReply, schema: z.ZodType<Value>, asked?: AskedFor): Reply<Value> {
   if (reply.kind === 'unknown') return { kind: 'unknown', why: reply.why };
   if (reply.kind !== 'ok') {
@@ -83,7 +83,7 @@ export interface AskedFor {
   readonly id: string;
 }
 
-/** Finds the ids in a field of a value, in any letter case of its name; without the field, the ids in the parts. */
+/** Returns the ids in a field, whatever the letter case of its name. If a value lacks the field, its parts are read. */
 function idsIn(value: unknown, field: string): readonly unknown[] {
   if (typeof value !== 'object' || value === null || isLosslessNumber(value)) return [];
   const named = Object.entries(value).filter(([name, id]) => name.toLowerCase() === field && id !== null);
@@ -91,22 +91,22 @@ function idsIn(value: unknown, field: string): readonly unknown[] {
   return Object.values(value).flatMap((part) => idsIn(part, field));
 }
 
-/** Returns the answer behind a reply; undefined if none came, or if the answer speaks of the account. */
+/** Returns the answer behind a reply; undefined if none came, or if it was a 401 or 429. */
 export function answerOf(reply: UnreadReply): Answer | undefined {
   return reply.kind === 'ok' ? { httpStatus: reply.httpStatus, body: reply.body } : reply.answer;
 }
 
-/** Returns an answer without e-mail addresses, because addresses are stored nowhere. */
+/** Returns an answer without e-mail addresses, because no e-mail address may be stored. */
 export function keepable({ httpStatus, body }: Answer): Answer {
   return { httpStatus, body: withoutAddresses(body) };
 }
 
 const LONGEST_MESSAGE = 500;
 const LONGEST_CODE = 100;
-/** Shorter secrets may be part of words with a meaning, such as `INVALID_EMAIL`. */
+/** Code words such as `INVALID_EMAIL` may contain a shorter secret by chance, so shorter secrets stay in them. */
 const SHORTEST_IN_WORD = 8;
 
-/** Returns an error without quoted secrets and without e-mail addresses. Words such as `INVALID_EMAIL` stay. */
+/** Returns an error without quoted secrets and e-mail addresses, its texts cut to 500 and 100 characters. */
 export function hiding(secrets: readonly string[] = [], { message, code, status }: ErrorBody): ErrorBody {
   const inWords = secrets.filter(({ length }) => length >= SHORTEST_IN_WORD);
   const hidden = (text: string) => hide(/^[A-Z0-9_]+$/.test(text) ? inWords : secrets, text);
@@ -144,7 +144,7 @@ export function retryAfterMs(header: string | undefined, now: Date): number {
   return Number.isNaN(ms) ? DEFAULT_RETRY_AFTER_MS : Math.min(Math.max(ms, 0), LONGEST_RETRY_AFTER_MS);
 }
 
-/** The exchange has never accepted a key with this database, so a setting is wrong. */
+/** The exchange refuses the key, and has accepted none with this database, so a setting is wrong. */
 export class KeyRefusedError extends Error {
   override readonly name = 'KeyRefusedError';
 }

@@ -37,7 +37,7 @@ export function processEnvironment(): NodeJS.ProcessEnv {
   return process.env;
 }
 
-/** Throws ConfigError with every problem; with `requireExchange`, an account without exchange or key is one. */
+/** Throws ConfigError with every problem; with `requireExchange`, an account without exchange or key is a problem. */
 export function loadConfig(options: ConfigOptions & { readonly requireExchange: boolean }): Config {
   const path = ownFile(options);
   const file = path === null ? null : settingsFile(path);
@@ -45,7 +45,7 @@ export function loadConfig(options: ConfigOptions & { readonly requireExchange: 
   const { settings: written, accounts } = read(layers, options.requireExchange);
   const settings = withPaths(written, layers.schema.files, options.cwd);
   const { url } = settings.database;
-  // Only the extension of a server reads a URL that names no file.
+  // The extension whose field read a URL of another kind has `server` too.
   const database = url.kind === 'sqlite' ? sqliteAt(url.file, options.cwd) : layers.schema.server!(settings.database);
   const config = { ...settings, accounts, file, database };
   const problems = rateGroupProblems(accounts, layers.accounts);
@@ -72,7 +72,7 @@ export function configOf(config: Config, name: string): AccountSettings {
   return { ...config, ...own, account: name };
 }
 
-/** Groups the accounts that share a rate limit, which one process must own together. Each other account is alone. */
+/** Groups the accounts that share a rate limit. One process must own a whole group. Each other account is alone. */
 export function groupsOf({ accounts }: Pick<Config, 'accounts'>): readonly (readonly string[])[] {
   const groups = Map.groupBy(accounts, ({ name, rateGroup }) =>
     JSON.stringify(rateGroup === undefined ? { name } : { rateGroup }),
@@ -124,7 +124,7 @@ export function read(layers: Layers, isExchangeRequired: boolean): { settings: S
   const { data: settings, error } = layers.schema.general.type.safeParse(nested(layers.entries));
   const found = (error?.issues ?? []).flatMap((issue) => problemsOf(issue, issue.path, layers));
   const problems = [...layers.problems];
-  // A setting that is wrong in its own layer has no value that could be wrong too.
+  // If reading a setting failed, the problem of its missing value is left out.
   problems.push(...found.filter(({ setting }) => !problems.some((said) => said.setting === setting)));
   if (isExchangeRequired && layers.isWhole) problems.push(...missingExchange(layers, problems));
   const accounts = accountsOf(layers, settings, problems);
@@ -132,7 +132,7 @@ export function read(layers: Layers, isExchangeRequired: boolean): { settings: S
   return { settings, accounts };
 }
 
-/** Returns the required settings that accounts lack: once if all accounts lack the setting, else once an account. */
+/** Returns a problem for each required setting that all accounts lack, else one for each account that lacks it. */
 function missingExchange(layers: Layers, problems: readonly ConfigProblem[]): ConfigProblem[] {
   const { entries } = layers;
   const accounts = [...accountsIn(layers)];

@@ -3,7 +3,7 @@ import type * as NodeCron from 'node-cron';
 import { text } from './values.ts';
 
 const require = createRequire(import.meta.url);
-/** Expressions such as every 5 seconds, which are valid without a check, so that node-cron need not be loaded. */
+/** Matches expressions such as every 5 seconds, which are valid, so that node-cron need not be loaded for them. */
 const EVERY = /^\*\/(?:[1-9]|[1-5]\d)(?: \*){4,5}$/;
 const DAY_MS = 86_400_000;
 const YEARS_FROM = Date.UTC(2024, 0, 1);
@@ -34,7 +34,7 @@ export const cron = text((value) => {
   return value;
 });
 
-/** Tells whether a range such as `5-1` is reversed. node-cron wraps it around, but it is nearly always a slip. */
+/** True if a range such as `5-1` is reversed. node-cron wraps the range around, but it is nearly always a mistake. */
 function isReversedRange(part: string): boolean {
   const [, from = '', to = ''] = /^(\w+)-(\w+)/.exec(part) ?? [];
   const [start, end] = [cronNumber(from), cronNumber(to)];

@@ -8,7 +8,7 @@ import { collect, readSettingsFile, readValueFile, refuseOfStranger, type Writte
 import { DEFAULTS, IS_PACKAGE, OWN_SETTINGS, ROOT } from '../base/places.ts';
 import { suggestion } from '../base/text.ts';
 
-/** A value, or the file that holds a secret; both once the file was read. */
+/** A value, or the file that holds a secret; both when the file has been read. */
 export interface Entry {
   readonly value?: WrittenSetting['value'];
   readonly file?: string;
@@ -25,14 +25,14 @@ interface Layer {
 
 export interface ConfigOptions extends SchemaOptions {
   readonly env: NodeJS.ProcessEnv;
-  /** `--config FILE`, instead of ORDER_SYNC_CONFIG and the usual file; null: none of the three. */
+  /** `--config FILE`, instead of ORDER_SYNC_CONFIG and the usual file; null: no file at all. */
   readonly file?: string | null | undefined;
 }
 
 export interface Layers extends Layer {
   readonly schema: Schema;
   readonly problems: readonly ConfigProblem[];
-  /** False if a file could not be read: what it would have set is not known. */
+  /** False if the settings file could not be read, so that its settings are unknown. */
   readonly isWhole: boolean;
 }
 
@@ -72,7 +72,7 @@ export function ownFile({ env, cwd, file }: ConfigOptions): string | null {
 
 export interface SettingsFile {
   readonly path: string;
-  /** In ms; undefined if the file cannot be seen, or is a device, whose time changes with each write. */
+  /** In ms of UTC; undefined if the file is not found, or is a device, whose time changes with each write. */
   readonly changedAt: number | undefined;
 }
 
@@ -116,7 +116,7 @@ function readOwnFile(options: ConfigOptions, context: Context): Layer | undefine
   return file && layerOf(file.settings, context, file.accounts);
 }
 
-/** An empty value, or an empty file name, changes nothing if the same layer sets the setting otherwise. */
+/** If a layer sets a setting by value and by file, an empty value or file name is ignored. */
 function layerOf(
   written: readonly WrittenSetting[],
   { schema, cwd, problems }: Context,

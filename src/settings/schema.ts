@@ -15,7 +15,7 @@ export type Schema = ReturnType<typeof makeSchema>;
 const NO_PARTS: readonly SettingsPart[] = [];
 const made = new WeakMap<readonly SettingsPart[], Schema>();
 
-/** Schemas are kept: harnesses read the settings many times, and zod compiles a schema at its first use. */
+/** Schemas are kept, because tests read the settings many times and zod compiles a schema at its first use. */
 export function schemaOf({ parts = NO_PARTS }: SchemaOptions): Schema {
   const schema = made.get(parts) ?? makeSchema(parts);
   made.set(parts, schema);
@@ -43,7 +43,7 @@ function makeSchema(parts: readonly SettingsPart[]) {
     files: parts.flatMap((part) => part.files ?? []),
     server: parts.find((part) => part.server !== undefined)?.server,
     gone: new Map(parts.flatMap((part) => Object.entries(part.gone ?? {}))),
-    /** A field that an extension replaces has a default in the core's schema, for when the extension is not there. */
+    /** A core field that an extension may replace has its own default, for the program without the extension. */
     defaults: written.flatMap((setting) => {
       const field = known.get(setting.path);
       if (field === undefined) return [];
@@ -52,7 +52,7 @@ function makeSchema(parts: readonly SettingsPart[]) {
   };
 }
 
-/** Reads the few forms of YAML in the file, because loading the package takes longer than all other settings. */
+/** Reads the few forms of YAML in the file, because to load a YAML parser takes longer than to read all settings. */
 function readDefaults() {
   const lines = readFileSync(DEFAULTS_FILE, 'utf8').split('\n');
   const above: string[] = [];

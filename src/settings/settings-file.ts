@@ -10,7 +10,7 @@ import { headerText, reader } from './values.ts';
 
 const require = createRequire(import.meta.url);
 let loaded: typeof Yaml | undefined;
-/** Loads the package only if there is a file to read, because that takes as long as all other settings. */
+/** Loads the package only if there is a file, because loading takes as long as reading all other settings. */
 const yaml = () => (loaded ??= require('yaml') as typeof Yaml);
 
 /** A value as it is written: text, or lists and fields of texts. */
@@ -109,7 +109,7 @@ function partsIn(node: unknown, above = ''): (readonly [path: string, offset: nu
   ]);
 }
 
-/** Returns the texts of a value. An alias must not lead to another alias, so that few lines cannot become endless. */
+/** Returns the texts of a value. No alias may lead to another alias, so that few lines cannot expand without end. */
 function valueOf(node: unknown, document: Yaml.Document, isAliased = false): Written {
   const { isAlias, isMap, isScalar, isSeq } = yaml();
   if (isAlias(node)) {
@@ -129,7 +129,7 @@ function isSecret(path: string, value: Written, secrets: readonly string[]): boo
 
 /** Reads all documents of a file, because a copy of config/default.yaml has two. */
 function readDocuments(text: string, shown: string, lineCounter: Yaml.LineCounter): readonly Yaml.Document[] {
-  // The parser would compare each key with each other to find a double key: seconds for thousands of accounts.
+  // The parser's check for double keys compares all keys in pairs, which takes seconds for thousands of accounts.
   const options = { schema: 'failsafe', lineCounter, prettyErrors: false, uniqueKeys: false } as const;
   const documents: readonly Yaml.Document[] = yaml().parseAllDocuments(text, options);
   const faultOf = (document: Yaml.Document) => [...document.errors, ...document.warnings][0] ?? keyTwice(document);
@@ -200,14 +200,14 @@ function refuseWritableByAll(path: string, shown: string): void {
   throw new ConfigError(`everybody on this machine can write to ${shown}: run \`chmod o-w ${shown}\``);
 }
 
-/** A file that no option names may belong to another user, who could have the key sent to another address. */
+/** Refuses a file of another user, who could have the key sent to another address, unless a person has named it. */
 export function refuseOfStranger(path: string, user = process.geteuid?.()): void {
   const owner = statSync(path, { throwIfNoEntry: false })?.uid;
   if (user === undefined || owner === undefined || [0, user].includes(owner)) return;
   throw new ConfigError(`${path} belongs to another user: name it with --config if it is yours to use`);
 }
 
-/** A group may read a file of root's: credentials of systemd are such files, of mode 0440. */
+/** A group may read a file that root owns, because credentials of systemd have the mode 0440. */
 export function isOpenToOthers({ uid, mode }: { uid: number; mode: number }, user: number | undefined): boolean {
   const isGivenByRoot = uid === 0 && user !== 0;
   return (mode & (isGivenByRoot ? 0o037 : 0o077)) !== 0;

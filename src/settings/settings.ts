@@ -26,7 +26,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** A message names this many problems and counts the rest, because thousands of accounts may have the same one. */
+/** A message names this many problems and counts the rest, because thousands of accounts may have the same problem. */
 const MOST_PROBLEMS = 50;
 
 function textOf(problems: readonly ConfigProblem[]): string {
@@ -178,7 +178,7 @@ type FieldsOf<Part> = Part extends { readonly fields: infer F extends Named<z.co
   ? { [Name in keyof F]: z.output<z.ZodObject<F[Name]>> }
   : unknown;
 
-/** Adds `of`, which picks the part's settings from loaded settings or from the settings of an account. */
+/** Adds `of`, which returns loaded settings, or an account's, unchanged, with the types of the part's settings. */
 export function settingsPart<Part extends SettingsPart>(part: Part) {
   return { ...part, of: (config: object) => config as Frozen<SectionsOf<Part> & FieldsOf<Part>> };
 }

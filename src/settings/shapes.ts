@@ -59,7 +59,7 @@ const status = text(
 );
 const POINTER = 'must be a JSON pointer (RFC 6901)';
 const pointer = z.string(POINTER).regex(/^(\/([^~/]|~[01])*)*$/, POINTER);
-/** A file has text for every value, so that values are compared by their text. */
+/** Values are compared by their text, because a settings file has only texts. */
 const value = z
   .unknown()
   .refine((given) => typeof given !== 'object' || given === null || Object.keys(given).length === 0, {

@@ -9,7 +9,7 @@ const BYTES_PER_UNIT: Record<string, number> = { '': 1, b: 1, kb: 1e3, mb: 1e6, 
 const LONGEST_DURATION_MS = 3650 * MS_PER_UNIT['d']!;
 const DURATION = /^(\d{1,12})(ms|s|m|h|d)$/;
 const SIZE = /^(\d{1,10}) ?([a-z]*)$/i;
-/** Digits without quotes are a number to an editor. */
+/** Editors take digits without quotes for a number. */
 export const TEXT_OR_NUMBER = { type: ['string', 'number'] };
 
 /** Made once, because zod makes a schema anew for each method that refines it. */
@@ -28,7 +28,7 @@ export function text<T>(read: (text: string) => T, json: JsonSchema = { type: 's
   return transformed.register(z.globalRegistry, { json });
 }
 
-/** The same type, but an empty text leaves the setting unset. */
+/** Makes a type optional: an empty text leaves the setting unset. */
 export function optional<T>(type: z.ZodType<T>) {
   const isUnset = (given: unknown) => given === '' || given === undefined;
   return z.preprocess(
@@ -115,7 +115,7 @@ export const ADDRESS = { type: 'string', pattern: '^https?://[^/\\s]' };
 
 export const secureUrl = urlOf(secureAddress);
 
-/** The address of an API. It may be http on any host, so the code that sends a token there must check that. */
+/** The address of an API. It may be http on any host, so the code that sends a token there must check the address. */
 export const apiUrl = urlOf(serverAddress);
 
 function urlOf(read: (given: string) => URL) {
@@ -126,7 +126,7 @@ function urlOf(read: (given: string) => URL) {
   }, ADDRESS);
 }
 
-/** Reads the address of a server: https, or http on loopback. Throws an error that says what is wrong. */
+/** Reads the address of a server: https, or http on loopback. An error continues a sentence, as in `text`. */
 export function secureAddress(given: string): URL {
   const url = serverAddress(given);
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
@@ -140,7 +140,7 @@ function serverAddress(given: string): URL {
   if (url === undefined || /\s/.test(given) || !/^https?:\/\/[^/]/i.test(given)) {
     throw new Error('must be an address such as https://exchange.example');
   }
-  // The text is checked, because an empty `?`, `#` or `@` is gone from the parsed address.
+  // The text is checked, because the parsed address lacks an empty `?`, `#` or `@`.
   if (url.username || url.password || /^[^/]*\/\/[^/?#]*@/.test(given))
     throw new Error('must not carry a user name or password');
   return url;

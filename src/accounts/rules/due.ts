@@ -1,6 +1,6 @@
 export type DueKind = 'create' | 'verify' | 'follow';
 
-/** The first due time of each kind, in ms of UTC; undefined if none is due ever. */
+/** The first due time of each kind, in ms of UTC; undefined if no work of the kind is waiting. */
 type FirstDue = Readonly<Partial<Record<DueKind, number | undefined>>>;
 
 /** The first due times of an account. Each time wakes its pass once: work that stays due waits for a restraint. */

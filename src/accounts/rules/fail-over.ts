@@ -27,10 +27,10 @@ export interface FailOver {
 /** The most rows, sent or not, that a pass walks by for each request that the rate allows. */
 export const MOST_WALKED_PER_REQUEST = 10;
 
-/** The name of this limit among the settings, because another version may have another limit. */
+/** The limit is recorded beside the settings by this name, because another version may have another limit. */
 export const WALKED = 'rows walked by per request';
 
-/** The most that clocks of two servers differ. */
+/** The most that the clocks of two servers are assumed to differ. */
 const CLOCKS_MS = 10_000;
 
 /** Returns how many due rows the lost owner may have walked by since its last sign of life; undefined if unknown. */
@@ -59,7 +59,7 @@ function readLimits(settings: string | null) {
   return Object.values(limits).every((limit) => Number.isSafeInteger(limit) && limit > 0) ? limits : undefined;
 }
 
-/** True if by both settings each intent was on a standby before its request, so that none can be lost. */
+/** True if, by both settings, each intent was on a standby before its request left, so that no intent can be lost. */
 export function isCovered({ settings, nextSettings }: FailOver): boolean {
   return [settings, nextSettings].every((text) => Number(readSettings(text)['database.synchronousStandbys'] ?? 0) > 0);
 }
@@ -79,7 +79,6 @@ export function walkedTo({ walked }: FailOver): readonly [nextActionAt: string, 
 
 function readJson(text: string | null): unknown {
   try {
-    // A null is read as the null of JSON.
     return JSON.parse(String(text));
   } catch {
     return undefined;
@@ -94,7 +93,7 @@ export function isKnownTo({ insertedUntil }: Pick<FailOver, 'insertedUntil'>, cr
   return insertedUntil === null || createdAt <= after(new Date(insertedUntil), CLOCKS_MS).toISOString();
 }
 
-/** Finds the fail-over that may have lost a create, as a person may have had the order sent in the lost time. */
+/** Returns the fail-over that may have lost a create of the order: a person may have had it sent in the lost time. */
 export function doubtedBy(
   failOvers: readonly FailOver[],
   { state, failOver }: Pick<Tracking, 'state' | 'failOver'>,

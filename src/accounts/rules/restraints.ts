@@ -1,13 +1,13 @@
 import { after } from '../../base/instant.ts';
 import { accountWords } from './name.ts';
 
-/** The purpose of a request: a create, a look-up of an order or link, or a request of a person, which goes first. */
+/** The purpose of a request: a create, a look-up of an order or link, or a request of a person. */
 export type Lane = 'create' | 'lookup' | 'person';
 
 /**
- * The kinds of restraints, the lanes that each stops, and whether `order-sync resume` ends it. `restored`: an older
- * database was accepted. `rate-limited`: 429, or 503 with Retry-After. `forbidden`: documented 403. `slowed`: only
- * creates have unknown outcomes, so one create goes at a time, after a growing wait.
+ * The lanes that each kind of restraint stops, and whether `order-sync resume` ends it. `restored`: an older database
+ * was accepted. `rate-limited`: 429, or 503 with Retry-After. `forbidden`: documented 403. `slowed`: only
+ * creates have unknown outcomes, so one create goes at a time, after a growing wait. `guarded`: a limit of `guard.*`.
  */
 const KINDS = {
   'creates-paused': { stops: ['create'], isResumed: true },
@@ -24,13 +24,13 @@ export type RestraintKind = keyof typeof KINDS;
 
 export const RESTRAINT_KINDS = Object.keys(KINDS) as readonly RestraintKind[];
 
-/** The restraints that `order-sync resume` ends. The others end when the exchange takes a request. */
+/** The restraints that `order-sync resume` ends. A restraint of another kind ends when the exchange takes a request. */
 export const RESUMED_RESTRAINTS = RESTRAINT_KINDS.filter((kind) => KINDS[kind].isResumed);
 
 export interface Restraint {
   readonly kind: RestraintKind;
   readonly since: Date;
-  /** When single requests begin to show whether the restraint is over; null if a person must end the restraint. */
+  /** When single requests begin to show if the restraint is over; null if a person must end the restraint. */
   readonly until: Date | null;
   readonly reason: string;
   readonly actor: string | null;
@@ -40,12 +40,12 @@ export function stops({ kind }: Pick<Restraint, 'kind'>, lane: Lane): boolean {
   return (KINDS[kind].stops as readonly Lane[]).includes(lane);
 }
 
-/** How long no request of a lane goes, in milliseconds; infinite until a person ends a restraint. */
+/** How long no request of a lane may leave, in milliseconds; infinite if a person must end a restraint. */
 export function heldForMs(restraints: readonly Restraint[], lane: Lane, now: Date): number {
   return Math.max(0, (endOf(restraints, lane) ?? 0) - now.getTime());
 }
 
-/** True if one request of a lane goes at a time, to see whether its restraints are over. */
+/** True if one request of a lane leaves at a time, to show if the lane's restraints are over. */
 export function isProbed(restraints: readonly Restraint[], lane: Lane, now: Date): boolean {
   return (endOf(restraints, lane) ?? Number.POSITIVE_INFINITY) <= now.getTime();
 }
@@ -62,7 +62,7 @@ export type AccountNews =
   | { readonly kind: 'served' }
   /** A look-up got no answer: the exchange does not serve, or cannot be reached. */
   | { readonly kind: 'no-answer' }
-  /** `hadRoom` if the 429 came although our own rate limit had room. */
+  /** `hadRoom` is true if the 429 came although our own rate limit had room. */
   | { readonly kind: 'rate-limited'; readonly retryAfterMs: number; readonly hadRoom?: boolean }
   | { readonly kind: 'key-refused' }
   /** A create was refused because the account may not create: documented 403. */
@@ -80,7 +80,7 @@ export interface Restraints {
 /** One piece of evidence: creates of unknown outcome that left before `knownAt`, or before the first answer since. */
 interface LostCreates {
   readonly knownAt: Date;
-  /** True until a request is answered after `knownAt`, because the whole exchange may be out of reach. */
+  /** True until a request that left after `knownAt` shows if the exchange serves, because it may be out of reach. */
   readonly isDoubted: boolean;
 }
 
@@ -139,7 +139,7 @@ export function slowedFrom({ pauseAfterUnknown }: RestraintSettings): number {
   return Math.min(SLOWED_FROM, pauseAfterUnknown);
 }
 
-/** True if the next create must wait for a look-up, which shows whether creates alone are lost. */
+/** True if the next create must wait for a look-up, which shows if only creates are lost. */
 export function isInDoubt({ unknownInARow, evidence }: Restraints, settings: RestraintSettings): boolean {
   return evidence?.isDoubted === true && unknownInARow >= slowedFrom(settings);
 }
@@ -151,7 +151,7 @@ function slowed(restraints: readonly Restraint[], unknownInARow: number, knownAt
   return slowedAgain(restraint, unknownInARow, knownAt, settings);
 }
 
-/** Returns the restraint after a create: the next create may go 1, 2, 4 … min later, at most an hour. */
+/** Returns `slowed` with its next end: the next create may leave 1, 2, 4 … min after `since`, at most an hour. */
 export function slowedAgain(restraint: Restraint, unknownInARow: number, since: Date, settings: RestraintSettings) {
   const ms = FIRST_SLOWED_MS * 2 ** Math.min(Math.max(0, unknownInARow - SLOWED_FROM), 12);
   const isHourly = unknownInARow >= settings.pauseAfterUnknown;
@@ -164,7 +164,7 @@ export const REFUSALS = {
   forbidden: 'the exchange does not let the account create (403)',
 } as const;
 
-/** A request that was in flight when a restraint began does not end it. */
+/** A request that was in flight when a restraint began does not end it. Any accepted create ends `slowed`. */
 function isEndedBy({ kind, since, until }: Restraint, news: AccountNews, askedAt: Date): boolean {
   if (news.kind === 'served' && kind === 'rate-limited') return until !== null && askedAt >= until;
   if (news.kind === 'served' && kind === 'key-refused') return askedAt > since;
@@ -174,7 +174,7 @@ function isEndedBy({ kind, since, until }: Restraint, news: AccountNews, askedAt
 
 type Refusal = Extract<AccountNews, { kind: keyof typeof REFUSALS }>;
 
-/** A refusal after the wait doubles the wait, from 1 s to 5 min. A refusal during the wait does not. */
+/** A refusal after the wait, not one during it, doubles the wait (1 s to 5 min). A longer Retry-After counts. */
 function refused(restraints: readonly Restraint[], news: Refusal, askedAt: Date, now: Date): Restraint | undefined {
   const { kind } = news;
   const known = restraints.find((restraint) => restraint.kind === kind);
@@ -210,7 +210,7 @@ export function describeRestraint({ kind, since, until, reason, actor }: Restrai
       ? `requests of the account have waited since ${since} because ${reason}`
       : `the account has been paused (${kind}) since ${since} by ${actor}: ${reason}`;
   const resume = `to end: order-sync resume${accountWords(account)} --reason TEXT`;
-  // The key is tried again and again, so `until` is not the end of this restraint.
+  // A key is tried again after each `until`, so `until` is not the end of this restraint.
   const end =
     kind === 'key-refused'
       ? 'the wait ends when the exchange takes the key'

@@ -41,7 +41,7 @@ const STORE_EXIT: Readonly<Record<StoreProblem, number>> = {
   busy: EXIT.owned,
 };
 
-/** Errors are known by name, so that no command loads all modules that could throw one. */
+/** Errors are known by name, so that no command loads all modules that could throw them. */
 const EXIT_OF_ERROR: Readonly<Record<string, number>> = {
   ConfigError: EXIT.config,
   OwnedError: EXIT.owned,
@@ -90,10 +90,10 @@ function bug(message: string): { code: number; message: string } {
   return { code: EXIT.bug, message: `this is a bug, please report it: ${message}` };
 }
 
-/** A signal to the process group comes twice through the launcher. Within this time both count as one. */
+/** The launcher repeats a signal that the process group gets. Two signals within this time count as one. */
 const SAME_SIGNAL_MS = 2_000;
 
-/** Aborts at the first SIGINT or SIGTERM; a second one, 2 s later or more, ends the process at once. */
+/** Aborts at the first SIGINT or SIGTERM; a second signal, 2 s later or more, ends the process at once. */
 export function stopSignal(clock: Pick<Clock, 'monotonic'> = systemClock()): AbortSignal {
   const stopping = new AbortController();
   let firstAt = Number.POSITIVE_INFINITY;

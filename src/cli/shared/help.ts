@@ -39,11 +39,11 @@ export function withSuggestion(command: Command, text: string): string {
   const [line = '', kind, given = ''] = /^error: unknown (command|option) '(.*)'/s.exec(text) ?? [];
   const meant = kind === 'command' ? nearCommand(command, given) : kind && suggestion(given, optionsOf(command));
   if (meant !== undefined && meant !== '') return `${line}; did you mean ${meant}?\n`;
-  // Only the advice names a placeholder that was pasted.
+  // If a placeholder was pasted, only the advice to replace it stays.
   return text.replace(/^error: .* is invalid.*\. W(?=rite .* in place of )/s, 'error: w');
 }
 
-/** A command beside the unknown one, or one of that name elsewhere: `recon` is `report reconciliation`. */
+/** Finds a command of a similar name, beside the unknown command or elsewhere: `recon` is `report reconciliation`. */
 function nearCommand(command: Command, given: string): string | undefined {
   let root = command;
   while (root.parent !== null) root = root.parent;
@@ -71,7 +71,7 @@ function optionsOf(command: Command): readonly string[] {
   return [...own, '--help', ...(command.parent === null ? [] : optionsOf(command.parent))];
 }
 
-/** The terminal of a stream, or lines of any length. Colour is as Node decides, by NO_COLOR and FORCE_COLOR first. */
+/** Returns the screen of a stream, of infinite width without a terminal. NO_COLOR and FORCE_COLOR decide on colour. */
 export function screenOf(stream: NodeJS.WriteStream = process.stdout): Screen {
   const width = stream.isTTY && stream.columns > 0 ? stream.columns : Infinity;
   const hasColour = styleText('bold', ' ', { stream }) !== ' ';

@@ -11,7 +11,7 @@ import { ownFile } from '../../settings/layers.ts';
 const FOLDER = fileURLToPath(ROOT);
 const LAUNCHER = join(FOLDER, 'src', 'bin.mjs');
 
-/** The ways in which npm runs this program itself, and not a process manager that runs it later. */
+/** Matches an npm script that runs this program itself, and no process manager that runs the program later. */
 const BY_NPM = /^'?order-sync\b|^node src\/bin\.mjs\b/;
 
 /** Returns the folder in which a person started this process by npx or npm; null if pm2, systemd or others did. */
@@ -40,7 +40,7 @@ function isSame(path: string, other: string): boolean {
   return existsSync(path) && realpathSync(path) === realpathSync(other);
 }
 
-/** Notes how the process was called. Texts of a daemon are read in other folders, so they name its settings in full. */
+/** Notes how the process was called. A daemon names its settings in full: its texts are read in other folders. */
 export function noteCall(program: Command, command: Command): void {
   const env = processEnvironment();
   const { config } = program.opts<{ config?: string }>();

@@ -28,7 +28,7 @@ export async function plainConfig(command: Command): Promise<Config> {
   }
 }
 
-/** Loads the settings of the command's account. Throws `ConfigError` if it is not in them, unless `--url` is given. */
+/** Loads the settings of the command's account. Throws `ConfigError` if it is unknown, without `--url`. */
 export async function accountConfig(command: Command): Promise<AccountSettings> {
   const config = await plainConfig(command);
   const account = accountOf(command, config);
@@ -36,7 +36,7 @@ export async function accountConfig(command: Command): Promise<AccountSettings> 
   return isElsewhere ? { ...config, account } : configOf(config, account);
 }
 
-/** Makes the command ask the API of a process, without a database, an exchange or a key in the settings. */
+/** Adds `--url`: the command then asks the API of a process, and needs no database, exchange or key. */
 export function addUrlOption(command: Command): Command {
   const read = optionOf(type.reader(type.apiUrl));
   return command.option(

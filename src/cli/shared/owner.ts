@@ -9,8 +9,8 @@ const TRIES = 20;
 const TRY_AGAIN_MS = 200;
 
 /**
- * Asks the account's owner, or becomes the owner while `alone` runs: only that needs an exchange and its key. Waits for
- * an owner that starts or stops, a few seconds or until `signal` aborts. `onLog` writes each log line.
+ * Asks the account's owner, or becomes the owner while `alone` runs. Only an owner needs an exchange and its key. Waits
+ * for an owner that starts or stops, 4 s or until `signal` aborts. `onLog` must call the function that writes a line.
  */
 export async function throughOwner<Value>(
   config: AccountSettings,
@@ -35,7 +35,7 @@ export async function throughOwner<Value>(
   }
 }
 
-/** Makes the app, with warnings on stderr. Loaded here, because loading takes longer than most commands take. */
+/** Makes the app, with warnings on stderr. Its modules load here, because loading takes longer than most commands. */
 async function becomeOwner(
   config: WithExchange<AccountSettings>,
   extensions: readonly Extension[],

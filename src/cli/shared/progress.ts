@@ -3,13 +3,12 @@ import type { Counters } from '../../orders/pass/outcomes.ts';
 import { cut } from './terminal.ts';
 import { withCommas } from '../../base/words.ts';
 
-/** Makes a line that a terminal redraws; undefined for other streams. Loaded here, because few commands draw one. */
+/** Makes a line that a terminal redraws; undefined for other streams. The package loads here: few commands use it. */
 export async function terminalLine(stream: NodeJS.WriteStream = process.stderr) {
   return stream.isTTY ? (await import('log-update')).createLogUpdate(stream) : undefined;
 }
 
 const REFRESH_MS = 250;
-/** No rate is shown before this time. */
 const FIRST_RATE_MS = 1_000;
 
 interface SyncProgress {

@@ -4,7 +4,7 @@ import type * as StringWidth from 'string-width';
 import type * as WrapAnsi from 'wrap-ansi';
 import { mostOf, printable } from '../../base/words.ts';
 
-/** How a value is to its reader; forms for people show it as a colour beside the word. */
+/** How good or bad a value is. Texts for people show the tone as a colour. */
 export type Tone = 'good' | 'info' | 'warning' | 'error' | 'neutral';
 
 /** Null is an empty cell. */
@@ -14,7 +14,7 @@ export interface Screen {
   /** In cells of a terminal; infinite if lines may have any length. */
   readonly width: number;
   readonly hasColour: boolean;
-  /** The time at which a person reads the text; undefined if it is for later. */
+  /** The time at which a person reads the text; undefined if the text goes to a file or program. */
   readonly now?: Date;
 }
 
@@ -26,11 +26,11 @@ const STYLES: Readonly<Record<Tone, Style | undefined>> = {
   error: ['red', 'bold'],
   neutral: undefined,
 };
-/** Each of these characters takes one cell. The packages that measure others take as long to load as a command runs. */
+/** Each of these takes one cell. Packages that measure other characters take as long to load as a command runs. */
 const NARROW = /^[ -~…─]*$/;
 const require = createRequire(import.meta.url);
 let segmenter: Intl.Segmenter | undefined;
-/** A text with more UTF-16 units for each cell counts as too wide without being measured. */
+/** A text with more UTF-16 units than this for each cell counts as too wide, without a measurement. */
 const LONGEST_CELL = 16;
 const NARROWEST = 10;
 
@@ -47,13 +47,13 @@ export function widthOf(text: string): number {
   return NARROW.test(text) ? text.length : (require('string-width') as typeof StringWidth).default(text);
 }
 
-/** Puts `…` in the middle of a single word, because both ends of an id tell it from others, else at the end. */
+/** Cuts a text at its end, but a single word in its middle, because two ids may differ at either end. */
 export function cut(text: string, width: number): string {
   if (text.length <= width * LONGEST_CELL && widthOf(text) <= width) return text;
   segmenter ??= new Intl.Segmenter();
   const endWidth = text.includes(' ') ? 0 : Math.floor((width - 1) / 2);
   const start = within(segmenter.segment(text), width - 1 - endWidth);
-  // The slice may begin within a grapheme, so the first one is left out.
+  // The slice may begin within a grapheme, so its first grapheme is left out.
   const last = [...segmenter.segment(text.slice(-(endWidth + 1) * LONGEST_CELL))].slice(1).toReversed();
   return `${start.join('')}…${within(last, endWidth).toReversed().join('')}`;
 }

@@ -1,6 +1,6 @@
 import { OUTAGE_LOOKUP_MS, withJitter } from '../../orders/rules/schedule.ts';
 
-/** `failed`: no whole answer, or a 5xx. `nothing`: never tried, or a reply about the account (429, 401, 403). */
+/** `failed`: no whole answer, or 5xx. `nothing`: not tried, 401 or 429. Documented 403: `nothing` for creates only. */
 export type Health = 'answered' | 'failed' | 'unreachable' | 'nothing';
 
 export const BREAKER_LANES = ['create', 'lookup'] as const;
@@ -11,9 +11,9 @@ export const FAILURES_TO_OPEN = 3;
 const FIRST_OPEN_MS = 1_000;
 
 export const CLOSED = {
-  /** The latest subjects that failed since a request was answered, each once; no more than it takes to open. */
+  /** The latest subjects that failed since a request was answered, each once: `FAILURES_TO_OPEN` at most. */
   failed: [] as readonly string[],
-  /** Openings since the breaker was last closed, without those after failed probes. */
+  /** Openings since an answer closed the breaker. Openings after failed probes count in `failedProbes`. */
   openings: 0,
   openingsEver: 0,
   openUntil: 0,
@@ -21,7 +21,7 @@ export const CLOSED = {
   openedAt: Number.NEGATIVE_INFINITY,
   /** True while a look-up must be answered before the next create, because a failed create may have been taken. */
   needsProbe: false,
-  /** How many look-ups in a row failed that were to show whether creates may go again. */
+  /** How many probes failed in a row. A probe is a look-up that shows if creates may go again. */
   failedProbes: 0,
   /** How many creates may be in flight while the breaker is closed. Grows by one with each answered create. */
   width: 1,
@@ -38,8 +38,9 @@ export interface EndedRequest {
 }
 
 /**
- * Opens the breaker if three different subjects fail in a row, so that one order alone opens nothing, and at once if
- * the exchange is out of reach. The breaker is open for 1 s, then twice as long each time, up to 10 s.
+ * Opens the breaker if `failuresToOpen` different subjects fail in a row, because one order alone must not open it. A
+ * half-open breaker opens if one more subject fails. An unreachable exchange opens it at once. It stays open for 1 s,
+ * then twice as long each time, up to 10 s.
  */
 export function nextBreaker(
   state: BreakerState,
@@ -51,7 +52,7 @@ export function nextBreaker(
   const { lane, subject, health, startedAt } = request;
   if (health === 'nothing') return state;
   const { openingsEver, openedAt, openUntil } = state;
-  // A late request neither closes the breaker (the exchange may have asked to wait since) nor doubles the time.
+  // A late request neither closes the breaker (the exchange may have failed since) nor doubles its open time.
   const isLate = openUntil > now || startedAt <= openedAt;
   if (health === 'answered') return isLate ? state : { ...CLOSED, openingsEver, openedAt, width: state.width + 1 };
   const hasFailed = health === 'failed';
@@ -73,7 +74,7 @@ export function nextBreaker(
 
 export type EndedProbe = Pick<EndedRequest, 'health' | 'startedAt'>;
 
-/** After an answered probe one create may go. If creates only failed to arrive, a failed look-up is enough, too. */
+/** After an answered probe one create may go. A `failed` probe suffices if each failed create was `unreachable`. */
 export function afterProbe(state: BreakerState, { health, startedAt }: EndedProbe, now: number, random: number) {
   if (!state.needsProbe || state.openUntil > now) return state;
   const isReached = health === 'answered' || (health === 'failed' && state.failed.length === 0);
@@ -87,7 +88,7 @@ export function afterProbe(state: BreakerState, { health, startedAt }: EndedProb
   };
 }
 
-/** The most requests of a lane in flight; 1 if half-open. A failed create keeps its place until one is answered. */
+/** The most requests of a lane in flight; 1 if half-open. A failed create keeps its place until another is answered. */
 export function mostInFlight(state: BreakerState, lane: BreakerLane, concurrency: number): number {
   if (state.openUntil > 0) return 1;
   return lane === 'create' ? Math.max(1, Math.min(state.width, concurrency) - state.failed.length) : concurrency;

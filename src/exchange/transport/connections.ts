@@ -5,13 +5,13 @@ import type { Duplex } from 'node:stream';
 import { urlToHttpOptions } from 'node:url';
 import type { Clock } from '../../base/clock.ts';
 
-/** A create takes a kept connection only within this time after the last answer on it. */
+/** A POST takes a kept connection only within this time after the last answer on it. */
 export const REUSE_WITHIN_MS = 100;
 const FREE_SOCKETS = 32;
 
 export class Connections {
   readonly #http = new http.Agent({ keepAlive: true, maxFreeSockets: FREE_SOCKETS });
-  // Set explicitly, because NODE_TLS_REJECT_UNAUTHORIZED=0 would otherwise show the key to anybody in between.
+  // Set explicitly, because NODE_TLS_REJECT_UNAUTHORIZED=0 would otherwise let any server in between read the key.
   readonly #https = new SecureAgent({ keepAlive: true, maxFreeSockets: FREE_SOCKETS, rejectUnauthorized: true });
   readonly #server: Pick<http.RequestOptions, 'protocol' | 'hostname' | 'port'>;
   readonly #clock: Pick<Clock, 'monotonic'>;
@@ -23,7 +23,7 @@ export class Connections {
     this.#clock = clock;
   }
 
-  /** got's option for the function that sends. Only a few options pass: copying all takes a sixth of a request. */
+  /** got calls this to make a request. Only a few options pass, because a copy of all takes a sixth of a request. */
   readonly request = (
     { pathname, search }: URL,
     { method, headers }: http.RequestOptions,
@@ -46,12 +46,12 @@ export class Connections {
     if (socket !== undefined) this.#answeredAt.set(socket, this.#clock.monotonic());
   }
 
-  /** Closes connections that were idle for too long. Creates call this, because a stalled process's timers are late. */
+  /** Closes idle connections without an answer in `REUSE_WITHIN_MS`. Each POST calls it: timers may be late. */
   closeIdle(): void {
     const latest = this.#clock.monotonic() - REUSE_WITHIN_MS;
     for (const { freeSockets } of [this.#http, this.#https]) {
       for (const sockets of Object.values(freeSockets)) {
-        // Node takes the socket that was freed last, so the first ones have been idle for the longest.
+        // Node reuses the socket that was freed last, so the first sockets have been idle for the longest.
         const fresh = sockets?.findIndex(
           (socket) => (this.#answeredAt.get(socket) ?? Number.NEGATIVE_INFINITY) >= latest,
         );
@@ -66,12 +66,12 @@ export class Connections {
   }
 }
 
-/** The errors that ended requests by a reset, because got reports the reset instead. */
+/** The error that broke each request off. got reports the reset of the connection instead. */
 export const endedBy = new WeakMap<ClientRequest, Error>();
 
 /**
- * Makes a request that ends without an answer reset its connection. A connection that is closed in order would still
- * bring bytes to the exchange, after look-ups have shown that nothing was made.
+ * Resets the connection of a request that is broken off before its answer. An orderly close would still send bytes to
+ * the exchange, perhaps after look-ups have shown that there is no order.
  */
 function endingAtOnce(request: ClientRequest, isAnswered: () => boolean): ClientRequest {
   const destroy = request.destroy.bind(request);
@@ -80,7 +80,7 @@ function endingAtOnce(request: ClientRequest, isAnswered: () => boolean): Client
     const tcp = isAnswered() || socket === null ? undefined : (tcpSockets.get(socket) ?? socket);
     if (tcp !== undefined && !tcp.connecting && !tcp.destroyed) {
       if (error !== undefined) endedBy.set(request, error);
-      // got listens for one error. The reset is the first, and a second error without a listener would end the process.
+      // got listens for one error, which is the reset. A second error without a listener would end the process.
       request.on('error', () => {});
       tcp.resetAndDestroy();
     }
@@ -93,14 +93,14 @@ function endingAtOnce(request: ClientRequest, isAnswered: () => boolean): Client
 function withoutUpgrade(request: ClientRequest): ClientRequest {
   return request.once('upgrade', (_response, socket) => {
     socket.destroy();
-    // Node takes such a request for done, and emits nothing more by itself.
+    // Node emits no further event of a request with this answer.
     request.emit('error', Object.assign(new Error('101'), { code: 'SWITCHED_PROTOCOLS' }));
   });
 }
 
 const tcpSockets = new WeakMap<Duplex, Socket>();
 
-/** An agent that makes connections over TCP sockets of its own, because Node resets only TCP sockets. */
+/** Remembers the TCP socket below each TLS socket, because Node resets only TCP sockets. */
 class SecureAgent extends https.Agent {
   override createConnection(options: https.RequestOptions, callback?: (error: Error | null, stream: Duplex) => void) {
     const { host, port } = options as { host: string; port: number };

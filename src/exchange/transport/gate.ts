@@ -17,22 +17,22 @@ import {
 } from './breaker.ts';
 import type { RateWindow } from './rate-window.ts';
 
-/** Share of the turns while all lanes are full: a lane with weight 4 gets four turns for one of weight 1. */
+/** While requests wait in all lanes, a lane with weight 4 gets four turns for each turn of a lane with weight 1. */
 const WEIGHT: Readonly<Record<Lane, number>> = { person: 16, create: 4, lookup: 1 };
 
 export interface TurnReport {
-  /** False if it is proved that nothing left: then the turn does not count against the rate. */
+  /** False if the request is proved not to have left. */
   readonly wasSent: boolean;
   readonly health: Health;
   readonly isRateLimited?: boolean;
 }
 
-/** The right to send one request. Its user must end it; disposing of it ends it too. */
+/** The right to send one request. Its holder must call `end` or dispose of the turn. */
 export interface Turn extends Disposable {
   readonly lane: Lane;
-  /** The sender sets the report. A turn in which nothing was sent does not count. */
+  /** Set by `leave`, then by the sender. */
   report: TurnReport;
-  /** Notes that the request leaves now. It counts as sent unless a later report proves that it was not. */
+  /** Notes that the request leaves now. A paced limit counts it for good, a proved limit unless `report` denies it. */
   leave(): void;
   end(): void;
 }
@@ -52,11 +52,11 @@ export interface GateOptions {
 
 /**
  * Grants turns: bounded concurrency, weighted lanes, the rate limit, and a circuit breaker for creates and one for
- * look-ups. The queue holds only what is about to go; the backlog is in the database.
+ * look-ups. The queue holds only the requests that leave next; the backlog is in the database.
  *
- * p-queue runs its tasks in order of priority; a task here is the time between the beginning of a turn and its end.
- * p-queue's own interval reads the wall clock (a step back stalls it, a step forward breaks the limit) and counts only
- * starts, so the sliding window is ours, on the monotonic clock, and pauses the queue.
+ * p-queue runs its tasks in order of priority; a task here lasts from the beginning of a turn to its end. p-queue's
+ * interval is not used: it reads the wall clock, which may be set, and counts only starts. Therefore the gate has a
+ * sliding window on the monotonic clock, and pauses the queue while the window is full.
  */
 export class Gate {
   readonly #queue: PQueue;
@@ -71,7 +71,7 @@ export class Gate {
   readonly #account: GateOptions['account'];
   readonly #tell: GateOptions['tell'];
   readonly #watching: Disposable;
-  /** True if no request was answered since a breaker opened. */
+  /** True from the opening of a breaker until a request is answered. */
   isSilent = false;
   #latestPlace = 0;
   #isWaking = false;
@@ -86,18 +86,18 @@ export class Gate {
     this.#pauseWhileFull();
   }
 
-  /** Milliseconds until the rate limit has room again; undefined if that depends on a request in flight. */
+  /** Milliseconds until the rate limit has room, or 0; undefined if a request in flight must end first. */
   get windowWaitMs(): number | undefined {
     return this.#window.waitMs(this.#clock.monotonic());
   }
 
-  /** Returns a lane's circuit breaker, which is open while the account is restrained, too. */
+  /** Returns the circuit breaker of a lane. It also counts as open while a restraint stops the lane. */
   breaker(lane: BreakerLane) {
     const { openUntil, openings, openingsEver, needsProbe, failedProbes } = this.#breakers[lane];
     const openForMs = Math.max(0, openUntil - this.#clock.monotonic(), this.#account.heldForMs(lane));
     return {
       isOpen: openForMs > 0,
-      /** How long the breaker stays open, in ms; 0 if it is closed or half-open. */
+      /** How long the breaker stays open, in ms: 0 if closed or half-open, infinite until a person ends a restraint. */
       openForMs,
       openings: openings + failedProbes,
       openingsEver,
@@ -106,10 +106,10 @@ export class Gate {
     };
   }
 
-  /** Undefined if the breaker is open or `signal` aborts. p-queue gets no signal: it would free the place of a turn. */
+  /** Undefined if the breaker is open or needs a probe (not for a person), if `signal` aborts or if the gate closes. */
   turn(request: TurnRequest, signal?: AbortSignal): Promise<Turn | undefined> {
     const { lane } = request;
-    // Weighted fair queueing: each request takes the next place of its lane, and an idle lane saves up none.
+    // Weighted fair queueing: each request takes the next place of its lane, and an idle lane saves up no places.
     const place = Math.max(this.#places[lane], this.#latestPlace) + 1 / WEIGHT[lane];
     this.#places[lane] = place;
     const askedAt = this.#clock.monotonic();
@@ -117,6 +117,7 @@ export class Gate {
       const leave = () => resolve(undefined);
       if (signal?.aborted === true) return leave();
       const forget = onAbort(signal, leave);
+      // Without `signal`, because p-queue would free the place of a turn that has not ended.
       const queueUp = () => void this.#queue.add(takeTurn, { priority: -place });
       const takeTurn = async () => {
         this.#latestPlace = Math.max(this.#latestPlace, place);
@@ -198,7 +199,7 @@ export class Gate {
     const [now, random] = [this.#clock.monotonic(), health === 'answered' ? 0 : this.#clock.random()];
     const everBefore = this.#openingsEver;
     if (lane !== 'person') {
-      // At most `exchange.concurrency` + 1 creates are lost before a look-up shows the state of the exchange.
+      // The breaker opens after at most `exchange.concurrency` + 1 failed creates, because each may have been taken.
       const failures = lane === 'create' ? Math.min(FAILURES_TO_OPEN, this.#queue.concurrency + 1) : FAILURES_TO_OPEN;
       this.#breakers[lane] = nextBreaker(this.#breakers[lane], { ...ended, lane, subject }, now, random, failures);
     }
@@ -211,7 +212,7 @@ export class Gate {
     return this.#breakers.create.openingsEver + this.#breakers.lookup.openingsEver;
   }
 
-  /** Pauses the queue while no request may start, and starts it again at the moment when one may. */
+  /** Pauses the queue while the rate limit has no room, and starts the queue as soon as there is room. */
   #pauseWhileFull(): void {
     const waitMs = this.windowWaitMs;
     if (waitMs === 0 || this.#closing.signal.aborted) {

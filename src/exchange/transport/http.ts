@@ -10,21 +10,21 @@ export interface HttpRequest {
   readonly body?: string;
   /** Texts of the request that must stand in no error, even if the exchange quotes them. */
   readonly secrets?: readonly string[];
-  /** The whole answer is for a person: with its headers, and without the key, whatever the status. */
+  /** The answer is for a person: it has its headers, and the key is hidden in it whatever its status. */
   readonly isExamined?: true;
 }
 
 export interface HttpResponse {
   readonly status: number;
   readonly retryAfter?: string;
-  /** The body as received, without a byte order mark; if it is no UTF-8 each byte is a character. */
+  /** The body, decompressed, without a byte order mark. If it is no UTF-8, each byte is a character. */
   readonly body: string;
   /** False if the body is no UTF-8, and so no JSON. */
   readonly isUtf8?: false;
   readonly headers?: IncomingHttpHeaders;
 }
 
-/** No whole answer came. `sent` is `never` only if it is proved that no byte left. Carries no header, key or body. */
+/** No whole answer came. `sent` is `never` only if no byte left, as is proved. The error has no header, key or body. */
 export class TransportError extends Error {
   override readonly name = 'TransportError';
   readonly sent: 'never' | 'perhaps';

@@ -4,34 +4,34 @@ import type { Clock } from '../../base/clock.ts';
 export interface RateLimit {
   readonly requests: number;
   readonly intervalMs: number;
-  /** A request counts until an interval after its end (`proved`) or after it left, with even spacing (`paced`). */
+  /** `proved`, the default: a request counts until an interval after its end. `paced`: after it left; even spacing. */
   readonly mode?: 'proved' | 'paced';
 }
 
-/** Requests that ended by `at`, on the monotonic clock. If `at` is in the future, they may still leave until then. */
+/** Requests that ended by `at`, in ms of the monotonic clock. Before a future `at` these requests may still leave. */
 export interface SpentRequests {
   readonly at: number;
   readonly requests: number;
 }
 
-/** The part of a paced limit that is used; the rest is for requests that the network brings closer together. */
+/** The part of a paced limit that is used. The rest stays free, because the network may bring requests together. */
 const USED = 0.95;
 /** Later starts make up for a start that is late by at most this, because timers and commits delay single starts. */
 const MOST_LATE_MS = 50;
-/** The same limit as a part of the interval. The unused part is larger, so no window exceeds the rate limit. */
+/** The same bound as a part of the interval. It is below the unused 1 - `USED`, so no window exceeds the limit. */
 const MOST_LATE = 1 / 25;
 const SLOW_MS = 60_000;
 const SLOWER = 2;
 
-/** Requests that ended within this part of the window are counted together, by the last of them. */
+/** Requests that end within a thousandth of the interval form a group, which counts as if all ended with the last. */
 const PARTS = 1_000;
-/** The same for requests that are remembered beyond this process. */
+/** The groups of the request lease, which the next owner reads, span a 32nd of the interval. */
 const REMEMBERED_PARTS = 32;
 
-/** A request also counts while it runs, because the exchange sees it between its start and its end. */
+/** The sliding window. A running request counts too, because the exchange sees it between its start and its end. */
 export class RateWindow {
   readonly limit: RateLimit;
-  /** Requests of earlier owners. Some may still leave, so they form no group with requests that ended here. */
+  /** Requests of earlier owners. Some may still leave, so requests that ended here join none of these groups. */
   readonly #earlier: Group[] = [];
   readonly #ended: Group[] = [];
   readonly #spacing: Spacing | undefined;
@@ -47,14 +47,14 @@ export class RateWindow {
     }
   }
 
-  /** `onChange` is called if requests of other accounts change the room. */
+  /** A shared window calls `onChange` when its room may have changed. The window of a single account never does. */
   watch(_onChange: () => void): Disposable {
     return { [Symbol.dispose]: () => {} };
   }
 
   roomCame(): void {}
 
-  /** Milliseconds until one more request may start: 0 for now, undefined until a running request has ended. */
+  /** Milliseconds until one more request may start: 0 for now, undefined if a running request must end first. */
   waitMs(now: number): number | undefined {
     this.#forget(now);
     const spacedMs = this.#spacing?.waitMs(now) ?? 0;
@@ -68,12 +68,12 @@ export class RateWindow {
     this.#spacing?.start(now);
   }
 
-  /** The exchange said at `now` that requests come too fast: a paced limit keeps half its rate for a minute. */
+  /** Halves a paced rate for a minute, because the exchange answered 429, or 503 with Retry-After, at `now`. */
   slowDown(now: number): void {
     this.#spacing?.slowDown(now);
   }
 
-  /** A request ended at `now`, or left if the limit is paced. It does not count if it was proved not to have left. */
+  /** Notes that a request ended at `now`, or left if the limit is paced. It counts no longer if it was not sent. */
   end(now: number, wasSent: boolean): void {
     this.#running -= 1;
     if (!wasSent) return;
@@ -81,7 +81,7 @@ export class RateWindow {
     addTo(this.#ended, { from: now, at: now, requests: 1 }, this.limit.intervalMs / PARTS);
   }
 
-  /** Returns the number of running requests, and the ended ones that still count, in some 33 groups. */
+  /** Returns the number of running requests, and the ended requests that still count, in about 33 groups at most. */
   spent(now: number): { readonly running: number; readonly ended: readonly SpentRequests[] } {
     this.#forget(now);
     const ended: Group[] = [];
@@ -114,7 +114,7 @@ function addTo(groups: Group[], { from, at, requests }: Group, mostMs: number): 
   }
 }
 
-/** The distance between starts, on the monotonic clock: equal, and twice as long for a minute after a 429. */
+/** Keeps starts at equal distances on the monotonic clock, twice as far apart for a minute after `slowDown`. */
 export class Spacing {
   readonly #gapMs: number;
   readonly #mostLateMs: number;
@@ -130,7 +130,7 @@ export class Spacing {
     return Math.max(0, this.#nextAt - now);
   }
 
-  /** Notes a start. After a time without starts the next one still waits for a whole gap: no start is saved up. */
+  /** Notes a start. Also after a pause, the start after this one waits for a whole gap: a pause saves up no starts. */
   start(now: number): void {
     const isLate = now - this.#nextAt <= this.#mostLateMs;
     const gapMs = now < this.#slowUntil ? this.#gapMs * SLOWER : this.#gapMs;
@@ -143,26 +143,25 @@ export class Spacing {
 }
 
 /**
- * The sliding window of accounts that share one limit: each request counts for all. Room is dealt out in turn, one
+ * The sliding window of accounts that share one limit: each request counts for all. The accounts get room in turn, one
  * request each, so that no account waits for the backlog of another.
  */
 export class SharedWindow {
-  /** The window of all accounts together. */
   readonly window: RateWindow;
   readonly #clock: Clock;
-  /** The members that watch. A member whose request starts goes to the end. */
+  /** The members with a gate, in the order of their turns. A member whose request starts goes to the end. */
   #members: Member[] = [];
-  /** While room is dealt out: the only member that may start a request. */
+  /** The only member that may start a request while `deal` runs. */
   #turnOf: Member | undefined;
   #isDealing = false;
 
-  /** `spent` are requests of earlier owners, of all the accounts. */
+  /** `spent`: the requests of earlier owners of all the accounts. */
   constructor(limit: RateLimit, spent: readonly SpentRequests[], clock: Clock) {
     this.window = new RateWindow(limit, spent);
     this.#clock = clock;
   }
 
-  /** The window as one account uses it. `spent` are the account's own requests, which the shared window has already. */
+  /** Returns the window of one account. `spent`: requests of its earlier owners, which the shared window counts too. */
   member(spent: readonly SpentRequests[]): RateWindow {
     return new Member(this, spent);
   }
@@ -181,7 +180,7 @@ export class SharedWindow {
     if (this.#turnOf === member) this.#turnOf = undefined;
     const others = this.#members.filter((one) => one !== member);
     if (others.length < this.#members.length) this.#members = [...others, member];
-    // Members without room must know, because their queues would continue.
+    // The other members pause their queues if this start took the last room.
     if (!this.#isDealing) for (const other of others) other.changed();
   }
 
@@ -203,7 +202,7 @@ export class SharedWindow {
   }
 }
 
-/** Counts the requests of one account for its lease. All accounts together decide whether one may start. */
+/** Counts the requests of one account for its request lease. The shared window decides if a request may start. */
 class Member extends RateWindow {
   readonly #shared: SharedWindow;
   changed = (): void => {};

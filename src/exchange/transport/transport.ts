@@ -8,16 +8,15 @@ import { onAbort } from './aborts.ts';
 import { Connections, endedBy } from './connections.ts';
 import { type HttpRequest, type HttpResponse, type Transport, TransportError } from './http.ts';
 
-/** Returns the transport of an account, which asks for the key in force at each request. */
 export type Connect = (account: string, apiKey: () => string) => Transport;
 
 interface TransportOptions {
   readonly baseUrl: string;
-  /** Returns the merchant key in force. It is called for each request, because the key may change. */
+  /** Called for each request, because the key may change. */
   readonly apiKey: () => string;
-  /** Deadline of a whole call, in milliseconds. */
+  /** The longest time of a request with its answer. */
   readonly timeoutMs: number;
-  /** Largest answer taken, in bytes after decompression. */
+  /** The largest answer, in bytes, as received and decompressed. */
   readonly maxResponseBytes: number;
 }
 
@@ -31,13 +30,12 @@ const DECOMPRESS: ReadonlyMap<string | undefined, Decompress> = new Map([
 const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * The exchange over HTTP. Retries nothing and follows no redirect: a retry would slip past the rate limit and could
- * create twice, a redirect would carry the key elsewhere.
+ * The exchange over HTTP. It retries nothing, because a retry would bypass the rate limit and could create twice. It
+ * follows no redirect, because a redirect would send the key elsewhere.
  *
- * Look-ups use any kept connection. If the exchange has just closed a connection, nothing can tell whether a create on
- * it was taken, and servers close idle connections (after 1 s at the earliest, mostly after 5 s to 75 s). So a create
- * takes a kept connection only if an answer came over it a moment ago, as happens if many creates go out. A lone create
- * takes a fresh connection. If the exchange closes even that, the outcome is unknown, as after any reset.
+ * Each GET uses any kept connection. A POST may be a create: if the exchange closes the connection at that moment, the
+ * outcome is unknown, and servers close idle connections (after 1 s at the earliest, mostly 5 s to 75 s). So a POST
+ * uses a kept connection only within `REUSE_WITHIN_MS` after an answer over it, else a fresh connection.
  */
 export function httpTransport(options: TransportOptions, clock: Pick<Clock, 'monotonic'> = systemClock()): Transport {
   const creates = new Connections(options.baseUrl, clock);
@@ -53,7 +51,7 @@ export function httpTransport(options: TransportOptions, clock: Pick<Clock, 'mon
     allowAbsoluteUrls: false,
     timeout: { request: options.timeoutMs },
   });
-  // An option that differs from the client's is merged into all the others at each request.
+  // Each method has its client, because got merges an option of a single request into all options at each request.
   const creating = client.extend({ method: 'POST', request: creates.request });
   const lookingUp = client.extend({ request: lookups.request });
   return {
@@ -65,7 +63,7 @@ export function httpTransport(options: TransportOptions, clock: Pick<Clock, 'mon
       let sent: ClientRequest | undefined;
       stream.once('request', (made: ClientRequest) => (sent = made));
       stream.once('response', ({ socket }: { socket?: Socket }) => (isPost ? creates : lookups).noteAnswer(socket));
-      // got would add three listeners of its own to the signal for each request.
+      // got does not get the signal, because it would add three listeners to the signal for each request.
       const abort = () => stream.destroy(Object.assign(new Error('aborted'), { code: 'ERR_ABORTED' }));
       const forget = onAbort(signal, abort);
       try {
@@ -92,12 +90,12 @@ function begin(client: Got, { method, path, headers, body }: HttpRequest, apiKey
   if (method === 'POST') sent['content-length'] = String(Buffer.byteLength(body ?? ''));
   if (body !== undefined) sent['content-type'] = 'application/json';
   const stream = client.stream(path.replace(/^\//, ''), { headers: sent });
-  // If the body were got's option, it would end a turn later, and a faster answer would cost the connection.
+  // As an option of got the body would end a turn of the event loop later: an earlier answer would end the connection.
   if (method === 'POST') stream.end(body);
   return stream;
 }
 
-/** An error of a stream without a listener would end the process. */
+/** Node ends the process if a stream emits an error and has no listener. */
 const ignore = () => {};
 /** The properties by which a stream of got refers to other objects. */
 const NOTHING = {
@@ -109,9 +107,9 @@ const NOTHING = {
 };
 
 /**
- * Empties a stream whose request has ended, which makes a request a sixth cheaper. V8 keeps each writable stream, with
- * all that it holds, until it collects the whole memory: the stream's constructor assigns a function that refers to the
- * stream, and V8 makes such functions among the old objects.
+ * Empties a stream whose request has ended, which saves a sixth of a request's time. V8 frees a writable stream, with
+ * all that the stream refers to, only in a full collection, because the constructor assigns a function that refers to
+ * the stream, and V8 allocates this function among the old objects.
  */
 function emptyOnceClosed(stream: Request, sent: ClientRequest | undefined): void {
   const empty = () => {
@@ -124,7 +122,7 @@ function emptyOnceClosed(stream: Request, sent: ClientRequest | undefined): void
   else sent?.once('close', empty);
 }
 
-/** Reads the bytes of an answer by events, because a wait for a stream's end costs a tenth of a request. */
+/** Reads the bytes of an answer by events, because to await the stream's end takes a tenth of a request's time. */
 function readAll(stream: Request, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -159,14 +157,14 @@ function responseOf(
   return {
     status: response.statusCode,
     ...(retryAfter === undefined ? {} : { retryAfter }),
-    // An error is shown to people and may quote the key. A shorter key might be part of an amount or an id.
+    // People see errors, which may quote the key. Elsewhere a key below 12 characters may be part of an amount.
     body: isExamined || response.statusCode >= 400 || apiKey.length >= 12 ? body.replaceAll(apiKey, HIDDEN) : body,
     ...(isExamined && { headers: response.headers }),
     ...encoding,
   };
 }
 
-/** Decompresses an answer. Throws `TransportError` if the answer is too large, zlib's error if it is broken. */
+/** Decompresses an answer. Throws `TransportError` if the answer is too large, and zlib's error if it is broken. */
 function decompressed(bytes: Buffer, encoding: string | undefined, maxBytes: number): Buffer {
   const decompress = bytes.length === 0 ? undefined : DECOMPRESS.get(encoding?.trim().toLowerCase());
   try {
@@ -180,7 +178,7 @@ function tooLarge(maxBytes: number): TransportError {
   return new TransportError(`the answer is larger than ${maxBytes} bytes`, { sent: 'perhaps', code: 'TOO_LARGE' });
 }
 
-/** An odd encoding is no failure of the exchange: the status says something, and an id may still be seen. */
+/** Bytes that are no UTF-8 are no error, because the status still counts and an id may be found in them. */
 function decoded(bytes: Buffer): Pick<HttpResponse, 'body' | 'isUtf8'> {
   try {
     return { body: UTF_8.decode(bytes) };
@@ -189,12 +187,12 @@ function decoded(bytes: Buffer): Pick<HttpResponse, 'body' | 'isUtf8'> {
   }
 }
 
-/** Leaves out the error's own text, which may quote the request, and an e-mail address that was given as an id. */
+/** Leaves out the text of `error`, which may quote the request, and each part of the path with an e-mail address. */
 function transportError(error: unknown, stream: Request, request: HttpRequest, { baseUrl }: TransportOptions) {
   if (error instanceof TransportError) return error;
   const { reusedSocket, response, timings } = stream;
   const connectedAt = baseUrl.startsWith('https:') ? timings?.secureConnect : timings?.connect;
-  // The request had a socket of its own, and that was never connected.
+  // True if the socket was fresh and never connected, so that no byte of the request left.
   const wasNeverSent = reusedSocket !== true && response === undefined && connectedAt === undefined;
   const path = request.path.split('?')[0]?.replaceAll(/[^/]*%40[^/]*/g, HIDDEN);
   const code = codeOf(error);
