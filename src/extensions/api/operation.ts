@@ -226,7 +226,6 @@ export const DECISION_ERRORS: readonly ErrorStatus[] = [...OWN_ERRORS, '404', '4
 export const READ_ERRORS: readonly ErrorStatus[] = ['400', '4xx', '500', '503'];
 export const LOOKUP_ERRORS: readonly ErrorStatus[] = [...EXCHANGE_ERRORS, '404'];
 
-/** The error statuses that every operation has. */
 const EVERYWHERE: readonly ErrorStatus[] = ['401', '403', '405', '429'];
 
 export function schemaOf(operationId: string, { scopes }: OperationAddress, described: Omit<Operation, 'run'>) {

@@ -28,7 +28,6 @@ export interface Serving extends ReadDeps, Accounts {
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
-/** Adds the routes of all operations, and of `sync`. */
 export async function addRoutes(server: FastifyInstance, extensions: readonly Extension[], serving: Serving) {
   server.setValidatorCompiler(validatorCompiler);
   server.setSerializerCompiler(serializerCompiler);

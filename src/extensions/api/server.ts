@@ -16,7 +16,7 @@ import { unusableSocket } from './asking/transport.ts';
 
 /** A client that reads nothing of its answer for this time is disconnected. */
 const UNREAD_MS = 30_000;
-/** Twice the greatest number of event streams. */
+/** Twice the limit of event streams, so that other requests still have connections. */
 const MAX_CONNECTIONS = 512;
 /** The mode of the file of the socket, because a user who may connect may ask for everything. */
 const OWNER_ONLY = 0o600;

@@ -149,7 +149,6 @@ export class PhotoFolder {
     return { name, size, sha256: digest.digest('hex'), type: type ?? null } satisfies SavedFile;
   }
 
-  /** Deletes a delivery, or its file `name`, from quarantine. */
   async discard(delivery: string, name = ''): Promise<void> {
     await rm(join(this.#quarantine, delivery, name), { recursive: true, force: true });
   }

@@ -182,7 +182,7 @@ function boundUpload(request: IncomingMessage, response: ServerResponse, photos:
   const after = (ms: number, work: () => void) => void clock.sleep(ms, ended.signal).then(work, () => undefined);
   const upload = {
     failure: undefined as DeliveryRefusal | undefined,
-    /** Throws `DeliveryRefusal` if the sender announces too many bytes. */
+    /** Throws `DeliveryRefusal` if `announced`, the content-length, is above the limit. */
     check(announced: number) {
       if (announced > maxBytes) throw tooLarge;
     },

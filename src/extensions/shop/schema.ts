@@ -90,7 +90,6 @@ export type Row<Table extends TableName> = {
   -readonly [Name in keyof Columns<Table>]: Read<Name, Columns<Table>[Name]>;
 };
 
-/** A row that a shop inserts into `merchant_orders`. */
 export type NewOrder = { [Name in Required]: string } & { [Name in Optional]?: string | null };
 
 /** Has the form of Kysely's `ColumnType`, so that this file does not import Kysely. */

@@ -65,7 +65,7 @@ export interface AddedOrder {
 
 export interface AdoptedOrder {
   readonly external_order_id: string;
-  /** `present`: the order was in the table; `absent`: the exchange lacks the order, so it was not inserted. */
+  /** `present`: the table had the order; `absent`: the exchange lacks the order, so nothing was inserted. */
   readonly result: 'adopted' | 'present' | 'absent';
   readonly state: OrderState | null;
 }

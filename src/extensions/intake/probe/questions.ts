@@ -27,7 +27,6 @@ export const probeRow = z.object({
 });
 export type ProbeRow = Readonly<z.output<typeof probeRow>>;
 
-/** The observations of a step, or why there are none. */
 export type Probed = readonly ProbeRow[] | FailedResult;
 
 export const ODD = { isOdd: true };
@@ -240,7 +239,6 @@ export async function probeRate(asking: Asking, requests: number): Promise<Probe
   return [row(question, seen, follows, { ...ODD, setting })];
 }
 
-/** An answer about an order that does not exist. */
 type AbsentReply = Readonly<{ reply: UnreadReply; externalOrderId: string }>;
 
 /** Names of fields whose values change from answer to answer, or repeat the request. */
