@@ -21,7 +21,7 @@ export interface CalledDeps extends OperationDeps {
   readonly idempotencyKey?: string | undefined;
 }
 
-/** The address of an operation, loaded apart from the operation so that a command beside a daemon stays light. */
+/** The address of an operation. It loads without the operation, so that a command that asks a daemon starts fast. */
 export interface OperationAddress {
   readonly method: 'GET' | 'POST';
   /** A caller needs one of these scopes. */
@@ -34,10 +34,10 @@ export interface OperationAddress {
   readonly absent?: string;
 }
 
-/** An operation that the owner of the account does, with one answer. */
+/** An operation that only the owner of the account does. It has one answer. */
 export type AskedOperation = OperationAddress & { readonly load: () => Promise<Operation> };
 
-/** An operation that reads the database: any process does it, whichever drives the account. */
+/** An operation that any process does, because it only reads the database. */
 export type ReadAddress = OperationAddress & { readonly read: () => Promise<ReadOperation> };
 
 export type InputOf<Asked extends AskedOperation> = Parameters<Awaited<ReturnType<Asked['load']>>['run']>[1] & object;
@@ -85,7 +85,7 @@ export interface ReadDeps {
   readonly store: Pick<Store, 'db' | 'newEvents'>;
   readonly clock: Clock;
   readonly services: Services;
-  /** Aborts when the server stops. An operation that streams ends then. */
+  /** Aborts when the server stops, which ends the streams. */
   readonly stopping: AbortSignal;
 }
 
@@ -100,13 +100,13 @@ export interface ReadOperation<Params = unknown, Query = unknown> extends Omit<
   };
 }
 
-/** A function that begins the stream, or the refusal. */
+/** A function that begins a stream, or the refusal of the stream. */
 type Begun = FailedResult | ((response: ServerResponse) => void);
 
 export const reading = <Params, Query>(described: ReadOperation<Params, Query>) => described;
 export const operation = <Params, Query, Body>(described: Operation<Params, Query, Body>) => described;
 
-/** Names the schema of a value for the OpenAPI document. Only the example is checked against the schema. */
+/** Names the schema of a value for the OpenAPI document. Answers are not checked against the schema. */
 export const named = (id: string, description: string, schema: z.ZodType, example: unknown) =>
   schema.meta({ id, description, examples: [example] });
 
@@ -226,7 +226,6 @@ export const DECISION_ERRORS: readonly ErrorStatus[] = [...OWN_ERRORS, '404', '4
 export const READ_ERRORS: readonly ErrorStatus[] = ['400', '4xx', '500', '503'];
 export const LOOKUP_ERRORS: readonly ErrorStatus[] = [...EXCHANGE_ERRORS, '404'];
 
-/** The error statuses of every operation. */
 const EVERYWHERE: readonly ErrorStatus[] = ['401', '403', '405', '429'];
 
 export function schemaOf(operationId: string, { scopes }: OperationAddress, described: Omit<Operation, 'run'>) {
@@ -249,7 +248,7 @@ export function schemaOf(operationId: string, { scopes }: OperationAddress, desc
   };
 }
 
-/** Other headers are allowed. */
+/** A loose object, because a request has other headers too. */
 const keyHeader = z.looseObject({
   'idempotency-key': textParameter('A request with the key of an earlier one is not done again.', '3f9ac0d1-e2b4')
     .regex(/^[\x21-\x7e]{1,200}$/)

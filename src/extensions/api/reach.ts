@@ -12,7 +12,7 @@ import { serveControl } from './server.ts';
 import { apiSettings } from './settings.ts';
 import { controlSocketOf, socketFolder, unusableSocket } from './asking/transport.ts';
 
-/** A younger socket is not removed, because it may not listen yet. */
+/** A socket younger than this is not removed, because its process may not listen yet. */
 const NEW_MS = 60_000;
 /** A start examines at most this many sockets that a killed process may have left. */
 const MOST_LOOKED_AT = 200;
@@ -21,10 +21,9 @@ const MOST_NAMING = 3;
 const UNNAMED: Disposable = { [Symbol.dispose]: () => {} };
 
 /**
- * Prepares how this process is reached. Each worker of a PostgreSQL database has a socket of its own, and commands read
- * its path from the database. The path of the settings leads to one of the workers. Sockets of killed workers are
- * removed. `publish` makes the path of the settings lead to this process until the result is disposed of, unless the
- * path leads to another worker.
+ * Returns the control socket of this process. With PostgreSQL, each worker has its own socket, whose path commands read
+ * from the database; sockets of killed workers are removed. `publish` links `control.socket` to the socket until the
+ * result is disposed of, unless that path leads to another running worker.
  */
 export async function reachOf(config: Pick<Config, 'database'>, clock: Clock) {
   if (config.database.kind === 'sqlite') return { socket: controlSocketOf(config), publish: async () => UNNAMED };
@@ -35,7 +34,7 @@ export async function reachOf(config: Pick<Config, 'database'>, clock: Clock) {
   return { socket, publish: async () => (name === undefined ? UNNAMED : await nameSocket(socket, name)) };
 }
 
-/** Workers that start together may take the name from each other: each is still found by its own path. */
+/** Workers that start together may replace each other's link. Each worker is still found by its own path. */
 async function nameSocket(socketPath: string, name: string): Promise<Disposable> {
   for (let tries = 1; tries <= MOST_NAMING; tries += 1) {
     try {
@@ -73,14 +72,14 @@ async function isListenedTo(path: string): Promise<boolean> {
     await once(socket, 'connect');
     return true;
   } catch (error) {
-    // Any other error shows that a process is there.
+    // After any other error a process may listen there.
     return !['ENOENT', 'ECONNREFUSED', 'ENOTDIR', 'ENOTSOCK'].includes((error as NodeJS.ErrnoException).code ?? '');
   } finally {
     socket.destroy();
   }
 }
 
-/** Serves the control socket, with the operations of all extensions. */
+/** Serves the operations of all extensions at the control socket and at `api.listen`. */
 export function controlService(extensions: readonly Extension[]): ServiceMaker {
   let reach: Awaited<ReturnType<typeof reachOf>> | undefined;
   return {
@@ -92,7 +91,7 @@ export function controlService(extensions: readonly Extension[]): ServiceMaker {
       reach ??= await reachOf(deps.config, deps.clock);
       const { socket } = reach;
       const use = (name: string) => deps.accounts.use(name);
-      // One process drives all accounts of a SQLite file.
+      // One process drives all accounts of a SQLite file, so no answer names another owner.
       const isShared = deps.config.database.kind !== 'sqlite';
       const ownerUrl = async (name: string) => (await deps.store.driverOf([name]))?.advertise ?? undefined;
       const served = { ...deps, use, extensions, ...(isShared && { ownerUrl }) };

@@ -28,7 +28,6 @@ export interface Serving extends ReadDeps, Accounts {
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
-/** Adds the routes of all operations. */
 export async function addRoutes(server: FastifyInstance, extensions: readonly Extension[], serving: Serving) {
   server.setValidatorCompiler(validatorCompiler);
   server.setSerializerCompiler(serializerCompiler);
@@ -78,7 +77,7 @@ function runnerOf(operation: Operation, serving: Serving): Handler {
   return async ({ params, query, body, headers, caller }, reply) => {
     const { stopping, onRun } = serving;
     const signal = signalFor(reply, stopping, LONGEST_WAIT_MS);
-    // Nothing has checked a part of the request that the operation does not describe.
+    // A body is used only if the operation describes it, because any other body is not validated.
     const { account, ...fields } = query as { account: string };
     const input = Object.assign({}, fields, operation.body && body, params);
     const idempotencyKey = textOf(headers['idempotency-key']);
@@ -96,12 +95,12 @@ function runnerOf(operation: Operation, serving: Serving): Handler {
 
 const textOf = (header: string | readonly string[] | undefined) => (typeof header === 'string' ? header : undefined);
 
-/** Returns undefined while this process stops, so that the caller asks the next owner of the account. */
+/** Returns undefined if another process drives the account, or while this process stops: the caller asks the owner. */
 async function inUse(serving: Serving, account: string): Promise<AccountInUse | undefined> {
   return serving.stopping.aborted ? undefined : await serving.use(account);
 }
 
-/** An owner that cannot be read is left out of the answer. */
+/** If the owner cannot be read from the database, the answer does not name it. */
 async function notOwner(serving: Serving, account: string): Promise<Result> {
   return { ...NOT_OWNER_RESULT, owner: await serving.ownerUrl?.(account).catch(() => undefined) };
 }

@@ -16,9 +16,9 @@ import { unusableSocket } from './asking/transport.ts';
 
 /** A client that reads nothing of its answer for this time is disconnected. */
 const UNREAD_MS = 30_000;
-/** Twice the greatest number of event streams. */
+/** Twice the limit of event streams, so that other requests still have connections. */
 const MAX_CONNECTIONS = 512;
-/** The mode of the socket's file: a user who may connect may ask for everything. */
+/** The mode of the file of the socket, because a user who may connect may ask for everything. */
 const OWNER_ONLY = 0o600;
 
 export interface Served extends Accounts, Omit<ReadDeps, 'stopping'>, Pick<FlowDeps, 'log' | 'gracePeriodOver'> {
@@ -27,7 +27,7 @@ export interface Served extends Accounts, Omit<ReadDeps, 'stopping'>, Pick<FlowD
 
 export type ControlSocket = Awaited<ReturnType<typeof serveControl>>;
 
-/** Replaces a leftover socket at this path. `close` waits for operations until the grace period is over. */
+/** Replaces a socket that is left at this path. `close` waits for operations until the grace period is over. */
 export async function serveControl(served: Served, socketPath: string, stopping: AbortSignal) {
   const server = controlServer(served.log);
   server.addHook('onRequest', async (request) => void (request.caller = SOCKET_CALLER));
@@ -41,7 +41,7 @@ export async function serveControl(served: Served, socketPath: string, stopping:
   }
   return {
     async close(): Promise<void> {
-      // Clients that have connected are served, because they cannot know the outcome on a closed connection.
+      // Clients that have connected are served, because a closed connection would leave their outcome unknown.
       removeSocket(socketPath);
       for (let turns = 0; turns < 2; turns += 1) await served.clock.turn();
       await close();
@@ -90,7 +90,7 @@ export function controlServer(log: Pick<Logger, 'error'>, tls?: ServerOptions['t
       // A client may send a content type without a body.
       done(null, body === '' ? undefined : parse(String(body)));
     } catch {
-      // The error's own text may quote the body.
+      // The message of the parser may quote the body.
       done(Object.assign(new Error('the body is not JSON, or has a key twice'), { statusCode: 400 }));
     }
   });
@@ -120,6 +120,6 @@ function refusalOf(error: FastifyError, log: Pick<Logger, 'error'>): OwnRefusal 
   log.error({ cause: `${error.name}: ${message}` }, 'an operation that was asked for failed');
   if (!(error instanceof StoreError))
     return { kind: 'failed', message: 'the daemon failed; its log says why', httpStatus: 500 };
-  // If the cause is a `StoreError`, the exchange did the work and its result was lost: asking again would be wrong.
+  // If the cause is a `StoreError`, the exchange did the work and the result was lost: 503 would invite a retry.
   return { kind: 'failed', message, httpStatus: error.cause instanceof StoreError ? 500 : 503 };
 }

@@ -54,7 +54,7 @@ const lineSchema = z
     ],
   });
 
-/** Called when work begins. `running` settles when it ends. */
+/** The server calls it when work begins. `running` settles when the work ends. */
 export type OnRun = (running: Promise<unknown>) => void;
 export type SyncInput = z.output<typeof querySchema>;
 

@@ -1,25 +1,25 @@
 import { z } from 'zod';
 
-/** A stored client link (§2.1), without the e-mail address of the client, and without its account. */
+/** A stored client link (§2.1), without the client's e-mail address and the name of the account. */
 export const rememberedLink = z.object({
   link_id: z.string(),
   reference: z.string().nullable().describe('Your own name for it.'),
   source: z.string().describe('`created` or `followed`.'),
-  /** An open string. */
+  /** Any text, because the interface shows only `NOT_VERIFIED` (§3). */
   status: z.string(),
   created_at: z.string(),
   updated_at: z.string(),
-  /** The time of the last answer that is evidence: the link, or the documented 404. */
+  /** The last time that the exchange answered with the link or with the documented 404. */
   last_checked_at: z.string(),
   missing_since: z.string().nullable().describe('Since when the exchange does not have it any more.'),
 });
 
 export type LinkRow = Readonly<z.output<typeof rememberedLink> & { account: string }>;
 
-/** The origin of a stored link: created (§4.1), or looked up and followed (§4.3). */
+/** The operation that stored a link first: its creation (§4.1), or a look-up on request (§4.3). */
 type LinkSource = 'created' | 'followed';
 
-/** One line of the history of a link (`events`). The values of `missing` are those of `missing_since`. */
+/** One event of a link. The values of an event of the field `missing` are values of `missing_since`. */
 export interface LinkEvent {
   readonly field: 'status' | 'missing';
   readonly oldValue: string | null;
@@ -30,7 +30,7 @@ export interface LinkEvent {
 
 export type LinkDecision = Readonly<{ link: LinkRow; events: readonly LinkEvent[] }>;
 
-/** A link as the exchange has just answered it. If `reference` is null, a stored reference stays. */
+/** A link that the exchange answered, with the merchant's reference. A null `reference` keeps the stored reference. */
 export type AnsweredLink = Pick<LinkRow, 'account' | 'link_id' | 'status' | 'reference'> & { source: LinkSource };
 
 export type LinkAnswer = { readonly kind: 'found'; readonly status: string } | { readonly kind: 'not-found' };
@@ -47,7 +47,7 @@ export function decideRemembered(known: LinkRow | undefined, answered: AnsweredL
   return { link: { ...link, reference, updated_at: at }, events };
 }
 
-/** Decides how the answer to a check changes a stored link. A missing link is recorded once and kept. */
+/** Decides how the answer to a check changes a stored link. A missing link stays stored, and gets one event. */
 export function decideChecked(known: LinkRow, answer: LinkAnswer, now: Date): LinkDecision {
   if (answer.kind === 'found') return found(known, answer.status, 'check', now);
   const at = now.toISOString();

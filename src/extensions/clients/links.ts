@@ -39,7 +39,7 @@ export const whenUnknown = (account: string) =>
 
 /**
  * Creates a link (§4.1) and stores it. `keep` writes more in the same transaction. The e-mail address goes only to the
- * exchange. Throws `UnusableIdError` before any request, and a `StoreError` that names a link that cannot be stored.
+ * exchange. Throws `UnusableIdError` before any request, and `StoreError` with the link id if the store fails.
  */
 export async function makeLink(
   deps: LinkDeps,
@@ -62,7 +62,7 @@ export async function makeLink(
   if (answer.kind !== 'ok') return answer;
   const { linkId, status } = answer.value;
   try {
-    // The exchange names this id only once.
+    // The write is retried, because the exchange names the id only once.
     const late = { message: 'a created link cannot be stored yet', subject: linkId, facts: { linkId } };
     const saved = await writeDurably(deps, late, async (tx) => {
       await keep(tx, answer.value);
@@ -78,7 +78,7 @@ export async function makeLink(
   return answer;
 }
 
-/** Stores an unreadable answer to `createLink`. Returns a text: the ids in the answer, and if the answer is kept. */
+/** Stores an unreadable answer to `createLink`. Returns a text that names the ids in the answer. */
 async function keepUnread(deps: LinkDeps, answer: Answer, reference: string | null): Promise<string> {
   const { account, clock, log } = deps;
   const ids = idsIn(answer.body, ['linkId', 'id']);
@@ -95,7 +95,7 @@ async function keepUnread(deps: LinkDeps, answer: Answer, reference: string | nu
   }
 }
 
-/** Retries a write until it is durable or the grace period is over. Reports each failure with the facts of `late`. */
+/** Retries a write until it is durable or the grace period is over. Emits `late` with the cause after each failure. */
 function writeDurably<Result>(
   { store, gracePeriodOver, observers }: LinkDeps,
   late: Pick<Failure, 'message' | 'subject' | 'facts'>,
@@ -106,7 +106,7 @@ function writeDurably<Result>(
   );
 }
 
-/** Looks up a link (§4.3) and stores it when it is found. Throws `UnusableIdError` before any request. */
+/** Looks up a link (§4.3), and stores it if it is found. Throws `UnusableIdError` before any request. */
 export async function adoptLink(
   deps: LinkDeps,
   { linkId, reference = null }: { linkId: string; reference?: string | null | undefined },
@@ -134,8 +134,8 @@ export const linksSweep: SweepMaker = (config) => {
 };
 
 /**
- * Checks every link without a final status that was not checked since `since`, the oldest check first. Ends early if
- * the circuit breaker opens or `signal` aborts.
+ * Looks up each link that has no final status and was last checked before `since`, the oldest check first. Ends early
+ * if the circuit breaker of look-ups opens or `signal` aborts.
  */
 export async function linksPass(deps: PassDeps, signal: AbortSignal, since: Date = deps.clock.now()): Promise<void> {
   await correctAhead(deps, since);
@@ -144,7 +144,7 @@ export async function linksPass(deps: PassDeps, signal: AbortSignal, since: Date
   await forEachConcurrently(uncheckedLinks(deps, signal, since), concurrency, (key) => check(deps, key, signal));
 }
 
-/** Makes a link due again if a clock that was ahead wrote its last check. Works a page at a time. */
+/** Makes links due again if their last checks are in the future, because a wrong clock wrote these checks. */
 async function correctAhead({ account, store, clock, log }: FlowDeps, before: Date): Promise<void> {
   if (!(await table.areChecksAhead(store.db, account, clock.now()))) return;
   let links = 0;
@@ -172,7 +172,7 @@ async function check(deps: PassDeps, key: CheckKey, signal: AbortSignal): Promis
   const reply = await endpointsOf(deps.exchange)
     .lookUpLink(linkId, signal)
     .catch((error: unknown) => {
-      // The exchange made the id, which may not fit into a request.
+      // The id comes from the exchange, so a request may be unable to carry it.
       if (error instanceof UnusableIdError) return error;
       throw error;
     });
@@ -183,7 +183,7 @@ async function check(deps: PassDeps, key: CheckKey, signal: AbortSignal): Promis
   deps.observers.tell({ kind: 'failed', failure: { message, ...evidence, facts: { linkId } } });
 }
 
-/** Returns evidence if the reply is this link or the documented 404. Any other reply becomes the facts of a failure. */
+/** Returns evidence if the reply is the link or the documented 404, else the facts of a failure. */
 function evidenceOf(reply: Reply<Link> | UnusableIdError, subject: string): LinkAnswer | Omit<Failure, 'message'> {
   if (reply instanceof UnusableIdError) return { cause: reply.message, subject };
   switch (reply.kind) {
@@ -207,7 +207,7 @@ async function recordCheck(deps: PassDeps, key: CheckKey, answer: LinkAnswer): P
   const { account, store, clock } = deps;
   const recorded = await store.writer.write(async (tx) => {
     const known = await table.readLink(tx, account, key.link_id);
-    // Another check in the meantime may be newer than this answer.
+    // Another check may have been recorded since the request, and may be newer than this answer.
     if (known?.last_checked_at !== key.last_checked_at) return undefined;
     return await save(tx, known, decideChecked(known, answer, clock.now()), clock.now());
   });

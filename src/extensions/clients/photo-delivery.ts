@@ -10,7 +10,7 @@ import type { PhotoSettings } from './settings.ts';
 const MAX_DETAILS_BYTES = 4096;
 const MAX_NAME_LENGTH = 255;
 
-/** One part of a delivery (§6). Its bytes are read before the next part is requested. */
+/** One part of a delivery (§6). Its bytes must be read before the next part is requested. */
 export interface DeliveryPart {
   readonly name: string | undefined;
   readonly filename: string | undefined;
@@ -26,7 +26,7 @@ export class DeliveryRefusal extends Error {
   }
 }
 
-/** Saves the files of a delivery in quarantine. Throws `DeliveryRefusal` and errors of `parts`. */
+/** Saves the files of a delivery in quarantine. Throws `DeliveryRefusal`, and errors of `parts` and of the disk. */
 export async function readForm(
   limits: PhotoSettings,
   folder: PhotoFolder,
@@ -86,12 +86,12 @@ async function tokenIn(bytes: AsyncIterable<Uint8Array>): Promise<string> {
   }
 }
 
-/** The folder of deliveries that are not recorded yet. Inside the folder of photos, so that moving is one rename. */
+/** Holds deliveries without rows. It is in the folder of photos, so that one rename moves a delivery. */
 const QUARANTINE = '.incoming';
 const PRIVATE = { recursive: true, mode: 0o700 };
 
 interface SavedFile {
-  /** Random, with the extension of its type; the name that the sender gave decides nothing. */
+  /** A random name with the extension of the type. */
   readonly name: string;
   readonly size: number;
   readonly sha256: string;
@@ -103,10 +103,10 @@ export type ReceivedFile = SavedFile & { readonly refusal: string | null; readon
 
 export const randomName = () => randomBytes(16).toString('hex');
 
-/** The path of a recorded delivery within the folder. The id of a link may be any text, so it is hashed. */
+/** The path of a recorded delivery in the folder of photos. The link id may be any text, so the path has its hash. */
 export const placeOf = (linkId: string, delivery: string) => join(hash('sha256', linkId).slice(0, 32), delivery);
 
-/** Files are synced in `.incoming/<delivery>/`, then moved to `<link>/<delivery>/`. Only this user reads them. */
+/** Files are synced in `.incoming/<delivery>/`, then moved to `placeOf`. Only the user of the process may read them. */
 export class PhotoFolder {
   readonly #path: string;
   readonly #quarantine: string;
@@ -125,7 +125,7 @@ export class PhotoFolder {
     await mkdir(join(this.#quarantine, delivery), PRIVATE);
   }
 
-  /** Saves a file; bytes above `maxFileBytes` are only counted. Throws `DeliveryRefusal` if all files are too large. */
+  /** Saves a file up to `maxFileBytes`. Throws `DeliveryRefusal` if it and the `others` exceed `maxTotalBytes`. */
   async save(delivery: string, bytes: AsyncIterable<Uint8Array>, limits: PhotoSettings, others: number) {
     const { maxFileBytes, maxTotalBytes } = limits;
     const folder = join(this.#quarantine, delivery);
@@ -149,12 +149,11 @@ export class PhotoFolder {
     return { name, size, sha256: digest.digest('hex'), type: type ?? null } satisfies SavedFile;
   }
 
-  /** Deletes a delivery, or one file of it. */
   async discard(delivery: string, name = ''): Promise<void> {
     await rm(join(this.#quarantine, delivery, name), { recursive: true, force: true });
   }
 
-  /** Syncs a delivery, so that it survives a loss of power and moving it to `place` takes no new space. */
+  /** Syncs a delivery, and makes the folder above `place`, so that `move` needs no new space on the disk. */
   async prepare(delivery: string, place: string): Promise<void> {
     await mkdir(join(this.#path, dirname(place)), PRIVATE);
     for (const folder of [join(this.#quarantine, delivery), this.#quarantine, this.#path]) await sync(folder);
@@ -185,7 +184,7 @@ export class PhotoFolder {
     for (const folder of folders) await removeIfEmpty(folder);
   }
 
-  /** False for a path outside, because a user who can write to the database must not delete other files. */
+  /** Checks a path of the database, because a user who can write to the database must not delete other files. */
   #isWithin(stored: string): boolean {
     return !relative(this.#path, join(this.#path, stored)).startsWith('..');
   }
@@ -202,7 +201,7 @@ async function removeIfEmpty(folder: string): Promise<void> {
   }
 }
 
-/** A file is durable only when its folder is synced, too. */
+/** A new file is durable only if its folder is synced too. */
 async function sync(folder: string): Promise<void> {
   await using handle = await open(folder, 'r');
   await handle.sync();

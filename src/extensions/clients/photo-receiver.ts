@@ -30,8 +30,8 @@ export type PhotoReceiver = Awaited<ReturnType<typeof servePhotos>>;
 
 /**
  * Receives the photos that the exchange delivers (§6): `POST /photos` and nothing else. Throws `ConfigError` if the
- * address cannot be used. `close` refuses new deliveries, and returns when the running ones have ended or the grace
- * period is over.
+ * address cannot be used. `close` refuses new deliveries, cuts running deliveries off when the grace period is over,
+ * and returns when all have ended.
  */
 export async function servePhotos(deps: ReceiverDeps, listen: ListenAddress, stopping: AbortSignal) {
   const running = new Set<Promise<unknown>>();
@@ -39,7 +39,7 @@ export async function servePhotos(deps: ReceiverDeps, listen: ListenAddress, sto
   const server = await receivingServer(deps, stopping, running, swept.promise);
   const origin = await listenOn(server, listen);
   try {
-    // The process that has the address has the folder: no other process uses the files there now.
+    // Only the process that listens at the address uses the folder, so no file belongs to a running delivery.
     await sweepPhotos(deps);
     swept.resolve();
   } catch (error) {
@@ -52,7 +52,7 @@ export async function servePhotos(deps: ReceiverDeps, listen: ListenAddress, sto
   deps.log.info({ url }, 'listening for photos');
   let closed: Promise<void> | undefined;
   const close = () =>
-    // A delivery that was cut off still removes its files.
+    // A delivery that was cut off still removes its files, so `close` waits for it.
     (closed ??= closeServer(server, running, deps).then(async () => void (await Promise.allSettled(running))));
   return { url, close, [Symbol.asyncDispose]: close };
 }
@@ -70,10 +70,10 @@ async function receivingServer(deps: ReceiverDeps, stopping: AbortSignal, runnin
     unreadable: () => JSON.stringify({ status: 'refused', reason: UNREADABLE }),
   });
   await server.register(multipart, {
-    // `details` may come as a file or as a field: all parts are read as files.
+    // All parts are read as files, because `details` may come as a file or as a field.
     isPartAFile: () => true,
     throwFileSizeLimit: false,
-    // One byte more than is allowed, so that a file that is too large is noticed.
+    // One byte above the limit is read, so that a file that is too large is noticed.
     limits: { parts: photos.maxFiles + OTHER_PARTS, fileSize: photos.maxFileBytes + 1 },
   });
   const uploads = new WeakMap<FastifyRequest, Upload>();
@@ -110,9 +110,9 @@ async function receivingServer(deps: ReceiverDeps, stopping: AbortSignal, runnin
   return server;
 }
 
-/** The parts of a delivery. Throws `DeliveryRefusal` on any fault of the form. */
+/** Yields the parts of a delivery. Throws `DeliveryRefusal` if the form is incomplete or exceeds a limit. */
 async function* partsOf(request: FastifyRequest, upload: Upload): AsyncGenerator<DeliveryPart> {
-  // A connection that is closed already has no more events, so waiting for an event would never end.
+  // A closed connection emits no more events, so the parts would never end.
   if (upload.failure !== undefined || request.raw.destroyed) throw refusalOf(undefined, upload);
   for await (const part of refusing(request.parts(), upload)) {
     if (part.type !== 'file') continue;
@@ -140,7 +140,7 @@ function refuse(reply: FastifyReply, httpStatus: number, reason: string): Fastif
   return reply.code(httpStatus).send({ status: 'refused', reason });
 }
 
-/** Answers a delivery that failed here. Nothing of it is kept; the exchange may try again. */
+/** Answers a delivery that this process could not store: 507 without space, 503 if a retry may succeed, else 500. */
 function fail({ log }: ReceiverDeps, reply: FastifyReply, error: unknown): FastifyReply {
   const cause = error instanceof Error ? `${error.name}: ${error.message}` : 'no reason given';
   log.error({ cause }, 'a photo delivery could not be stored');
@@ -166,13 +166,13 @@ async function listenOn(server: FastifyInstance, { host, port }: ListenAddress):
   }
 }
 
-/** Bytes of a body beside its files: heads of parts, `details`, unknown parts. */
+/** The most bytes of a body beside its files: heads of parts, `details`, unknown parts. */
 const OTHER_BYTES = 1_024 * 1_024;
-/** A sender that was cut off has this long to read why. */
+/** After a cut-off the connection stays open for this time, so that the sender can read the answer. */
 const LINGER_MS = 1_000;
 
 /**
- * Enforces the limits of size and time on a request. After the answer the rest of the body is read and thrown away,
+ * Enforces the limits of size and time on a request. After the answer the rest of the body is read and discarded,
  * because a sender whose connection is cut would not read the answer.
  */
 function boundUpload(request: IncomingMessage, response: ServerResponse, photos: PhotoSettings, clock: Clock) {
@@ -182,7 +182,7 @@ function boundUpload(request: IncomingMessage, response: ServerResponse, photos:
   const after = (ms: number, work: () => void) => void clock.sleep(ms, ended.signal).then(work, () => undefined);
   const upload = {
     failure: undefined as DeliveryRefusal | undefined,
-    /** Throws `DeliveryRefusal` if the sender announces too many bytes. */
+    /** Throws `DeliveryRefusal` if `announced`, the content-length, is above the limit. */
     check(announced: number) {
       if (announced > maxBytes) throw tooLarge;
     },
@@ -196,7 +196,7 @@ function boundUpload(request: IncomingMessage, response: ServerResponse, photos:
     if (upload.failure !== undefined) return;
     upload.failure = failure;
     if (response.headersSent) request.destroy();
-    // The reader of the parts sees an error of the connection, and the request can still be answered.
+    // The error ends the reading of the parts, and the request can still be answered.
     else request.emit('error', failure);
   };
   let size = 0;
@@ -206,7 +206,7 @@ function boundUpload(request: IncomingMessage, response: ServerResponse, photos:
     size += chunk.length;
     if (size > maxBytes) cutOff(tooLarge);
   });
-  // Nothing is read before a reader asks for the parts.
+  // The listener of `data` would start the reading before the parts are requested.
   request.pause();
   after(photos.timeout, () => cutOff(new DeliveryRefusal('too-slow', 'the delivery takes too long')));
   return upload;
@@ -218,9 +218,8 @@ type Upload = ReturnType<typeof boundUpload>;
 const LOOK_MS = 5_000;
 
 /**
- * Receives photos if `photos.listen` is set. Photos are files of the machine, so one of its workers receives them; the
- * others wait until that worker ends. Throws `ConfigError` if the address cannot be used; `waiting` rejects with this
- * error if that is found later.
+ * Receives photos if `photos.listen` is set. One worker of a machine receives them; its other workers wait until that
+ * worker ends. Throws `ConfigError` if the address cannot be used. After the start, `waiting` rejects with this error.
  */
 export async function receivePhotos(deps: ReceiverDeps, stopping: AbortSignal) {
   const { clock, log, config } = deps;
@@ -238,7 +237,7 @@ export async function receivePhotos(deps: ReceiverDeps, stopping: AbortSignal) {
   };
   const beginAgain = async () =>
     await begin().catch((error: unknown) => {
-      // The next look tries again, because an unreachable database comes back.
+      // The next look tries again, because an unreachable database may come back.
       if (!(error instanceof StoreError)) throw error;
     });
   await begin();

@@ -1,4 +1,4 @@
-/** The file types that are known by content, with their extensions. `photos.types` names the accepted types. */
+/** The file types that `photoType` returns, with their extensions. `photos.types` names the accepted types. */
 export const PHOTO_EXTENSIONS = {
   'image/jpeg': 'jpg',
   'image/png': 'png',
@@ -37,12 +37,12 @@ export function photoType(bytes: Uint8Array): PhotoType | undefined {
   return containerType(bytes, first);
 }
 
-/** Two letters are too little to know a file by: the reserved bytes and the length of the header must be right too. */
+/** Checks the reserved bytes and the length of the header too, because other files may begin with `BM`. */
 function isBmp(first: string): boolean {
   return first.startsWith('BM') && first.startsWith('\0\0\0\0', 6) && BMP_HEADERS.includes(first.charCodeAt(14));
 }
 
-/** An ISO media file begins with the box `ftyp`: length, name, major brand, version, compatible brands. */
+/** Reads the first box of an ISO media file: length, the name `ftyp`, major brand, version, compatible brands. */
 function containerType(bytes: Uint8Array, first: string): PhotoType | undefined {
   if (!first.startsWith('ftyp', 4)) return undefined;
   const major = first.slice(8, 12);
@@ -59,7 +59,7 @@ export interface KnownToken {
   readonly stored: readonly string[] | undefined;
 }
 
-/** A token allows one delivery before it expires. Its files may come again, because the answer may have been lost. */
+/** A token allows one delivery before it expires. The same files may come again, because an answer may be lost. */
 export function decideDelivery(token: KnownToken | undefined, delivered: readonly string[], now: Date) {
   if (token === undefined) return 'forbidden';
   if (token.stored !== undefined) {

@@ -29,7 +29,7 @@ const ACCOUNTS_LOOKED_AT = 20;
 export type DeliveryDeps = Pick<FlowDeps, 'config' | 'store' | 'clock' | 'log'>;
 type PhotoDeps = DeliveryDeps & Pick<FlowDeps, 'account'>;
 
-/** `token` is the merchant's own, which comes back with the delivery; without it a token is made. */
+/** `token` is the merchant's own token, which the delivery returns. If it is missing, a random token is made. */
 type PhotosAsked = Omit<PhotoRequest, 'token'> & Readonly<{ linkId: string; token?: string | null | undefined }>;
 
 /** Throws `UnusableIdError` if the merchant's own token cannot be used. The message never quotes the token. */
@@ -43,15 +43,15 @@ function assertUsable(token: string, isReceivedHere: boolean): void {
 }
 
 /**
- * Asks for the photos of a client (§4.5) with a new token, whose hash is stored first: the delivery may come before the
- * answer. The photos bear `requestId`. Throws `UnusableIdError`.
+ * Asks for the photos of a client (§4.5). Stores the hash of the token first, because the delivery may come before the
+ * answer. The rows of the photos have the same `requestId`. Throws `UnusableIdError`.
  */
 export async function requestPhotos(
   { account, config, store, exchange, clock, log }: PhotoDeps & Pick<OperationDeps, 'exchange'>,
   { linkId, level, actionId, token: ownToken }: PhotosAsked,
   signal?: AbortSignal,
 ): Promise<Reply<{ status: string; requestId: string }>> {
-  // The id is stored, and an e-mail address must not be.
+  // The id is stored, but an e-mail address must not be stored.
   if (linkId.includes('@')) throw unusable(linkId, 'a link id');
   pathId(linkId);
   const { photos } = clientsSettings.of(config);
@@ -80,7 +80,7 @@ export async function requestPhotos(
     log.warn({}, 'photos were requested while photos.listen is off, so they cannot arrive here');
   }
   const answer = await endpointsOf(exchange).requestPhotos(linkId, { level, actionId, token }, signal);
-  // After an unknown outcome the delivery may still come.
+  // The token is kept after an unknown outcome, because the delivery may still come.
   if (answer.kind !== 'ok' && answer.kind !== 'unknown') {
     await store.writer.write((tx) => table.forgetPhotoToken(tx, account, tokenHash));
   }
@@ -90,8 +90,8 @@ export async function requestPhotos(
 }
 
 /**
- * Accepts a delivery (§6); returns `repeated` if it came before. Files stay in quarantine until their rows are
- * committed, and only a `stored` delivery stays on the disk. Throws `DeliveryRefusal`, and errors of the disk.
+ * Stores a delivery (§6), or returns `repeated` if the same files are stored already. Files stay in quarantine until
+ * their rows are committed. Throws `DeliveryRefusal`, and errors of the disk and of the database.
  */
 export async function acceptDelivery(deps: DeliveryDeps, parts: AsyncIterable<DeliveryPart>) {
   const { photos } = clientsSettings.of(deps.config);
@@ -106,7 +106,7 @@ export async function acceptDelivery(deps: DeliveryDeps, parts: AsyncIterable<De
   }
 }
 
-/** Moves recorded deliveries out of quarantine, deletes others, forgets spent tokens, and warns of missing files. */
+/** Empties the quarantine: moves deliveries with rows, deletes the rest. Deletes spent tokens, logs missing files. */
 export async function sweepPhotos(deps: DeliveryDeps): Promise<void> {
   const { config, store, clock, log } = deps;
   const folder = new PhotoFolder(clientsSettings.of(config).photos.folder);
@@ -143,7 +143,7 @@ export async function purgeSomePhotos({ config, store, clock }: Omit<DeliveryDep
   return page.length;
 }
 
-/** Checks the newest photos only, which is enough to show that `photos.folder` is the right one. */
+/** Checks only the newest photos of some accounts, because in a wrong folder all files are missing. */
 async function countMissing({ store }: DeliveryDeps, folder: PhotoFolder): Promise<number> {
   let missing = 0;
   for (const account of (await accountsIn(store.db, 'photos')).slice(0, ACCOUNTS_LOOKED_AT)) {
@@ -170,7 +170,7 @@ async function record(deps: DeliveryDeps, folder: PhotoFolder, delivery: string,
     const rows = files.map((file) => rowOf(deps, delivery, known, file));
     await folder.prepare(delivery, placeOf(known.link_id, delivery));
     decision = await store.forAccount(account).writer.write(async (tx) => {
-      // Another delivery may have used the token in the meantime.
+      // Another delivery may have used the token since the first check.
       const now = decideDelivery(await table.readPhotoToken(tx, tokenHash), hashes, clock.now());
       if (now === 'store') await table.recordDelivery(tx, { account, tokenHash, delivery }, rows);
       return now;

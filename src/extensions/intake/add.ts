@@ -53,7 +53,7 @@ export function differences(one: OrderColumns, other: OrderColumns): readonly Or
 }
 
 /**
- * Takes over an order that exists at the exchange, in one transaction with its record, so that it is never pending. An
+ * Inserts an order that exists at the exchange, in one transaction with its record, so that it is never pending. An
  * order that the exchange does not find is not inserted; an order that is in the table does not change.
  */
 export async function adoptOrder(deps: FlowDeps, fields: Fields, signal?: AbortSignal): Promise<Result> {

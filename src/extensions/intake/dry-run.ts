@@ -18,10 +18,10 @@ import { withoutTokens } from '../documents/hidden-tokens.ts';
 const PAGE = 500;
 /** The most currency pairs with a sum of their own. */
 const MOST_PAIRS = 200;
-/** `exchange.rate.mode: paced` keeps this part of the limit. */
+/** With `exchange.rate.mode: paced`, a daemon uses this part of the limit. */
 const PACED = 0.95;
 
-/** The requests that a daemon would send for an account now. A dry run asks and writes nothing. */
+/** The creates that a daemon would send for an account now. A dry run sends and writes nothing. */
 export type DryRun = Awaited<ReturnType<typeof dryRun>>;
 
 interface DryRunRequest {
@@ -49,18 +49,18 @@ export async function dryRun(request: DryRunRequest) {
   return {
     account,
     ...backlog,
-    /** Orders that were found invalid in the last 24 hours and are not corrected yet: counted up to 10,000. */
+    /** The number of orders that were found invalid in the last 24 hours and are not corrected yet, at most 10,000. */
     newInvalid: (await readNewInvalid(db, [account], now))?.orders ?? 0,
     takesMs: Math.ceil(takesMs),
     takesBesideLookupsMs: Math.ceil(takesMs / Math.max(createShare, 0.01)),
-    /** Counted up to 10,000. */
+    /** The number of look-ups that are due, at most 10,000. */
     lookupsDue: (await countWaiting(db, { account, now })).lookupsDue,
     holds: holds.filter((hold) => stops(hold, 'create') || stops(hold, 'lookup')).map(viewOf),
     olderState: (await store.mark.sign()) ?? null,
   };
 }
 
-/** Adds up the waiting orders as if each were taken in turn at the rate limit, in memory of a fixed size. */
+/** Adds up the waiting orders as if they were sent one by one at the rate limit. The memory has a fixed size. */
 async function addUp({ account, store, now, config, rows }: DryRunRequest, window: CreateWindow, msAnOrder: number) {
   const pairs = new Map<string, ReturnType<typeof newSum>>();
   const first: { externalOrderId: string; body: string }[] = [];
@@ -95,7 +95,7 @@ async function addUp({ account, store, now, config, rows }: DryRunRequest, windo
   return { wouldSend: { orders, later, sums, unsummed, first }, invalid, guard };
 }
 
-/** Yields the invalid rows, which are checked again, and then the pending rows, each by due time. */
+/** Yields the invalid rows, which a daemon checks again, and then the pending rows. Both are in order of due time. */
 async function* waiting({ db }: Store, account: string): AsyncGenerator<OrderRow> {
   for (const state of ['invalid', 'pending'] as const) {
     for (let from = FIRST_DUE; ;) {
@@ -104,7 +104,7 @@ async function* waiting({ db }: Store, account: string): AsyncGenerator<OrderRow
       const last = page.at(-1);
       if (last === undefined || page.length < PAGE) break;
       const next = dueKeyOf(last);
-      // SQLite reads an id that is not text in another form than it compares, so its page would come again and again.
+      // SQLite returns an id that is not text in another form than it compares by, so the page would come again.
       const isStuck = next.externalOrderId === from.externalOrderId;
       from = isStuck ? { nextActionAt: `${next.nextActionAt}~`, externalOrderId: '' } : next;
     }

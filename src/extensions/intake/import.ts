@@ -19,7 +19,7 @@ type ImportProblem = Readonly<{ line: number; column?: string | undefined; probl
 export interface ImportResult {
   readonly read: number;
   readonly inserted: number;
-  /** Rows whose order is there already, or earlier in the file, with the same content. */
+  /** Rows whose order is in the table or earlier in the file with the same content; 0 if there are problems. */
   readonly alreadyPresent: number;
   readonly assumedSent: number;
   readonly problems: readonly ImportProblem[];
@@ -77,7 +77,7 @@ class Problems {
     if (this.named.length < MAX_NAMED) this.named.push(problem);
   }
 
-  /** Compares a row with an order of the same id: one of the table, or of a line of the file. */
+  /** Adds a problem if a row differs from the order of the same id, which is in the table or in an earlier line. */
   compare(row: ImportRow, other: (OrderColumns & { readonly line?: number }) | undefined): void {
     const columns = other === undefined ? [] : differences(row, other);
     const place = other?.line === undefined ? 'merchant_orders' : `line ${other.line}`;
@@ -99,8 +99,8 @@ class DifferentOrders extends StoreError {
 type Settling = Readonly<{ account: string; isWanted: boolean; assumeSent: Assuming | undefined }>;
 
 /**
- * If `isWanted`, inserts the rows that are not in the table. Then compares all rows with the table, which may have new
- * orders of the merchant. Throws `DifferentOrders`, which undoes the inserts.
+ * Compares all rows with the table. If `isWanted`, inserts missing rows first, and throws `DifferentOrders` if orders
+ * of the table differ, which undoes the inserts. Throws `StoreError` if an inserted row is missing.
  */
 async function settle(tx: Transaction, tables: ImportTables, { account, isWanted, assumeSent }: Settling) {
   const different = new Problems();
@@ -123,7 +123,7 @@ async function settle(tx: Transaction, tables: ImportTables, { account, isWanted
 const KEPT_OUT =
   'orders of the import could not be inserted: another program inserts them too, or keeps them out of the table; import the file again';
 
-/** Treats waiting orders as sent, even if the merchant inserted them. Returns the number of these orders. */
+/** Treats pending and invalid orders as sent, even if the merchant inserted them. Returns their number. */
 async function assumeWaitingSent(tx: Transaction, account: string, orders: readonly ColumnsAndState[], deps: Assuming) {
   const how = { source: 'import', reason: 'a database that is lost may have sent it' } as const;
   let assumed = 0;
@@ -155,7 +155,7 @@ const REQUIRED = ['external_order_id', 'asset', 'from_currency', 'to_currency'];
 export const readLines = (input: Readable, format: ImportFormat) =>
   format === 'csv' ? csvLines(input) : ndjsonLines(input);
 
-/** Reads CSV with a header. An empty field is no value. A wrong header, or a misplaced quote, ends the reading. */
+/** Reads CSV with a header. An empty field is null. A wrong header or an unreadable record ends the reading. */
 async function* csvLines(input: Readable): AsyncGenerator<ImportLine> {
   let header: readonly string[] | undefined;
   for await (const read of csvRecords(input)) {
@@ -203,7 +203,7 @@ async function* ndjsonLines(input: Readable): AsyncGenerator<ImportLine> {
   }
 }
 
-/** Yields lines of UTF-8; a line that is too long has no `text`. `node:readline` has no limit and splits at U+2028. */
+/** Yields lines; one that is too long has no `text` and is the last. `node:readline` has no limit, splits at U+2028. */
 async function* textLines(input: Readable): AsyncGenerator<{ line: number; text?: string }> {
   const decoder = new TextDecoder();
   let line = 0;

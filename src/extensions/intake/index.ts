@@ -3,7 +3,7 @@ import { INTAKE_OPERATIONS } from './addresses.ts';
 
 const insert = () => import('./commands/insert.ts');
 
-/** Ways in and out for orders beside the table: import, export, adoption, and trying what would be sent. */
+/** Adds, imports and adopts orders, shows what would be sent, and probes the exchange. */
 export const intake: Extension = {
   name: 'intake',
   dryRun: async () => (await import('./commands/dry-run.ts')).showDryRun,

@@ -7,7 +7,7 @@ import { conflict, done, invalid } from '../api/envelope.ts';
 import { EXCHANGE_ERRORS, named, operation, OWN_ERRORS } from '../api/operation.ts';
 
 const tag = 'orders';
-/** Bodies are read with every digit of their numbers. */
+/** The server parses numbers in a body as `LosslessNumber`, which keeps every digit. */
 const jsonNumber = z.custom<LosslessNumber>(isLosslessNumber, 'expected a number').meta({ type: 'number' });
 const amount = z.union([z.string(), jsonNumber]).describe('A decimal, as text or as a number; every digit counts.');
 
@@ -27,7 +27,7 @@ const orderBody = z
   })
   .meta({ examples: [{ external_order_id: 'shop-1001', asset: '0.25', from_currency: 'BTC', to_currency: 'EUR' }] });
 
-/** From 1 to 30, because more look-ups at once show nothing more. Text, because numbers of a body keep every digit. */
+/** From 1 to 30, because more look-ups at once show nothing more. Text, as a number would be a `LosslessNumber`. */
 const MOST_REQUESTS = /^([1-9]|[12]\d|30)$/;
 
 const rowExample = {

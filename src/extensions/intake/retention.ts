@@ -8,7 +8,7 @@ import type { FlowDeps } from '../../orders/pass/deps.ts';
 import { intakeSettings } from './settings.ts';
 
 const LOOK_MS = 60 * 60_000;
-/** The wait between two steps, so that other work is not held up. */
+/** The wait between two pages, so that other writes are not delayed. */
 const STEP_MS = 1_000;
 const PAGE = 200;
 
@@ -33,7 +33,7 @@ export const intakeService: ServiceMaker = {
 
 type RetentionDeps = Pick<FlowDeps, 'store' | 'clock' | 'log'> & { readonly purges: readonly Purge[] };
 
-/** Deletes by `retention.*` in small steps, until `stop` aborts. */
+/** Deletes the rows that are older than `retention.*` allows, a page a transaction. Ends early if `stop` aborts. */
 export async function purgeAccount({ store, clock, log, purges }: RetentionDeps, account: string, stop: AbortSignal) {
   const purged: Record<string, number> = {};
   for (const { name, ageMs, deleteSome } of purges) {

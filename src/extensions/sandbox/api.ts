@@ -55,7 +55,7 @@ export function refuse(name: RefusalName, message?: string, headers: Record<stri
 
 export const levelSchema = z.enum(['MAIN', 'LIVENESS']);
 
-/** Strict: a field that the interface does not show is an error of the sender. */
+/** Refuses fields that the interface does not show, because such a field is an error of the sender. */
 export function bodyOf<Shape extends z.ZodRawShape>(fields: Shape) {
   return z.strictObject(fields, {
     error: (issue) => (issue.code === 'invalid_type' ? 'must be a JSON object' : undefined),

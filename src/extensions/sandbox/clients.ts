@@ -8,7 +8,7 @@ export type ClientOptions = Pick<OrderOptions, 'clock' | 'random' | 'speed'> & {
 
 type Verification = Readonly<Record<number, string>>;
 
-/** The interface shows no lifetimes of tokens. */
+/** The lifetimes of tokens are invented, because the interface shows none. */
 const VERIFICATION_TOKEN_MS = 20 * 60_000;
 const SDK_TOKEN_MS = 5 * 60_000;
 const LONGEST_EMAIL = 254;
@@ -93,7 +93,7 @@ export class Clients {
   }
 }
 
-/** Courses of a verification. The interface shows only NOT_VERIFIED (§3); other statuses and times are invented. */
+/** Statuses by ms since the link was made. The interface shows only NOT_VERIFIED (§3); the rest is invented. */
 const VERIFICATIONS = {
   verified: { 5_000: 'PENDING', 15_000: 'VERIFIED' },
   refused: { 5_000: 'PENDING', 15_000: 'REFUSED' },

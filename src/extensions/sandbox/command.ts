@@ -120,7 +120,7 @@ export function define(command: Command): void {
         apiKey,
         otherKeys,
         clock,
-        // Never a number of an earlier sandbox, because a database would then take the order for a replaced order.
+        // Numbers of an earlier sandbox are not used again, because a database would report replaced orders.
         firstNumber: Math.floor((clock.now().getTime() - Date.parse('2026-01-01T00:00:00.000Z')) / 10),
         random: seededRandom(options.seed),
         scenarioOf: (id) => scenarioNamedIn(id, scenarios) ?? everyOrders,

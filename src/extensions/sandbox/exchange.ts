@@ -11,7 +11,7 @@ export interface SandboxOptions extends OrderOptions, ClientOptions {
   readonly photoUrl?: string | undefined;
 }
 
-/** An exchange to run against: all of §4, with §5 and §7. Does no input or output. */
+/** Implements §4, §5 and §7 of the interface. Does no input or output. */
 export class SandboxExchange extends Orders {
   photoUrl: string | undefined;
   readonly clients: Clients;
@@ -32,7 +32,7 @@ export class SandboxExchange extends Orders {
     return refuse('tooManyRequests', undefined, { 'retry-after': String(Math.ceil(waitMs / 1_000)) });
   }
 
-  /** Returns the time until the rate allows the request, and counts a request that it allows. */
+  /** Returns the time in ms until the rate allows a request. Counts a request that is allowed now. */
   #waitMs(): number {
     const { rate, clock } = this.#options;
     if (rate === undefined) return 0;

@@ -30,7 +30,7 @@ export const preOrderRequest = bodyOf({
 export interface OrderOptions {
   readonly clock: Clock;
   readonly random: () => number;
-  /** Chooses the scenario of an order; undefined leaves it to the id. */
+  /** Returns the scenario of an order. If it is undefined, the id or chance decides. */
   readonly scenarioOf?: (externalOrderId: string) => Scenario | undefined;
   readonly rejected?: number;
   /** How much faster orders and verifications change than in their scenarios. */
@@ -128,7 +128,7 @@ export class Orders {
 
   #noteShown({ externalOrderId, order }: OrderRecord): void {
     if (order.completionDate !== undefined) this.#shownCompleted.add(externalOrderId);
-    // Values of a tampered order must not bring another order a finding.
+    // Values of a tampered order must not cause a finding of another order.
     if (tamperingNamedIn(externalOrderId) !== undefined) return;
     this.#shownId ??= order.id;
     this.#shownHash ??= order.cryptoTransaction.transactionHash ?? null;

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { deadline, type Clock } from '../../base/clock.ts';
 
-/** Ways of a delivery that the interface leaves open, or forbids. */
+/** Forms of a delivery that the interface leaves open or forbids. */
 export const PHOTO_ODDITIES = ['details-last', 'details-file', 'repeated', 'not-an-image', 'unfinished'] as const;
 
 export type PhotoOddity = (typeof PHOTO_ODDITIES)[number];
@@ -59,7 +59,7 @@ function png(comment: string): Buffer<ArrayBuffer> {
 export interface LoggedDelivery extends Pick<PhotoDelivery, 'linkId' | 'level'> {
   readonly at: string;
   readonly oddity?: PhotoOddity;
-  /** The HTTP status of the merchant's answer; null when none came. */
+  /** The HTTP status of the merchant's answer; null if no answer came. */
   readonly status: number | null;
 }
 
@@ -68,7 +68,7 @@ type DeliveryOptions = Readonly<{ clock: Clock; onDelivery?: (delivery: LoggedDe
 const MAX_LOGGED = 10_000;
 const LONGEST_MS = 60_000;
 
-/** Sends photos to the merchant (§6), once each: the interface does not show whether the exchange tries again. */
+/** Sends photos to the merchant (§6). A failed delivery is not retried, because the interface shows no retries. */
 export function photoDeliveries({ clock, onDelivery }: DeliveryOptions) {
   const ended: LoggedDelivery[] = [];
   const closing = new AbortController();

@@ -9,12 +9,12 @@ import { all, change, set, type Fields } from './tampering.ts';
 
 export interface OddAnswers {
   readonly what: string;
-  /** Answers a create; `isTaken`: the pre-order is made. */
+  /** Answers a create. If `isTaken`, the pre-order is made all the same. */
   readonly create?: { readonly isTaken: boolean; answer(turn: number): SandboxAnswer };
   readonly absent?: (turn: number) => SandboxAnswer;
   /** Answers a look-up of an order; `older` is the record as it was before the last change. */
   readonly record?: (record: Fields, older: Fields, turn: number) => SandboxAnswer;
-  /** True if only the first order that is looked up gets this answer. */
+  /** True if only the first order that is looked up gets the answer of `record`. */
   readonly isOfOneOrder?: boolean;
   readonly spelling?: (externalOrderId: string) => string;
 }
@@ -23,7 +23,7 @@ const PATH = '/api/v1/merchant/orders';
 const ABSENT_BODIES = [null, [], {}, { order: null }];
 const LONG_AGO = '2024-03-01T10:00:00.000Z';
 
-/** The ways to answer, each a scenario of the same name. `turn` counts the answers from 0. */
+/** Each way to answer is a scenario of the same name. `turn` grows from answer to answer. */
 export const ODD_ANSWERS = {
   spring: {
     what: 'an absent order is answered 404 as Spring does',

@@ -8,7 +8,7 @@ import type { SandboxAnswer } from './api.ts';
 import { nameAfter } from './random.ts';
 import { tamperingNamedIn } from './tampering.ts';
 
-/** The faults that a request can have, and whether the exchange takes the order all the same. */
+/** The faults of a request. If the value is true, the exchange handles the request all the same. */
 export const IS_TAKEN = {
   'reset-before': false,
   'reset-after': true,
@@ -41,7 +41,8 @@ function namesFault(externalOrderId: string | undefined): externalOrderId is str
 
 /**
  * An external order id `fault-<name>-…` has that fault on its first create, and `fault-lookup-<name>-…` on its first
- * look-up. An id that names a tampering has no fault, because other findings might result. Other faults are drawn.
+ * look-up. An id that names a tampering has no fault, because other findings might result. For other ids a fault is
+ * drawn by `plan`.
  */
 export function decideFault(plan: FaultPlan, request: FaultedRequest, random: () => number): Fault | undefined {
   const { call, externalOrderId, isFirst } = request;
@@ -127,7 +128,7 @@ export interface SandboxServerOptions extends SandboxOptions {
 }
 
 export async function startSandbox(options: SandboxServerOptions) {
-  /** An exchange for each key, because no merchant sees the orders of another. */
+  /** Each key has its own exchange, because no merchant sees the orders of another merchant. */
   const exchanges = new Map<string, SandboxExchange>([[options.apiKey, new SandboxExchange(options)]]);
   for (const [index, apiKey] of (options.otherKeys ?? []).entries()) {
     exchanges.set(apiKey, new SandboxExchange({ ...options, apiKey, merchantId: `merchant-${index + 2}` }));
@@ -145,7 +146,7 @@ export async function startSandbox(options: SandboxServerOptions) {
     const body = typeof request.body === 'string' ? request.body : '';
     const externalOrderId = idOf(request.method, request.url, body);
     const call = request.method === 'POST' ? 'create' : 'lookup';
-    // Node joins the headers of one name, except `set-cookie`.
+    // Each value is a string, because Node joins the headers of one name, except `set-cookie`.
     const headers = request.headers as Record<string, string | undefined>;
     const named = `${headers['x-api-key']} ${call} ${externalOrderId}`;
     const isFirst = !faulted.has(named);

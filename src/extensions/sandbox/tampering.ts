@@ -18,7 +18,7 @@ export interface Tampering {
   readonly record?: (record: Fields, moment: TamperedMoment) => Fields | undefined;
 }
 
-/** `wasCompleted`: the completed order was shown before. */
+/** `wasCompleted`: the order was shown completed before. The other fields are of an untampered order. */
 type TamperedMoment = Readonly<{ wasCompleted: boolean; otherHash: string | null; otherOrderId: string | null }>;
 
 export const STRAY_ORDER = {
@@ -43,7 +43,7 @@ const DATES = ['creationDate', 'modificationDate', 'completionDate', 'serverDate
 
 /**
  * The ways to tamper with an order, by the name in its external order id `tamper-<name>-…`. Four classes are missing:
- * a fault causes CREATE_UNKNOWN, a scenario ORDER_MISSING and STUCK, and PREORDER_REUSED takes two orders.
+ * a fault causes CREATE_UNKNOWN, a scenario causes ORDER_MISSING and STUCK, and PREORDER_REUSED needs two orders.
  */
 export const TAMPERINGS = {
   echo: {

@@ -6,12 +6,12 @@ import { NoOwnerError, overFetch, Route, type Received, type Sent } from './tran
 interface CommonOptions {
   /** The name of the account, as the settings of order-sync have it; `default` if left out. */
   readonly account?: string | undefined;
-  /** Milliseconds for a request and its repetitions; 30,000 if left out. */
+  /** Milliseconds for a request and its retries; 30,000 if left out. */
   readonly timeoutMs?: number | undefined;
 }
 
 interface UrlOptions extends CommonOptions {
-  /** The secret of a token. Sent only to these addresses. */
+  /** The secret of a token of `api.tokens`. It is sent only to `url` or `urls`. */
   readonly token?: string | undefined;
   readonly fetch?: typeof fetch | undefined;
   readonly socket?: never;
@@ -19,7 +19,7 @@ interface UrlOptions extends CommonOptions {
 
 export type OrderSyncOptions =
   | (UrlOptions & { readonly url: string | URL; readonly urls?: never })
-  /** The addresses of several workers. Any worker answers reads; the owner of the account is found automatically. */
+  /** The addresses of several workers. The client finds the worker that drives the account. */
   | (UrlOptions & { readonly urls: readonly (string | URL)[]; readonly url?: never })
   /** The path of the control socket. */
   | (CommonOptions & { readonly socket: string; readonly url?: never; readonly urls?: never });
@@ -30,20 +30,20 @@ export interface CallOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-/** A request with the same key is done once, even if it is sent again. Without a key, a random key is made. */
+/** Requests with the same key are done once. If the key is left out, each call makes a random key. */
 export interface DecisionOptions extends CallOptions {
   readonly idempotencyKey?: string | undefined;
 }
 
-/** One operation of the API: `path` has a `:name` for each part that is an id. */
+/** One operation of the API. Each `:name` in `path` is replaced by an id. */
 export interface Operation {
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  /** True if the request may be sent again: it only reads, or is done once. */
+  /** True if the request may be sent again: it only reads, or the server does it once. */
   readonly isSafe?: boolean;
   /** True if the request has an Idempotency-Key. */
   readonly isKeyed?: boolean;
-  /** True if the numbers come from the exchange: they become text, with every digit. */
+  /** True if the numbers in the answer come from the exchange. They become text, with every digit. */
   readonly isExact?: boolean;
 }
 
@@ -60,7 +60,7 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 const MOST_RETRIES = 2;
 const RETRY_MS = 250;
 
-/** Asks order-sync. Answers that are no success, and requests without an answer, reject with `OrderSyncError`. */
+/** Sends requests to order-sync. Rejects with `OrderSyncError` if no answer comes, or if the answer is no success. */
 export class Asker {
   readonly #route: Route;
   readonly #account: string;
@@ -70,11 +70,11 @@ export class Asker {
   constructor(options: OrderSyncOptions) {
     const { url, urls = url === undefined ? [] : [url], socket } = options;
     const bases = urls.map(baseOf);
-    // A token that was sent with TLS must never be sent without.
+    // A token that was sent with TLS must never be sent without TLS.
     const isSecure = bases.map((base) => base.startsWith('https:'));
     if (new Set(isSecure).size > 1) throw new TypeError('give addresses of https, or of http, but not both');
     this.#token = socket === undefined ? options.token?.trim() : undefined;
-    // The engine would name the token in its own error.
+    // The error of the JavaScript engine would quote the token.
     if (/[^!-~]/.test(this.#token ?? '')) throw new TypeError('a token is visible ASCII characters');
     this.#route =
       socket === undefined
@@ -167,10 +167,10 @@ function errorOf(error: unknown, isRead: boolean): OrderSyncError {
   return new OrderSyncError(kind, `order-sync ${said}: ${message}`, { cause });
 }
 
-/** Returns the wait before the next try, in ms; undefined if there is none. */
+/** Returns the wait before the next try, in ms; undefined if there must be no next try. */
 function waitOf(error: unknown, retries: number): number | undefined {
   if (!(error instanceof OrderSyncError)) return undefined;
-  // An account that changes hands has an owner again in a moment.
+  // After its owner has ended, an account soon has a new owner.
   if (error.kind === 'unreachable' || error.kind === 'not-owner') return jittered(RETRY_MS * 2 ** retries);
   const isLater = error.status === 503 || error.status === 429;
   return isLater && error.retryAfterMs !== null ? error.retryAfterMs : undefined;
@@ -192,7 +192,7 @@ function pathOf({ path }: Operation, { ids = [], query = {} }: Input): string {
   return `${filled}?${pairs.join('&')}`;
 }
 
-/** Refuses `.`, `..` and an empty id, because these would change the address. */
+/** Refuses `.`, `..` and an empty id, because these ids would change the path. */
 function partOf(id: string): string {
   if (/^\.{0,2}$/.test(id)) throw new OrderSyncError('unusable', `${JSON.stringify(id)} cannot be an id`);
   return encoded(id);
@@ -206,10 +206,10 @@ function encoded(text: string): string {
   }
 }
 
-/** A string that is never closed matches too, so that each character is read once. */
+/** The closing quote is optional, so that each character of an unclosed string is read once. */
 const STRING_OR_NUMBER = /"(?:[^"\\]+|\\.)*"?|-?\d[\d.eE+-]*/gs;
 
-/** Makes each number of a JSON text a string, to keep all digits. Takes time in proportion to the text. */
+/** Puts each number of a JSON text in quotes, to keep all digits. The time is proportional to the length. */
 export function numbersAsText(json: string): string {
   return json.replace(STRING_OR_NUMBER, (found) => (found.startsWith('"') ? found : `"${found}"`));
 }

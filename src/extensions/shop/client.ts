@@ -37,7 +37,7 @@ const write = (path: string): Operation => ({ method: 'POST', path });
 const writeExact = (path: string): Operation => ({ ...write(path), isExact: true });
 const writeKeyed = (path: string): Operation => ({ ...write(path), isSafe: true, isKeyed: true });
 
-/** A shop's access to order-sync. A connection is open only while an answer is awaited. */
+/** The client of a shop. It has nothing that the shop must close. */
 export class OrderSync {
   readonly #api: Asker;
 
@@ -50,7 +50,7 @@ export class OrderSync {
     return await this.#api.ask(read('/status'), {}, options);
   }
 
-  /** Runs one pass, which sends and looks up orders. The pass ends after `timeoutMs`, 600,000 if left out. */
+  /** Runs one pass, which sends and looks up orders. The pass ends by `timeoutMs`, 600,000 if left out. */
   async sync({
     scope,
     signal,
@@ -65,10 +65,10 @@ export class OrderSync {
   }
 
   readonly orders = {
-    /** Inserts an order, once. Other content under the same id is an `invalid` error (409). */
+    /** Inserts an order once. If the id has other content already, the error is `invalid` (409). */
     add: (order: v.OrderToAdd, options?: CallOptions) =>
       this.#api.ask<v.AddedOrder>({ ...write('/orders'), isSafe: true }, { body: order }, options),
-    /** Takes over an order that the exchange has. */
+    /** Inserts an order that exists at the exchange, so that it is followed and never created. */
     adopt: (order: v.OrderToAdd, options?: CallOptions) =>
       this.#api.ask<v.AdoptedOrder>(write('/orders/adopt'), { body: order }, options),
     /** The order as the database has it, with its events and findings. */
@@ -101,15 +101,14 @@ export class OrderSync {
       options: CallOptions = {},
     ): Promise<EventPage<Type>> => await readPage(this.#api, filter, options),
     /**
-     * Yields every event after a cursor, and then each new one as it happens, until `signal` aborts. Reconnects by
-     * itself, and throws only if another try would fail as well, as for a refused token or cursor.
+     * Yields every event after a cursor, and then each new event, until `signal` aborts. Reconnects by itself. Throws
+     * only if another try would fail too, for example because the token or the cursor is refused.
      */
     follow: <Type extends EventType = EventType>(filter: EventFilter<Type> & { readonly signal?: AbortSignal } = {}) =>
       followEvents(this.#api, filter, filter.signal) as AsyncGenerator<EventOfType<Type>, void, undefined>,
   };
 
   readonly findings = {
-    /** A page of findings. */
     list: (
       query: Paged & Readonly<{ class?: string; status?: v.Finding['status']; order?: string }> = {},
       options?: CallOptions,
@@ -120,12 +119,12 @@ export class OrderSync {
     /** Registers a client and makes a link, or links a registered client. */
     create: (client: { readonly email: string; readonly reference?: string | null }, options: DecisionOptions = {}) =>
       this.#api.ask<v.Link>({ ...writeKeyed('/clients'), isExact: true }, { body: client }, options),
-    /** Tells whether a link could be made for an address. */
+    /** Asks if a link could be made for an address. */
     validateEmail: (email: string, options?: CallOptions) =>
       this.#api.ask<v.Validation>(writeExact('/clients/validate'), { body: { email } }, options),
     get: (linkId: string, options?: CallOptions) =>
       this.#api.ask<v.Link>(readExact('/clients/:id'), { ids: [linkId] }, options),
-    /** Looks a link up and remembers it. */
+    /** Looks a link up and stores it, so that order-sync follows its status. */
     follow: (linkId: string, body?: { readonly reference?: string | null }, options?: CallOptions) =>
       this.#api.ask<v.Link>(writeExact('/clients/:id/follow'), { ids: [linkId], body }, options),
     verificationToken: (linkId: string, level: VerificationLevel, options?: CallOptions) =>
@@ -142,16 +141,16 @@ export class OrderSync {
       this.#api.ask<readonly v.Card[]>(readExact('/clients/:id/cards'), { ids: [linkId] }, options),
     sdkToken: (linkId: string, options?: CallOptions) =>
       this.#api.ask<v.SdkToken>(writeExact('/clients/:id/sdk-token'), { ids: [linkId] }, options),
-    /** The newest links that order-sync remembers. */
+    /** The newest links that order-sync has stored. */
     links: (query: { readonly status?: string; readonly limit?: number } = {}, options?: CallOptions) =>
       this.#api.ask<readonly v.RememberedLink[]>(read('/links'), { query }, options),
   };
 
   /** The decisions of a person, recorded under the name of the token. */
   readonly decisions = {
-    /** Says what became of an order that was sent. */
+    /** Records what became of an order that was sent. */
     resolve: this.#decide<Resolution>('resolve'),
-    /** Sends a rejected or invalid order again. */
+    /** Makes a rejected or invalid order pending, so that it is sent. */
     retry: this.#decide<Reason & { readonly mayDuplicate?: boolean }>('retry'),
     /** Ends an order that was not sent. */
     cancel: this.#decide<Reason>('cancel'),

@@ -1,16 +1,16 @@
-/** A timer of more than 24 days would end at once. */
+/** `setTimeout` fires at once if the time is above 2 ** 31 - 1 ms (24 days). */
 const timerOf = (ms: number, then: () => void) => setTimeout(then, Math.min(ms, 2 ** 31 - 1));
 
 export function nowMs(): number {
   return Date.now();
 }
 
-/** Returns from half of `ms` to all of it. */
+/** Returns a random time from half of `ms` to `ms`. */
 export function jittered(ms: number): number {
   return ms * (0.5 + Math.random() / 2);
 }
 
-/** Aborts when the signal of a caller does, or when the time is over. */
+/** Its `signal` aborts when the signal of the caller aborts, or when the time is over. */
 export class TimeLimit {
   readonly #controller = new AbortController();
   readonly #caller: AbortSignal | undefined;
@@ -21,7 +21,7 @@ export class TimeLimit {
   constructor(caller: AbortSignal | undefined, ms?: number) {
     this.#caller = caller;
     if (caller?.aborted === true) this.#abort();
-    // `AbortSignal.any` would leave something of each request on a signal that lives as long as the shop.
+    // `AbortSignal.any` would use memory for each request as long as the signal of the caller exists.
     caller?.addEventListener('abort', this.#abort);
     if (ms !== undefined) this.restart(ms);
   }
@@ -45,20 +45,20 @@ export class TimeLimit {
     this.#endsAtMs = Infinity;
   }
 
-  /** Ends the work under this limit. */
+  /** Stops the timer, and aborts `signal`. */
   end(): void {
     this.release();
     this.#controller.abort();
   }
 
-  /** Stops the timer, and no longer listens to the signal of the caller. */
+  /** Stops the timer, and removes the listener from the signal of the caller. */
   release(): void {
     this.pause();
     this.#caller?.removeEventListener('abort', this.#abort);
   }
 }
 
-/** Rejects with the reason of `signal` when it aborts. */
+/** Waits `ms`. Rejects with the reason of `signal` when `signal` aborts. */
 export async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   const limit = new TimeLimit(signal, ms);

@@ -1,6 +1,6 @@
 import type { OrderSyncEvent } from './event.ts';
 
-/** This many digits of the hash tell an event from an event of another database. */
+/** This many digits of the hash distinguish an event from an event of another database. */
 const CURSOR_DIGITS = 16;
 const BEFORE_HASH = 'evt_'.length;
 
@@ -10,7 +10,7 @@ export interface FeedEvent {
   readonly id: string;
 }
 
-/** Writes the cursor of the feed into an event in place of its number. */
+/** Replaces the number in `cursor` with a cursor that only the database of the event accepts. */
 export function withCursor(event: FeedEvent): OrderSyncEvent {
   event.cursor = `${event.cursor}.${event.id.slice(BEFORE_HASH, BEFORE_HASH + CURSOR_DIGITS)}`;
   return event as OrderSyncEvent;

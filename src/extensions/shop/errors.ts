@@ -9,7 +9,7 @@ export type RefusalReason =
   | 'upload-url-not-set'
   | 'other';
 
-/** `conflict`: the database contradicts the request; `key-reused`: the Idempotency-Key came with another request. */
+/** `conflict`: the database contradicts the request; `key-reused`: another request had this Idempotency-Key. */
 export type InvalidReason =
   | 'not-found'
   | 'cursor-unreadable'
@@ -20,21 +20,21 @@ export type InvalidReason =
 
 /** The fields of each kind of error beside its message. */
 type Facts =
-  /** The exchange said no. */
+  /** The exchange refused the request. */
   | { readonly kind: 'refused'; readonly reason: RefusalReason; readonly status: number; readonly code: string | null }
   /** The request is wrong, or contradicts the state of the order. Nothing was done. */
   | { readonly kind: 'invalid'; readonly reason: InvalidReason | null; readonly status: number }
-  /** Nothing was done: the rate of the token (`limited`) or of the exchange, or nothing could be sent. */
+  /** Nothing was done: the token (`limited`) or the exchange (`rate-limited`) limits the rate, or nothing was sent. */
   | { readonly kind: 'limited' | 'rate-limited' | 'not-sent'; readonly status: number }
-  /** The token is missing, wrong, or lacks the scope or the account. */
+  /** The token is missing or wrong (`unauthorized`), or lacks the scope or the account (`forbidden`). */
   | { readonly kind: 'unauthorized' | 'forbidden'; readonly status: number }
   /** No process of `urls` drives the account, the exchange refuses the key, or the daemon failed. */
   | { readonly kind: 'not-owner' | 'key-refused' | 'failed'; readonly status: number }
-  /** An id that no request can bear. Nothing was sent. */
+  /** An id cannot be sent. Nothing was done. */
   | { readonly kind: 'unusable'; readonly status: number | null }
   /** No connection was made. Nothing was sent. */
   | { readonly kind: 'unreachable'; readonly status: null }
-  /** A request that only reads had no answer, or not in time. */
+  /** A request that only reads had no answer in time. */
   | { readonly kind: 'no-answer'; readonly status: null }
   /** The answer is not of order-sync: a proxy may have answered. */
   | { readonly kind: 'unreadable'; readonly status: number }
@@ -46,7 +46,7 @@ export type ErrorKind = Facts['kind'];
 class RequestError extends Error {
   override readonly name = 'OrderSyncError';
   readonly kind: ErrorKind;
-  /** The cause as a word for programs; null if the kind says it all. */
+  /** The cause as a word for programs; null if the kind has no reasons. */
   readonly reason: string | null = null;
   /** The HTTP status of the answer; null if there was none. */
   readonly status: number | null = null;
@@ -66,7 +66,7 @@ class RequestError extends Error {
 
 type ErrorFacts = Pick<RequestError, 'reason' | 'status' | 'code' | 'retryAfterMs' | 'owner' | 'cause'>;
 
-/** The error of a request. `kind` tells what happened, and narrows the type of `reason`, `status` and `code`. */
+/** The error of a request. `kind` narrows the type of `reason`, `status` and `code`. */
 export type OrderSyncError = RequestError & Facts;
 
 interface ErrorClass {
@@ -74,7 +74,7 @@ interface ErrorClass {
   [Symbol.hasInstance](value: unknown): value is OrderSyncError;
 }
 
-// A class has one type; this one is a union, so that `kind` narrows the rest.
+// The cast makes each instance a union, so that `kind` narrows the other fields.
 export const OrderSyncError = RequestError as unknown as ErrorClass;
 
 export type Answer = Readonly<{ status: number; retryAfter: string | null; body: string }>;
@@ -106,7 +106,7 @@ export function errorIn({ status, retryAfter, body }: Answer, isRead: boolean): 
     return new OrderSyncError(kind, message, { status, reason, code, retryAfterMs, owner: owner ?? null });
   }
   const message = `the answer (HTTP ${status}) is not of order-sync`;
-  // A proxy that has passed the request on may answer in the place of order-sync.
+  // A proxy may answer in the place of order-sync after it has forwarded the request.
   const mayBeDone = !isRead && (status < 300 || status >= 500);
   return new OrderSyncError(KIND_OF_STATUS[status] ?? (mayBeDone ? 'unknown' : 'unreadable'), message, {
     status,
@@ -133,14 +133,14 @@ function millisecondsOf(retryAfter: string | null): number | null {
   return Number.isNaN(ms) ? null : Math.max(0, ms);
 }
 
-/** Codes of a connection that was not made, in Node, Bun and Deno: no listener, or a refused certificate. */
+/** Codes of Node, Bun and Deno for a connection that was not made, or whose certificate was refused. */
 const NOT_MADE =
   /^(?:ECONNREFUSED|ENOENT|ENOTDIR|EACCES|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ConnectionRefused|FailedToOpenSocket|ERR_TLS_\w+|\w*CERT\w*|UNABLE_TO_\w+)$/;
 
 /** True if a request failed before anything of it was sent. */
 export function isNeverSent(error: unknown): boolean {
   for (let [inner, depth] = [error as Inner | undefined, 0]; inner && depth < 5; depth += 1) {
-    // A connection that was made may end with the same codes.
+    // An established connection may fail with the same codes.
     if (inner.syscall === 'read' || inner.syscall === 'write') return false;
     if (inner.syscall === 'connect' || inner.syscall === 'getaddrinfo' || NOT_MADE.test(inner.code ?? '')) return true;
     inner = inner.errors?.[0] ?? inner.cause;

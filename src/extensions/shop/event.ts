@@ -31,7 +31,7 @@ export interface PhotosReceived {
 
 export type AccountChange = Why & Readonly<{ hold: string | null }>;
 
-/** The data of an event, by the beginning of its type. */
+/** The data of an event, by the first word of its type. */
 interface DataOf {
   order: OrderChange;
   finding: FindingChange;
@@ -50,9 +50,9 @@ export type EventType =
 
 interface EventOf<Type extends EventType> {
   readonly version: 1;
-  /** The same on every reading and delivery, so a known id means that the event was handled before. */
+  /** The id is the same on every reading and delivery, so a known id means that the event was handled before. */
   readonly id: string;
-  /** Store the cursor together with your work on the event, and read on after it. Another database refuses it. */
+  /** Store the cursor in the transaction that handles the event. Another database refuses the cursor. */
   readonly cursor: string;
   readonly type: Type;
   readonly account: string;

@@ -8,13 +8,13 @@ export interface EventFilter<Type extends EventType = EventType> {
   /** Begins after the event of this `cursor`. `0`, the default: from the beginning; `head`: only new events. */
   readonly after?: string | undefined;
   readonly types?: readonly Type[] | undefined;
-  /** Events of this order and of its findings. */
+  /** Only events of this order and of its findings. */
   readonly order?: string | undefined;
 }
 
 export interface EventPage<Type extends EventType = EventType> {
   readonly events: readonly EventOfType<Type>[];
-  /** The cursor of the last event that was examined, even if a filter left it out. Read on after this cursor. */
+  /** The cursor of the last event that was examined, even if a filter left that event out. Read on after `next`. */
   readonly next: string;
   /** The cursor of the newest event of the account. If `next` equals `head`, everything was read. */
   readonly head: string;
@@ -24,9 +24,9 @@ export const LIST_EVENTS: Operation = { method: 'GET', path: '/events', isSafe: 
 const PAGE = 1_000;
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 15_000;
-/** A stream that is silent for longer is broken, because the server writes every 15 s. */
+/** A stream that is silent for longer is broken, because the server writes at least every 15 s. */
 const SILENT_MS = 45_000;
-/** Characters, far more than an event has. */
+/** The most characters of an event in a stream; real events have far fewer. */
 const LONGEST_FRAME = 1_000_000;
 
 export async function readPage<Type extends EventType>(
@@ -42,7 +42,7 @@ export async function readPage<Type extends EventType>(
 /** Events in order, and the cursor that the next events come after. */
 type Batch = Readonly<{ events: readonly OrderSyncEvent[]; next: string; isLive: boolean }>;
 
-/** Yields each event once, in order, and reconnects after the last event. Returns when `signal` aborts. */
+/** Yields each event once, in order. Reads on from the last cursor after a break. Returns when `signal` aborts. */
 export async function* followEvents(asker: Asker, filter: EventFilter, signal: AbortSignal | undefined) {
   const limit = new TimeLimit(signal);
   try {
@@ -71,7 +71,7 @@ export async function* followEvents(asker: Asker, filter: EventFilter, signal: A
   }
 }
 
-/** True if another try would fail too: for the cursor, the token, or a mistake of this program. */
+/** True if another try would fail too, because the cursor, the token or the request is wrong. */
 function isFinal(error: unknown): boolean {
   if (!(error instanceof OrderSyncError)) return true;
   const { kind, status } = error;
@@ -83,7 +83,7 @@ async function* batchesOf(asker: Asker, filter: EventFilter, signal: AbortSignal
   const limit = new TimeLimit(signal);
   const read = (after: string | undefined) => {
     const page = readPage(asker, { ...filter, after, limit: PAGE }, { signal: limit.signal });
-    // The page is awaited later: a rejection before that must not end the process.
+    // The page is awaited later; a rejection until then must not end the process.
     page.catch(() => undefined);
     return page;
   };
@@ -116,7 +116,7 @@ async function* streamOf(asker: Asker, filter: EventFilter, limit: TimeLimit): A
       rest = rest.slice(end + 2);
       next = fieldsOf('id', lines).at(-1) ?? next;
       const events = fieldsOf('data', lines).map((json) => withCursor(JSON.parse(json) as FeedEvent));
-      // A reader may take its time.
+      // The time in which the reader handles the events does not count as silence.
       limit.pause();
       yield { events, next, isLive: true };
       limit.restart(SILENT_MS);

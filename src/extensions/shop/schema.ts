@@ -4,7 +4,7 @@ const columns =
     Object.fromEntries(names.map((name) => [name, type])) as { readonly [One in Name]: Type };
 const [texts, nullable, integers] = [columns('text'), columns('text?'), columns('integer')];
 
-/** The columns of the tables that a shop writes and reads. `?`: null is possible; amounts and times are text. */
+/** The columns of the tables that a shop reads or writes. `?` marks a column that may be null. */
 export const TABLES = {
   merchant_orders: {
     ...texts('account', 'external_order_id'),
@@ -39,7 +39,7 @@ export const TABLES = {
   account_holds: { account: 'text', kind: 'text', since: 'text', until: 'text?', reason: 'text', actor: 'text?' },
 } as const;
 
-/** The columns of `merchant_orders` that a shop writes: an insert needs the first four. */
+/** The columns of `merchant_orders` that an insert needs. A shop may also write the columns of `OPTIONAL`. */
 export const REQUIRED = ['external_order_id', 'asset', 'from_currency', 'to_currency'] as const;
 export const OPTIONAL = [
   'account',
@@ -90,10 +90,9 @@ export type Row<Table extends TableName> = {
   -readonly [Name in keyof Columns<Table>]: Read<Name, Columns<Table>[Name]>;
 };
 
-/** A row that a shop inserts into `merchant_orders`. */
 export type NewOrder = { [Name in Required]: string } & { [Name in Optional]?: string | null };
 
-/** The `ColumnType` of Kysely. */
+/** Has the form of Kysely's `ColumnType`, so that this file does not import Kysely. */
 type Column<Select, Insert, Update> = Readonly<{ __select__: Select; __insert__: Insert; __update__: Update }>;
 
 export type MerchantOrdersTable = {
@@ -129,7 +128,7 @@ type GeneratedBuilder<As> = Builder & { generatedAlwaysAs(as: As): unknown };
 export interface Builders<Text, Integer, Nothing> {
   readonly text: () => Text;
   readonly integer: () => Integer;
-  /** sql`null`. Marks a column that order-sync writes, which an insert leaves out. */
+  /** Pass sql`null`. It marks a column that only order-sync writes, so that inserts leave the column out. */
   readonly nothing: Nothing;
 }
 
@@ -151,7 +150,7 @@ export type DrizzleColumns<Table extends TableName, Text, Integer> = {
     : Typed<Columns<Table>[Name], Text, Integer>;
 };
 
-/** Declares the columns of a table for Drizzle, for `sqliteTable` or `pgTable`. */
+/** Returns the columns of a table for Drizzle's `sqliteTable` or `pgTable`. */
 export function drizzleColumns<
   Table extends TableName,
   Text extends GeneratedBuilder<Nothing>,

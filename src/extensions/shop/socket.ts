@@ -1,10 +1,10 @@
 import type { Received, Send } from './transport.ts';
 
 const CONNECT_MS = 10_000;
-/** Marks an error that came before anything of the request was sent. */
+/** The field of an error that occurred before anything of the request was sent. */
 const CONNECTING = { syscall: 'connect' };
 
-/** Sends with the HTTP of Node, because `fetch` knows no Unix sockets and may skip the check of certificates. */
+/** Sends with the HTTP of Node, because `fetch` supports no Unix sockets and may skip the check of certificates. */
 export function overNode(socketPath?: string): Send {
   return async (base, { path, body, ...sent }) => {
     const isSecure = base.startsWith('https:');
@@ -34,7 +34,7 @@ export function overNode(socketPath?: string): Send {
           chunks: response,
         }),
       );
-      // Nothing is sent before the certificate of the other side is checked.
+      // Nothing is sent before the certificate of the server is checked.
       const send = () => {
         isTrusted = true;
         call.end(body);

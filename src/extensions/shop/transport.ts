@@ -9,7 +9,7 @@ export interface Sent {
   readonly signal: AbortSignal;
 }
 
-/** An answer whose body may still be on its way. */
+/** An answer whose body may not have arrived yet. */
 export interface Received {
   readonly status: number;
   readonly retryAfter: string | null;
@@ -21,7 +21,7 @@ export type Send = (base: string, sent: Sent) => Promise<Received>;
 
 export function overFetch(fetching: typeof fetch = fetch): Send {
   return async (base, { path, ...init }) => {
-    // A redirect might lead the token elsewhere.
+    // A redirect might send the token to another host.
     const response = await fetching(`${base}${path}`, { ...init, redirect: 'manual' });
     const { status, headers, body } = response;
     return {
@@ -33,10 +33,10 @@ export function overFetch(fetching: typeof fetch = fetch): Send {
   };
 }
 
-/** Why an address did not help: `cause` if nothing was sent, else the answer that the process is not the owner. */
+/** `cause`: nothing was sent to the address. `answer`: its process is not the owner of the account. */
 export type Miss = { readonly cause: unknown } | { readonly answer: Answer; readonly owner: string | undefined };
 
-/** No process of a route drives the account, so nothing was done. `misses` has each address that was asked. */
+/** No process of a route drives the account, so nothing was done. `misses` has the reason for each asked address. */
 export class NoOwnerError extends Error {
   override readonly name = 'NoOwnerError';
   readonly misses: ReadonlyMap<string, Miss>;
@@ -50,7 +50,7 @@ function reasonOf(miss: Miss): string {
   if ('answer' in miss) return 'does not drive the account';
   const { message = '', code = '' } = miss.cause as { readonly message?: string; readonly code?: string };
   const advice = /CERT|SIGNATURE/.test(code) ? ' (NODE_EXTRA_CA_CERTS names the file of an authority of your own)' : '';
-  // An error of several addresses has no message.
+  // An `AggregateError`, for a host with several IP addresses, has no message.
   return `cannot be reached: ${message || code}${advice}`;
 }
 
@@ -73,8 +73,8 @@ export class Route {
   }
 
   /**
-   * Asks one address after another until the owner of the account answers; answers may name the owner, twice at most.
-   * Rejects with `NoOwnerError` if nothing was done; after any other error the outcome is unknown.
+   * Asks one address after another until an answer is not 421. The owner that an answer names is asked next, twice at
+   * most. Rejects with `NoOwnerError` if nothing was done; after any other error the outcome is unknown.
    */
   async send(sent: Sent): Promise<Received> {
     const misses = new Map<string, Miss>();
@@ -100,14 +100,14 @@ export class Route {
     return { answer: { ...received, body }, owner: problemIn(body).owner };
   }
 
-  /** The address comes from a database, so only an address of `bases` is returned. */
+  /** Returns the address of `bases` with the same host, because `address` itself comes from a database. */
   #ownerAt(address: string | undefined, asked: string): string | undefined {
     const host = address !== undefined && URL.canParse(address) ? new URL(address).host : undefined;
     return this.#bases.find((one) => one !== asked && new URL(one).host === host && isAsSecure(asked, one));
   }
 }
 
-/** A token that was sent with TLS must never be sent without. */
+/** A token that was sent with TLS must never be sent without TLS. */
 function isAsSecure(from: string, to: string): boolean {
   return from.startsWith('http:') || to.startsWith('https:');
 }

@@ -55,7 +55,7 @@ export interface OrderRecord extends Texts<'percent' | 'reward'> {
   readonly percentEnabled?: boolean | null;
 }
 
-/** The columns of an order to add, amounts as text. The account is that of the client. */
+/** The columns of an order to add. Amounts are text. `OrderSync` adds the account. */
 export type OrderToAdd = Readonly<Omit<NewOrder, 'account'>>;
 
 export interface AddedOrder {
@@ -65,7 +65,7 @@ export interface AddedOrder {
 
 export interface AdoptedOrder {
   readonly external_order_id: string;
-  /** `present`: the order was in the table; `absent`: the exchange lacks the order, so it was not inserted. */
+  /** `present`: the table had the order; `absent`: the exchange lacks the order, so nothing was inserted. */
   readonly result: 'adopted' | 'present' | 'absent';
   readonly state: OrderState | null;
 }
@@ -78,7 +78,7 @@ export type OrderFinding = Omit<Finding, 'id' | 'external_order_id'>;
 
 export interface StoredOrder {
   readonly order: OrderRow;
-  /** The newest events, the oldest of these first. */
+  /** The newest events of the order, in order of time. */
   readonly events: readonly OrderSyncEvent[];
   readonly hasMoreEvents: boolean;
   readonly findings: readonly OrderFinding[];
@@ -126,18 +126,18 @@ export interface Holds {
 export type Link = More & Readonly<{ linkId: string; status: string }>;
 export type Validation = More & Readonly<{ status: string }>;
 
-/** A secret. */
+/** `token` is a secret. */
 export type VerificationToken = More & Readonly<{ linkId: string; token: string; tokenValidTill: string }>;
 
-/** A secret. */
+/** `token` is a secret. */
 export type SdkToken = More & Readonly<{ token: string; expiresAt: string }>;
 
 export type PhotoRequest = More & Readonly<{ status: string; requestId: string }>;
 
-/** Personal data. */
+/** Contains personal data. */
 export type Customer = Texts<'customerNumber' | 'firstName' | 'lastName' | 'linkId'>;
 
-/** Personal data, and a token that is a secret. */
+/** Contains personal data. `token` is a secret. */
 export type Card = Texts<'id' | 'bank' | 'country' | 'number' | 'token' | 'type'>;
 
 export interface RememberedLink {

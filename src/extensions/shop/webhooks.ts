@@ -26,7 +26,7 @@ export class WebhookError extends Error {
 }
 
 type HeaderValues = Readonly<Record<string, string | readonly string[] | undefined>>;
-/** The headers of a request, of Node, of `fetch`, or by their names. */
+/** The headers of a request: a `Headers` of `fetch`, or values by name as in Node. */
 export type WebhookHeaders = Pick<Headers, 'get'> | HeaderValues;
 
 const TOLERANCE_S = 5 * 60;
@@ -35,8 +35,8 @@ const MOST_SIGNATURES = 32;
 const HMAC = { name: 'HMAC', hash: 'SHA-256' };
 
 /**
- * Returns the event in a body that was signed with one of the secrets (`whsec_…`) at most five minutes ago. Rejects
- * with `WebhookError`. `payload` is the body as received, before it is parsed.
+ * Returns the message of a body that was signed with one of `secrets` (`whsec_…`) within five minutes of `now` (ms).
+ * Rejects with `WebhookError`, or `TypeError` for a wrong secret. `payload` is the body as received, not parsed.
  */
 export async function verify(
   payload: string | Uint8Array,
@@ -57,7 +57,7 @@ export async function verify(
   return messageIn(typeof payload === 'string' ? payload : new TextDecoder().decode(payload));
 }
 
-/** True if a signature fits one of the secrets. The comparison takes the same time for every signature. */
+/** True if a signature was made with one of the secrets. The comparison takes the same time for every signature. */
 async function isSigned(
   signed: ArrayBuffer,
   signatures: readonly Uint8Array<ArrayBuffer>[],

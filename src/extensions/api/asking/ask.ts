@@ -27,7 +27,7 @@ import type { RefusalReason } from '../../shop/errors.ts';
 /** How long the owner may need, after the timeout of a request, to record the outcome. */
 const OWNER_WRITES_MS = 10_000;
 
-/** Returns the way to the owner of an account: `ask` has the owner do `work`. */
+/** Returns a way to the owner of an account. Its `ask` calls `work` with the owner, else returns undefined. */
 export async function besideOwner<Value>(
   config: AccountSettings,
   work: (owner: Owner) => Promise<Value>,
@@ -51,7 +51,7 @@ export async function besideOwner<Value>(
         }
       }
       if (urls !== undefined && last?.misses.values().every((miss) => 'cause' in miss) === true) {
-        // To wait for another owner would not help: no process answered.
+        // No process answered, so waiting for another owner would not help.
         throw new CommandError(EXIT.unavailable, last.message);
       }
       if (ways.elsewhere !== undefined) throw new OwnedError(ways.elsewhere);
@@ -65,7 +65,7 @@ type Urls = AskedPass['urls'];
 
 const NOTHING_OPEN = { [Symbol.asyncDispose]: async () => {} };
 
-/** Returns the API at the URLs of the command, the socket of a SQLite file, or the ways that the database names. */
+/** Returns the API at the URLs of the command, the socket of a SQLite file, or the ways that PostgreSQL names. */
 async function waysToOwner(config: AccountSettings, urls: Urls): Promise<Ways> {
   if (urls !== undefined) {
     const way = apiTransport(config, urls);
@@ -73,7 +73,7 @@ async function waysToOwner(config: AccountSettings, urls: Urls): Promise<Ways> {
     return { ...NOTHING_OPEN, find: async () => [way], elsewhere, unreachable: urls.join(', ') };
   }
   if (config.database.kind !== 'sqlite') {
-    // Loaded here, because loading the database code takes longer than asking a socket.
+    // The module is loaded here, because loading the database code takes longer than asking a socket.
     return await (await import('./ways.ts')).waysByDatabase(config);
   }
   const socketPath = controlSocketOf(config);
@@ -81,7 +81,7 @@ async function waysToOwner(config: AccountSettings, urls: Urls): Promise<Ways> {
   return { ...NOTHING_OPEN, find: async () => [socket], unreachable: `it does not listen on ${socketPath}` };
 }
 
-/** Asks the daemon of an account, or that of the first account about all. Returns undefined if no daemon answers. */
+/** Asks the daemon of `account`, or of the first account about all accounts. Returns undefined without an answer. */
 export async function readFromDaemon(command: Command, config: Config, operation: OperationAddress, account?: string) {
   const urls = urlsOf(command);
   const driven = config.accounts.find(({ name }) => account === undefined || name === account);
@@ -115,13 +115,13 @@ export async function passBeside(
   return await besideOwner(config, pass, options);
 }
 
-/** Has one operation done. Throws `UnusableIdError`. */
+/** Does one operation, by the owner or in this process. Throws `UnusableIdError`. */
 export type Ask = <Asked extends AskedOperation>(operation: Asked, input: InputOf<Asked>) => Promise<Result>;
 
 export async function withExchange<Value>(
   command: Command,
   work: (ask: Ask, config: Config, isAlone: boolean) => Promise<Value>,
-  // A key that is handed over in a pipe can be read only once.
+  // The caller may have read the settings, because a key in a pipe can be read only once.
   given?: AccountSettings,
 ): Promise<Value> {
   const config = given ?? (await accountConfig(command));
@@ -133,7 +133,7 @@ export async function withExchange<Value>(
   });
 }
 
-/** Looks up an id that no order has, to see if the exchange takes the key. `isAlone`: no daemon asked with its key. */
+/** Looks up an unknown id, to see if the exchange takes the key. `isAlone`: this process asked, and no daemon did. */
 export async function tryKey(command: Command, config: AccountSettings) {
   const externalOrderId = `order-sync-check-${randomUUID()}`;
   const look = async (askOwner: Ask, _: Config, isAlone: boolean) => {
@@ -142,7 +142,7 @@ export async function tryKey(command: Command, config: AccountSettings) {
   return await withExchange(command, look, config);
 }
 
-/** Does one operation and returns the answer as received. `isAlone`: no daemon did it. Throws `CommandError`. */
+/** Does one operation and returns the answer as received. `isAlone`: no daemon was asked. Throws `CommandError`. */
 export async function ask<Asked extends AskedOperation>(command: Command, operation: Asked, input: InputOf<Asked>) {
   return await withExchange(command, async (askOwner, config, isAlone) => {
     const result = await askOwner(operation, input);
@@ -155,7 +155,7 @@ export function printAnswer(body: string, asJson: boolean | undefined, tones?: T
   process.stdout.write(asJson === true ? `${body}\n` : answerText(body, screenOf(), tones));
 }
 
-/** Prints the answer of §4.2 or §4.5. Throws `CommandError` if its word is not the documented one. */
+/** Prints the answer of §4.2 or §4.5. Throws `CommandError` if its status is not `documented`. */
 export function printWord(body: string, documented: 'OK' | 'ok', asJson: boolean | undefined): void {
   printAnswer(body, asJson);
   const { status } = JSON.parse(body) as { status: string };
@@ -167,7 +167,7 @@ function absentFor({ absent = 'no link' }: OperationAddress, input: object): str
   const { linkId, externalOrderId, id } = input as Readonly<Record<string, string | undefined>>;
   if (externalOrderId !== undefined) return `no order with the external order id ${JSON.stringify(externalOrderId)}`;
   if (id !== undefined) return `no pre-order with the id ${JSON.stringify(id)}`;
-  // An e-mail address given by mistake must stand in no error.
+  // An error must not quote an e-mail address that a person gave by mistake.
   if (linkId?.includes('@') === true) return 'an e-mail address is no link id: no such link';
   if (linkId === undefined) return undefined;
   return `${absent} ${JSON.stringify(linkId)}`;

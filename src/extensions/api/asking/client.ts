@@ -9,7 +9,7 @@ import type { SyncInput, SyncLine } from '../sync.ts';
 import { NoOwnerError, type Received, type Sent } from '../../shop/transport.ts';
 import type { Transport } from './transport.ts';
 
-/** The owner took the request, and ended before its answer was complete. */
+/** The owner accepted the request, and ended before the answer was complete. */
 export class OwnerGoneError extends Error {
   override readonly name = 'OwnerGoneError';
 }
@@ -30,12 +30,12 @@ export const LONGEST_WAIT_MS = 60_000;
 
 interface Asking {
   readonly account: string;
-  /** How long after the last request of the owner to the exchange an answer may still come. */
+  /** The longest time in ms that an answer may take beyond the wait for its turn or the timeout of the pass. */
   readonly graceMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The owner of an account, over its socket or API. `ask` and `sync` reject with `NoOwnerError` without an owner. */
+/** Asks the owner of an account. `ask` and `sync` reject with `NoOwnerError` if no reached process is the owner. */
 export class Owner {
   readonly #transport: Transport;
   readonly #asking: Asking;
@@ -58,7 +58,7 @@ export class Owner {
     }
   }
 
-  /** Asks for a pass, and yields each line of the answer. Throws `OwnerRefusalError` on an answer that has no lines. */
+  /** Asks for a pass, and yields each line of the answer. Throws `OwnerRefusalError` or `OwnerGoneError`. */
   async *sync(input: SyncInput): AsyncGenerator<SyncLine> {
     const tooLate = deadline(input.timeoutMs + this.#asking.graceMs);
     try {
@@ -75,7 +75,7 @@ export class Owner {
     }
   }
 
-  /** Reads, for 5 s at most, because a caller may ask again. Returns `failed` if the owner does not answer. */
+  /** Waits at most 5 s, because the caller may ask again. Returns `failed` if the owner does not answer. */
   async read(operation: OperationAddress): Promise<Result> {
     try {
       const request = this.#requestFor(operation, {}, deadline(READ_MS));
@@ -110,7 +110,7 @@ export class Owner {
   }
 }
 
-/** The owner checks ids, except `.` and `..`, which would change the address. */
+/** Refuses `.` and `..`, because they would change the path. The owner checks all other ids. */
 const partOf = (id: string) => (/^\.{1,2}$/.test(id) ? pathId(id) : queryId(id));
 
 async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
@@ -127,7 +127,7 @@ async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<strin
 async function readResult(reply: Received): Promise<Result> {
   const { status: httpStatus, retryAfter } = reply;
   const result = readEnvelope({ httpStatus, retryAfterSeconds: Number(retryAfter ?? 0), body: await reply.text() });
-  // Each other request of the command would be refused too.
+  // The other requests of the command would be refused too.
   if (result.kind === 'unauthorized' || result.kind === 'forbidden') throw new OwnerRefusalError(result);
   return result;
 }

@@ -7,9 +7,9 @@ const BY_STATUS: Readonly<Record<string, RefusalReason>> = {
   BAD_REQUEST: 'bad-request',
 };
 
-/** Says which documented refusal a reply is (§7). The message is for people and decides nothing. */
+/** Returns the documented refusal (§7) of a reply. The message is not examined, because it is for people. */
 export function refusalReason({ httpStatus, error }: Extract<FailedReply, { kind: 'refused' }>): RefusalReason {
-  // Documented for links. The exchange answers the same for other things that it does not have.
+  // §7 shows this answer for links. The exchange may answer about other unknown ids with it too.
   if (httpStatus === 404 && error.status === 'NOT_FOUND') return 'not-found';
   if (error.status === undefined && error.code === 'INVALID_VALUE') return 'upload-url-not-set';
   return (httpStatus === 400 ? BY_STATUS[error.status ?? ''] : undefined) ?? 'other';

@@ -19,7 +19,7 @@ export function socketTransport(socketPath: string): Transport {
   return new Route(overNode(socketPath), ['http://localhost']);
 }
 
-/** The shortest limit of a socket's path on any system is 104 bytes, with a zero at its end. */
+/** Some systems limit the path of a socket to 104 bytes, the last of which is zero. */
 const LONGEST_PATH_BYTES = 103;
 
 export function unusableSocket(path: string, error: unknown): StoreError {
@@ -53,8 +53,8 @@ export function socketFolder(): string {
 }
 
 /**
- * The way to an account's owner by the API of one of `urls`. The database names the owner's URL, but the token is sent
- * to `urls` alone, and never from https to http. Throws `CommandError` and `ConfigError`.
+ * Returns a way to the owner of an account through the API at one of `urls`. The token is sent to `urls` alone, and
+ * after https never by http. Throws `CommandError` and `ConfigError`.
  */
 export function apiTransport(config: object, urls: readonly string[]): Transport {
   const { token, insecure } = apiSettings.of(config).api;
@@ -76,7 +76,7 @@ export function apiTransport(config: object, urls: readonly string[]): Transport
   };
 }
 
-/** Returns the error if the owner of the account is a process that must not be asked. */
+/** Returns an error with the URL of the owner if an answer names an owner that was not asked. */
 function strangerIn({ misses }: NoOwnerError, urls: readonly string[]): CommandError | undefined {
   const owners = [...misses.values()].map((miss) => ('owner' in miss ? apiUrl.safeParse(miss.owner).data : undefined));
   const stranger = owners.findLast((owner) => owner !== undefined && !misses.has(owner));

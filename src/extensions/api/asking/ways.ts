@@ -8,14 +8,14 @@ import { apiTransport, socketTransport, type Transport } from './transport.ts';
 
 /** The ways to the process that drives an account. */
 export interface Ways extends AsyncDisposable {
-  /** Returns the shortest way first. `isSilent` adds processes that may have ended or cannot write the database. */
+  /** Returns the ways, the socket first. `isSilent` adds processes that may have ended or cannot write the database. */
   find(isSilent?: boolean): Promise<readonly Transport[]>;
-  /** Why the account must not be driven here, if no way leads to its owner. */
+  /** Why this process must not become the owner of the account, if no way leads to the owner. */
   readonly elsewhere?: string | undefined;
   readonly unreachable: string;
 }
 
-/** Returns the socket of a worker on this machine, and its API if the settings name that address. */
+/** Returns the ways to the driver of an account: its socket on this machine, and its API if it is `api.advertise`. */
 export async function waysByDatabase(config: AccountSettings): Promise<Ways> {
   const store = await openStore(config.database, systemClock(), { expect: 'current' });
   const { advertise: known, token } = apiSettings.of(config).api;

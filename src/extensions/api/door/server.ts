@@ -39,7 +39,7 @@ const MINUTE_MS = 60_000;
 /** The log names at most this many addresses a minute. */
 const MOST_ADDRESSES = 1_000;
 
-/** Refuses a request unless its token has the scope and the account of the request. Sets `caller` to the token's. */
+/** Refuses a request if its token lacks the scope or the account, or exceeds its rate. Sets `request.caller`. */
 function guard(server: FastifyInstance, tokens: ReturnType<typeof finderOf>, { clock, log }: Served): void {
   const named = new Map<string, number>();
   /** True once a minute for each address. The entries of `named` are in order of time. */
@@ -66,7 +66,7 @@ function guard(server: FastifyInstance, tokens: ReturnType<typeof finderOf>, { c
     if (scopes === undefined || scopes.some((scope) => token.caller.scopes.includes(scope))) return undefined;
     return await answer(reply, forbidden(`this needs a token with the scope ${scopes.join(' or ')}`));
   });
-  // The query is checked by now, so its account can be used.
+  // This hook runs after the validation of the query, because it reads the account of the query.
   server.addHook('preHandler', async ({ caller: { accounts }, query, is404 }, reply) => {
     const { account = 'default' } = query as { readonly account?: string };
     if (is404 || accounts === 'all' || accounts.includes(account)) return undefined;
@@ -74,12 +74,12 @@ function guard(server: FastifyInstance, tokens: ReturnType<typeof finderOf>, { c
   });
 }
 
-/** The file of a secret is examined once in this many ms, at most. */
+/** The least time between two looks at the file of a secret. */
 const LOOK_MS = 1_000;
 
 /**
- * Returns a function that finds the token with a secret. It compares with every token, so that the time does not tell
- * which token matched. Throws `ConfigError` if two tokens have the same secret.
+ * Returns a function that finds the token with a secret. The function compares with every token, so that the time does
+ * not show which token matched. Throws `ConfigError` if two tokens have the same secret.
  */
 function finderOf(settings: readonly TokenSettings[], deps: Served): (secret: string) => Token | undefined {
   const tokens = settings.map((one) => tokenOf(one, deps));
@@ -90,7 +90,7 @@ function finderOf(settings: readonly TokenSettings[], deps: Served): (secret: st
 
 type Token = ReturnType<typeof tokenOf>;
 
-/** A token with its secret, which is read again when the file changes, and the bucket of its rate. */
+/** Returns a token with a bucket that limits its rate. Its secret is read again when the file has changed. */
 function tokenOf({ caller, secretFile, rate }: TokenSettings, { clock, log }: Served) {
   let secret: string | undefined;
   /** The state of the file that was read last. */
@@ -99,7 +99,7 @@ function tokenOf({ caller, secretFile, rate }: TokenSettings, { clock, log }: Se
   let [left, filledAt] = [rate, clock.monotonic()];
   return {
     caller,
-    /** Undefined while the file cannot be used; the token is refused then. */
+    /** While the file cannot be used, the secret is undefined and the token is refused. */
     get secret() {
       if (clock.monotonic() - lookedAt < LOOK_MS) return secret;
       lookedAt = clock.monotonic();

@@ -11,12 +11,12 @@ import type { IdempotentRequest } from '../tables/idempotent-requests.ts';
 const KEPT_FOR_MS = 24 * 60 * 60_000;
 
 type KeyedDeps = Pick<CalledDeps, 'account' | 'store' | 'clock' | 'caller' | 'idempotencyKey'>;
-/** The content of a request, in a fixed order. Requests of one key with equal content are the same request. */
+/** The content of a request, in a fixed order. A key with other content is refused. */
 type Asked = readonly unknown[];
 
 /**
- * Makes a decision in a transaction, which also writes the answer if the request has a key. A later request of that key
- * gets this answer, whichever process drives the account. A refusal changes nothing and is not kept.
+ * Makes a decision in a transaction, which also writes the answer if the request has a key. A later request with this
+ * key gets the kept answer, whichever process drives the account. A refusal is not kept, because it changes nothing.
  */
 export async function decideOnce(deps: KeyedDeps, asked: Asked, decide: Work<Result>): Promise<Result> {
   const request = requestOf(deps, asked);
@@ -34,8 +34,8 @@ export async function decideOnce(deps: KeyedDeps, asked: Asked, decide: Work<Res
 type KeepAnswer = (tx: Transaction, answer: string) => Promise<void>;
 
 /**
- * Has a request sent to the exchange, after its key is durable. A second request of that key gets the first answer, or
- * `whyUnknown` if there is none. A key whose request was refused or never arrived is forgotten.
+ * Sends a request to the exchange after its key is durable. A later request with this key gets the kept answer; if no
+ * answer is kept, its outcome is unknown (`whyUnknown`). If a request was refused or not sent, its key is deleted.
  */
 export async function sendOnce(
   deps: KeyedDeps & Pick<CalledDeps, 'gracePeriodOver'>,
@@ -64,7 +64,7 @@ export async function sendOnce(
   }
 }
 
-/** If the cause is a `StoreError`, the exchange did the work and only its result could not be kept. */
+/** If the cause is a `StoreError`, the exchange did the work, and only the result could not be stored. */
 function isNeverSent(error: unknown): boolean {
   return error instanceof UnusableIdError || (error instanceof StoreError && !(error.cause instanceof StoreError));
 }

@@ -88,7 +88,7 @@ export async function controlDocument(version: string, extensions: readonly Exte
         { url: 'https://order-sync.example:8443', description: 'The API; `api.advertise` has its address.' },
         { url: 'http://localhost', description: 'Through the Unix socket; the name is not looked at.' },
       ],
-      // Either is enough, because the socket asks for no token.
+      // The empty entry is for the socket, which needs no token.
       security: [{ token: [] }, {}],
       components: { securitySchemes: { token: { type: 'http', scheme: 'bearer', description: TOKEN } } },
       tags: TAGS,
@@ -96,7 +96,7 @@ export async function controlDocument(version: string, extensions: readonly Exte
     transform: jsonSchemaTransform,
     transformObject: jsonSchemaTransformObject,
   });
-  // The routes are described here, and serve nothing.
+  // The routes are only described and never called, so they need no `serving`.
   await addRoutes(server, extensions, undefined as never);
   await server.ready();
   return corrected(server.swagger() as unknown as Generated);

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Transaction } from '../../../store/port.ts';
 
-/** A request with an `Idempotency-Key`. Without an answer, the request is under way or its outcome is unknown. */
+/** A request with an `Idempotency-Key`. If `answer` is null, the request is under way or its outcome is unknown. */
 export interface IdempotentRequest {
   readonly account: string;
   readonly key_hash: string;
@@ -13,7 +13,7 @@ export interface IdempotentRequest {
 
 export type RequestKey = Pick<IdempotentRequest, 'account' | 'key_hash'>;
 
-/** The most old requests that are deleted for each new request: more than one, so that old requests become fewer. */
+/** Each new request deletes at most this many old requests: more than one, so that old requests become fewer. */
 const MOST_FORGOTTEN = 5;
 
 export async function readRequest(tx: Transaction, { account, key_hash }: RequestKey, since: string) {
@@ -22,7 +22,7 @@ export async function readRequest(tx: Transaction, { account, key_hash }: Reques
   return (await request.execute(tx)).rows[0];
 }
 
-/** Writes a request, and replaces an older request with the same key. */
+/** Writes a request. A stored request with the same key is replaced. */
 export async function writeRequest(tx: Transaction, request: IdempotentRequest): Promise<void> {
   const { account: _account, key_hash: _key, ...values } = request;
   await tx
@@ -37,10 +37,10 @@ export async function forgetRequest(tx: Transaction, { account, key_hash }: Requ
   await sql`delete from idempotent_requests where account = ${account} and key_hash = ${key_hash}`.execute(tx);
 }
 
-/** Deletes a few of the requests that were made before `since`, the oldest first. */
+/** Deletes up to `MOST_FORGOTTEN` requests that were made before `since`, the oldest first. */
 export async function forgetOldRequests(tx: Transaction, account: string, since: string): Promise<void> {
   const old = sql<RequestKey>`select account, key_hash from idempotent_requests
     where account = ${account} and made_at < ${since} order by made_at limit ${MOST_FORGOTTEN}`;
-  // One statement a request, because for a list of keys a kept query plan would read all requests of the account.
+  // One statement a request, because with a list of keys a cached query plan would read all requests of the account.
   for (const request of (await old.execute(tx)).rows) await forgetRequest(tx, request);
 }

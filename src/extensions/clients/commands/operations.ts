@@ -18,10 +18,10 @@ import { pasteable } from '../../../base/invocation.ts';
 
 const { createLink, followLink, listCards, requestPhotos, validateEmail, verificationToken } = CLIENT_OPERATIONS;
 const { lookUpOrder, showPreOrder } = EXCHANGE_OPERATIONS;
-/** Tokens in the answers of these operations are hidden without `--reveal`. */
+/** Without `--reveal`, tokens in the answers of these operations are hidden. */
 const RECORDS: readonly AskedOperation[] = [showPreOrder, lookUpOrder];
 
-/** The words of each command, with its operation, the input field that takes the argument, and an example. */
+/** For the words of each command: its operation, the input field that takes its argument, and an example. */
 const COMMANDS: Readonly<Record<string, readonly [operation: AskedOperation, field: string, example: string]>> = {
   'client create': [createLink, 'email', 'ada@shop.example --reference customer-7'],
   'client validate': [validateEmail, 'email', 'ada@shop.example'],
@@ -46,8 +46,8 @@ export function define(command: Command): void {
 }
 
 /**
- * Each of these commands asks for one operation and prints the answer: §4.1 to §4.4, §4.6, §4.8, §4.10 and §4.11. An
- * e-mail address is printed, stored and logged nowhere.
+ * Defines a command of `COMMANDS`, which asks for one operation and prints the answer. The command does not print,
+ * store or log an e-mail address.
  */
 function defineOperation(command: Command): void {
   const words = wordsOf(command)
@@ -73,7 +73,7 @@ function defineOperation(command: Command): void {
       const input = { [field]: given, reference, level } as never;
       const answer = await ask(command, operation, input);
       if (operation === validateEmail) return printWord(answer.body, 'OK', json);
-      // Loaded here, because only the operations of `RECORDS` need it.
+      // The module is loaded here, because only the operations of `RECORDS` need it.
       const hide =
         isRecord && reveal !== true ? (await import('../../documents/hidden-tokens.ts')).withoutTokens : undefined;
       const tones = { 'order.status': (status: string) => toneOfStatus(status, answer.config) };
@@ -92,7 +92,6 @@ function addLevelOption(command: Command): Command {
   return command.addOption(option.makeOptionMandatory());
 }
 
-/** §4.5. */
 function definePhotos(command: Command): void {
   addLevelOption(command.argument('<linkId>'))
     .description(
@@ -125,13 +124,12 @@ function definePhotos(command: Command): void {
     });
 }
 
-/** The fields of a card that are shown without `--reveal`, the number masked. An undocumented field is a secret. */
+/** The fields of a card (§2.5) that are shown without `--reveal`; the number is masked. Other fields may be secrets. */
 const SHOWN = ['id', 'bank', 'country', 'number', 'type'] as const;
 const REVEALED = [...SHOWN, 'token'] as const;
-/** A shorter card number is hidden completely, because its last four digits would be most of it. */
+/** A card number with fewer digits is hidden completely, because its last four digits would be most of it. */
 const SHORTEST_NUMBER = 8;
 
-/** §4.7. */
 function defineCards(command: Command): void {
   command
     .argument('<linkId>')
@@ -150,7 +148,7 @@ function defineCards(command: Command): void {
     });
 }
 
-/** Picks fields of each card; a numeric id becomes text. The client has checked that the body is a list of cards. */
+/** Picks fields of each card; a number becomes text. The body is checked already: it is a list of cards. */
 function rows(body: string, names: readonly (typeof REVEALED)[number][]): Record<string, string | null>[] {
   const cards = readJson(body) as Record<string, unknown>[];
   const field = (value: unknown) => (withDigits(value) as string | null | undefined) ?? null;

@@ -11,17 +11,17 @@ import * as schemas from './schemas.ts';
 
 export interface PhotoRequest {
   readonly level: schemas.VerificationLevel;
-  /** Taken by the exchange with the level `LIVENESS` only. */
+  /** The exchange uses it with the level `LIVENESS` only. */
   readonly actionId?: string | null | undefined;
-  /** Comes back with the delivery (§6). */
+  /** The delivery (§6) returns it. */
   readonly token?: string | undefined;
 }
 
 type Asking = Pick<ExchangeClient, 'ask' | 'askInTurn' | 'sendForPerson'>;
 
-/** The endpoints of clients (§4.1–4.8). Methods reject with `UnusableIdError` before a request with an unusable id. */
+/** The endpoints of clients (§4.1–4.8). If an id cannot be sent, a method rejects with `UnusableIdError`. */
 export const endpointsOf = (exchange: Asking) => ({
-  /** §4.1. `onUnread` gets a success without a readable link, because the exchange names the id only once. */
+  /** §4.1. `onUnread` receives a 2xx answer without a readable link, because the exchange names the id only once. */
   async createLink(email: string, signal?: AbortSignal, onUnread?: (answer: Answer) => void) {
     const received = await exchange.sendForPerson(post(CLIENTS, { email: emailAddress(email) }, [email]), signal);
     const reply = readReply(received, schemas.link);
@@ -30,7 +30,7 @@ export const endpointsOf = (exchange: Asking) => ({
       onUnread?.(keepable({ ...answer, body: hide([email], answer.body) }));
     return reply;
   },
-  /** §4.2: whether a link for the e-mail could be made; the value's status is `OK`. */
+  /** §4.2: the status is `OK` if a link could be made for the e-mail address. */
   async validateEmail(email: string, signal?: AbortSignal) {
     const request = post(`${CLIENTS}/validate/email`, { email: emailAddress(email) }, [email]);
     return await exchange.ask({ request, schema: schemas.validation }, signal);
@@ -38,7 +38,7 @@ export const endpointsOf = (exchange: Asking) => ({
   /** §4.3: the link and its verification status. */
   showLink: async (linkId: string, signal?: AbortSignal) =>
     await exchange.ask(aboutLink(linkId, '', schemas.link), signal),
-  /** §4.3: asks once, in a turn of the look-ups. */
+  /** §4.3: asks once, in a turn of the look-ups. Returns undefined if no turn came. */
   lookUpLink: async (linkId: string, signal?: AbortSignal) =>
     await exchange.askInTurn(aboutLink(linkId, '', schemas.link), `link ${linkId}`, signal),
   /** §4.4: an access token for a verification flow. A secret. */
@@ -59,7 +59,7 @@ export const endpointsOf = (exchange: Asking) => ({
     const request = get(`${CLIENTS}/${pathId(linkId)}/cardprov/customer/card`);
     return await exchange.ask({ request, schema: schemas.cards }, signal);
   },
-  /** §4.8: an SDK token, a secret. The id is sent in both forms: the document leaves open which form counts. */
+  /** §4.8: an SDK token, a secret. The id is sent as parameter and as header, because §4.8 leaves open which counts. */
   async sdkToken(linkId: string, signal?: AbortSignal) {
     const path = `/api/v1/merchant/sdk/token?linkId=${pathId(linkId)}`;
     const request: HttpRequest = { method: 'POST', path, headers: { linkId: headerId(linkId) } };
@@ -71,7 +71,7 @@ function aboutLink<Value>(id: string, path: string, schema: z.ZodType<Value>): Q
   return { request: get(`${CLIENTS}/${pathId(id)}${path}`), schema, asked: { what: 'link', field: 'linkId', id } };
 }
 
-/** Reads the error of §4.5 as a refusal under any HTTP status but 401 and 429, because the document states none. */
+/** Reads the error of §4.5 as a refusal under any HTTP status but 401 and 429, because §7 states no status for it. */
 function uploadRefusal(reply: UnreadReply, secrets: readonly string[]): UnreadReply {
   const answer = answerOf(reply);
   const error = answer && errorBody.safeParse(readJson(answer.body)).data;
@@ -81,22 +81,22 @@ function uploadRefusal(reply: UnreadReply, secrets: readonly string[]): UnreadRe
 
 const MAX_EMAIL_LENGTH = 254;
 
-/** Returns an id as the value of a header (§4.8). Throws `UnusableIdError` if a header cannot carry it as it stands. */
+/** Returns an id as the value of a header (§4.8). Throws `UnusableIdError` if a header cannot carry the id. */
 export function headerId(id: string): string {
   if (id === '.' || id === '..' || !isPlainText(id) || !/^[\u0021-\u007e]+$/.test(id)) throw unusable(id, 'an id');
   return id;
 }
 
-/** Returns an e-mail address for the exchange to judge (§4.1). Throws `UnusableIdError` if the text cannot be one. */
+/** Returns the address unchanged, because the exchange validates it (§4.1). Throws `UnusableIdError`. */
 export function emailAddress(email: string): string {
-  // The address stays out of the message: it is a person's.
+  // The message does not quote the address, because it is personal data.
   if (!isPlainText(email) || email.length > MAX_EMAIL_LENGTH) {
     throw new UnusableIdError('the e-mail address is empty, too long or holds control characters; check it');
   }
   return email;
 }
 
-/** A request with a JSON body. No error quotes the secrets in it. */
+/** Returns a request with a JSON body. Errors of the request hide `secrets`. */
 export function post(path: string, body: Record<string, string | undefined>, secrets: readonly string[]): HttpRequest {
   return { method: 'POST', path, body: JSON.stringify(body), secrets };
 }

@@ -4,23 +4,23 @@ import { storable } from '../../../base/text.ts';
 
 const text = z.string().nullish();
 
-/** A client link (§2.1). The status is an open string. */
 const status = z.string().transform(storable);
+/** A client link (§2.1). The status may be any text. */
 export const link = z.looseObject({ linkId: worded.pipe(z.string().min(1)), status });
 
 export type Link = z.output<typeof link>;
 
 export const validation = z.looseObject({ status: z.string() });
 
-/** A token for a verification flow (§2.2). */
 const token = z.string().min(1);
+/** A token for a verification flow (§2.2). */
 export const verificationToken = z.looseObject({ linkId: worded, token, tokenValidTill: z.string() });
 
 /** An SDK token (§2.3). */
 export const sdkToken = z.looseObject({ token, expiresAt: z.string() });
 
-/** A customer of the card-payment provider (§2.4): personal data. */
 const id = worded.nullish();
+/** A customer of the card-payment provider (§2.4): personal data. */
 export const customer = z.looseObject({ customerNumber: id, firstName: text, lastName: text, linkId: id });
 
 /** Cards of a customer (§2.5): personal data, and a token that is a secret. */

@@ -6,12 +6,12 @@ import { accountsWhere } from '../../../store/orders/due-times.ts';
 import type { Database, Transaction } from '../../../store/port.ts';
 import { insertEvents } from '../../../store/tables/events.ts';
 
-/** A place in the list of links to check. Each page begins after such a place, so a pass checks a link once. */
+/** The key of a link in the list to check. A page begins after the last key, so that a pass checks a link once. */
 export type CheckKey = Pick<LinkRow, 'link_id' | 'last_checked_at'>;
 
 export const FIRST_CHECK: CheckKey = { last_checked_at: '', link_id: '' };
 
-/** Reads links after `from` with a last check before `before` and no final status, the longest waiting first. */
+/** Reads links after `from` that have no final status and were last checked before `before`, the oldest check first. */
 export async function linksToCheck(
   db: Database,
   query: { account: string; finalStatuses: readonly string[]; before: Date; from: CheckKey; limit: number },
@@ -39,18 +39,18 @@ export async function listLinks(db: Database, { status, ...query }: ListQuery & 
 
 type CheckCorrection = Readonly<{ account: string; latest: Date; to: Date; limit: number }>;
 
-/** Selects in the order of the index, which PostgreSQL then uses even if it expects that most links are ahead. */
+/** The order is that of the index, so that PostgreSQL uses the index even if it expects many rows. */
 function checksAfter({ account, latest, limit }: Omit<CheckCorrection, 'to'>) {
   return sql<{ link_id: string }>`select link_id from links
     where account = ${account} and last_checked_at > ${latest.toISOString()} order by last_checked_at limit ${limit}`;
 }
 
-/** True if a clock ahead of this one wrote checks, because the next checks of these links would come too late. */
+/** True if a check is in the future: another clock wrote it, and the next check of its link would come too late. */
 export async function areChecksAhead(db: Database, account: string, now: Date): Promise<boolean> {
   return (await checksAfter({ account, latest: now, limit: 1 }).execute(db)).rows.length > 0;
 }
 
-/** Sets up to `limit` checks that are later than `latest` to another time. Returns how many. */
+/** Sets up to `limit` checks that are later than `latest` to the time `to`. Returns their number. */
 export async function correctCheckTimes(tx: Transaction, correction: CheckCorrection): Promise<number> {
   const ids = (await checksAfter(correction).execute(tx)).rows.map((row) => row.link_id);
   if (ids.length === 0) return 0;
@@ -59,7 +59,7 @@ export async function correctCheckTimes(tx: Transaction, correction: CheckCorrec
   return ids.length;
 }
 
-/** Writes a decision about a link, row and events together. `before` is the row as this transaction read it. */
+/** Writes the row and the events of a decision. `before` is the row as `tx` read it. */
 export async function saveLink(tx: Transaction, before: LinkRow | undefined, decision: LinkDecision, now: Date) {
   const { link, events } = decision;
   const { account, link_id, source: _source, created_at: _madeAt, ...changing } = link;

@@ -6,18 +6,18 @@ import { listNewest, type ListQuery } from '../../operate/tables/listed.ts';
 import { allOf } from '../../../store/dialect.ts';
 import type { Database, Transaction } from '../../../store/port.ts';
 
-/** One delivery that was asked for (§4.5), known by the SHA-256 of its token. */
+/** A request for a delivery (§4.5). `token_hash` is the SHA-256 of its token. */
 interface PhotoTokenRow {
   readonly account: string;
   readonly token_hash: string;
-  /** The random id that `idv photos` prints, which reveals nothing of the token. */
+  /** A random id, which `idv photos` prints. It reveals nothing of the token. */
   readonly request_id: string;
   readonly link_id: string;
   readonly level: string;
   readonly action_id: string | null;
   readonly created_at: string;
   readonly expires_at: string;
-  /** The delivery that used the token; null while none has. */
+  /** The delivery that used the token; null while the token is unused. */
   readonly delivery: string | null;
 }
 
@@ -25,13 +25,13 @@ type OfToken = Omit<PhotoTokenRow, 'token_hash' | 'created_at' | 'expires_at'>;
 export type PhotoToken = KnownToken & OfToken;
 type NewToken = Omit<PhotoTokenRow, 'delivery'>;
 
-/** One file that was received, and kept or refused (§6). */
+/** A received file (§6), kept or refused. */
 interface PhotoRow extends OfToken {
   readonly id: number;
   readonly delivery: string;
   /** The name that the sender chose, for people only: control characters are escaped. */
   readonly original_name: string;
-  /** The type by the content of the file; null if it is not known. */
+  /** The type by the content of the file; null if the type is unknown. */
   readonly type: string | null;
   readonly size: number;
   readonly sha256: string;
@@ -57,7 +57,7 @@ export async function forgetPhotoToken(tx: Transaction, account: string, tokenHa
 const isUnused = (account: string, tokenHash: string) =>
   sql`account = ${account} and token_hash = ${tokenHash} and delivery is null`;
 
-/** Reads a token of any account by its hash. The time of the look-up reveals nothing about the token. */
+/** Reads a token of any account by its hash, so that the time of the query reveals nothing about the token. */
 export async function readPhotoToken(db: Database, tokenHash: string) {
   const ofHash = sql<PhotoTokenRow>`select * from photo_tokens where token_hash = ${tokenHash} order by created_at limit 1`;
   const [row] = (await ofHash.execute(db)).rows;
@@ -84,7 +84,7 @@ export async function photosOfDelivery(db: Database, delivery: string): Promise<
   return (await sql<PhotoRow>`select * from photos where delivery = ${delivery} order by id`.execute(db)).rows;
 }
 
-/** Of all links, or of one. */
+/** If `linkId` is undefined, rows of all links are listed. */
 type OfLink = ListQuery & { readonly linkId?: string | undefined };
 
 const isOf = (account: string, linkId: string | undefined) =>
@@ -116,7 +116,7 @@ export async function deletePhotos(tx: Transaction, account: string, ids: readon
   await sql`delete from photos where account = ${account} and id in (${sql.join(ids)})`.execute(tx);
 }
 
-/** Deletes tokens that expired unused before `expiredBefore`, and used ones whose files are all gone. */
+/** Deletes unused tokens that expired by `expiredBefore`, and used tokens without rows in `photos`. */
 export async function forgetSpentTokens(tx: Transaction, account: string, expiredBefore: Date): Promise<void> {
   const spent = sql`delete from photo_tokens where account = ${account}
     and case when delivery is null then expires_at <= ${expiredBefore.toISOString()} else not exists

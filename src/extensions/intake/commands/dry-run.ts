@@ -16,7 +16,7 @@ import { dryRun, type DryRun } from '../dry-run.ts';
 import { countOfOthers } from '../../operate/tables/listed-orders.ts';
 import { counted, inUnits } from '../../documents/words.ts';
 
-/** `order-sync run --dry-run`: takes no account and writes nothing. */
+/** `order-sync run --dry-run`: becomes the owner of no account, and writes nothing to the database. */
 export async function showDryRun(command: Command, { rows, isJson }: DryRunOptions): Promise<void> {
   await withStore(command, 'current', async (store, config) => {
     let needsLook = false;
@@ -26,7 +26,7 @@ export async function showDryRun(command: Command, { rows, isJson }: DryRunOptio
       const { wouldSend, invalid, newInvalid, holds, guard, olderState } = found;
       const isStopped = holds.length > 0 || guard !== null || olderState !== null;
       needsLook ||= isStopped || invalid.orders + newInvalid > 0;
-      // One line an account, so that thousands take no memory.
+      // Each account is printed at once, so that the memory does not grow with their number.
       if (isJson) process.stdout.write(`${JSON.stringify(found)}\n`);
       else if (config.accounts.length === 1 || isStopped || wouldSend.orders + invalid.orders + newInvalid > 0) {
         process.stdout.write(`${asText(found)}\n`);

@@ -21,7 +21,7 @@ import { nested } from '../../../settings/layers.ts';
 import { checkedOrder } from '../commands/adopt.ts';
 import { pasteable } from '../../../base/invocation.ts';
 
-/** More look-ups at once show nothing more. */
+/** The most look-ups at once, because more would show nothing more. */
 const MOST_REQUESTS = 30;
 
 const EXPLAINED: Readonly<Record<ProbeStep, string>> = {
@@ -96,10 +96,10 @@ async function readOrder(file: string): Promise<Order> {
   throw new CommandError(EXIT.data, `${file}:${line.line}: ${order}`);
 }
 
-/** Returns the steps that a person agrees to. Asked before the account is owned, so that its work does not wait. */
+/** Returns the steps that a person agrees to. Asks before the account has an owner, so that no pass has to wait. */
 async function agreedSteps(order: Order | undefined, { repeatId, yes }: Options): Promise<readonly ProbeStep[]> {
   const ofOrder: ProbeStep[] = order === undefined ? [] : repeatId === true ? ['order', 'repeat'] : ['order'];
-  // `rate` is the last step, because after a 429 the exchange wants to be left alone.
+  // `rate` is the last step, because no request may be sent for some time after a 429.
   const steps: ProbeStep[] = ['absence', 'ids', 'key', ...ofOrder, 'rate'];
   if (yes === true) return steps;
   if (!process.stdin.isTTY)
@@ -126,7 +126,7 @@ async function take(ask: Ask, seen: Seen, order: Order | undefined, config: Conf
   }
 }
 
-/** Keeps the answers in a file that only this user reads. Returns its path, or null if there are no answers. */
+/** Writes the answers to a file with mode 0600. Returns the path of the file, or null if there are no answers. */
 function keep({ rows, evidence }: Seen, { database }: Config, isElsewhere: boolean): string | null {
   if (evidence.length === 0) return null;
   const stamp = systemClock().now().toISOString().replaceAll(/[:.]/g, '-');
@@ -147,7 +147,7 @@ function asText(rows: readonly ProbeRow[], settings: object): string {
   return head + lines.join('') + end;
 }
 
-/** Returns the settings that follow from the answers. A list for `exchange.absence` begins with the present entries. */
+/** Returns the settings that follow from the answers. `exchange.absence` includes the configured entries. */
 function settingsOf(rows: readonly ProbeRow[], { exchange: { absence } }: Config): object {
   const entries = rows
     .flatMap(({ setting }) => setting ?? [])

@@ -14,7 +14,7 @@ import { pathId, queryId } from '../../../exchange/ids.ts';
 import { readJson } from '../../../exchange/json.ts';
 import { withoutTokens } from '../../documents/hidden-tokens.ts';
 
-/** The steps of a probe. Only `order` and `repeat` make anything. */
+/** The steps of a probe. Only `order` and `repeat` make something at the exchange. */
 export const PROBE_STEPS = ['absence', 'ids', 'key', 'order', 'repeat', 'rate'] as const;
 export type ProbeStep = (typeof PROBE_STEPS)[number];
 
@@ -27,7 +27,6 @@ export const probeRow = z.object({
 });
 export type ProbeRow = Readonly<z.output<typeof probeRow>>;
 
-/** The observations of a step, or why there are none. */
 export type Probed = readonly ProbeRow[] | FailedResult;
 
 export const ODD = { isOdd: true };
@@ -36,7 +35,7 @@ export function row(question: string, seen: string, follows: string, more: Parti
   return { question, seen, follows, isOdd: false, ...more };
 }
 
-/** An answer for people, without key and tokens. If no answer came, `status` is null and `why` is set. */
+/** An answer for people, without key and tokens. If no answer came, `status` is null, and `why` is the known cause. */
 export const evidenceSchema = z.object({
   request: z.string(),
   askedAt: z.string(),
@@ -49,7 +48,7 @@ export const evidenceSchema = z.object({
 export type Evidence = Readonly<z.output<typeof evidenceSchema>>;
 
 const LONGEST_BODY = 20_000;
-/** The headers that say something of time, of limits and of the kind of answer; others may hold secrets. */
+/** The headers that show the time, the limits or the kind of an answer. Other headers may hold secrets. */
 const HEADERS = /^(date|content-type|retry-after|(x-)?rate-?limit.*)$/;
 
 /** The requests of a probe. Only `create` makes something. */
@@ -71,7 +70,7 @@ function evidenceOf(
   const { reply, askedAt, tookMs, response } = examination;
   const headers = Object.entries(response?.headers ?? {}).filter(([name]) => HEADERS.test(name));
   const body = response?.body ?? '';
-  // A body that is no JSON is evidence too; it has no fields to hide.
+  // A body that is no JSON is kept, because it has no fields to hide.
   const text = readJson(body) === undefined ? body : withoutTokens(body);
   return {
     request: `${method} ${path}`,
@@ -120,7 +119,7 @@ export function askingOf(deps: AskingDeps, signal = new AbortController().signal
   };
 }
 
-/** Returns the failure if nothing can be learned now: no reply came, or the reply speaks of the account. */
+/** Returns the failure if nothing can be learned now: no answer came, or it is a 401, a 429 or a 5xx. */
 export function failureOf(reply: UnreadReply): FailedReply | undefined {
   if (reply.kind === 'ok' || reply.kind === 'refused') return undefined;
   if (reply.kind !== 'unknown') return reply;
@@ -139,10 +138,10 @@ export function shown({ status, body, why }: Evidence): string {
   return `${status} ${text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)} …` : text}`;
 }
 
-/** Clocks may differ by this much; the Date header has whole seconds. */
+/** Clocks that differ by less count as equal, because the Date header has whole seconds. */
 const SKEW_MS = 2_000;
 
-/** Finds out how a look-up (§4.11) shows that there is no order. Asks for two unknown ids, one of them twice. */
+/** Finds out how a look-up (§4.11) shows absence. Asks for two unknown ids, one of them twice, and a wrong address. */
 export async function probeAbsence(asking: Asking): Promise<Probed> {
   const [first, second] = [unknownId(), unknownId()];
   const lookups: AbsentReply[] = [];
@@ -202,7 +201,7 @@ export async function probeIds(asking: Asking): Promise<Probed> {
   return rows;
 }
 
-/** Finds out how the exchange refuses a key. Asks with an invented key, which has nothing of the real key. */
+/** Finds out how the exchange refuses a key. Asks with a random key. */
 export async function probeKey(asking: Asking): Promise<Probed> {
   const request = { ...PROBE_REQUESTS.order(unknownId()), headers: { 'x-api-key': unknownId() } };
   const { reply, evidence } = await asking.ask(request);
@@ -240,17 +239,16 @@ export async function probeRate(asking: Asking, requests: number): Promise<Probe
   return [row(question, seen, follows, { ...ODD, setting })];
 }
 
-/** An answer about an order that does not exist. */
 type AbsentReply = Readonly<{ reply: UnreadReply; externalOrderId: string }>;
 
-/** Names that change from answer to answer, or that repeat the request. */
+/** Names of fields whose values change from answer to answer, or repeat the request. */
 const PASSING = /time|date|path|trace|request|instance|status|\bid$/i;
-/** Names of fields that tell most about an answer, the best first. */
+/** Names of the fields that best distinguish an answer, the best first. */
 const TELLING = ['code', 'error', 'reason', 'title', 'message', 'detail', 'order'];
 
 /**
- * Returns the narrowest shape under which every answer is documented absence, or undefined. `isShared` is true if
- * the answer to an address that does not exist has this shape too.
+ * Returns the most specific shape under which every answer is documented absence, or undefined. A shape that the answer
+ * to a wrong address has too (`isShared`) is returned only if there is no other.
  */
 function commonAbsenceShape(absent: readonly AbsentReply[], ofNothing: Answer | undefined) {
   const first = answerOf(absent[0]?.reply ?? { kind: 'unknown', why: '' });
@@ -263,7 +261,7 @@ function commonAbsenceShape(absent: readonly AbsentReply[], ofNothing: Answer | 
   return shape && { shape, isShared: isShared(shape) };
 }
 
-/** 401, 403, 429 and 5xx speak of the account or of the exchange, not of an order. */
+/** 401, 403, 429 and 5xx concern the account or the exchange, not an order. */
 const isOfOrder = (status: number) => /^(?!401|403|429)[24]\d\d$/.test(String(status));
 
 /** Returns the shapes of an answer, the most specific first. The status alone is a shape if it is 404 or a success. */
@@ -276,7 +274,7 @@ function shapesOf(status: number, body: unknown): readonly AbsenceShape[] {
   return status === 404 || status < 300 ? [...shapes, { status }] : shapes;
 }
 
-/** The values in a body, and in the objects right below it, that do not change by themselves. */
+/** Returns the values in a body and in the objects directly below it, without the fields of `PASSING`. */
 function scalarsIn(body: unknown, above = ''): readonly (readonly [pointer: string, value: string])[] {
   if (typeof body !== 'object' || body === null || Array.isArray(body) || isLosslessNumber(body)) return [];
   return Object.entries(body).flatMap(([name, value]) => {

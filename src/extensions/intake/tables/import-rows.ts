@@ -11,7 +11,7 @@ const TABLES = `
   create table imported (line integer primary key, ${ORDER_COLUMNS.map((column) => `${column} text`).join(', ')});
   create index imported_id on imported (external_order_id, line)`;
 
-/** Keeps the rows of an import until they are inserted, so that no program waits while a long file is read. */
+/** Stores the rows of an import in a temporary database, so that a long file blocks no other writer. */
 export class ImportTables extends TemporaryTables {
   readonly #insert = this.inserter<ImportRow>('imported', `line, ${COLUMNS}`);
   readonly #first = this.sqlite.prepare<[string], ImportRow>(FIRST);
@@ -20,7 +20,7 @@ export class ImportTables extends TemporaryTables {
     super(TABLES);
   }
 
-  /** Returns the first row of the same id that was added before. */
+  /** Adds a row. Returns the first row with the same id that was added before. */
   add(row: ImportRow): ImportRow | undefined {
     const first = this.#first.get(row.external_order_id);
     this.#insert(row);

@@ -2,10 +2,10 @@ import { sql } from 'kysely';
 import type { PurgeQuery } from '../../commands/purges.ts';
 import type { Transaction } from '../../../store/port.ts';
 
-/** States in which a kept answer may still tell a person what became of the order. */
+/** States in which a kept answer may still show a person what became of the order. */
 const EVIDENCE_STATES = ['sending', 'unknown', 'held', 'disputed'];
 
-/** Deletes the oldest answers received before a time, except of unsettled orders. Returns the number deleted. */
+/** Deletes up to `limit` answers older than `before`, except of orders in `EVIDENCE_STATES`. Returns their number. */
 export async function deleteKeptAnswers(tx: Transaction, { account, before, limit }: PurgeQuery): Promise<number> {
   const old = sql<{ id: number }>`select answer.id from kept_answers answer left join merchant_orders sent
       on sent.account = answer.account and sent.external_order_id = answer.subject
@@ -14,7 +14,7 @@ export async function deleteKeptAnswers(tx: Transaction, { account, before, limi
     order by answer.received_at limit ${limit}`;
   const ids = (await old.execute(tx)).rows.map(({ id }) => id);
   if (ids.length === 0) return 0;
-  // Deletes by ids, because for a subquery a kept query plan would read all answers of the account.
+  // Deletes by ids, because with a subquery a cached query plan would read all answers of the account.
   await sql`delete from kept_answers where account = ${account} and id in (${sql.join(ids)})`.execute(tx);
   return ids.length;
 }

@@ -45,14 +45,14 @@ function clusterPrograms(): string {
 
 /**
  * Starts three servers of PostgreSQL on ports of this machine, one of them a synchronous standby. They end with this
- * process. Resolves once the standbys receive. Throws `CommandError` after 2 min.
+ * process. Resolves when both standbys replicate. Rejects with `CommandError` after 2 min.
  */
 export async function startCluster({ clock, signal, isKept, say }: ClusterOptions) {
   const plan = await planOf(clusterPrograms());
   say('Three servers of PostgreSQL start under Patroni and etcd.');
   await using undo = new AsyncDisposableStack();
   const folder = mkdtempSync(join(tmpdir(), 'order-sync-demo-cluster-'));
-  // The last processes of a server that was killed may still write.
+  // The removal is retried, because the last processes of a killed server may still write.
   if (!isKept) undo.defer(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }));
   own(folder);
   const machines = new Map(plan.machines.map((machine) => [machine.name, startMachine(plan, machine, folder)]));
@@ -112,7 +112,7 @@ function startMachine(plan: ClusterPlan, machine: ClusterMachine, place: string)
   writeFileSync(yaml, patroniYaml(plan, machine, folder), { mode: 0o600 });
   for (const path of [folder, yaml]) own(path);
   const line = (words: readonly string[]) => words.map(shellWord).join(' ');
-  // Patroni may end when etcd does not answer. PostgreSQL is not in the group, and leaves shared memory when killed.
+  // Patroni is restarted, because it may end without etcd. A killed PostgreSQL, not in the group, leaves shared memory.
   const script = `exec >log 2>&1
     ${line(etcdCommand(plan, machine, folder))} &
     while :; do ${line(['patroni', yaml])}; sleep 1; done &

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 
-/** A machine of a cluster: a member of etcd, Patroni and PostgreSQL run on it. */
+/** A machine of a cluster. It runs Patroni, PostgreSQL and a member of etcd. */
 export type ClusterMachine = Readonly<{ name: string; address: string; ports: Ports }>;
 
 /** The ports of PostgreSQL, of Patroni's interface, and of etcd for its clients and its other members. */
@@ -18,7 +18,7 @@ export interface ClusterPlan {
   readonly parameters: Readonly<Record<string, string | number>>;
 }
 
-/** The folders of a machine, below `folder`, which belongs to the user of the processes. */
+/** Returns the paths of a machine in `folder`. The user of its processes must own the folder. */
 export function foldersOf(folder: string): Readonly<Record<'etcd' | 'data' | 'socket' | 'yaml', string>> {
   const [etcd, data, yaml] = [join(folder, 'etcd'), join(folder, 'disk', 'data'), join(folder, 'patroni.yaml')];
   return { etcd, data, socket: folder, yaml };
@@ -76,7 +76,7 @@ export function patroniYaml(plan: ClusterPlan, { name, address, ports }: Cluster
 
 function cluster({ replication, parameters }: ClusterPlan): object {
   return {
-    // Patroni 3.0 takes these times, though its manual wants a ttl of 20 s: a fail-over is over in 10 s.
+    // With these times a fail-over takes 10 s. Patroni 3.0 accepts them, although its manual demands a ttl of 20 s.
     ttl: 5,
     loop_wait: 1,
     retry_timeout: 2,

@@ -10,7 +10,7 @@ import { FIRST_NUMBER, freeAddress, orderOf, type DemoOrder, type Stage } from '
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** How long ago the day begins, so that an order that never appeared is missed by now. */
+/** How long ago the day begins: long enough that an order that never appeared is a finding by now. */
 const BEGINS_MS = 25 * HOUR_MS;
 const RECEIVER_FAILS_MS = 21 * MINUTE_MS;
 const OUTAGE_BEGINS_MS = 8 * MINUTE_MS;
@@ -58,7 +58,7 @@ export async function badDay(count: number, machine: Clock, appParts: AppParts) 
   };
 }
 
-/** Returns a clock that is behind another clock, and does not wait until it has caught up. */
+/** Returns a clock that is `ms` behind `clock`. Its `sleep` returns at once until the clock has caught up. */
 function clockBehind(clock: Clock, ms: number) {
   let behindMs = ms;
   return {
@@ -96,7 +96,7 @@ export async function liveThrough(day: Awaited<ReturnType<typeof badDay>>, stage
     if (agoMs % HOUR_MS === 0) for (const sweep of app.sweeps) await sweep.run(app, signal);
     await app.eachSecond();
     if (agoMs > RECEIVER_FAILS_MS) continue;
-    // Taking the account anew makes the webhooks look for its events.
+    // Taking the account again makes the webhooks look for the events of the account.
     webhooks.take(accountLease);
     await webhooks.eachSecond();
     await webhooks.idle();

@@ -23,7 +23,7 @@ import { judge, keepInserting, print, say, sayHowTheyStand, untilSent, untilSett
 import { counted } from '../../documents/words.ts';
 
 const LONGEST_MS = 50_000;
-/** With PostgreSQL three daemons, one of which is killed, share the accounts of five shops. */
+/** With PostgreSQL, three daemons share the accounts of five shops. */
 const MANY = { workers: 3, accounts: ['shop-1', 'shop-2', 'shop-3', 'shop-4', 'shop-5'] };
 const ONE = { workers: 1, accounts: [DEFAULT_ACCOUNT] };
 
@@ -147,7 +147,7 @@ function stepsAfter(database: Place | undefined, isOwnServer: boolean): Paramete
   return [[again, `has the exchange tamper with some orders, and keeps the tables${password}`], ...NEXT_ON_POSTGRES];
 }
 
-/** Inserts orders until the person stops the demonstration. Throws `CommandError` if a daemon ends before that. */
+/** Inserts orders until the person stops the demonstration. Throws `CommandError` if a daemon ends first. */
 async function letLook(stage: Stage, daemons: ReturnType<typeof daemonsOf>, isOutage = false): Promise<void> {
   print(`The dashboard: http://${stage.opsListen}/`);
   const all = stage.shops.length > 1 ? ' --account all' : '';
@@ -161,7 +161,7 @@ async function letLook(stage: Stage, daemons: ReturnType<typeof daemonsOf>, isOu
   say(`Stop it with Ctrl-C: the report comes then, and the folder ${stage.folder} ${kept}.`);
   const ended = new AbortController();
   const inserting = keepInserting({ ...stage, signal: AbortSignal.any([stage.signal, ended.signal]) });
-  // Ctrl-C in a terminal ends the daemons too.
+  // Ctrl-C in a terminal ends the daemons too, so their end is no failure then.
   const failing = daemons.failure().catch((error: unknown) => stage.signal.aborted || Promise.reject(error));
   await Promise.race([inserting, failing]).finally(() => ended.abort());
   await inserting;
@@ -180,7 +180,7 @@ async function firstShop({ store, shops, config }: Stage): Promise<string> {
   return `  ${shellWord(process.execPath)} --input-type=module -e ${shellWord(code.join('\n  '))}`;
 }
 
-/** Returns the name of the client if a program in this folder finds it by name, else its address. */
+/** Returns the package name of the client if a program in this folder can import it by name, else its URL. */
 function clientHere(): string {
   const address = import.meta.resolve(CLIENT);
   try {
@@ -198,14 +198,14 @@ async function performUntilHeld(stage: Stage, count: number, cluster: Cluster | 
   say('Everything is settled; a shop inserts an order now and then while you look at the dashboard.');
   await letLook(stage, daemons);
   say('Stopped: the orders that are under way are brought to their end.');
-  // A terminal that stops the demonstration stops its daemons too.
+  // Ctrl-C in a terminal has stopped the daemons too, so one daemon is started again.
   await daemons[Symbol.asyncDispose]();
   await daemons.start(1);
   const until = stage.clock.monotonic() + LONGEST_MS;
   return await untilSettled({ ...stage, signal: new AbortController().signal, until });
 }
 
-/** Kills one of several daemons, or the primary of a cluster. True if all orders came to their end in time. */
+/** Inserts the orders, and kills a daemon or the primary of a cluster. Returns true if all are settled in time. */
 async function perform(stage: Stage, daemons: ReturnType<typeof daemonsOf>, count: number, cluster?: Cluster) {
   const { shops, store, clock } = stage;
   for (const shop of shops) await cancelStrays(stage, shop, say);
@@ -226,7 +226,7 @@ async function perform(stage: Stage, daemons: ReturnType<typeof daemonsOf>, coun
   if (isAlone) return await untilSettled(watched);
   if (cluster !== undefined)
     return await failOver({ ...stage, until: watched.until + LONGEST_MS }, cluster, insertRest);
-  // An order whose request is about to leave would be held for a person: no process could tell whether it had left.
+  // The kill waits until no request is in flight, because an order that may have been sent would be held for a person.
   if (!(await untilSent(watched))) return false;
   say(`Process ${await daemons.kill()} is killed; the others take its accounts over.`);
   await insertRest();

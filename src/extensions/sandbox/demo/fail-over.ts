@@ -7,7 +7,7 @@ import { counted, inUnits } from '../../documents/words.ts';
 const LOOK_MS = 10;
 const MOST_EVENTS = 10_000;
 
-/** Kills the primary while orders are sent, and inserts more. True if all orders came to their end in time. */
+/** Kills the primary while orders are sent, and inserts more. Returns true if all orders are settled in time. */
 export async function failOver(watched: Stage & Watched, cluster: Cluster, insertRest: () => Promise<void>) {
   const { clock, sandbox, shops, signal, until } = watched;
   const many = shops.flatMap(({ orders }) => orders).length / 4;
@@ -21,7 +21,7 @@ export async function failOver(watched: Stage & Watched, cluster: Cluster, inser
   await Promise.all([promoted, insertRest()]);
   const isSettled = await untilSettled(watched);
   const times = [lostAt, ...sandbox.requests.map(({ monotonic }) => monotonic).filter((at) => at > lostAt)];
-  // Requests in flight still come after the loss.
+  // The longest gap counts, because requests in flight still come after the loss.
   const pauseMs = Math.max(0, ...times.slice(1).map((at, index) => at - (times[index] ?? at)));
   say(`No request came to the exchange for ${inUnits(pauseMs)}.`);
   return isSettled;

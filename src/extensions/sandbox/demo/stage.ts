@@ -32,14 +32,14 @@ function shopsOf(accounts: readonly string[], all: readonly DemoOrder[]) {
   });
 }
 
-/** Inserts orders as a shop's application does: tries again until a server has taken them. */
+/** Inserts the orders of a shop. Retries until a database server has committed them. */
 export async function insertOrders({ store, signal }: Stage, { account }: Shop, orders: readonly DemoOrder[]) {
   if (orders.length === 0) return;
   const insert = (tx: Transaction) => insertMissing(tx, account, orders);
   await store.forAccount(account).writer.writeUntilDurable(insert, signal, () => undefined);
 }
 
-/** Inserts and cancels the orders of a shop that the exchange has although they were never sent. */
+/** Inserts the stray orders of a shop and cancels them. The exchange has these orders although they are never sent. */
 export async function cancelStrays(stage: Stage, shop: Shop, say: (line: string) => void): Promise<void> {
   await insertOrders(stage, shop, shop.strays);
   const { store, clock, config } = stage;
@@ -54,7 +54,7 @@ export const DEMO_SCENARIOS = ['clean', 'mismatch', 'bad-day'] as const;
 export type DemoScenario = (typeof DEMO_SCENARIOS)[number];
 export type DemoOrder = ReturnType<typeof orderOf>;
 
-/** This many orders are settled within the time of a demonstration. */
+/** More orders might not be settled within the time of a demonstration. */
 export const MOST_ORDERS = 200;
 export const FIRST_NUMBER = 1_000;
 const PAIRS = [
@@ -67,7 +67,7 @@ const PAIRS = [
 ] as const;
 /** Faults that lose the answer although the exchange took the order. */
 const LOST = ['fault-reset-after', 'fault-error-taken', 'fault-truncated', 'fault-wrong-json', 'fault-html'];
-/** Only a request for each pre-order finds this class. */
+/** A demonstration does not find this class, because it does not ask for each pre-order again. */
 const NOT_FOLLOWED = 'PREORDER_MISSING';
 
 export function demoOrders(scenario: DemoScenario, count: number = MOST_ORDERS): readonly DemoOrder[] {
@@ -119,13 +119,13 @@ interface StageOptions extends Pick<ConfigOptions, 'parts'> {
   readonly signal: AbortSignal;
   readonly accounts: readonly string[];
   readonly orders: readonly DemoOrder[];
-  /** Settings of PostgreSQL; a new SQLite file unless given. */
+  /** Settings of PostgreSQL. If undefined, a new SQLite file is made. */
   readonly database: object | undefined;
-  /** Leaves the folder and the tables behind. */
+  /** True if the folder and the tables stay. */
   readonly isKept: boolean;
-  /** The database ends with the demonstration, with its tables. */
+  /** True if the database server ends with the demonstration, so that its tables are not removed. */
   readonly isOwnServer: boolean;
-  /** There is a dashboard, which the person looks at before the report. */
+  /** True if a dashboard is served, which the person may look at before the report. */
   readonly isHeld: boolean;
   readonly exchange?: Pick<Parameters<typeof startSandbox>[0], 'speed' | 'scenarioOf'>;
   readonly settings?: object;
@@ -186,7 +186,7 @@ function exchangeSettings(shops: readonly Shop[], sandbox: Sandbox): object {
   return { exchange, accounts: Object.fromEntries(accounts) as object };
 }
 
-/** The environment may name receivers of events, so that a shop can listen to the demonstration. */
+/** The environment may name receivers of events, so that a shop can receive the events of the demonstration. */
 function webhookSettings(folder: string) {
   const endpoints = processEnvironment()['ORDER_SYNC_WEBHOOKS_ENDPOINTS'];
   if (endpoints === undefined) return {};
@@ -197,7 +197,7 @@ function webhookSettings(folder: string) {
 
 export function daemonsOf({ folder, settingsFile }: Stage) {
   const running: ChildProcess[] = [];
-  // Neither the file nor the variables of a person's own settings reach the demonstration.
+  // The daemons do not read the settings of the person, neither the file nor the variables.
   const { npm_lifecycle_script: script, INIT_CWD: startedIn } = processEnvironment();
   const begin = () =>
     fork(PROGRAM_FILE, ['run'], {
@@ -214,7 +214,7 @@ export function daemonsOf({ folder, settingsFile }: Stage) {
     },
     /** Waits until a daemon ends by itself, and then throws `CommandError`. */
     failure: () => Promise.race(running.map(failed)),
-    /** Ends the first daemon as a crash does, and returns its process id. */
+    /** Ends the first daemon with SIGKILL, and returns its process id. */
     async kill(): Promise<number | undefined> {
       const killed = running.shift();
       if (killed !== undefined) await end(killed, 'SIGKILL');

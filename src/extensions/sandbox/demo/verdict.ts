@@ -20,7 +20,7 @@ import { counted, inUnits } from '../../documents/words.ts';
 const REFRESH_MS = 500;
 const UNDER_WAY = ['pending', 'sending', 'unknown', 'accepted', 'open'] as const;
 
-/** `until` is a time of the monotonic clock. */
+/** `until` is a time of the monotonic clock in ms. */
 export type Watched = Pick<Stage, 'store' | 'clock' | 'shops' | 'signal'> & { readonly until: number };
 
 export function print(text: string): void {
@@ -33,7 +33,7 @@ export function say(text: string): void {
 
 export const untilSent = (watched: Watched) => watch(watched, (countOf) => countOf(['pending', 'sending']) === 0);
 
-/** True once every order is settled and every expected finding is there; false if the time is up before. */
+/** Returns true when every order is settled and every expected finding is recorded, or false after `until`. */
 export async function untilSettled(watched: Watched): Promise<boolean> {
   const expected = watched.shops.flatMap((shop) => shop.expected);
   // An order that was reopened never ends.
@@ -58,7 +58,7 @@ async function watch(watched: Watched, isEnd: IsEnd): Promise<boolean> {
     while (clock.monotonic() < until) {
       signal.throwIfAborted();
       const progress = await progressOf(watched).catch((error: unknown) => {
-        // A database takes no writes during a fail-over.
+        // The database cannot be used during a fail-over.
         if (!isPassing(error)) throw error;
       });
       const text = progress === undefined ? 'the database takes no writes' : textOf(progress);
@@ -156,7 +156,7 @@ async function printReconciliation({ store, clock, shops }: Reconciled, write: t
   return findings.map((row) => `${row['class']} ${row['external_order_id']}`);
 }
 
-/** True when the reconciliation report lists the expected findings and no others. */
+/** Returns true if the reconciliation report lists the expected findings and no others. */
 export async function reconcileDemo(stage: Reconciled, write = print): Promise<boolean> {
   const listed = await printReconciliation(stage, write);
   const expected = stage.shops.flatMap((shop) => shop.expected);
