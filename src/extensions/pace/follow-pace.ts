@@ -58,7 +58,7 @@ export class LearningPace implements FollowPace {
     return (this.isEveryTick ? EVERY_TICK : this.learned).gapMs(order, sinceChangeMs);
   }
 
-  /** Learns before the first look-ups, if any order waits. Without orders the history is not needed. */
+  /** Learns if nothing was learned yet and an order waits. Without orders the history is not needed. */
   async learnFirst(deps: PaceDeps, signal: AbortSignal): Promise<void> {
     if (this.isNew && (await isAnythingAwaited(deps.store.db, deps.account))) await this.learn(deps, signal);
   }

@@ -99,7 +99,9 @@ function stayOf(order: PacedOrder, change: Change, enteredAt: number): Stay {
   };
 }
 
-/** The program itself sets the state `abandoned`. A status of the exchange may have that name too. */
+/**
+ * The program itself sets the state `abandoned`, and a status of the exchange may have that name, so the field counts.
+ */
 function isByExchange({ field, newValue, source }: StatusEvent): boolean {
   return source === 'lookup' && !(field === 'state' && newValue === 'abandoned');
 }

@@ -29,7 +29,7 @@ const PRIOR_ENDS = 0.7;
 const PRIOR_AGE_MS = 30_000;
 export const LONGEST_MS = 2 * (BIN_STARTS.at(-1) ?? 0);
 
-/** The prior of each bin: one order watched through the bin, with the ends of a hazard of 0.7 / (age + 30 s). */
+/** The prior of each bin: an order watched through the bin, and the ends expected at a hazard of 0.7 / (age + 30 s). */
 const PRIOR = BIN_STARTS.map((start, bin) => {
   const end = Math.min(binEnd(bin), LONGEST_MS);
   return { ends: PRIOR_ENDS * Math.log((end + PRIOR_AGE_MS) / (start + PRIOR_AGE_MS)), watchedMs: end - start };

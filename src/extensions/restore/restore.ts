@@ -72,7 +72,7 @@ async function tellDecision(tx: Transaction, account: string, decision: string, 
   await insertHappenings(tx, [{ ...event, source: 'operator', reason, actor }], now);
 }
 
-/** Orders leave these states for unknown. Unknown and held orders keep their state, and are read before that. */
+/** Orders leave these states for unknown. Unknown and held orders keep their state, and are read first. */
 const LEFT = ['pending', 'invalid', 'rejected', 'sending'] as const;
 
 async function assumeAllSent(deps: RestoreDeps, account: string, { actor, reason }: Acceptance): Promise<number> {

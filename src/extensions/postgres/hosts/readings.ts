@@ -83,7 +83,7 @@ export class Readings implements AsyncDisposable {
     return (await lent.exec<Position>(text)).rows[0]!;
   }
 
-  /** Asks until the standby has all commits, is unusable or `stop` aborts. Releases the connection unless `end` has it. */
+  /** Asks until the standby has all commits, is unusable or `stop` aborts. Releases the connection or calls `end`. */
   async #ask(
     server: DatabaseHost,
     position: Position,

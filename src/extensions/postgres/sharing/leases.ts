@@ -141,7 +141,7 @@ export class Leases {
   }
 
   /**
-   * Releases accounts that this worker owns without a lease: a claim's answer was lost, or a group was claimed partly.
+   * Releases accounts that the worker owns without a lease: a claim's answer was lost, or a group was claimed partly.
    */
   async releaseUnheld(worker: Worker, owned: readonly Omit<AccountOwner, 'holder'>[]): Promise<void> {
     const unheld = owned.filter(({ account }) => this.#held.get(account)?.worker !== worker);

@@ -27,7 +27,7 @@ interface Load {
 }
 
 /**
- * The worker with the fewest accounts claims a free unit. `me` releases a unit if its taker then has fewer than `me`.
+ * The worker with the fewest accounts claims a free unit. `me` releases units smaller than its lead over their taker.
  */
 export function nextShare<U extends Unit>(
   me: Sharer,

@@ -66,7 +66,7 @@ const AFTER_CURSORS = sql`select (select observed_at from events ${indexedBy('ev
     from event_heads as head
     left join webhook_cursors as cursor on cursor.account = head.account and cursor.endpoint = webhook_endpoints.name
     where head.id > coalesce(cursor.event_id, 0) limit ${sql.lit(MOST_LOOKED_AT)}`;
-/** The time of the oldest row that waits because the receiver fails. */
+/** The time of the oldest row that waits for the receiver. */
 const WAITING = sql`select min(since) as at from webhook_deliveries
     where webhook_deliveries.endpoint = webhook_endpoints.name and status = 'waiting'`;
 
