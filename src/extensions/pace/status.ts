@@ -99,9 +99,7 @@ function stayOf(order: PacedOrder, change: Change, enteredAt: number): Stay {
   };
 }
 
-/**
- * The program itself sets the state `abandoned`, and a status of the exchange may have that name, so the field counts.
- */
+/** The program itself sets the state `abandoned`. A status of the exchange with that name has another `field`. */
 function isByExchange({ field, newValue, source }: StatusEvent): boolean {
   return source === 'lookup' && !(field === 'state' && newValue === 'abandoned');
 }

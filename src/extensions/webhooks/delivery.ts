@@ -101,7 +101,9 @@ export function afterFailure(delivery: Delivery, now: Date): Delivery {
   return { ...delivery, failed_at: at, next_attempt_at: delivery.status === 'retrying' ? at : AT_ONCE };
 }
 
-/** Returns the row after a refusal: a retry, or a dead letter after the last attempt, or at once if `isFull`. */
+/**
+ * Returns the row after a refusal: a retry, or a dead letter after the last attempt or, if `isFull`, after the first.
+ */
 export function afterRefusal(delivery: Delivery, answer: number, { now, takenAt, isFull }: AttemptFacts): Delivery {
   const attempts = delivery.attempts + 1;
   const at = now.toISOString();

@@ -55,7 +55,7 @@ export function webhookSender({ clock, connect = overHttp, ...options }: SenderO
     'webhook-signature': signers.map((signer) => signer.sign(id, now, body)).join(' '),
   });
   return {
-    /** Sends a message signed with each secret; again over a new connection if a kept one was closed. Never rejects. */
+    /** Sends once, or twice if a kept connection was closed, unless `isOver`. Signs with each secret. Never rejects. */
     async send(message: { readonly id: string }, { signal, isOver }: SendOptions = {}): Promise<DeliveryOutcome> {
       if (isRefused) return PRIVATE;
       const body = JSON.stringify(message);

@@ -26,9 +26,7 @@ interface Load {
   room: number;
 }
 
-/**
- * The worker with the fewest accounts claims a free unit. `me` releases units smaller than its lead over their taker.
- */
+/** The worker with the fewest accounts claims a free unit. `me` releases units smaller than its lead over the taker. */
 export function nextShare<U extends Unit>(
   me: Sharer,
   others: readonly Sharer[],
