@@ -25,7 +25,7 @@ export const EVENT_TYPES = [
 
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** The version of the shape of an event. Fields may be added within a version; nothing else changes. */
+/** The version of the shape of an event. Within a version, fields may be added, and nothing else changes. */
 export const EVENT_VERSION = 1 as const;
 
 export type EventRow = Readonly<Omit<EventsTable, 'id' | 'looked_up_before' | 'previous_hash'> & { id: number }>;
@@ -50,7 +50,7 @@ const STATUS_FIELDS: readonly string[] = ['order.status', 'cryptoTransaction.sta
 
 export function feedEventOf(row: EventRow) {
   const { id: cursor, account, observed_at: timestamp, hash } = row;
-  // The hash covers all earlier events too, so an event that follows a restored copy has another id.
+  // The hash covers all earlier events too. So after a restore a new event never has the id of a lost event.
   const id = `evt_${hash.slice(0, 32)}`;
   return { version: EVENT_VERSION, id, cursor, type: typeOf(row), account, timestamp, data: dataOf(row) };
 }

@@ -1,6 +1,5 @@
 import type { Extension } from '../../cli/extension.ts';
 
-/** The events of the accounts, in their order: pages and streams. */
 export const feed: Extension = {
   name: 'feed',
   operations: {

@@ -11,9 +11,9 @@ import type { Store } from '../../store/port.ts';
 export const MOST_STREAMS = 256;
 const PAGE = 100;
 const WRITTEN_AT_ONCE = 16_384;
-/** The longest delay, in ms, of events that other processes write. */
+/** How often the newest event is read, in ms, because other processes may write events. */
 const LOOK_MS = 1_000;
-/** How long a stream is silent before it gets an empty line, which finds a reader who has gone. */
+/** How long a stream is silent before it gets a message without data. The write shows if the reader has gone. */
 const SILENT_MS = 15_000;
 const BLOCKED_MS = 30_000;
 const HEADERS = {
@@ -28,7 +28,7 @@ export class EventStreams {
   readonly #deps: StreamDeps;
   readonly #stopping: AbortSignal;
   readonly #streams = new Set<Stream>();
-  /** Pages that are being read: streams at the same place share them. */
+  /** Pages that are being read. Streams with one filter at one place share a page. */
   readonly #pages = new Map<string, Promise<FeedPage>>();
 
   /** Serves until `stopping` aborts, which ends all streams at once. */
@@ -50,7 +50,7 @@ export class EventStreams {
   }
 
   serve(response: ServerResponse, filter: FeedFilter, after: Place): void {
-    // A stream whose reader has gone already would never be removed.
+    // A response that has closed already emits no `close`, so its stream would never be removed.
     if (response.destroyed) return;
     const stream = new Stream(response, filter, after, this.#deps.clock);
     this.#streams.add(stream);
@@ -85,7 +85,7 @@ class Stream {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #ended = new AbortController();
   #woken = Promise.withResolvers<void>();
-  /** When the last text was written. If the reader takes nothing, no more is. */
+  /** The monotonic time of the last write. Nothing more is written while the reader takes nothing. */
   #wroteAt: number;
 
   constructor(response: ServerResponse, filter: FeedFilter, after: Place, clock: Pick<Clock, 'monotonic'>) {
@@ -101,7 +101,7 @@ class Stream {
     try {
       await this.#write(this.#placeText());
       while (!this.#ended.signal.aborted) {
-        // Renewed before the read, so that events committed meanwhile cause another read.
+        // Renewed before the read, so that events committed during the read cause another read.
         this.#woken = Promise.withResolvers();
         const page = await read(this.place);
         await this.#writeAll(page.events);
@@ -109,7 +109,7 @@ class Stream {
         if (page.isEnd) await this.#woken.promise;
       }
     } catch {
-      // The database failed, or the stream ended: the reader comes back by its last cursor.
+      // The database failed or the stream ended. The reader connects again with its last cursor.
       this.cut();
     }
   }
@@ -118,7 +118,7 @@ class Stream {
     this.#woken.resolve();
   }
 
-  /** Cuts a reader who takes nothing; moves the cursor of a reader for whom there was nothing to write. */
+  /** Cuts the connection if the reader took nothing for 30 s. Sends the cursor if nothing was written for 15 s. */
   check(now: number): void {
     const sinceMs = now - this.#wroteAt;
     if (this.#response.writableNeedDrain) {
@@ -126,7 +126,7 @@ class Stream {
     } else if (sinceMs >= SILENT_MS) void this.#write(this.#placeText()).catch(() => undefined);
   }
 
-  /** Ends the answer; cuts the connection at once if the reader takes nothing. */
+  /** Ends the response; cuts the connection at once if the reader takes nothing. */
   end(): void {
     if (this.#response.writableNeedDrain) return this.cut();
     this.#stop();
@@ -148,7 +148,7 @@ class Stream {
     this.wake();
   }
 
-  /** Writes several events at a time, because each write is a call of the system. */
+  /** Writes several events at a time, because each write is a system call. */
   async #writeAll(events: readonly FeedEvent[]): Promise<void> {
     let text = '';
     for (const [index, event] of events.entries()) {

@@ -86,7 +86,7 @@ class HourlyGuard implements CreateGuard {
   }
 }
 
-/** The time from which creates count: a person allowed creates then. */
+/** Returns the time at which a person last allowed creates. Earlier creates do not count. */
 export async function guardCountsFrom(db: Database, account: string): Promise<string | undefined> {
   return await readAccountFact(db, { account, name: GUARD_COUNTS_FROM });
 }

@@ -3,7 +3,7 @@ import { amountField, currencyOf, readDecimal, type AmountSettings } from '../..
 import { sumOf } from '../../base/words.ts';
 import type { MerchantOrder } from '../../orders/rules/record.ts';
 
-/** The most that orders of a pair may ask for in an hour, in one currency of the pair: decimal text. */
+/** `asset` is the most that orders of a pair may ask for in an hour: decimal text in `currency`, one of the pair. */
 export type AssetLimit = Readonly<{ from: string; to: string; currency: string; asset: string }>;
 
 export interface GuardSettings extends Pick<AmountSettings, 'outputPosition'> {
@@ -94,7 +94,6 @@ export class CreateWindow {
     if (!mayBeTaken) change(counted, -1);
   }
 
-  /** Begins anew: creates that were sent until now count no more. */
   clear(): void {
     this.#buckets = [];
     this.#inFlight.clear();

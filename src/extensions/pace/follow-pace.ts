@@ -14,12 +14,12 @@ import { shortestCronGapMs } from './cron-gap.ts';
 import { paceSettings } from './settings.ts';
 import { withOverdue } from './status.ts';
 
-/** How long a plan counts, in ms, because another process may own the account later. */
+/** How long an account's plan counts, in ms. Another process may own the account later, and plan for it. */
 const PLANNED_FOR_MS = 60 * 60_000;
 
 const LATE_MS = 60_000;
 
-/** The look-ups a ms that each account of a rate limit has planned, and when, on the monotonic clock. */
+/** The look-ups a ms that each account of one rate limit has planned, and the time of the plan in monotonic ms. */
 type Planned = Map<LearningPace, { readonly demand: number; readonly at: number }>;
 
 export class LearningPace implements FollowPace {
@@ -32,7 +32,7 @@ export class LearningPace implements FollowPace {
   readonly #accounts: number;
   readonly #planned: Planned;
 
-  /** `accounts` is the number of accounts that share the rate limit, and plan in `planned`. */
+  /** `accounts` accounts share the rate limit and write their plans into `planned`. */
   constructor(config: PaceSettings, accounts: number, planned: Planned) {
     const { reconcile, exchange, schedule } = config;
     const { follow } = paceSettings.of(config);
@@ -58,7 +58,7 @@ export class LearningPace implements FollowPace {
     return (this.isEveryTick ? EVERY_TICK : this.learned).gapMs(order, sinceChangeMs);
   }
 
-  /** Learns only if an order waits, because the history would otherwise be read in vain. */
+  /** Learns if nothing was learned yet and an order waits. Without orders the history is not needed. */
   async learnFirst(deps: PaceDeps, signal: AbortSignal): Promise<void> {
     if (this.isNew && (await isAnythingAwaited(deps.store.db, deps.account))) await this.learn(deps, signal);
   }
@@ -69,7 +69,7 @@ export class LearningPace implements FollowPace {
     lesson.end();
   }
 
-  /** The number and the ages of followed orders decide the price of a look-up. */
+  /** Returns a lesson that reads pages of orders, because their number and their ages decide the price of a look-up. */
   async beginLesson(deps: PaceDeps, signal: AbortSignal): Promise<Lesson> {
     const history = await learnHistory(deps, this.history, signal);
     if (!signal.aborted) this.history = history;
@@ -94,7 +94,7 @@ export class LearningPace implements FollowPace {
     return explainLearned(this.history.learner.again().pace(this.limits), order, forMs);
   }
 
-  /** Plans with what the other accounts leave, at least an equal part. `now` is on the monotonic clock. */
+  /** Plans with the rate that other accounts leave, at least an equal part. `now` is in monotonic ms. */
   take(learner: PaceLearner, now: number): void {
     let others = 0;
     for (const [other, { demand, at }] of this.#planned)

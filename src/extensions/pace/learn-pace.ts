@@ -8,7 +8,7 @@ export interface Learned {
   readonly changes: number;
   readonly lastId: number;
   readonly learner: PaceLearner;
-  /** Milliseconds. An order that has not changed for longer is stuck. */
+  /** An order is stuck after more than this time without a change, in ms. */
   readonly stuckAfter: number;
 }
 
@@ -18,7 +18,7 @@ const PAGE = 1_000;
 const GROWTH = 1 / 50;
 const LEAST_GROWTH = 20;
 
-/** Reads stays from the newest changes. `from` is when this part of the history begins, null for the whole history. */
+/** Reads the stays that ended in the newest changes. `from` is the time of the change before them; null without one. */
 export async function readHistory({ account, store, clock }: PaceDeps, signal: AbortSignal) {
   const stays: Stay[] = [];
   const known = new Set<string>();

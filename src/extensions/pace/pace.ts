@@ -5,16 +5,16 @@ import { AGE_BINS, binOf, gapMs, leaving, StayTimes } from './stay-times.ts';
 
 export const LONGEST_GAP_MS = 7 * 24 * 60 * 60_000;
 
-/** The bounds of each pace, and the budget of a learned pace; times in milliseconds. */
+/** The bounds of each pace, and the budget of a learned pace. Times are in ms, `budget` and `rate` in requests a ms. */
 export interface PaceLimits {
   /** An order is looked up from `leastMs` to `mostMs` after its last look-up. */
   readonly leastMs: number;
   readonly mostMs: number;
-  /** The time between two ticks of `schedule.cron`: a due order waits for the next tick. */
+  /** The shortest time between two ticks of `schedule.cron`. A due order waits for the next tick. */
   readonly tickMs?: number;
-  /** A look-up is made once news is expected to be this late (`follow.worth`), or later if that would be too many. */
+  /** The least price of a look-up, in ms of delay (`follow.worth`). The price is higher if `budget` requires it. */
   readonly worthMs: number;
-  /** The part of the rate for orders that are followed (`follow.share`). */
+  /** The part `follow.share` of `rate`, for look-ups of followed orders. */
   readonly budget: number;
   readonly rate: number;
 }
@@ -22,17 +22,17 @@ export interface PaceLimits {
 export const MOST_STATUSES = 200;
 export const OTHERS = '';
 
-/** Orders of one status and age bin, as at their last look-up: their number, and the sums of ages and of 1 / gap. */
+/** Orders of one status and age bin at their last look-up: their number, and the sums of their ages and of 1 / gap. */
 type Followed = Record<'orders' | 'ageMs' | 'lookups', number>;
 
 type StatusFacts = { readonly times: StayTimes; readonly followed: readonly Followed[] };
 
-/** `demand`: look-ups a millisecond; `news`: how many orders are expected to leave the status in a millisecond. */
+/** `demand` is in look-ups a ms. `news` is the number of orders a ms that are expected to leave the status. */
 type LearnedStatus = Readonly<Record<'stays' | 'orders' | 'priceMs' | 'demand' | 'news', number>> &
   Readonly<{ key: string; hazards: Float64Array }>;
 
 export interface LearnedPace extends Pace {
-  /** The price of a look-up in ms of delay; the higher price if accepted and existing orders have two prices. */
+  /** The price of a look-up, in ms of delay. If accepted pre-orders and orders have two prices, the higher price. */
   readonly priceMs: number;
   readonly demand: number;
   readonly statuses: readonly LearnedStatus[];
@@ -55,7 +55,7 @@ export class PaceLearner {
     return new PaceLearner(this.#history, this.#historyFrom);
   }
 
-  /** Adds an order from its last change to its last look-up; time before the history would hide quick changes. */
+  /** Adds an order's time from its last change to its last look-up, except before the history, which lacks ends. */
   addOrder(order: FollowedOrder, now: Date): void {
     const { changedAt, lastLookupAt, nextActionAt } = order;
     const facts = this.#factsOf(statusKey(order));
@@ -63,7 +63,7 @@ export class PaceLearner {
     const lookedUpAt = lastLookupAt?.getTime() ?? since;
     facts.times.watched(lookedUpAt - since, (this.#historyFrom?.getTime() ?? Number.NEGATIVE_INFINITY) - since);
     const ageMs = Math.max(0, lookedUpAt - since) || 0;
-    // An overdue order waits for longer than was planned.
+    // An overdue order waits longer than planned, at least until now.
     const gap = Math.max(now.getTime(), instantMs(nextActionAt) ?? 0) - lookedUpAt;
     const group = facts.followed[binOf(ageMs)]!;
     group.orders += 1;
@@ -133,8 +133,8 @@ function newFacts(times = new StayTimes()): StatusFacts {
 type StatusGroup = PacedGroup & { readonly orders: number; readonly news: number };
 
 /**
- * The orders of a bin count as alike. After a gap, n·F(gap) / gap orders a millisecond are found to have left. As many
- * orders will come, and each takes 1 / F look-ups at another gap.
+ * Treats the orders of a bin as alike: n orders at one gap leave at a rate of n·F(gap) / gap a ms. New orders come at
+ * the rate at which orders leave, and each takes 1 / F(gap) look-ups at another gap.
  */
 function groupsOf({ followed }: StatusFacts, hazards: Float64Array, limits: PaceLimits): readonly StatusGroup[] {
   const atTicks = { ...limits, leastMs: Math.max(limits.leastMs, limits.tickMs ?? 0) };
@@ -157,11 +157,11 @@ export type PacedGroup = { demand(priceMs: number): number };
 
 type Budget = Pick<PaceLimits, 'budget' | 'rate'>;
 
-/** The highest price of a look-up in ms of delay. Beyond this price due orders wait, which costs new orders less. */
+/** The highest price, in ms of delay. At higher prices new orders would wait longer than if due orders wait. */
 const HIGHEST_MS = 60 * 60_000;
 const PRECISION = 0.01;
 const RESERVED = 0.2;
-/** The part of the rate up to which look-ups are planned. */
+/** The part of the rate that planned look-ups may take. */
 const MOST_OF_RATE = 0.98;
 
 export function demandAt(groups: readonly PacedGroup[], priceMs: number): number {
@@ -169,9 +169,9 @@ export function demandAt(groups: readonly PacedGroup[], priceMs: number): number
 }
 
 /**
- * Solves the lowest price of at least `leastMs` at which the groups take no more than `budget`. If look-ups at any
- * price leave less than a fifth of the budget, the other look-ups still get that fifth, within the rate, so that many
- * old orders do not starve new orders.
+ * Returns the lowest price, at least `leastMs`, at which the groups demand no more than `budget`. If their demand at
+ * the highest price leaves less than a fifth of the budget, the limit is this demand plus a fifth, within the rate, so
+ * that many old orders do not starve new orders.
  */
 export function solvePrice(groups: readonly PacedGroup[], { budget, rate }: Budget, leastMs: number): number {
   const atMost = demandAt(groups, HIGHEST_MS) + RESERVED * budget;
@@ -187,7 +187,7 @@ export function solvePrice(groups: readonly PacedGroup[], { budget, rate }: Budg
   return enough;
 }
 
-/** Solves one price for two kinds, or a lower one for a kind that needs less than its fifth of the budget. */
+/** Returns a price for each kind of groups. They are equal unless a fifth of the budget allows a kind a lower price. */
 export function solvePrices(
   [one, other]: readonly [readonly PacedGroup[], readonly PacedGroup[]],
   { budget, rate }: Budget,

@@ -9,7 +9,7 @@ import type { EndedStay } from './stay-times.ts';
 
 export type FollowedOrder = PacedOrder & Pick<AgedOrder, 'changedAt' | 'lastLookupAt' | 'nextActionAt'>;
 
-/** Returns the same text for orders that wait for the same change. An accepted pre-order has no record yet. */
+/** Returns a key that is equal for orders of one status: for an accepted pre-order, which has no record, its state. */
 export function statusKey({ state, orderStatus, cryptoStatus, fiatStatus }: PacedOrder): string {
   return state === 'accepted' ? state : JSON.stringify([state, orderStatus, cryptoStatus, fiatStatus]);
 }
@@ -28,7 +28,7 @@ export function withOverdue(known: OverdueLookups | undefined, orders: readonly 
   return { orders: (known?.orders ?? 0) + due.length, since: new Date(sinceMs) };
 }
 
-/** A change of an order's state or status, as in `events`; times in ms of UTC, NaN if they cannot be read. */
+/** A change of an order's state or status. Times are ms of UTC; an unreadable `observedAt` is NaN, other times null. */
 export interface StatusEvent {
   readonly id: number;
   readonly field: ChangeField;
@@ -57,11 +57,11 @@ type ChangeField = keyof typeof COLUMNS;
 
 export const CHANGE_FIELDS = Object.keys(COLUMNS) as ChangeField[];
 
-/** Returns the stays that ended with an event from `fromId` on; `events` are all of the order, oldest first. */
+/** Returns the stays of an order that ended at event `fromId` or later. `events` are its changes, oldest first. */
 export function staysOf(events: readonly StatusEvent[], fromId: number): Stay[] {
   const stays: Stay[] = [];
   const changes = [...Map.groupBy(events, ({ observedAt }) => observedAt).values()] as Change[];
-  // The beginning of a long history is not read.
+  // `events` may lack the beginning of a long history.
   const isWhole = changes[0]?.some(({ field, oldValue }) => field === 'state' && oldValue === 'pending') === true;
   const known: Known = isWhole ? { orderStatus: null, cryptoStatus: null, fiatStatus: null } : {};
   let enteredAt: number | undefined;
@@ -79,7 +79,7 @@ export function staysOf(events: readonly StatusEvent[], fromId: number): Stay[] 
 type Change = [StatusEvent, ...StatusEvent[]];
 type Known = { -readonly [Column in keyof PacedOrder]?: string | null };
 
-/** Returns the order as it was; undefined if it is not known or was looked up at no pace. */
+/** Returns undefined if a status of the order is not known, or if orders in its state have no pace. */
 function pacedOrder({ state, orderStatus, cryptoStatus, fiatStatus }: Known): PacedOrder | undefined {
   if (state === 'accepted') return { state, orderStatus: null, cryptoStatus: null, fiatStatus: null };
   const isKnown = orderStatus !== undefined && cryptoStatus !== undefined && fiatStatus !== undefined;
@@ -99,14 +99,14 @@ function stayOf(order: PacedOrder, change: Change, enteredAt: number): Stay {
   };
 }
 
-/** The program gives up a pre-order by itself; an exchange may call a status by the same word. */
+/** The program itself sets the state `abandoned`. A status of the exchange with that name has another `field`. */
 function isByExchange({ field, newValue, source }: StatusEvent): boolean {
   return source === 'lookup' && !(field === 'state' && newValue === 'abandoned');
 }
 
 const ENOUGH_GAPS = 100;
 
-/** Learns after how many ms without a change an order is stuck: a day, or longer than 99 of 100 changes took. */
+/** Returns after how many ms without a change an order is stuck: longer than 99 of 100 changes took, at least a day. */
 export function learnStuckAfter(gapsMs: readonly number[]): number {
   if (gapsMs.length < ENOUGH_GAPS) return STUCK_AFTER_MS;
   const sorted = gapsMs.toSorted((left, right) => left - right);

@@ -4,7 +4,7 @@ const GROWTH = 1.45;
 
 export const AGE_BINS = 40;
 
-/** The beginnings of the bins of age, in milliseconds: 0, then 5 s × 1.45ⁿ up to 80 days. The last bin has no end. */
+/** The beginnings of the bins of age, in milliseconds: 0, then 5 s × 1.45ⁿ up to 78 days. The last bin has no end. */
 export const BIN_STARTS: readonly number[] = Array.from({ length: AGE_BINS }, (_, bin) =>
   bin === 0 ? 0 : FIRST_MS * GROWTH ** (bin - 1),
 );
@@ -17,25 +17,25 @@ export function binEnd(bin: number): number {
 export function binOf(ageMs: number): number {
   if (ageMs < FIRST_MS) return 0;
   const guess = Math.min(AGE_BINS - 1, 1 + Math.floor(Math.log(ageMs / FIRST_MS) / Math.log(GROWTH)));
-  // The logarithm may be off by a rounding at the start of a bin.
+  // At the start of a bin, rounding in the logarithm may yield the bin beside it.
   if (ageMs < (BIN_STARTS[guess] ?? 0)) return guess - 1;
   return ageMs >= binEnd(guess) ? guess + 1 : guess;
 }
 
-/** An ended stay in a status, in ms since its beginning: the order was still there at `from`, and not at `to`. */
+/** A stay that has ended, in ms since its beginning: the order had the status at `from`, and no more at `to`. */
 export type EndedStay = { readonly from: number; readonly to: number };
 
 const PRIOR_ENDS = 0.7;
 const PRIOR_AGE_MS = 30_000;
 export const LONGEST_MS = 2 * (BIN_STARTS.at(-1) ?? 0);
 
-/** The prior of each bin: a hazard of 0.7 / (age + 30 s), as if one order had been watched through the bin. */
+/** The prior of each bin: an order watched through the bin, and the ends expected at a hazard of 0.7 / (age + 30 s). */
 const PRIOR = BIN_STARTS.map((start, bin) => {
   const end = Math.min(binEnd(bin), LONGEST_MS);
   return { ends: PRIOR_ENDS * Math.log((end + PRIOR_AGE_MS) / (start + PRIOR_AGE_MS)), watchedMs: end - start };
 });
 
-/** Ends that were seen and time watched, by bin of age. Their quotient is the hazard: the chance to end in a moment. */
+/** Ends of stays and watched time, by bin of age. Ends / time is the hazard: the chance a ms that a stay ends. */
 export class StayTimes {
   readonly #ends = new Float64Array(AGE_BINS);
   readonly #watchedMs = new Float64Array(AGE_BINS);
@@ -49,7 +49,7 @@ export class StayTimes {
     return copy;
   }
 
-  /** Spreads the unseen end of a stay between two looks, so that hourly looks do not teach stays of an hour. */
+  /** Spreads the end of a stay from `from` to `to`, because hourly look-ups would otherwise make stays last an hour. */
   ended({ from, to }: EndedStay): void {
     if (!(to >= 0 && to <= LONGEST_MS)) return;
     const first = Math.min(Math.max(0, from), to);
@@ -65,12 +65,12 @@ export class StayTimes {
       const start = Math.max(first, BIN_STARTS[bin]!);
       const end = Math.min(to, binEnd(bin));
       this.#ends[bin]! += (end - start) / span;
-      // The part that is still there shrinks evenly.
+      // The part of the stay that has not ended falls evenly, to 0 at `to`.
       this.#watchedMs[bin]! += ((end - start) * (to - (start + end) / 2)) / span;
     }
   }
 
-  /** Counts an order in the status from age `fromMs`, when its end would first be known, to at least `untilMs`. */
+  /** Adds the time in which an order kept its status: from age `fromMs` to age `untilMs`, at most to `LONGEST_MS`. */
   watched(untilMs: number, fromMs = 0): void {
     const until = Math.min(untilMs, LONGEST_MS);
     const from = Math.max(0, fromMs);
@@ -101,12 +101,12 @@ export function ageBy(part: number, hazards: Float64Array): number {
   return Number.POSITIVE_INFINITY;
 }
 
-/** Returns the part of stays that ends within `ms`, exact for the smallest chances too. */
+/** Returns the part of the stays of age `ageMs` that ends within `ms`. `expm1` keeps the digits of small parts. */
 export function leaving(hazards: Float64Array, ageMs: number, ms: number): number {
   return -Math.expm1(-passed(hazards, ageMs, ms));
 }
 
-/** Returns the sum of the hazard over `ms` from an age on. The part of stays that lasts is e to its negative power. */
+/** Returns the hazard summed over `ms` from the age `ageMs`. The part of stays that lasts is e^−sum. */
 export function passed(hazards: Float64Array, ageMs: number, ms: number): number {
   const end = ageMs + ms;
   let sum = 0;
@@ -117,15 +117,13 @@ export function passed(hazards: Float64Array, ageMs: number, ms: number): number
 }
 
 /**
- * Returns the time, at most `mostMs`, until an order at the age `ageMs` in its status is looked up again. The time
- * rises with the price.
+ * Returns the ms until an order of age `ageMs` in its status is looked up: at most `mostMs`.
  *
- * An order leaves a status once, and waits there until a look-up sees the change. With F the distribution of the time
- * until it leaves, and a price C of a look-up in milliseconds of delay, look-ups every x cost (C + ∫₀ˣF) / F(x) until
- * one of them finds the change. If the hazard h is constant, the cost is least when the sum of the hazard, u = h·x, has
- * e^u − 1 − u = h·C. So an order is looked up once the hazard of all bins that it has passed is enough by the hazard of
- * the bin that it has reached. If orders leave no more, little is enough: a change is seen at once. (With x in the
- * place of F(x), the cost of each moment, a stay that is shorter than the price would never be looked up.)
+ * A change waits until a look-up sees it. F is the distribution of the time until the change, and C the price of a
+ * look-up in ms of delay. Look-ups every x ms cost (C + ∫₀ˣF) / F(x) until one of them sees the change. At a constant
+ * hazard h this cost is least if u = h·x has e^u − 1 − u = h·C. So the order is looked up once the hazard summed since
+ * `ageMs` is `enough` for the hazard of the bin that it is in by then. (A division by x instead of F(x) would never
+ * look up a stay that is shorter than C.)
  */
 export function gapMs(hazards: Float64Array, ageMs: number, priceMs: number, mostMs: number): number {
   let sum = 0;
@@ -140,10 +138,10 @@ export function gapMs(hazards: Float64Array, ageMs: number, priceMs: number, mos
   return mostMs;
 }
 
-/** Below this, the first two terms of the series are exact. */
+/** Below this cost, the first two terms of the series have 7 correct digits. */
 const SMALL = 1e-6;
 
-/** The root u of e^u − 1 − u = cost, by Newton's method. */
+/** Returns the root u of e^u − 1 − u = cost, by Newton's method. */
 export function enough(cost: number): number {
   if (cost < SMALL) return Math.sqrt(2 * cost) - cost / 3;
   let u = cost < 1 ? Math.sqrt(2 * cost) : Math.log1p(cost + Math.log1p(cost));

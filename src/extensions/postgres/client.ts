@@ -8,13 +8,13 @@ import type { PostgresDatabase } from './place/settings.ts';
 import type { DatabaseHost } from './place/url.ts';
 import { StoreError, unusable } from '../../store/errors.ts';
 
-/** A connection that was unused for this time asks whether the other side is still there. */
+/** After this time without traffic, TCP checks that the other side still answers. */
 const KEEP_ALIVE_MS = 10_000;
 
-/** The server that new connections go to; the time limit is in ms. */
+/** Read for each new connection, because another server may take the writes by then. */
 type Destination = Readonly<{ server: DatabaseHost; connectTimeoutMs: number }>;
 
-/** One connection. Making a connection has a time limit; waiting for one of the pool has none. */
+/** A connection with a time limit for connecting. A limit of the pool would include the wait for a free connection. */
 export class Client extends pg.Client {
   readonly server: DatabaseHost;
 
@@ -23,7 +23,7 @@ export class Client extends pg.Client {
     // The pool hides the password from enumeration, so the spread does not copy it.
     super({ ...config, ...server, password: config.password, connectionTimeoutMillis: connectTimeoutMs });
     this.server = server;
-    // A server that waits in vain for an answer would keep the connection, and so this process, for a minute.
+    // A server that waits for an answer after an error would keep the socket, and so this process, for a minute.
     this.connection.on('error', () => this.breakOff());
   }
 
@@ -32,7 +32,7 @@ export class Client extends pg.Client {
   }
 }
 
-/** Replaces NUL, which texts of the exchange or of other programs may contain. */
+/** Replaces NUL in texts, because PostgreSQL refuses it. */
 export function storableValues(values: readonly unknown[]): unknown[] {
   return values.map((value) => (typeof value === 'string' && value.includes('\0') ? storable(value) : value));
 }
@@ -42,7 +42,7 @@ function exactNumber(text: string): number | string {
   return Number.isSafeInteger(number) ? number : text;
 }
 
-/** Reads values of each type as SQLite does. All other types are read as text. */
+/** Parsers that return values as SQLite does. Values of all other types stay text. */
 const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
   [pg.types.builtins.BYTEA]: (text) => Buffer.from(text.slice('\\x'.length), 'hex'),
   [pg.types.builtins.BOOL]: (text) => (text === 't' ? 1 : 0),
@@ -54,12 +54,12 @@ const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
   [pg.types.builtins.FLOAT8]: Number,
 };
 
-/** How each connection to a database is made. Throws `StoreError` if the certificates cannot be read. */
+/** Returns the settings of each connection. Throws `StoreError` if the certificates cannot be read. */
 export function clientConfig(place: PostgresDatabase): pg.ClientConfig {
   return {
     user: place.user,
     database: place.name,
-    // A function, because the driver would otherwise look for a password in the environment and in a user's file.
+    // Without a function, the driver would look for a password in the environment and in a file of the user.
     password: passwordsOf(place),
     ssl: tlsOf(place),
     keepAlive: true,
@@ -81,7 +81,7 @@ function passwordsOf(place: PostgresDatabase): () => string {
   };
 }
 
-/** Returns how connections are encrypted, as the driver takes it. Throws `StoreError` if `tlsCaFile` is unusable. */
+/** Returns the driver's option `ssl`. Throws `StoreError` if `tlsCaFile` is unusable. */
 function tlsOf({ tls, tlsCaFile }: PostgresDatabase) {
   if (tls === 'off') return false;
   if (tls === 'require') return { rejectUnauthorized: false };
@@ -99,11 +99,11 @@ function tlsOf({ tls, tlsCaFile }: PostgresDatabase) {
   };
 }
 
-/** Throws `StoreError` if the file cannot be read, or has no certificate in it. */
+/** Throws `StoreError` if the file cannot be read, or a certificate in it is missing or broken. */
 function readAuthorities(file: string): string {
   try {
     const authorities = readFileSync(file, 'utf8');
-    // TLS passes over text that is no certificate, or half of one.
+    // TLS ignores a broken certificate without an error, so each certificate is parsed here.
     const [first = '', ...more] = authorities.split(/(?<=-----END CERTIFICATE-----\s+)(?=\S)/);
     [first, ...more.filter((part) => part.includes('-----BEGIN'))].forEach((part) => new X509Certificate(part));
     return authorities;
@@ -112,7 +112,7 @@ function readAuthorities(file: string): string {
   }
 }
 
-/** Reads the password again from its file; undefined if there is no file or it cannot be read now. */
+/** Reads the password again from its file; undefined if there is no file or the file cannot be read. */
 export function rereadPassword({ passwordFile }: Pick<PostgresDatabase, 'passwordFile'>): string | undefined {
   if (passwordFile === undefined) return undefined;
   try {

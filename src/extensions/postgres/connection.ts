@@ -12,24 +12,24 @@ import { isAborted, isConnectionLost, isNameLost, isReadOnly, isStale, postgresE
 import { Primary } from './hosts/primary.ts';
 
 const IDLE_MS = 10_000;
-/** Connections keep plans, and a plan made for a small table is slow on a large one. A busy connection closes later. */
+/** How long a connection keeps its plans: a plan made while a table was small is slow once the table is large. */
 const LIFETIME_S = 60;
-/** The most statements with a name, which are parsed and planned once a connection. The program has fewer. */
+/** The most named statements, which each connection parses and plans once. The program has fewer. */
 const KEPT_STATEMENTS = 500;
 export const MOST_STALE = 3;
-/** How long a process without time left waits for an answer. */
+/** How long a process waits for an answer once `hurry` has aborted. */
 const LAST_ANSWER_MS = 2_000;
 
 interface ConnectionOptions {
   readonly max: number;
-  /** True (the default) if statements have names, which sessions keep. A snapshot cannot restart if a name is lost. */
+  /** True (the default) if statements are prepared by name. A snapshot cannot restart if a pooler loses a name. */
   readonly areNamed?: boolean;
   readonly answerTimeoutMs?: number;
   readonly hurry?: AbortSignal | undefined;
   readonly primary?: Primary | undefined;
 }
 
-/** A connection that one user has to itself. Every error of it is a `StoreError`. */
+/** A connection that is lent to one user at a time. Its methods throw `StoreError`. */
 export type Lent = Pick<Link, 'db' | 'exec' | 'listen' | 'release' | 'rollBack' | typeof Symbol.dispose>;
 
 export interface Connections extends AsyncDisposable {
@@ -37,7 +37,7 @@ export interface Connections extends AsyncDisposable {
   lend(): Promise<Lent>;
 }
 
-/** Prepares connections; the first is made when needed. Throws `StoreError` if the certificates cannot be read. */
+/** Returns a pool that connects when it is first used. Throws `StoreError` if the certificates cannot be read. */
 export function openConnections(place: PostgresDatabase, options: ConnectionOptions): Connections {
   return new Pool(place, options);
 }
@@ -52,9 +52,9 @@ class Pool implements Connections {
   readonly #following: Disposable;
   readonly #names = new Map<string, string>();
   readonly #links = new Map<pg.PoolClient, Link>();
-  /** Raised when prepared statements are stale, or another server takes writes. Older connections are then replaced. */
+  /** Goes up when prepared statements are stale or another server takes writes. Older connections are then replaced. */
   #epoch = 0;
-  /** A pooler that changes sessions between transactions loses the names. */
+  /** False once a pooler that changes sessions between transactions has lost a name. */
   #keepsNames: boolean;
 
   constructor(place: PostgresDatabase, options: ConnectionOptions) {
@@ -65,14 +65,14 @@ class Pool implements Connections {
     this.#keepsNames = areNamed;
     const common = { ...clientConfig(place), ...primary.poolOptions, Client: Client as never };
     const limits = { max, idleTimeoutMillis: IDLE_MS, maxLifetimeSeconds: LIFETIME_S };
-    // Statements that do not wait for each other share a round trip.
+    // With `pipeline`, statements that do not wait for each other share a round trip.
     this.#pool = new pg.Pool({ ...common, ...limits, pipeline: true });
     this.#pool.on('connect', (client) => {
       client.on('error', () => undefined);
       this.#links.set(client, new Link(this, client as never, this.#epoch));
     });
     this.#pool.on('remove', (client) => this.#links.delete(client));
-    // A connection that is lost while it is unused leaves the pool by itself; one in use tells its user.
+    // The pool removes an unused connection that is lost. If a connection in use is lost, its statement fails.
     this.#pool.on('error', (_, client) => {
       if ((client as unknown as Client).server === primary.server) primary.doubt(false);
     });
@@ -105,13 +105,13 @@ class Pool implements Connections {
     if (!this.#keepsNames) return undefined;
     const known = this.#names.get(text);
     if (known !== undefined || this.#names.size >= KEPT_STATEMENTS) return known;
-    // Named by a hash of the text, because a pooler may give the connection a session of another process.
+    // The name is a hash of the text, because a pooler may lend a session in which another process has prepared names.
     const name = `order_sync_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
     this.#names.set(text, name);
     return name;
   }
 
-  /** Notes that statements are stale or the server is in doubt, unless the link was made before that was noted. */
+  /** Notes a lost name. If the link is of the present epoch, also notes stale statements or doubts the server. */
   noteFailure(error: unknown, epoch: number): void {
     if (isNameLost(error)) this.#keepsNames = false;
     if (epoch !== this.#epoch) return;
@@ -135,7 +135,7 @@ class Pool implements Connections {
     }
   }
 
-  /** Breaks connections off after `LAST_ANSWER_MS`, so that their statements end. */
+  /** Breaks off the present connections after `LAST_ANSWER_MS`, so that their statements end. */
   #breakOffLate(): void {
     const late = [...this.#links.values()];
     deadline(LAST_ANSWER_MS).addEventListener('abort', () => late.forEach(({ client }) => client.breakOff()));
@@ -172,13 +172,13 @@ class Link implements Disposable {
     return await this.#send<Row>({ text, values: storableValues(values) });
   }
 
-  /** Runs statements that stand in one text, without parameters; returns the result of the last one. */
+  /** Runs the statements of one text, without parameters. Returns the result of the last statement. */
   async exec<Row>(text: string): Promise<{ readonly rows: readonly Row[]; readonly command: string }> {
     const result: unknown = await this.#send({ text });
     return (Array.isArray(result) ? result.at(-1) : result) as never;
   }
 
-  /** Calls `onNotice` for each notice of a channel with its payload, until the connection ends. */
+  /** Calls `onNotice` with the payload of each notice of the channel, and `onEnd` when the connection ends. */
   async listen(channel: string, to: { onNotice(payload: string): void; onEnd(): void }): Promise<void> {
     this.client.on('notification', ({ payload = '' }) => to.onNotice(payload));
     this.client.once('end', () => to.onEnd());
@@ -190,7 +190,7 @@ class Link implements Disposable {
     this.client.release(isUseless || this.#isLost);
   }
 
-  /** Rolls back what is open, and releases the connection; closes it if that fails. */
+  /** Rolls back the open transaction and releases the connection; closes the connection if the rollback fails. */
   async rollBack(): Promise<void> {
     const over = this.#isLost ? undefined : await this.exec('rollback').catch(() => undefined);
     this.release(over === undefined);
@@ -212,7 +212,7 @@ class Link implements Disposable {
     } catch (error) {
       this.#pool.noteFailure(error, this.epoch);
       this.#isLost ||= isConnectionLost(error) || isStale(error);
-      // After a failed statement, later ones only fail because the transaction is aborted, so the first failure counts.
+      // The first failure counts, because later statements fail only as parts of an aborted transaction.
       if (!isAborted(error) || this.#failure === undefined) this.#failure = postgresError(error, place.address);
       throw this.#failure;
     }
@@ -228,7 +228,7 @@ function kyselyOf(adapter: Adapter, connect: Connect, run: NonNullable<Database[
   return Object.assign(new Kysely<Tables>({ dialect }), { run });
 }
 
-/** Orders migrations by the row of the lock's table: an advisory lock fails behind a pooler that changes sessions. */
+/** Locks migrations by a row, because an advisory lock fails behind a pooler that changes sessions. */
 class Adapter extends PostgresAdapter {
   override async acquireMigrationLock(db: Kysely<unknown>, { lockTable, lockRowId }: MigrationLockOptions) {
     await sql`select id from ${sql.table(lockTable)} where id = ${lockRowId} for update`.execute(db);

@@ -17,7 +17,7 @@ const beginningOf = (text: unknown) => sql`substr(${text}, 1, ${sql.lit(INDEXED_
 
 const WORDS: Words = {
   unindexed: (column) => sql.ref(column),
-  // The index has only the beginning of each text, because its entries are bounded and the exchange's ids are not.
+  // The index has only the beginning of each text, because index entries are bounded and ids of the exchange are not.
   hasLongText: (column, value) =>
     sql`${beginningOf(sql.ref(column))} = ${beginningOf(value)} and ${sql.ref(column)} = ${value}`,
   indexedBy: () => sql``,

@@ -6,7 +6,7 @@ const DENIED = 'refuses what the user may not do';
 
 type Meaning = readonly [said: RegExp, problem: StoreProblem, meaning: string, advice: string];
 
-/** By code and message; the first that fits counts. `$1` is a part of the text, `ROLE` the user; 08P01 is PgBouncer. */
+/** Matched with code and message, in this order. `$1` is a group of `said`, `ROLE` the user. 08P01 is PgBouncer's. */
 const MEANINGS: readonly Meaning[] = [
   [
     /^08P01 .*statement pooling/,
@@ -66,19 +66,19 @@ const MEANINGS: readonly Meaning[] = [
   [/^(42P01|42703|42883|42P07)/, 'unusable', 'has other tables than this version', 'run: order-sync db status'],
 ];
 
-/** Refusals of a row's values. `P0` and the classes that PostgreSQL leaves free come from a merchant's own triggers. */
+/** Codes that refuse a row's values. A merchant's triggers raise `P0`, or classes that PostgreSQL does not use. */
 const REFUSED = /^(2[23]|44|P0|(?!5[3-8]|72|XX)[5-9I-Z])/;
 
-/** Codes that speak of the server, the connection or a lock, even in a function, and not of the row. */
+/** Codes about the server, the connection or a lock, and not about the row, even if a function failed with them. */
 const NOT_OF_FUNCTIONS = /^(08|25006|28|40|53|55P03|57P|58|XX00[12])/;
 
-/** Codes of a connection that cannot be encrypted in the way that is set. */
+/** Codes of failures to encrypt a connection as `database.tls` requires. */
 const TLS = /^(CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|ERR_TLS|ERR_SSL|EPROTO)/;
 
 /** Codes after which the same work may be done again at once, because nothing was written. */
 const RETRIED = /^(40001|40P01|57P0|08|25P03|53300)/;
 
-/** Says what an error of the driver means. Returns a `StoreError` as it is. Other errors must not come here. */
+/** Converts an error of the driver; returns a `StoreError` unchanged. Callers must not pass other errors. */
 export function postgresError(error: unknown, address: string): StoreError {
   if (error instanceof StoreError) return error;
   const cause = { cause: error };
@@ -98,7 +98,7 @@ export function postgresError(error: unknown, address: string): StoreError {
     const words = isOfServer ? `${code}: ${message}` : message;
     return new StoreError(problem, `${address} ${meaning} (${words}); ${remedy}`, cause);
   }
-  // A server with a full disk may end the session, with a code of its own.
+  // A server with a full disk may end the session with a code XX, which means here that the server is out of reach.
   if (isOfServer && !(code.startsWith('XX') && isConnectionLost(error))) {
     const why = `${address} cannot be used (${code}: ${message}); see the log of its server`;
     return new UnlistedError('unusable', why, cause);
@@ -123,7 +123,7 @@ export function isWorthRetry({ problem, cause }: StoreError): boolean {
   return cause instanceof pg.DatabaseError ? RETRIED.test(codeOf(cause)) : !TLS.test(codeOf(cause));
 }
 
-/** Returns a function that is true for errors of the server with these codes, unless a function raised them. */
+/** Returns a test for errors with these codes, unless a function of the merchant raised them. */
 function withCode(codes: RegExp): (error: unknown) => boolean {
   return (error) => {
     const cause = error instanceof StoreError ? error.cause : error;
@@ -131,34 +131,34 @@ function withCode(codes: RegExp): (error: unknown) => boolean {
   };
 }
 
-/** True if the session lacks the prepared statement of a name, or has one already: a pooler gave another session. */
+/** True if the session lacks a prepared statement, or has its name already, because a pooler changed the session. */
 export const isNameLost = withCode(/^(26000|42P05)/);
-/** True if a prepared statement is stale, and did nothing: a table was changed, or a pooler gave another session. */
+/** True if a prepared statement did nothing, because a table was changed or a pooler changed the session. */
 export const isStale = withCode(/^(26000|42P05|0A000)/);
 export const isAborted = withCode(/^25P02/);
 export const isReadOnly = withCode(/^25006/);
 export const isLockedOut = withCode(/^55P03/);
 export const isTwice = withCode(/^(23505|42P07|42710)/);
 
-/** Ignores a failure of the database, which the caller's next statement reports. */
+/** Ignores a `StoreError`, because the caller's next statement reports it. Throws any other error. */
 export function unlessOfDatabase(error: unknown): asserts error is StoreError {
   if (!(error instanceof StoreError)) throw error;
 }
 
-/** Returns the function in which a statement failed, such as a merchant's trigger, unless it is one of order-sync. */
+/** Returns the function in which a statement failed, such as a merchant's trigger; undefined for our own functions. */
 function functionOf(error: unknown): string | undefined {
   if (!(error instanceof pg.DatabaseError)) return undefined;
   const { where = '', routine, code = '' } = error;
   const isRaised = routine === 'exec_stmt_raise';
   if (!isRaised && NOT_OF_FUNCTIONS.test(code)) return undefined;
-  // The context quotes values and statements. In each language of the server a function has parentheses.
+  // Without quoted values and statements, the context names a function as `f(…)` or `function "f"`.
   const unquoted = where.replaceAll(/'[^']*'|"[^"]*[\s(][^"]*"(?!\()/g, '');
   const [, byCall, byName] = /((?:[\w.$]+|"[^"]+")\([^)]*\))|function "([^"]+)"/.exec(unquoted) ?? [];
   const name = byCall ?? byName;
   return name?.startsWith('order_sync_') === true ? undefined : name;
 }
 
-/** Returns the driver's own words. If a host has several addresses, the error of the first address counts. */
+/** Returns the message of an error. If a host has several addresses, the error of the first address counts. */
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return messageOf(error.errors[0]);
   return error instanceof Error ? error.message : String(error);

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { ServiceMaker } from '../../daemon.ts';
 
-/** Logs at the start the facts that the server and the marks of this machine leave unproved. */
+/** Logs at the start what is known of the server, its weaknesses, and missing marks of this machine. */
 export const postgresService: ServiceMaker = {
   prepare: async ({ database }) => (database.kind === 'postgres' ? { instance: randomUUID() } : {}),
   async start({ store, log }) {
     const { address: database, mark } = store;
     for (const text of await store.server()) log.info({ database }, text);
     for (const { text } of await store.weaknesses()) log.warn({ database }, text);
-    // Marks are kept on this machine. Without any, it does not notice a database that was put back.
+    // A machine without a mark does not notice a database that was put back.
     if (mark.account === undefined || !(await mark.isMissing())) return {};
     const advice = 'after a restore stop all workers and run: order-sync db accept-restore --account all';
     log.warn({ marks: mark.path, advice }, 'no mark here of any account: an older state is noticed from now on');

@@ -7,7 +7,7 @@ export type Session = Pick<Lent, 'db' | 'exec'>;
 
 const PAGE = 500;
 
-/** The limits of a server or a role are for short work. The planner must plan for all rows, not for the first ones. */
+/** Lifts the time limits, because a snapshot may be long. The planner plans for all rows instead of the first rows. */
 const BEGIN = `begin isolation level repeatable read read only;
   set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0;
   set local cursor_tuple_fraction = 1`;
@@ -38,7 +38,7 @@ export async function* cursorPages<Row>(session: Session, query: Query<Row>, siz
       if (rows.length < size) break;
     }
   } finally {
-    // After a failure there is nothing to close, and the failure tells more.
+    // After a failure the cursor is gone, and the first error is the one to throw.
     await session.exec('close reading').catch(() => undefined);
   }
 }

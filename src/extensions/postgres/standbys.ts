@@ -10,17 +10,17 @@ const FIRST_LOOK_MS = 5;
 const LOOK_MS = 250;
 const SLOW_MS = 2_000;
 
-/** A commit that bears intents. Its position stays unknown if the connection was lost before it could be read. */
+/** A commit with intents. `position` is undefined if the connection was lost before the position was read. */
 export interface ReplicatedCommit {
   readonly account: string;
-  /** True for the names of the owner's last commit, which must be on another server too. */
+  /** True for the names of the owner's last commit. A server without this commit may lack the intents. */
   readonly isLast: (name: string) => boolean;
   position?: bigint;
   timeLine?: string | null;
   isProved?: boolean;
 }
 
-/** The standbys that must have flushed an intent before its request leaves: `database.synchronousStandbys` of them. */
+/** Proves that `database.synchronousStandbys` standbys have flushed an intent before its request leaves. */
 export class Standbys {
   readonly #connections: Pick<Connections, 'lend'>;
   readonly #clock: Clock;
@@ -39,7 +39,7 @@ export class Standbys {
     return this.#required > 0;
   }
 
-  /** Why nothing is sent. It is known from memory, because a commit may wait for a standby as well. */
+  /** Why nothing is sent, if a commit or a proof waits for `SLOW_MS` or longer. Reads no database, which may wait. */
   get failure(): StoreError | undefined {
     const since = Math.min(...[...this.#waits].flat());
     const waitedMs = this.#clock.monotonic() - since;
@@ -50,14 +50,14 @@ export class Standbys {
     return new StoreError('busy', `${this.#address} is unreplicated: ${few} for ${seconds} s; ${advice}`);
   }
 
-  /** Counts the time of a commit, which may wait for a standby, or of a proof. */
+  /** Measures the time of a commit or of a proof, both of which may wait for a standby. */
   waiting(): Disposable {
     const wait = [this.#clock.monotonic()];
     if (this.areRequired) this.#waits.add(wait);
     return { [Symbol.dispose]: () => this.#waits.delete(wait) };
   }
 
-  /** True once enough standbys have flushed the commit, false if `signal` aborts. */
+  /** Returns true once enough standbys have flushed the commit, false if `signal` aborts. */
   async prove(commit: ReplicatedCommit, signal: AbortSignal): Promise<boolean> {
     using _ = this.waiting();
     for (let waitMs = FIRST_LOOK_MS; !signal.aborted; waitMs = Math.min(waitMs * 2, LOOK_MS)) {
@@ -72,9 +72,9 @@ export class Standbys {
     return false;
   }
 
-  /** Reads on a commit's connection. Returns true if the commit is proved. Throws `StoreError` if that is lost. */
+  /** Returns true if enough standbys have flushed the commit. Throws `StoreError` if the connection is lost. */
   async judge(lent: Lent, commit: ReplicatedCommit): Promise<boolean> {
-    // The insert position covers unflushed commits. One statement, because the list of standbys may change anytime.
+    // The insert position is after unflushed commits too. One statement, because the standbys may change at any time.
     const { rows } = await lent.exec<Reading>(`select pg_current_wal_insert_lsn() - '0/0' as position,
       order_sync_time_line() as "timeLine",
       (select last_commit from account_owners where account = ${pg.escapeLiteral(commit.account)}) as "lastCommit",
@@ -91,14 +91,14 @@ export class Standbys {
   }
 }
 
-/** Positions are bytes of the log. `flushed` is as far as the required standbys have come; null if there are fewer. */
+/** Positions are bytes of the log. The required standbys have flushed up to `flushed`; null if there are too few. */
 type Reading = Readonly<Record<'timeLine' | 'lastCommit', string | null>> &
   Readonly<{ position: number | string; flushed: number | string | null }>;
 
 export const NO_TIME_LINE =
   'it does not tell its time-line, so the promotion of a standby that lacks commits is not noticed: grant execute on pg_control_system to the role, or stop all workers before each fail-over and run db accept-restore';
 
-/** A standby that is attached. A role without pg_read_all_stats sees only that it exists: the rest is null. */
+/** `state` and `kind` are null for a role without pg_read_all_stats. */
 type AttachedStandby = Readonly<Record<'name' | 'state' | 'kind', string | null>>;
 
 async function readStandbys(db: Database): Promise<readonly AttachedStandby[]> {
@@ -107,7 +107,7 @@ async function readStandbys(db: Database): Promise<readonly AttachedStandby[]> {
   return rows;
 }
 
-/** Names the standbys and `synchronous_standby_names`, unless there are neither. */
+/** Returns a text with the standbys and `synchronous_standby_names`; empty if both are empty. */
 export async function standbysText(db: Database): Promise<readonly string[]> {
   const standbys = await readStandbys(db);
   const setting = sql<{ names: string }>`select current_setting('synchronous_standby_names') as names`;

@@ -23,9 +23,9 @@ import { Standbys, standbysText, weaknessesOf } from './standbys.ts';
 import { otherTables, takenNames } from './tables.ts';
 import { AccountTransactions } from './writer.ts';
 
-/** A server that is silent for this time counts as lost. It ends its own work sooner. */
+/** A server that is silent for this time counts as lost. Its own limit for statements is lower. */
 const ANSWER_TIMEOUT_MS = 35_000;
-/** The connection that listens answers one small statement at a time. */
+/** A shorter limit, because the listening connection runs small statements only. */
 const NOTICES_TIMEOUT_MS = 5_000;
 const MOST_MIGRATION_TRIES = 5;
 const OLDEST_VERSION = 14;
@@ -50,9 +50,9 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
   assertKnownVersion({ migrations: MIGRATIONS, address }, applied, expect, others);
   if (!isUpToDate(MIGRATIONS, applied))
     await bringUpToDate(place, { applied, expect, hurry, primary, probed: connections });
-  // A process that makes the tables may be about to end a move.
+  // With `migrate`, the process may be about to finish a move.
   if (expect === 'current' || expect === 'upgrade') await assertNotMoved(connections.db, address);
-  // Only a command that takes any database comes here without tables, and it reads no marks.
+  // Tables may be missing only with `any`, and a command that opens the store with `any` reads no marks.
   const hasTables = applied.size > 0 || expect !== 'any';
   const identity = hasTables ? await readIdentity(connections.db, address) : '';
   const readings = undo.use(new Readings({ place, primary, clock, hurry, warn }));
@@ -60,7 +60,7 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
   const standbys = new Standbys(connections, clock, address, place.synchronousStandbys);
   const deps = { address, connections, clock, numbering: {}, standbys };
   const newEvents = new NewEvents();
-  /** One writer for each lease, because a writer knows the last commit. */
+  /** One writer a lease, because a writer keeps the name of the last commit. */
   const writers = new WeakMap<Fence, Writer>();
   const writerOf = (account: string, lease?: Fence): Writer => {
     const known = lease && writers.get(lease);
@@ -116,7 +116,7 @@ async function assertSound(
 ): Promise<void> {
   using lent = await connections.lend();
   const from = clock.monotonic();
-  // In a transaction, which a pooler may refuse.
+  // In a transaction, because a pooler that refuses transactions cannot be used.
   const begun = lent.exec('begin');
   const read = lent.exec<Server>(`select current_setting('server_version_num')::int / 10000 as version,
     current_setting('server_encoding') as encoding, current_setting('fsync') as fsync,
@@ -163,7 +163,7 @@ async function bringUpToDate(
   }
   if (expect !== 'migrate' && expect !== 'upgrade') return;
   const names = applied.size > 0 ? [] : await takenNames(probed.db);
-  // Tables are not made beside foreign ones of the same names, unless another process has just made ours.
+  // Other programs' tables have these names, unless another process has just made our tables.
   if (names.length > 0 && (await appliedMigrations(probed)).size === 0) throw foreignTables(address, names);
   // These connections have no time limit, because a change of a large table takes long.
   await using connections = openConnections(place, { max: 2, hurry, primary });
@@ -173,7 +173,7 @@ async function bringUpToDate(
         postgresError(error, address),
       );
     } catch (error) {
-      // Another process made the same tables at the same moment: this one waits for it.
+      // Another process was making the same tables, so this process tries again.
       if (tries >= MOST_MIGRATION_TRIES || !isTwice(error)) throw error;
     }
   }

@@ -11,20 +11,20 @@ import { OlderStateError, type AccountMark } from './marks/marks.ts';
 import { wakeOwner } from './sharing/notices.ts';
 import type { ReplicatedCommit, Standbys } from './standbys.ts';
 
-/** For how long work is tried again after a lost connection or on a full server. */
+/** How long failed work is retried, such as after a lost connection or on a full server. */
 const RETRY_FOR_MS = 2_000;
 const RETRY_WAIT_MS = 50;
 const ASK_AGAIN_MS = 250;
 
-/** The first event on a new time-line has a multiple of this as its id. No promoted standby lacks more events. */
+/** On a new time-line, event ids continue after a multiple of this. A promoted standby lacks fewer events than this. */
 const EVENTS_OF_A_TIME_LINE = 1_000_000_000;
 
-/** A writer waits for the account's row. If the writer stalls, it loses the row before its heartbeat is over. */
+/** A writer waits up to 3 s for the account's row. A stalled writer loses it after 2 s, before its heartbeat ends. */
 const BEGIN = `begin isolation level read committed;
   set local lock_timeout = '3s'; set local statement_timeout = '30s';
   set local idle_in_transaction_session_timeout = '2s'`;
 
-/** Once the account is locked, a merchant's lock must not delay all orders; a weak `synchronous_commit` is raised. */
+/** Shortens waits for a merchant's locks, which delay all orders of the account. Raises a weak `synchronous_commit`. */
 const ONCE_LOCKED = `set_config('lock_timeout', '200ms', true),
         case when current_setting('synchronous_commit') in ('off', 'local', 'remote_write')
           then set_config('synchronous_commit', 'on', true) end`;
@@ -33,7 +33,7 @@ const PROMOTED = 'the server was promoted, and this worker has not renewed its h
 
 interface TransactionDeps {
   readonly address: string;
-  /** The time-line on which the events of the database are numbered, as of the newest commit of this process. */
+  /** The time-line for which event ids are numbered, as of this process's newest commit. */
   readonly numbering: { timeLine?: string | null | undefined };
   readonly connections: Pick<Connections, 'lend'>;
   readonly clock: Clock;
@@ -49,22 +49,22 @@ type OwnerRow = Readonly<Record<'last_commit' | 'time_line' | 'server', string |
   readonly generation: number;
 };
 
-/** The result of a transaction; it is unknown if the connection was lost while it was committed. */
+/** The result of a transaction. `unknown` means that the connection was lost during the commit. */
 type Attempt<Result> =
   | { readonly kind: 'committed'; readonly result: Result }
   | { readonly kind: 'failed'; readonly failure: StoreError }
   | { readonly kind: 'unknown'; readonly name: string; readonly result: Result; readonly failure: StoreError };
 
 /**
- * Each transaction locks the account's row first. Commits of an owner name themselves in it: the name tells whether a
- * commit was done, and whether an older copy was put back.
+ * Each transaction locks the account's row first. An owner's transaction writes its name into the row. The name shows
+ * if the transaction was committed, and if an older copy of the database was put back.
  */
 export class AccountTransactions implements Transactions {
   readonly #deps: TransactionDeps;
   readonly #account: string;
   readonly #owner: OwnerWriting | undefined;
   #timeLine: string | null | undefined;
-  /** The names of this owner's last commit and of later commits that may have been done; the claim is the first. */
+  /** The names of the owner's last commit and of later commits with an unknown result; at first the claim's name. */
   #last: string[];
   #intents: ReplicatedCommit | undefined;
 
@@ -100,7 +100,7 @@ export class AccountTransactions implements Transactions {
     const deadline = clock.monotonic() + RETRY_FOR_MS;
     for (let stale = 0; ;) {
       const attempt = await this.#attempt(work).catch(async (error: unknown) => {
-        // If that fails, the older state is found again.
+        // If `tellOthers` fails, a later transaction finds the older state again.
         if (error instanceof OlderStateError) await error.tellOthers().catch(() => undefined);
         throw error;
       });
@@ -135,7 +135,7 @@ export class AccountTransactions implements Transactions {
       numbering.timeLine = this.#timeLine;
       if (standbys.areRequired && (lent.db.intents?.length ?? 0) > 0) {
         this.#intents = this.#newIntents();
-        // The proof of all intents of a commit is read once, on its connection. If that fails, each create looks again.
+        // One proof on the commit's connection covers all its intents. If the proof fails, each create repeats it.
         await standbys.judge(lent, this.#intents).catch(() => false);
       }
       lent.release();
@@ -147,7 +147,7 @@ export class AccountTransactions implements Transactions {
     }
   }
 
-  /** Returns the failure if the commit may have been done; throws if it was not. */
+  /** Returns an error if the commit may have been done. Throws if it was not done. */
   async #commit(lent: Lent): Promise<StoreError | undefined> {
     using _ = this.#deps.standbys.waiting();
     try {
@@ -175,7 +175,7 @@ export class AccountTransactions implements Transactions {
     }
     const { lease, mark } = this.#owner;
     const { generation, walked, timeLine } = lease;
-    // If the server does not tell its time-line, time-lines are not compared.
+    // Time-lines are not compared if the role cannot read them.
     const onLine = timeLine ? `and order_sync_time_line() = ${pg.escapeLiteral(timeLine)}` : '';
     const names = this.#last.map((one) => pg.escapeLiteral(one)).join(', ');
     const isLast = names === '' ? '' : `and last_commit in (${names})`;
@@ -189,14 +189,14 @@ export class AccountTransactions implements Transactions {
     this.#assertNotFollowed(owner, generation);
     const server = owner?.server;
     if (server !== (timeLine ?? server)) throw new StoreError('busy', PROMOTED, { cause: new Error(PROMOTED) });
-    // The next owner takes up the commits that a promotion lost; a database that was put back stops the account.
+    // After a promotion the next owner handles the lost commits. A database that was put back stops the account.
     if (server !== (this.#timeLine ?? server) || server !== (owner?.time_line ?? server)) {
       throw new OwnedError(`a promoted standby lacks the last commits of the account ${this.#account}`);
     }
     throw await mark.lostCommit(lent.db);
   }
 
-  /** Numbers events so that no id comes twice: others may have read events that a promoted standby lacks. */
+  /** Raises event ids on a new time-line, because readers may have read events that a promoted standby lacks. */
   async #numberEvents(lent: Lent, timeLine: string | null): Promise<void> {
     const { numbering } = this.#deps;
     this.#timeLine = timeLine;
@@ -219,13 +219,13 @@ export class AccountTransactions implements Transactions {
     return rows[0];
   }
 
-  /** Throws `OwnedError` if another owner followed. A generation below ours means that the database was put back. */
+  /** Throws `OwnedError` if a later owner has the account. A lower generation means that the database was put back. */
   #assertNotFollowed(owner: OwnerRow | undefined, generation: number): void {
     if (owner === undefined || owner.generation <= generation) return;
     throw new OwnedError(`another process has taken over the account ${this.#account}`);
   }
 
-  /** Asks the account's row, which the lost connection keeps locked until the server has ended its transaction. */
+  /** Reads the account's row, which stays locked until the server has ended the transaction of the lost connection. */
   async #wasCommitted(
     { name, failure }: { readonly name: string; readonly failure: StoreError },
     signal: AbortSignal,
@@ -234,7 +234,7 @@ export class AccountTransactions implements Transactions {
     const { address, clock, connections } = this.#deps;
     const message = `it is not known whether ${address} has taken the last change; look before it is made again`;
     const unknown = (cause: unknown) => new StoreError('busy', message, { cause });
-    // The commit of a person's command bears no name, and the command is there to say so.
+    // A person's command names no commit, so the command itself reports that the result is unknown.
     if (this.#owner === undefined) throw unknown(failure);
     onFailure(failure);
     for (;;) {
@@ -251,7 +251,7 @@ export class AccountTransactions implements Transactions {
         onFailure(error);
       }
       if (signal.aborted) {
-        // Either the last known commit or this one is the newest now.
+        // Any of these commits may be the newest commit now.
         if (this.#last.length > 0) this.#last.push(name);
         throw unknown(failure);
       }

@@ -113,7 +113,7 @@ async function markOfFile(mark: Mark) {
   return { rows, found, older: older === undefined ? [] : [`${older}; ${RESTORE_ADVICE}`], unknown: undefined };
 }
 
-/** An account that another machine drives has its mark on that machine. */
+/** If another machine owns an account, the mark is on that machine. */
 async function marksOfAccounts(store: Store) {
   const accounts = await accountsIn(store.db, 'account_owners');
   const olderAccounts: { account: string; why: string }[] = [];

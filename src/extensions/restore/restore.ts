@@ -18,7 +18,7 @@ import { countDoubtful, tellFailOver } from '../../store/tables/fail-overs.ts';
 import { trackingOf } from '../../store/orders/order-columns.ts';
 import { newestEventTime, forgetMove } from './tables/counts.ts';
 
-/** The store must be opened as a restored store. */
+/** The store must be opened with `isRestored`. */
 type RestoreDeps = Assuming & Pick<FlowDeps, 'store'> & { readonly accounts: readonly string[] };
 
 type Acceptance = Decider & { readonly isNothingSent: boolean };
@@ -27,26 +27,26 @@ export type AcceptedRestore = Readonly<{ missing: MissingTime; orders: number }>
 const PAGE = 200;
 
 /**
- * Pauses creates, makes every order that may have been sent since unknown, and then writes the mark of this database.
- * Until then nothing else can write, so an interrupted run must be repeated.
+ * Unless `isNothingSent`, pauses creates, and moves orders that may have been sent since the copy to `unknown`. Then
+ * writes a new mark. Until then nothing else can write, so an interrupted run must be repeated.
  */
 export async function acceptRestore(deps: RestoreDeps, acceptance: Acceptance): Promise<AcceptedRestore> {
   const { store, clock } = deps;
   const mark = await store.mark.read();
   const position = await store.mark.position();
   const isShown = mark !== undefined && (await store.mark.sign()) !== undefined;
-  // A mark that was put back with the database does not tell until when the database was used.
+  // A mark that was put back with the database does not show until when the database was used.
   const missing = mark?.restoring ?? { from: await newestEventTime(store.db), to: isShown ? mark.at : null };
   await store.mark.write({ ...(mark ?? { ...position, at: clock.now().toISOString() }), restoring: missing });
   let orders = 0;
-  // Accounts that have no orders are paused as well: the merchant may insert the lost orders once more.
+  // Accounts without orders are paused too, because the merchant may insert the lost orders again.
   const others = store.mark.account === undefined ? await accountsIn(store.db, 'merchant_orders') : [];
   for (const account of new Set([...deps.accounts, ...others])) {
     await store.writer.write(async (tx) => {
-      // An owner that still runs, by another path of the database, sees the new generation. This generation is above
-      // any that the mark named, so another copy of that time is older than the new mark.
+      // The new generation stops an owner that reaches the database by another path. It is above the generation of the
+      // mark, so another copy of that time is older than the new mark.
       await nextGeneration(tx, account, mark?.generation);
-      // A database whose orders were moved away is in use again.
+      // A database that was marked as moved is in use again.
       await forgetMove(tx);
       await recordRestore(tx, account, acceptance, clock.now());
     });
@@ -66,19 +66,19 @@ async function recordRestore(tx: Transaction, account: string, acceptance: Accep
 
 type Decider = Readonly<{ actor: string; reason: string }>;
 
-/** Records an event of the account about its restored database. */
+/** Records a person's decision as an event of the account. */
 async function tellDecision(tx: Transaction, account: string, decision: string, { actor, reason }: Decider, now: Date) {
   const event = { account, type: 'account', subject: account, field: 'restore', new_value: decision } as const;
   await insertHappenings(tx, [{ ...event, source: 'operator', reason, actor }], now);
 }
 
-/** States that orders leave for unknown; unknown and held orders keep their state, and come first. */
+/** Orders leave these states for unknown. Unknown and held orders keep their state, and are read first. */
 const LEFT = ['pending', 'invalid', 'rejected', 'sending'] as const;
 
 async function assumeAllSent(deps: RestoreDeps, account: string, { actor, reason }: Acceptance): Promise<number> {
   const { store } = deps;
   const how: Assumption = { source: 'operator', reason, actor };
-  // A page at a time: the merchant's own writes wait for each.
+  // One transaction a page, because the merchant's own writes wait for each transaction.
   const assume = async (ids: readonly string[]) =>
     await store.writer.write(async (tx) => {
       let assumed = 0;
@@ -89,7 +89,7 @@ async function assumeAllSent(deps: RestoreDeps, account: string, { actor, reason
   const sent = (fromId = '') => orderIds(store.db, { account, states: ['unknown', 'held'], fromId, limit: PAGE });
   for await (const ids of pagesAfter(PAGE, sent)) orders += await assume(ids);
   for (const state of LEFT) {
-    // Ids that are not valid Unicode are never assumed sent, so these ids come again in each page.
+    // Orders with ids that are not valid Unicode are never assumed sent, so they come again in each page.
     for (let unreadable = 0; ;) {
       const limit = PAGE + unreadable;
       const some = await findOrders(store.db, { account, state, by: 'due', limit }, ['external_order_id']);
@@ -137,7 +137,7 @@ function decisionsFor(tracking: Tracking, { id, seenAt }: FailOver, answer: Answ
   const { isSent, reason, actor } = answer;
   const how = { source: 'operator', reason, actor } as const;
   if (tracking.failOver === id) return freeOfDoubt(tracking, isSent, how, now);
-  // An order that kept its state may be sent again from now on.
+  // A rejected or invalid order that a fail-over left as it was may be sent again after this event.
   const isLeft = ['rejected', 'invalid'].includes(tracking.state) && !isSent && tracking.failOver === null;
   const event = finding('FAIL_OVER', 'operator', `not sent before ${seenAt}: ${reason}`, null);
   return isLeft ? [{ tracking, events: [{ ...event, actor }] }] : [];

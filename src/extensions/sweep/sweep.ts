@@ -52,7 +52,7 @@ export async function sweep(deps: FlowDeps, signal: AbortSignal): Promise<void> 
   }
 }
 
-/** Sweeps at the start, by `reconcile.cron` and in `sync`. Without a cron, a daemon only compares records and learns the pace. */
+/** Sweeps at the start, by `reconcile.cron` and in `sync`. Without a cron, a daemon judges nothing by time. */
 export const findingsSweep: SweepMaker = ({ reconcile: { cron } }) => ({
   name: 'findings',
   cron,
@@ -94,7 +94,7 @@ async function* unresolvedOrders(deps: FlowDeps, classes: readonly FindingClassN
   }
 }
 
-/** Judges the orders whose recorded findings differ from what time shows now, or were last seen long ago. */
+/** Judges orders whose recorded findings differ from the findings due now, or were last seen a day ago or earlier. */
 async function judgeChanged(deps: FlowDeps, orders: readonly AgedOrder[], settings: OverdueSettings): Promise<void> {
   if (orders.length === 0) return;
   const { account, store, clock } = deps;

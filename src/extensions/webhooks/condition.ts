@@ -3,16 +3,16 @@ import type { Clock } from '../../base/clock.ts';
 import { endpointWaitMs } from './delivery.ts';
 import { after } from '../../base/instant.ts';
 
-/** When the endpoint last took an event, and last failed; null if this process has not seen that. */
+/** `takenAt` and `failedAt` are the last times that this process saw, or null. */
 export type EndpointFacts = { takenAt: Date | null; failedAt: Date | null; failing: Failing | null };
 
 interface Failing {
   since: Date;
   tries: number;
   cause: string;
-  /** The endpoint is tried again, with one event at a time. */
+  /** True while the endpoint is tried again, with one event at a time. */
   isTrying: boolean;
-  /** The status of the last refusal since the endpoint is tried again. */
+  /** The status of the last refusal in the present try. */
   refusedWith?: number;
   nextTryAt: Date;
   tryAgainAt: number;
@@ -44,7 +44,7 @@ export class EndpointCondition {
     return true;
   }
 
-  /** Notes a delivery. Returns true if it ends a failure; a wait that the endpoint asked for does not end. */
+  /** Notes a delivery. Returns true if the delivery ends a failure. A wait that the endpoint asked for continues. */
   took(): boolean {
     const now = this.#clock.now();
     this.facts.takenAt = now;
@@ -57,12 +57,12 @@ export class EndpointCondition {
     return true;
   }
 
-  /** A refusal during a new try does not tell if the endpoint takes other events. */
+  /** Notes a refusal in a new try. The refusal does not show if the endpoint takes other events. */
   refused(status: number): void {
     if (this.facts.failing?.isTrying === true) this.facts.failing.refusedWith = status;
   }
 
-  /** Called when no event is left for the new try: a refusal then counts as the next failure of the endpoint. */
+  /** Called when no event is left for the new try. A refusal in the try then counts as a failure of the endpoint. */
   triedAll(): void {
     const status = this.facts.failing?.refusedWith;
     if (status !== undefined) this.failed(`it answers ${status}, and has accepted no event since`);
@@ -78,7 +78,7 @@ export class EndpointCondition {
     this.#log.warn({ retrying, status }, text);
   }
 
-  /** Notes that the endpoint failed as a whole. Requests in flight may fail later, and ask for a longer wait. */
+  /** Notes a failure of the endpoint as a whole. Requests in flight may fail later, and lengthen the wait. */
   failed(cause: string, askedMs?: number): void {
     const now = this.#clock.now();
     this.facts.failedAt = now;

@@ -7,7 +7,7 @@ export type DeliveryOutcome =
       readonly kind: 'unavailable';
       readonly cause: string;
       readonly retryAfterMs?: number;
-      /** Present if the event may be the cause: the status, 0 if there was no answer. */
+      /** The HTTP status, or 0 without an answer. Present if the event itself may be the cause. */
       readonly status?: number;
     }
   /** The endpoint refuses this event, or every event: the answers to other events show which. */
@@ -19,10 +19,10 @@ const LAST_TRY_AGAIN_MS = 60 * MINUTE_MS;
 
 const PASSING_STATUSES: readonly number[] = [408, 429];
 
-/** The waits before each attempt at an event that was refused; together 24 h. */
+/** The waits before the retries of a refused event, in ms; together 24 h. */
 const RETRY_WAITS_MS = [1, 4, 10, 15, 30, 60, 120, 240, 360, 600].map((minutes) => minutes * MINUTE_MS);
 
-/** After this many refused events without a taken one, the endpoint as a whole fails. */
+/** After this many refused events without a taken one, the next refusal is a failure of the endpoint as a whole. */
 export const MOST_REFUSED_IN_A_ROW = 10;
 
 export function outcomeOf(status: number, retryAfterMs?: number): DeliveryOutcome {
@@ -48,10 +48,10 @@ export function takesType(filter: EventFilter, type: EventType): boolean {
   );
 }
 
-/** The state of an event that an endpoint has not taken; `behind` waits for an earlier event of its subject. */
+/** `behind` waits for an earlier event of its subject. `delivered` is a dead letter that was sent again and taken. */
 export type DeliveryStatus = 'waiting' | 'behind' | 'retrying' | 'dead' | 'delivered';
 
-/** A row of `webhook_deliveries`: an event up to the cursor of an endpoint that the endpoint has not taken. */
+/** A row of `webhook_deliveries`: an event up to an endpoint's cursor that the endpoint did not take in its turn. */
 export interface Delivery {
   readonly endpoint: string;
   readonly account: string;
@@ -65,11 +65,11 @@ export interface Delivery {
   readonly failed_at: string | null;
   /** The HTTP status of the last refusal; 0 if there was no answer. */
   readonly answer: number;
-  /** When the event got this status; for a waiting event, when it happened. */
+  /** When the event got this status. Of an event that was never sent, when it was observed. */
   readonly since: string;
 }
 
-/** Stands in place of a time for an event that is due at once, whatever a clock shows. */
+/** The `next_attempt_at` of an event that is due at once. It is less than any time, whatever a clock shows. */
 export const AT_ONCE = '';
 
 export function newDelivery(endpoint: string, event: EventRow, status: 'waiting' | 'behind'): Delivery {
@@ -88,7 +88,7 @@ export function newDelivery(endpoint: string, event: EventRow, status: 'waiting'
   };
 }
 
-/** `isFull`: the endpoint refuses events of too many orders, so no more are retried. */
+/** `isFull` means that the most events are retried at the endpoint already, so no other refused event is retried. */
 type AttemptFacts = Readonly<{ now: Date; takenAt: Date | null; isFull: boolean }>;
 
 /** True if the endpoint failed at this event before, and has taken other events since. */
@@ -101,7 +101,9 @@ export function afterFailure(delivery: Delivery, now: Date): Delivery {
   return { ...delivery, failed_at: at, next_attempt_at: delivery.status === 'retrying' ? at : AT_ONCE };
 }
 
-/** Returns the row after a refusal: a retry or, after the last attempt or if `isFull`, a dead letter. */
+/**
+ * Returns the row after a refusal: a retry, or a dead letter after the last attempt or, if `isFull`, after the first.
+ */
 export function afterRefusal(delivery: Delivery, answer: number, { now, takenAt, isFull }: AttemptFacts): Delivery {
   const attempts = delivery.attempts + 1;
   const at = now.toISOString();

@@ -24,8 +24,8 @@ interface EndpointDeps extends SenderOptions {
 }
 
 /**
- * Sends the events of an order one after the other, and different orders in parallel. A refused event becomes a row,
- * and so does each later event of the order; the oldest row is sent at its time.
+ * Sends the events of an order one after another, and events of different orders in parallel. A refused event becomes a
+ * row, and so does each later event of its order. The oldest row is sent when it is due.
  */
 export class EndpointDelivery {
   readonly condition: EndpointCondition;
@@ -65,7 +65,7 @@ export class EndpointDelivery {
   }
 
   eachSecond(): void {
-    // One account at a time, because otherwise the same account would always be tried first.
+    // One account and event at a time, because parallel turns would always try the same account first.
     if (this.condition.tryAgain()) this.#sends.concurrency = this.#turns.concurrency = 1;
     if (!this.condition.isHalted) this.#queueAll();
     if (this.#turns.size + this.#turns.pending === 0) this.condition.triedAll();
@@ -107,7 +107,7 @@ export class EndpointDelivery {
     if (hasProgressed && delivery.hasWork(this.#deps.clock.now()) && !this.condition.isHalted) this.#queue(delivery);
   }
 
-  /** Sends the rows that are due and the next events. Returns true if any was sent, or the cursor has moved. */
+  /** Sends events of due rows and the next events. Returns true if any was sent, a row ended or the cursor moved. */
   async #deliver(delivery: AccountDelivery): Promise<boolean> {
     const { clock, stop } = this.#deps;
     await delivery.retryAnew(clock.now());
@@ -160,14 +160,14 @@ export class EndpointDelivery {
         this.#took();
         return outcome;
       }
-      // A request that was broken off, or not sent again, says nothing of the endpoint.
+      // A request that was broken off, or not sent again, says nothing about the endpoint.
       if (isOver()) return undefined;
       const { status, cause, retryAfterMs } = outcome;
       if (status !== undefined && row !== undefined && isAtFault(row, this.condition.facts.takenAt)) {
         this.#refused.set(nameOf(event), event);
         return { kind: 'refused', status };
       }
-      // When the endpoint is tried again, the events of other accounts come first.
+      // The account moves to the end, so that the next try begins with another account.
       const { account } = delivery.key;
       if (this.accounts.get(account) === delivery) {
         this.accounts.delete(account);

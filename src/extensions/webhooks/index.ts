@@ -2,7 +2,6 @@ import type { Extension } from '../../cli/extension.ts';
 
 const commands = () => import('./commands.ts');
 
-/** Sends events to receivers of the merchant. */
 export const webhooks: Extension = {
   name: 'webhooks',
   settings: async () => (await import('./settings.ts')).webhooksSettings,

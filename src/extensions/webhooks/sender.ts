@@ -37,7 +37,7 @@ const TIMEOUT_MS = 15_000;
 const MOST_ANSWER_BYTES = 64 * 1024;
 const FREE_SOCKETS = 8;
 
-/** Refuses addresses outside of the internet unless the endpoint allows them. */
+/** Returns a sender that refuses addresses that are not public, unless the endpoint has `allowPrivate`. */
 export function webhookSender({ clock, connect = overHttp, ...options }: SenderOptions) {
   const { allowPrivate, url, secrets } = options.endpoint;
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
@@ -55,13 +55,13 @@ export function webhookSender({ clock, connect = overHttp, ...options }: SenderO
     'webhook-signature': signers.map((signer) => signer.sign(id, now, body)).join(' '),
   });
   return {
-    /** Sends a message once, signed with each secret. Never rejects. Once `isOver` is true, nothing more is sent. */
+    /** Sends once, or twice if a kept connection was closed, unless `isOver`. Signs with each secret. Never rejects. */
     async send(message: { readonly id: string }, { signal, isOver }: SendOptions = {}): Promise<DeliveryOutcome> {
       if (isRefused) return PRIVATE;
       const body = JSON.stringify(message);
       const post = async () => await connections.post(body, headersOf(message.id, body, clock.now()), signal);
       let posted = await post();
-      // The endpoint had closed a kept connection. A second try is safe, because the event keeps its id.
+      // The endpoint had closed a kept connection. A second send is safe, because the event keeps its id.
       if (posted.answer === undefined && posted.isReused === true && isOver?.() !== true) posted = await post();
       const { answer, failure } = posted;
       if (answer === undefined) return noAnswer(failure);
@@ -72,12 +72,12 @@ export function webhookSender({ clock, connect = overHttp, ...options }: SenderO
   };
 }
 
-/** Follows no redirect, uses no proxy, and refuses private addresses unless the endpoint allows them. */
+/** Follows no redirect, uses no proxy, and refuses addresses that are not public unless `allowPrivate` is set. */
 function overHttp({ endpoint, resolve, timeoutMs = TIMEOUT_MS }: ConnectOptions): Connections {
   const url = new URL(endpoint.url);
   const lookup = endpoint.allowPrivate ? undefined : publicLookup(resolve);
   const { request, Agent } = url.protocol === 'https:' ? https : http;
-  // With NODE_TLS_REJECT_UNAUTHORIZED=0 anybody in between could otherwise read the events.
+  // Without `rejectUnauthorized`, NODE_TLS_REJECT_UNAUTHORIZED=0 would let others on the way read the events.
   const agent = new Agent({ keepAlive: true, maxFreeSockets: FREE_SOCKETS, lookup, rejectUnauthorized: true });
   return {
     async post(body, headers, signal) {
@@ -88,7 +88,7 @@ function overHttp({ endpoint, resolve, timeoutMs = TIMEOUT_MS }: ConnectOptions)
         sent.emit('error', withCode('SWITCHED_PROTOCOLS', '101'));
       });
       const answered = once(sent, 'response');
-      // An answer that breaks off counts by its status.
+      // Errors after the status are ignored, because an answer that breaks off counts by its status.
       sent.on('error', () => undefined).end(body);
       try {
         const [answer] = (await answered) as [IncomingMessage];
@@ -121,16 +121,13 @@ function noAnswer(failure: unknown): DeliveryOutcome {
 
 const PRIVATE: DeliveryOutcome = { kind: 'unavailable', cause: PRIVATE_ADDRESS };
 
-/**
- * IPv4 networks outside of the internet: this machine, private, shared and link-local ones, multicast. The address
- * 168.63.129.16 is of Azure, and answers each machine with the secrets of that machine.
- */
+/** IPv4 networks that are not public. 168.63.129.16 is Azure's, and returns to each machine the secrets of it. */
 const notPublic4 = networks(
   'ipv4',
   `0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 168.63.129.16/32 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24
   192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4`,
 );
-/** IPv6 addresses of the internet. Addresses that stand for one of IPv4 (mapped, NAT64, 6to4, Teredo) are excluded. */
+/** Public IPv6 addresses. Addresses that contain an IPv4 address (mapped, NAT64, 6to4, Teredo) are not among them. */
 const public6 = networks('ipv6', '2000::/3');
 const notPublic6 = networks('ipv6', '2001::/23 2001:db8::/32 2002::/16 3fff::/20');
 
@@ -146,7 +143,7 @@ function networks(family: 'ipv4' | 'ipv6', text: string): BlockList {
 export function isPublic(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !notPublic4.check(address, 'ipv4');
-  // An address with a zone is in this machine's own networks.
+  // An address with a zone belongs to a network of this machine.
   if (family !== 6 || address.includes('%')) return false;
   return public6.check(address, 'ipv6') && !notPublic6.check(address, 'ipv6');
 }
@@ -158,7 +155,7 @@ export type Resolve = (
 
 const lookUpAll: Resolve = (host, callback) => dns.lookup(host, { all: true, order: 'verbatim' }, callback);
 
-/** Refuses a host unless all its addresses are in the internet. Node connects to the addresses that this returns. */
+/** Refuses a host unless all its addresses are public. Node connects to the addresses that the look-up returns. */
 export function publicLookup(resolve: Resolve = lookUpAll): LookupFunction {
   return (host, { all }, callback) =>
     resolve(host, (error, found) => {

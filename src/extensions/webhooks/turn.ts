@@ -79,7 +79,7 @@ export class AccountDelivery {
 
   async readDueAt(): Promise<void> {
     const { endpoint, account } = this.key;
-    // If the reading fails, the account counts as due.
+    // If the read fails, the account counts as due.
     this.#dueAt = '';
     const next = await nextAttempts(this.store.db, { endpoint, from: account, to: account });
     this.#dueAt = next.get(account);
@@ -98,7 +98,7 @@ export type SubjectEvents = Readonly<{ delivery?: Delivery; events: readonly Eve
 /** The result of each sent event, by its id: `taken`, or the event's new row. */
 export type Results = Map<number, 'taken' | Delivery>;
 
-/** Orders the events of a turn by subject. Events that failed before come last, because one may never be taken. */
+/** Groups the events of a turn by subject. Rows that failed before come last, because some may never be taken. */
 export function subjectsOf({ endpoint, due, page }: Turn): readonly SubjectEvents[] {
   const free = page.filter((event) => !event.isBehind && isWanted(endpoint, event));
   const bySubject = Map.groupBy(free, subjectKey);
@@ -110,7 +110,7 @@ export function subjectsOf({ endpoint, due, page }: Turn): readonly SubjectEvent
   return [...rows.filter(isNew), ...ofPage, ...rows.filter((row) => !isNew(row))];
 }
 
-/** Moves the cursor to the end of the page or the last event sent; events before it that were not taken become rows. */
+/** Returns the new cursor and the changes of rows. Events up to the cursor that were not taken become rows. */
 export function endOfTurn(turn: Turn, results: Readonly<Results>, cursor: number) {
   const { endpoint, due, page } = turn;
   const kept: Delivery[] = [];

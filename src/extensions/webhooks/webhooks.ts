@@ -15,7 +15,7 @@ import type { SenderOptions } from './sender.ts';
 
 /** How long a process that stops waits for the answers of endpoints. */
 export const LAST_ANSWERS_MS = 1_000;
-/** How often cursors are written, and failing endpoints are looked at. */
+/** How often cursors are written, and failing endpoints are checked. */
 const SECOND_MS = 1_000;
 
 export interface WebhooksDeps
@@ -24,7 +24,7 @@ export interface WebhooksDeps
   readonly stop: AbortSignal;
 }
 
-/** Sends events of the owned accounts, each endpoint by its own cursor. Accounts without events cost nothing. */
+/** Sends events of the owned accounts to each endpoint, from its cursors. Accounts without new events are not read. */
 export class Webhooks {
   readonly #deps: WebhooksDeps;
   readonly #deliveries: readonly EndpointDelivery[];
@@ -46,7 +46,7 @@ export class Webhooks {
   take(accountLease: AccountLease): void {
     if (this.#deliveries.length === 0) return;
     accountLease.ending.addEventListener('abort', () => void this.#giveBack(accountLease), { once: true });
-    // Most accounts are taken together, so all of them begin one turn later.
+    // Most accounts are taken together, so all of them begin one turn of the event loop later.
     if (this.#waiting.push(accountLease) === 1) void this.#deps.clock.turn().then(() => this.begin());
   }
 
@@ -76,7 +76,7 @@ export class Webhooks {
     await this.#write();
   }
 
-  /** Begins with the accounts that were taken. An account that cannot be begun now is tried again in a second. */
+  /** Begins to send events of the accounts that were taken. After a failure the next second retries. */
   async begin(): Promise<void> {
     this.#beginning ??= this.#beginWaiting()
       .catch((error: unknown) => this.#logUnlessPassing(error, 'webhooks cannot be sent for some accounts'))
@@ -103,7 +103,7 @@ export class Webhooks {
         const due = await nextAttempts(store.db, query);
         for (const lease of accountLeases)
           delivery.add(lease, store.forAccount(lease.account, lease), due.get(lease.account));
-        // Events that are added from now on wake their account by themselves.
+        // Events that are added from now on wake their account.
         for (const { account } of await accountsBehind(store.db, query)) delivery.wake(account);
       }
     }
@@ -134,7 +134,7 @@ export class Webhooks {
     const facts = { ...delivery.condition.facts };
     const { takenAt, failedAt, failing } = facts;
     const noted = JSON.stringify([takenAt, failedAt, failing?.since, failing?.nextTryAt, failing?.cause]);
-    // Until the first try, an endpoint that failed before the start still fails.
+    // Before the first try nothing is written, because an endpoint that failed before the start may still fail.
     const isTried = takenAt !== null || failedAt !== null;
     if (!isTried || writing === undefined || noted === delivery.noted) return;
     await writing.store.writer.write(async (tx) => await noteEndpoint(tx, delivery.name, facts));

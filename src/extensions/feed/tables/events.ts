@@ -84,7 +84,7 @@ const MOST_LOOKED_AT = 100;
 
 export async function newestEvents(db: Database, account: string | undefined, limit: number) {
   if (account !== undefined) return (await newestStatement(db, { account, limit })).rows;
-  // The newest events of all accounts belong to the accounts whose newest event came last.
+  // The newest events of all accounts are events of the accounts whose newest event came last.
   const accounts = await db.selectFrom('event_heads').select('account').orderBy('id', 'desc').limit(limit).execute();
   const read = await together(...accounts.map(({ account: name }) => newestStatement(db, { account: name, limit })));
   return inOrder(read).toReversed().slice(0, limit);

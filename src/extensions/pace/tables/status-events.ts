@@ -6,7 +6,7 @@ import { literals, queries, statement } from '../../../store/statement.ts';
 
 const FIELDS = literals(CHANGE_FIELDS);
 
-/** Takes changes by look-ups only, so that an import of 20,000 orders does not hide how long orders stay. */
+/** Selects changes by look-ups only, because an import of many orders would otherwise fill the history that is read. */
 const changesOf = (account: string) =>
   sql`from events where account = ${account} and type = 'order' and source = 'lookup' and field in (${FIELDS})`;
 
@@ -25,7 +25,7 @@ export async function beforeNewestChanges(db: Database, account: string, newest:
   return (await startStatement(db, { account, newest })).rows[0]?.id ?? 0;
 }
 
-// Selected by the account too, because on PostgreSQL no other index finds an event by its id.
+// The account is a condition too, because on PostgreSQL the key of events begins with the account.
 const timeStatement = statement((v: { account: string; id: number }) =>
   queries.selectFrom('events').select('observed_at').where('account', '=', v.account).where('id', '=', v.id),
 );
@@ -34,7 +34,7 @@ export async function changeTime(db: Database, account: string, id: number): Pro
   return readTime((await timeStatement(db, { account, id })).rows[0]?.observed_at);
 }
 
-/** Reads up to `limit` changes of state or status by look-ups after an event: their number, orders and last id. */
+/** Reads up to `limit` changes by look-ups after the event `afterId`. Returns their number, orders and last id. */
 export async function changedOrders(db: Database, query: { account: string; afterId: number; limit: number }) {
   const { rows } = await pageStatement(db, query);
   const externalOrderIds = [...new Set(rows.map(({ subject }) => subject))];
@@ -42,7 +42,7 @@ export async function changedOrders(db: Database, query: { account: string; afte
 }
 
 export const ORDERS_A_READ = 25;
-/** Of a longer history only the newest events are read. */
+/** The most events that are read of an order, from its newest event back. */
 const EVENTS_OF_AN_ORDER = 200;
 
 type Row = Pick<StatusEvent, 'id' | 'field' | 'oldValue' | 'newValue' | 'source'> &
@@ -53,14 +53,14 @@ const newestOf = (account: unknown, id: unknown) =>
     from events where account = ${account} and type = 'order' and subject = ${id}
     order by id desc limit ${sql.lit(EVENTS_OF_AN_ORDER)}) as newest where field in (${FIELDS})`;
 
-/** Reads a range of the index for each order, because a list of orders would read a long history completely. */
+/** Has one limited select an order, because one select for all orders would read long histories completely. */
 const eventsStatement = statement((v: Record<string, string | null>) => {
   const orders = Array.from({ length: ORDERS_A_READ }, (_, index) => newestOf(v['account'], v[`order ${index}`]));
   return sql<Row>`${sql.join(orders, sql` union all `)}`;
 });
 
 export async function statusEvents(db: Database, account: string, externalOrderIds: readonly string[]) {
-  // Missing ids are null, because an event may have the empty id but never null.
+  // Null fills the places without an order, because an event may have the empty id but never null.
   const ids = Array.from({ length: ORDERS_A_READ }, (_, index) => externalOrderIds[index] ?? null);
   const orders = Object.fromEntries(ids.map((id, index) => [`order ${index}`, id]));
   const { rows } = await eventsStatement(db, { account, ...orders });

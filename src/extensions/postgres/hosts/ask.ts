@@ -5,12 +5,11 @@ import { Client } from '../client.ts';
 
 export const ASK_MS = 2_000;
 
-/** The answer of a server about itself. */
 export interface Answer {
   readonly server: DatabaseHost;
-  /** If it takes writes: the number of its time-line, eight hexadecimal digits. It goes up with each promotion. */
+  /** The time-line of a server that takes writes: eight hexadecimal digits, which go up with each promotion. */
   readonly timeLine?: string;
-  /** If it takes none: its role, or that it does not answer, with the `error`. */
+  /** Why the server takes no writes: its role, or that it does not answer; `error` is then the failure. */
   readonly why?: string;
   readonly error?: unknown;
 }
@@ -30,7 +29,7 @@ export async function readRole(client: Client): Promise<Answer> {
   return reading === 1 ? { server, why: 'is read-only' } : { server, timeLine: String(line) };
 }
 
-/** Asks over a connection of its own, for at most `ASK_MS`, or until `stop` aborts. */
+/** Asks a server over a new connection, for at most `ASK_MS`, or until `stop` aborts. */
 export async function askServer(server: DatabaseHost, config: ClientConfig, stop: AbortSignal): Promise<Answer> {
   const client = new Client({ ...config, destination: { server, connectTimeoutMs: ASK_MS } });
   client.on('error', () => undefined);

@@ -7,21 +7,20 @@ import { clientConfig, type Client } from '../client.ts';
 import { messageOf, postgresError } from '../errors.ts';
 import { ASK_MS, askServer, readRole, type Answer } from './ask.ts';
 
-/** How long the only host of a database may take to let a connection in. */
+/** How long connecting may take if the database has one host. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Once a server that takes writes has answered, others have this time: an old primary may live on beside a new one. */
+/** How much longer servers may take once one that takes writes has answered: a newer primary may answer later. */
 const SLOWER_MS = 300;
-/** How often a server is asked again while others are silent, and all servers after none took writes. */
+/** The wait before a server is asked again while others are silent, and before a new round if none took writes. */
 const AGAIN_MS = 250;
 
 /**
- * The server that takes writes. Of several hosts all are asked, and the one with the highest time-line is used, never
- * one with a lower time-line than before.
+ * Finds the server that takes writes, with the highest time-line of several hosts, and never a lower one than before.
  */
 export class Primary {
   readonly connectTimeoutMs: number;
   server: DatabaseHost;
-  /** Goes up when another server takes writes, or this one takes no more. */
+  /** Goes up when another server takes writes, or `server` takes none any more. */
   term = 0;
   readonly #place: PostgresDatabase;
   readonly #config: ReturnType<typeof clientConfig>;
@@ -52,13 +51,13 @@ export class Primary {
     return { destination: this, ...(this.#hasOthers && { onConnect: check }) };
   }
 
-  /** Calls the listener with the server whenever connections that were made before are of no further use. */
+  /** Calls the listener, with the server in use, when `term` goes up: earlier connections are then useless. */
   onChange(listener: (server: DatabaseHost) => void): Disposable {
     this.#listeners.add(listener);
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
   }
 
-  /** Connects to the primary. If the known one fails, asks all hosts once. Throws errors of `connect` and of `pg`. */
+  /** Connects to the primary. If this fails, asks all hosts and retries once. Throws `StoreError` or as `connect`. */
   async connect<Connection>(connect: () => Promise<Connection>): Promise<Connection> {
     if (!this.#hasOthers) return await connect();
     for (let isAgain = false; ; isAgain = true) {
@@ -73,7 +72,7 @@ export class Primary {
     }
   }
 
-  /** Notes that a connection was lost, or that its server takes no writes: the next connection asks all hosts. */
+  /** Notes a lost connection, or a server that takes no writes. The next connection asks all hosts. */
   doubt(takesNoWrites: boolean): void {
     if (!this.#hasOthers) return;
     this.#isKnown = false;
@@ -121,7 +120,7 @@ export class Primary {
         answers.set(server, await askServer(server, this.#config, stop.signal));
         if (answers.size === hosts.length) all.resolve();
         if (answers.get(server)?.timeLine !== undefined) return found.resolve();
-        // While other servers are silent, this one may be promoted.
+        // Asks again, because a server may be promoted while other servers are silent.
         await this.#clock.sleep(AGAIN_MS, stop.signal).catch(() => undefined);
       }
     };
@@ -148,12 +147,12 @@ export class Primary {
 
 type Writable = Answer & { readonly timeLine: string };
 
-/** True if the server takes writes, on the newest time-line that was used or on a later one. */
+/** True if the server takes writes, on the time-line `newest` or a later one. */
 function takesWrites(answer: Answer, newest: string): answer is Writable {
   return answer.timeLine !== undefined && answer.timeLine >= newest;
 }
 
-/** Picks the highest time-line, the first of several; undefined if no server takes writes on `newest` or later. */
+/** Returns the first server with the highest time-line; undefined if none takes writes on `newest` or a later one. */
 export function primaryOf(answers: readonly Answer[], newest: string): Writable | undefined {
   const writable = answers.filter((one): one is Writable => takesWrites(one, newest));
   const highest = writable
@@ -163,7 +162,7 @@ export function primaryOf(answers: readonly Answer[], newest: string): Writable 
   return writable.find(({ timeLine }) => timeLine === highest);
 }
 
-/** Names each host that does not tell its role, and the hosts that take writes if there are several. */
+/** Names each host that did not answer, and the hosts that take writes if there are several. */
 export function weaknessesIn(answers: readonly Answer[]): readonly Weakness[] {
   const advice = 'a fail-over to it is not followed; see that it runs, or correct database.url';
   const silent = answers.filter(({ error }) => error !== undefined);
@@ -173,14 +172,13 @@ export function weaknessesIn(answers: readonly Answer[]): readonly Weakness[] {
   return writable.length > 1 ? [...found, { name: 'split', text: split }] : found;
 }
 
-/** Says of a server why it is not used. */
 function reasonOf({ server, timeLine = '', why, error }: Answer, newest: string): string {
   const [line, before] = [timeLine, newest].map((digits) => Number.parseInt(digits, 16));
   const reason = why ?? `is on time-line ${line}, and ${before} was used before`;
   return `${hostsText([server])} ${reason}${error === undefined ? '' : ` (${messageOf(error)})`}`;
 }
 
-/** Names each host and why it is not used. If all failures are of one kind, the error is of that kind. */
+/** Names each host, and why it is not used. If all failures have one `problem`, the error has this `problem`. */
 function noPrimary(address: string, answers: readonly Answer[], newest: string): StoreError {
   const reasons = answers.map((answer) => reasonOf(answer, newest));
   const message = `${address} has no server that takes writes: ${reasons.join('; ')}`;

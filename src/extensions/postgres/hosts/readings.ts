@@ -9,7 +9,7 @@ import { openConnections, type Connections, type Lent } from '../connection.ts';
 import { openSnapshot } from '../snapshot.ts';
 import type { Primary } from './primary.ts';
 
-/** Snapshots have a pool of their own, because a caller that reads one and writes would wait for itself. */
+/** The size of the pool of snapshots. It is separate, because a caller may need to write while it reads a snapshot. */
 const MOST_SNAPSHOTS = 4;
 const LOOK_MS = 20;
 /** If no standby can be read, the primary is read for this time. */
@@ -20,14 +20,14 @@ interface ReadingsDeps {
   readonly primary: Primary;
   readonly clock: Pick<Clock, 'monotonic' | 'sleep'>;
   readonly hurry: AbortSignal | undefined;
-  /** Called once when no standby can be read, and again after one was read. */
+  /** Called when no standby can be read, and not again until one was read. */
   readonly warn: ((text: string) => void) | undefined;
 }
 
-/** The end of the primary's log. A role that cannot read the time-line has null. */
+/** The end of the primary's log. `timeLine` is null if the role cannot read it. */
 type Position = Readonly<{ log: string; timeLine: string | null }>;
 
-/** Connections for snapshots: of the primary, or of a standby whose log position proves that it has all commits. */
+/** Opens snapshots on the primary, or on a standby whose log position proves that the standby has all commits. */
 export class Readings implements AsyncDisposable {
   readonly #ofPrimary: Connections;
   readonly #deps: ReadingsDeps;
@@ -83,7 +83,7 @@ export class Readings implements AsyncDisposable {
     return (await lent.exec<Position>(text)).rows[0]!;
   }
 
-  /** Looks until the standby has all commits, or `stop` aborts. Releases the connection unless `end` gets it. */
+  /** Asks until the standby has all commits, is unusable or `stop` aborts. Releases the connection or calls `end`. */
   async #ask(
     server: DatabaseHost,
     position: Position,
@@ -110,7 +110,7 @@ export class Readings implements AsyncDisposable {
 
 const BEHIND = 'is behind';
 
-/** Runs before the snapshot begins, so that the snapshot has at least the commits that are proved here. */
+/** Must run before the snapshot begins, so that the snapshot has all commits up to the position. */
 async function stateOf(lent: Lent, { log, timeLine }: Position): Promise<string> {
   if (timeLine === null) return 'cannot be held against the primary, whose time-line the role cannot read';
   const { rows } = await lent.exec<Record<'standby' | 'ready', number | null>>(`select pg_is_in_recovery() as standby,
@@ -118,7 +118,7 @@ async function stateOf(lent: Lent, { log, timeLine }: Position): Promise<string>
   const { standby, ready } = rows[0] ?? {};
   if (standby !== 1) return 'is no standby';
   if (ready !== 1) return BEHIND;
-  // A standby of an old primary that lives on has a log of its own, and may be ahead in it.
+  // A standby of an old primary that lives on follows another log, and may have a higher position in it.
   const follows = `select time_line = ${pg.escapeLiteral(timeLine)} as follows from database_identity`;
   const { rows: noted } = await lent.exec<{ follows: number | null }>(follows);
   return noted[0]?.follows === 1 ? 'ready' : 'has no commit of the time-line of the primary';

@@ -6,7 +6,7 @@ import { StoreError } from '../../../store/errors.ts';
 import { readMark } from '../../../store/mark.ts';
 import type { MarkContent, Position } from '../../../store/port.ts';
 
-/** Other processes of this machine write marks of their accounts, each for a moment only. */
+/** How long a statement waits for other processes of this machine, each of which writes for a moment only. */
 const BUSY_TIMEOUT_MS = 1_000;
 
 const TABLE = `create table if not exists marks (database text not null, account text not null,
@@ -15,7 +15,7 @@ const TABLE = `create table if not exists marks (database text not null, account
 
 const REPLACE = 'insert or replace into marks values (:database, :account, :generation, :eventId, :content)';
 
-/** A mark never goes back, because a former owner may write last, except after the promotion of a standby. */
+/** A mark never goes back, because a former owner may write last. After the promotion of a standby it may go back. */
 const NAME = `insert into marks values (:database, :account, :generation, :eventId, :content)
   on conflict do update set generation = excluded.generation, event_id = excluded.event_id, content = excluded.content
   where (excluded.generation, excluded.event_id) >= (generation, event_id)
@@ -23,7 +23,7 @@ const NAME = `insert into marks values (:database, :account, :generation, :event
 
 export type AccountWithMark = readonly [account: string, mark: MarkContent | undefined];
 
-/** The marks of the accounts that this machine owns in a database elsewhere, known by its id, in a SQLite file. */
+/** A SQLite file with the marks of this machine's accounts in one database elsewhere, whose id is `database`. */
 export class MarksFile {
   readonly path: string;
   readonly #database: string;
@@ -61,7 +61,7 @@ export class MarksFile {
   }
 
   #marks(condition: string, account: string, limit: number): readonly AccountWithMark[] {
-    // A reader makes no file.
+    // Reading creates no file.
     if (this.#opened === undefined && !existsSync(this.path)) return [];
     return this.#with((file) => {
       const rows = file
@@ -97,7 +97,7 @@ function openMarks(path: string): Database.Database {
   const file = new Database(path, { timeout: BUSY_TIMEOUT_MS });
   try {
     file.pragma('journal_mode = wal');
-    // If this machine loses its power, a mark is a little behind, no more, because the orders are on another machine.
+    // A power failure loses only the newest marks, which is safe, because the orders are on another machine.
     file.pragma('synchronous = normal');
     file.exec(TABLE);
     return file;

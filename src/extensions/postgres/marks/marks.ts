@@ -20,10 +20,10 @@ import type { AccountWithMark, MarksFile } from './file.ts';
 
 /** The fact that stops an account for all workers. Its value is the mark, which other workers may lack. */
 const FOUND_OLDER = 'restore.found';
-/** The fact that holds the mark known to the person who accepted an older state: machines may still have that mark. */
+/** The fact with the mark that was known when a person accepted an older state. Machines may still have this mark. */
 const ACCEPTED = 'restore.accepted';
 
-/** Reads the id by which marks know the database, under any name and on any server. Throws `StoreError`. */
+/** Reads the id by which marks find the database at any address. Throws `StoreError` if there is no id. */
 export async function readIdentity(db: Database, address: string): Promise<string> {
   const { rows } = await sql<{ id: string }>`select id from database_identity`.execute(db);
   if (rows[0] !== undefined) return rows[0].id;
@@ -37,7 +37,7 @@ interface MarksDeps {
   readonly db: Database;
   readonly clock: Clock;
   readonly file: MarksFile;
-  /** Writes rows of an account as a person's command does. */
+  /** Runs work in a transaction of an account, without owning the account. */
   readonly write: (account: string, work: Work<void>) => Promise<void>;
 }
 
@@ -53,7 +53,7 @@ export class AccountMarks extends MarkFollower {
     return new AccountMark(account, this, this.#deps);
   }
 
-  /** Stops each account that a mark of this machine shows in an older state, for all workers. Throws `StoreError`. */
+  /** Stops, for all workers, each account that a mark of this machine shows in an older state. Throws `StoreError`. */
   async compare(): Promise<void> {
     const { db, file } = this.#deps;
     const read = async (last?: AccountWithMark) => file.page(last?.[0] ?? '', MOST_AT_ONCE);
@@ -75,10 +75,10 @@ export class AccountMarks extends MarkFollower {
   }
 }
 
-/** Reads which accounts may be older than their marks; none after a promotion, whose losses the next owner takes up. */
+/** Returns accounts that may be older than their marks; none after a promotion, which the next owner handles. */
 async function suspected(db: Database, marks: readonly AccountWithMark[]): Promise<readonly string[]> {
   if (marks.length === 0) return [];
-  // A mark that cannot be understood is null in each column, so the statement finds nothing for it.
+  // An unreadable mark has null in each column, so the statement does not find its account.
   const contents = JSON.stringify(marks.map(([account, mark]) => ({ account, ...mark })));
   const { rows } = await sql<{ account: string }>`select o.account from account_owners o
     join json_to_recordset(${contents}::json) as m (account text, generation bigint, "eventId" bigint, hash text, "timeLine" text)
@@ -89,7 +89,7 @@ async function suspected(db: Database, marks: readonly AccountWithMark[]): Promi
   return rows.map(({ account }) => account);
 }
 
-/** The mark of one account. If there is none, nothing is known: another worker may have it. */
+/** The mark of one account. A missing mark proves nothing, because another machine may have it. */
 export class AccountMark implements Mark, FollowingMark {
   readonly account: string;
   readonly path: string;
@@ -158,12 +158,12 @@ export class AccountMark implements Mark, FollowingMark {
 
   async lostCommit(tx: Transaction): Promise<OlderStateError> {
     const { generation, eventId } = await readPositionOf(tx, this.account);
-    // No event has this hash, so no later event is taken for the lost commit.
+    // No event has this hash, so no later event matches the lost commit.
     const lost = { generation, eventId: eventId + 1, hash: '', at: this.#deps.clock.now().toISOString() };
     return this.#older('was put back to an older state while it was driven', lost);
   }
 
-  /** Stops the account for all workers, and takes it from its owner, if the database is in an older state. */
+  /** If the database is in an older state, stops the account for all workers and ends its ownership. */
   async stopIfOlder(): Promise<void> {
     const { account } = this;
     if ((await this.#readFact(this.#deps.db, FOUND_OLDER)) !== undefined) return;
@@ -206,7 +206,7 @@ export class AccountMark implements Mark, FollowingMark {
 }
 
 export class OlderStateError extends StoreError {
-  /** Keeps every worker from owning the account, once the transaction that found the older state is rolled back. */
+  /** Stops the account for all workers. Callable once the transaction that found the older state is rolled back. */
   readonly tellOthers: () => Promise<void>;
   constructor(message: string, tellOthers: () => Promise<void>) {
     super('unusable', message);

@@ -34,13 +34,13 @@ export interface Copied {
   readonly others: readonly string[];
 }
 
-/** No process may own the old database meanwhile. */
+/** No process may own the old database during the move. */
 type MoveDeps = Readonly<{ source: Store; target: Store; session: Session; clock: Clock }>;
 
 /**
- * The copy is committed as arriving, the old database is marked as moved, and then the copy has arrived: after a crash
- * only one of the two is in use. Returns undefined if only the end was missing. Throws `StoreError`, and then the old
- * database is as it was.
+ * Commits the copy as arriving, marks the old database as moved, and then marks the copy as arrived. After a crash only
+ * one of the two is in use. Returns undefined if only the last mark was missing. Throws `StoreError`; the old database
+ * is then unchanged, or marked as moved if only the last mark is missing.
  */
 export async function moveDatabase(deps: MoveDeps, show: ShowProgress): Promise<Copied | undefined> {
   const { source, target, clock } = deps;
@@ -77,7 +77,7 @@ async function copyTo(session: Session, source: Database, move: Move, show: Show
     await session.exec('commit');
     return copied;
   } catch (error) {
-    // A lost connection has undone the transaction by itself.
+    // If the connection was lost, the server has rolled back by itself.
     await session.exec('rollback').catch(() => undefined);
     throw error;
   }
@@ -150,9 +150,9 @@ async function copyTable({ source, session }: Sides, table: TableColumns, onRow:
   if (page.length > 0) await insertRows(session.db, table, page);
 }
 
-/** Throws `StoreError` at a value that is not of its column's type, because SQLite takes any value. */
+/** Throws `StoreError` if PostgreSQL cannot hold a value unchanged, because a column of SQLite takes any value. */
 function assertFit({ table, columns }: TableColumns, row: Row, bytes: Uint8Array): void {
-  // A driver reads invalid Unicode as if it were valid, so the bytes are checked.
+  // The driver reads invalid UTF-8 without an error, so the bytes are checked.
   const isText = isUtf8(bytes) && !bytes.includes(0);
   const faults = columns.flatMap((column) => faultOf(column, row[column.name], isText) ?? []);
   if (!isText) faults.push('has text that is no valid UTF-8');

@@ -41,7 +41,7 @@ export function rowName(table: CopiedTable, row: Row): string {
   return `${table} (${key.join(', ')})`;
 }
 
-/** How many rows are read at a time. Each may hold a large answer of the exchange. */
+/** How many rows of the copy are read at a time. Each may hold a large answer of the exchange. */
 const AHEAD = 200;
 
 export async function countRows(db: Database, table: string): Promise<number> {
@@ -49,7 +49,7 @@ export async function countRows(db: Database, table: string): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-/** Reads the rows by their keys. `all_bytes` holds the bytes of all values. */
+/** Reads the rows in the order of their keys. `all_bytes` holds the bytes of all values of a row. */
 export function sourceRows(source: Database, table: TableColumns): AsyncIterable<Row> {
   const names = table.columns.map(({ name }) => sql.ref(name));
   const bytes = sql`cast(concat_ws(char(10), ${sql.join(names)}) as blob)`.as('all_bytes');
@@ -69,7 +69,7 @@ function selected(db: Database, { table, columns }: TableColumns) {
 
 /** Tables that only PostgreSQL has. They are empty until a worker uses the database. */
 const WORKERS = ['workers', 'account_wakes'];
-/** The tables whose guards would change a row that is copied, or refuse it. */
+/** The tables with triggers that would change or refuse a copied row. */
 const GUARDED = ['merchant_orders', 'events'];
 
 async function columnsOf(db: Database, schema?: string) {
@@ -97,14 +97,14 @@ export async function describeTables(source: Database, target: Database) {
   return { copied, others: [...others, ...[...here.keys()].filter((table) => !there.has(table))] };
 }
 
-/** Takes the new database for this transaction, and empties it if `isBrokenOff`. Throws `StoreError` if it has rows. */
+/** Locks the new database for this transaction, and empties it if `isBrokenOff`. Throws `StoreError` if it has rows. */
 export async function takeTarget(tx: Transaction, address: string, isBrokenOff: boolean): Promise<void> {
   await sql`set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0`.execute(tx);
   const tables = [...COPIED_TABLES, ...WORKERS];
   const names = sql.join(tables.map((name) => sql.table(name)));
-  // A worker, or a merchant who inserts, waits meanwhile, and then finds that this database must not be used yet.
+  // Workers and inserts of a merchant wait for this lock, and then find that the database must not be used yet.
   await sql`lock table ${names} in access exclusive mode`.execute(tx);
-  // Only the owner of the tables can disable triggers. They are enabled again before this transaction is committed.
+  // Only the owner of the tables can disable triggers. `completeTarget` enables them again in this transaction.
   for (const table of GUARDED) await sql`alter table ${sql.table(table)} disable trigger user`.execute(tx);
   if (isBrokenOff) await sql`truncate ${sql.join(COPIED_TABLES.map((name) => sql.table(name)))}`.execute(tx);
   for (const table of tables) {
@@ -128,12 +128,12 @@ export async function insertRows(tx: Transaction, { table, columns }: TableColum
   }
 }
 
-/** Collects statistics, without which the database would read whole tables until it collects them by itself. */
+/** Collects statistics, because without them the planner would read whole tables for a while. */
 export async function analyzeTarget(tx: Transaction): Promise<void> {
   await sql`analyze ${sql.join(COPIED_TABLES.map((name) => sql.table(name)))}`.execute(tx);
 }
 
-/** Enables the guards again, and makes new ids follow the newest ids of the old database. */
+/** Enables the triggers again, and makes new ids follow the newest ids of the old database. */
 export async function completeTarget(source: Database, tx: Transaction): Promise<void> {
   for (const table of GUARDED) await sql`alter table ${sql.table(table)} enable trigger user`.execute(tx);
   const { rows } = await sql<{ name: CopiedTable; last: number }>`select name, seq as last from sqlite_sequence

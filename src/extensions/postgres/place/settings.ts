@@ -38,7 +38,7 @@ export interface PostgresDatabase
   readonly user: string;
   readonly name: string;
   readonly notify: boolean;
-  /** `require` encrypts and does not check who answers. */
+  /** `require` encrypts without checking the certificate of the server. */
   readonly tls: 'off' | 'require' | 'verify';
 }
 

@@ -17,7 +17,7 @@ const POSTGRES = new RegExp(
 );
 const FORMS = `${SQLITE_FORM}, or postgres://USER@HOST:PORT,HOST:PORT/DATABASE`;
 
-/** Reads `sqlite:PATH` or the address of a PostgreSQL database, which may hold a password: no error quotes it. */
+/** Reads `sqlite:PATH` or the address of a PostgreSQL database. Errors quote no address, which may hold a password. */
 export const databaseUrl = text(
   (value) => {
     const sqlite = readSqliteUrl(value);

@@ -1,14 +1,14 @@
 /** A heartbeat lasts for this time by the database's clock, unless it is renewed. */
 export const HEARTBEAT_MS = 3_000;
-/** A worker trusts itself for this shorter time, from the beginning of a renewal, by its monotonic clock. */
+/** A worker trusts itself for this shorter time from the beginning of a renewal, by each of its own clocks. */
 export const TRUSTED_MS = 2_500;
-/** A heartbeat unchanged for this time is over, because the clock of the database may have been set back. */
+/** A heartbeat that is unchanged for this time has ended, even if the database's clock was set back. */
 const SILENT_MS = 6_000;
-/** After this time without an answer of the database, a silent worker proves nothing: it may have had no answer. */
+/** After this time without an answer of the database, no worker counts as silent: it may have had no answer either. */
 const UNANSWERED_MS = 2_000;
 /** A larger change of the database's clock is a jump. Drift and slow answers cause less. */
 const JUMP_MS = 400;
-/** A worker that is over is remembered for this time: its accounts are claimed soon. */
+/** How long a worker without a row is remembered, because its accounts may be claimed in this time. */
 const REMEMBERED_MS = 60_000;
 
 export interface SeenWorker {
@@ -20,8 +20,8 @@ export interface SeenWorker {
 }
 
 /**
- * A worker is over once its heartbeat has ended by the database's time, and was seen unchanged for as long as a
- * worker trusts itself. After a silence of the database each worker has that time again.
+ * A worker is over once its heartbeat has ended by the database's time and was seen unchanged for `TRUSTED_MS`, or was
+ * seen unchanged for `SILENT_MS`. After a silence of the database both times begin again.
  */
 export class WorkerView {
   workers: readonly SeenWorker[] = [];
@@ -62,7 +62,7 @@ export class WorkerView {
     return monotonic + (this.#offset ?? 0);
   }
 
-  /** The monotonic time by which a worker that is over did not trust itself any more. */
+  /** Returns the monotonic time in ms at which a worker that is over has trusted itself for the last time. */
   trustedUntil(holder: string, monotonic: number): number {
     const seen = this.#seen.get(holder);
     if (seen === undefined) return monotonic;

@@ -12,17 +12,17 @@ import type { AccountOwner, Claimed, NewWorker } from './workers.ts';
 type WorkerDeps = Pick<LeasesDeps, 'db' | 'clock' | 'view' | 'primary' | 'isReplicated'>;
 export type WorkerFacts = Pick<NewWorker, 'host' | 'socket' | 'advertise' | 'instance' | 'listens'>;
 
-/** This process as a worker, until the worker is declared over. Then another worker begins. */
+/** This process as a worker. Once the worker is declared over, the process enters as a new worker. */
 export class Worker {
   readonly holder: string;
   failure: StoreError | undefined;
-  /** The server's time-line at the last renewal: the worker writes on no other. Null if the server does not tell it. */
+  /** The server's time-line at the last renewal. The worker writes on no other. Null if the role cannot read it. */
   timeLine: string | null = null;
   readonly #deps: WorkerDeps;
   #isOver = false;
-  /** When the last renewal began, by both clocks, because the monotonic clock stands while the machine sleeps. */
+  /** When the last renewal began, by both clocks, because the monotonic clock stops while the machine sleeps. */
   #renewed: ReturnType<typeof momentOf>;
-  /** `Primary.term` at the last renewal: other workers read heartbeats on the server that takes writes. */
+  /** `Primary.term` at the last renewal. If it has changed, other workers may read heartbeats on another server. */
   #term: number;
 
   private constructor(deps: WorkerDeps, host: string) {
@@ -50,8 +50,8 @@ export class Worker {
   }
 
   /**
-   * Renews the heartbeat, and declares others over. Returns false if this worker was declared over, or may have been
-   * on a server that was lost: a promoted standby may lack the claim of the next owner.
+   * Renews the heartbeat, and declares silent workers over. Returns false if this worker was declared over, or may have
+   * been declared over on a lost server: a promoted standby may lack the claim of the next owner.
    */
   async beat(held: number): Promise<boolean> {
     const { db, clock, view, primary, isReplicated } = this.#deps;
@@ -87,7 +87,7 @@ export interface LeasesDeps {
   readonly clock: Clock;
   readonly view: WorkerView;
   readonly primary: Pick<Primary, 'term'>;
-  /** True if no request leaves before a standby has its intent: a promoted server then has the claim of the sender. */
+  /** True if a request leaves only once a standby has its intent. A promoted standby then has the sender's claim. */
   readonly isReplicated: boolean;
   readonly settingsOf: (account: string) => SettingsText;
 }
@@ -122,7 +122,7 @@ export class Leases {
     return this.#held.get(account);
   }
 
-  /** Claims groups of accounts that are free, by `owners`. Returns the leases of each group that was claimed whole. */
+  /** Claims groups of accounts that are free by `owners`. Returns the leases of the groups that were claimed whole. */
   async claim(worker: Worker, groups: readonly AccountGroup[], owners: ReadonlyMap<string, AccountOwner>) {
     const { db, settingsOf } = this.#deps;
     const claims = groups.flat().map((account) => ({
@@ -140,7 +140,9 @@ export class Leases {
     return held;
   }
 
-  /** Releases accounts that this worker has without a lease: a claim's answer was lost, or a part of a group stayed. */
+  /**
+   * Releases accounts that the worker owns without a lease: a claim's answer was lost, or a group was claimed partly.
+   */
   async releaseUnheld(worker: Worker, owned: readonly Omit<AccountOwner, 'holder'>[]): Promise<void> {
     const unheld = owned.filter(({ account }) => this.#held.get(account)?.worker !== worker);
     if (unheld.length > 0) await releaseAccounts(this.#deps.db, worker.holder, unheld);
@@ -205,7 +207,7 @@ export class Leases {
     return held;
   }
 
-  /** Accounts released in one turn share a statement. Failures and locked rows are tried again at the next beat. */
+  /** Accounts released in one turn share a statement. The next beat retries failures and locked rows. */
   async #writeReleased(): Promise<void> {
     const { clock, db } = this.#deps;
     while (this.#released.length > 0) {

@@ -6,22 +6,22 @@ import type { Database, Store } from '../../../store/port.ts';
 import type { Connections, Lent } from '../connection.ts';
 import { unlessOfDatabase } from '../errors.ts';
 
-/** How often the database is looked at if no notice arrives, as behind a pooler that passes none on. */
+/** How often the database is read if no notices arrive, such as behind a pooler. */
 const LOOK_MS = 1_000;
-/** How often the database is looked at while notices arrive. An insert beside another open insert sends none. */
+/** How often the database is read while notices arrive. An insert beside another open insert sends no notice. */
 const LOOK_HEARING_MS = 5_000;
-/** The channel of the trigger of migration 0003 and of `wakeOwner`. A notice bears the schema that it is about. */
+/** The channel of the trigger of migration 0003 and of `wakeOwner`. A notice's payload is the schema of the change. */
 const CHANNEL = 'order_sync';
 
 interface ChangesDeps extends Pick<Store, 'address' | 'db' | 'migrations'> {
   readonly clock: Pick<Clock, 'sleep'>;
-  /** The id by which decisions of persons reach this process. */
+  /** The id of this process in `workers`, which selects the wakes of its accounts. */
   readonly instance: string | undefined;
-  /** Connections for notices alone; undefined if the process looks only now and then. */
+  /** Connections for notices alone; undefined if the process only reads at intervals. */
   readonly notices: Connections | undefined;
 }
 
-/** Yields when others may have written: after each notice, and from time to time without one; see `Store.changes`. */
+/** Yields the woken accounts after each notice, and at intervals without notices; see `Store.changes`. */
 export async function* changesOf(deps: ChangesDeps, signal: AbortSignal) {
   const { db, clock, instance = '', notices } = deps;
   const looks = new Looks(clock);
@@ -31,7 +31,7 @@ export async function* changesOf(deps: ChangesDeps, signal: AbortSignal) {
     void listener?.listen();
     await looks.next(listener?.isHearing === true ? LOOK_HEARING_MS : LOOK_MS, signal);
     if (signal.aborted) return;
-    // Asks on the connection that listens, because a connection that was lost unnoticed brings no notices.
+    // Reads over the listening connection, because a failure shows that no notices arrive on it any more.
     const woken = await takeWoken(listener?.lent?.db ?? db, instance).catch(unlessOfDatabase);
     if (woken === undefined) listener?.end();
     else if (woken.migrations !== known) {
@@ -42,7 +42,7 @@ export async function* changesOf(deps: ChangesDeps, signal: AbortSignal) {
   }
 }
 
-/** Takes the process's accounts that others changed since its last call, and counts the database's migrations. */
+/** Takes the accounts of this process that others have changed since the last call. Also counts the migrations. */
 export async function takeWoken(db: Database, instance: string) {
   const { rows } = await sql<{ account: string | null; migrations: number }>`with woken as (delete from account_wakes w
     using (select account from account_wakes
@@ -53,7 +53,7 @@ export async function takeWoken(db: Database, instance: string) {
   return { accounts: rows.flatMap(({ account }) => account ?? []), migrations: rows[0]?.migrations };
 }
 
-/** Wakes the owner of an account. The transaction has the account's row locked, so that the owner waits for its end. */
+/** Wakes the owner of an account. `tx` holds the lock of the account's row, so the owner's next transaction waits. */
 export async function wakeOwner(tx: Database, account: string): Promise<void> {
   await sql`insert into account_wakes (account, holder)
     select account, holder from account_owners where account = ${account} and holder is not null
@@ -70,14 +70,14 @@ class Listener implements Disposable {
   #isListening = false;
   lent: Lent | undefined;
 
-  /** `others` are other connections, by which the listener sends itself a notice. */
+  /** `others` are other connections, over which the listener sends itself a notice. */
   constructor(connections: Connections, others: Database, onNotice: () => void) {
     this.#connections = connections;
     this.#others = others;
     this.#onNotice = onNotice;
   }
 
-  /** Begins to listen unless it does already. A failure costs only speed: looks continue, and the next call retries. */
+  /** Begins to listen, unless it has begun. After a failure the next call retries, and looks continue until then. */
   async listen(): Promise<void> {
     if (this.#isListening) return;
     this.#isListening = true;

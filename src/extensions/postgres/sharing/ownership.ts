@@ -18,7 +18,7 @@ const BEAT_MS = 1_000;
 const FAILED_BEAT_MS = 200;
 const LOOK_MS = 50;
 
-/** The time after which a server that does not answer is asked over another connection. */
+/** After this time without an answer, the server is asked over another connection. */
 const ANSWER_TIMEOUT_MS = 2_000;
 
 export function openOwnership(
@@ -70,9 +70,9 @@ export class PostgresOwnership implements Ownership {
       const holders = group.flatMap((account) => owners.get(account)?.holder ?? []);
       const owner = this.#view.workers.find(({ holder }) => holder !== worker.holder && holders.includes(holder));
       const held = owner === undefined ? await this.#leases.claim(worker, [group], owners) : [];
-      // Without an owner, a row was locked.
+      // If the claim lacks an account, its row was locked or another worker was faster.
       if (owner === undefined && held.length === group.length) return held;
-      // An owner whose heartbeat has ended is over in a moment, so that is waited for in any case.
+      // An owner whose heartbeat has ended is declared over soon, so the wait may exceed `patienceMs`.
       const isAlive = owner === undefined || owner.seenUntil.getTime() > this.#view.databaseTime(clock.monotonic());
       if (isAlive && clock.monotonic() >= deadline) throw ownedBy(owner, group);
       await clock.sleep(LOOK_MS, signal);
@@ -87,7 +87,7 @@ export class PostgresOwnership implements Ownership {
     this.#running ??= this.#keepBeating();
     if (!stop.aborted) await Promise.race([once(stop, 'abort'), this.#running]);
     this.#sharing = undefined;
-    // Accounts that this worker releases from now on are for others.
+    // Without units, this worker leaves the accounts that it releases to others.
     await setUnits(db, this.#worker?.holder ?? '', null).catch(unlessOfDatabase);
   }
 
@@ -104,7 +104,7 @@ export class PostgresOwnership implements Ownership {
       await releaseAll(db, holder);
       await leaveWorkers(db, holder);
     } catch (error) {
-      // The worker's heartbeat ends by itself.
+      // The heartbeat that could not be deleted ends by itself.
       unlessOfDatabase(error);
     } finally {
       await heartbeats[Symbol.asyncDispose]();
@@ -122,7 +122,7 @@ export class PostgresOwnership implements Ownership {
         worker.failure = undefined;
         this.#balance(worker);
         const ms = clock.monotonic();
-        // Without trust another server has begun to take writes since the heartbeat.
+        // If the worker is not trusted, another server takes writes since the heartbeat, so the next beat follows soon.
         waitMs = worker.isTrusted() ? Math.min(next - ms, this.#view.nextOverMs(ms)) : 0;
       } catch (error) {
         unlessOfDatabase(error);
@@ -132,7 +132,7 @@ export class PostgresOwnership implements Ownership {
     }
   }
 
-  /** Renews the heartbeat; if this worker was declared over, it loses its leases and begins anew as another. */
+  /** Renews the heartbeat. A worker that was declared over loses its leases, and the process enters as a new worker. */
   #beat(): Promise<Worker> {
     this.#beating ??= this.#beatOnce().finally(() => (this.#beating = undefined));
     return this.#beating;
@@ -150,12 +150,12 @@ export class PostgresOwnership implements Ownership {
     }
   }
 
-  /** Balances beside the heartbeats, which must not wait, because many accounts take long. */
+  /** Runs beside the heartbeats, which must not wait, because balancing many accounts takes long. */
   #balance(worker: Worker): void {
     const work = async () => {
       await this.#leases.giveBack();
       await this.#sharing?.balance(worker, this.#stopping.signal);
-      // Before this worker began, or while it was taken for dead, others may have continued from an older state.
+      // Before this worker began, others may have continued from an older state of the database.
       if (this.#sharing === undefined || this.#compared === worker) return;
       await this.#deps.mark.compareAll();
       this.#compared = worker;

@@ -13,7 +13,7 @@ export function differences(kept: string, settings: SettingsText): readonly stri
   return [...names].filter((name) => others[name] !== settings[name]).toSorted();
 }
 
-/** Returns, as text, the settings of an account that should be equal in all workers; the key as a hash. */
+/** Returns a function that reads, as text, the settings of an account that should be equal in all workers. */
 export function settingsInForce(
   accounts: Config['accounts'],
   synchronousStandbys: number,

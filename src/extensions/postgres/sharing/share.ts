@@ -1,18 +1,18 @@
 /** Accounts that move together, because they share a rate limit; usually one account. */
 export interface Unit {
-  /** Workers whose settings form other units of the same accounts have other keys. */
+  /** The keys of two workers differ if their settings group the accounts in different units. */
   readonly key: string;
   readonly size: number;
 }
 
 export interface Sharer {
   readonly holder: string;
-  /** The number of the worker's accounts, including units that the others do not know. */
+  /** The number of the worker's accounts, including accounts of units that `me` does not know. */
   readonly accounts: number;
   knows(key: string): boolean;
 }
 
-/** The units that one worker knows: units without an owner, its own, and of these the units that it will release. */
+/** The units that `me` knows: units without an owner, its own units, and of its own units those being released. */
 interface KnownUnits<U extends Unit> {
   readonly free: readonly U[];
   readonly own: readonly U[];
@@ -22,11 +22,11 @@ interface KnownUnits<U extends Unit> {
 interface Load {
   readonly sharer: Sharer;
   accounts: number;
-  /** How many accounts `me` may still give to this worker now. */
+  /** How many accounts `me` may still release for this worker. */
   room: number;
 }
 
-/** The worker with the fewest accounts takes a free unit. A worker hands one over if the other then still has fewer. */
+/** The worker with the fewest accounts claims a free unit. `me` releases units smaller than its lead over the taker. */
 export function nextShare<U extends Unit>(
   me: Sharer,
   others: readonly Sharer[],
@@ -58,7 +58,7 @@ export function nextShare<U extends Unit>(
   return { claimed, givenBack };
 }
 
-/** The most units that a worker releases at the same time: the others work meanwhile. */
+/** The most units that a worker releases at a time, so that its other units are not interrupted. */
 export function mostGivenBack(own: number): number {
   return Math.ceil(own / 6);
 }
@@ -73,7 +73,7 @@ function fewest(loads: readonly Load[], { key }: Unit): Load | undefined {
     .reduce<Load | undefined>((least, load) => (least && least.accounts <= load.accounts ? least : load), undefined);
 }
 
-/** The largest first: every worker goes through the units in the same order. */
+/** The largest first, then by key, so that all workers use one order. */
 function byPlace(one: Unit, other: Unit): number {
   return other.size - one.size || compare(one.key, other.key);
 }

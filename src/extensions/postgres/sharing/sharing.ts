@@ -7,7 +7,7 @@ import type { Leases, Worker } from './leases.ts';
 
 type SharedUnit = Unit & { readonly accounts: AccountGroup };
 
-/** How long owners are not read again if nothing changes here. A database that was put back has other owners. */
+/** How long owners are not read again while nothing changes. A limit, because a database may be put back unnoticed. */
 const SETTLED_MS = 60_000;
 
 interface SharingDeps {
@@ -22,7 +22,7 @@ export class Sharing {
   readonly text: string;
   readonly #deps: SharingDeps;
   readonly #units: readonly SharedUnit[];
-  /** Set while nothing must move: the workers with the number of their accounts, and until when that is believed. */
+  /** Set while nothing must move: the workers with their numbers of accounts, valid until a monotonic time in ms. */
   #settled: { readonly seen: string; readonly until: number } | undefined;
 
   constructor(groups: readonly AccountGroup[], deps: SharingDeps) {
@@ -31,7 +31,7 @@ export class Sharing {
     this.text = JSON.stringify(this.#units.map(({ key }) => key).toSorted());
   }
 
-  /** Claims accounts while others have more, and releases some while others have fewer. Cheap if nothing must move. */
+  /** Claims accounts while others have more, and releases some while others have fewer. Reads nothing while settled. */
   async balance(worker: Worker, signal: AbortSignal): Promise<void> {
     const { db, clock, view, leases } = this.#deps;
     const others = view.workers.filter(({ holder }) => holder !== worker.holder);
@@ -55,7 +55,7 @@ export class Sharing {
     const leaving = new Set(own.filter((unit) => this.#leasesOf(unit).some(({ ending }) => ending.aborted)));
     const sharers = sharing.map(({ holder, held }): Sharer => {
       const units = different.get(holder);
-      // The worker's last heartbeat may be older than its newest claims.
+      // `held` is of the last heartbeat, which may be older than the newest claims.
       const accounts = Math.max(held, sizeOf(byOwner.get(holder) ?? []));
       return { holder, accounts, knows: (key) => units?.has(key) ?? true };
     });
@@ -73,7 +73,7 @@ export class Sharing {
     this.#settled = isSettled ? { seen, until: clock.monotonic() + SETTLED_MS } : undefined;
   }
 
-  /** Returns the owner; empty if the unit is free or its claim was not answered, undefined if it has several owners. */
+  /** Returns the owner of a unit; empty if it is free or its claim's answer was lost, undefined for several owners. */
   #ownerOf({ accounts }: SharedUnit, worker: Worker, owners: ReadonlyMap<string, AccountOwner>): string | undefined {
     const { view, leases } = this.#deps;
     const holders = accounts.map((account) => {

@@ -12,7 +12,7 @@ export interface NewWorker extends Pick<WorkerOptions, 'socket' | 'advertise' | 
   readonly units: string | undefined;
 }
 
-/** How long an ended worker's last heartbeat is kept, in milliseconds. Its accounts are claimed within seconds. */
+/** How long an ended worker's last heartbeat is kept, in ms. Usually its accounts are claimed within seconds. */
 const ENDED_KEPT_MS = 30 * 24 * 60 * 60_000;
 
 function databaseTime(aheadMs = 0): RawBuilder<string> {
@@ -23,7 +23,7 @@ function utcText(time: RawBuilder<unknown>): RawBuilder<string> {
   return sql`to_char((${time}) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }
 
-/** Adds the row of a worker. Returns the time-line of the server. */
+/** Returns the time-line of the server; null if the role cannot read it. */
 export async function enterWorker(db: Database, worker: NewWorker): Promise<string | null> {
   const { holder, host, listens, socket = null, advertise = null, instance = null, units = null } = worker;
   const { rows } = await sql<{
@@ -38,7 +38,7 @@ type Renewal = Pick<SeenWorker, 'host' | 'held'> &
   Readonly<Record<'now' | 'seenUntil', string> & Record<'renewed' | 'sharing', number>> &
   Readonly<Record<'timeLine' | 'holder', string | null>>;
 
-/** Renews a heartbeat, unless the worker is over or the server on another time-line, and reads all heartbeats. */
+/** Reads all heartbeats. Renews one of them, unless its worker is over or the server is on another time-line. */
 export async function renewHeartbeat(db: Database, holder: string, held: number, timeLine: string | null) {
   const { rows } = await sql<Renewal>`with renewed as (
       update workers set seen_until = ${databaseTime(HEARTBEAT_MS)}, held = ${held}
@@ -53,9 +53,9 @@ export async function renewHeartbeat(db: Database, holder: string, held: number,
   return { isRenewed: renewed === 1, now: new Date(now), timeLine: line, workers };
 }
 
-/** Declares a worker over, for good, unless it has renewed its heartbeat since it was seen. */
+/** Declares a worker over for good. Returns false if the worker has renewed its heartbeat since it was seen. */
 export async function endWorker(db: Database, { holder, seenUntil }: Pick<SeenWorker, 'holder' | 'seenUntil'>) {
-  // The delete waits for a renewal under way, which changes the time. The next owner counts from the kept heartbeat.
+  // The delete waits for a renewal that runs now and changes the time. The next owner reads the kept heartbeat.
   const { numAffectedRows } = await sql`with over as (delete from workers
       where holder = ${holder} and seen_until = ${seenUntil.toISOString()} returning holder, seen_until),
     old as (delete from ended_workers where seen_until < ${databaseTime(-ENDED_KEPT_MS)})
@@ -63,7 +63,7 @@ export async function endWorker(db: Database, { holder, seenUntil }: Pick<SeenWo
   return numAffectedRows === 1n;
 }
 
-/** Reads the first worker that owns one of the accounts. `isSilent`: also one whose heartbeat has ended. */
+/** Reads the worker that owns the first owned account. `isSilent` includes workers whose heartbeat has ended. */
 export async function driverOf(db: Database, accounts: readonly string[], isSilent = false) {
   const { rows } =
     await sql<Driver>`select 'the worker ' || w.holder || ' on ' || w.host as name, w.host, w.socket, w.advertise
@@ -94,7 +94,7 @@ const BATCH = 1_000;
 export interface AccountOwner {
   readonly account: string;
   readonly generation: number;
-  /** Null if the last owner has released the account. */
+  /** Null if no worker owns the account. */
   readonly holder: string | null;
 }
 
@@ -112,7 +112,7 @@ export async function readOwners(db: Database, accounts: readonly string[]): Pro
   return new Map(rows.map((row) => [row.account, row]));
 }
 
-/** Reads the owners of all accounts, in one row for each owner, because a row for each account costs ten times more. */
+/** Reads the owners of all accounts, one row an owner, because one row an account takes ten times as long. */
 export async function readAllOwners(db: Database): Promise<Map<string, AccountOwner>> {
   const { rows } = await sql<{ holder: string | null; owned: string }>`select holder,
     json_agg(json_build_array(account, generation)) as owned from account_owners group by holder`.execute(db);
@@ -122,15 +122,15 @@ export async function readAllOwners(db: Database): Promise<Map<string, AccountOw
   return new Map<string, AccountOwner>(owners.map((owner) => [owner.account, owner]));
 }
 
-/** The last sign of life of an owner: it released the account, renewed its heartbeat, or claimed the account. */
+/** When the last owner was last active: it released the account, renewed its heartbeat, or claimed the account. */
 const HEARD_AT = sql`case when o.holder is null then o.granted_at else coalesce(${utcText(sql`
     (select max(seen.until) from (select w.seen_until::timestamptz as until from workers w where w.holder = o.holder
       union all select e.seen_until::timestamptz from ended_workers e where e.holder = o.holder) as seen)
     - ${HEARTBEAT_MS}::float8 * interval '1 millisecond'`)}, o.granted_at) end`;
 
 /**
- * Assigns free accounts the next generation, unless another worker has claimed them or their rows are locked. Records a
- * fail-over if the server is on another time-line than at the last commit.
+ * Claims accounts with their next generation, unless another worker has claimed them or their rows are locked. Records
+ * a fail-over if the server is on another time-line than at the last commit.
  */
 export async function claimAccounts(db: Database, holder: string, claims: readonly Claim[]) {
   const claimed = new Map<string, Claimed>();
@@ -166,7 +166,7 @@ export async function claimAccounts(db: Database, holder: string, claims: readon
   return claimed;
 }
 
-/** Releases accounts that the worker has by that generation. Returns accounts with locked rows, for another try. */
+/** Releases accounts that the worker owns at these generations. Returns accounts with locked rows, for a retry. */
 export async function releaseAccounts(
   db: Database,
   holder: string,

@@ -14,7 +14,7 @@ const PAGES_A_STEP = 10_000;
 export async function backUp(path: string, target: string, onProgress?: (share: number) => void): Promise<void> {
   const partial = `${target}.partial`;
   try {
-    // Made here for its mode, and because two backups to one name would mix.
+    // Created first for its mode, and because two backups to one name would mix.
     closeSync(openSync(partial, 'wx', 0o600));
   } catch (error) {
     throw openError(error, partial);
@@ -37,7 +37,7 @@ export async function backUp(path: string, target: string, onProgress?: (share: 
 async function copyPages(path: string, target: string, onProgress?: (share: number) => void): Promise<void> {
   const source = new Database(path, { readonly: true, fileMustExist: true });
   try {
-    // One snapshot for all steps, because each commit of another program would begin the copy anew.
+    // All steps read one snapshot, because each commit of another program would otherwise restart the copy.
     source.exec('begin');
     source.prepare('select count(*) from sqlite_master').get();
     await source.backup(target, {
@@ -67,7 +67,7 @@ export function checkIntegrity(path: string, check: 'integrity_check' | 'quick_c
 
 function checkCopy(path: string): void {
   const copy = new Database(path, { fileMustExist: true });
-  // One file, without a log beside it; the program returns to the log when it opens the file.
+  // This mode leaves one file without a log. The program returns to the log when it opens the file.
   copy.pragma('journal_mode = delete');
   copy.pragma('user_version = 1');
   copy.close();

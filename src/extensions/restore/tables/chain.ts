@@ -15,7 +15,7 @@ type StoredEvent = Omit<EventsTable, 'id'> & { readonly id: number };
 /** Checks that the events of each account form one chain up to its head, and that the `known` event is in it. */
 export async function checkChains(db: Database, known?: KnownHead, onProgress?: (events: number) => void) {
   let isMet = false;
-  // The heads are read first, because events that come meanwhile follow the head.
+  // The heads are read first, because events that are written during the check come after these heads.
   const heads = new Map((await db.selectFrom('event_heads').selectAll().execute()).map((head) => [head.account, head]));
   const last = new Map<string, string>();
   let events = 0;

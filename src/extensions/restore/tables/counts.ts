@@ -3,7 +3,7 @@ import type { Counts, Store, Database, Transaction } from '../../../store/port.t
 import { rowsAtOnce } from '../../../store/pages.ts';
 import { countsOf, headOf } from '../../../store/tables/chain.ts';
 
-/** A count of rows; in the kind `kept`, the name is the text of the kept counts. */
+/** A count of rows. In the kind `kept`, `name` is the JSON text of the kept counts. */
 type CountRow = Readonly<{ account: string; kind: 'kept' | 'orders' | 'findings'; name: string; rows: number }>;
 
 /** Merchants insert and delete orders in these states, so no count of them is kept. */
@@ -52,7 +52,7 @@ function isWrong(rows: readonly CountRow[]): boolean {
   return isMissed || differs('orders', (name) => !UNKEPT.includes(name)) || differs('findings', () => true);
 }
 
-/** Returns when the newest event of all accounts was observed, without stops of accounts; null if there is none. */
+/** Returns when the newest event of any account was observed, except stops of accounts; null if there is none. */
 export async function newestEventTime(db: Database): Promise<string | null> {
   const { rows } = await sql<{ at: string }>`select event.observed_at as at from event_heads as head
     join events as event on event.account = head.account and event.id = (select id from events

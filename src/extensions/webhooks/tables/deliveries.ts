@@ -31,7 +31,7 @@ export type DueDelivery = Readonly<{ delivery: Delivery; event: EventRow }>;
 /** Reads the rows of an account that are due at an endpoint, one a subject, the longest waiting first. */
 export async function dueDeliveries(db: Database, query: Key & { readonly now: Date; readonly limit: number }) {
   const { endpoint, account, now, limit } = query;
-  // Rows with the latest failure come last. `coalesce`, because the databases differ in the place of a null.
+  // Of rows due at one time, the latest failure comes last. `coalesce`, because the databases order nulls differently.
   const { rows: due } = await sql<Delivery>`select * from webhook_deliveries
     where account = ${account} and endpoint = ${endpoint} and next_attempt_at <= ${now.toISOString()}
     order by next_attempt_at, coalesce(failed_at, '') limit ${limit}`.execute(db);
@@ -54,7 +54,7 @@ export async function nextAttempts(db: Database, { endpoint, from, to }: Account
   return new Map(rows.map(({ account, at }) => [account, at]));
 }
 
-/** Counts the subjects with an event that the endpoint refused and that is retried, up to `limit`. */
+/** Counts the events that are retried at an endpoint, one a subject, up to `limit`. */
 export async function countRetrying(db: Database, endpoint: string, limit: number): Promise<number> {
   const { rows } = await sql<{ count: number }>`select count(*) as count from (select 1 from webhook_deliveries
     where endpoint = ${endpoint} and status = 'retrying' limit ${limit}) as retrying`.execute(db);
@@ -62,9 +62,9 @@ export async function countRetrying(db: Database, endpoint: string, limit: numbe
 }
 
 export interface DeliveryChanges {
-  /** New rows, and rows that were sent in vain. */
+  /** New rows, and rows whose events were sent and not taken. */
   readonly kept: readonly Delivery[];
-  /** Rows whose events were delivered, or are not wanted any more. */
+  /** Rows whose events were taken, or are not wanted any more. */
   readonly ended: readonly Delivery[];
   /** Rows that ended or are dead letters: the next event of their subject is sent. */
   readonly followed: readonly Delivery[];
@@ -91,7 +91,7 @@ export async function writeDeliveries(tx: Transaction, { kept, ended, followed }
   }
 }
 
-/** Retries events at once, as if they had never been refused. */
+/** Makes retried events due now, and begins their attempts again. */
 export async function retryAtOnce(tx: Transaction, query: Key & Readonly<{ ids: readonly number[]; now: Date }>) {
   const { endpoint, account, ids, now } = query;
   await sql`update webhook_deliveries set attempts = 0, next_attempt_at = ${now.toISOString()}
@@ -114,7 +114,7 @@ export async function deliverDeadLetter(tx: Transaction, letter: Key & Readonly<
     where account = ${account} and endpoint = ${endpoint} and event_id = ${eventId} and status = 'dead'`.execute(tx);
 }
 
-/** Deletes some resent dead letters of an account that were delivered before a time. Returns the number deleted. */
+/** Deletes up to `limit` resent dead letters of an account that were taken before a time. Returns their number. */
 export async function deleteDelivered(tx: Transaction, { account, before, limit }: PurgeQuery): Promise<number> {
   const { rows } = await sql<Pick<Delivery, 'endpoint' | 'event_id'>>`select endpoint, event_id from webhook_deliveries
     where account = ${account} and status = 'delivered' and since < ${before.toISOString()}

@@ -6,10 +6,9 @@ import type { EndpointFacts } from '../condition.ts';
 
 type Key = Readonly<{ endpoint: string; account: string }>;
 
-/** Accounts, in the order of their names from one to another. */
 export type AccountRange = Readonly<{ endpoint: string; from: string; to: string }>;
 
-/** Notes a new endpoint, which gets only later events. An account without events needs no cursor. */
+/** Adds an endpoint, unless it is known. It gets only later events. An account without events needs no cursor. */
 export async function registerEndpoint(tx: Transaction, name: string, now: Date): Promise<void> {
   const added = await sql`insert into webhook_endpoints (name, since) values (${name}, ${now.toISOString()})
     on conflict do nothing`.execute(tx);
@@ -46,7 +45,7 @@ export async function moveWebhookCursor(tx: Transaction, cursor: Key & { readonl
   await moveStatement(tx, cursor);
 }
 
-/** Writes the state of an endpoint. If this process has delivered nothing, an earlier `failing_since` stays. */
+/** Writes the state of an endpoint. If the endpoint took no event in this process, an earlier `failing_since` stays. */
 export async function noteEndpoint(tx: Transaction, name: string, { takenAt, failedAt, failing }: EndpointFacts) {
   const timeOf = (date: Date | null | undefined) => date?.toISOString() ?? null;
   const since = timeOf(failing?.since);
@@ -67,7 +66,7 @@ const AFTER_CURSORS = sql`select (select observed_at from events ${indexedBy('ev
     from event_heads as head
     left join webhook_cursors as cursor on cursor.account = head.account and cursor.endpoint = webhook_endpoints.name
     where head.id > coalesce(cursor.event_id, 0) limit ${sql.lit(MOST_LOOKED_AT)}`;
-/** The time of the oldest event before a cursor that waits for the receiver to be back. */
+/** The time of the oldest row that waits for the receiver. */
 const WAITING = sql`select min(since) as at from webhook_deliveries
     where webhook_deliveries.endpoint = webhook_endpoints.name and status = 'waiting'`;
 
