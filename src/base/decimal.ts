@@ -1,9 +1,10 @@
 import Big from 'big.js';
 import { quote } from './text.ts';
 
-/** The most digits of a decimal. Without a limit, a huge exponent could fill the memory. */
+/** The most digits of a decimal that is written out. */
 export const MAX_DIGITS = 64;
 
+/** An exponent has at most four digits, because it is expanded in memory before the digits are counted. */
 const DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d{1,4})?$/;
 
 export type DecimalReading = { ok: true; text: string; value: Big } | { ok: false; reason: string };
@@ -84,7 +85,7 @@ export interface AmountSettings {
   readonly outputPosition?: AmountField | undefined;
 }
 
-/** Returns the amount to compare the asset with; undefined if unknown. For INPUT, `inputAsset` is assumed (§2.6). */
+/** Returns the field of a record that the asset is compared with; undefined if unknown. INPUT means `inputAsset`. */
 export function amountField(assetPosition: string | null, { outputPosition }: Pick<AmountSettings, 'outputPosition'>) {
   if (assetPosition === 'INPUT') return 'inputAsset';
   return assetPosition === 'OUTPUT' ? outputPosition : undefined;

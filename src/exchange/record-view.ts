@@ -9,7 +9,10 @@ const LONGEST_STATUS = 1_000;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Reads an order record (§2.7). A field of a wrong type counts as missing; undefined if such a field decides. */
+/**
+ * Reads an order record (§2.7). A field of a wrong type counts as missing.
+ * Returns undefined if an id, the status or a field that decides about the order cannot be used.
+ */
 export function readRecordView(body: string): RecordView | undefined {
   const record = fields(readJson(body));
   const order = fields(record['order']);
@@ -79,7 +82,7 @@ function isStatus(value: unknown): value is string {
   return isText(value) && value.length <= LONGEST_STATUS;
 }
 
-/** Reads a pre-order (§2.6) if it has both ids. A field of a wrong type becomes its type's name, so it differs. */
+/** Reads a pre-order (§2.6) if it has both ids. A field of a wrong type is read as the name of its type. */
 export function readPreOrderBody(body: string) {
   const preOrder = fields(readUnambiguous(body));
   const [id, externalOrderId] = [preOrder['id'], preOrder['externalOrderId']].map(withDigits);

@@ -10,7 +10,7 @@ export interface HttpRequest {
   readonly body?: string;
   /** Texts of the request that must stand in no error, even if the exchange quotes them. */
   readonly secrets?: readonly string[];
-  /** The answer is for a person: it has its headers, and the key is hidden in it whatever its status. */
+  /** A person reads the answer: its headers are returned too, and the key is hidden in any answer. */
   readonly isExamined?: true;
 }
 
@@ -24,7 +24,7 @@ export interface HttpResponse {
   readonly headers?: IncomingHttpHeaders;
 }
 
-/** No whole answer came. `sent` is `never` only if no byte left, as is proved. The error has no header, key or body. */
+/** No whole answer came. `sent` is `never` only if no byte was sent for sure. The error has no header, key or body. */
 export class TransportError extends Error {
   override readonly name = 'TransportError';
   readonly sent: 'never' | 'perhaps';

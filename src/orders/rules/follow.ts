@@ -60,7 +60,7 @@ const MOST_AHEAD_MS = 24 * 60 * 60_000;
 const NANOSECONDS_A_MS = 1_000_000n;
 const NO_DATE = 'no date';
 
-/** Takes a record that disputes the order in any case, but not its date, because the record may be of another order. */
+/** Takes a record that disputes the order, however old it is. Keeps our date, because it may be of another order. */
 function found(
   tracking: Tracking,
   { record, comparison }: FoundRecord,
@@ -112,7 +112,7 @@ function found(
   return { tracking: { ...next, nextActionAt }, events, keepsRecord: true, ...turns };
 }
 
-/** Returns why the order is disputed, if so. Any record disputes a row never sent, unless a person called it ours. */
+/** Returns why the order is disputed. If it was never sent, any record disputes it, unless a person called it ours. */
 function disputeOf(tracking: Tracking, contradictions: readonly Contradiction[], settings: FollowSettings) {
   if (isNeverSent(tracking) && tracking.oursDespite === null) {
     return 'the exchange has an order for the row, although it was never sent';
@@ -152,7 +152,7 @@ function shownBy({ modificationDate }: RecordView): Pick<OrderEvent, 'exchangeTi
   return { exchangeTime: modificationDate, source: 'lookup', reason: null };
 }
 
-/** Keeps our record, because the received record is older or alternates with ours. Reports a repeated date once. */
+/** Keeps our record, because the received record is older or alternates with ours. Reports each date once. */
 function notTaken(tracking: Tracking, record: RecordView, now: Date, settings: FollowSettings): LookupDecision {
   const staleDate = record.modificationDate ?? NO_DATE;
   const decision = unchangedUntilNext({ ...tracking, lastLookupAt: now, staleDate }, now, settings);

@@ -92,7 +92,7 @@ export const ROW_COLUMNS: readonly (keyof OrderRow)[] = [
   'updated_at',
 ];
 
-/** Returns the columns of these fields. The values may be placeholders of `statement`. */
+/** Returns the columns of these fields. The values may be placeholders of a prepared statement. */
 export function trackedColumnsOf(tracking: Tracking, fields: readonly TrackedField[]): Updateable<MerchantOrdersTable> {
   const tracked = TRACKED_COLUMNS.filter(([field]) => fields.includes(field));
   return Object.fromEntries(tracked.map(([field, column]) => [column, tracking[field]]));
