@@ -81,7 +81,7 @@ const MOST_SLIPS = 3;
 const MOST_SLIPS_OF_A_LETTER = 0.4;
 const LONGEST_NAME = 100;
 
-/** Returns the name that was probably meant: the same in lower case, one with this first or last part, or the nearest. */
+/** Returns the name that was probably meant: equal in lower case, with this first or last part, or the nearest. */
 export function suggestion(given: string, known: readonly string[]): string | undefined {
   if (given === '' || given.length > LONGEST_NAME) return undefined;
   const text = given.toLowerCase();
