@@ -23,7 +23,7 @@ const ENDS: Readonly<Record<SyncEnd, readonly [tone: Tone, exitCode: number]>> =
   'key-refused': ['error', EXIT.keyRefused],
 };
 
-const STOPPED = 'stopped before the pass ended; no order is lost, and order-sync sync continues';
+const STOPPED = 'stopped before the pass ended; no order is lost: run order-sync sync to continue';
 
 export function define(command: Command): void {
   const extensions = extensionsOf(command);

@@ -224,18 +224,8 @@ async function start(url: string, clock: TestClock, options: TestProgramOptions)
 }
 
 /** Drives the account as its owner, without a heartbeat: that would go by the clock that the test moves. */
-async function drive(
-  config: Config,
-  {
-    clock,
-    log,
-    connect,
-    listeners,
-    makePaces,
-    makeGuard,
-    sweeps,
-  }: Overrides & Required<Pick<Overrides, 'clock' | 'log'>>,
-): Promise<App> {
+async function drive(config: Config, overrides: Overrides & Required<Pick<Overrides, 'clock' | 'log'>>): Promise<App> {
+  const { clock } = overrides;
   await using undo = new AsyncDisposableStack();
   const store = undo.adopt(await openStore(config.database, clock, { expect: 'current' }), (opened) => opened.close());
   const generation = await store.writer.write((tx) => nextGeneration(tx, DEFAULT_ACCOUNT));
@@ -250,19 +240,7 @@ async function drive(
     release: async () => {},
   };
   const owned = store.forAccount(DEFAULT_ACCOUNT, accountLease);
-  const app = undo.use(
-    await startApp(config, {
-      store: owned,
-      accountLease,
-      clock,
-      log,
-      connect,
-      listeners,
-      makePaces,
-      makeGuard,
-      sweeps,
-    }),
-  );
+  const app = undo.use(await startApp(config, { ...overrides, store: owned, accountLease }));
   const disposal = undo.move();
   return { ...app, [Symbol.asyncDispose]: () => disposal.disposeAsync() };
 }
