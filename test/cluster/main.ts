@@ -11,7 +11,7 @@ const USAGE = `usage: npm run cluster -- [--cell ROW/COLUMN] [--times N]
        npm run cluster -- --list
   --cell   that cell alone; without it, the cells of a small dose
   --times  so often on one cluster (1)
-  --full   all cells, as often as a release tries them, in hours. Each result is kept in data/proof: broken off, it continues
+  --full   all cells, as often as a release tries them, in hours. Each result is kept in test/proof/results: broken off, it continues
            from there. It writes the matrix of all that has run into docs/reference/survival.md
   --list   what is done in each cell, and what it promises
 Exit 1 if a promise was broken.

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { markdownTable } from '../proof/markdown.ts';
-import { folderOf, readKept, type KeptResult } from '../proof/kept.ts';
+import { keptOf, readKept, type KeptResult } from '../proof/kept.ts';
 import { replaceBetween } from '../proof/reliability.ts';
 import { CELLS, COLUMNS, nameOf, ROW_NAMES, ROWS, type Cell, type ColumnName } from './cells.ts';
 import { cluster, pieceNameOf } from './proof.ts';
@@ -21,9 +21,9 @@ interface Tried {
 
 /** The page with the matrix of all cells whose full dose is kept in place of what stood there. */
 export function withMatrix(page: string): string {
-  const folder = folderOf(cluster, 'full');
+  const results = keptOf(cluster, 'full');
   const tried = CELLS.flatMap((cell): Tried[] => {
-    const kept = readKept(folder, pieceNameOf(cell));
+    const kept = readKept(results, pieceNameOf(cell));
     const trials = kept?.details as readonly TrialResult[] | undefined;
     return kept === undefined || trials === undefined ? [] : [{ cell, kept, trials }];
   });

@@ -9,8 +9,9 @@ const NAMES = PARTS.map(({ name }) => name);
 const USAGE = `usage: npm run proof [-- [${NAMES.join('|')}]… [--small] [--json FILE]]
   --small      what a change runs through, in minutes; without it, what a release runs through, in hours
   --json FILE  what came of it, for programs
-What has run is kept in data/proof: broken off, it goes on from there. A piece whose promises were broken, or whose program or
-tests have changed since, runs again. Run whole and in full, it writes docs/reliability.md. Exit 1 if a promise was broken.
+Each result is kept: broken off, it goes on from there. Results of a full proof are kept in test/proof/results, to be committed,
+small ones in data/proof. A piece whose promises were broken, or whose program or tests have changed since, runs again. Run whole
+and in full, it writes docs/reliability.md. Exit 1 if a promise was broken.
 `;
 
 const { values, positionals } = parseArgs({

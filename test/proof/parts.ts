@@ -17,20 +17,20 @@ import type { Part } from './part.ts';
 
 /** Every part, in the order in which they begin: those whose pieces take long come first. */
 export const PARTS: readonly Part[] = [
+  mutation,
   randomWorlds,
   exhaustiveWorlds,
   promotedWorlds,
   model,
-  mutation,
   plantedBugs,
   hostileInput,
   themedWorlds,
   tornWorlds,
   restoredWorlds,
+  soak,
+  cluster,
   windtunnelSqlite,
   windtunnelPostgres,
   windtunnelPromotion,
   windtunnelUpgrade,
-  cluster,
-  soak,
 ];

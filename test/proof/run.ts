@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { commit, folderOf, keep, readKept, type KeptResult } from './kept.ts';
+import { commit, keep, keptOf, readKept, type Kept, type KeptResult } from './kept.ts';
 import type { Dose, Part, Piece } from './part.ts';
 import { runInProcess } from './piece.ts';
 
@@ -19,8 +19,8 @@ type Say = (text: string) => void;
 interface Job {
   readonly part: Part;
   readonly piece: Piece;
-  /** The folder in which its results are kept. */
-  readonly folder: string | undefined;
+  /** The place in which its results are kept. */
+  readonly kept: Kept | undefined;
 }
 
 /** More waiting parts at once would keep each other from their deadlines. */
@@ -35,8 +35,8 @@ export async function runParts(parts: readonly Part[], dose: Dose, say: Say): Pr
   const chosen = parts.filter((part) => part.pieces(dose).length > 0);
   const came = new Map<Part, KeptResult[]>(chosen.map((part) => [part, []]));
   const jobsOf = (part: Part): Job[] => {
-    const folder = folderOf(part, dose);
-    return part.pieces(dose).map((piece) => ({ part, piece, folder }));
+    const kept = keptOf(part, dose);
+    return part.pieces(dose).map((piece) => ({ part, piece, kept }));
   };
   const lane = async (jobs: Iterable<Job>) => {
     for (const job of jobs) came.get(job.part)?.push(await runPiece(job, dose, say));
@@ -59,9 +59,9 @@ export async function runParts(parts: readonly Part[], dose: Dose, say: Say): Pr
   return chosen.map((part) => sumOf(part, dose, came.get(part) ?? []));
 }
 
-async function runPiece({ part, piece, folder }: Job, dose: Dose, say: Say): Promise<KeptResult> {
-  const kept = readKept(folder, piece.name);
-  if (kept !== undefined) return kept;
+async function runPiece({ part, piece, kept }: Job, dose: Dose, say: Say): Promise<KeptResult> {
+  const before = readKept(kept, piece.name);
+  if (before !== undefined) return before;
   const sayOf = (text: string) => say(`${part.name}: ${text}`);
   const [at, begun] = [new Date().toISOString(), performance.now()];
   sayOf(`${piece.name} begins`);
@@ -69,7 +69,7 @@ async function runPiece({ part, piece, folder }: Job, dose: Dose, say: Say): Pro
   const result = { ...came, commit: commit(), at, durationMs: Math.round(performance.now() - begun) };
   sayOf(`${piece.name} took ${Math.round(result.durationMs / 1_000)} s`);
   for (const violation of result.violations) sayOf(`BROKEN ${violation}`);
-  keep(folder, piece.name, result);
+  keep(kept, piece.name, result);
   return result;
 }
 
