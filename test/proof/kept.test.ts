@@ -3,7 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../support/folders.ts';
 import { codeIn, keep, readKept, type KeptResult } from './kept.ts';
 
-const RESULT: KeptResult = { counts: { seeds: 500 }, violations: [], commit: 'c0ffee', at: '2026-01-02', durationMs: 1 };
+const RESULT: KeptResult = {
+  counts: { seeds: 500 },
+  violations: [],
+  commit: 'c0ffee',
+  at: '2026-01-02',
+  durationMs: 1,
+};
 
 describe('the results of a part', () => {
   it('are read again as long as the code is the same', () => {
