@@ -62,7 +62,7 @@ interface AccountDeps extends AppParts {
   readonly connect?: Connect | undefined;
   readonly rateGroup?: RateGroup | undefined;
   readonly intents?: SentIntents | undefined;
-  /** The pace of an earlier wiring in this process. That wiring has settled orders that were left in flight. */
+  /** The pace of an earlier wiring in this process. That wiring has recovered the last owner's orders. */
   readonly pace?: FollowPace | undefined;
 }
 
@@ -149,7 +149,7 @@ export async function startApp(config: Config, deps: AccountDeps): Promise<App> 
   };
 }
 
-/** Settles orders that the last owner left in flight, and counts that owner's requests against the rate limit. */
+/** Recovers orders that the last owner left in flight, and counts that owner's requests against the rate limit. */
 async function takeOver(
   deps: Parameters<typeof recover>[0] & Pick<AccountDeps, 'accountLease' | 'rateGroup' | 'pace' | 'intents'>,
   rate: RateLimit,

@@ -2,7 +2,7 @@ import { explainError } from './cli/shared/exit.ts';
 import { createProgram } from './cli/program.ts';
 import { EXTENSIONS } from './extensions.ts';
 
-// Database, socket and report files hold people's orders: no other user may read them.
+// Database and report files contain people's orders, so other users may open no file of this process.
 process.umask(0o077);
 // A reader of the output may end early (`| head`), which is no error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

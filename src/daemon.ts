@@ -45,7 +45,7 @@ export interface ServiceDeps extends Shared {
 
 /** The part of an extension that runs in a daemon. */
 export interface Service {
-  /** Opened for each account before any work in that account. */
+  /** The daemon opens the listeners for each account, before the account begins to work. */
   readonly listeners?: readonly Listen[];
   readonly take?: (lease: AccountLease) => void;
   /** Resolves after `stop` aborts. The daemon ends if the promise rejects. */
@@ -83,7 +83,7 @@ export async function runDaemon(
   const ending = { stop, gracePeriodOver: gracePeriodOver.signal };
   const shared: Shared = { config, store, clock, log, patiently, ...ending };
   const listeners = [...(overrides.listeners ?? [])];
-  // `parts` omits the store, clock and log of `overrides`: code that spreads `parts` would take them for its own.
+  // `parts` lacks the store, clock and log of `overrides`, because code that spreads `parts` would use them by mistake.
   const { makePaces, makeGuard, sweeps: added } = overrides;
   const parts: AppParts = { makePaces, makeGuard, sweeps: added, listeners };
   const sweeps = (overrides.sweeps ?? []).map((make) => make(config));
@@ -123,7 +123,7 @@ export async function runDaemon(
   log.info({}, 'stopped');
 }
 
-/** Returns undefined if the process must stop while another program keeps the database from opening. */
+/** Returns undefined if the process must stop while it waits for the database. */
 async function openUnlessStopped(
   { config, clock, log }: Pick<Shared, 'config' | 'clock' | 'log'>,
   options: OwnerOptions,
@@ -154,7 +154,7 @@ async function unlessStopped(stop: AbortSignal, work: () => Promise<void>): Prom
   }
 }
 
-/** Starts services in their order. If a service cannot start, closes the earlier services: the process can end. */
+/** Starts services in order. If a service cannot start, closes the earlier services, so that the process can end. */
 async function startServices(makers: readonly ServiceMaker[], deps: ServiceDeps, failed: AbortController) {
   const services: Service[] = [];
   try {
@@ -190,7 +190,7 @@ export function passesBy(sweeps: readonly Sweep[], tickedAt: () => Date): Passes
   };
 }
 
-/** Waits up to `LONGEST_BEGIN_MS` for the first accounts, and for the database. Logs that the daemon is ready. */
+/** Waits up to `LONGEST_BEGIN_MS` for the first accounts, and then for the database. Logs that the daemon is ready. */
 async function begun(accounts: Accounts, shared: Shared): Promise<void> {
   const { clock, patiently, stop } = shared;
   const limit = clock.sleep(LONGEST_BEGIN_MS, stop).catch(() => undefined);

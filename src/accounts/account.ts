@@ -31,41 +31,41 @@ export interface AccountsDeps {
 
 export interface OperationDeps extends FlowDeps {
   readonly exchange: ExchangeClient;
-  /** Wakes the create pass, so that new orders do not wait until they are noticed. */
+  /** Wakes the create pass, so that it sends new orders at once. */
   readonly wakeCreates: () => void;
 }
 
-/** Keeps an account wired until this object is disposed of, unless the process stops. */
+/** Keeps an account wired until this object is disposed of, or until the grace period of a stop ends. */
 export interface AccountInUse extends Disposable {
   readonly app: OperationDeps;
 }
 
 interface AccountDeps extends Pick<AccountsDeps, 'passes' | 'stop'> {
-  /** Wires the account when its turn comes. Returns undefined if the account or the process ends before. */
+  /** Wires the account when its turn comes. Returns undefined if the process stops or loses the account first. */
   readonly wire: (account: OwnedAccount) => Promise<App | undefined>;
   readonly onPass: (account: OwnedAccount) => Promise<void>;
   readonly onFailure: (account: OwnedAccount, error: unknown) => void;
 }
 
 interface Failure {
-  /** The key if the exchange refused it: the account is tried again only when its file holds another key. */
+  /** The key, if the exchange refused it. `retryFailed` then waits until the key's file contains another key. */
   readonly key: MerchantKey | undefined;
-  /** The monotonic time, in ms, of the next try, or, if the account has worked since, of the end of its stop. */
+  /** The monotonic time (ms) at which the account is tried again. If it works by then, its recorded stop ends. */
   nextAt: number;
 }
 
-/** An account that this process owns. The account is wired only while a pass or a caller needs it. */
+/** An account that this process owns. It is wired (has an `App`) only while a pass or a caller needs the `App`. */
 export class OwnedAccount {
   readonly accountLease: AccountLease;
   readonly due = new DueTimes();
   /** The names of sweeps under way that have not looked at the account yet. */
   unswept: readonly string[] = [];
-  /** Resolves when the account is not wired any more; undefined while the account is not wired. */
+  /** Resolves when the wired account has ended. Undefined while the account is neither wired nor being wired. */
   life: Promise<void> | undefined;
   hasFailed = false;
-  /** The last failure, until the account works at `nextAt`. */
+  /** The last failure; undefined if the account worked again at `nextAt`. */
   failure: Failure | undefined;
-  /** The pace of the last wiring; undefined before the first wiring, which settles the work of the last owner. */
+  /** The pace of the last wiring. While it is undefined, a wiring also recovers the orders of the last owner. */
   pace: FollowPace | undefined;
   readonly #deps: AccountDeps;
   readonly #woken = new Set<string>();
@@ -81,7 +81,7 @@ export class OwnedAccount {
     return this.accountLease.account;
   }
 
-  /** Undefined while the account is not wired, or is stopping. */
+  /** Returns undefined while the account is not wired, or is stopping. */
   get wired(): WiredAccount | undefined {
     return this.#wired?.isStopping === false ? this.#wired : undefined;
   }
@@ -100,7 +100,7 @@ export class OwnedAccount {
     this.wake('lookup');
   }
 
-  /** Keeps the account wired until the result is disposed of; undefined if it is not owned. Rejects if wiring fails. */
+  /** Wires the account. Returns undefined if the process stops or loses the account. Rejects if the wiring fails. */
   async use(): Promise<AccountInUse | undefined> {
     this.hasFailed = false;
     for (let { wired } = this; ; { wired } = this) {
@@ -236,7 +236,7 @@ class WiredAccount {
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 
-  /** Waits out a full disk, a lock or a missing right. Another error, or a key that never worked, ends the account. */
+  /** Waits out a full disk, a lock or a missing right. Another error, or a key that never worked, stops the account. */
   async #repeat(pass: string): Promise<void> {
     try {
       while (!this.#stop.aborted && this.#woken.delete(pass)) {

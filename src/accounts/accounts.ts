@@ -20,7 +20,7 @@ import { accountsToPutRight } from '../store/orders/wrong-due-times.ts';
 
 /** How long after a fail-over a worker reports the intents that the database lost. */
 const REPORTED_FOR_MS = 60 * 60_000;
-/** If more accounts than this are wired, idle accounts are stopped at once, because each takes memory. */
+/** If more accounts than this are wired, idle accounts are stopped at once, because each wired account takes memory. */
 const MOST_WIRED = 300;
 const SLICE = 500;
 const STARTS = 8;
@@ -29,13 +29,13 @@ const MOST_NAMED = 20;
 interface Deps extends AccountsDeps {
   readonly patiently: Patiently;
   readonly connect?: Connect | undefined;
-  /** Read each time that an account is wired, because listeners are added after the start. */
+  /** Each wiring of an account reads the parts again, because services add their listeners later. */
   readonly parts: AppParts;
   readonly sweeps: readonly Sweep[];
   readonly onFailure: (error: unknown) => void;
 }
 
-/** The accounts of this process. An account is wired (has an `App`) while it has work; its failure stops no other. */
+/** The accounts of this process. Each is wired (has an `App`) while it has work. Its failure stops no other account. */
 export class Accounts {
   readonly due: DueAccounts;
   readonly #deps: Deps;
@@ -86,7 +86,7 @@ export class Accounts {
     accountLease.ending.addEventListener('abort', () => void this.#giveBack(account), { once: true });
     if (accountLease.ending.aborted) void this.#giveBack(account);
     if (this.#taken.push(account.name) > 1) return;
-    // The accounts of one turn of the event loop begin together, because accounts mostly come together.
+    // Accounts that are taken in one turn of the event loop begin together, because that takes fewer queries.
     void clock
       .turn()
       .then(() => patiently(() => this.#begin(this.#taken.splice(0).toSorted())))
@@ -119,7 +119,6 @@ export class Accounts {
     if (account.wired !== undefined) for (const pass of ['create', 'lookup'] as const) account.wake(pass);
   }
 
-  /** Retries failed accounts, and reads the due times of the wired accounts and of the next few others. */
   async eachSecond(): Promise<void> {
     for (const account of this.#owned.values()) retryFailed(this.#deps, account);
     await this.#deps.patiently(async () => {
@@ -173,13 +172,13 @@ export class Accounts {
     });
   }
 
-  /** Returns the rate group of an account; undefined if the account shares its rate limit with no other. */
+  /** Returns the rate group of an account; undefined if the account shares its rate limit with no other account. */
   #rateGroupOf(account: string): RateGroup | undefined {
     const names = groupOf(this.#deps.config, account);
     const leases = names.flatMap((name) => this.#owned.get(name)?.accountLease ?? []);
     const [first] = leases;
     if (names.length === 1 || first === undefined) return undefined;
-    // Accounts of a group come and go together. An earlier group is not reused: another owner may have sent since.
+    // One process owns a whole group. New leases get a new `RateGroup`, because another owner may have sent requests.
     const group = this.#rateGroups.get(first) ?? new RateGroup(leases, this.#deps.parts.makePaces);
     this.#rateGroups.set(first, group);
     return group;

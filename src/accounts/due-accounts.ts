@@ -8,11 +8,11 @@ const KINDS = Object.keys(PASS_OF) as DueKind[];
 const BY_TIME = ['create', 'verify'] as const;
 
 const REST_AFTER_MS = 60_000;
-/** The longest sleep, because the clock may be set so that a time comes sooner than its timer. */
+/** The longest sleep. A longer timer would be late after the clock is set forward. */
 const LONGEST_SLEEP_MS = 1_000;
 /** All accounts are read again within this time, so that no change is missed for longer. */
 const READ_IN_S = 60;
-/** A statement reads this many accounts or more, because it costs a transaction; fewer only after `LONGEST_READ_S`. */
+/** A read waits for this many accounts, at most `LONGEST_READ_S`, because each read costs a transaction. */
 const READ_TOGETHER = 300;
 const LONGEST_READ_S = 20;
 const MOST_NAMED = 20;
@@ -68,7 +68,7 @@ export class DueAccounts {
     for (const { account, ...times } of await dueTimes(this.#deps.store.db, names)) this.#take(account, times);
   }
 
-  /** Looks for new and corrected rows in all accounts. Logs once which accounts of such rows are not configured. */
+  /** Looks for new and corrected rows in all accounts. Logs once each account that has such rows and no settings. */
   async look(): Promise<void> {
     const { store, log } = this.#deps;
     const unknown: string[] = [];
@@ -86,7 +86,7 @@ export class DueAccounts {
     log.warn(facts, 'orders wait for accounts that are not in the settings; no process sends them');
   }
 
-  /** Makes `readNext` wake the pass in each account that has work for it. The only account is woken at once. */
+  /** Makes `readNext` wake the pass in each account that has work for the pass. Wakes the only account at once. */
   sweep(pass: string): void {
     for (const account of this.#deps.owned.values()) {
       if (this.#isOnly) account.wake(pass);
@@ -94,7 +94,7 @@ export class DueAccounts {
     }
   }
 
-  /** Must be called each second. Reads the next few accounts, all in a minute. During a sweep each call reads some. */
+  /** Reads a few accounts at a time, and all in a minute if called each second. During a sweep each call reads some. */
   async readNext(all: readonly string[]): Promise<void> {
     const { store, owned } = this.#deps;
     this.#unreadS += 1;
@@ -121,7 +121,7 @@ export class DueAccounts {
     this.#place += slice.length;
   }
 
-  /** Wakes a wired account for due work. Stops it (not the only one) after a minute without work, or if `isCrowded`. */
+  /** Wakes a wired account for due work. Stops an account without work after a minute, or at once if `isCrowded`. */
   async attend(account: OwnedAccount, isCrowded: boolean): Promise<void> {
     const { wired, due } = account;
     if (wired === undefined) return;

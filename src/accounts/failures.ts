@@ -8,7 +8,7 @@ import type { Transaction } from '../store/port.ts';
 import type { AccountsDeps, OwnedAccount } from './account.ts';
 
 const TRY_AGAIN_MS = 60_000;
-/** A database that was lost often answers again in seconds, as after a fail-over. */
+/** A database that is out of reach often answers again within seconds, for example after a fail-over. */
 const DATABASE_AGAIN_MS = 5_000;
 const NEW_KEY = 'an account is stopped: set its exchange.apiKey and start again; the other accounts continue';
 const NEW_KEY_IN_FILE = 'an account is stopped until its file holds another key; the other accounts continue';
@@ -17,7 +17,7 @@ const DATABASE_AGAIN = 'an account could not begin because of the database; it i
 
 /**
  * Stops an account that cannot continue. `retryFailed` tries it again once a minute until it works for a minute. If the
- * database alone prevents the start, the first try comes after 5 s, and the account is not recorded as stopped.
+ * database is locked, full or out of reach, the next try comes after 5 s, and the account is not recorded as stopped.
  */
 export function stopFailed(deps: AccountsDeps, account: OwnedAccount, error: unknown): void {
   const { log, clock, config } = deps;
@@ -32,7 +32,7 @@ export function stopFailed(deps: AccountsDeps, account: OwnedAccount, error: unk
   const isPassed = isPassing(error) && error.problem !== 'denied';
   log.error({ account: name, cause }, isKeyRefused ? newKey : isPassed ? DATABASE_AGAIN : TRIED_AGAIN);
   account.failure = { key, nextAt: clock.monotonic() + (isPassed ? DATABASE_AGAIN_MS : TRY_AGAIN_MS) };
-  // A refused key is recorded as a restraint, and a lost database cannot be written.
+  // A refused key is recorded as a restraint already. A database that is locked, full or out of reach takes no write.
   if (isKeyRefused || isPassed) return;
   const kind = error instanceof ConfigError ? 'wrong-settings' : 'has-failed';
   record(deps, name, (tx) => recordStop(tx, name, { kind, reason: cause, actor: null, now: clock.now() }));
@@ -52,7 +52,7 @@ export async function takeUpStopped(
   }
 }
 
-/** Once a minute, tries a failed account again unless its refused key is unchanged, or records that its stop ended. */
+/** Tries a failed account again once a minute. If the account works by then, records the end of its stop. */
 export function retryFailed(deps: AccountsDeps, account: OwnedAccount): void {
   const { clock } = deps;
   const { name, failure } = account;
@@ -66,7 +66,7 @@ export function retryFailed(deps: AccountsDeps, account: OwnedAccount): void {
   } else if (failure.key === undefined || failure.key.reread()) account.tryAgain();
 }
 
-/** Writes as no owner, because an owner refuses to write to a database in an older state. */
+/** Writes without the lease: on PostgreSQL an owner's write fails while the database is in an older state. */
 function record({ store, log }: AccountsDeps, account: string, work: (tx: Transaction) => Promise<void>): void {
   store
     .forAccount(account)
@@ -81,7 +81,7 @@ export function isOvertaken({ config }: Pick<AccountsDeps, 'config'>, error: unk
   return config.database.kind === 'postgres' && error instanceof OwnedError;
 }
 
-/** True if the error fails all accounts: the SQLite file was moved, cannot be used, or has another owner. */
+/** True if the error concerns all accounts: the SQLite file was moved, cannot be used, or has another owner. */
 export function isOfAll({ config, store }: Pick<AccountsDeps, 'config' | 'store'>, error: unknown): boolean {
   if (!store.isInPlace()) return true;
   const isOfFile = error instanceof OwnedError || (error instanceof StoreError && error.problem === 'unusable');

@@ -14,7 +14,7 @@ export interface Clock {
   readonly boot?: string | undefined;
   /** Resolves after `ms`, at most 2^31 - 1. Rejects if the signal aborts first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
-  /** Resolves in the next turn of the event loop, after the input that is ready now. */
+  /** Resolves in the next turn of the event loop, after the callbacks of input that is ready now. */
   turn(): Promise<void>;
   random(): number;
 }
@@ -34,7 +34,7 @@ export function repeatedly(ms: number, work: () => void): Disposable {
 /** Time synchronization often sets a clock back by up to this much. Such a step does not set `now` back. */
 const SET_BACK_MS = 1_000;
 
-/** Returns a UTC clock that advances by `monotonic` and takes `wall` if ahead, or behind by over `SET_BACK_MS` (ms). */
+/** Returns a UTC clock that advances by `monotonic`, and shows `wall` if that is ahead or over `SET_BACK_MS` behind. */
 export function steadyTime(wall: () => number, monotonic: () => number): () => Date {
   let anchor = { wall: wall(), monotonic: monotonic() };
   return () => {

@@ -98,7 +98,6 @@ export function currencyOf(
   return field === 'inputAsset' ? pair.fromCurrency : pair.toCurrency;
 }
 
-/** Compares two currency codes without regard to letter case. */
 export function isSameCurrency(left: string, right: string | null): boolean {
   return left.toUpperCase() === right?.toUpperCase();
 }

@@ -17,7 +17,7 @@ export function pasteFolder(): string | null {
   return invocation?.call().startsWith('npx ') === true ? invocation.folder : null;
 }
 
-/** Replaces `order-sync` in the commands of a text by this process's call. The text must contain no data of orders. */
+/** Replaces `order-sync` in commands by the words of `noteInvocation`. The text must contain no data of orders. */
 export function pasteable(text: string): string {
   if (invocation === undefined || !text.includes('order-sync ')) return text;
   const { call, commands } = invocation;

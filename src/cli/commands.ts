@@ -8,7 +8,7 @@ type Load = () => Promise<{ readonly define: Define | Readonly<Record<string, De
 /** A module is loaded only when one of its commands is called, because to load all takes longer than most commands. */
 type Entry = readonly [text: string, load: Load, scope?: AccountScope];
 
-/** A group of commands. An extension that adds commands to another's group leaves out `text`. */
+/** A group of commands. An extension that adds commands to a group of another extension omits `text`. */
 interface Group {
   readonly text?: string;
   readonly example?: string;
@@ -25,10 +25,10 @@ export const MORE = 'More commands:';
 export const OLD = 'Old names:';
 const HEADINGS = ['First steps:', 'Every day:', MORE] as const;
 
-/** Commands by the heading under which the help has them. */
+/** Commands by the heading under which the help lists them. */
 export type Commands = Partial<Readonly<Record<(typeof HEADINGS)[number], Entries>>>;
 
-/** Joins commands by heading. Groups of one name become one. */
+/** Joins the commands of each heading, and groups that have the same name. */
 export function joined(parts: readonly Commands[]): readonly (readonly [heading: string, Entries])[] {
   const found = HEADINGS.map((heading) => [heading, parts.map((part) => part[heading] ?? {}).reduce(together, {})]);
   const groups = found.flatMap(([, entries]) => Object.values(entries as Entries));

@@ -13,11 +13,11 @@ export interface DryRunOptions {
   readonly isJson: boolean;
 }
 
-/** Asks the process that drives an account to do work, instead of driving it here. */
+/** Asks the owner of an account to do work, so that this process need not become the owner. */
 export interface Beside<Value> extends AsyncDisposable {
-  /** Undefined if no process answers and none did work. Throws `OwnedError` if this process may not own the account. */
+  /** Returns undefined if no process took the request. Throws `OwnedError` if this process may not own the account. */
   ask(): Promise<{ readonly value: Value } | undefined>;
-  /** The reason why the process may not answer, for the error. */
+  /** The probable reason why the owner does not answer, for the error message. */
   readonly unreachable: string;
 }
 
@@ -49,12 +49,12 @@ export interface Extension {
   readonly welcome?: string;
   readonly settings?: () => Promise<SettingsPart>;
   readonly parts?: () => Promise<AppParts>;
-  /** Asks a process that drives an account for a pass of `sync`. */
+  /** Asks the owner of an account for a pass of `sync`. */
   readonly passBeside?: () => Promise<(config: AccountSettings, asked: AskedPass) => Promise<Beside<SyncResult>>>;
   /** Says how a pass of `sync` ended, and what to do next. */
   readonly syncVerdict?: () => Promise<(result: SyncResult, pass: FinishedPass) => string>;
   /** `run --dry-run`: shows what would be sent. */
   readonly dryRun?: () => Promise<(command: Command, shown: DryRunOptions) => Promise<void>>;
-  /** Loaded when a daemon starts, with all extensions. */
+  /** The part that runs in a daemon. Receives all extensions. */
   readonly service?: (extensions: readonly Extension[]) => Promise<ServiceMaker>;
 }

@@ -48,7 +48,7 @@ export async function createProgram(
     .option('--config <file>', `settings to read instead of ${OWN_SETTINGS}`)
     .addHelpText('after', '\nExample:\n  order-sync sync --json\n\nAll commands: order-sync help --all')
     .showHelpAfterError('(--help says how it is used, with an example)')
-    // The arguments of a command are not known before it is loaded.
+    // The help lists names only, because the arguments of a command are not known before the command is loaded.
     .configureHelp({
       subcommandTerm: (command) => command.name(),
       visibleCommands: ({ commands }) => commands.filter((command) => !hidden.includes(command.helpGroup())),
@@ -90,7 +90,7 @@ async function addCommands(
       .summary(text)
       .description(text)
       .action(() => {
-        // Never reached, unless Commander reads the command line differently: then the command must fail.
+        // Reached only if Commander reads the command line differently from `words`. Then the command must fail.
         throw new Error(`the command ${name} was not loaded`);
       });
     if (more.length === 0) continue;

@@ -59,7 +59,7 @@ async function run(command: Command): Promise<void> {
   } catch (error) {
     const isInOnePlace = isSameFile(process.stdout.fd, process.stderr.fd);
     log ??= createLog('info');
-    // On a terminal the text on stderr is enough; a silent log has no line.
+    // The text on stderr suffices on a terminal, and is necessary if the log is silent.
     if (isInOnePlace && (process.stdout.isTTY || !log.isLevelEnabled('fatal'))) throw error;
     const { code: exitCode, message: cause } = explainError(error);
     log.fatal({ cause, exitCode }, 'order-sync cannot continue');

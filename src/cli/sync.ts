@@ -67,7 +67,7 @@ async function alone(app: App, scope: FollowScope, signal: AbortSignal, progress
   const { withGracePeriod } = await import('../orders/pass/run.ts');
   const { syncOnce } = await import('../orders/sync.ts');
   const over = new AbortController();
-  // A pause must stop the pass at once. A failure to read is ignored, because the pass fails by itself then.
+  // A pause must stop the pass at once. A failure to read is ignored, because the pass then fails too.
   const watching = heedDecisions(app, over.signal).catch(() => undefined);
   try {
     return await withGracePeriod(app, signal, () =>

@@ -3,7 +3,7 @@ export type DueKind = 'create' | 'verify' | 'follow';
 /** The first due time of each kind, in ms of UTC; undefined if no work of the kind is waiting. */
 type FirstDue = Readonly<Partial<Record<DueKind, number | undefined>>>;
 
-/** The first due times of an account. Each time wakes its pass once: work that stays due waits for a restraint. */
+/** The first due times of an account. Each wakes its pass once, because work that stays due waits for a restraint. */
 export class DueTimes {
   #first: FirstDue = {};
   #wokenFor: FirstDue = {};

@@ -16,7 +16,7 @@ export interface FailOver {
   readonly nextSettings: string | null;
   /** The place of the lost owner's create pass in the due orders, as JSON; null for the beginning. */
   readonly walked: string | null;
-  /** Orders that were inserted later cannot have been sent; null if that is not known. */
+  /** The lost owner cannot have sent orders that were inserted after this time. Null if the time is not known. */
   readonly insertedUntil: string | null;
   readonly markedAt?: string;
   /** When the lost owner named the orders that it had sent. */
@@ -24,16 +24,16 @@ export interface FailOver {
   readonly decision?: 'sent' | 'not-sent';
 }
 
-/** The most rows, sent or not, that a pass walks by for each request that the rate allows. */
+/** The most due rows, sent or not, that a create pass reads for each request that the rate limit allows. */
 export const MOST_WALKED_PER_REQUEST = 10;
 
-/** The limit is recorded beside the settings by this name, because another version may have another limit. */
+/** The limit's name among the recorded settings. It is recorded because another version may have another limit. */
 export const WALKED = 'rows walked by per request';
 
 /** The most that the clocks of two servers are assumed to differ. */
 const CLOCKS_MS = 10_000;
 
-/** Returns how many due rows the lost owner may have walked by since its last sign of life; undefined if unknown. */
+/** Returns how many due rows the lost owner may have read since its last sign of life; undefined if unknown. */
 export function mostWalked({ settings, nextSettings, heardAt, seenAt }: FailOver): number | undefined {
   const limits = [readLimits(settings), readLimits(nextSettings)];
   if (heardAt === null || !limits.every((one) => one !== undefined)) return undefined;
@@ -59,7 +59,7 @@ function readLimits(settings: string | null) {
   return Object.values(limits).every((limit) => Number.isSafeInteger(limit) && limit > 0) ? limits : undefined;
 }
 
-/** True if, by both settings, each intent was on a standby before its request left, so that no intent can be lost. */
+/** True if both settings require each intent on a standby before its request leaves, so that no intent can be lost. */
 export function isCovered({ settings, nextSettings }: FailOver): boolean {
   return [settings, nextSettings].every((text) => Number(readSettings(text)['database.synchronousStandbys'] ?? 0) > 0);
 }
@@ -93,7 +93,7 @@ export function isKnownTo({ insertedUntil }: Pick<FailOver, 'insertedUntil'>, cr
   return insertedUntil === null || createdAt <= after(new Date(insertedUntil), CLOCKS_MS).toISOString();
 }
 
-/** Returns the fail-over that may have lost a create of the order: a person may have had it sent in the lost time. */
+/** Returns the fail-over that may have lost a create of the order, for example a create that a person had requested. */
 export function doubtedBy(
   failOvers: readonly FailOver[],
   { state, failOver }: Pick<Tracking, 'state' | 'failOver'>,

@@ -77,10 +77,10 @@ export interface Restraints {
   readonly evidence?: LostCreates | undefined;
 }
 
-/** One piece of evidence: creates of unknown outcome that left before `knownAt`, or before the first answer since. */
+/** One piece of evidence: creates of unknown outcome that left before `knownAt`, or that ended while `isDoubted`. */
 interface LostCreates {
   readonly knownAt: Date;
-  /** True until a request that left after `knownAt` shows if the exchange serves, because it may be out of reach. */
+  /** True until a request that left after `knownAt` shows if the exchange serves or is out of reach. */
   readonly isDoubted: boolean;
 }
 
@@ -174,7 +174,7 @@ function isEndedBy({ kind, since, until }: Restraint, news: AccountNews, askedAt
 
 type Refusal = Extract<AccountNews, { kind: keyof typeof REFUSALS }>;
 
-/** A refusal after the wait, not one during it, doubles the wait (1 s to 5 min). A longer Retry-After counts. */
+/** If a request that left after the wait is refused, the wait doubles (1 s to 5 min). A longer Retry-After counts. */
 function refused(restraints: readonly Restraint[], news: Refusal, askedAt: Date, now: Date): Restraint | undefined {
   const { kind } = news;
   const known = restraints.find((restraint) => restraint.kind === kind);

@@ -69,7 +69,7 @@ export function explainError(thrown: unknown): { code: number; message: string }
 
 function explained(thrown: unknown): { code: number; message: string } {
   const error = storeError(thrown, 'the database');
-  // Commander has said by itself what is wrong with the usage.
+  // Commander has printed the fault already.
   if (error instanceof CommanderError) return { code: error.exitCode === 0 ? EXIT.ok : EXIT.usage, message: '' };
   if (!(error instanceof Error)) return bug(String(error));
   const { message } = error;

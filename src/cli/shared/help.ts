@@ -4,7 +4,7 @@ import { systemClock } from '../../base/clock.ts';
 import { suggestion } from '../../base/text.ts';
 import type { Screen } from './terminal.ts';
 
-/** Breaks paragraphs that are wider than the screen. Indented lines, such as examples, stay as they are copied. */
+/** Breaks paragraphs wider than the screen. Indented lines, such as examples, stay whole, because people copy them. */
 export function fitted(text: string, width: number): string {
   const help = new Help();
   help.minWidthToWrap = 1;

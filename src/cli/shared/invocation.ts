@@ -11,7 +11,7 @@ import { ownFile } from '../../settings/layers.ts';
 const FOLDER = fileURLToPath(ROOT);
 const LAUNCHER = join(FOLDER, 'src', 'bin.mjs');
 
-/** Matches an npm script that runs this program itself, and no process manager that runs the program later. */
+/** Matches an npm script that starts this program directly, not through a process manager. */
 const BY_NPM = /^'?order-sync\b|^node src\/bin\.mjs\b/;
 
 /** Returns the folder in which a person started this process by npx or npm; null if pm2, systemd or others did. */
@@ -20,7 +20,7 @@ function folderOfStart(): string | null {
   return BY_NPM.test(script) ? folder : null;
 }
 
-/** Returns the words that call this program in a folder (in any, if it is null), on a settings file if one is given. */
+/** Returns the words that call this program, with a settings file if given. A null `folder` means any folder. */
 export function callOn(settingsFile: string | null | undefined, folder: string | null = process.cwd()): string {
   const name = programName(folder);
   return typeof settingsFile === 'string' ? `${name} --config ${shellWord(settingsFile)}` : name;
@@ -40,7 +40,7 @@ function isSame(path: string, other: string): boolean {
   return existsSync(path) && realpathSync(path) === realpathSync(other);
 }
 
-/** Notes how the process was called. A daemon names its settings in full: its texts are read in other folders. */
+/** Notes how the process was called. A daemon names its settings by full path, for readers in other folders. */
 export function noteCall(program: Command, command: Command): void {
   const env = processEnvironment();
   const { config } = program.opts<{ config?: string }>();

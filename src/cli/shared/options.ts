@@ -28,7 +28,7 @@ export async function plainConfig(command: Command): Promise<Config> {
   }
 }
 
-/** Loads the settings of the command's account. Throws `ConfigError` if it is unknown, without `--url`. */
+/** Loads the settings of the command's account. Without `--url`, throws `ConfigError` if the account is unknown. */
 export async function accountConfig(command: Command): Promise<AccountSettings> {
   const config = await plainConfig(command);
   const account = accountOf(command, config);

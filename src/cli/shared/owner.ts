@@ -10,7 +10,8 @@ const TRY_AGAIN_MS = 200;
 
 /**
  * Asks the account's owner, or becomes the owner while `alone` runs. Only an owner needs an exchange and its key. Waits
- * for an owner that starts or stops, 4 s or until `signal` aborts. `onLog` must call the function that writes a line.
+ * up to 4 s for an owner that starts or stops, and rejects if `signal` aborts meanwhile. `onLog` must call the function
+ * that it receives, which writes a line.
  */
 export async function throughOwner<Value>(
   config: AccountSettings,

@@ -3,7 +3,7 @@ import type { Counters } from '../../orders/pass/outcomes.ts';
 import { cut } from './terminal.ts';
 import { withCommas } from '../../base/words.ts';
 
-/** Makes a line that a terminal redraws; undefined for other streams. The package loads here: few commands use it. */
+/** Returns undefined if the stream is no terminal. Loads the package here, because few commands use it. */
 export async function terminalLine(stream: NodeJS.WriteStream = process.stderr) {
   return stream.isTTY ? (await import('log-update')).createLogUpdate(stream) : undefined;
 }
@@ -19,7 +19,7 @@ interface SyncProgress {
 
 export type ProgressLine = Awaited<ReturnType<typeof progressLine>>;
 
-/** Makes a line that follows a pass; it shows nothing if the stream is no terminal. */
+/** Makes a line that shows the progress of a pass, or shows nothing if the stream is no terminal. */
 export async function progressLine(
   stream: NodeJS.WriteStream = process.stderr,
   clock: Pick<Clock, 'monotonic'> = systemClock(),

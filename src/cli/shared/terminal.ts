@@ -26,7 +26,7 @@ const STYLES: Readonly<Record<Tone, Style | undefined>> = {
   error: ['red', 'bold'],
   neutral: undefined,
 };
-/** Each of these takes one cell. Packages that measure other characters take as long to load as a command runs. */
+/** Each of these characters takes one cell. Loading the package that measures others takes as long as a command. */
 const NARROW = /^[ -~…─]*$/;
 const require = createRequire(import.meta.url);
 let segmenter: Intl.Segmenter | undefined;
@@ -84,7 +84,7 @@ export interface Field {
   readonly tone?: Tone | undefined;
 }
 
-/** Shows one field a line, whole: a longer value continues below. Values begin after `least` cells or more. */
+/** Shows each field on a line of its own. A long value continues below. Labels take `least` cells or more. */
 export function fieldsText(fields: readonly Field[], screen: Screen, least = 0): string {
   const widest = Math.max(
     least,
