@@ -11,17 +11,17 @@ import type { FailedResult, Result } from './envelope.ts';
 
 export interface Accounts {
   use(account: string): Promise<AccountInUse | undefined>;
-  /** Returns the URL of the process that drives an account, if there is one. Reads the database once. */
+  /** Reads the URL of the account's owner from the database; undefined if no owner or no URL is known. */
   ownerUrl?(account: string): Promise<string | undefined>;
 }
 
 export interface CalledDeps extends OperationDeps {
   readonly caller: Caller;
-  /** A request with the key of an earlier request is not done again. */
+  /** A second request with this key is not executed again. */
   readonly idempotencyKey?: string | undefined;
 }
 
-/** The address of an operation. It loads without the operation, so that a command that asks a daemon starts fast. */
+/** The address of an operation. A command that asks a daemon loads only the address, so that it starts fast. */
 export interface OperationAddress {
   readonly method: 'GET' | 'POST';
   /** A caller needs one of these scopes. */
@@ -30,21 +30,21 @@ export interface OperationAddress {
   readonly url: string;
   /** The part of the request that carries the other fields of the input. */
   readonly rest?: 'query' | 'body';
-  /** The first words of a command's error if the exchange does not have the link; `no link` unless given. */
+  /** The first words of a command's error if the exchange does not have the link. Default: `no link`. */
   readonly absent?: string;
 }
 
-/** An operation that only the owner of the account does. It has one answer. */
+/** An operation that only the owner of the account executes. */
 export type AskedOperation = OperationAddress & { readonly load: () => Promise<Operation> };
 
-/** An operation that any process does, because it only reads the database. */
+/** An operation that any process executes, because the operation only reads the database. */
 export type ReadAddress = OperationAddress & { readonly read: () => Promise<ReadOperation> };
 
 export type InputOf<Asked extends AskedOperation> = Parameters<Awaited<ReturnType<Asked['load']>>['run']>[1] & object;
 
 declare module '../../cli/extension.ts' {
   interface Extension {
-    /** Operations of the control socket, by their ids in the OpenAPI document. */
+    /** Operations of the control socket and the API, by their ids in the OpenAPI document. */
     readonly operations?: Readonly<Record<string, AskedOperation | ReadAddress>>;
   }
 }
@@ -73,11 +73,11 @@ export interface Operation<Params = unknown, Query = unknown, Body = unknown> {
   readonly query?: z.ZodObject & z.ZodType<Query>;
   readonly body?: z.ZodType<Body>;
   readonly value: z.ZodType;
-  /** The HTTP statuses of a success; 200 unless given. */
+  /** The HTTP statuses of a success. Default: 200. */
   readonly statuses?: readonly number[];
-  /** An operation that lists 422 does a request with an `Idempotency-Key` once. */
+  /** If an operation lists 422, it accepts an `Idempotency-Key` and executes a request with the key once. */
   readonly errors: readonly ErrorStatus[];
-  /** `signal` aborts when the caller no longer waits for the answer. Throws `UnusableIdError`. */
+  /** `signal` aborts when the server stops, the caller disconnects or the time is over. Throws `UnusableIdError`. */
   run(deps: CalledDeps, input: Params & Query & Body, signal?: AbortSignal): Promise<Result>;
 }
 
@@ -94,7 +94,7 @@ export interface ReadOperation<Params = unknown, Query = unknown> extends Omit<
   'run' | 'body'
 > {
   run(deps: ReadDeps, input: Params & Query & { readonly account: string }): Promise<Result>;
-  /** Makes the streams that answer `accept: text/event-stream`. Each server calls it once. */
+  /** Makes the streams that answer requests with `accept: text/event-stream`. Each server calls `streams` once. */
   streams?(deps: ReadDeps): {
     open(input: Params & Query & { readonly account: string }, lastId: string | undefined): Promise<Begun>;
   };

@@ -14,16 +14,16 @@ import { controlSocketOf, socketFolder, unusableSocket } from './asking/transpor
 
 /** A socket younger than this is not removed, because its process may not listen yet. */
 const NEW_MS = 60_000;
-/** A start examines at most this many sockets that a killed process may have left. */
+/** A starting worker examines at most this many sockets, because killed workers may have left many. */
 const MOST_LOOKED_AT = 200;
 
 const MOST_NAMING = 3;
 const UNNAMED: Disposable = { [Symbol.dispose]: () => {} };
 
 /**
- * Returns the control socket of this process. With PostgreSQL, each worker has its own socket, whose path commands read
- * from the database; sockets of killed workers are removed. `publish` links `control.socket` to the socket until the
- * result is disposed of, unless that path leads to another running worker.
+ * Returns the control socket of this process. With PostgreSQL, each worker has its own socket, and commands read its
+ * path from the database. Sockets of killed workers are removed. `publish` makes `control.socket` a link to the socket,
+ * unless that link leads to another running worker. Disposing of the result of `publish` removes the link.
  */
 export async function reachOf(config: Pick<Config, 'database'>, clock: Clock) {
   if (config.database.kind === 'sqlite') return { socket: controlSocketOf(config), publish: async () => UNNAMED };
@@ -34,7 +34,7 @@ export async function reachOf(config: Pick<Config, 'database'>, clock: Clock) {
   return { socket, publish: async () => (name === undefined ? UNNAMED : await nameSocket(socket, name)) };
 }
 
-/** Workers that start together may replace each other's link. Each worker is still found by its own path. */
+/** Workers that start together may replace each other's link. Commands still find each worker by its socket's path. */
 async function nameSocket(socketPath: string, name: string): Promise<Disposable> {
   for (let tries = 1; tries <= MOST_NAMING; tries += 1) {
     try {
@@ -72,7 +72,7 @@ async function isListenedTo(path: string): Promise<boolean> {
     await once(socket, 'connect');
     return true;
   } catch (error) {
-    // After any other error a process may listen there.
+    // With any other error, a process may still listen at the path.
     return !['ENOENT', 'ECONNREFUSED', 'ENOTDIR', 'ENOTSOCK'].includes((error as NodeJS.ErrnoException).code ?? '');
   } finally {
     socket.destroy();

@@ -95,12 +95,12 @@ function runnerOf(operation: Operation, serving: Serving): Handler {
 
 const textOf = (header: string | readonly string[] | undefined) => (typeof header === 'string' ? header : undefined);
 
-/** Returns undefined if another process drives the account, or while this process stops: the caller asks the owner. */
+/** Returns undefined if this process does not drive the account or is stopping. */
 async function inUse(serving: Serving, account: string): Promise<AccountInUse | undefined> {
   return serving.stopping.aborted ? undefined : await serving.use(account);
 }
 
-/** If the owner cannot be read from the database, the answer does not name it. */
+/** If the owner cannot be read from the database, the answer does not name the owner. */
 async function notOwner(serving: Serving, account: string): Promise<Result> {
   return { ...NOT_OWNER_RESULT, owner: await serving.ownerUrl?.(account).catch(() => undefined) };
 }
@@ -115,7 +115,7 @@ export async function answer(reply: FastifyReply, result: Result): Promise<Fasti
     .send(body);
 }
 
-/** Aborts when the server stops, the caller has gone or the time is over. */
+/** The signal aborts when the server stops, the caller disconnects or the time is over. */
 function signalFor(reply: FastifyReply, stopping: AbortSignal, timeoutMs: number): AbortSignal {
   const isClosed = new AbortController();
   reply.raw.once('close', () => isClosed.abort());

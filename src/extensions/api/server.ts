@@ -18,7 +18,7 @@ import { unusableSocket } from './asking/transport.ts';
 const UNREAD_MS = 30_000;
 /** Twice the limit of event streams, so that other requests still have connections. */
 const MAX_CONNECTIONS = 512;
-/** The mode of the file of the socket, because a user who may connect may ask for everything. */
+/** The mode of the socket's file. Only the daemon's user may connect, because the socket allows all operations. */
 const OWNER_ONLY = 0o600;
 
 export interface Served extends Accounts, Omit<ReadDeps, 'stopping'>, Pick<FlowDeps, 'log' | 'gracePeriodOver'> {
@@ -27,7 +27,7 @@ export interface Served extends Accounts, Omit<ReadDeps, 'stopping'>, Pick<FlowD
 
 export type ControlSocket = Awaited<ReturnType<typeof serveControl>>;
 
-/** Replaces a socket that is left at this path. `close` waits for operations until the grace period is over. */
+/** Replaces a socket that an earlier process left. `close` waits for operations until the grace period is over. */
 export async function serveControl(served: Served, socketPath: string, stopping: AbortSignal) {
   const server = controlServer(served.log);
   server.addHook('onRequest', async (request) => void (request.caller = SOCKET_CALLER));
@@ -41,7 +41,7 @@ export async function serveControl(served: Served, socketPath: string, stopping:
   }
   return {
     async close(): Promise<void> {
-      // Clients that have connected are served, because a closed connection would leave their outcome unknown.
+      // Clients that have connected are served: a closed connection would leave the outcome of their requests unknown.
       removeSocket(socketPath);
       for (let turns = 0; turns < 2; turns += 1) await served.clock.turn();
       await close();
@@ -82,7 +82,7 @@ export function controlServer(log: Pick<Logger, 'error'>, tls?: ServerOptions['t
     routes.push({ method: String(method), path: new RegExp(`^${url.replaceAll(/:\w+/g, '[^/]*')}$`) });
   });
   server.addHook('onSend', async ({ raw: { socket } }, _reply, payload) => {
-    // Only a complete answer has this limit, because lines and events may pause for longer.
+    // Only a complete answer has this limit, because a stream of lines or events may pause for longer.
     if (typeof payload === 'string') socket.setTimeout(UNREAD_MS);
   });
   server.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {

@@ -54,7 +54,7 @@ const lineSchema = z
     ],
   });
 
-/** The server calls it when work begins. `running` settles when the work ends. */
+/** Called when work begins, so that the server waits for the work. `running` settles when the work ends. */
 export type OnRun = (running: Promise<unknown>) => void;
 export type SyncInput = z.output<typeof querySchema>;
 
@@ -72,7 +72,7 @@ export const SYNC_SCHEMA: FastifySchema = {
   response: { ...described.response, 200: { ...inLines, content: { [LINES]: { schema: lineSchema } } } },
 };
 
-/** Begins one pass, and yields its progress and its end in lines of JSON. The pass ends early if `signal` aborts. */
+/** Begins one pass, and yields its progress and its result as lines of JSON. The pass ends early if `signal` aborts. */
 export function syncLines(used: AccountInUse, scope: SyncInput['scope'], signal: AbortSignal, onRun: OnRun) {
   const { app } = used;
   let progress: { readonly counts: Readonly<Counters>; readonly requests: number } | undefined;

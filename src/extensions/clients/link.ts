@@ -16,10 +16,10 @@ export const rememberedLink = z.object({
 
 export type LinkRow = Readonly<z.output<typeof rememberedLink> & { account: string }>;
 
-/** The operation that stored a link first: its creation (§4.1), or a look-up on request (§4.3). */
+/** How the link was first stored: by its creation (§4.1), or by a look-up on request (§4.3). */
 type LinkSource = 'created' | 'followed';
 
-/** One event of a link. The values of an event of the field `missing` are values of `missing_since`. */
+/** A change of a link. If `field` is `missing`, the values are those of `missing_since`. */
 export interface LinkEvent {
   readonly field: 'status' | 'missing';
   readonly oldValue: string | null;
@@ -30,7 +30,7 @@ export interface LinkEvent {
 
 export type LinkDecision = Readonly<{ link: LinkRow; events: readonly LinkEvent[] }>;
 
-/** A link that the exchange answered, with the merchant's reference. A null `reference` keeps the stored reference. */
+/** A link from an answer, with the merchant's reference. A null `reference` keeps the stored reference. */
 export type AnsweredLink = Pick<LinkRow, 'account' | 'link_id' | 'status' | 'reference'> & { source: LinkSource };
 
 export type LinkAnswer = { readonly kind: 'found'; readonly status: string } | { readonly kind: 'not-found' };

@@ -49,7 +49,7 @@ export async function readForm(
       if (token !== undefined) throw new DeliveryRefusal('unreadable', 'there is more than one part named details');
       token = await tokenIn(bytes);
     } else {
-      // An unknown part must be read, or the next part would not come.
+      // An unknown part must be read, because the next part comes only then.
       for await (const chunk of bytes) void chunk;
     }
   }
@@ -86,7 +86,7 @@ async function tokenIn(bytes: AsyncIterable<Uint8Array>): Promise<string> {
   }
 }
 
-/** Holds deliveries without rows. It is in the folder of photos, so that one rename moves a delivery. */
+/** The folder of deliveries without rows. It is in the folder of photos, so that one rename moves a delivery. */
 const QUARANTINE = '.incoming';
 const PRIVATE = { recursive: true, mode: 0o700 };
 
@@ -103,10 +103,10 @@ export type ReceivedFile = SavedFile & { readonly refusal: string | null; readon
 
 export const randomName = () => randomBytes(16).toString('hex');
 
-/** The path of a recorded delivery in the folder of photos. The link id may be any text, so the path has its hash. */
+/** The path of a recorded delivery in the folder of photos. The link id may be any text, so the path uses its hash. */
 export const placeOf = (linkId: string, delivery: string) => join(hash('sha256', linkId).slice(0, 32), delivery);
 
-/** Files are synced in `.incoming/<delivery>/`, then moved to `placeOf`. Only the user of the process may read them. */
+/** Files are written to `.incoming/<delivery>/` and moved to `placeOf`. Only the user of the process may read them. */
 export class PhotoFolder {
   readonly #path: string;
   readonly #quarantine: string;
@@ -125,7 +125,7 @@ export class PhotoFolder {
     await mkdir(join(this.#quarantine, delivery), PRIVATE);
   }
 
-  /** Saves a file up to `maxFileBytes`. Throws `DeliveryRefusal` if it and the `others` exceed `maxTotalBytes`. */
+  /** Writes up to `maxFileBytes`. Throws `DeliveryRefusal` if the file and `others` (bytes) exceed `maxTotalBytes`. */
   async save(delivery: string, bytes: AsyncIterable<Uint8Array>, limits: PhotoSettings, others: number) {
     const { maxFileBytes, maxTotalBytes } = limits;
     const folder = join(this.#quarantine, delivery);
@@ -184,7 +184,7 @@ export class PhotoFolder {
     for (const folder of folders) await removeIfEmpty(folder);
   }
 
-  /** Checks a path of the database, because a user who can write to the database must not delete other files. */
+  /** Checks a path from the database, because a user who can write to the database must not delete other files. */
   #isWithin(stored: string): boolean {
     return !relative(this.#path, join(this.#path, stored)).startsWith('..');
   }

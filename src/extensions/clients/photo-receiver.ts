@@ -30,8 +30,8 @@ export type PhotoReceiver = Awaited<ReturnType<typeof servePhotos>>;
 
 /**
  * Receives the photos that the exchange delivers (§6): `POST /photos` and nothing else. Throws `ConfigError` if the
- * address cannot be used. `close` refuses new deliveries, cuts running deliveries off when the grace period is over,
- * and returns when all have ended.
+ * address cannot be used. `close` refuses new deliveries and waits for running deliveries. When the grace period is
+ * over, `close` cuts them off.
  */
 export async function servePhotos(deps: ReceiverDeps, listen: ListenAddress, stopping: AbortSignal) {
   const running = new Set<Promise<unknown>>();
@@ -206,7 +206,7 @@ function boundUpload(request: IncomingMessage, response: ServerResponse, photos:
     size += chunk.length;
     if (size > maxBytes) cutOff(tooLarge);
   });
-  // The listener of `data` would start the reading before the parts are requested.
+  // Without this pause, the listener of `data` would start the reading before the parts are requested.
   request.pause();
   after(photos.timeout, () => cutOff(new DeliveryRefusal('too-slow', 'the delivery takes too long')));
   return upload;
@@ -218,7 +218,7 @@ type Upload = ReturnType<typeof boundUpload>;
 const LOOK_MS = 5_000;
 
 /**
- * Receives photos if `photos.listen` is set. One worker of a machine receives them; its other workers wait until that
+ * Receives photos if `photos.listen` is set. Only one worker of a machine receives photos. The others wait until that
  * worker ends. Throws `ConfigError` if the address cannot be used. After the start, `waiting` rejects with this error.
  */
 export async function receivePhotos(deps: ReceiverDeps, stopping: AbortSignal) {
@@ -237,7 +237,7 @@ export async function receivePhotos(deps: ReceiverDeps, stopping: AbortSignal) {
   };
   const beginAgain = async () =>
     await begin().catch((error: unknown) => {
-      // The next look tries again, because an unreachable database may come back.
+      // `repeatEvery` calls this function again, because an unreachable database may come back.
       if (!(error instanceof StoreError)) throw error;
     });
   await begin();

@@ -24,7 +24,7 @@ const HEIC_BRANDS = ['heic', 'heix', 'heim', 'heis', 'hevc', 'hevx'];
 /** Major brands that several formats share. If a file has one of them, its compatible brands decide. */
 const SHARED_BRANDS = ['mif1', 'msf1'];
 
-/** Finds the type of a file by its first bytes, not by its name. Returns undefined for an unknown type. */
+/** Finds the type of a file by its first bytes, not by its name. */
 export function photoType(bytes: Uint8Array): PhotoType | undefined {
   const first = String.fromCharCode(...bytes.subarray(0, SIGNATURE_BYTES));
   if (first.startsWith('\xff\xd8\xff')) return 'image/jpeg';
@@ -59,7 +59,7 @@ export interface KnownToken {
   readonly stored: readonly string[] | undefined;
 }
 
-/** A token allows one delivery before it expires. The same files may come again, because an answer may be lost. */
+/** A token allows one delivery before it expires. The same files may come again, because our answer may be lost. */
 export function decideDelivery(token: KnownToken | undefined, delivered: readonly string[], now: Date) {
   if (token === undefined) return 'forbidden';
   if (token.stored !== undefined) {

@@ -106,7 +106,7 @@ export async function acceptDelivery(deps: DeliveryDeps, parts: AsyncIterable<De
   }
 }
 
-/** Empties the quarantine: moves deliveries with rows, deletes the rest. Deletes spent tokens, logs missing files. */
+/** Empties the quarantine: moves deliveries with rows, deletes the rest. Deletes stale tokens, logs missing files. */
 export async function sweepPhotos(deps: DeliveryDeps): Promise<void> {
   const { config, store, clock, log } = deps;
   const folder = new PhotoFolder(clientsSettings.of(config).photos.folder);
@@ -143,7 +143,7 @@ export async function purgeSomePhotos({ config, store, clock }: Omit<DeliveryDep
   return page.length;
 }
 
-/** Checks only the newest photos of some accounts, because in a wrong folder all files are missing. */
+/** Checks only the newest photos of some accounts. They reveal a wrong folder, because all files are missing there. */
 async function countMissing({ store }: DeliveryDeps, folder: PhotoFolder): Promise<number> {
   let missing = 0;
   for (const account of (await accountsIn(store.db, 'photos')).slice(0, ACCOUNTS_LOOKED_AT)) {

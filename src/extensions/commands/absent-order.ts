@@ -24,7 +24,7 @@ export async function absentOrder(
     const text = `the order ${id} is in the account ${quote(unnamed)}, which is not in the settings, so it is neither sent nor followed`;
     return new CommandError(EXIT.absent, `${text}: ${OTHER_ACCOUNTS_REMEDY}`);
   }
-  // Printed commands have these words in place of an id. An order may have such an id, so only absent ids get advice.
+  // Printed commands use these words as placeholders. An order may have such an id, so only an absent id gets advice.
   const isPlaceholder = ['ORDER', 'ID', 'EXTERNAL_ORDER_ID'].includes(externalOrderId);
   const placeholder = isPlaceholder ? `; write an external order id in place of ${externalOrderId}` : '';
   const advice = other === undefined ? placeholder : `; ${other} has one: --account ${shellWord(other)}`;

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type Accounts, ALL, accountGiven, accountOf, hasDefault } from '../../cli/shared/account.ts';
 
-/** Returns the account of a list or a report; undefined for all accounts. Throws as `accountOf` does. */
+/** Returns the account to which a list or a report is limited; undefined for `all`. Throws as `accountOf` does. */
 export function accountFilterOf(command: Command, config: Accounts): string | undefined {
   const account = accountOf(command, config);
   return account === ALL ? undefined : account;

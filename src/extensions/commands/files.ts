@@ -15,7 +15,7 @@ type NewFiles = readonly { readonly name: string; readonly pieces: Pieces }[];
 const CHUNK = 64 * 1024;
 const ENDING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Writes to stdout or to a file, mode 0600. A complete new file replaces an older file. */
+/** Writes to stdout, or to the file `out` with mode 0600. A complete new file replaces an older file. */
 export async function writePieces(pieces: Pieces, out: string | undefined): Promise<void> {
   if (out === undefined) {
     for await (const chunk of gathered(pieces)) if (!(await isWritten(chunk))) return;
@@ -23,7 +23,7 @@ export async function writePieces(pieces: Pieces, out: string | undefined): Prom
   }
   const there = statSync(out, { throwIfNoEntry: false });
   const outputs = [1, 2].map((own) => fstatSync(own));
-  // Output is appended to a pipe, a device, or a file that the shell made the stdout or stderr of this process.
+  // Output is appended to a pipe, a device, or a file to which the shell redirects this process.
   const isOwn = outputs.some(({ dev, ino }) => dev === there?.dev && ino === there.ino);
   if (there === undefined || (there.isFile() && !isOwn))
     await writeAll(dirname(out), [{ name: basename(out), pieces }]);

@@ -53,7 +53,7 @@ export function addAsOfOption(command: Command): Command {
   return command.option('--as-of <time>', text, utcTime);
 }
 
-/** Reads a time in UTC. A day means its midnight. Throws `InvalidArgumentError`. */
+/** Reads a time in UTC. A day without a time means midnight. Throws `InvalidArgumentError`. */
 export function utcTime(text: string): string {
   const [, day, clock = 'T00:00'] = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)?Z?$/.exec(text) ?? [];
   const time = readTime(`${day}${clock}Z`);
@@ -69,7 +69,7 @@ export function withoutToken<Row extends { payment_token: string | null }>(row: 
 
 export type IdFilter = Readonly<{ id: string; isPrefix: boolean }>;
 
-/** Returns the arguments of `addHelpText`. `commands` lack the name of the program. */
+/** Returns the arguments of `addHelpText`. `commands` are written without the name of the program. */
 export function examples(...commands: readonly string[]): readonly ['after', string] {
   const lines = commands.map((command) => `\n  order-sync ${command}`);
   return ['after', `\nExample${commands.length > 1 ? 's' : ''}:${lines.join('')}`];

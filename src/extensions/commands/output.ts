@@ -64,7 +64,7 @@ export function addReportOptions(command: Command, sections: readonly string[] =
   );
 }
 
-/** Writes a report, and names the file on stderr. Throws `CommandError` after a report that must not be empty. */
+/** Writes a report, and names the file on stderr. Then throws `CommandError` if the verdict is `isEmpty`. */
 export async function writeReport(document: ReportDocument, options: OutputOptions): Promise<void> {
   const { section, out } = options;
   const whole = section === undefined ? document : sectionOf(document, section);
@@ -112,7 +112,7 @@ function formatOf({ format, json, out }: OutputOptions): Format {
   return chooseFormat(FORMATS, given, out) ?? (out === undefined ? 'table' : 'csv');
 }
 
-/** Returns undefined without a format and a file. Throws `CommandError` if the format is missing or does not fit. */
+/** Returns undefined for stdout or a folder without a format. Throws `CommandError` if format and path do not fit. */
 export function chooseFormat<Name extends string>(
   formats: readonly Name[],
   given: Name | undefined,

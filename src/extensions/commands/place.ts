@@ -7,7 +7,7 @@ import { CommandError, EXIT } from '../../cli/shared/exit.ts';
 
 const FORMS = { sqlite: 'sqlite:PATH', postgres: 'postgres://USER@HOST/DATABASE' } as const;
 
-/** Returns the database at `url`, with the other settings. No error quotes `url`, because it may hold a password. */
+/** Returns the settings of the database at `url`. No error quotes `url`, because `url` may contain a password. */
 export async function placeOf<Kind extends keyof typeof FORMS>(
   command: Command,
   kind: Kind,
@@ -26,7 +26,7 @@ export async function placeOf<Kind extends keyof typeof FORMS>(
   throw new CommandError(EXIT.usage, `${name} ${problem}`);
 }
 
-/** Settings that any database allows: those of workers and standbys may not fit the database that is named. */
+/** Replaces the settings of workers and standbys, because the configured values may not fit the database at `url`. */
 const FITTING_ANY = { ORDER_SYNC_WORKERS_INSTANCES: '1', ORDER_SYNC_DATABASE_READ_FROM: 'primary' };
 
 function configuredPlace({ env, ...options }: ConfigOptions, url: string): Config['database'] {

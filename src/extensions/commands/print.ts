@@ -26,7 +26,7 @@ export async function show(text: string): Promise<void> {
   if (isShort || !(await isPagedBy(PAGER, { LESS: 'FRX', ...env }, text))) process.stdout.write(text);
 }
 
-/** Returns false if the pager does not exist. A pager may end before the end of the text. */
+/** Returns false if the pager does not exist. Ignores errors of the pager's stdin, because a pager may end early. */
 async function isPagedBy(pager: string, env: NodeJS.ProcessEnv, text: string): Promise<boolean> {
   const { spawn } = await import('node:child_process');
   const child = spawn(pager, { shell: true, stdio: ['pipe', 'inherit', 'inherit'], env });

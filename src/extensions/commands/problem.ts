@@ -13,7 +13,7 @@ export const OTHER_ACCOUNTS_REMEDY =
 
 export const KEPT_BACK_REMEDY = 'check the row of the order and the triggers of merchant_orders';
 
-/** Severities and remedies. Within a severity the first risks the most money. `{words}` is the option `--account`. */
+/** Severity and remedy. In a severity, the greatest risk of money comes first. `{words}` is the option `--account`. */
 const PROBLEMS = {
   disputed: ['error', 'order-sync orders list --state disputed{words}'],
   held: ['error', 'order-sync orders list --state held{words}'],
@@ -23,7 +23,7 @@ const PROBLEMS = {
   'database-unreadable': ['error', 'check the disk of the database, or its server'],
   'database-unwritten': ['error', 'order-sync doctor'],
   'other-migrations': ['error', 'start the version that migrated the database'],
-  // `no-daemon` precedes outages and refused keys: without a daemon, the database may have outdated ones.
+  // `no-daemon` precedes outages and refused keys, because without a daemon the database may still show old ones.
   'no-daemon': ['error', 'order-sync run'],
   'key-refused': ['error', keyRemedy()],
   'out-of-reach': ['error', 'order-sync doctor{words}'],
@@ -58,7 +58,7 @@ const PROBLEMS = {
   decided: ['warning', 'order-sync findings list --status open{words}'],
 } as const satisfies Record<string, readonly [Weight, string]>;
 
-/** A running daemon reads a key file each minute, but a key setting only at its start. `places` may be a list. */
+/** A running daemon reads a key file each minute, but a key setting only at its start. `places` may name several. */
 export function keyRemedy(places?: string, isRunning = true): string {
   const put = `put the right key into ${places ?? 'the place that config show names'}`;
   if (!isRunning) return `${put}: the daemon tries it when it starts`;
@@ -70,7 +70,7 @@ export function keyRemedy(places?: string, isRunning = true): string {
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
-/** A problem, in the words that every command, page and answer shows. */
+/** A problem, in the words that all commands, pages and answers of the API show. */
 export interface Problem {
   readonly code: ProblemCode;
   readonly severity: Weight;
@@ -87,7 +87,7 @@ export interface Problem {
   readonly remedy: string;
 }
 
-/** `group` has the accounts; an empty group means all accounts. `severity` and `remedy` replace those of the code. */
+/** `group` lists the accounts; an empty group means all accounts. `severity` and `remedy` override `PROBLEMS`. */
 type Parts = Partial<Omit<Problem, 'code' | 'text'>> & { readonly group?: readonly OfAccount[] };
 
 type OfAccount = Readonly<{ account: string; since?: string | null }>;
@@ -119,7 +119,7 @@ export function wordsOf(group: readonly OfAccount[]): string {
 
 const MOST_NAMED = 3;
 
-/** Names the first accounts, for the middle of a text. Returns an empty text if `asked` is an account. */
+/** Returns ` for` and the names of the first accounts, or an empty text if only the account `asked` is shown. */
 export function forAccounts(group: readonly OfAccount[], asked: string | null): string {
   return asked === null ? ` for ${firstOf(group.map(({ account }) => account))}` : '';
 }
@@ -160,7 +160,7 @@ const HOLDS: Readonly<Record<Exclude<RestraintKind, 'rate-limited'>, string>> = 
 
 export type KeyPlaceOf = (account: string) => string;
 
-/** Returns a problem for all holds of the same kind, reason and person. `asked` is null for all accounts. */
+/** Makes one problem of all holds with the same kind, reason and person. `asked` is null for all accounts. */
 export function holdProblems(
   holds: readonly (RestraintView & OfAccount)[],
   asked: string | null,

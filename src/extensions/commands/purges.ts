@@ -11,7 +11,7 @@ declare module '../../daemon.ts' {
 export interface Purge {
   readonly name: string;
   readonly ageMs: number | undefined;
-  /** Deletes at most `limit` rows of an account that are older than `before`. Returns the number. */
+  /** Deletes at most `limit` rows of an account that are older than `before`. Returns the number of deleted rows. */
   readonly deleteSome: (store: Store, query: PurgeQuery) => Promise<number>;
 }
 
@@ -21,7 +21,7 @@ export interface PurgeQuery {
   readonly limit: number;
 }
 
-/** Adds a purge. Returns the list of all services, which grows when a later service adds a purge. */
+/** Adds a purge. Returns the list of all purges, which grows when a later service adds a purge. */
 export function addPurge(services: Services, purge: Purge): readonly Purge[] {
   const purges = (services.purges ??= []);
   purges.push(purge);

@@ -7,7 +7,7 @@ import { plainConfig } from '../../cli/shared/options.ts';
 import { withStore } from '../../cli/shared/store.ts';
 import { accountOf } from '../../cli/shared/account.ts';
 
-/** Accounts only in the database get the general settings, except to `migrate`. Throws `ConfigError` for others. */
+/** Throws `ConfigError` if the settings lack the account. With `current`, an account in the database is enough. */
 export async function withAccount<Result>(
   command: Command,
   expect: 'current' | 'migrate',
@@ -33,7 +33,7 @@ export async function withAccounts<Result>(
   return await withStore(command, 'current', ofAccount, config);
 }
 
-/** Works on the account, or on each account of the settings. Warns on stderr if the settings lack the account. */
+/** Calls `work` for the account, or for each account of the settings. Warns if the settings lack the account. */
 export async function withEachAccount<Result>(
   command: Command,
   work: (store: Store, account: string) => Promise<Result>,

@@ -15,7 +15,7 @@ import {
 import { cutText, escapeText, proseText } from './html/cells.ts';
 
 const MOST_LETTERS = 40;
-/** Colours for programs that ignore the style of the page. */
+/** Colours for programs that ignore the style sheet of the page. */
 const TONE_COLORS: Readonly<Record<Tone, string>> = {
   good: '#2f9e5f',
   info: '#4a7fd9',
@@ -114,7 +114,7 @@ function panelText(chart: ColumnChart, { unit, values }: Panel, size: Size, pain
   return drawing.svg();
 }
 
-/** Returns the two ends of each bar. Unless `isBeside`, bars of a step are stacked, negative bars below zero. */
+/** Returns the two ends of each bar. Without `isBeside`, the bars of a step are stacked, negative bars below zero. */
 function barsOf(values: readonly (readonly number[])[], isBeside: boolean) {
   const [above, below] = [new Map<number, number>(), new Map<number, number>()];
   return values.flatMap((row, index) =>

@@ -1,7 +1,7 @@
 import { type Readable, pipeline } from 'node:stream';
 import { CsvError, parse, type CsvErrorCode, type Info } from 'csv-parse';
 
-/** In bytes, more than any valid record has, so that a file without line ends does not fill the memory. */
+/** Bytes. Valid records are shorter. Without a limit, a file without line ends would fill the memory. */
 export const MAX_RECORD_LENGTH = 1_000_000;
 export const TOO_LONG = `is longer than ${MAX_RECORD_LENGTH} bytes; reading stopped here`;
 const PROBLEMS: Partial<Record<CsvErrorCode | 'INVALID_OPENING_QUOTE', string>> = {
@@ -16,14 +16,14 @@ export async function* csvRecords(input: Readable) {
   // The parser counts CRLF within quotes as two lines, so the lines are counted here.
   let [end, emptyLines] = [0, 0];
   const nextLine = ({ empty_lines }: Pick<Info, 'empty_lines'>) => end + 1 + empty_lines - emptyLines;
-  // If the parser throws, it drops records that it has read and not yielded.
+  // Keeps the records that the parser has read and not yielded, because the parser drops them if it throws.
   const ahead: { readonly line: number; readonly record: readonly string[] }[] = [];
   const parser = parse({
     bom: true,
     skip_empty_lines: true,
     // The callers check the number of fields, so that their errors name the line.
     relax_column_count: true,
-    // If the parser guessed the delimiter from the first line, the last field could contain a carriage return.
+    // If the parser guessed the delimiter from the first line, a later CRLF could leave a CR in the last field.
     record_delimiter: ['\r\n', '\n', '\r'],
     max_record_size: MAX_RECORD_LENGTH,
     on_record: (record: string[], info) => {
@@ -34,7 +34,7 @@ export async function* csvRecords(input: Readable) {
       return record;
     },
   });
-  // `pipeline` destroys both streams if one fails. The loop below throws an error of the input.
+  // `pipeline` destroys both streams if one fails. The callback ignores the error, because the loop below throws it.
   pipeline(input, parser, () => {});
   try {
     for await (const record of parser as AsyncIterable<string[]>) {

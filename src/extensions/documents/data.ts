@@ -2,7 +2,7 @@ import { readDecimal } from '../../base/decimal.ts';
 import type { ReportDocument, Row, Section } from './document.ts';
 import { noFormula } from './words.ts';
 
-/** Few rows, because a row of an export contains answers of the exchange and may be long. */
+/** The number is small, because a row of an export contains answers of the exchange and may be long. */
 const ROWS_A_CHUNK = 100;
 
 export async function* csvText({ columns, rows }: Section): AsyncGenerator<string> {
@@ -45,7 +45,7 @@ export async function* jsonText(document: ReportDocument): AsyncGenerator<string
 async function* jsonRows(section: Section, indent: string): AsyncGenerator<string> {
   let separator = '[\n';
   for await (const row of keyedRows(section)) {
-    // A regular expression with `^` would also match line ends such as U+2028 within texts.
+    // A regular expression with `^` would also match after line ends such as U+2028 within texts.
     yield `${separator}${indent}  ${JSON.stringify(row, null, 2).replaceAll('\n', `\n${indent}  `)}`;
     separator = ',\n';
   }

@@ -1,6 +1,6 @@
 import type { Cell, Tone } from '../../cli/shared/terminal.ts';
 
-/** `count` is for numbers, every other kind for strings. `day`: UTC, `2026-01-31`. `digits`: keeps its last zeros. */
+/** `count` is for numbers, other kinds for strings. A `day` is in UTC, `2026-01-31`. `digits` keeps its last zeros. */
 export type CellKind = 'text' | 'time' | 'day' | 'decimal' | 'digits' | 'count' | 'severity' | 'state' | 'outcome';
 
 export type Row = Readonly<Record<string, Cell>>;
@@ -11,7 +11,7 @@ export interface Column {
   readonly key: string;
   readonly label: string;
   readonly kind: CellKind;
-  /** If a line is too narrow, the greatest rank is left out first. Default: 0; on a terminal, -1 for amounts. */
+  /** In a narrow line, columns of the greatest rank are left out first. Default: 0; on a terminal, -1 for amounts. */
   readonly rank?: number;
   /** True for an id, which a terminal never cuts. */
   readonly isId?: boolean;
@@ -19,7 +19,7 @@ export interface Column {
   readonly isForPrograms?: boolean;
   readonly href?: (row: Row) => string | undefined;
   readonly isCopied?: boolean;
-  /** The time of the page. Beside each time of the column, HTML shows its age at `agesAt`. */
+  /** The time of the page. Beside each time of the column, HTML shows how old that time is at `agesAt`. */
   readonly agesAt?: string;
 }
 
@@ -30,15 +30,15 @@ export interface Section {
   readonly title: string;
   readonly columns: readonly Column[];
   readonly rows: Rows;
-  /** Replaces `rows` in the table and in HTML. Has rows with sums, which programs would count twice. */
+  /** Replaces `rows` in the table and in HTML. Contains rows of sums, which programs would count twice. */
   readonly rowsForPeople?: Rows;
   readonly part?: SectionPart;
   readonly lead?: string;
   readonly empty?: string;
   readonly groups?: Groups;
-  /** True if HTML folds the section and XLSX hides its sheet. A whole document shows the section unfolded. */
+  /** True if HTML folds the section and XLSX hides its sheet. If the document has `isWhole`, both show the section. */
   readonly isFolded?: boolean;
-  /** True if the table and HTML leave the section out, and XLSX hides it unless the document is whole. */
+  /** True if the table and HTML leave the section out, and XLSX hides it unless the document has `isWhole`. */
   readonly isForPrograms?: boolean;
 }
 
@@ -79,7 +79,7 @@ export type Steps = readonly (string | null)[];
 
 export type Series = { readonly name: string; readonly look: Look; readonly note?: string };
 
-/** A column for each step and series, stacked unless `isBeside`. Each panel has `values` by series, then by step. */
+/** The columns of a step, one for each series, are stacked unless `isBeside`. `values` are by series, then by step. */
 export interface ColumnChart extends ChartHead {
   readonly kind: 'columns';
   readonly steps: Steps;

@@ -17,7 +17,7 @@ const WORDS: Readonly<Record<OrderState, readonly [brief: string, more?: string]
   cancelled: ['was cancelled before it was sent'],
   abandoned: ['was abandoned'],
 };
-/** States whose sentence has no duration. Their words contain the verb. */
+/** States whose sentence has no duration. The words of these states contain the verb. */
 const OVER: readonly string[] = ['final', 'rejected', 'invalid', 'cancelled', 'abandoned'] satisfies OrderState[];
 const ENDS = { succeeded: ['paid', 'was paid'], failed: ['failed', 'failed'] } as const;
 

@@ -2,10 +2,10 @@ import { HIDDEN } from '../../base/text.ts';
 import { isLosslessNumber, stringify } from 'lossless-json';
 import { readJson } from '../../exchange/json.ts';
 
-/** Matches fields whose values authorize their holder. `fiatTransaction.link` (§2.7) may authorize a payment. */
+/** Names of fields whose values authorize the holder. `fiatTransaction.link` (§2.7) may authorize a payment. */
 const SECRET_NAME = /token|secret|password|api[-_]?key|^link$/i;
 
-/** Returns a JSON body that hides secret fields at any depth and keeps every digit. Hides a body that is no JSON. */
+/** Hides secret fields of a JSON body at any depth, and keeps every digit. A body that is no JSON is hidden whole. */
 export function withoutTokens(body: string): string {
   const value = readJson(body);
   return (value === undefined ? undefined : stringify(withoutSecrets(value))) ?? JSON.stringify(HIDDEN);

@@ -13,7 +13,7 @@ export interface IdempotentRequest {
 
 export type RequestKey = Pick<IdempotentRequest, 'account' | 'key_hash'>;
 
-/** Each new request deletes at most this many old requests: more than one, so that old requests become fewer. */
+/** Each new request deletes up to this many old requests. A limit above 1 lets the number of old requests shrink. */
 const MOST_FORGOTTEN = 5;
 
 export async function readRequest(tx: Transaction, { account, key_hash }: RequestKey, since: string) {
@@ -22,7 +22,7 @@ export async function readRequest(tx: Transaction, { account, key_hash }: Reques
   return (await request.execute(tx)).rows[0];
 }
 
-/** Writes a request. A stored request with the same key is replaced. */
+/** Replaces a stored request with the same key. */
 export async function writeRequest(tx: Transaction, request: IdempotentRequest): Promise<void> {
   const { account: _account, key_hash: _key, ...values } = request;
   await tx

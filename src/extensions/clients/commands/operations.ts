@@ -21,7 +21,7 @@ const { lookUpOrder, showPreOrder } = EXCHANGE_OPERATIONS;
 /** Without `--reveal`, tokens in the answers of these operations are hidden. */
 const RECORDS: readonly AskedOperation[] = [showPreOrder, lookUpOrder];
 
-/** For the words of each command: its operation, the input field that takes its argument, and an example. */
+/** By the words of a command: its operation, the input field for its argument, and an example. */
 const COMMANDS: Readonly<Record<string, readonly [operation: AskedOperation, field: string, example: string]>> = {
   'client create': [createLink, 'email', 'ada@shop.example --reference customer-7'],
   'client validate': [validateEmail, 'email', 'ada@shop.example'],
@@ -127,7 +127,7 @@ function definePhotos(command: Command): void {
 /** The fields of a card (§2.5) that are shown without `--reveal`; the number is masked. Other fields may be secrets. */
 const SHOWN = ['id', 'bank', 'country', 'number', 'type'] as const;
 const REVEALED = [...SHOWN, 'token'] as const;
-/** A card number with fewer digits is hidden completely, because its last four digits would be most of it. */
+/** A card number with fewer digits is hidden completely, because its last four digits would be most of the number. */
 const SHORTEST_NUMBER = 8;
 
 function defineCards(command: Command): void {
@@ -148,7 +148,7 @@ function defineCards(command: Command): void {
     });
 }
 
-/** Picks fields of each card; a number becomes text. The body is checked already: it is a list of cards. */
+/** Picks fields of each card; a number becomes text. The exchange client has checked that `body` is a list. */
 function rows(body: string, names: readonly (typeof REVEALED)[number][]): Record<string, string | null>[] {
   const cards = readJson(body) as Record<string, unknown>[];
   const field = (value: unknown) => (withDigits(value) as string | null | undefined) ?? null;

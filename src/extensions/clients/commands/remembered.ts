@@ -14,7 +14,7 @@ import { counted } from '../../documents/words.ts';
 export const define = { links: defineLinks, list: definePhotos, purge: definePurge };
 
 function defineLinks(command: Command): void {
-  // Without it, commander reads the options of `show` as options of this command.
+  // Without positional options, commander reads the options of `show` as options of this command.
   command.enablePositionalOptions().option('--status <status>', 'only links with this status');
   addListOptions(command)
     .addHelpText(...examples('exchange links --status NOT_VERIFIED'))

@@ -11,9 +11,9 @@ import * as schemas from './schemas.ts';
 
 export interface PhotoRequest {
   readonly level: schemas.VerificationLevel;
-  /** The exchange uses it with the level `LIVENESS` only. */
+  /** The exchange uses this id with the level `LIVENESS` only. */
   readonly actionId?: string | null | undefined;
-  /** The delivery (§6) returns it. */
+  /** The delivery (§6) returns this token. */
   readonly token?: string | undefined;
 }
 
@@ -21,7 +21,7 @@ type Asking = Pick<ExchangeClient, 'ask' | 'askInTurn' | 'sendForPerson'>;
 
 /** The endpoints of clients (§4.1–4.8). If an id cannot be sent, a method rejects with `UnusableIdError`. */
 export const endpointsOf = (exchange: Asking) => ({
-  /** §4.1. `onUnread` receives a 2xx answer without a readable link, because the exchange names the id only once. */
+  /** §4.1. `onUnread` receives a 2xx answer without a readable link, because the exchange sends the link id once. */
   async createLink(email: string, signal?: AbortSignal, onUnread?: (answer: Answer) => void) {
     const received = await exchange.sendForPerson(post(CLIENTS, { email: emailAddress(email) }, [email]), signal);
     const reply = readReply(received, schemas.link);
@@ -38,7 +38,7 @@ export const endpointsOf = (exchange: Asking) => ({
   /** §4.3: the link and its verification status. */
   showLink: async (linkId: string, signal?: AbortSignal) =>
     await exchange.ask(aboutLink(linkId, '', schemas.link), signal),
-  /** §4.3: asks once, in a turn of the look-ups. Returns undefined if no turn came. */
+  /** §4.3: asks once, in the lane of the look-ups. Returns undefined if the request may not leave. */
   lookUpLink: async (linkId: string, signal?: AbortSignal) =>
     await exchange.askInTurn(aboutLink(linkId, '', schemas.link), `link ${linkId}`, signal),
   /** §4.4: an access token for a verification flow. A secret. */
@@ -96,7 +96,7 @@ export function emailAddress(email: string): string {
   return email;
 }
 
-/** Returns a request with a JSON body. Errors of the request hide `secrets`. */
+/** Returns a request with a JSON body. Error messages hide `secrets`. */
 export function post(path: string, body: Record<string, string | undefined>, secrets: readonly string[]): HttpRequest {
   return { method: 'POST', path, body: JSON.stringify(body), secrets };
 }

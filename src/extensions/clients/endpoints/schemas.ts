@@ -23,7 +23,7 @@ const id = worded.nullish();
 /** A customer of the card-payment provider (§2.4): personal data. */
 export const customer = z.looseObject({ customerNumber: id, firstName: text, lastName: text, linkId: id });
 
-/** Cards of a customer (§2.5): personal data, and a token that is a secret. */
+/** A card of a customer (§2.5): personal data, and a token that is a secret. */
 const card = z.looseObject({ id, bank: text, country: text, number: text, token: text, type: text });
 export const cards = z.array(card);
 

@@ -6,7 +6,7 @@ import { accountsWhere } from '../../../store/orders/due-times.ts';
 import type { Database, Transaction } from '../../../store/port.ts';
 import { insertEvents } from '../../../store/tables/events.ts';
 
-/** The key of a link in the list to check. A page begins after the last key, so that a pass checks a link once. */
+/** The place of a link among the links to check. A page begins after the last key, so a pass checks a link once. */
 export type CheckKey = Pick<LinkRow, 'link_id' | 'last_checked_at'>;
 
 export const FIRST_CHECK: CheckKey = { last_checked_at: '', link_id: '' };
@@ -39,7 +39,7 @@ export async function listLinks(db: Database, { status, ...query }: ListQuery & 
 
 type CheckCorrection = Readonly<{ account: string; latest: Date; to: Date; limit: number }>;
 
-/** The order is that of the index, so that PostgreSQL uses the index even if it expects many rows. */
+/** Sorts as the index does, because PostgreSQL then uses the index even for many expected rows. */
 function checksAfter({ account, latest, limit }: Omit<CheckCorrection, 'to'>) {
   return sql<{ link_id: string }>`select link_id from links
     where account = ${account} and last_checked_at > ${latest.toISOString()} order by last_checked_at limit ${limit}`;

@@ -6,11 +6,11 @@ import { listNewest, type ListQuery } from '../../operate/tables/listed.ts';
 import { allOf } from '../../../store/dialect.ts';
 import type { Database, Transaction } from '../../../store/port.ts';
 
-/** A request for a delivery (§4.5). `token_hash` is the SHA-256 of its token. */
+/** A request for a delivery (§4.5). `token_hash` is the SHA-256 of the token in the request. */
 interface PhotoTokenRow {
   readonly account: string;
   readonly token_hash: string;
-  /** A random id, which `idv photos` prints. It reveals nothing of the token. */
+  /** A random id, which `idv photos` prints. The id reveals nothing of the token. */
   readonly request_id: string;
   readonly link_id: string;
   readonly level: string;
@@ -31,7 +31,7 @@ interface PhotoRow extends OfToken {
   readonly delivery: string;
   /** The name that the sender chose, for people only: control characters are escaped. */
   readonly original_name: string;
-  /** The type by the content of the file; null if the type is unknown. */
+  /** The type that `photoType` found; null if the type is unknown. */
   readonly type: string | null;
   readonly size: number;
   readonly sha256: string;

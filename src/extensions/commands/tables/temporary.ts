@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 
-/** Tables for more rows than memory holds. SQLite keeps large tables in a file that is deleted at the end. */
+/** Tables for more rows than memory holds. SQLite moves large tables to a file, and deletes the file at `close`. */
 export abstract class TemporaryTables implements Disposable {
   protected readonly sqlite = new Database('');
 
@@ -17,7 +17,7 @@ export abstract class TemporaryTables implements Disposable {
     return (row) => void insert.run(row);
   }
 
-  /** The query begins at the first read, because a database with an unfinished statement cannot be closed. */
+  /** Begins the query at the first read, because an unfinished query keeps the database from closing. */
   protected *rows<Row>(query: string, ...values: readonly unknown[]): Generator<Row, void> {
     yield* this.sqlite.prepare<unknown[], Row>(query).iterate(...values);
   }

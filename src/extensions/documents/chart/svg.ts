@@ -22,7 +22,7 @@ type TextLook = { readonly anchor?: 'middle' | 'end'; readonly isMuted?: boolean
 
 export type Drawing = ReturnType<typeof newDrawing>;
 
-/** Collects bars, lines, marks and texts. Shapes of one look are one path. Marks cover bars, and texts cover marks. */
+/** Collects bars, lines, marks and texts. Shapes of one look become one path. Marks cover bars, texts cover marks. */
 export function newDrawing({ name, fontSize }: Size, width: number, height: number) {
   const [shapes, marks] = [new Map<string, string>(), new Map<string, string>()];
   let texts = '';
@@ -62,7 +62,7 @@ function px(length: number): number {
 }
 
 let compact: Intl.NumberFormat | undefined;
-/** Numbers from this one up are written with a power of ten. */
+/** This number and greater numbers are written with a power of ten. */
 const GREATEST_WORD = 1e15;
 const NAME_GAP = 10;
 const LONGEST_NAME = 12;
@@ -106,7 +106,7 @@ const TICKS_MS: readonly (readonly number[])[] = [
   [2, 5, 20].flatMap((count) => [count * SECOND_MS, count * MINUTE_MS]).concat([2 * HOUR_MS, 4 * HOUR_MS]),
 ];
 
-/** As `inUnits`, with a space that breaks no line. A duration below a second becomes `1 s`. */
+/** As `inUnits`, but with a space that does not break. A duration below a second becomes `1 s`. */
 export function durationText(ms: number): string {
   return inUnits(Math.max(ms, SECOND_MS)).replace(' ', '\u00a0');
 }
