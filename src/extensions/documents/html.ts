@@ -35,7 +35,7 @@ export async function* htmlText(document: ReportDocument): AsyncGenerator<string
   yield '</main>\n</body>\n</html>\n';
 }
 
-/** Yields the content of the page of a report. `more` is markup, which follows the verdict. */
+/** Yields the content of a report's page. `more` is markup that follows the verdict. */
 export async function* contentText(document: ReportDocument, more = ''): AsyncGenerator<string> {
   const { isWhole = false, cards = [], charts, title } = document;
   const sections: ReadSection[] = [];
@@ -141,7 +141,7 @@ function* sectionText(read: ReadSection, level: number, isWhole: boolean): Gener
   const heading = `<h${level}>${proseText(section.title)}</h${level}>`;
   const counts = `<small>${counted(count, 'row')}<span class="paper">, not printed while folded</span></small>`;
   const isFolded = section.isFolded === true && count > 0;
-  // The id is within the fold, because a browser opens a fold for a link to an id within it.
+  // The id is inside the fold, because a browser opens the fold when a link leads to an id inside.
   yield isFolded
     ? `<section>${foldText('fold', isWhole, `${heading} ${counts}`)}<div ${id}>\n`
     : `<section ${id}>\n${heading}\n`;

@@ -9,7 +9,7 @@ export type ReadSection = Awaited<ReturnType<typeof readSection>> & { readonly i
 
 /**
  * Reads all rows of a section, and keeps at most `MOST_ROWS`. With `hasHeads`, `section.groups` groups the rows, and a
- * group keeps at most `mostOfGroup` rows. Leaves out columns of headings, and empty columns but the first column.
+ * group keeps at most `mostOfGroup` rows. Omits columns that the headings show, and empty columns after the first.
  */
 export async function readSection(section: Section, hasHeads: boolean, mostOfGroup = Infinity) {
   const { columns: all, rows, rowsForPeople = rows } = section;
@@ -21,7 +21,7 @@ export async function readSection(section: Section, hasHeads: boolean, mostOfGro
   let last: string | undefined;
   for await (const row of rowsForPeople) {
     const value = by === undefined ? '' : groupOf(row, by);
-    // Rows of any group after `MOST_ROWS` rows are counted in the last group, because there may be many groups.
+    // After `MOST_ROWS` rows the last group counts all further rows, because there may be many groups.
     if (groups.length === 0 || (value !== last && shown < MOST_ROWS)) {
       groups.push({ head: by?.describe(row) ?? null, rows: [], count: 0 });
       last = value;
@@ -58,7 +58,7 @@ export function factSection({ facts }: ReportDocument): Section {
   return { name: 'facts', title: 'About this report', isForPrograms: true, columns, rows };
 }
 
-/** Facts at the top of a report, because they name its subject. All other facts are at the end. */
+/** A report shows these facts at the top, because they name its subject. Other facts are at the end. */
 const SCOPE_FACTS: readonly string[] = ['period', 'from', 'to', 'as_of', 'asOf', 'account'];
 const VERDICT_FACTS: readonly string[] = ['verdict', 'because'];
 
@@ -71,7 +71,7 @@ export function otherFacts({ facts, verdict }: ReportDocument): readonly Fact[] 
   return facts.filter(({ key, value }) => value !== null && !elsewhere.includes(key));
 }
 
-/** The times of the orders or changes of a report are at or after `from` and before `to`. No account: all accounts. */
+/** A report has orders or changes from `from` until before `to`; of all accounts if `account` is undefined. */
 export interface ReportScope {
   readonly account: string | undefined;
   readonly by?: 'insertion' | 'completion' | undefined;
@@ -94,12 +94,12 @@ export function periodFacts({ by, from, to }: ReportScope): readonly Fact[] {
   ];
 }
 
-/** Returns a column of accounts for a report of all accounts, no column for a report of one account. */
+/** Returns a column for the account if the report is of all accounts, else no column. */
 export function accountColumns(account: string | undefined): readonly Column[] {
   return account === undefined ? [{ key: 'account', label: 'Account', kind: 'text' }] : [];
 }
 
-/** Returns the option for the account of an order, after a space; empty if the report is of the default account. */
+/** Returns `accountWords` for the account of a report. For a report of all accounts, `NAME` stands for the name. */
 export function accountAdvice(account: string | undefined): string {
   return account === undefined ? ' --account NAME' : accountWords(account);
 }

@@ -4,7 +4,7 @@ import { mostOf, printable, sumOf } from '../../base/words.ts';
 import { isNumeric, toneOf, type Column, type Row } from './document.ts';
 
 const GAP = '  ';
-/** In cells of a terminal. If texts would be cut to less than this number, a column is left out. */
+/** In cells of a terminal. A column is left out if texts would otherwise be cut to less than this width. */
 const LEAST_TEXT = 16;
 const LEAST_VALUE = 40;
 const LONGEST_LABEL = 40;
@@ -37,8 +37,8 @@ export function labelsOf(columns: readonly Column[]): string {
 }
 
 /**
- * Lays rows out below a heading and a rule. To fit the screen, shortens times, cuts texts, and leaves out columns:
- * empty columns first, then the greatest ranks. Never leaves out the first column or ids of rank 0, and never cuts ids.
+ * Lays rows out below a heading and a rule. To fit the screen, shortens times, cuts texts and leaves out columns:
+ * columns without values, then columns of the greatest rank. Keeps the first column and ids of rank 0, and cuts no id.
  */
 export function layOut(all: readonly Column[], rows: readonly Row[], screen: Screen) {
   const shown = all.filter(({ isForPrograms }) => isForPrograms !== true);

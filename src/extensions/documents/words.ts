@@ -1,4 +1,4 @@
-/** Puts an apostrophe before a formula, also after `;`, tab or line end, which may end a cell in a spreadsheet. */
+/** Puts an apostrophe before a formula at the beginning, and after `;`, tab or line end, which may end a cell. */
 export function noFormula(text: string): string {
   if (/^-\d+(\.\d+)?$/.test(text)) return text;
   return text.replaceAll(/^(?=[\t\r\n])|(?<=^|[;\t\r\n])(?=[=+\-@＝＋－＠])/g, "'");

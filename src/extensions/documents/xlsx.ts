@@ -110,11 +110,11 @@ function line(label: string, value: string, note = '', labelLook: Look = {}, val
   ];
 }
 
-/** Returns a time or a day as a date of the spreadsheet, which has no time zones; otherwise undefined. */
+/** Returns a time or a day as a date in UTC, because a spreadsheet has no time zones; undefined for another text. */
 function timeCell(value: string): CellObject | undefined {
   const [, clock] = /^\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(?:\.\d+)?Z)?$/.exec(value) ?? [];
   const ms = instantMs(clock === undefined ? `${value}T00:00:00Z` : value);
-  // Excel has no dates before 1900, and counts a 29 February 1900, so earlier dates would be wrong.
+  // Excel begins with 1900 and counts a 29 February 1900, which never was. So dates before March 1900 would be wrong.
   if (ms === undefined || ms < FIRST_DAY_MS) return undefined;
   const format = clock === undefined ? 'yyyy-mm-dd' : 'yyyy-mm-dd hh:mm:ss';
   return { value: new Date(ms), type: Date, format };

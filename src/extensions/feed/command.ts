@@ -117,7 +117,7 @@ async function printEvents(
   }
 }
 
-/** Prints as many of the newest events as the screen has lines. Returns the newest cursor of each account. */
+/** Prints the newest events that fit on the screen. Returns the newest cursor of each account. */
 async function newestOnScreen({ db }: Store, account: string | undefined, line: (event: FeedEvent) => string) {
   const most = Math.min(PAGE, Math.max(1, process.stdout.rows - 2));
   const events = (await newestEvents(db, account, most)).map(feedEventOf).toReversed();

@@ -25,7 +25,7 @@ export const EVENT_TYPES = [
 
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** The version of the shape of an event. Within a version, fields may be added, and nothing else changes. */
+/** The version of the shape of an event. Within a version, fields and types may be added; nothing else changes. */
 export const EVENT_VERSION = 1 as const;
 
 export type EventRow = Readonly<Omit<EventsTable, 'id' | 'looked_up_before' | 'previous_hash'> & { id: number }>;
@@ -50,7 +50,7 @@ const STATUS_FIELDS: readonly string[] = ['order.status', 'cryptoTransaction.sta
 
 export function feedEventOf(row: EventRow) {
   const { id: cursor, account, observed_at: timestamp, hash } = row;
-  // The hash covers all earlier events too. So after a restore a new event never has the id of a lost event.
+  // The hash also covers all earlier events. So after a restore a new event never has the id of a lost event.
   const id = `evt_${hash.slice(0, 32)}`;
   return { version: EVENT_VERSION, id, cursor, type: typeOf(row), account, timestamp, data: dataOf(row) };
 }
@@ -96,7 +96,7 @@ function dataOf({ type, subject, field, old_value: oldValue, new_value: newValue
   }
 }
 
-/** The last event that a reader of an account has read; id 0 and no hash before the first. */
+/** The last event that a reader of an account has read. Before the first event, the id is 0 and the hash empty. */
 export type Place = Readonly<{ id: number; hash: string }>;
 
 export const BEGINNING: Place = { id: 0, hash: '' };
@@ -104,7 +104,7 @@ export const BEGINNING: Place = { id: 0, hash: '' };
 const FORM = /^(\d{1,15})(?:\.([0-9a-f]{8,64}))?$/;
 const DIGITS = 16;
 
-/** Reads a cursor: the id of an event and, behind a dot, the beginning of its hash. Undefined for other text. */
+/** Reads a cursor: the id of an event, perhaps with a dot and the beginning of its hash. Undefined for other text. */
 export function readCursor(text: string): Place | undefined {
   const [, id, hash = ''] = FORM.exec(text) ?? [];
   return id === undefined ? undefined : { id: Number(id), hash };

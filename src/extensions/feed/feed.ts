@@ -23,7 +23,7 @@ export interface FeedPage {
 
 type CursorRefusal = Readonly<{ reason: 'cursor-unreadable' | 'cursor-ahead' | 'cursor-of-another'; message: string }>;
 
-/** Returns the place of a cursor or of `head`. Refuses a cursor of another database, which would leave events out. */
+/** Returns the place of a cursor or of `head`. Refuses a cursor of another database, whose reader would miss events. */
 export async function placeOf(db: Database, account: string, after: string): Promise<Place | CursorRefusal> {
   const head = await feedHead(db, account);
   if (after === 'head') return head;
@@ -44,9 +44,9 @@ export async function placeOf(db: Database, account: string, after: string): Pro
   return { reason: 'cursor-of-another', message };
 }
 
-/** Reads the next events that the filter takes, up to `limit`. Looks at 10,000 events at most, so it may find none. */
+/** Reads up to `limit` events that match the filter. Reads 10,000 events at most, so a page may have no event. */
 export async function readPage(db: Database, filter: FeedFilter, after: Place, limit: number): Promise<FeedPage> {
-  // The head is read before the events, so that an event that the page lacks comes after this head.
+  // The head is read before the events, so that an event committed between both reads comes after this head.
   const head = await feedHead(db, filter.account);
   const { account, types, externalOrderId } = filter;
   const isFiltered = types !== undefined && externalOrderId === undefined;

@@ -11,9 +11,9 @@ import type { Store } from '../../store/port.ts';
 export const MOST_STREAMS = 256;
 const PAGE = 100;
 const WRITTEN_AT_ONCE = 16_384;
-/** How often the newest event is read, in ms, because other processes may write events. */
+/** How often the database is asked for new events of other processes, in ms. */
 const LOOK_MS = 1_000;
-/** How long a stream is silent before it gets a message without data. The write shows if the reader has gone. */
+/** After this silence a stream writes a message without data, because the write shows if the reader has gone. */
 const SILENT_MS = 15_000;
 const BLOCKED_MS = 30_000;
 const HEADERS = {
@@ -28,7 +28,7 @@ export class EventStreams {
   readonly #deps: StreamDeps;
   readonly #stopping: AbortSignal;
   readonly #streams = new Set<Stream>();
-  /** Pages that are being read. Streams with one filter at one place share a page. */
+  /** Pages that are being read. Streams with the same filter and place share a page. */
   readonly #pages = new Map<string, Promise<FeedPage>>();
 
   /** Serves until `stopping` aborts, which ends all streams at once. */
@@ -85,7 +85,7 @@ class Stream {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #ended = new AbortController();
   #woken = Promise.withResolvers<void>();
-  /** The monotonic time of the last write. Nothing more is written while the reader takes nothing. */
+  /** The monotonic time of the last write. While the reader takes nothing, the stream writes nothing more. */
   #wroteAt: number;
 
   constructor(response: ServerResponse, filter: FeedFilter, after: Place, clock: Pick<Clock, 'monotonic'>) {
@@ -101,7 +101,7 @@ class Stream {
     try {
       await this.#write(this.#placeText());
       while (!this.#ended.signal.aborted) {
-        // Renewed before the read, so that events committed during the read cause another read.
+        // `#woken` is renewed before the read, so that events committed during the read cause another read.
         this.#woken = Promise.withResolvers();
         const page = await read(this.place);
         await this.#writeAll(page.events);

@@ -25,7 +25,7 @@ export function settingsOf(config: GuardDeps['config']): GuardSettings {
 class HourlyGuard implements CreateGuard {
   readonly #deps: GuardDeps;
   readonly #window: CreateWindow;
-  /** True from the create that would pass a limit until a person is known to have allowed creates. */
+  /** True from the create that would exceed a limit until this process reads that a person allowed creates. */
   #hasStopped = false;
   #isStopping = false;
   #countsFrom: string | undefined;
@@ -36,7 +36,7 @@ class HourlyGuard implements CreateGuard {
     this.#window = new CreateWindow(settings);
   }
 
-  /** Counts the creates of the last hour, also those of earlier owners of the account. */
+  /** Counts the creates of the last hour, including creates of earlier owners of the account. */
   async open(db: Database): Promise<void> {
     const { account, restraints } = this.#deps;
     this.#countsFrom = await guardCountsFrom(db, account);
@@ -91,7 +91,7 @@ export async function guardCountsFrom(db: Database, account: string): Promise<st
   return await readAccountFact(db, { account, name: GUARD_COUNTS_FROM });
 }
 
-/** Counts creates that may have been taken: of the last hour, and since a person last allowed creates. */
+/** Counts creates of the last hour that may have been taken. Creates before `countsFrom` do not count. */
 export async function countSent(
   db: Database,
   { account, now, countsFrom = '' }: { account: string; now: Date; countsFrom: string | undefined },

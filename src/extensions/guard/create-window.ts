@@ -3,7 +3,7 @@ import { amountField, currencyOf, readDecimal, type AmountSettings } from '../..
 import { sumOf } from '../../base/words.ts';
 import type { MerchantOrder } from '../../orders/rules/record.ts';
 
-/** `asset` is the most that orders of a pair may ask for in an hour: decimal text in `currency`, one of the pair. */
+/** `asset` is the most that orders of a pair may ask for in an hour: decimal text in `currency` (`from` or `to`). */
 export type AssetLimit = Readonly<{ from: string; to: string; currency: string; asset: string }>;
 
 export interface GuardSettings extends Pick<AmountSettings, 'outputPosition'> {
@@ -26,7 +26,7 @@ export type GuardDecision =
   | { readonly kind: 'guarded'; readonly reason: string };
 
 export const GUARD_WINDOW_MS = 60 * 60_000;
-/** Creates within this time are counted together, until the last of them is out of the window. */
+/** Creates within this time share a bucket. The bucket counts until its last create is out of the window. */
 const BUCKET_MS = 10_000;
 
 type Amount = Readonly<{ limit: AssetLimit; value: Big }>;
@@ -39,7 +39,7 @@ interface Bucket {
 
 export type CountedCreate = Readonly<{ bucket: Bucket; amount: Amount | undefined }>;
 
-/** The creates of the last hour that may have been taken, also those in flight. The buckets bound the memory. */
+/** The creates of the last hour that may have been taken, including creates in flight. Buckets bound the memory. */
 export class CreateWindow {
   readonly #settings: GuardSettings;
   readonly #limits: ReadonlyMap<string, readonly AssetLimit[]>;
@@ -102,7 +102,7 @@ export class CreateWindow {
   #bucketAt(at: Date): Bucket {
     const start = Math.floor(at.getTime() / BUCKET_MS) * BUCKET_MS;
     const last = this.#buckets.at(-1);
-    // If the clock went back, the create counts for longer, in the last bucket.
+    // If the clock went back, the last bucket counts the create, for longer than an hour.
     if (last !== undefined && last.start >= start) return last;
     const bucket = { start, creates: 0, assets: new Map<AssetLimit, Big>() };
     this.#buckets.push(bucket);

@@ -5,17 +5,17 @@ import type { Listen, Listener, LiveAccount, OverdueLookups, ProcessEvent } from
 import type { AccountLease, Writer } from '../../store/port.ts';
 import type { LiveStatus, LookupFacts } from './status/status.ts';
 
-/** Receives the events of all accounts of a process. Must be quick, because the accounts wait for the call. */
+/** Receives the events of all accounts of a process. Must return quickly, because the accounts wait. */
 export type ProcessListener = (account: string, event: ProcessEvent) => void;
 
 type PassActivity = Omit<LiveStatus['passes'][number], 'pass'>;
 
 const NEVER: PassActivity = { wantedSince: null, runningSince: null, goodAt: null };
 const RECENT_SECONDS = 10;
-/** The most unwritten orders that an account keeps, and for how many ms after the last try. */
+/** The most orders that are listed as not written, and for how many ms after the last try. */
 const MOST_KEPT_BACK = 20;
 const KEPT_BACK_MS = 15 * 60_000;
-/** The most changes kept, to calculate how late changes are seen. */
+/** The number of newest changes whose delays are kept. */
 const MOST_CHANGES = 200;
 
 /** The state of an account in this process, collected from events. The state is only shown: no decision reads it. */
@@ -101,7 +101,7 @@ export class Activity implements Listener {
     return { kept: this.keptBack(now).find((one) => one.externalOrderId === externalOrderId), failure: this.failure };
   }
 
-  /** Why the account cannot be written; undefined if the account can be written. */
+  /** The reason why the account cannot be written; undefined if it can. */
   get unwritten(): string | undefined {
     return (this.writer?.failure ?? this.live?.accountLease.failure)?.message;
   }
@@ -173,7 +173,6 @@ export class Activities {
 
 type RateSettings = Pick<Config, 'accounts' | 'exchange'>;
 
-/** Returns facts about the look-ups that this process makes, for an account or for all accounts. */
 export function lookupFacts(activities: Activities, config: RateSettings, account?: string): LookupFacts {
   const asked = askedOf(activities, account);
   const waiting = asked.flatMap(({ overdue }) => overdue ?? []);

@@ -68,7 +68,7 @@ export class IncidentStory {
         continue;
       }
       const { kind, cause, lastedMs = 0 } = condition;
-      // Repeats from before the incident count as failures of the incident, so that `takeRepeated` omits them.
+      // Repeated failures from before the incident count as its failures, so that `takeRepeated` omits them.
       const failures = this.#takeShown(kind);
       const counts = { overAt: undefined, failures, allFailures: failures };
       const begun = { kind, firstCause: cause, cause, since: now - lastedMs, reportedAt: now, ...counts };
@@ -123,7 +123,7 @@ export class IncidentStory {
     this.#incidents.delete(kind);
   }
 
-  /** Returns repeated failures once a minute, else none. A failure absent for a minute is logged the next time. */
+  /** Returns repeated failures once a minute, else none. Forgets failures absent for a minute, to log them again. */
   takeRepeated(now: number) {
     return now - this.#minuteBegan < REMINDER_MS ? [] : this.#takeAll(now);
   }

@@ -17,7 +17,7 @@ type Trouble = keyof typeof TROUBLES;
 const UNWRITTEN = 'an event of the account cannot be written: whether the exchange is within reach and can be read';
 const GATHER_STATUSES_MS = 10_000;
 const MOST_STATUSES = 20;
-/** Only for `order.status` can the settings say which values are final. */
+/** The settings can say only for `order.status` which values are final. */
 const ORDER_STATUSES = '; follow.openStatuses and follow.finalStatuses may say which of order.status are final';
 
 export class Incidents implements Listener {
@@ -30,7 +30,7 @@ export class Incidents implements Listener {
   #statusesSince = 0;
   #live: LiveAccount | undefined;
   #exchangeCause: string | undefined;
-  /** The file or setting of the key that was refused in this process. An older hold may be of another key. */
+  /** The file or setting of the key that the exchange refused since the start. An older hold may be for another key. */
   #refusedKey: string | undefined;
   #later: IncidentNews[] = [];
   #hasPending = true;
@@ -50,7 +50,7 @@ export class Incidents implements Listener {
     switch (event.kind) {
       case 'account.wired':
         this.#live = event.live;
-        // An earlier hold is observed now, because the first request may end the hold.
+        // A hold from before the start is observed now, because the first request may end the hold.
         this.#observe();
         break;
       case 'failed':
@@ -149,7 +149,7 @@ export class Incidents implements Listener {
     return (writer.failure ?? this.#live?.accountLease.failure)?.message;
   }
 
-  /** Returns lanes whose breaker has opened; not creates alone, if no order is pending and the exchange answers. */
+  /** Returns lanes whose circuit breaker opened; none if only creates fail, no order waits and the exchange answers. */
   #failingLanes(): readonly BreakerLane[] {
     const failing = BREAKER_LANES.filter((lane) => this.#isFailing(lane));
     const isSilent = this.#live?.exchange.isSilent === true;

@@ -38,7 +38,7 @@ export const healthService: ServiceMaker = {
 type ExplainerDeps = Pick<ServiceDeps, 'config' | 'store' | 'clock'> &
   Pick<AppParts, 'makePaces'> & { readonly activities: Activities };
 
-/** Returns a function that explains an order like `orders explain --json`. Keeps each pace, which is slow to learn. */
+/** Returns a function that explains an order like `orders explain --json`. Keeps paces, which are slow to learn. */
 export function explainer({ config, store, clock, activities, makePaces }: ExplainerDeps) {
   const paces = new Map<string, FollowPace>();
   return async (account: string, externalOrderId: string): Promise<object | undefined> => {

@@ -37,7 +37,7 @@ export interface ServerOptions {
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
 }
 
-/** Replaces the schema compilers of Fastify, which load three times the modules of Fastify itself. */
+/** Replaces the schema compilers of Fastify, which load three times as many modules as Fastify itself. */
 function noCompiler(): never {
   throw new Error('a route has a schema, and its server no compiler');
 }
@@ -52,7 +52,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     logger: false,
     exposeHeadRoutes: false,
     schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
-    // While the server stops, routes still answer requests on open connections, because routes check for the stop.
+    // While the server stops, routes still answer requests on open connections. Each route checks for the stop itself.
     return503OnClosing: false,
     frameworkErrors(error, _request, reply) {
       const httpStatus = error.statusCode ?? 400;
@@ -70,7 +70,7 @@ function answerBrokenClient(
   socket: Socket,
   { unreadable, unreadableType }: Pick<ServerOptions, 'unreadable' | 'unreadableType'>,
 ): void {
-  // Only errors of HTTP are answered: after other errors, such as those of TLS, no answer can be sent.
+  // Only errors of HTTP are answered: after other errors, such as errors of TLS, no answer can be sent.
   if (!/^(HPE|ERR_HTTP)_/.test(error.code ?? '') || !socket.writable) return void socket.destroy();
   const httpStatus = STATUS_OF_CODE[error.code ?? ''] ?? 400;
   const body = unreadable(httpStatus, new Error('this is no request that can be read'));
@@ -79,7 +79,7 @@ function answerBrokenClient(
 }
 
 export async function listenAt(server: FastifyInstance, { host, port }: ListenAddress): Promise<string> {
-  // Resolves the name first, because Fastify starts several servers for localhost, and `server.server` is only one.
+  // For localhost, Fastify would start a server for each address, and `server.server` is only one of them.
   const { address } = await lookup(host, { order: 'ipv4first' });
   await server.listen({ host: address, port });
   const name = host.includes(':') ? `[${host}]` : host;

@@ -53,8 +53,8 @@ export function differences(one: OrderColumns, other: OrderColumns): readonly Or
 }
 
 /**
- * Inserts an order that exists at the exchange, in one transaction with its record, so that it is never pending. An
- * order that the exchange does not find is not inserted; an order that is in the table does not change.
+ * Inserts an order that exists at the exchange, in one transaction with its record, so that no pass finds it pending
+ * and creates it. Does not insert an order that the exchange does not find, nor change an order that is in the table.
  */
 export async function adoptOrder(deps: FlowDeps, fields: Fields, signal?: AbortSignal): Promise<Result> {
   const { account, store, exchange, clock } = deps;

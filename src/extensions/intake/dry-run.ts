@@ -18,7 +18,7 @@ import { withoutTokens } from '../documents/hidden-tokens.ts';
 const PAGE = 500;
 /** The most currency pairs with a sum of their own. */
 const MOST_PAIRS = 200;
-/** With `exchange.rate.mode: paced`, a daemon uses this part of the limit. */
+/** With `exchange.rate.mode: paced`, a daemon uses only this part of the limit, as `USED` in `rate-window.ts`. */
 const PACED = 0.95;
 
 /** The creates that a daemon would send for an account now. A dry run sends and writes nothing. */
@@ -49,7 +49,7 @@ export async function dryRun(request: DryRunRequest) {
   return {
     account,
     ...backlog,
-    /** The number of orders that were found invalid in the last 24 hours and are not corrected yet, at most 10,000. */
+    /** The number of invalid orders that were inserted in the last 24 hours and are not corrected, at most 10,000. */
     newInvalid: (await readNewInvalid(db, [account], now))?.orders ?? 0,
     takesMs: Math.ceil(takesMs),
     takesBesideLookupsMs: Math.ceil(takesMs / Math.max(createShare, 0.01)),
@@ -66,7 +66,7 @@ async function addUp({ account, store, now, config, rows }: DryRunRequest, windo
   const first: { externalOrderId: string; body: string }[] = [];
   const invalid = { orders: 0, first: [] as { externalOrderId: string; reason: string }[] };
   let [orders, later] = [0, 0];
-  /** The limit of `guard.*` that would stop creates, and after how many orders; null if no limit would. */
+  /** The limit of `guard.*` that would stop creates, and after how many orders; null if no limit stops them. */
   let guard: { afterOrders: number; reason: string } | null = null;
   for await (const row of waiting(store, account)) {
     const { external_order_id: externalOrderId, next_action_at: due } = row;
@@ -104,7 +104,7 @@ async function* waiting({ db }: Store, account: string): AsyncGenerator<OrderRow
       const last = page.at(-1);
       if (last === undefined || page.length < PAGE) break;
       const next = dueKeyOf(last);
-      // SQLite returns an id that is not text in another form than it compares by, so the page would come again.
+      // If an id is not text, SQLite compares it in another form than it returns. So the same page would come again.
       const isStuck = next.externalOrderId === from.externalOrderId;
       from = isStuck ? { nextActionAt: `${next.nextActionAt}~`, externalOrderId: '' } : next;
     }

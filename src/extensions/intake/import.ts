@@ -15,7 +15,7 @@ import { ImportTables, type ImportRow } from './tables/import-rows.ts';
 
 type ImportProblem = Readonly<{ line: number; column?: string | undefined; problem: string }>;
 
-/** The result of an import. If there are problems, nothing was inserted; at most 50 are named, and all are counted. */
+/** If there are problems, nothing was inserted. `problems` names at most 50 of them, `problemCount` counts all. */
 export interface ImportResult {
   readonly read: number;
   readonly inserted: number;
@@ -86,7 +86,6 @@ class Problems {
   }
 }
 
-/** Orders of the table differ from rows of the import, so nothing is inserted. */
 class DifferentOrders extends StoreError {
   readonly different: Problems;
 
@@ -99,8 +98,8 @@ class DifferentOrders extends StoreError {
 type Settling = Readonly<{ account: string; isWanted: boolean; assumeSent: Assuming | undefined }>;
 
 /**
- * Compares all rows with the table. If `isWanted`, inserts missing rows first, and throws `DifferentOrders` if orders
- * of the table differ, which undoes the inserts. Throws `StoreError` if an inserted row is missing.
+ * Compares all rows with the table. If `isWanted`, first inserts the missing rows. Then throws `DifferentOrders` if
+ * orders of the table differ, and so undoes the inserts. Throws `StoreError` if an inserted row is missing.
  */
 async function settle(tx: Transaction, tables: ImportTables, { account, isWanted, assumeSent }: Settling) {
   const different = new Problems();
@@ -123,7 +122,7 @@ async function settle(tx: Transaction, tables: ImportTables, { account, isWanted
 const KEPT_OUT =
   'orders of the import could not be inserted: another program inserts them too, or keeps them out of the table; import the file again';
 
-/** Treats pending and invalid orders as sent, even if the merchant inserted them. Returns their number. */
+/** Treats pending and invalid orders as sent, even if they were in the table before. Returns their number. */
 async function assumeWaitingSent(tx: Transaction, account: string, orders: readonly ColumnsAndState[], deps: Assuming) {
   const how = { source: 'import', reason: 'a database that is lost may have sent it' } as const;
   let assumed = 0;
@@ -203,7 +202,7 @@ async function* ndjsonLines(input: Readable): AsyncGenerator<ImportLine> {
   }
 }
 
-/** Yields lines; one that is too long has no `text` and is the last. `node:readline` has no limit, splits at U+2028. */
+/** Yields lines; a too long one has no `text` and is the last. `node:readline` has no limit, and splits at U+2028. */
 async function* textLines(input: Readable): AsyncGenerator<{ line: number; text?: string }> {
   const decoder = new TextDecoder();
   let line = 0;

@@ -27,7 +27,7 @@ const orderBody = z
   })
   .meta({ examples: [{ external_order_id: 'shop-1001', asset: '0.25', from_currency: 'BTC', to_currency: 'EUR' }] });
 
-/** From 1 to 30, because more look-ups at once show nothing more. Text, as a number would be a `LosslessNumber`. */
+/** Text from 1 to 30. More look-ups at once show nothing more, and a JSON number would become a `LosslessNumber`. */
 const MOST_REQUESTS = /^([1-9]|[12]\d|30)$/;
 
 const rowExample = {

@@ -8,9 +8,9 @@ import { inUnits } from '../words.ts';
 const LONGEST_WORD = 40;
 const LONGEST_CELL = 400;
 const LONGEST_PROSE = 1_500;
-/** In characters. Texts are cut, because the search for commands is slow in a long text of incomplete commands. */
+/** In characters. Longer texts are cut, because `COMMAND` matches slowly in a long text of incomplete commands. */
 const LONGEST_SPLIT = 10_000;
-/** Matches a command in a sentence. Only words of `shellWord` match, so a pasted command runs no other program. */
+/** Matches a command in a sentence. Each word is as `shellWord` writes it, so a pasted command runs nothing else. */
 const COMMAND =
   /(order-sync(?:(?: (?!order-sync )(?:[\w./:=@-]|'[^']*'|\\')+)+? --reason TEXT| (?:report|orders) (?:explain|show) (?:CLASS|ORDER)| (?:doctor|sync)\b(?! --(?!account )))(?: --account [\w-]+)?)/;
 
@@ -78,13 +78,13 @@ export function icon(tone: Tone): string {
   return `<svg class="icon" viewBox="0 0 20 20" aria-hidden="true">${SHAPES[tone]}</svg>`;
 }
 
-/** The most decimals to which the fractions of a column are padded. No amount that a person compares has more. */
+/** The fractions of a column are padded to at most this many digits. No amount that a person compares has more. */
 const MOST_PLACES = 24;
 const BADGE = 3;
 const LONGEST_LINE = 34;
-/** The least width of a column whose texts have several lines, in characters, equal to the width in `style.ts`. */
+/** In characters. The least width of a column with wrapped texts; `.w` in `style.ts` has the same width. */
 const LEAST_WIDTH = 26;
-/** The width of a table on A4, and of the gap between two cells, in characters. */
+/** In characters: the width of a table on A4, and the gap between two cells. */
 const PAPER_WIDTH = 180;
 const GAP = 2;
 const TONED: ReadonlySet<Column['kind']> = new Set(['severity', 'state', 'outcome']);
@@ -216,7 +216,7 @@ export function plainText(value: Cell): string {
   return shown === text ? text : `${shown.replace(/:00$/, '')} UTC`;
 }
 
-/** Returns the value of a card with a section. The text after a leading number has smaller letters. */
+/** Returns markup for the value of a card. The text after a leading number has smaller letters. */
 export function cardValueText(value: string): string {
   const [, number, rest] = /^([-+]?\d+(?:\.\d+)?)(?: (.+))?$/s.exec(cutText(value)) ?? [];
   if (number === undefined) return escapeText(cutText(value));
@@ -236,7 +236,7 @@ function shortTime(text: string): string {
   return day === undefined || time === undefined ? text : `${day} ${time}`;
 }
 
-/** Groups digits by style alone, and pads the fraction with hidden zeros, so that a copied text is the number. */
+/** Groups digits and pads the fraction by style alone, so that a person who copies the number copies no gap or zero. */
 export function figure(text: string, places = 0): string {
   const [, sign, whole = '', point = '', fraction = ''] = /^([-+]?)(\d+)(?:(\.)(\d+))?$/.exec(text) ?? [];
   if (sign === undefined) return escapeText(text);

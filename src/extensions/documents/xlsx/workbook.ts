@@ -5,7 +5,7 @@ import { getCellAddress, sanitizeAttributeValue, sanitizeTextContent } from 'wri
 import type { Tone } from '../../../cli/shared/terminal.ts';
 import { printable } from '../../../base/words.ts';
 
-/** Widths of columns are right, because every machine has this font or a font of the same widths. */
+/** Texts fit the widths of columns, because every machine has this font or a font of the same widths. */
 const FONT = { fontFamily: 'Arial', fontSize: 10 } as const;
 export const LINE_HEIGHT_PT = 13;
 export const COLORS: Readonly<Record<Tone, string | undefined>> = {

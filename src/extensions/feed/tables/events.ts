@@ -29,7 +29,7 @@ export const eventsOf = (v: NewestQuery, direction: 'asc' | 'desc') =>
     .selectFrom('events')
     .select(FEED_COLUMNS)
     .where('account', '=', v.account)
-    // Ordered by the account too, so that the database uses an index that begins with the account.
+    // The account in `order by` makes the database use an index that begins with the account.
     .orderBy('account', direction)
     .orderBy('id', direction)
     .limit(v.limit);
@@ -84,13 +84,13 @@ const MOST_LOOKED_AT = 100;
 
 export async function newestEvents(db: Database, account: string | undefined, limit: number) {
   if (account !== undefined) return (await newestStatement(db, { account, limit })).rows;
-  // The newest events of all accounts are events of the accounts whose newest event came last.
+  // The `limit` newest events belong to the `limit` accounts whose newest event came last.
   const accounts = await db.selectFrom('event_heads').select('account').orderBy('id', 'desc').limit(limit).execute();
   const read = await together(...accounts.map(({ account: name }) => newestStatement(db, { account: name, limit })));
   return inOrder(read).toReversed().slice(0, limit);
 }
 
-/** Reads the newest record among the orders that changed last, with its `serverDate` (§2.7), if there is a record. */
+/** Reads `serverDate` (§2.7) of the newest record among the orders that changed last; undefined without a record. */
 export async function newestRecord(db: Database, account: string) {
   const events = await newestEvents(db, account, MOST_LOOKED_AT);
   const orders = [...new Set(events.filter(({ type }) => type === 'order').map(({ subject }) => subject))];

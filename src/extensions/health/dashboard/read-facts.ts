@@ -26,7 +26,7 @@ import { shared, type OpsPages } from '../ops/readings.ts';
 
 const [MINUTE_MS, HOUR_MS] = [60_000, 3_600_000];
 
-/** Periods to choose from. `digits` is how many characters of a time (ISO 8601) distinguish two steps. */
+/** Periods to choose from. Two steps differ in the first `digits` characters of a time (ISO 8601). */
 export const RANGES = {
   '1h': { name: 'hour', label: '1 hour', steps: 12, stepMs: 5 * MINUTE_MS, step: '5 minutes', digits: 16 },
   '24h': { name: '24 hours', label: '24 hours', steps: 24, stepMs: HOUR_MS, step: 'hour', digits: 13 },
@@ -34,15 +34,15 @@ export const RANGES = {
 } as const;
 export type RangeName = keyof typeof RANGES;
 
-/** ms for which a reading is shared: 20 times as long as the reading took, within limits. */
+/** How long a reading is shared, in ms: 20 times as long as it took, within these limits. */
 const FRESH_MS = { least: 1_500, most: 30_000, timesItTook: 20 };
 const MOST_ADDED_UP = 8;
-/** If a class has more findings, their orders are not read, and the advice is that of the class. */
+/** For a class with more findings, the page does not read their orders, and shows the advice of the class. */
 const MOST_ADVISED = 10;
 const MOST_CHOSEN = 500;
 const NEWEST = 200;
 
-/** The facts of a dashboard, read from one snapshot. Times are UTC, ISO 8601. */
+/** The facts of a dashboard. Orders, findings and events are from one snapshot. Times are UTC, ISO 8601. */
 export type DashboardFacts = Awaited<ReturnType<typeof readFacts>>;
 
 export function dashboardReader(deps: OpsPages) {
@@ -74,7 +74,7 @@ async function readFacts(deps: OpsPages, account: string | undefined, range: Ran
     const { concerned } = trouble;
     if (trouble.code === 'decided') return { ...trouble, advice: '' };
     if (concerned === undefined || !isAddedUp) return trouble;
-    // The state of an order with an unknown outcome already counts the amount.
+    // The problems `unknown` and `held` already count the amounts of these orders.
     const isCounted = 'class' in concerned && concerned.class === 'CREATE_UNKNOWN';
     const stake = isCounted ? { amounts: [], isCut: false } : await stakeOf(config, db, overview.accounts, concerned);
     if ('state' in concerned || trouble.count > MOST_ADVISED) return { ...trouble, stake };
@@ -89,7 +89,7 @@ async function readFacts(deps: OpsPages, account: string | undefined, range: Ran
     overview,
     troubles: await Promise.all(troublesOf(problemsOf(reading), overview).map(weigh)),
     newest: (await newestEvents(db, account, NEWEST)).map(feedEventOf),
-    /** Null if this process has driven none of the accounts. */
+    /** Null if this process has owned none of the accounts. */
     exchange:
       asked.length === 0
         ? null
@@ -126,7 +126,7 @@ async function addUp(config: Config, db: Database, accounts: readonly string[], 
   return {
     starts,
     moves,
-    /** If there are too many moves: since when moves are counted. Null if all are counted. */
+    /** The time since which moves are counted, if there are too many; null if all are counted. */
     movesSince: newestOf(counted.map(({ cutAt }) => cutAt)),
     money: sums.flatMap(({ parts }) => parts.map((part) => moneyGroup(part, settingsOf(part.account)))),
     moneySince: newestOf(sums.map(({ cutAt }) => cutAt)),
@@ -151,7 +151,7 @@ async function stakeOf(config: Config, db: Database, accounts: readonly AccountC
   return { amounts: amounts.filter(({ amount }) => amount !== '0'), isCut };
 }
 
-/** `exchange` is `sandbox` if the addresses of the exchange are loopback, else `live`; both if they differ. */
+/** `exchange` is `sandbox` for loopback addresses and `live` for others; it names both if accounts differ. */
 export function programFacts({ version, startedAt, config }: OpsPages, account: string | undefined) {
   const names = account === undefined ? config.accounts.map(({ name }) => name) : [account];
   const addresses = names.flatMap((name) => exchangeByAccount(config)(name).baseUrl ?? []);

@@ -54,7 +54,7 @@ async function checkMarks(store: Store): Promise<CheckResult> {
 const ACCOUNTS_WELL =
   'no account is stopped, answers can be read, and no row waits in an account that the settings do not name';
 
-/** A daemon sent `overview`, which may have newer causes than the database. */
+/** `overview` is from the daemon, if one answers. The daemon may know newer causes than the database. */
 export async function checkAccounts({ db }: Store, { accounts }: Pick<Config, 'accounts'>, overview?: Overview | null) {
   const troubles = overview ?? {
     stopped: [...(await stoppedAccounts(db, undefined))],
@@ -68,7 +68,7 @@ export async function checkAccounts({ db }: Store, { accounts }: Pick<Config, 'a
   return [ok('accounts', ACCOUNTS_WELL)];
 }
 
-/** Compares the clock with that of the database, and with `serverDate` of the newest order record (§2.7). */
+/** Compares the clock with the clock of the database, and with `serverDate` of the newest order record (§2.7). */
 export async function checkClock({ db }: Store, accounts: readonly string[], clock: Clock) {
   const { databaseAheadMs = 0 } = clock;
   const ofDatabase = clockProblems(databaseAheadMs).map((one) => ofProblem('clock', one, { databaseAheadMs }));

@@ -95,7 +95,7 @@ function parentOf(pid: number): string {
       if (name.startsWith('systemd')) return 'systemd';
     }
   } catch {
-    // `/proc` cannot be read: the system is not Linux, or another user runs the process.
+    // `/proc` cannot be read: the system is not Linux, the process has ended, or another user runs the process.
   }
   return '';
 }

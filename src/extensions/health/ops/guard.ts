@@ -5,7 +5,7 @@ import { isEqual } from '../../http/secret.ts';
 import type { OpsSettings } from '../settings.ts';
 
 const OPEN = '/livez';
-/** Pages for monitoring, which may call the server by any host name. Requests need only the token, if one is set. */
+/** Pages for monitoring. If a token is set, requests for these pages need only the token, and may use any host name. */
 const OF_MACHINES = ['/readyz', '/metrics'];
 const CHANGES_NOTHING = ['GET', 'HEAD'];
 
@@ -15,15 +15,15 @@ const CONTENT_POLICY =
 const HEADERS = {
   'content-security-policy': CONTENT_POLICY,
   'x-content-type-options': 'nosniff',
-  // With `no-referrer` a browser sends `Origin: null` with the forms of our own pages.
+  // With `no-referrer` a browser would send `Origin: null` with our own forms, and `guard` would refuse them.
   'referrer-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'cache-control': 'no-store',
 };
 
 /**
- * Refuses changes that do not come from a page of this server. Except for `/livez`, also refuses requests without the
- * token, if one is set, and requests by a foreign name, so that no page of another site reads answers (DNS rebinding).
+ * Refuses changes that do not come from a page of this server. All pages but `/livez` require the token, if one is set,
+ * and (except `OF_MACHINES`) a host name of this server. So no page of another site reads answers (DNS rebinding).
  */
 export function guard(server: FastifyInstance, { token, listen, hosts }: OpsSettings): void {
   const isOwn = (host: string) =>

@@ -143,7 +143,7 @@ export const GAUGES = {
 } as const satisfies Record<string, readonly [help: string, ...labels: string[]]>;
 type GaugeName = keyof typeof GAUGES;
 
-/** If accounts share a label, these gauges are added up; other gauges have the highest value. */
+/** If several accounts share the label `other`, these gauges are added up, and the rest show the highest value. */
 const ADDED_UP: readonly GaugeName[] = [
   'order_sync_orders',
   'order_sync_findings',

@@ -78,7 +78,7 @@ export async function sendHeartbeats(deps: Omit<OpsSources, 'heedDecision'>, sto
   });
 }
 
-/** Returns why a call failed; undefined if it did not. The text lacks the address, which may be a secret. */
+/** Returns why a call failed; undefined if it did not. Leaves out the address, which may be a secret. */
 async function call(url: string, signal: AbortSignal): Promise<string | undefined> {
   try {
     const { ok, status, body } = await fetch(url, { redirect: 'manual', signal });

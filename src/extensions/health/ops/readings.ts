@@ -22,7 +22,7 @@ export interface OpsPages extends OpsSources {
   readonly readings: ReturnType<typeof newReadings>;
 }
 
-/** ms for which a reading is shared: 200 times as long as the reading took, within limits, to keep the load low. */
+/** How long a reading is shared, in ms: 200 times as long as it took, within these limits, to keep the load low. */
 const FRESH_MS = { least: 1_000, most: 10_000, timesItTook: 200 };
 const PATIENCE_MS = 5_000;
 
@@ -72,7 +72,7 @@ export function shared<Value>(clock: Pick<Clock, 'monotonic'>, work: () => Promi
 
 export type Disk = Awaited<ReturnType<typeof readDisk>>;
 
-/** Returns sizes in bytes, and the free space of the disk with the database; for PostgreSQL, with the marks. */
+/** Returns sizes in bytes. The free space is of the disk with the database or, for PostgreSQL, with the marks. */
 export async function readDisk(database: DatabaseConfig) {
   const isFile = database.kind === 'sqlite';
   const path = isFile ? database.path : database.marks;

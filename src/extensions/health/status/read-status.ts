@@ -45,7 +45,7 @@ export async function readStatus(sources: StatusSources, account: string | undef
 
 export function readingOf(sources: ReadingSources, account: string | undefined, overview: Overview | null) {
   const { config, store, clock, activities, accounts } = sources;
-  // Unwritten accounts and then driven accounts come first, because a status shows only the first accounts.
+  // Accounts that cannot be written come first, then accounts with work, because a status shows only some.
   const rank = (one: Activity) => (one.unwritten === undefined ? 0 : 2) + Number(isDriven(one));
   const sorted = askedOf(activities, account).toSorted((a, b) => rank(b) - rank(a));
   const owned = new Set(accounts.names);

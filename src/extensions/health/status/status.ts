@@ -5,7 +5,7 @@ import type { FeedEvent } from '../../feed/event.ts';
 import { SEVERITIES } from '../../../findings/rules/classes.ts';
 import { ORDER_STATES } from '../../../orders/rules/states.ts';
 
-/** Returns the newest of the times (UTC, ISO 8601); null without any. */
+/** Returns the newest of the times (UTC, ISO 8601); null if there is none. */
 export function newestOf(times: readonly (string | null)[]): string | null {
   return times.reduce((newest, time) => ((time ?? '') > (newest ?? '') ? time : newest), null);
 }
@@ -185,11 +185,11 @@ export interface Reading {
   readonly asOf: string;
   readonly daemon: Pick<DaemonStatus, 'unwritten' | 'opsFailure' | 'changedSettings' | 'accounts'> | null;
   readonly driver: string | null;
-  /** The sign that the database is older than its mark, so that no daemon starts; null if not, or with a daemon. */
+  /** The sign that the database is older than its mark, or null. No daemon starts then, so null if a daemon answers. */
   readonly olderState: string | null;
   readonly databaseAheadMs: number | null;
   readonly overview: Overview | null;
-  /** Uses the settings of this process; undefined if another machine made the reading. */
+  /** Names the place of a key by the settings of this process; undefined if the reading is of another machine. */
   readonly keyPlaceOf?: KeyPlaceOf | undefined;
   readonly process?: ProcessFacts;
 }

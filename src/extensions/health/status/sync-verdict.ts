@@ -5,14 +5,14 @@ import { worstFirst, countedProblems, holdProblems, keyRemedy } from '../../comm
 import { accountWords } from '../../../accounts/rules/name.ts';
 import type { FinishedPass } from '../../../cli/extension.ts';
 
-/** Counts of a pass that are no problems: the words for each count, and the command that shows more. */
+/** Counts of a pass that no `Problem` reports: the words for each count, and the command that shows more. */
 const OF_PASS: readonly (readonly [keyof SyncSummary, singular: string, plural: string, command: string])[] = [
   ['findings', 'open finding', 'open findings', 'order-sync findings list'],
   ['rejected', 'order was rejected', 'orders were rejected', 'order-sync orders list --state rejected'],
   ['failed', 'request failed', 'requests failed', 'order-sync sync'],
 ];
 
-/** Returns a sentence: how a pass of `sync` ended, and which command helps. */
+/** Returns a sentence that says how a pass of `sync` ended, and which command helps. */
 export function syncVerdict(result: SyncResult, pass: FinishedPass): string {
   const { account, keyPlaceOf, isStopped, requests = 0 } = pass;
   const { end, summary, holds } = result;

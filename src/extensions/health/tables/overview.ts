@@ -31,7 +31,6 @@ interface OverviewQuery {
   readonly drivenAccounts?: readonly { readonly name: string }[];
 }
 
-/** Reads the overview for the receivers and accounts of the settings. */
 export async function overviewFor(db: Database, config: Config, account: string | undefined, now: Date) {
   const { endpoints } = webhooksSettings.of(config).webhooks;
   return await readOverview(db, { account, endpoints, drivenAccounts: config.accounts, now });
@@ -69,10 +68,10 @@ function having(accounts: readonly AccountCounts[], states: readonly OrderState[
   return accounts.filter(({ orders }) => states.some((state) => orders[state] !== undefined)).map((one) => one.account);
 }
 
-/** The most open findings of a class and account that are read, the oldest first. Others count as undecided. */
+/** The most open findings of a class and account that are read, the oldest first. Further ones count as undecided. */
 const MOST_JUDGED = 1_000;
 
-/** Counts decided findings, and reads since when others are open. Above `MOST_SEARCHES` some classes are not read. */
+/** Counts decided findings, and dates the oldest undecided one. Above `MOST_SEARCHES`, some classes are not read. */
 async function openFindings(db: Database, accounts: readonly AccountCounts[]): Promise<OpenFindings[]> {
   const classes = accounts.flatMap(({ account, findings }) => Object.keys(findings).map((name) => ({ account, name })));
   const isDecidable = ({ name }: { readonly name: string }) => DECIDABLE.includes(name);
@@ -95,10 +94,10 @@ async function openFindings(db: Database, accounts: readonly AccountCounts[]): P
     .toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) || b.open - a.open);
 }
 
-/** The most pending, and the most invalid orders, that are counted in all accounts together. */
+/** The most pending orders, and the most invalid orders, that are counted in all accounts together. */
 const MOST_COUNTED = 100_000;
 
-/** Reads counts kept with the events. Counts pending and invalid rows now, because merchants may delete such rows. */
+/** Reads the counts in `event_heads`. Counts pending and invalid rows anew, because merchants may delete such rows. */
 async function readCounts(db: Database, account: string | undefined) {
   let query = db.selectFrom('event_heads').select(['account', 'counts']);
   if (account !== undefined) query = query.where('account', '=', account);
@@ -132,7 +131,7 @@ type Counted = ReadonlyMap<string, number>;
 
 async function countPending(db: Database, account: string | undefined): Promise<Counted> {
   const ofAccount = account === undefined ? sql`` : sql`and account = ${account}`;
-  // The order is that of the index of pending orders, so that the database uses no other index.
+  // `order by` follows the index of pending orders, so that the database uses no other index.
   const pending = sql`select account from merchant_orders ${indexedBy('merchant_orders_pending')}
     where state = 'pending' ${ofAccount} order by account, next_action_at, external_order_id limit ${MOST_COUNTED}`;
   return await countBy(db, 'account', pending);
@@ -199,7 +198,7 @@ function ofState(state: OrderState, accounts: readonly string[], limit: number) 
     where account in (${sql.join(accounts.slice(0, MOST_ACCOUNTS))}) and state = ${sql.lit(state)} limit ${limit}`;
 }
 
-/** Reads since when the rows of `few` have been in `state`: by the newest event, else by `updated_at`. */
+/** Reads when each row of `few` entered `state`: the time of its newest event, else `updated_at`. */
 async function named(db: Database, state: OrderState, accounts: readonly string[], few: RawBuilder<unknown>) {
   if (accounts.length === 0) return [];
   const began = sql`select observed_at from events where events.account = few.account and type = 'order'

@@ -43,7 +43,6 @@ async function eventBefore(db: Database, account: string): Promise<string> {
 
 const LINE = sql`from_currency, to_currency, state, outcome, asset_position`;
 
-/** Adds up amounts exactly, by the columns of `LINE`. */
 async function sumsOf(db: Database, account: string, orders: RawBuilder<unknown>) {
   const { rows } = await sql<Omit<SummaryPart, 'account' | 'order_status' | 'unreadable'>>`
     select ${LINE}, count(*) as orders, ${exactSum('asset')} as asset
@@ -60,12 +59,12 @@ export async function recentSums(db: Database, account: string, from: string) {
 
 export const MOST_AT_STAKE = 1_000;
 
-/** The orders of a problem: in a state (inserted since `since`, if set), or with findings of a class. */
+/** The orders of a problem: in a state and, if `since` is set, inserted from then on; or with findings of a class. */
 export type Concerned =
   | { readonly state: OrderState; readonly since?: string }
   | { readonly class: string; readonly status: 'open' | 'undecided' | 'decided' };
 
-/** For a class, omits decided orders, and orders counted by state. `db` must be of a snapshot, for `exact_sum`. */
+/** For a class, omits orders that are decided or counted by state. `db` must be of a snapshot, for `exact_sum`. */
 export async function sumsAtStake(db: Database, account: string, concerned: Concerned) {
   if ('state' in concerned) {
     const inState = sql`select ${LINE}, asset from merchant_orders ${indexedBy('merchant_orders_due')}

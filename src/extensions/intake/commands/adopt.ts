@@ -60,7 +60,7 @@ export function define(command: Command): void {
     });
 }
 
-/** Yields the lines of a file. Lines in `again` come first: their owner ended before it answered. */
+/** Yields the lines of a file. Lines in `again` come first: the owner that was asked ended before it answered. */
 async function* linesOf(lines: AsyncGenerator<ImportLine>, again: ImportLine[]): AsyncGenerator<ImportLine> {
   for (;;) {
     const line = again.shift() ?? ((await lines.next()).value as ImportLine | undefined);

@@ -26,7 +26,7 @@ export async function showDryRun(command: Command, { rows, isJson }: DryRunOptio
       const { wouldSend, invalid, newInvalid, holds, guard, olderState } = found;
       const isStopped = holds.length > 0 || guard !== null || olderState !== null;
       needsLook ||= isStopped || invalid.orders + newInvalid > 0;
-      // Each account is printed at once, so that the memory does not grow with their number.
+      // Each account is printed at once, so that the memory does not grow with the number of accounts.
       if (isJson) process.stdout.write(`${JSON.stringify(found)}\n`);
       else if (config.accounts.length === 1 || isStopped || wouldSend.orders + invalid.orders + newInvalid > 0) {
         process.stdout.write(`${asText(found)}\n`);

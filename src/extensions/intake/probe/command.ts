@@ -96,7 +96,7 @@ async function readOrder(file: string): Promise<Order> {
   throw new CommandError(EXIT.data, `${file}:${line.line}: ${order}`);
 }
 
-/** Returns the steps that a person agrees to. Asks before the account has an owner, so that no pass has to wait. */
+/** Returns the steps that a person agrees to. Asks before this command may own the account, so that no pass waits. */
 async function agreedSteps(order: Order | undefined, { repeatId, yes }: Options): Promise<readonly ProbeStep[]> {
   const ofOrder: ProbeStep[] = order === undefined ? [] : repeatId === true ? ['order', 'repeat'] : ['order'];
   // `rate` is the last step, because no request may be sent for some time after a 429.

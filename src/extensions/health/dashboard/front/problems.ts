@@ -30,7 +30,7 @@ ${icon(tone)}<div>${text}</div></div></section>
 `;
 }
 
-/** Returns the title of the window: it starts with the verdict, for a person with many open windows. */
+/** Returns the title of the window. The verdict comes first, for a person who has many windows open. */
 export function titleOf({ account, troubles, overview }: DashboardFacts): string {
   const of = account === undefined ? 'all accounts' : account === 'default' ? '' : account;
   const [worst] = troubles;
@@ -38,12 +38,12 @@ export function titleOf({ account, troubles, overview }: DashboardFacts): string
   return [text, of, 'order-sync'].filter((part) => part !== '').join(' · ');
 }
 
-/** Decided findings, which only need to be acknowledged, are not called problems. */
+/** If only decided findings are left, the title does not say "problems": they only need to be acknowledged. */
 export function problemsTitle({ troubles }: DashboardFacts): string {
   return troubles.slice(1).every(({ code }) => code === 'decided') ? 'Findings to acknowledge' : 'Other problems';
 }
 
-/** Sorts problems whose orders are counted above near the end, decided findings last. Folds only findings. */
+/** Lists decided findings last, after problems whose orders are "counted above". Folds only findings. */
 export function problemsText({ troubles, ...facts }: DashboardFacts): string {
   const told = (trouble: Trouble) => (trouble.code === 'decided' ? 2 : Number(isToldAbove(trouble, facts)));
   const others = troubles.slice(1).toSorted((one, other) => told(one) - told(other));
