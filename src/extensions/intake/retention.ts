@@ -33,7 +33,7 @@ export const intakeService: ServiceMaker = {
 
 type RetentionDeps = Pick<FlowDeps, 'store' | 'clock' | 'log'> & { readonly purges: readonly Purge[] };
 
-/** Deletes the rows that are older than `retention.*` allows, a page a transaction. Ends early if `stop` aborts. */
+/** Deletes rows that are older than `retention.*` allows, one page in each transaction. Ends early if `stop` aborts. */
 export async function purgeAccount({ store, clock, log, purges }: RetentionDeps, account: string, stop: AbortSignal) {
   const purged: Record<string, number> = {};
   for (const { name, ageMs, deleteSome } of purges) {

@@ -20,7 +20,7 @@ import { readRecord } from '../../store/tables/order-records.ts';
 import type { FlowDeps } from '../../orders/pass/deps.ts';
 import { recordFindings } from '../../findings/record-findings.ts';
 
-/** How many orders are written at once: few, because writes of the daemon wait for them. */
+/** How many decisions are written together: few, because the daemon's writes wait meanwhile. */
 const TOGETHER = 50;
 
 export type OperatorDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'settings'>;
@@ -115,7 +115,7 @@ export async function decideOrder(
   return { kind: 'done', externalOrderId, from: state, to };
 }
 
-/** Returns how an order differs from `listed`. Attempts count too: after another create the state may be the same. */
+/** Returns how an order differs from `listed`. Compares attempts too: another create may end in the same state. */
 function changeSince(listed: Tracking, now: Tracking): string | undefined {
   if (listed.state !== now.state) return `it was ${listed.state} when it was listed and is ${now.state} now`;
   if (listed.state === 'disputed' && listed.stateReason !== now.stateReason) {
@@ -127,7 +127,7 @@ function changeSince(listed: Tracking, now: Tracking): string | undefined {
 
 type Assumed = Readonly<{ account: string; id: string; how: Assumption }>;
 
-/** Makes an order unknown, as if it had been sent. Returns 1, or 0 if the merchant has deleted the row. */
+/** Makes an order unknown, as after a create; a held order stays held. Returns 0 if the row is missing, else 1. */
 export async function assumeOrderSent(tx: Transaction, { account, id, how }: Assumed, deps: Assuming): Promise<number> {
   const row = await lockOrder(tx, account, id);
   if (row === undefined) return 0;

@@ -57,7 +57,7 @@ const heldBy = z.object({
 const holds = z.object({ holds: z.array(heldBy) });
 const holdsValue = named('Holds', 'The holds of the account: each stops a kind of request.', holds, { holds: [HOLD] });
 
-/** Makes a decision once an idempotency key. The account then reads its holds again, and sends due orders. */
+/** Makes a decision, once for each idempotency key. Then the account reads its holds again and sends due orders. */
 async function decide(deps: CalledDeps, asked: readonly unknown[], work: Work<Result>): Promise<Result> {
   const result = await decideOnce(deps, asked, work);
   if (result.kind !== 'ok') return result;
@@ -91,7 +91,7 @@ const by = ({ caller: { name }, clock }: CalledDeps, input: { readonly reason: s
   return { reason: input.reason, actor: name, now: clock.now() };
 };
 
-/** The decisions of commands such as `orders resolve`. The history names the caller as the actor. */
+/** The decisions that commands such as `orders resolve` make too. The history names the caller as the actor. */
 export const DECISIONS = {
   resolveOrder: operation({
     ...ofOrder,

@@ -163,7 +163,7 @@ export function findingClass(name: string): ReturnType<typeof classTexts> | unde
 
 const CLASS_NAMES: readonly string[] = Object.keys(FINDING_CLASSES);
 
-/** Returns the rank of a finding in reports. Unknown severities and classes rank first, because they may be errors. */
+/** Returns the rank of a finding in reports. An unknown severity counts as `error`, because it may be as grave. */
 export function placeOfFinding(severity: string, name: string): number {
   const weight = Math.max(0, (SEVERITIES as readonly string[]).indexOf(severity));
   return weight * (CLASS_NAMES.length + 1) + CLASS_NAMES.indexOf(name);

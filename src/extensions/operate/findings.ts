@@ -106,7 +106,7 @@ async function acknowledgeAll({ writer }: Store, rows: readonly FindingRow[], by
   const all = [];
   for (const group of partsOf(rows, TOGETHER)) {
     const results = await writer.write((tx) =>
-      // One by one, because they share a transaction.
+      // One row at a time, because all rows of a group share the transaction.
       Array.fromAsync(group, async (row) => ({ row, done: await acknowledge(tx, row, { ...by, now: clock.now() }) })),
     );
     all.push(...results);

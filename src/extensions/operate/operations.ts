@@ -15,7 +15,7 @@ import { findingsOfOrder } from './tables/findings.ts';
 
 const MOST_OF_ORDER = 200;
 const MOST_LISTED = 1_000;
-/** The most orders that a page examines, because the query blocks the process. */
+/** The most orders that a page examines, because a query of SQLite blocks the process. */
 const MOST_LOOKED_AT = 5_000;
 
 const AT = '2026-01-05T12:00:00.000Z';

@@ -14,12 +14,12 @@ import { shortestCronGapMs } from './cron-gap.ts';
 import { paceSettings } from './settings.ts';
 import { withOverdue } from './status.ts';
 
-/** How long an account's plan counts, in ms. Another process may own the account later, and plan for it. */
+/** How long an account's plan counts, in ms. Later, another process may own the account and plan its look-ups. */
 const PLANNED_FOR_MS = 60 * 60_000;
 
 const LATE_MS = 60_000;
 
-/** The look-ups a ms that each account of one rate limit has planned, and the time of the plan in monotonic ms. */
+/** For each account of one rate limit: the planned look-ups a ms, and when they were planned, in monotonic ms. */
 type Planned = Map<LearningPace, { readonly demand: number; readonly at: number }>;
 
 export class LearningPace implements FollowPace {
@@ -32,7 +32,7 @@ export class LearningPace implements FollowPace {
   readonly #accounts: number;
   readonly #planned: Planned;
 
-  /** `accounts` accounts share the rate limit and write their plans into `planned`. */
+  /** `accounts` is the number of accounts that share the rate limit. They write their plans into `planned`. */
   constructor(config: PaceSettings, accounts: number, planned: Planned) {
     const { reconcile, exchange, schedule } = config;
     const { follow } = paceSettings.of(config);
@@ -94,7 +94,7 @@ export class LearningPace implements FollowPace {
     return explainLearned(this.history.learner.again().pace(this.limits), order, forMs);
   }
 
-  /** Plans with the rate that other accounts leave, at least an equal part. `now` is in monotonic ms. */
+  /** Plans with the rate that other accounts leave, or with an equal part if that is more. `now` is in monotonic ms. */
   take(learner: PaceLearner, now: number): void {
     let others = 0;
     for (const [other, { demand, at }] of this.#planned)

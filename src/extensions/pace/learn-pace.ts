@@ -18,7 +18,7 @@ const PAGE = 1_000;
 const GROWTH = 1 / 50;
 const LEAST_GROWTH = 20;
 
-/** Reads the stays that ended in the newest changes. `from` is the time of the change before them; null without one. */
+/** Reads the stays that the newest changes ended. `from` is the time of the change before these; null if none is. */
 export async function readHistory({ account, store, clock }: PaceDeps, signal: AbortSignal) {
   const stays: Stay[] = [];
   const known = new Set<string>();

@@ -5,7 +5,7 @@ import { AGE_BINS, binOf, gapMs, leaving, StayTimes } from './stay-times.ts';
 
 export const LONGEST_GAP_MS = 7 * 24 * 60 * 60_000;
 
-/** The bounds of each pace, and the budget of a learned pace. Times are in ms, `budget` and `rate` in requests a ms. */
+/** The bounds and the budget of a learned pace. Times are in ms, `budget` and `rate` in requests a ms. */
 export interface PaceLimits {
   /** An order is looked up from `leastMs` to `mostMs` after its last look-up. */
   readonly leastMs: number;
@@ -22,7 +22,7 @@ export interface PaceLimits {
 export const MOST_STATUSES = 200;
 export const OTHERS = '';
 
-/** Orders of one status and age bin at their last look-up: their number, and the sums of their ages and of 1 / gap. */
+/** Orders whose last look-up was in one bin of age. `ageMs` is the sum of these ages, `lookups` the sum of 1 / gap. */
 type Followed = Record<'orders' | 'ageMs' | 'lookups', number>;
 
 type StatusFacts = { readonly times: StayTimes; readonly followed: readonly Followed[] };
@@ -55,7 +55,7 @@ export class PaceLearner {
     return new PaceLearner(this.#history, this.#historyFrom);
   }
 
-  /** Adds an order's time from its last change to its last look-up, except before the history, which lacks ends. */
+  /** Adds an order. Time before the history does not count as watched, because stays that ended then are unknown. */
   addOrder(order: FollowedOrder, now: Date): void {
     const { changedAt, lastLookupAt, nextActionAt } = order;
     const facts = this.#factsOf(statusKey(order));
@@ -133,8 +133,8 @@ function newFacts(times = new StayTimes()): StatusFacts {
 type StatusGroup = PacedGroup & { readonly orders: number; readonly news: number };
 
 /**
- * Treats the orders of a bin as alike: n orders at one gap leave at a rate of n·F(gap) / gap a ms. New orders come at
- * the rate at which orders leave, and each takes 1 / F(gap) look-ups at another gap.
+ * Treats the orders of a bin as alike. F(gap) is the part that leaves within a gap, so n orders leave at a rate of
+ * n·F(gap) / gap a ms. As many orders come as leave. At another gap, each takes 1 / F(gap) look-ups until it leaves.
  */
 function groupsOf({ followed }: StatusFacts, hazards: Float64Array, limits: PaceLimits): readonly StatusGroup[] {
   const atTicks = { ...limits, leastMs: Math.max(limits.leastMs, limits.tickMs ?? 0) };
@@ -157,7 +157,7 @@ export type PacedGroup = { demand(priceMs: number): number };
 
 type Budget = Pick<PaceLimits, 'budget' | 'rate'>;
 
-/** The highest price, in ms of delay. At higher prices new orders would wait longer than if due orders wait. */
+/** The highest price, in ms of delay. A higher price would delay new orders more than a backlog of due orders does. */
 const HIGHEST_MS = 60 * 60_000;
 const PRECISION = 0.01;
 const RESERVED = 0.2;
@@ -169,9 +169,9 @@ export function demandAt(groups: readonly PacedGroup[], priceMs: number): number
 }
 
 /**
- * Returns the lowest price, at least `leastMs`, at which the groups demand no more than `budget`. If their demand at
- * the highest price leaves less than a fifth of the budget, the limit is this demand plus a fifth, within the rate, so
- * that many old orders do not starve new orders.
+ * Returns the lowest price, at least `leastMs`, at which the groups demand no more than `budget`. A fifth of `budget`
+ * must be left beyond the demand at the highest price, because many old orders would otherwise starve new orders. If
+ * less is left, the groups may demand more than `budget`, within the rate.
  */
 export function solvePrice(groups: readonly PacedGroup[], { budget, rate }: Budget, leastMs: number): number {
   const atMost = demandAt(groups, HIGHEST_MS) + RESERVED * budget;
@@ -187,7 +187,7 @@ export function solvePrice(groups: readonly PacedGroup[], { budget, rate }: Budg
   return enough;
 }
 
-/** Returns a price for each kind of groups. They are equal unless a fifth of the budget allows a kind a lower price. */
+/** Returns a price for each kind of groups. A kind that needs less than a fifth of the budget may have a lower one. */
 export function solvePrices(
   [one, other]: readonly [readonly PacedGroup[], readonly PacedGroup[]],
   { budget, rate }: Budget,

@@ -9,7 +9,7 @@ import type { EndedStay } from './stay-times.ts';
 
 export type FollowedOrder = PacedOrder & Pick<AgedOrder, 'changedAt' | 'lastLookupAt' | 'nextActionAt'>;
 
-/** Returns a key that is equal for orders of one status: for an accepted pre-order, which has no record, its state. */
+/** Returns the same key for orders of one status. An accepted pre-order has no record, so its state is the key. */
 export function statusKey({ state, orderStatus, cryptoStatus, fiatStatus }: PacedOrder): string {
   return state === 'accepted' ? state : JSON.stringify([state, orderStatus, cryptoStatus, fiatStatus]);
 }
@@ -28,7 +28,7 @@ export function withOverdue(known: OverdueLookups | undefined, orders: readonly 
   return { orders: (known?.orders ?? 0) + due.length, since: new Date(sinceMs) };
 }
 
-/** A change of an order's state or status. Times are ms of UTC; an unreadable `observedAt` is NaN, other times null. */
+/** A change of an order's state or status. Times are Unix ms; unreadable ones are null, but NaN for `observedAt`. */
 export interface StatusEvent {
   readonly id: number;
   readonly field: ChangeField;
@@ -57,7 +57,7 @@ type ChangeField = keyof typeof COLUMNS;
 
 export const CHANGE_FIELDS = Object.keys(COLUMNS) as ChangeField[];
 
-/** Returns the stays of an order that ended at event `fromId` or later. `events` are its changes, oldest first. */
+/** Returns an order's stays that ended at event `fromId` or later. `events` are the order's changes, oldest first. */
 export function staysOf(events: readonly StatusEvent[], fromId: number): Stay[] {
   const stays: Stay[] = [];
   const changes = [...Map.groupBy(events, ({ observedAt }) => observedAt).values()] as Change[];
@@ -106,7 +106,7 @@ function isByExchange({ field, newValue, source }: StatusEvent): boolean {
 
 const ENOUGH_GAPS = 100;
 
-/** Returns after how many ms without a change an order is stuck: longer than 99 of 100 changes took, at least a day. */
+/** Returns the ms after which an unchanged order is stuck: 99 of 100 changes came within this time. At least a day. */
 export function learnStuckAfter(gapsMs: readonly number[]): number {
   if (gapsMs.length < ENOUGH_GAPS) return STUCK_AFTER_MS;
   const sorted = gapsMs.toSorted((left, right) => left - right);

@@ -49,7 +49,7 @@ export class StayTimes {
     return copy;
   }
 
-  /** Spreads the end of a stay from `from` to `to`, because hourly look-ups would otherwise make stays last an hour. */
+  /** Spreads the end of a stay over `from` to `to`. Otherwise, hourly look-ups would make stays seem an hour long. */
   ended({ from, to }: EndedStay): void {
     if (!(to >= 0 && to <= LONGEST_MS)) return;
     const first = Math.min(Math.max(0, from), to);
@@ -117,13 +117,13 @@ export function passed(hazards: Float64Array, ageMs: number, ms: number): number
 }
 
 /**
- * Returns the ms until an order of age `ageMs` in its status is looked up: at most `mostMs`.
+ * Returns the ms, at most `mostMs`, until the next look-up of an order that has had its status for `ageMs`.
  *
  * A change waits until a look-up sees it. F is the distribution of the time until the change, and C the price of a
  * look-up in ms of delay. Look-ups every x ms cost (C + ∫₀ˣF) / F(x) until one of them sees the change. At a constant
- * hazard h this cost is least if u = h·x has e^u − 1 − u = h·C. So the order is looked up once the hazard summed since
- * `ageMs` is `enough` for the hazard of the bin that it is in by then. (A division by x instead of F(x) would never
- * look up a stay that is shorter than C.)
+ * hazard h this cost is least if u = h·x has e^u − 1 − u = h·C. So the order is looked up when the hazard summed since
+ * `ageMs` reaches `enough(h·C)`, with the h of the bin of that moment. The divisor is F(x) and not x, because with x a
+ * stay that is shorter than C would never be looked up.
  */
 export function gapMs(hazards: Float64Array, ageMs: number, priceMs: number, mostMs: number): number {
   let sum = 0;

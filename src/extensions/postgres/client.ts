@@ -11,7 +11,7 @@ import { StoreError, unusable } from '../../store/errors.ts';
 /** After this time without traffic, TCP checks that the other side still answers. */
 const KEEP_ALIVE_MS = 10_000;
 
-/** Read for each new connection, because another server may take the writes by then. */
+/** Each new connection reads the destination, because another server may take the writes by then. */
 type Destination = Readonly<{ server: DatabaseHost; connectTimeoutMs: number }>;
 
 /** A connection with a time limit for connecting. A limit of the pool would include the wait for a free connection. */
@@ -23,7 +23,7 @@ export class Client extends pg.Client {
     // The pool hides the password from enumeration, so the spread does not copy it.
     super({ ...config, ...server, password: config.password, connectionTimeoutMillis: connectTimeoutMs });
     this.server = server;
-    // A server that waits for an answer after an error would keep the socket, and so this process, for a minute.
+    // If a server waits for an answer after an error, the socket would keep this process alive for a minute.
     this.connection.on('error', () => this.breakOff());
   }
 
@@ -70,7 +70,7 @@ export function clientConfig(place: PostgresDatabase): pg.ClientConfig {
   };
 }
 
-/** Returns a function that reads the password for each new connection, so that a change in its file counts. */
+/** Returns a function that reads the password for each new connection, so that a changed file counts. */
 function passwordsOf(place: PostgresDatabase): () => string {
   let { password = '' } = place;
   return () => {

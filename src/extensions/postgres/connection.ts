@@ -12,7 +12,7 @@ import { isAborted, isConnectionLost, isNameLost, isReadOnly, isStale, postgresE
 import { Primary } from './hosts/primary.ts';
 
 const IDLE_MS = 10_000;
-/** How long a connection keeps its plans: a plan made while a table was small is slow once the table is large. */
+/** How long a connection and its plans are used. A plan made for a small table is slow once the table is large. */
 const LIFETIME_S = 60;
 /** The most named statements, which each connection parses and plans once. The program has fewer. */
 const KEPT_STATEMENTS = 500;
@@ -22,7 +22,7 @@ const LAST_ANSWER_MS = 2_000;
 
 interface ConnectionOptions {
   readonly max: number;
-  /** True (the default) if statements are prepared by name. A snapshot cannot restart if a pooler loses a name. */
+  /** True (the default) to prepare statements by name. False for snapshots, which cannot restart after a lost name. */
   readonly areNamed?: boolean;
   readonly answerTimeoutMs?: number;
   readonly hurry?: AbortSignal | undefined;
@@ -52,7 +52,7 @@ class Pool implements Connections {
   readonly #following: Disposable;
   readonly #names = new Map<string, string>();
   readonly #links = new Map<pg.PoolClient, Link>();
-  /** Goes up when prepared statements are stale or another server takes writes. Older connections are then replaced. */
+  /** Goes up when prepared statements are stale or another server takes writes. Earlier connections are then closed. */
   #epoch = 0;
   /** False once a pooler that changes sessions between transactions has lost a name. */
   #keepsNames: boolean;

@@ -6,7 +6,7 @@ const DENIED = 'refuses what the user may not do';
 
 type Meaning = readonly [said: RegExp, problem: StoreProblem, meaning: string, advice: string];
 
-/** Matched with code and message, in this order. `$1` is a group of `said`, `ROLE` the user. 08P01 is PgBouncer's. */
+/** The first match of code and message counts. `$1` is the group in `said`, `ROLE` the user. PgBouncer sends 08P01. */
 const MEANINGS: readonly Meaning[] = [
   [
     /^08P01 .*statement pooling/,
@@ -110,7 +110,7 @@ export function postgresError(error: unknown, address: string): StoreError {
   return new StoreError('disk', `${address} is out of reach (${message}); check database.url and its server`, cause);
 }
 
-/** Returns true if the connection is of no further use: it was lost, or the server ends it. */
+/** Returns true if the connection was lost, or if the server ends it with this error. */
 export function isConnectionLost(error: unknown): boolean {
   const cause = error instanceof StoreError ? error.cause : error;
   return !(cause instanceof pg.DatabaseError) || cause.severity === 'FATAL' || cause.severity === 'PANIC';

@@ -26,7 +26,7 @@ const UNDER_WAY_MS = 250;
 const LONGEST_WAIT_MS = 60_000;
 const HOLD = { setting: { path: 'create.onUnknown', value: 'hold' } };
 
-/** Does one step of a probe, which asks what the interface leaves open. Its requests wait in the lane for people. */
+/** Does one step of a probe, which asks what the interface does not say. Requests wait in the lane for people. */
 export async function probe(deps: OperationDeps, input: ProbeInput, signal?: AbortSignal): Promise<Result> {
   const asking = askingOf(deps, signal);
   const probed = await takeStep(deps, asking, input);
@@ -46,7 +46,7 @@ async function takeStep(deps: OperationDeps, asking: Asking, { step, order, requ
   return await probeOrder(deps, asking, order, externalOrderId);
 }
 
-/** Inserts and sends one order, and looks it up before and after. An order that was in the table is not sent again. */
+/** Looks an order up, inserts and sends it, and looks it up again. Does not send an order that was in the table. */
 async function probeOrder(deps: OperationDeps, asking: Asking, fields: Fields, externalOrderId: string) {
   const { account, store } = deps;
   const rows: ProbeRow[] = [];
@@ -69,7 +69,7 @@ async function probeOrder(deps: OperationDeps, asking: Asking, fields: Fields, e
   return [...rows, ...(await afterCreate(deps, asking, settled, settled.pre_order_id))];
 }
 
-/** Waits up to 60 s until no request for the order is in flight, because a pass may send it too. Returns the row. */
+/** Waits up to 60 s while the order is `sending`, because a pass may be sending the order. Returns the row. */
 async function settledRow({ account, store, clock }: OperationDeps, id: string, signal: AbortSignal) {
   for (const until = clock.monotonic() + LONGEST_WAIT_MS; ;) {
     const order = await readOrder(store.db, account, id);
@@ -104,7 +104,7 @@ async function afterCreate({ account, store }: OperationDeps, asking: Asking, se
   ];
 }
 
-/** Asks for the pre-order by its id. The id comes from the exchange, so a request may be unable to carry it. */
+/** Asks for the pre-order by its id. The exchange chose the id, which may be unusable in the path of a request. */
 async function preOrderRows(asking: Asking, preOrderId: string, order: MerchantOrder): Promise<readonly ProbeRow[]> {
   const question = 'the pre-order by its id (§4.10)';
   let request: HttpRequest;
@@ -148,8 +148,8 @@ function amountRow(question: string, order: MerchantOrder, view: PreOrderView): 
 }
 
 /**
- * Repeats the create of an order that has a pre-order. The exchange may make a second pre-order, so an account repeats
- * one create only, which is recorded before the request. The row of the order does not change.
+ * Repeats the create of an order that has a pre-order. An account does so only once, because the exchange may make a
+ * second pre-order. Writes `REPEATED` before the request leaves. The row of the order does not change.
  */
 async function repeatCreate(deps: OperationDeps, asking: Asking, externalOrderId: string): Promise<Probed> {
   const { account, store, clock } = deps;
@@ -178,7 +178,7 @@ async function repeatCreate(deps: OperationDeps, asking: Asking, externalOrderId
   return [row('the same create once more (§4.9)', shown(evidence), follows, more)];
 }
 
-/** For each outcome of the repeated create: its meaning, and the setting that follows. */
+/** For each outcome of the repeated create: its meaning, and the setting that it calls for. */
 const OF_REPEAT = {
   second: ['a second pre-order: ask the exchange to cancel it, and keep create.onUnknown: hold', { ...HOLD, ...ODD }],
   ok: ['the same pre-order: the exchange recognised the id this time; order-sync does not rely on that', {}],

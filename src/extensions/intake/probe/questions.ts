@@ -14,7 +14,7 @@ import { pathId, queryId } from '../../../exchange/ids.ts';
 import { readJson } from '../../../exchange/json.ts';
 import { withoutTokens } from '../../documents/hidden-tokens.ts';
 
-/** The steps of a probe. Only `order` and `repeat` make something at the exchange. */
+/** The steps of a probe. Only `order` and `repeat` send a create (§4.9). */
 export const PROBE_STEPS = ['absence', 'ids', 'key', 'order', 'repeat', 'rate'] as const;
 export type ProbeStep = (typeof PROBE_STEPS)[number];
 
@@ -35,7 +35,7 @@ export function row(question: string, seen: string, follows: string, more: Parti
   return { question, seen, follows, isOdd: false, ...more };
 }
 
-/** An answer for people, without key and tokens. If no answer came, `status` is null, and `why` is the known cause. */
+/** An answer for people, without key and tokens. Without an answer `status` is null, and `why` is the known cause. */
 export const evidenceSchema = z.object({
   request: z.string(),
   askedAt: z.string(),
@@ -51,12 +51,12 @@ const LONGEST_BODY = 20_000;
 /** The headers that show the time, the limits or the kind of an answer. Other headers may hold secrets. */
 const HEADERS = /^(date|content-type|retry-after|(x-)?rate-?limit.*)$/;
 
-/** The requests of a probe. Only `create` makes something. */
+/** The requests of a probe. Only `create` changes anything at the exchange. */
 export const PROBE_REQUESTS = {
   order: (externalOrderId: string) => examined(`${ORDERS}?externalOrderId=${queryId(externalOrderId)}`),
   preOrder: (preOrderId: string) => examined(`${ORDERS}/request/${pathId(preOrderId)}`),
   link: (linkId: string) => examined(`${CLIENTS}/${pathId(linkId)}`),
-  /** An address that the document does not have. */
+  /** An address that the interface document does not list. */
   nothing: (name: string) => examined(`${ORDERS}/${pathId(name)}/${pathId(name)}`),
   create: (order: MerchantOrder): HttpRequest => ({ ...createRequest(order), isExamined: true }),
 };
@@ -119,7 +119,7 @@ export function askingOf(deps: AskingDeps, signal = new AbortController().signal
   };
 }
 
-/** Returns the failure if nothing can be learned now: no answer came, or it is a 401, a 429 or a 5xx. */
+/** Returns the failure if the reply teaches nothing: no answer came, or its status is 401, 429 or 5xx. */
 export function failureOf(reply: UnreadReply): FailedReply | undefined {
   if (reply.kind === 'ok' || reply.kind === 'refused') return undefined;
   if (reply.kind !== 'unknown') return reply;
@@ -138,10 +138,10 @@ export function shown({ status, body, why }: Evidence): string {
   return `${status} ${text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)} …` : text}`;
 }
 
-/** Clocks that differ by less count as equal, because the Date header has whole seconds. */
+/** Clocks that differ by less than this count as equal, because the Date header has whole seconds. */
 const SKEW_MS = 2_000;
 
-/** Finds out how a look-up (§4.11) shows absence. Asks for two unknown ids, one of them twice, and a wrong address. */
+/** Finds out how look-ups (§4.11) show absence. Looks up two unknown ids, one of them twice, and asks a wrong URL. */
 export async function probeAbsence(asking: Asking): Promise<Probed> {
   const [first, second] = [unknownId(), unknownId()];
   const lookups: AbsentReply[] = [];
@@ -243,12 +243,12 @@ type AbsentReply = Readonly<{ reply: UnreadReply; externalOrderId: string }>;
 
 /** Names of fields whose values change from answer to answer, or repeat the request. */
 const PASSING = /time|date|path|trace|request|instance|status|\bid$/i;
-/** Names of the fields that best distinguish an answer, the best first. */
+/** Names of the fields whose values best show that an answer means absence, the best first. */
 const TELLING = ['code', 'error', 'reason', 'title', 'message', 'detail', 'order'];
 
 /**
- * Returns the most specific shape under which every answer is documented absence, or undefined. A shape that the answer
- * to a wrong address has too (`isShared`) is returned only if there is no other.
+ * Returns the most specific shape by which all of `absent` count as documented absence; undefined if there is none.
+ * Prefers a shape that the answer to a wrong address does not have. `isShared` is true if that answer has the shape.
  */
 function commonAbsenceShape(absent: readonly AbsentReply[], ofNothing: Answer | undefined) {
   const first = answerOf(absent[0]?.reply ?? { kind: 'unknown', why: '' });
@@ -274,7 +274,7 @@ function shapesOf(status: number, body: unknown): readonly AbsenceShape[] {
   return status === 404 || status < 300 ? [...shapes, { status }] : shapes;
 }
 
-/** Returns the values in a body and in the objects directly below it, without the fields of `PASSING`. */
+/** Returns the values in a body and in the objects directly below it, without fields that `PASSING` matches. */
 function scalarsIn(body: unknown, above = ''): readonly (readonly [pointer: string, value: string])[] {
   if (typeof body !== 'object' || body === null || Array.isArray(body) || isLosslessNumber(body)) return [];
   return Object.entries(body).flatMap(([name, value]) => {

@@ -20,7 +20,7 @@ export class ImportTables extends TemporaryTables {
     super(TABLES);
   }
 
-  /** Adds a row. Returns the first row with the same id that was added before. */
+  /** Adds a row. Returns the first earlier row with the same id. */
   add(row: ImportRow): ImportRow | undefined {
     const first = this.#first.get(row.external_order_id);
     this.#insert(row);

@@ -9,7 +9,7 @@ export async function ordersById(tx: Transaction, account: string, ids: readonly
   return await findOrders(tx, { account, ids, by: 'id', limit: ids.length }, [...ORDER_COLUMNS, 'state']);
 }
 
-/** Inserts the orders whose ids are not in the table, due at `at` or now. Returns the number of inserted orders. */
+/** Inserts the orders that the table lacks, created and due at `at` (by default now). Returns how many it inserted. */
 export async function insertMissing(tx: Transaction, account: string, orders: readonly OrderColumns[], at?: Date) {
   const own = { account, ...(at && { created_at: at.toISOString(), next_action_at: at.toISOString() }) };
   const result = await tx

@@ -5,7 +5,7 @@ import type { Transaction } from '../../../store/port.ts';
 /** States in which a kept answer may still show a person what became of the order. */
 const EVIDENCE_STATES = ['sending', 'unknown', 'held', 'disputed'];
 
-/** Deletes up to `limit` answers older than `before`, except of orders in `EVIDENCE_STATES`. Returns their number. */
+/** Deletes up to `limit` answers older than `before`, but none of orders in `EVIDENCE_STATES`. Returns how many. */
 export async function deleteKeptAnswers(tx: Transaction, { account, before, limit }: PurgeQuery): Promise<number> {
   const old = sql<{ id: number }>`select answer.id from kept_answers answer left join merchant_orders sent
       on sent.account = answer.account and sent.external_order_id = answer.subject

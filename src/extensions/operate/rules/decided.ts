@@ -1,8 +1,8 @@
 import { FINDING_CLASSES, type FindingClassName } from '../../../findings/rules/classes.ts';
 
-/** Classes of findings that doubt the owner of the order at the exchange. */
+/** Classes of findings that doubt that the order at the exchange is ours. */
 const WHOSE: readonly string[] = ['ID_COLLISION', 'IDENTITY_MISMATCH', 'MERCHANT_MISMATCH'];
-/** Classes about the order at the exchange, whoever owns that order. Only the decision `abandoned` settles them. */
+/** Classes of findings that stay true if the order is ours. Only the decision `abandoned` settles such findings. */
 export const OF_RECORD: readonly string[] = [
   'AMOUNT_MISMATCH',
   'PAIR_MISMATCH',
@@ -20,13 +20,13 @@ export const DECIDABLE: readonly string[] = Object.keys(FINDING_CLASSES).filter(
   (name) => statesToDecide(name).length > 0,
 );
 
-/** Returns the states of an order in which a decision settles a finding of the class. */
+/** Returns the states of an order from which a person's decision settles a finding of the class. */
 export function statesToDecide(name: string): readonly string[] {
   if (name === 'CREATE_UNKNOWN') return ['unknown', 'held'];
   return WHOSE.includes(name) || OF_RECORD.includes(name) ? ['disputed'] : [];
 }
 
-/** A change of the state of an order; `source` is `operator` if a person made it. Times are UTC, ISO 8601. */
+/** A change of a field of an order. `source` is `operator` if a person made the change. Times are UTC, ISO 8601. */
 interface Move {
   readonly field: string;
   readonly old_value: string | null;
@@ -35,7 +35,7 @@ interface Move {
   readonly source: string | null;
 }
 
-/** Returns true if a later decision of a person settles the finding. `events` must have the oldest event first. */
+/** Returns true if a person's decision since `first_seen_at` settles the finding. The oldest event must come first. */
 export function isDecided(
   { class: name, first_seen_at }: { readonly class: string; readonly first_seen_at: string },
   events: readonly Move[],

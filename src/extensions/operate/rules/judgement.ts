@@ -28,10 +28,10 @@ type OperatorDecision =
 type NewestRecord = Readonly<{ record: RecordView; contradictions: readonly Contradiction[] }>;
 
 export interface DecisionEvidence {
-  /** The id of another order: accepted long ago and still not found, so an absence proves nothing. */
+  /** The id of an accepted order that a look-up did not find. It shows that absence proves nothing. */
   readonly acceptedAndAbsent?: string | undefined;
   readonly newest?: NewestRecord | undefined;
-  /** Set after a fail-over: why the order may have been sent unrecorded, and which command decides. */
+  /** After a fail-over: why the order may have been sent without a record, and the command that decides. */
   readonly doubt?: string | undefined;
 }
 
@@ -126,7 +126,7 @@ type Obstacle = Readonly<{ why: string; passes: boolean }>;
 
 type Sent = Pick<Tracking, 'externalOrderId' | 'state' | 'sentAt' | 'absentAt'>;
 
-/** Returns why another create may make a second pre-order, because a create has no idempotency key (§4.9). */
+/** Returns why another create may make a second pre-order. A create has no idempotency key (§4.9). */
 export function obstacleTo(kind: Judgement['kind'], sent: Sent, now: Date, evidence: DecisionEvidence) {
   const { doubt, acceptedAndAbsent } = evidence;
   if (kind !== 'not-created' && kind !== 'retry') return undefined;
@@ -144,7 +144,7 @@ export function obstacleTo(kind: Judgement['kind'], sent: Sent, now: Date, evide
   return { why, passes: false };
 }
 
-/** Returns undefined if a documented absence is later than the time when the create could still arrive. */
+/** Returns undefined if nothing was sent, or if documented absence came when the create could no longer arrive. */
 function notKnowable({ sentAt, absentAt }: Sent, now: Date): Obstacle | undefined {
   if (sentAt === null) return undefined;
   const knowableAt = after(sentAt, RESEND_NOT_BEFORE_MS);
@@ -182,7 +182,7 @@ function changesOf(
       return { resends: tracking.resends + 1, verifications: 0, nextActionAt: now };
     case 'retry': {
       const resends = mayBeTaken(tracking) ? tracking.resends + 1 : tracking.resends;
-      // After the retry a 403 of the order may concern the whole account again.
+      // After the retry, a 403 for this order may stop all creates of the account again.
       return { resends, verifications: 0, forbiddenIn: 0, nextActionAt: now };
     }
     case 'abandoned':
@@ -193,7 +193,7 @@ function changesOf(
   }
 }
 
-/** Opens or ends a disputed order. `oursDespite` keeps the contradictions, which do not dispute the order again. */
+/** Moves a disputed order to open or final. The contradictions in `oursDespite` do not dispute the order again. */
 function decideOurs(
   tracking: Tracking,
   { record, contradictions }: NewestRecord,

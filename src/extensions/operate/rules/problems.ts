@@ -39,7 +39,7 @@ const REMEDIES: Readonly<Record<StopKind, string>> = {
   'has-failed': 'order-sync doctor',
 };
 
-/** Returns the command that helps a stopped account. `words` are the option `--account`, after a space. */
+/** Returns the command to run for a stopped account. `words` is the option ` --account NAME`, or empty. */
 export function stopRemedy(kind: string, words: string): string {
   const command = Object.hasOwn(REMEDIES, kind) ? REMEDIES[kind as StopKind] : REMEDIES['has-failed'];
   return kind === 'wrong-settings' ? command : `${command}${words}`;
@@ -49,7 +49,7 @@ export function describeStop({ account, since, reason }: Omit<AccountStop, 'kind
   return `the account ${account} has been stopped since ${since}${reason === null ? '' : `: ${reason}`}`;
 }
 
-/** Describes an order that the daemon cannot write, because the database or a trigger of the merchant refuses. */
+/** Describes an order whose row cannot be written, because the database or a merchant's trigger refuses the write. */
 export function describeKeptBack({ externalOrderId, cause }: Readonly<Record<'externalOrderId' | 'cause', string>>) {
   const why = `the row of order ${externalOrderId} cannot be written, so nothing is done for it: ${cause}`;
   return { why, remedy: `${capitalized(KEPT_BACK_REMEDY)}.` };

@@ -10,7 +10,7 @@ import type { Listed, OfAccount, RowFilter } from './listed.ts';
 import { allOf, unindexed } from '../../../store/dialect.ts';
 import type { Database } from '../../../store/port.ts';
 
-/** The most findings that a list examines: of each account, status and class, or of the orders of an id. */
+/** The most findings that a list examines of each status and class of an account, or of the orders with an id. */
 const MOST_READ = 10_000;
 export const STATUSES = ['open', 'acknowledged', 'resolved'] as const satisfies readonly FindingStatus[];
 /** Parts of the open findings: `decided` if a person has decided about the order. */
@@ -29,7 +29,7 @@ interface FindingFilter extends RowFilter {
 }
 type Filter = OfAccount<FindingFilter>;
 
-/** Lists the worst findings first, then the newest. Reads each class by a query of its own, unless an id is given. */
+/** Lists the worst findings first, then the newest. Reads each class by its own query, unless the filter has an id. */
 export async function listFindings(db: Database, filter: FindingFilter): Promise<Listed<ListedFinding>> {
   const list = (one: Filter) => listOfAccount(db, one);
   const { rows, isCut } = await listAccounts(filter, () => accountsIn(db, 'findings'), list, compareRows);
@@ -68,7 +68,7 @@ const statusOf = (status: NonNullable<Filter['status']>) =>
 
 type StatusAndClass = Readonly<{ status: FindingStatus; name: string }>;
 
-/** Returns the pairs of status and class with findings, by one index look-up a pair. `only` replaces the search. */
+/** Returns the pairs of status and class that have findings. Reads one index entry for each pair. */
 async function classesOf(db: Database, account: string, statuses: readonly FindingStatus[], only: string | undefined) {
   if (only !== undefined) return statuses.map((status) => ({ status, name: only }));
   const classes: StatusAndClass[] = [];
@@ -127,7 +127,7 @@ async function listOfOrder(db: Database, filter: Filter, order: IdFilter): Promi
   return { rows, isCut: beyond.rows.length > 0 };
 }
 
-/** Returns the conditions that no index serves. The database reads the order of a finding by its key. */
+/** Returns the conditions that no index serves. The database reads the order of a finding by the order's key. */
 function unsearched({ status, pair, state, from, to }: FindingFilter): RawBuilder<SqlBool> {
   const ofOrder = allOf(
     sql`listed.account = findings.account and listed.external_order_id = findings.external_order_id`,

@@ -35,13 +35,13 @@ type Filter = OfAccount<OrderListFilter>;
 
 type Condition = RawBuilder<SqlBool>;
 
-/** Sorts candidates if the filter has an id, a class or a state of few orders; else reads an index in its order. */
+/** Reads and sorts the matches of an id, a class or a state of few orders. For other filters, reads along an index. */
 export async function listOrders(db: Database, filter: OrderListFilter): Promise<ListedOrders> {
   const accounts = () => accountsToList(db, filter);
   return await listAccounts(filter, accounts, (one) => listOfAccount(db, one), compareRows);
 }
 
-/** Returns accounts that may have rows of the list, because a query of every account may take a minute. */
+/** Returns only accounts that may have rows of the list, because a query of every account may take a minute. */
 async function accountsToList(db: Database, filter: OrderListFilter): Promise<readonly string[]> {
   const { order, class: name, state, pair, outcome, from, to, limit } = filter;
   const having = async (condition: Condition) => {
@@ -89,13 +89,13 @@ async function listOfAccount(db: Database, filter: Filter): Promise<ListedOrders
 
 async function listOfState(db: Database, filter: Filter, state: OrderState): Promise<ListedOrders> {
   const ids = idsWhere(filter.account, sql`state = ${state}`);
-  // Most orders may be final. The index of ages finds the newest final orders soon.
+  // Most orders may be final. The index by `created_at` finds the newest of them soon.
   const isFew = state !== 'final' && !(await hasMore(db, filter, ids));
   if (isFew) return await listAmong(db, filter, ids);
   return await listByIndex(db, filter, sql`${unindexed('state')} = ${state}`);
 }
 
-/** Sorts few candidates. `unindexed` prevents the use of the indexes of ages and states, which have more rows. */
+/** Sorts few candidates. `unindexed` keeps the database from the indexes by age and by state, which have more rows. */
 async function listAmong(db: Database, filter: Filter, ids: RawBuilder<unknown>): Promise<Listed<OrderRow>> {
   const { limit, sort, after, mostRead = MOST_READ } = filter;
   const createdAt = unindexed('created_at');
@@ -120,7 +120,7 @@ async function listByIndex(db: Database, filter: Filter, condition?: Condition):
   return { rows, isCut: rows.length < limit && last !== undefined, lookedUntil: last };
 }
 
-/** Returns one condition an end: of two conditions for one end the database might search by the wider one. */
+/** Returns one condition for each end. If an end had two conditions, the database might search by the wider one. */
 function rangeOf({ from, to, sort, after }: Filter, last?: OrderPlace): Condition {
   const ends = [isInPeriod(CREATED_AT, from, undefined), isInPeriod(CREATED_AT, undefined, to)];
   const [begin, end] = sort === 'id' ? [] : sort === 'oldest' ? ends : ends.toReversed();
@@ -177,7 +177,7 @@ export async function orderEvents(db: Database, account: string, externalOrderId
     .execute();
 }
 
-/** Counts waiting orders of each account that is not among `accounts`, up to `MOST_COUNTED` in all. */
+/** Counts waiting orders of each account that has no owner and is not in `accounts`, up to `MOST_COUNTED` in all. */
 export async function countOfOthers(db: Database, accounts: readonly { readonly name: string }[]) {
   const named = accounts.map(({ name }) => name);
   const others = await otherAccounts(db, named);

@@ -6,7 +6,7 @@ import { literals, queries, statement } from '../../../store/statement.ts';
 
 const FIELDS = literals(CHANGE_FIELDS);
 
-/** Selects changes by look-ups only, because an import of many orders would otherwise fill the history that is read. */
+/** Selects only changes that look-ups found, because an import of many orders would otherwise displace these. */
 const changesOf = (account: string) =>
   sql`from events where account = ${account} and type = 'order' and source = 'lookup' and field in (${FIELDS})`;
 
@@ -34,7 +34,7 @@ export async function changeTime(db: Database, account: string, id: number): Pro
   return readTime((await timeStatement(db, { account, id })).rows[0]?.observed_at);
 }
 
-/** Reads up to `limit` changes by look-ups after the event `afterId`. Returns their number, orders and last id. */
+/** Reads up to `limit` changes that look-ups found after event `afterId`. Returns their number, orders and last id. */
 export async function changedOrders(db: Database, query: { account: string; afterId: number; limit: number }) {
   const { rows } = await pageStatement(db, query);
   const externalOrderIds = [...new Set(rows.map(({ subject }) => subject))];
@@ -53,7 +53,7 @@ const newestOf = (account: unknown, id: unknown) =>
     from events where account = ${account} and type = 'order' and subject = ${id}
     order by id desc limit ${sql.lit(EVENTS_OF_AN_ORDER)}) as newest where field in (${FIELDS})`;
 
-/** Has one limited select an order, because one select for all orders would read long histories completely. */
+/** Has a select with a limit for each order, because one select for all orders would read long histories completely. */
 const eventsStatement = statement((v: Record<string, string | null>) => {
   const orders = Array.from({ length: ORDERS_A_READ }, (_, index) => newestOf(v['account'], v[`order ${index}`]));
   return sql<Row>`${sql.join(orders, sql` union all `)}`;

@@ -9,7 +9,7 @@ export interface Answer {
   readonly server: DatabaseHost;
   /** The time-line of a server that takes writes: eight hexadecimal digits, which go up with each promotion. */
   readonly timeLine?: string;
-  /** Why the server takes no writes: its role, or that it does not answer; `error` is then the failure. */
+  /** Why the server takes no writes: its role, or its silence. For a silent server `error` is the failure. */
   readonly why?: string;
   readonly error?: unknown;
 }

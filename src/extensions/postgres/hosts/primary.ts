@@ -9,14 +9,12 @@ import { ASK_MS, askServer, readRole, type Answer } from './ask.ts';
 
 /** How long connecting may take if the database has one host. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** How much longer servers may take once one that takes writes has answered: a newer primary may answer later. */
+/** How long other hosts may still answer after a host that takes writes, because a newer primary may be slower. */
 const SLOWER_MS = 300;
-/** The wait before a server is asked again while others are silent, and before a new round if none took writes. */
+/** The wait before a host is asked again while others are silent, and before a new round if no host took writes. */
 const AGAIN_MS = 250;
 
-/**
- * Finds the server that takes writes, with the highest time-line of several hosts, and never a lower one than before.
- */
+/** Finds the host that takes writes on the highest time-line, and never on a lower time-line than before. */
 export class Primary {
   readonly connectTimeoutMs: number;
   server: DatabaseHost;
@@ -57,7 +55,7 @@ export class Primary {
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
   }
 
-  /** Connects to the primary. If this fails, asks all hosts and retries once. Throws `StoreError` or as `connect`. */
+  /** Connects to the primary. On failure asks all hosts and retries once. Throws `StoreError`, or as `connect` does. */
   async connect<Connection>(connect: () => Promise<Connection>): Promise<Connection> {
     if (!this.#hasOthers) return await connect();
     for (let isAgain = false; ; isAgain = true) {

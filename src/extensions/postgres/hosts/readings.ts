@@ -9,10 +9,10 @@ import { openConnections, type Connections, type Lent } from '../connection.ts';
 import { openSnapshot } from '../snapshot.ts';
 import type { Primary } from './primary.ts';
 
-/** The size of the pool of snapshots. It is separate, because a caller may need to write while it reads a snapshot. */
+/** The size of each pool of snapshots. The pools are separate, because a caller may write while it reads a snapshot. */
 const MOST_SNAPSHOTS = 4;
 const LOOK_MS = 20;
-/** If no standby can be read, the primary is read for this time. */
+/** How long snapshots read the primary after no standby could be read. */
 const LEFT_MS = 60_000;
 
 interface ReadingsDeps {
@@ -20,7 +20,7 @@ interface ReadingsDeps {
   readonly primary: Primary;
   readonly clock: Pick<Clock, 'monotonic' | 'sleep'>;
   readonly hurry: AbortSignal | undefined;
-  /** Called when no standby can be read, and not again until one was read. */
+  /** `snapshot` calls this when no standby can be read, and again only after a standby was read. */
   readonly warn: ((text: string) => void) | undefined;
 }
 
@@ -83,7 +83,7 @@ export class Readings implements AsyncDisposable {
     return (await lent.exec<Position>(text)).rows[0]!;
   }
 
-  /** Asks until the standby has all commits, is unusable or `stop` aborts. Releases the connection or calls `end`. */
+  /** Asks a standby until it has all commits, is unusable or `stop` aborts. Calls `end`, or releases the connection. */
   async #ask(
     server: DatabaseHost,
     position: Position,

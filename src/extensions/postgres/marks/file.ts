@@ -15,7 +15,7 @@ const TABLE = `create table if not exists marks (database text not null, account
 
 const REPLACE = 'insert or replace into marks values (:database, :account, :generation, :eventId, :content)';
 
-/** A mark never goes back, because a former owner may write last. After the promotion of a standby it may go back. */
+/** Keeps a newer mark, because a former owner may write last. A position on another time-line replaces any mark. */
 const NAME = `insert into marks values (:database, :account, :generation, :eventId, :content)
   on conflict do update set generation = excluded.generation, event_id = excluded.event_id, content = excluded.content
   where (excluded.generation, excluded.event_id) >= (generation, event_id)
@@ -23,7 +23,7 @@ const NAME = `insert into marks values (:database, :account, :generation, :event
 
 export type AccountWithMark = readonly [account: string, mark: MarkContent | undefined];
 
-/** A SQLite file with the marks of this machine's accounts in one database elsewhere, whose id is `database`. */
+/** The marks of accounts in a SQLite file of this machine. Their database is elsewhere and has the id `database`. */
 export class MarksFile {
   readonly path: string;
   readonly #database: string;

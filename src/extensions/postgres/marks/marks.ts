@@ -23,7 +23,7 @@ const FOUND_OLDER = 'restore.found';
 /** The fact with the mark that was known when a person accepted an older state. Machines may still have this mark. */
 const ACCEPTED = 'restore.accepted';
 
-/** Reads the id by which marks find the database at any address. Throws `StoreError` if there is no id. */
+/** Reads the id by which marks know the database, whatever its address. Throws `StoreError` if there is no id. */
 export async function readIdentity(db: Database, address: string): Promise<string> {
   const { rows } = await sql<{ id: string }>`select id from database_identity`.execute(db);
   if (rows[0] !== undefined) return rows[0].id;
@@ -53,7 +53,7 @@ export class AccountMarks extends MarkFollower {
     return new AccountMark(account, this, this.#deps);
   }
 
-  /** Stops, for all workers, each account that a mark of this machine shows in an older state. Throws `StoreError`. */
+  /** Stops, for all workers, each account that is older than its mark on this machine. Throws `StoreError`. */
   async compare(): Promise<void> {
     const { db, file } = this.#deps;
     const read = async (last?: AccountWithMark) => file.page(last?.[0] ?? '', MOST_AT_ONCE);
@@ -75,7 +75,7 @@ export class AccountMarks extends MarkFollower {
   }
 }
 
-/** Returns accounts that may be older than their marks; none after a promotion, which the next owner handles. */
+/** Returns accounts that may be older than their marks. Returns none after a promotion: the next owner handles that. */
 async function suspected(db: Database, marks: readonly AccountWithMark[]): Promise<readonly string[]> {
   if (marks.length === 0) return [];
   // An unreadable mark has null in each column, so the statement does not find its account.
@@ -206,7 +206,7 @@ export class AccountMark implements Mark, FollowingMark {
 }
 
 export class OlderStateError extends StoreError {
-  /** Stops the account for all workers. Callable once the transaction that found the older state is rolled back. */
+  /** Stops the account for all workers. Call it after the rollback of the transaction that found the older state. */
   readonly tellOthers: () => Promise<void>;
   constructor(message: string, tellOthers: () => Promise<void>) {
     super('unusable', message);

@@ -38,9 +38,9 @@ export interface Copied {
 type MoveDeps = Readonly<{ source: Store; target: Store; session: Session; clock: Clock }>;
 
 /**
- * Commits the copy as arriving, marks the old database as moved, and then marks the copy as arrived. After a crash only
- * one of the two is in use. Returns undefined if only the last mark was missing. Throws `StoreError`; the old database
- * is then unchanged, or marked as moved if only the last mark is missing.
+ * Commits the copy as `arriving`, then the old database as `moved`, and last the copy as `arrived`. So after a crash at
+ * most one of the two can be used. If only the last step was missing, does this step and returns undefined. Throws
+ * `StoreError`: the old database is then unchanged, or `moved` if only the last step is missing.
  */
 export async function moveDatabase(deps: MoveDeps, show: ShowProgress): Promise<Copied | undefined> {
   const { source, target, clock } = deps;
@@ -104,7 +104,7 @@ const SHOWN_EVERY = 5_000;
 /** The longest keys that fit into an index of PostgreSQL, in bytes. */
 const LONGEST: Readonly<Record<string, number>> = { account: 200, external_order_id: 2_000 };
 
-/** Copies all rows as they are, and compares both sides. Throws `StoreError` if a row or a chain of events is unfit. */
+/** Copies all rows unchanged, and compares both sides. Throws `StoreError` if a row is unfit or a chain is broken. */
 async function copyTables(sides: Sides, show: ShowProgress): Promise<Copied> {
   const { source, address, isBrokenOff } = sides;
   const { db: target } = sides.session;
@@ -150,7 +150,7 @@ async function copyTable({ source, session }: Sides, table: TableColumns, onRow:
   if (page.length > 0) await insertRows(session.db, table, page);
 }
 
-/** Throws `StoreError` if PostgreSQL cannot hold a value unchanged, because a column of SQLite takes any value. */
+/** A column of SQLite takes any value. Throws `StoreError` if PostgreSQL cannot store a value of the row unchanged. */
 function assertFit({ table, columns }: TableColumns, row: Row, bytes: Uint8Array): void {
   // The driver reads invalid UTF-8 without an error, so the bytes are checked.
   const isText = isUtf8(bytes) && !bytes.includes(0);
