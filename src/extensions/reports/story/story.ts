@@ -96,7 +96,7 @@ function stopLines({ holds, stop, order }: StoryEvidence, moment: Moment): reado
   return [...lines, `The order is not ${what}: the settings of this machine do not have the account ${order.account}.`];
 }
 
-/** Leaves out events of stored findings, which `findingEntries` returns, and the move to `held` within a decision. */
+/** Leaves out events of stored findings, which `findingEntries` returns, and a decision's own move to `held`. */
 function eventEntries({ order, events, findings }: StoryEvidence): readonly StoryEntry[] {
   const isTold = ({ field, source, new_value, observed_at }: StoryEvent) =>
     field === 'finding'
