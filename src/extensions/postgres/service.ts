@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ServiceMaker } from '../../daemon.ts';
 
-/** Logs at the start what is known of the server, its weaknesses, and missing marks of this machine. */
+/** When the process starts, logs facts and weaknesses of the server. Warns if this machine has no marks. */
 export const postgresService: ServiceMaker = {
   prepare: async ({ database }) => (database.kind === 'postgres' ? { instance: randomUUID() } : {}),
   async start({ store, log }) {

@@ -7,7 +7,7 @@ export type Session = Pick<Lent, 'db' | 'exec'>;
 
 const PAGE = 500;
 
-/** Lifts the time limits, because a snapshot may be long. The planner plans for all rows instead of the first rows. */
+/** Lifts the time limits, because a snapshot may stay open for long. Plans cursors for all rows, not the first rows. */
 const BEGIN = `begin isolation level repeatable read read only;
   set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0;
   set local cursor_tuple_fraction = 1`;

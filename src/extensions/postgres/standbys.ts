@@ -10,10 +10,10 @@ const FIRST_LOOK_MS = 5;
 const LOOK_MS = 250;
 const SLOW_MS = 2_000;
 
-/** A commit with intents. `position` is undefined if the connection was lost before the position was read. */
+/** A commit with intents. `judge` sets `position`, a place in the server's log that is not before the commit. */
 export interface ReplicatedCommit {
   readonly account: string;
-  /** True for the names of the owner's last commit. A server without this commit may lack the intents. */
+  /** True if the owner's last commit may have this name. A server without this commit may lack the intents. */
   readonly isLast: (name: string) => boolean;
   position?: bigint;
   timeLine?: string | null;
@@ -39,7 +39,7 @@ export class Standbys {
     return this.#required > 0;
   }
 
-  /** Why nothing is sent, if a commit or a proof waits for `SLOW_MS` or longer. Reads no database, which may wait. */
+  /** Why nothing is sent, once a commit or a proof has waited for `SLOW_MS`. Needs no answer of the server. */
   get failure(): StoreError | undefined {
     const since = Math.min(...[...this.#waits].flat());
     const waitedMs = this.#clock.monotonic() - since;
@@ -50,7 +50,7 @@ export class Standbys {
     return new StoreError('busy', `${this.#address} is unreplicated: ${few} for ${seconds} s; ${advice}`);
   }
 
-  /** Measures the time of a commit or of a proof, both of which may wait for a standby. */
+  /** Measures how long a commit or a proof waits, until the returned object is disposed of. */
   waiting(): Disposable {
     const wait = [this.#clock.monotonic()];
     if (this.areRequired) this.#waits.add(wait);
@@ -74,7 +74,7 @@ export class Standbys {
 
   /** Returns true if enough standbys have flushed the commit. Throws `StoreError` if the connection is lost. */
   async judge(lent: Lent, commit: ReplicatedCommit): Promise<boolean> {
-    // The insert position is after unflushed commits too. One statement, because the standbys may change at any time.
+    // The insert position is after all commits, flushed or not. One statement, because standbys may change at any time.
     const { rows } = await lent.exec<Reading>(`select pg_current_wal_insert_lsn() - '0/0' as position,
       order_sync_time_line() as "timeLine",
       (select last_commit from account_owners where account = ${pg.escapeLiteral(commit.account)}) as "lastCommit",
@@ -91,7 +91,7 @@ export class Standbys {
   }
 }
 
-/** Positions are bytes of the log. The required standbys have flushed up to `flushed`; null if there are too few. */
+/** Positions are bytes of the log. Enough standbys have flushed the log up to `flushed`; null if there are too few. */
 type Reading = Readonly<Record<'timeLine' | 'lastCommit', string | null>> &
   Readonly<{ position: number | string; flushed: number | string | null }>;
 

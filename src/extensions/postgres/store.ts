@@ -23,7 +23,7 @@ import { Standbys, standbysText, weaknessesOf } from './standbys.ts';
 import { otherTables, takenNames } from './tables.ts';
 import { AccountTransactions } from './writer.ts';
 
-/** A server that is silent for this time counts as lost. Its own limit for statements is lower. */
+/** A server that does not answer for this time counts as lost. The `statement_timeout` of writers is shorter. */
 const ANSWER_TIMEOUT_MS = 35_000;
 /** A shorter limit, because the listening connection runs small statements only. */
 const NOTICES_TIMEOUT_MS = 5_000;
@@ -50,9 +50,9 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
   assertKnownVersion({ migrations: MIGRATIONS, address }, applied, expect, others);
   if (!isUpToDate(MIGRATIONS, applied))
     await bringUpToDate(place, { applied, expect, hurry, primary, probed: connections });
-  // With `migrate`, the process may be about to finish a move.
+  // A command that opens the store with `migrate` may be the one that completes the move.
   if (expect === 'current' || expect === 'upgrade') await assertNotMoved(connections.db, address);
-  // Tables may be missing only with `any`, and a command that opens the store with `any` reads no marks.
+  // Tables may be missing only with `any`, and commands that open the store with `any` need no identity for marks.
   const hasTables = applied.size > 0 || expect !== 'any';
   const identity = hasTables ? await readIdentity(connections.db, address) : '';
   const readings = undo.use(new Readings({ place, primary, clock, hurry, warn }));
@@ -116,7 +116,7 @@ async function assertSound(
 ): Promise<void> {
   using lent = await connections.lend();
   const from = clock.monotonic();
-  // In a transaction, because a pooler that refuses transactions cannot be used.
+  // Reads in a transaction, because order-sync cannot use a pooler that refuses transactions.
   const begun = lent.exec('begin');
   const read = lent.exec<Server>(`select current_setting('server_version_num')::int / 10000 as version,
     current_setting('server_encoding') as encoding, current_setting('fsync') as fsync,
@@ -163,7 +163,7 @@ async function bringUpToDate(
   }
   if (expect !== 'migrate' && expect !== 'upgrade') return;
   const names = applied.size > 0 ? [] : await takenNames(probed.db);
-  // Other programs' tables have these names, unless another process has just made our tables.
+  // The tables with these names belong to other programs, unless another process has just made ours.
   if (names.length > 0 && (await appliedMigrations(probed)).size === 0) throw foreignTables(address, names);
   // These connections have no time limit, because a change of a large table takes long.
   await using connections = openConnections(place, { max: 2, hurry, primary });

@@ -21,7 +21,7 @@ export async function otherTables(db: Database): Promise<readonly string[]> {
 
 export const takenNames = (db: Database) => namesOf(db, sql`relname in (${sql.join([...OWN_TABLES, 'order_events'])})`);
 
-/** Throws `StoreError` if a table of the database has a name of ours: a trial would use and drop that table. */
+/** Throws `StoreError` if a table has a name of ours, because the demo would use and drop that table. */
 export async function assertNoTables(db: Database, address: string): Promise<void> {
   const [table] = await namesOf(db, sql`relname in (${sql.join(MIGRATED)})`);
   if (table === undefined) return;

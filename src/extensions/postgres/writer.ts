@@ -16,15 +16,15 @@ const RETRY_FOR_MS = 2_000;
 const RETRY_WAIT_MS = 50;
 const ASK_AGAIN_MS = 250;
 
-/** On a new time-line, event ids continue after a multiple of this. A promoted standby lacks fewer events than this. */
+/** On a new time-line, event ids continue after the next multiple. A promoted standby lacks fewer events than this. */
 const EVENTS_OF_A_TIME_LINE = 1_000_000_000;
 
-/** A writer waits up to 3 s for the account's row. A stalled writer loses it after 2 s, before its heartbeat ends. */
+/** A writer waits up to 3 s for the account's row. A stalled writer loses the row in 2 s, before its heartbeat ends. */
 const BEGIN = `begin isolation level read committed;
   set local lock_timeout = '3s'; set local statement_timeout = '30s';
   set local idle_in_transaction_session_timeout = '2s'`;
 
-/** Shortens waits for a merchant's locks, which delay all orders of the account. Raises a weak `synchronous_commit`. */
+/** Shortens waits for a merchant's locks, because they delay the whole account. Raises a weak `synchronous_commit`. */
 const ONCE_LOCKED = `set_config('lock_timeout', '200ms', true),
         case when current_setting('synchronous_commit') in ('off', 'local', 'remote_write')
           then set_config('synchronous_commit', 'on', true) end`;
@@ -33,7 +33,7 @@ const PROMOTED = 'the server was promoted, and this worker has not renewed its h
 
 interface TransactionDeps {
   readonly address: string;
-  /** The time-line for which event ids are numbered, as of this process's newest commit. */
+  /** The time-line of this process's newest commit, for which the event ids were numbered. */
   readonly numbering: { timeLine?: string | null | undefined };
   readonly connections: Pick<Connections, 'lend'>;
   readonly clock: Clock;
@@ -49,15 +49,15 @@ type OwnerRow = Readonly<Record<'last_commit' | 'time_line' | 'server', string |
   readonly generation: number;
 };
 
-/** The result of a transaction. `unknown` means that the connection was lost during the commit. */
+/** `unknown` means that the connection was lost during the commit. */
 type Attempt<Result> =
   | { readonly kind: 'committed'; readonly result: Result }
   | { readonly kind: 'failed'; readonly failure: StoreError }
   | { readonly kind: 'unknown'; readonly name: string; readonly result: Result; readonly failure: StoreError };
 
 /**
- * Each transaction locks the account's row first. An owner's transaction writes its name into the row. The name shows
- * if the transaction was committed, and if an older copy of the database was put back.
+ * Each transaction locks the account's row first. A transaction of the owner writes its name into the row. By this name
+ * the owner later finds out that the transaction was committed, or that the database was put back to an older copy.
  */
 export class AccountTransactions implements Transactions {
   readonly #deps: TransactionDeps;
@@ -135,7 +135,7 @@ export class AccountTransactions implements Transactions {
       numbering.timeLine = this.#timeLine;
       if (standbys.areRequired && (lent.db.intents?.length ?? 0) > 0) {
         this.#intents = this.#newIntents();
-        // One proof on the commit's connection covers all its intents. If the proof fails, each create repeats it.
+        // This proof covers all intents of the commit. If the proof fails, `isReplicated` tries again for each create.
         await standbys.judge(lent, this.#intents).catch(() => false);
       }
       lent.release();

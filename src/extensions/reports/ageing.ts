@@ -166,7 +166,7 @@ function chartOf(byStatus: Groups): readonly Chart[] {
 
 const MOST_OLDEST = 50;
 
-/** Groups orders by state, order status and pair. An order takes 8 bytes; only the oldest waiting orders stay whole. */
+/** Groups orders by state, order status and pair. Keeps 8 bytes of an order, and the oldest waiting orders whole. */
 export class Ages {
   readonly #asOf: string;
   readonly #limit: number;

@@ -91,7 +91,7 @@ export function define(command: Command): void {
     });
 }
 
-/** Returns each store with a mark and its accounts: one store for a SQLite file, one an account on PostgreSQL. */
+/** Returns stores with their accounts: one store for a SQLite file, one for each account of PostgreSQL. */
 async function partsOf(store: Store, account: string | undefined, { accounts, database }: Config) {
   const names = accounts.map(({ name }) => name);
   if (database.kind === 'sqlite') return [{ store, accounts: names }];
@@ -110,7 +110,7 @@ function accountAccepted(command: Command, { database, accounts }: Config): stri
   return accounts.length === 1 ? accounts[0]?.name : undefined;
 }
 
-/** Joins the results. The missing time covers that of each account; an end that is null for an account stays null. */
+/** Joins the results: the earliest `from` and the latest `to`, each null if it is null for an account. */
 function inAll(accepted: readonly AcceptedRestore[]): AcceptedRestore {
   const timesOf = (end: 'from' | 'to') => {
     const times = accepted.flatMap(({ missing }) => missing[end] ?? []);

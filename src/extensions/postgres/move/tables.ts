@@ -41,7 +41,7 @@ export function rowName(table: CopiedTable, row: Row): string {
   return `${table} (${key.join(', ')})`;
 }
 
-/** How many rows of the copy are read at a time. Each may hold a large answer of the exchange. */
+/** The most rows of the copy that are read at a time, because a row may hold a large answer of the exchange. */
 const AHEAD = 200;
 
 export async function countRows(db: Database, table: string): Promise<number> {
@@ -67,7 +67,7 @@ function selected(db: Database, { table, columns }: TableColumns) {
   return rows.orderBy(sql`${sql.join(COPIED[table].map((column) => sql.ref(column)))}`);
 }
 
-/** Tables that only PostgreSQL has. They are empty until a worker uses the database. */
+/** Only PostgreSQL has these tables. A row in them shows that workers use the database. */
 const WORKERS = ['workers', 'account_wakes'];
 /** The tables with triggers that would change or refuse a copied row. */
 const GUARDED = ['merchant_orders', 'events'];
@@ -77,7 +77,7 @@ async function columnsOf(db: Database, schema?: string) {
   return new Map(tables.map(({ name, columns }) => [name, columns]));
 }
 
-/** Finds the columns to copy, and the tables and columns of the old database that are not of order-sync. */
+/** Finds the columns to copy, and the tables and columns of the old database that do not belong to order-sync. */
 export async function describeTables(source: Database, target: Database) {
   const { rows } = await sql<{ name: string }>`select current_schema()::text as name`.execute(target);
   const [here, there] = [await columnsOf(source), await columnsOf(target, rows[0]?.name)];
@@ -97,7 +97,7 @@ export async function describeTables(source: Database, target: Database) {
   return { copied, others: [...others, ...[...here.keys()].filter((table) => !there.has(table))] };
 }
 
-/** Locks the new database for this transaction, and empties it if `isBrokenOff`. Throws `StoreError` if it has rows. */
+/** Locks the new database, and empties it if an earlier move was broken off. Throws `StoreError` if rows are left. */
 export async function takeTarget(tx: Transaction, address: string, isBrokenOff: boolean): Promise<void> {
   await sql`set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0`.execute(tx);
   const tables = [...COPIED_TABLES, ...WORKERS];

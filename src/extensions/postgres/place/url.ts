@@ -1,7 +1,7 @@
 import { readSqliteUrl, SQLITE_FORM } from '../../../settings/database.ts';
 import { text } from '../../../settings/values.ts';
 
-/** A server of PostgreSQL. `host` is a name, an address, or the absolute path of the folder of its socket. */
+/** `host` is a name, an address, or the absolute path of the folder with the server's socket. */
 export interface DatabaseHost {
   readonly host: string;
   readonly port: number;
@@ -17,7 +17,7 @@ const POSTGRES = new RegExp(
 );
 const FORMS = `${SQLITE_FORM}, or postgres://USER@HOST:PORT,HOST:PORT/DATABASE`;
 
-/** Reads `sqlite:PATH` or the address of a PostgreSQL database. Errors quote no address, which may hold a password. */
+/** Reads `sqlite:PATH` or a PostgreSQL address. Errors do not quote the address, because it may hold a password. */
 export const databaseUrl = text(
   (value) => {
     const sqlite = readSqliteUrl(value);
@@ -59,7 +59,7 @@ function hostsOf(listed: string, folder: string | undefined): readonly DatabaseH
   return hosts;
 }
 
-/** Returns the folder of the socket, which `?host=` names as for PostgreSQL's own programs. */
+/** Returns the folder of the socket from `?host=`, which PostgreSQL's own programs accept too. */
 function folderOf(query: string): string | undefined {
   const parameters = new URLSearchParams(query);
   const other = [...parameters.keys()].find((name) => name !== 'host');

@@ -1,14 +1,14 @@
 /** A heartbeat lasts for this time by the database's clock, unless it is renewed. */
 export const HEARTBEAT_MS = 3_000;
-/** A worker trusts itself for this shorter time from the beginning of a renewal, by each of its own clocks. */
+/** A worker works for this time after its last renewal began, so that it stops before its heartbeat ends. */
 export const TRUSTED_MS = 2_500;
 /** A heartbeat that is unchanged for this time has ended, even if the database's clock was set back. */
 const SILENT_MS = 6_000;
-/** After this time without an answer of the database, no worker counts as silent: it may have had no answer either. */
+/** If the database is silent for longer, other workers may be unable to renew, so they do not count as silent. */
 const UNANSWERED_MS = 2_000;
-/** A larger change of the database's clock is a jump. Drift and slow answers cause less. */
+/** A larger change of the database's clock is a jump. Drift and slow answers cause smaller changes. */
 const JUMP_MS = 400;
-/** How long a worker without a row is remembered, because its accounts may be claimed in this time. */
+/** How long a worker is remembered after its row is gone. A claim of its accounts needs `trustedUntil`. */
 const REMEMBERED_MS = 60_000;
 
 export interface SeenWorker {
@@ -20,8 +20,8 @@ export interface SeenWorker {
 }
 
 /**
- * A worker is over once its heartbeat has ended by the database's time and was seen unchanged for `TRUSTED_MS`, or was
- * seen unchanged for `SILENT_MS`. After a silence of the database both times begin again.
+ * A worker is over once its heartbeat has ended by the database's time and has not changed for `TRUSTED_MS`. A worker
+ * is also over without a change for `SILENT_MS`. After a silence of the database, both times begin again.
  */
 export class WorkerView {
   workers: readonly SeenWorker[] = [];
@@ -62,7 +62,7 @@ export class WorkerView {
     return monotonic + (this.#offset ?? 0);
   }
 
-  /** Returns the monotonic time in ms at which a worker that is over has trusted itself for the last time. */
+  /** Returns the monotonic time in ms by which a worker that is over began its last request. */
   trustedUntil(holder: string, monotonic: number): number {
     const seen = this.#seen.get(holder);
     if (seen === undefined) return monotonic;

@@ -16,7 +16,7 @@ export type WorkerFacts = Pick<NewWorker, 'host' | 'socket' | 'advertise' | 'ins
 export class Worker {
   readonly holder: string;
   failure: StoreError | undefined;
-  /** The server's time-line at the last renewal. The worker writes on no other. Null if the role cannot read it. */
+  /** The time-line of the last renewal, and the only one that this worker writes on; null if it cannot be read. */
   timeLine: string | null = null;
   readonly #deps: WorkerDeps;
   #isOver = false;
@@ -38,20 +38,20 @@ export class Worker {
     return worker;
   }
 
-  /** True while no other worker can have declared this one over. */
+  /** True while no other worker can have declared this worker over. */
   isTrusted(): boolean {
     return !this.#isOver && this.#term === this.#deps.primary.term && this.#isSteady();
   }
 
-  /** True while no other worker can have declared this one over on the server of its last renewal. */
+  /** True while no other worker can have declared this worker over on the server of the last renewal. */
   #isSteady(): boolean {
     const { monotonic, utc } = momentOf(this.#deps.clock);
     return monotonic - this.#renewed.monotonic < TRUSTED_MS && utc - this.#renewed.utc < TRUSTED_MS;
   }
 
   /**
-   * Renews the heartbeat, and declares silent workers over. Returns false if this worker was declared over, or may have
-   * been declared over on a lost server: a promoted standby may lack the claim of the next owner.
+   * Renews the heartbeat, and declares silent workers over. Returns false if this worker was declared over. After a
+   * promotion, also returns false if the lost server may have another owner's claim, which the standby may lack.
    */
   async beat(held: number): Promise<boolean> {
     const { db, clock, view, primary, isReplicated } = this.#deps;
@@ -87,7 +87,7 @@ export interface LeasesDeps {
   readonly clock: Clock;
   readonly view: WorkerView;
   readonly primary: Pick<Primary, 'term'>;
-  /** True if a request leaves only once a standby has its intent. A promoted standby then has the sender's claim. */
+  /** True if no request leaves before a standby has its intent. A promoted standby then has every sender's claim. */
   readonly isReplicated: boolean;
   readonly settingsOf: (account: string) => SettingsText;
 }
@@ -122,7 +122,7 @@ export class Leases {
     return this.#held.get(account);
   }
 
-  /** Claims groups of accounts that are free by `owners`. Returns the leases of the groups that were claimed whole. */
+  /** Claims groups whose generations are still as in `owners`. Returns leases of the groups that were claimed whole. */
   async claim(worker: Worker, groups: readonly AccountGroup[], owners: ReadonlyMap<string, AccountOwner>) {
     const { db, settingsOf } = this.#deps;
     const claims = groups.flat().map((account) => ({
@@ -140,9 +140,7 @@ export class Leases {
     return held;
   }
 
-  /**
-   * Releases accounts that the worker owns without a lease: a claim's answer was lost, or a group was claimed partly.
-   */
+  /** Releases accounts that the worker owns without a lease: an answer was lost, or a group was claimed partly. */
   async releaseUnheld(worker: Worker, owned: readonly Omit<AccountOwner, 'holder'>[]): Promise<void> {
     const unheld = owned.filter(({ account }) => this.#held.get(account)?.worker !== worker);
     if (unheld.length > 0) await releaseAccounts(this.#deps.db, worker.holder, unheld);
@@ -207,7 +205,7 @@ export class Leases {
     return held;
   }
 
-  /** Accounts released in one turn share a statement. The next beat retries failures and locked rows. */
+  /** Releases in one turn of the event loop share a statement. The next beat retries failures and locked rows. */
   async #writeReleased(): Promise<void> {
     const { clock, db } = this.#deps;
     while (this.#released.length > 0) {

@@ -8,20 +8,20 @@ import { unlessOfDatabase } from '../errors.ts';
 
 /** How often the database is read if no notices arrive, such as behind a pooler. */
 const LOOK_MS = 1_000;
-/** How often the database is read while notices arrive. An insert beside another open insert sends no notice. */
+/** How often the database is read while notices arrive. Of inserts at the same time, only one sends a notice. */
 const LOOK_HEARING_MS = 5_000;
-/** The channel of the trigger of migration 0003 and of `wakeOwner`. A notice's payload is the schema of the change. */
+/** The trigger of migration 0003 and `wakeOwner` notify this channel. The payload is the schema of the change. */
 const CHANNEL = 'order_sync';
 
 interface ChangesDeps extends Pick<Store, 'address' | 'db' | 'migrations'> {
   readonly clock: Pick<Clock, 'sleep'>;
-  /** The id of this process in `workers`, which selects the wakes of its accounts. */
+  /** The id of this process in `workers`, by which `takeWoken` finds the accounts of this process. */
   readonly instance: string | undefined;
   /** Connections for notices alone; undefined if the process only reads at intervals. */
   readonly notices: Connections | undefined;
 }
 
-/** Yields the woken accounts after each notice, and at intervals without notices; see `Store.changes`. */
+/** After each notice, and at intervals, yields the accounts that other processes woke; see `Store.changes`. */
 export async function* changesOf(deps: ChangesDeps, signal: AbortSignal) {
   const { db, clock, instance = '', notices } = deps;
   const looks = new Looks(clock);
@@ -42,7 +42,7 @@ export async function* changesOf(deps: ChangesDeps, signal: AbortSignal) {
   }
 }
 
-/** Takes the accounts of this process that others have changed since the last call. Also counts the migrations. */
+/** Takes this process's accounts that other processes have woken since the last call. Also counts the migrations. */
 export async function takeWoken(db: Database, instance: string) {
   const { rows } = await sql<{ account: string | null; migrations: number }>`with woken as (delete from account_wakes w
     using (select account from account_wakes
@@ -53,7 +53,7 @@ export async function takeWoken(db: Database, instance: string) {
   return { accounts: rows.flatMap(({ account }) => account ?? []), migrations: rows[0]?.migrations };
 }
 
-/** Wakes the owner of an account. `tx` holds the lock of the account's row, so the owner's next transaction waits. */
+/** Wakes the owner of an account. `tx` has locked the account's row, so the owner stays the same until the commit. */
 export async function wakeOwner(tx: Database, account: string): Promise<void> {
   await sql`insert into account_wakes (account, holder)
     select account, holder from account_owners where account = ${account} and holder is not null
@@ -70,14 +70,14 @@ class Listener implements Disposable {
   #isListening = false;
   lent: Lent | undefined;
 
-  /** `others` are other connections, over which the listener sends itself a notice. */
+  /** Over the connections `others`, the listener sends itself a notice, which shows that notices arrive. */
   constructor(connections: Connections, others: Database, onNotice: () => void) {
     this.#connections = connections;
     this.#others = others;
     this.#onNotice = onNotice;
   }
 
-  /** Begins to listen, unless it has begun. After a failure the next call retries, and looks continue until then. */
+  /** Begins to listen, unless the listener listens already. After a failure, the next call tries again. */
   async listen(): Promise<void> {
     if (this.#isListening) return;
     this.#isListening = true;

@@ -87,7 +87,7 @@ export class PostgresOwnership implements Ownership {
     this.#running ??= this.#keepBeating();
     if (!stop.aborted) await Promise.race([once(stop, 'abort'), this.#running]);
     this.#sharing = undefined;
-    // Without units, this worker leaves the accounts that it releases to others.
+    // Other workers leave no share of the free accounts to a worker without units.
     await setUnits(db, this.#worker?.holder ?? '', null).catch(unlessOfDatabase);
   }
 
@@ -122,7 +122,7 @@ export class PostgresOwnership implements Ownership {
         worker.failure = undefined;
         this.#balance(worker);
         const ms = clock.monotonic();
-        // If the worker is not trusted, another server takes writes since the heartbeat, so the next beat follows soon.
+        // If a worker is not trusted after a renewal, another server may take the writes now. The worker renews again.
         waitMs = worker.isTrusted() ? Math.min(next - ms, this.#view.nextOverMs(ms)) : 0;
       } catch (error) {
         unlessOfDatabase(error);
@@ -150,12 +150,12 @@ export class PostgresOwnership implements Ownership {
     }
   }
 
-  /** Runs beside the heartbeats, which must not wait, because balancing many accounts takes long. */
+  /** Runs beside the heartbeats, because heartbeats must not wait and balancing many accounts takes long. */
   #balance(worker: Worker): void {
     const work = async () => {
       await this.#leases.giveBack();
       await this.#sharing?.balance(worker, this.#stopping.signal);
-      // Before this worker began, others may have continued from an older state of the database.
+      // Before this worker began, other workers may have continued from an older state of the database.
       if (this.#sharing === undefined || this.#compared === worker) return;
       await this.#deps.mark.compareAll();
       this.#compared = worker;

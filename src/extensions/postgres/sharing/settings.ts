@@ -59,7 +59,7 @@ function settingsOf(
   );
 }
 
-/** Returns a hash that shows only if two keys are equal; undefined if there is no key or it cannot be read. */
+/** Returns a hash, which shows only whether two keys are equal; undefined if no key can be read. */
 function hashOfKey(account: string, { apiKey, apiKeyFile }: AccountConfig['exchange']): string | undefined {
   try {
     const key = apiKey ?? readMerchantKey(apiKeyFile);

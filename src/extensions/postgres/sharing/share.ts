@@ -1,4 +1,4 @@
-/** Accounts that move together, because they share a rate limit; usually one account. */
+/** Accounts that one worker must own together, because they share a rate limit; usually one account. */
 export interface Unit {
   /** The keys of two workers differ if their settings group the accounts in different units. */
   readonly key: string;
@@ -12,7 +12,7 @@ export interface Sharer {
   knows(key: string): boolean;
 }
 
-/** The units that `me` knows: units without an owner, its own units, and of its own units those being released. */
+/** The units in the settings of `me`: `free` have no owner, `me` owns `own`, and `me` is releasing `leaving`. */
 interface KnownUnits<U extends Unit> {
   readonly free: readonly U[];
   readonly own: readonly U[];
@@ -26,7 +26,7 @@ interface Load {
   room: number;
 }
 
-/** The worker with the fewest accounts claims a free unit. `me` releases units smaller than its lead over the taker. */
+/** The worker with the fewest accounts claims a free unit. `me` releases a unit if that makes the shares more equal. */
 export function nextShare<U extends Unit>(
   me: Sharer,
   others: readonly Sharer[],
@@ -58,7 +58,7 @@ export function nextShare<U extends Unit>(
   return { claimed, givenBack };
 }
 
-/** The most units that a worker releases at a time, so that its other units are not interrupted. */
+/** The most units that a worker releases at a time, because a move interrupts the work on a unit. */
 export function mostGivenBack(own: number): number {
   return Math.ceil(own / 6);
 }
@@ -73,7 +73,7 @@ function fewest(loads: readonly Load[], { key }: Unit): Load | undefined {
     .reduce<Load | undefined>((least, load) => (least && least.accounts <= load.accounts ? least : load), undefined);
 }
 
-/** The largest first, then by key, so that all workers use one order. */
+/** Sorts the largest units first, then by key, so that all workers decide in the same order. */
 function byPlace(one: Unit, other: Unit): number {
   return other.size - one.size || compare(one.key, other.key);
 }

@@ -12,7 +12,7 @@ export interface NewWorker extends Pick<WorkerOptions, 'socket' | 'advertise' | 
   readonly units: string | undefined;
 }
 
-/** How long an ended worker's last heartbeat is kept, in ms. Usually its accounts are claimed within seconds. */
+/** How long an ended worker's last heartbeat is kept, in ms. The next owners usually read it within seconds. */
 const ENDED_KEPT_MS = 30 * 24 * 60 * 60_000;
 
 function databaseTime(aheadMs = 0): RawBuilder<string> {
@@ -38,7 +38,7 @@ type Renewal = Pick<SeenWorker, 'host' | 'held'> &
   Readonly<Record<'now' | 'seenUntil', string> & Record<'renewed' | 'sharing', number>> &
   Readonly<Record<'timeLine' | 'holder', string | null>>;
 
-/** Reads all heartbeats. Renews one of them, unless its worker is over or the server is on another time-line. */
+/** Renews a worker's heartbeat, unless the worker is over or the time-line is another. Reads all heartbeats. */
 export async function renewHeartbeat(db: Database, holder: string, held: number, timeLine: string | null) {
   const { rows } = await sql<Renewal>`with renewed as (
       update workers set seen_until = ${databaseTime(HEARTBEAT_MS)}, held = ${held}
@@ -53,9 +53,9 @@ export async function renewHeartbeat(db: Database, holder: string, held: number,
   return { isRenewed: renewed === 1, now: new Date(now), timeLine: line, workers };
 }
 
-/** Declares a worker over for good. Returns false if the worker has renewed its heartbeat since it was seen. */
+/** Declares a worker over for good. Returns false if the heartbeat was renewed after `seenUntil` was read. */
 export async function endWorker(db: Database, { holder, seenUntil }: Pick<SeenWorker, 'holder' | 'seenUntil'>) {
-  // The delete waits for a renewal that runs now and changes the time. The next owner reads the kept heartbeat.
+  // The delete waits for a renewal that is under way, and then finds no row. The next owner reads `ended_workers`.
   const { numAffectedRows } = await sql`with over as (delete from workers
       where holder = ${holder} and seen_until = ${seenUntil.toISOString()} returning holder, seen_until),
     old as (delete from ended_workers where seen_until < ${databaseTime(-ENDED_KEPT_MS)})
@@ -63,7 +63,7 @@ export async function endWorker(db: Database, { holder, seenUntil }: Pick<SeenWo
   return numAffectedRows === 1n;
 }
 
-/** Reads the worker that owns the first owned account. `isSilent` includes workers whose heartbeat has ended. */
+/** Reads the owner of the first account that has one. `isSilent` includes workers whose heartbeat has ended. */
 export async function driverOf(db: Database, accounts: readonly string[], isSilent = false) {
   const { rows } =
     await sql<Driver>`select 'the worker ' || w.holder || ' on ' || w.host as name, w.host, w.socket, w.advertise
@@ -112,7 +112,7 @@ export async function readOwners(db: Database, accounts: readonly string[]): Pro
   return new Map(rows.map((row) => [row.account, row]));
 }
 
-/** Reads the owners of all accounts, one row an owner, because one row an account takes ten times as long. */
+/** Reads the owners of all accounts. One row for each account would take ten times as long as one for each owner. */
 export async function readAllOwners(db: Database): Promise<Map<string, AccountOwner>> {
   const { rows } = await sql<{ holder: string | null; owned: string }>`select holder,
     json_agg(json_build_array(account, generation)) as owned from account_owners group by holder`.execute(db);

@@ -39,7 +39,7 @@ export function define(command: Command): void {
       if (isFolder(out)) command.error('error: --out is a folder: name a file');
       const format = chooseFormat(FORMATS, isJson === true ? 'json' : given, out) ?? 'table';
       const { story, document } = await withAccount(command, 'current', async (store, settings) => {
-        // The clock is read after the database is opened, because from then on it can follow the database's time.
+        // The clock is read after the database is opened, because opening makes the clock follow the database's time.
         const clock = systemClock();
         const until = asOf === undefined ? clock.now() : new Date(asOf);
         // The pace is loaded only if it is needed, because few orders need it and loading takes long.

@@ -70,7 +70,7 @@ const NUMBERS: readonly string[] = [
   ...RECORD_NUMBERS.map((path) => `record.${path}`),
 ];
 
-/** Columns of the row, paths of pre-order (§2.6) and record (§2.7). `other` has the undocumented fields as JSON. */
+/** The row, the pre-order (§2.6) and the record (§2.7). `other` has the fields that are not documented, as JSON. */
 const EXPORT_COLUMNS: readonly Column[] = [
   ...ROW_COLUMNS,
   ...[...PRE_ORDER_PATHS, 'other'].map((path) => `pre_order.${path}`),

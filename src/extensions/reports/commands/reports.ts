@@ -61,7 +61,7 @@ function defineChanges(command: Command): void {
   addReportOptions(addPeriodOptions(command, 'changes observed'), ['changes'])
     .addHelpText('after', '\nExample:\n  order-sync report changes --from 2026-01-31 --to 2026-02-01 --out changes.csv')
     .action(async (options: PeriodOptions & OutputOptions) => {
-      // By default the report ends now, and leaves out changes that come during the writing.
+      // By default the report ends now, so that it leaves out changes that are recorded while it is written.
       const { from, to = systemClock().now().toISOString(), allowEmpty: mayBeEmpty } = options;
       await withAccounts(command, async ({ db }, account) => {
         const lastId = await newestEventId(db, account);

@@ -35,8 +35,8 @@ export class ReconciliationCharts {
       record(this.#toFinal, pairOf(row), instantMs(row.creation_date), instantMs(row.completion_date));
     }
     if (state !== 'open' && state !== 'final') return;
-    // The delay is from the exchange's date of the newest record to the look-up that saw the last change. `record`
-    // ignores a record to which the exchange has given a later date since. Dates from before the sending do not count.
+    // The delay lasts from the exchange's `modification_date` to the look-up that saw the last change. `record` ignores
+    // a date after that look-up. A date from before the sending does not count.
     const dated = instantMs(row.modification_date);
     const sent = instantMs(row.sent_at);
     if (dated === undefined || sent === undefined || dated < sent) return;
@@ -97,7 +97,7 @@ function noteOf(noun: string, count: number, { p50 }: Span): string {
   return `${counted(count, noun)}, median ${durationText(p50)}`;
 }
 
-/** Durations in ms by name, exact to 10 %, which is enough for a chart. `null`: all names after `MOST_NAMES`. */
+/** Durations in ms by name, exact to 10 %, which is enough for a chart. Names beyond `MOST_NAMES` have the key null. */
 type Histograms = Map<string | null, RecordableHistogram>;
 
 /** Ignores a duration if one of its times cannot be read, or if it ends before it begins, because clocks may differ. */
@@ -121,7 +121,7 @@ function spanOf(histogram: RecordableHistogram): Span {
   return { p1: at(1), p25: at(25), p50: at(50), p75: at(75), p99: at(99) };
 }
 
-/** A reader cannot compare more panels. The tables have all currencies. */
+/** The most panels that a reader can compare. The tables have all currencies. */
 const MOST_CURRENCIES = 6;
 /** Outcomes of the same tone have different patterns. */
 const PATTERNS: Readonly<Record<string, Look['pattern']>> = {

@@ -12,7 +12,7 @@ interface Ledger {
   readonly files: readonly string[];
   readonly id: string;
   readonly amount: string;
-  /** Undefined: currencies are not compared. */
+  /** Undefined if currencies are not compared. */
   readonly currency?: string | undefined;
 }
 
@@ -66,7 +66,7 @@ function columnsOf(header: readonly string[], { id, amount, currency }: Ledger, 
 }
 
 export function ledgerOrder({ row, currency, judgement }: JudgedOrder): LedgerOrder {
-  // The exchange may have taken an abandoned order. For a disputed order, it may have only a different order.
+  // The exchange may have an abandoned order. Under the id of a disputed order, it may have only another order.
   const isUncertain = row.state === 'abandoned' || row.state === 'disputed';
   const isAtExchange = isUncertain ? null : judgement === 'nothing' ? 0 : 1;
   const amount = typeof row.asset === 'string' ? row.asset : null;

@@ -36,7 +36,7 @@ const NOT_SHOWN =
   'If the exchange does not say which currency of the pair an amount is in, it is added up within its pair alone.';
 
 type Compared = 'compared' | 'ours' | 'theirs';
-/** Amounts that may be added. Reports that compare nothing with the exchange have no `Compared` fields. */
+/** Sums of a group of orders. Reports that compare nothing with the exchange have no `Compared` fields. */
 export type MoneyGroup = Omit<GroupTotals, 'day' | Compared> & Partial<Pick<GroupTotals, Compared>>;
 
 type MoneySums = Row & Readonly<Record<'orders' | 'compared' | 'unreadable', number>>;

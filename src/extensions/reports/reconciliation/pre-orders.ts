@@ -24,14 +24,14 @@ const CONCURRENCY = 8;
 /** After this number of unanswered requests in a row, no request follows, because the exchange is out of reach. */
 const MOST_UNANSWERED = 40;
 
-/** Asks the exchange for every pre-order of the scope. Reads pages, because a snapshot could stay open for hours. */
+/** Asks the exchange for every pre-order of the scope. Reads pages, because one snapshot would stay open for hours. */
 export async function askPreOrders(
   store: Pick<Store, 'snapshot'>,
   scope: ReportScope,
   ask: (preOrderId: string) => Promise<PreOrderAnswer> | PreOrderAnswer,
   onProgress: (asked: number) => void,
 ) {
-  // Only pre-orders with new or stored findings are recorded, because stored findings may be resolved.
+  // Pre-orders with stored findings are recorded even without new findings, because the stored ones may be resolved.
   const judged: JudgedPreOrder[] = [];
   const stored = await rowsAtOnce(store, ordersWithFinding(scope.account, CLASSES), 'primary');
   const withFindings = new Set(stored.map((row) => row.external_order_id));

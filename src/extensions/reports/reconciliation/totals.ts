@@ -51,7 +51,7 @@ type Sum = Exclude<Key<'decimal'>, 'difference' | Outcome>;
 const SUMS = ['asset', 'ours', 'theirs', 'output', 'fee', 'reward'] as const satisfies readonly Sum[];
 const COUNTS = PAIR_COLUMNS.filter(({ kind }) => kind === 'count').map(({ key }) => key as Count);
 
-/** `day` is empty in sums over all days. `currency` is `?` if a row has none, null if it may be either of the pair. */
+/** `day` is empty in sums over all days. `currency` is as `currencyOfRow` returns it. */
 type Group = Readonly<Record<'day' | 'pair', string> & Record<'outcome' | 'position' | 'currency', string | null>>;
 type Line = Group & { readonly counts: Record<Count, number>; readonly sums: Record<Sum, DecimalSum> };
 type Lines = Map<string, Line>;
@@ -99,7 +99,7 @@ function sorted(lines: Lines): readonly Line[] {
 type Listed = 'external_order_id' | 'asset' | 'state' | 'outcome' | 'changed_at' | keyof AmountRow;
 export type ListedRow = Pick<KnownFindingRow | ReconciledRow, Listed>;
 
-/** `asset` is the sum of our readable amounts from zero up; `ours` and `theirs` are sums over compared orders only. */
+/** `asset` sums our readable amounts that are not below zero; `ours` and `theirs` sum only compared orders. */
 export type GroupTotals = Group &
   Readonly<Record<'asset' | 'ours' | 'theirs', string> & Record<'orders' | 'unreadable' | 'compared', number>>;
 
@@ -129,9 +129,9 @@ export class ReconciliationTotals {
     if (kind !== 'nothing') this.#addLookup(row.state === 'final' ? 'final' : 'open', lookup);
     if (row.state === 'abandoned') counts.given_up += 1;
     if (kind === 'nothing') addCount(this.nothing, row.state, 1);
-    // `resends` rises when sending again is decided, before the order is sent, and at a fail-over without any resend.
+    // `resends` rises before the order is sent again. After a fail-over it may rise without a resend.
     if (row.resends > 0 && row.attempts > row.resends && row.state !== 'pending') counts.sent_again += 1;
-    // Only an invalid row has an amount below zero. The sum leaves out such amounts.
+    // An amount below zero is invalid, so the sum leaves it out.
     if (ours.ok && !ours.text.startsWith('-')) sums.asset.add(ours.text);
     else counts.unreadable += 1;
     // The record of a disputed order may belong to another order, also if the disputed order was abandoned.

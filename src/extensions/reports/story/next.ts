@@ -143,7 +143,7 @@ function isSentAgain({ events }: Moment): boolean {
   return ends.some(({ new_value }) => new_value === 'pending');
 }
 
-/** Returns the next look-up, from the row if `isNewest`, else from a plan. Null: no look-up. Undefined: no plan. */
+/** Returns when the next look-up is due, by the row or by a plan; null if none follows, undefined without a plan. */
 function nextLookup(moment: Moment): Date | null | undefined {
   const { order, events, state, asOf, verifyAfter, recheckFinalAfter } = moment;
   if (isNewest(moment)) return readTime(order.next_action_at);

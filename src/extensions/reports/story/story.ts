@@ -96,7 +96,7 @@ function stopLines({ holds, stop, order }: StoryEvidence, moment: Moment): reado
   return [...lines, `The order is not ${what}: the settings of this machine do not have the account ${order.account}.`];
 }
 
-/** Leaves out events of stored findings, which `findingEntries` returns, and the move to `held` within a decision. */
+/** Leaves out events of stored findings, which `findingEntries` returns, and a decision's own move to `held`. */
 function eventEntries({ order, events, findings }: StoryEvidence): readonly StoryEntry[] {
   const isTold = ({ field, source, new_value, observed_at }: StoryEvent) =>
     field === 'finding'
@@ -171,7 +171,7 @@ export function isOpen({ resolved_at, changed_at }: StoryFinding): boolean {
 
 function findingLines(open: readonly StoryFinding[], moment: Moment) {
   if (open.length === 0) return [];
-  // A finding that a decision would settle has no command here, because it must stay listed until the decision.
+  // A finding that a decision would settle has no command here, because the finding must stay listed until then.
   const ready = open.filter((finding) => !statesToDecide(finding.class).includes(moment.state));
   const ids = ready.map(({ id }) => id).join(' ');
   const command = `order-sync findings ack ${ids} --reason TEXT${accountWords(moment.order.account)}`;

@@ -18,7 +18,7 @@ export async function* changesOf(db: Database, scope: ChangesScope): AsyncGenera
   for (let before = 0, ids = PAGE; before < lastId;) {
     const upTo = Math.min(before + ids, lastId);
     let events = db.selectFrom('order_events').selectAll().where('id', '>', before).where('id', '<=', upTo);
-    // `unindexed` keeps the database from an index by account, so that events are read in the order of their ids.
+    // `unindexed` keeps SQLite from an index by account, so that events are read in the order of their ids.
     if (account !== undefined) events = events.where(unindexed('account'), '=', account);
     if (from !== undefined) events = events.where('observed_at', '>=', from);
     if (to !== undefined) events = events.where('observed_at', '<', to);

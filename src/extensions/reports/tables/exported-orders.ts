@@ -36,7 +36,7 @@ export async function* exportedOrders(db: Database, filter: ExportFilter): Async
     for (const { at: _at, id: _id, ...row } of page) yield row;
     const last = page.at(-1);
     if (page.length === PAGE && last !== undefined) {
-      // The rest of one time is read by itself: a condition on time and id together would search by time only.
+      // Orders of the same time are read separately: a condition on time and id would search the index by time only.
       range = sql`${at} = ${last.at} and ${id} > ${textOf(last.id)}`;
       time = last.at;
     } else if (time !== undefined) {
@@ -63,7 +63,7 @@ const SOURCES = {
   insertion: {
     at: sql.ref('o.created_at'),
     table: 'o',
-    // Without `indexedBy`, the database would use the primary key for the rest of one time, and read all later ids.
+    // Without `indexedBy`, SQLite would find other orders of one time by the primary key, and read all later ids.
     rows: sql`merchant_orders o ${indexedBy('merchant_orders_by_age')}
       left join order_records r on r.account = o.account and r.external_order_id = o.external_order_id`,
   },

@@ -15,7 +15,7 @@ export type OrderTime = 'insertion' | 'completion';
  */
 export interface ReportScope {
   readonly account: string;
-  /** Undefined: by insertion. */
+  /** `insertion` if undefined. */
   readonly by?: OrderTime | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
@@ -64,7 +64,7 @@ export function knownFindings(scope: ReportScope) {
 }
 
 export function rowsToDrive({ account, asOf }: Pick<ReportScope, 'account' | 'asOf'>): Query<{ rows: number }> {
-  // Without this index the database would read all rows of the account.
+  // Without `indexedBy`, SQLite would read all rows of the account.
   return sql<{ rows: number }>`select count(*) as "rows" from merchant_orders ${indexedBy('merchant_orders_due')}
     where account = ${account} and state in (${sql.join(WAITING_STATES)}) and created_at <= ${asOf}`;
 }
@@ -109,8 +109,8 @@ export function ordersWithFinding(account: string, names: readonly string[]) {
 }
 
 /**
- * Selects orders with their newest record. The time has only one upper bound, because the database may search an index
- * by the later of two bounds. By completion, `unindexed` keeps the database from the index of `created_at`.
+ * Selects orders with their newest record. The query bounds the time from above only once: of two bounds, the database
+ * may search the index by the later one. By completion, `unindexed` keeps SQLite from the index of `created_at`.
  */
 function ordersOf(scope: ReportScope) {
   const { account, by, from, to, asOf } = scope;

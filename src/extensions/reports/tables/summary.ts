@@ -31,7 +31,7 @@ async function* insertedParts(store: Pick<Store, 'snapshot'>, { account, from, t
     const conditions = allOf(
       sql`account = ${account}`,
       last === undefined ? undefined : sql`external_order_id > ${textOf(last)}`,
-      // `unindexed` keeps the database from the index of `created_at`: by id, a page reads only its own rows.
+      // `unindexed` keeps SQLite from the index of `created_at`: by id, a page reads only its own rows.
       isInPeriod(unindexed('created_at'), from, to),
     );
     const parts = sql<LinePart & { readonly last_id: Uint8Array }>`select ${line}, count(*) as orders,
@@ -48,7 +48,7 @@ async function* insertedParts(store: Pick<Store, 'snapshot'>, { account, from, t
   }
 }
 
-/** Reads the period in one query, because the index of `completed_at` leads to no other orders. */
+/** Reads the period in one query, because the index of `completed_at` finds only orders of the period. */
 async function* completedParts(store: Pick<Store, 'snapshot'>, { account, from, to }: RowFilter): AsyncGenerator<Part> {
   const line = sql.join(LINE.map((column) => sql.ref(`o.${column}`)));
   const at = sql.ref('record.completed_at');
