@@ -71,7 +71,7 @@ async function tellDecision(tx: Transaction, account: string, decision: string, 
   await insertHappenings(tx, [{ ...event, source: 'operator', reason, actor }], now);
 }
 
-/** Orders in these states become unknown. Before that, unknown and held orders are read, which keep their state. */
+/** Orders in these states become unknown. Unknown and held orders keep their state, so they are read before. */
 const LEFT = ['pending', 'invalid', 'rejected', 'sending'] as const;
 
 async function assumeAllSent(deps: RestoreDeps, account: string, { actor, reason }: Acceptance): Promise<number> {

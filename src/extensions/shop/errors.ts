@@ -34,7 +34,7 @@ type Facts =
   | { readonly kind: 'unusable'; readonly status: number | null }
   /** No connection was made. Nothing was sent. */
   | { readonly kind: 'unreachable'; readonly status: null }
-  /** A request that only reads had no answer in time. */
+  /** A request that only reads got no whole answer. */
   | { readonly kind: 'no-answer'; readonly status: null }
   /** The answer is not of order-sync: a proxy may have answered. */
   | { readonly kind: 'unreadable'; readonly status: number }
