@@ -27,15 +27,15 @@ export type AcceptedRestore = Readonly<{ missing: MissingTime; orders: number }>
 const PAGE = 200;
 
 /**
- * Unless `isNothingSent`, pauses creates, and moves orders that may have been sent since the copy to `unknown`. Then
- * writes a new mark. Until then nothing else can write, so an interrupted run must be repeated.
+ * Unless `isNothingSent`, pauses creates and makes each order `unknown` that may have been sent since the copy.
+ * Then writes a new mark. No other order-sync process writes before that, so an interrupted run must be repeated.
  */
 export async function acceptRestore(deps: RestoreDeps, acceptance: Acceptance): Promise<AcceptedRestore> {
   const { store, clock } = deps;
   const mark = await store.mark.read();
   const position = await store.mark.position();
   const isShown = mark !== undefined && (await store.mark.sign()) !== undefined;
-  // A mark that was put back with the database does not show until when the database was used.
+  // A mark that was put back together with the database does not show when the lost database was last used.
   const missing = mark?.restoring ?? { from: await newestEventTime(store.db), to: isShown ? mark.at : null };
   await store.mark.write({ ...(mark ?? { ...position, at: clock.now().toISOString() }), restoring: missing });
   let orders = 0;
@@ -43,10 +43,10 @@ export async function acceptRestore(deps: RestoreDeps, acceptance: Acceptance): 
   const others = store.mark.account === undefined ? await accountsIn(store.db, 'merchant_orders') : [];
   for (const account of new Set([...deps.accounts, ...others])) {
     await store.writer.write(async (tx) => {
-      // The new generation stops an owner that reaches the database by another path. It is above the generation of the
-      // mark, so another copy of that time is older than the new mark.
+      // The new generation stops an owner that opened the database under another path. It exceeds the generation in the
+      // mark, so any other old copy of the database is older than the new mark.
       await nextGeneration(tx, account, mark?.generation);
-      // A database that was marked as moved is in use again.
+      // The database is in use again, even if `db move` marked it as moved.
       await forgetMove(tx);
       await recordRestore(tx, account, acceptance, clock.now());
     });
@@ -66,19 +66,18 @@ async function recordRestore(tx: Transaction, account: string, acceptance: Accep
 
 type Decider = Readonly<{ actor: string; reason: string }>;
 
-/** Records a person's decision as an event of the account. */
 async function tellDecision(tx: Transaction, account: string, decision: string, { actor, reason }: Decider, now: Date) {
   const event = { account, type: 'account', subject: account, field: 'restore', new_value: decision } as const;
   await insertHappenings(tx, [{ ...event, source: 'operator', reason, actor }], now);
 }
 
-/** Orders leave these states for unknown. Unknown and held orders keep their state, and are read first. */
+/** Orders in these states become unknown. Unknown and held orders keep their state, so they are read before. */
 const LEFT = ['pending', 'invalid', 'rejected', 'sending'] as const;
 
 async function assumeAllSent(deps: RestoreDeps, account: string, { actor, reason }: Acceptance): Promise<number> {
   const { store } = deps;
   const how: Assumption = { source: 'operator', reason, actor };
-  // One transaction a page, because the merchant's own writes wait for each transaction.
+  // Each page has its own transaction, because the merchant's own writes wait until a transaction ends.
   const assume = async (ids: readonly string[]) =>
     await store.writer.write(async (tx) => {
       let assumed = 0;
@@ -89,7 +88,7 @@ async function assumeAllSent(deps: RestoreDeps, account: string, { actor, reason
   const sent = (fromId = '') => orderIds(store.db, { account, states: ['unknown', 'held'], fromId, limit: PAGE });
   for await (const ids of pagesAfter(PAGE, sent)) orders += await assume(ids);
   for (const state of LEFT) {
-    // Orders with ids that are not valid Unicode are never assumed sent, so they come again in each page.
+    // An order whose id is not valid Unicode keeps its state, so each page contains the order again.
     for (let unreadable = 0; ;) {
       const limit = PAGE + unreadable;
       const some = await findOrders(store.db, { account, state, by: 'due', limit }, ['external_order_id']);
@@ -137,7 +136,7 @@ function decisionsFor(tracking: Tracking, { id, seenAt }: FailOver, answer: Answ
   const { isSent, reason, actor } = answer;
   const how = { source: 'operator', reason, actor } as const;
   if (tracking.failOver === id) return freeOfDoubt(tracking, isSent, how, now);
-  // A rejected or invalid order that a fail-over left as it was may be sent again after this event.
+  // `doubtedBy` doubts a rejected or invalid order until its row is updated, which this event does.
   const isLeft = ['rejected', 'invalid'].includes(tracking.state) && !isSent && tracking.failOver === null;
   const event = finding('FAIL_OVER', 'operator', `not sent before ${seenAt}: ${reason}`, null);
   return isLeft ? [{ tracking, events: [{ ...event, actor }] }] : [];

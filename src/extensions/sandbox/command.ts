@@ -120,7 +120,7 @@ export function define(command: Command): void {
         apiKey,
         otherKeys,
         clock,
-        // Numbers of an earlier sandbox are not used again, because a database would report replaced orders.
+        // No number of an earlier sandbox comes again, because a database would report reused pre-orders.
         firstNumber: Math.floor((clock.now().getTime() - Date.parse('2026-01-01T00:00:00.000Z')) / 10),
         random: seededRandom(options.seed),
         scenarioOf: (id) => scenarioNamedIn(id, scenarios) ?? everyOrders,

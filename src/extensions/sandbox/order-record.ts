@@ -25,7 +25,7 @@ export function orderRecord(preOrder: SandboxPreOrder, now: Date) {
   const { currencyPair, orderType, exchangeType } = preOrder.fields;
   const { output, ratio, fee, reward } = termsOf(currencyPair as Pair, preOrder.asset);
   const inputAsset = new LosslessNumber(preOrder.asset);
-  // Unknown fields are left out, because §2.7 marks no field as nullable.
+  // A field that has no value yet is left out, because §2.7 marks no field as nullable.
   return {
     externalOrderId: preOrder.externalOrderId,
     merchant: { id: preOrder.merchantId },

@@ -30,7 +30,7 @@ export const preOrderRequest = bodyOf({
 export interface OrderOptions {
   readonly clock: Clock;
   readonly random: () => number;
-  /** Returns the scenario of an order. If it is undefined, the id or chance decides. */
+  /** Returns the scenario of an order, or undefined if the id or chance decides. */
   readonly scenarioOf?: (externalOrderId: string) => Scenario | undefined;
   readonly rejected?: number;
   /** How much faster orders and verifications change than in their scenarios. */

@@ -18,7 +18,6 @@ export function nameAfter<Name extends string>(prefix: string, text: string, nam
   return names.filter((name) => text.startsWith(`${prefix}${name}-`)).toSorted((a, b) => b.length - a.length)[0];
 }
 
-/** Returns the value in `table` of the name that `nameAfter` finds. */
 export function valueAfter<Value>(prefix: string, text: string, table: Readonly<Record<string, Value>>) {
   const name = nameAfter(prefix, text, Object.keys(table));
   return name === undefined ? undefined : table[name];

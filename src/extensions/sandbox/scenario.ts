@@ -23,7 +23,7 @@ const PATH = '/api/v1/merchant/orders';
 const ABSENT_BODIES = [null, [], {}, { order: null }];
 const LONG_AGO = '2024-03-01T10:00:00.000Z';
 
-/** Each way to answer is a scenario of the same name. `turn` grows from answer to answer. */
+/** Each way to answer is a scenario of the same name. `turn` grows with each answer. */
 export const ODD_ANSWERS = {
   spring: {
     what: 'an absent order is answered 404 as Spring does',

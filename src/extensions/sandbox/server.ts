@@ -41,8 +41,8 @@ function namesFault(externalOrderId: string | undefined): externalOrderId is str
 
 /**
  * An external order id `fault-<name>-…` has that fault on its first create, and `fault-lookup-<name>-…` on its first
- * look-up. An id that names a tampering has no fault, because other findings might result. For other ids a fault is
- * drawn by `plan`.
+ * look-up. An id that names a tampering has no fault, because a fault might cause other findings. For any other id,
+ * chance and the probabilities in `plan` decide.
  */
 export function decideFault(plan: FaultPlan, request: FaultedRequest, random: () => number): Fault | undefined {
   const { call, externalOrderId, isFirst } = request;

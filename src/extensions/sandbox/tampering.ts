@@ -9,7 +9,7 @@ export interface Tampering {
   readonly what: string;
   /** The only class of findings that the tampering causes. */
   readonly finding: FindingClassName;
-  /** The column of the row that must be filled for the finding. */
+  /** The row gets the finding only if this column is not null. */
   readonly needs?: 'crypto_address' | 'payment_token' | 'provider_type';
   readonly echo?: (preOrder: Fields) => Fields;
   readonly isPreOrderDenied?: boolean;
@@ -42,8 +42,8 @@ const [otherCrypto, otherMoney, otherType] = [swap('BTC', 'ETH'), swap('EUR', 'U
 const DATES = ['creationDate', 'modificationDate', 'completionDate', 'serverDate'];
 
 /**
- * The ways to tamper with an order, by the name in its external order id `tamper-<name>-…`. Four classes are missing:
- * a fault causes CREATE_UNKNOWN, a scenario causes ORDER_MISSING and STUCK, and PREORDER_REUSED needs two orders.
+ * The ways to tamper with an order whose external order id is `tamper-<name>-…`. Five classes are missing. A fault
+ * causes CREATE_UNKNOWN, a fail-over FAIL_OVER, a scenario ORDER_MISSING and STUCK. PREORDER_REUSED needs two orders.
  */
 export const TAMPERINGS = {
   echo: {

@@ -119,7 +119,7 @@ function valuesOf(taker: Option | Argument): readonly Offer[] {
   return /\b(file|path|folder)\b/.test('flags' in taker ? taker.flags : taker.name()) ? FILES : [];
 }
 
-/** Returns the accounts in the settings, which `--config` in `words` may name; none if the settings are wrong. */
+/** Returns the accounts of the settings; none if the settings are wrong. `--config` in `words` may name their file. */
 async function accountNames(command: Command, words: readonly string[]): Promise<readonly Offer[]> {
   const { file, ...options } = await configOptions(command);
   const at = words.indexOf('--config');

@@ -2,7 +2,7 @@ import { createTask, validateDetailed } from 'node-cron';
 
 const DAY_MS = 86_400_000;
 const YEARS_FROM = Date.UTC(2024, 0, 1);
-/** Within nine years every date comes at least twice, even 29 February. */
+/** Within nine years every date comes at least twice, even 29 February, so each gap ends. */
 const GAP_DAYS = 9 * 366;
 
 /** Returns the longest time between two ticks in ms; infinite if nine years have fewer than two days with ticks. */

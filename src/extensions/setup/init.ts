@@ -69,7 +69,7 @@ export function define(command: Command): void {
     });
 }
 
-/** Returns false if a person wants to type another address and key. All that this plan made is removed then. */
+/** Returns false if a person wants to type another address and key. The files of `plan` are removed then. */
 async function isSetUp(command: Command, places: ConfigOptions, plan: Plan, how: InitOptions & { isLast: boolean }) {
   await using undo = await make(plan, places);
   const refusal = await refusalOf(command, places);

@@ -50,7 +50,7 @@ export class OrderSync {
     return await this.#api.ask(read('/status'), {}, options);
   }
 
-  /** Runs one pass, which sends and looks up orders. The pass ends by `timeoutMs`, 600,000 if left out. */
+  /** Runs one pass, which sends and looks up orders. The pass ends after at most `timeoutMs`, by default 600,000. */
   async sync({
     scope,
     signal,
@@ -65,7 +65,7 @@ export class OrderSync {
   }
 
   readonly orders = {
-    /** Inserts an order once. If the id has other content already, the error is `invalid` (409). */
+    /** Inserts an order once. Rejects with `invalid` (409) if an order with the same id and other content exists. */
     add: (order: v.OrderToAdd, options?: CallOptions) =>
       this.#api.ask<v.AddedOrder>({ ...write('/orders'), isSafe: true }, { body: order }, options),
     /** Inserts an order that exists at the exchange, so that it is followed and never created. */
@@ -150,7 +150,7 @@ export class OrderSync {
   readonly decisions = {
     /** Records what became of an order that was sent. */
     resolve: this.#decide<Resolution>('resolve'),
-    /** Makes a rejected or invalid order pending, so that it is sent. */
+    /** Makes a rejected or invalid order pending, so that it is sent. An unknown or held order needs `mayDuplicate`. */
     retry: this.#decide<Reason & { readonly mayDuplicate?: boolean }>('retry'),
     /** Ends an order that was not sent. */
     cancel: this.#decide<Reason>('cancel'),

@@ -10,7 +10,7 @@ export function jittered(ms: number): number {
   return ms * (0.5 + Math.random() / 2);
 }
 
-/** Its `signal` aborts when the signal of the caller aborts, or when the time is over. */
+/** A limit of time, whose `signal` aborts when the signal of the caller aborts, or when the time is over. */
 export class TimeLimit {
   readonly #controller = new AbortController();
   readonly #caller: AbortSignal | undefined;
@@ -45,13 +45,11 @@ export class TimeLimit {
     this.#endsAtMs = Infinity;
   }
 
-  /** Stops the timer, and aborts `signal`. */
   end(): void {
     this.release();
     this.#controller.abort();
   }
 
-  /** Stops the timer, and removes the listener from the signal of the caller. */
   release(): void {
     this.pause();
     this.#caller?.removeEventListener('abort', this.#abort);

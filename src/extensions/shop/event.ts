@@ -50,7 +50,7 @@ export type EventType =
 
 interface EventOf<Type extends EventType> {
   readonly version: 1;
-  /** The id is the same on every reading and delivery, so a known id means that the event was handled before. */
+  /** Each reading and delivery of an event has the same id, so a known id means that the shop has handled the event. */
   readonly id: string;
   /** Store the cursor in the transaction that handles the event. Another database refuses the cursor. */
   readonly cursor: string;

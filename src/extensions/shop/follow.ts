@@ -5,7 +5,7 @@ import { withCursor, type FeedEvent } from './cursor.ts';
 import type { EventOfType, EventType, OrderSyncEvent } from './event.ts';
 
 export interface EventFilter<Type extends EventType = EventType> {
-  /** Begins after the event of this `cursor`. `0`, the default: from the beginning; `head`: only new events. */
+  /** The `cursor` of the event to begin after. `0`, the default, begins with the first event, `head` with the next. */
   readonly after?: string | undefined;
   readonly types?: readonly Type[] | undefined;
   /** Only events of this order and of its findings. */
@@ -78,7 +78,7 @@ function isFinal(error: unknown): boolean {
   return kind === 'unusable' || (status !== null && status >= 400 && status < 500 && status !== 408 && status !== 429);
 }
 
-/** Reads all pages, each while the page before is handled, and then listens until the stream ends. */
+/** Reads all pages, each while the caller handles the page before, and then listens until the stream ends. */
 async function* batchesOf(asker: Asker, filter: EventFilter, signal: AbortSignal): AsyncGenerator<Batch, void> {
   const limit = new TimeLimit(signal);
   const read = (after: string | undefined) => {

@@ -8,13 +8,13 @@ import { openError, storeError } from '../../../store/sqlite/errors.ts';
 const PAGES_A_STEP = 10_000;
 
 /**
- * Copies the database at `path` as of this moment into a new file, while others write, and checks the copy. Throws
- * `StoreError`, and then leaves no copy. Makes no checkpoint, which would disturb a replicator that reads the log.
+ * Copies the database at `path`, as it is now, into a new file and checks the copy. Other programs may write meanwhile.
+ * A failure throws `StoreError` and leaves no unchecked copy. Makes no checkpoint, which would disturb a replicator.
  */
 export async function backUp(path: string, target: string, onProgress?: (share: number) => void): Promise<void> {
   const partial = `${target}.partial`;
   try {
-    // Created first for its mode, and because two backups to one name would mix.
+    // The file is made first, so that it is private, and so that another backup to this name fails.
     closeSync(openSync(partial, 'wx', 0o600));
   } catch (error) {
     throw openError(error, partial);
@@ -67,7 +67,7 @@ export function checkIntegrity(path: string, check: 'integrity_check' | 'quick_c
 
 function checkCopy(path: string): void {
   const copy = new Database(path, { fileMustExist: true });
-  // This mode leaves one file without a log. The program returns to the log when it opens the file.
+  // This mode needs no write-ahead log, so the copy is one file. `user_version` shows that it is a copy (mark.md).
   copy.pragma('journal_mode = delete');
   copy.pragma('user_version = 1');
   copy.close();

@@ -12,7 +12,7 @@ export type KnownHead = Readonly<{ id: number; hash: string }>;
 
 type StoredEvent = Omit<EventsTable, 'id'> & { readonly id: number };
 
-/** Checks that the events of each account form one chain up to its head, and that the `known` event is in it. */
+/** Checks that the events of each account form one chain up to the account's head, and that a chain has `known`. */
 export async function checkChains(db: Database, known?: KnownHead, onProgress?: (events: number) => void) {
   let isMet = false;
   // The heads are read first, because events that are written during the check come after these heads.

@@ -3,10 +3,10 @@ import type { Counts, Store, Database, Transaction } from '../../../store/port.t
 import { rowsAtOnce } from '../../../store/pages.ts';
 import { countsOf, headOf } from '../../../store/tables/chain.ts';
 
-/** A count of rows. In the kind `kept`, `name` is the JSON text of the kept counts. */
+/** A count of rows. If `kind` is `kept`, `name` is the JSON text of the counts that `event_heads` keeps. */
 type CountRow = Readonly<{ account: string; kind: 'kept' | 'orders' | 'findings'; name: string; rows: number }>;
 
-/** Merchants insert and delete orders in these states, so no count of them is kept. */
+/** Merchants insert and delete orders in these states without an event, so the kept counts may be wrong. */
 const UNKEPT = ['pending', 'invalid'];
 
 /** Reads all rows and corrects the kept counts. Returns the accounts whose counts were wrong. */
@@ -15,7 +15,7 @@ export async function correctCounts(store: Store): Promise<readonly string[]> {
   const wrong = [...byAccount].filter(([, rows]) => isWrong(rows)).map(([account]) => account);
   for (const account of wrong) {
     await store.forAccount(account).writer.write(async (tx) => {
-      // Counts again, because a daemon may have written since.
+      // The rows are counted again, because a daemon may have written since the first count.
       const { rows } = await countsQuery(account).execute(tx);
       Object.assign(await headOf(tx, account), { counts: countedIn(rows) });
     });
@@ -47,12 +47,12 @@ function isWrong(rows: readonly CountRow[]): boolean {
     Object.keys({ ...kept[of], ...counted[of] }).some(
       (name) => isKept(name) && (kept[of][name] ?? 0) !== (counted[of][name] ?? 0),
     );
-  // Status counts invalid orders only if the kept count says that there are some.
+  // The command `status` counts an account's invalid orders only if their kept count is above 0.
   const isMissed = (counted.orders['invalid'] ?? 0) > (kept.orders['invalid'] ?? 0);
   return isMissed || differs('orders', (name) => !UNKEPT.includes(name)) || differs('findings', () => true);
 }
 
-/** Returns when the newest event of any account was observed, except stops of accounts; null if there is none. */
+/** Returns the time of the newest event of all accounts, except `stopped` events; null if there is none. */
 export async function newestEventTime(db: Database): Promise<string | null> {
   const { rows } = await sql<{ at: string }>`select event.observed_at as at from event_heads as head
     join events as event on event.account = head.account and event.id = (select id from events

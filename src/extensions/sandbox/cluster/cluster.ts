@@ -18,7 +18,7 @@ const ANSWERS_WITHIN_MS = 1_000;
 const PARAMETERS = {
   shared_buffers: '32MB',
   max_wal_size: '128MB',
-  // Segments in the system's memory would outlive a server that is killed.
+  // The other types use shared memory of the system, which would outlive a killed server.
   dynamic_shared_memory_type: 'mmap',
 };
 
@@ -104,7 +104,7 @@ function own(path: string): void {
   if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid);
 }
 
-/** Starts a shell that runs the machine's processes in a group, and kills the group once the shell's input ends. */
+/** Starts a shell that runs the machine's processes in a group. The shell kills the group when its input ends. */
 function startMachine(plan: ClusterPlan, machine: ClusterMachine, place: string) {
   const folder = join(place, machine.name);
   const { data, yaml } = foldersOf(folder);
@@ -112,7 +112,8 @@ function startMachine(plan: ClusterPlan, machine: ClusterMachine, place: string)
   writeFileSync(yaml, patroniYaml(plan, machine, folder), { mode: 0o600 });
   for (const path of [folder, yaml]) own(path);
   const line = (words: readonly string[]) => words.map(shellWord).join(' ');
-  // Patroni is restarted, because it may end without etcd. A killed PostgreSQL, not in the group, leaves shared memory.
+  // The loop restarts Patroni, because Patroni may end while etcd does not answer. PostgreSQL is not in the group, so
+  // the script kills it by its process id, and removes the shared memory that a killed PostgreSQL leaves.
   const script = `exec >log 2>&1
     ${line(etcdCommand(plan, machine, folder))} &
     while :; do ${line(['patroni', yaml])}; sleep 1; done &

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 
-/** Debian's folders for the versions of PostgreSQL, which are not in the path. */
+/** Debian has a folder for each version of PostgreSQL here. These folders are not in PATH. */
 const DEBIAN = '/usr/lib/postgresql';
 
 export function findProgram(name: string, folders: readonly string[] = []): string | undefined {
@@ -22,12 +22,12 @@ export function findPostgres(): string | undefined {
   const folders = versions.map((version) => join(DEBIAN, version, 'bin'));
   const initdb = findProgram('initdb', folders);
   if (initdb === undefined) return undefined;
-  // A link in the path leads to the folder of the other programs.
+  // The `initdb` in PATH may be a link to the folder that has the other programs.
   const bin = dirname(realpathSync(initdb));
   return ['postgres', 'pg_ctl'].every((name) => existsSync(join(bin, name))) ? bin : undefined;
 }
 
-/** Returns the user that runs PostgreSQL, which refuses to run as root. Empty if this process is not root. */
+/** Returns the user to run PostgreSQL as, because PostgreSQL refuses root; {} if this process is not root. */
 export function unprivileged(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {};
   for (const name of ['postgres', 'nobody']) {

@@ -4,7 +4,7 @@ import { stringify } from 'yaml';
 /** A machine of a cluster. It runs Patroni, PostgreSQL and a member of etcd. */
 export type ClusterMachine = Readonly<{ name: string; address: string; ports: Ports }>;
 
-/** The ports of PostgreSQL, of Patroni's interface, and of etcd for its clients and its other members. */
+/** The ports of PostgreSQL, of Patroni's interface, of etcd for clients, and of etcd for its other members. */
 export type Ports = Readonly<Record<'postgres' | 'patroni' | 'clients' | 'peers', number>>;
 
 /** How Patroni replicates: `strict` lets no commit through without a synchronous standby. */

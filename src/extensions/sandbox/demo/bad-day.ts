@@ -10,12 +10,12 @@ import { FIRST_NUMBER, freeAddress, orderOf, type DemoOrder, type Stage } from '
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** How long ago the day begins: long enough that an order that never appeared is a finding by now. */
+/** How long ago the day begins: longer than the 24 h after which an order that has not appeared is a finding. */
 const BEGINS_MS = 25 * HOUR_MS;
 const RECEIVER_FAILS_MS = 21 * MINUTE_MS;
 const OUTAGE_BEGINS_MS = 8 * MINUTE_MS;
 
-/** How many minutes ago the troubled orders were inserted, by the scenario at the exchange or the fault in the row. */
+/** How many minutes ago orders with trouble were inserted. A key is a scenario of the exchange or a key of `FAULTS`. */
 const TROUBLES = {
   'never-taken-up': [1_480, 700],
   rejected: [900, 450, 52, 33],
@@ -23,7 +23,7 @@ const TROUBLES = {
   'bonus-too-large': [310, 36],
   foreign: [200, 48],
   'decimal-comma': [41, 28],
-  // These orders are sent in the last step before the outage, and never looked up.
+  // These orders are sent in the last step before the outage, so no look-up of them is answered.
   'post-down': [8.25, 8.25, 8.25],
 };
 const FAULTS: Readonly<Record<string, Partial<DemoOrder>>> = {
@@ -31,7 +31,7 @@ const FAULTS: Readonly<Record<string, Partial<DemoOrder>>> = {
   'decimal-comma': { asset: '12,50' },
 };
 
-/** Returns a bad day: its orders, the oldest first, `count` of them without trouble, its clock and its settings. */
+/** Returns the clock, the settings and the orders of a bad day, the oldest first. `count` orders have no trouble. */
 export async function badDay(count: number, machine: Clock, appParts: AppParts) {
   const recent = Math.round(count * 0.6);
   const spread = (orders: number, fromMs: number, toMs: number) =>
@@ -58,12 +58,12 @@ export async function badDay(count: number, machine: Clock, appParts: AppParts) 
   };
 }
 
-/** Returns a clock that is `ms` behind `clock`. Its `sleep` returns at once until the clock has caught up. */
+/** Returns a clock that is `ms` behind `clock`. Until it has caught up, `sleep` moves the clock and does not wait. */
 function clockBehind(clock: Clock, ms: number) {
   let behindMs = ms;
   return {
     ...clock,
-    // No `boot`, because other processes of the machine have another monotonic time.
+    // Without `boot`, no other process compares its monotonic time with the monotonic times that this clock writes.
     boot: undefined,
     now: () => after(clock.now(), -behindMs),
     monotonic: () => clock.monotonic() + ms - behindMs,
@@ -76,7 +76,7 @@ function clockBehind(clock: Clock, ms: number) {
   };
 }
 
-/** Runs the passes of a daemon through the day, on the clock that is behind, up to now. */
+/** Runs the passes of a daemon on the day's clock, from the beginning of the day up to now. */
 export async function liveThrough(day: Awaited<ReturnType<typeof badDay>>, stage: Stage): Promise<void> {
   const { config, signal, sandbox } = stage;
   const { clock, appParts, inserts } = day;
@@ -96,7 +96,7 @@ export async function liveThrough(day: Awaited<ReturnType<typeof badDay>>, stage
     if (agoMs % HOUR_MS === 0) for (const sweep of app.sweeps) await sweep.run(app, signal);
     await app.eachSecond();
     if (agoMs > RECEIVER_FAILS_MS) continue;
-    // Taking the account again makes the webhooks look for the events of the account.
+    // Each `take` makes the webhooks look for new events of the account.
     webhooks.take(accountLease);
     await webhooks.eachSecond();
     await webhooks.idle();

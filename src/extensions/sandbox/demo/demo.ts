@@ -152,7 +152,7 @@ async function letLook(stage: Stage, daemons: ReturnType<typeof daemonsOf>, isOu
   print(`The dashboard: http://${stage.opsListen}/`);
   const all = stage.shops.length > 1 ? ' --account all' : '';
   say(`Ask it in another terminal: ${callOn(stage.settingsFile)} status${all}`);
-  // In an outage the order of the shop would wait for ever.
+  // In an outage the order that these lines add would wait for ever.
   if (!isOutage) {
     say('Paste three lines there, in this folder, to try the client: a shop adds an order, and follows it.');
     print(await firstShop(stage));
@@ -167,7 +167,7 @@ async function letLook(stage: Stage, daemons: ReturnType<typeof daemonsOf>, isOu
   await inserting;
 }
 
-/** Three lines for a shell in this folder: a shop that adds an order to the demonstration, and follows it. */
+/** Returns three lines to paste into a shell in this folder: a shop that adds an order, and follows the order. */
 async function firstShop({ store, shops, config }: Stage): Promise<string> {
   const account = shops[0]?.account;
   const socket = (await store.driverOf(account === undefined ? [] : [account]))?.socket ?? controlSocketOf(config);
@@ -205,7 +205,7 @@ async function performUntilHeld(stage: Stage, count: number, cluster: Cluster | 
   return await untilSettled({ ...stage, signal: new AbortController().signal, until });
 }
 
-/** Inserts the orders, and kills a daemon or the primary of a cluster. Returns true if all are settled in time. */
+/** Inserts the orders. Kills one of several daemons, or a cluster's primary. Returns true if `untilSettled` does. */
 async function perform(stage: Stage, daemons: ReturnType<typeof daemonsOf>, count: number, cluster?: Cluster) {
   const { shops, store, clock } = stage;
   for (const shop of shops) await cancelStrays(stage, shop, say);

@@ -7,7 +7,7 @@ import { counted, inUnits } from '../../documents/words.ts';
 const LOOK_MS = 10;
 const MOST_EVENTS = 10_000;
 
-/** Kills the primary while orders are sent, and inserts more. Returns true if all orders are settled in time. */
+/** Kills the primary while orders are sent, and inserts more orders. Returns true if `untilSettled` does. */
 export async function failOver(watched: Stage & Watched, cluster: Cluster, insertRest: () => Promise<void>) {
   const { clock, sandbox, shops, signal, until } = watched;
   const many = shops.flatMap(({ orders }) => orders).length / 4;

@@ -54,7 +54,7 @@ export const DEMO_SCENARIOS = ['clean', 'mismatch', 'bad-day'] as const;
 export type DemoScenario = (typeof DEMO_SCENARIOS)[number];
 export type DemoOrder = ReturnType<typeof orderOf>;
 
-/** More orders might not be settled within the time of a demonstration. */
+/** More orders might still be under way when the time of a demonstration is over. */
 export const MOST_ORDERS = 200;
 export const FIRST_NUMBER = 1_000;
 const PAIRS = [
@@ -170,7 +170,7 @@ const SETTINGS = {
   create: { verifyAfter: ['2s', '4s', '8s', '16s', '32s'] },
   follow: {
     finalStatuses: ['COMPLETED', 'REJECTED'],
-    // The orders of the sandbox change every few seconds.
+    // The orders of the sandbox change every few seconds, so even a look-up that saves 250 ms is worth a request.
     worth: '250ms',
     succeededStatuses: ['COMPLETED'],
     openStatuses: ['REQUEST', 'IN_PROGRESS'],
@@ -214,7 +214,6 @@ export function daemonsOf({ folder, settingsFile }: Stage) {
     },
     /** Waits until a daemon ends by itself, and then throws `CommandError`. */
     failure: () => Promise.race(running.map(failed)),
-    /** Ends the first daemon with SIGKILL, and returns its process id. */
     async kill(): Promise<number | undefined> {
       const killed = running.shift();
       if (killed !== undefined) await end(killed, 'SIGKILL');

@@ -33,10 +33,10 @@ export function say(text: string): void {
 
 export const untilSent = (watched: Watched) => watch(watched, (countOf) => countOf(['pending', 'sending']) === 0);
 
-/** Returns true when every order is settled and every expected finding is recorded, or false after `until`. */
+/** Returns true when no order is under way and every expected finding is recorded, or false after `until`. */
 export async function untilSettled(watched: Watched): Promise<boolean> {
   const expected = watched.shops.flatMap((shop) => shop.expected);
-  // An order that was reopened never ends.
+  // An order that the exchange has reopened stays under way.
   const endless = expected.filter((finding) => finding.startsWith('TERMINAL_REOPENED ')).length;
   const isFound = (findings: ReadonlySet<string>) => expected.every((finding) => findings.has(finding));
   return await watch(watched, (countOf, findings) => countOf(UNDER_WAY) === endless && isFound(findings));
