@@ -20,7 +20,7 @@ import { accountFact, readAccountFact } from '../store/tables/accounts.ts';
 /** The states of an order that may have been disputed: a person may have abandoned a disputed order. */
 const MAY_BE_DISPUTED: readonly string[] = ['disputed', 'abandoned'];
 
-/** Reads the history and the pre-order only if the row may contradict this record, or had findings before. */
+/** Reads the history and the stored pre-order only if the row alone does not show that the record agrees. */
 export async function readEvidence(db: Database, row: FollowedRow, record: RecordView, receivedAt: Date) {
   return {
     order: sentOrderOf(row),
@@ -30,7 +30,7 @@ export async function readEvidence(db: Database, row: FollowedRow, record: Recor
   };
 }
 
-/** Compares a record with its row. Adds the earlier contradictions that this record cannot judge. */
+/** Compares a record with its row. Adds the contradictions of earlier findings that this record cannot judge. */
 export async function compareWithRow(
   db: Database,
   settings: AmountSettings,
@@ -47,7 +47,7 @@ export async function compareWithRow(
   return { evidence, contradictions: [...contradictionsOf(compared, settings), ...before] };
 }
 
-/** True if the same order was no collision at an earlier look-up, so that only our clock has changed since. */
+/** True if an earlier record of the same order was no collision. Then only our clock can have changed since. */
 async function wasOurs(db: Database, row: FollowedRow, record: RecordView): Promise<boolean> {
   const earlier = row.earlier_body === null ? undefined : readRecordView(row.earlier_body);
   const isSame = earlier?.orderId === record.orderId && earlier.creationDate === record.creationDate;
@@ -56,7 +56,7 @@ async function wasOurs(db: Database, row: FollowedRow, record: RecordView): Prom
   return !known.some(({ class: name, status }) => name === 'ID_COLLISION' && status !== 'resolved');
 }
 
-/** Returns when the first create was sent, or the newest if the record is no older; null if unknown or adopted. */
+/** Returns when the newest create was sent, or the first if the record is older; null if unknown or adopted. */
 async function firstRequest(db: Database, row: FollowedRow, record: RecordView, receivedAt: Date) {
   const { account, external_order_id: externalOrderId, sent_at: sentAt, adopted_at: adoptedAt } = row;
   if (sentAt === null || adoptedAt !== null) return null;
@@ -67,7 +67,7 @@ async function firstRequest(db: Database, row: FollowedRow, record: RecordView, 
   return first === null || first < newest ? first : newest;
 }
 
-/** Returns the type of the pre-order, which the row has only until the first record; null if compared already. */
+/** Returns the pre-order's type; null if compared already. In the row, the type of the first record replaces it. */
 async function preOrderExchangeType(db: Database, row: FollowedRow, record: RecordView): Promise<string | null> {
   if (row.earlier_body === null) return row.exchange_type;
   const wasCompared = row.state !== 'disputed' && row.has_findings === 0 && row.exchange_type === record.exchangeType;
@@ -90,14 +90,14 @@ function withoutServerDate(body: string): string {
   return body.replace(/"serverDate"\s*:\s*"[^"]*"/, '');
 }
 
-/** The name of an account's fact: the first accepted order that a look-up did not find. It is never removed. */
+/** The fact names the account's first accepted order that a look-up did not find. The fact is never removed. */
 const ACCEPTED_AND_ABSENT = 'lookup.acceptedAndAbsent';
 
 export async function readAcceptedAndAbsent(db: Database, account: string): Promise<string | undefined> {
   return await readAccountFact(db, { account, name: ACCEPTED_AND_ABSENT });
 }
 
-/** Stores that an accepted order is absent. From then on, the returned settings resend no unknown order. */
+/** Stores if an accepted order is absent. From then on, the returned settings let no unknown order be resent. */
 export async function settingsOnAbsence(tx: Transaction, deps: FlowDeps, before: Tracking, now: Date) {
   const { account, settings } = deps;
   if (isAcceptedAndAbsent(before, now)) {

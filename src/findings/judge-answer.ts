@@ -35,7 +35,7 @@ export interface LookedUp {
 
 type JudgedAnswer = Omit<JudgedFindings, 'now'>;
 
-/** Stores and judges an answer. If a record cannot be judged, stores and logs it. Throws errors of the database. */
+/** Stores and judges an answer. Stores a record that cannot be judged, and logs why. Throws errors of the database. */
 export async function reconcileAnswer(tx: Transaction, deps: JudgeDeps, looked: LookedUp): Promise<NewFindings> {
   const { row, before, answer, decision, now } = looked;
   try {
@@ -63,7 +63,7 @@ async function judgeAnswer(tx: Transaction, deps: JudgeDeps, looked: LookedUp): 
   return { found: [other], classes: [other.class] };
 }
 
-/** Skips a record that differs only in the server's time, as most do, unless time alone may change a finding. */
+/** Skips a record if only its `serverDate` is new, unless time alone may change a finding. */
 async function judgeNewest(tx: Transaction, deps: JudgeDeps, looked: LookedUp, answer: FoundRecord) {
   const { row, before, decision, now } = looked;
   const { record: view, body, comparison } = answer;
@@ -86,7 +86,7 @@ async function judgeNewest(tx: Transaction, deps: JudgeDeps, looked: LookedUp, a
   return { found, classes: before.changedAt === after.changedAt ? classes : [...classes, 'STUCK' as const] };
 }
 
-/** Judges a record that was not taken: it disagrees with ours, and may be of another order. */
+/** Judges a record that is older than ours or alternates with ours, so ours was kept. It may be of another order. */
 async function judgeNotTaken(tx: Transaction, deps: JudgeDeps, looked: LookedUp, record: RecordView) {
   const { account, external_order_id: externalOrderId } = looked.row;
   const { turns, disagreement } = looked.decision;
@@ -97,10 +97,10 @@ async function judgeNotTaken(tx: Transaction, deps: JudgeDeps, looked: LookedUp,
   return { found: [...stale, ...overdueAfter(deps, looked)], foundAgain, classes: JUDGED_BY_ANSWER };
 }
 
-/** If an order that was found before is only likely absent, only `ORDER_VANISHED` and `UNCHECKED` are judged. */
+/** Judges only `ORDER_VANISHED` and `UNCHECKED` if an order that was found before is likely absent. */
 function judgeNotFound(deps: JudgeDeps, looked: LookedUp, evidence: 'documented' | 'likely'): JudgedAnswer {
   const { orderId, state } = looked.before;
-  // An order that a person has abandoned is not missed.
+  // An abandoned order may be absent.
   const isMissed = orderId !== null && state !== 'abandoned';
   const vanished = { class: 'ORDER_VANISHED', expected: `order ${orderId}`, actual: 'not found' } as const;
   return {
@@ -119,7 +119,7 @@ function earlierView(row: FollowedRow): RecordView | null {
 
 export type JudgeDeps = Pick<FlowDeps, 'account' | 'settings' | 'observers'>;
 
-/** A record cannot judge pre-orders, which have look-ups of their own. Only the sweep finds `STUCK`. */
+/** A record shows nothing about pre-orders, which have look-ups of their own. Only the sweep finds `STUCK`. */
 const JUDGED_BY_RECORD = (Object.keys(FINDING_CLASSES) as FindingClassName[]).filter(
   (name) => FINDING_CLASSES[name].kind === 'state' && !name.startsWith('PREORDER_') && name !== 'STUCK',
 );

@@ -11,7 +11,7 @@ export type NewFindings = readonly Finding[];
 
 export interface JudgedFindings {
   readonly found: readonly Finding[];
-  /** Findings in evidence that was judged before: a known change among them has not happened again. */
+  /** Findings in evidence that was judged before. A known change in such evidence has not happened again. */
   readonly foundAgain?: readonly Finding[];
   readonly classes: readonly FindingClassName[];
   readonly now: Date;
@@ -21,7 +21,7 @@ type OrderKey = Pick<Tracking, 'account' | 'externalOrderId'>;
 
 const LONGEST_VALUE = 300;
 
-/** Writes findings, and resolves states of `classes` that were not found. Returns opened and reopened findings. */
+/** Writes findings. Resolves all other findings of kind `state` in `classes`. Returns opened and reopened findings. */
 export async function recordFindings(tx: Transaction, order: OrderKey, judged: JudgedFindings): Promise<NewFindings> {
   const { account, externalOrderId } = order;
   const { found, foundAgain = [], classes, now } = judged;

@@ -23,7 +23,7 @@ type ClockWatchDeps = Pick<FlowDeps, 'log'> & {
 
 /** Returns a check that calls `onSetBack` if the clock was set back, because due times would be too far ahead. */
 export function clockWatch({ clock, log }: ClockWatchDeps, onSetBack: () => Promise<void> | void) {
-  // This difference changes only when UTC is set.
+  // The difference changes only when the UTC clock is set.
   const utcAheadMs = () => clock.now().getTime() - clock.monotonic();
   let [lastAheadMs, wasApart] = [utcAheadMs(), false];
   return async (): Promise<void> => {
@@ -46,7 +46,7 @@ export function clockWatch({ clock, log }: ClockWatchDeps, onSetBack: () => Prom
 type CorrectDeps = IsolateDeps &
   Pick<FlowDeps, 'log'> & { readonly settings: Pick<FlowDeps['settings'], 'verifyAfter'> };
 
-/** Corrects due times that another clock wrote. The database keeps the ids that are left, for the next owner. */
+/** Corrects due times that another clock wrote. The database keeps the remaining orders' ids, for the next owner. */
 export class WrongTimes {
   readonly #deps: CorrectDeps;
   #left: readonly string[];
@@ -71,12 +71,12 @@ export class WrongTimes {
     return this.isAny ? this.#retryAt - this.#deps.clock.monotonic() : Number.POSITIVE_INFINITY;
   }
 
-  /** Makes orders due if their due time is missing or too far ahead; if the clock went back, all orders that wait. */
+  /** Makes orders due whose time is missing or too far ahead. If the clock went back, makes all waiting orders due. */
   async correct(clockWentBack: boolean): Promise<void> {
     const { account, store, clock, log, settings } = this.#deps;
     const now = clock.now();
     const latest = clockWentBack ? now : after(now, Math.max(LONGEST_WAIT_MS, ...settings.verifyAfter));
-    // Wrong times are rare, so one query mostly saves a new owner a transaction for each state.
+    // Wrong times are rare, so this query usually saves a new owner a transaction for each state.
     const wrong = await accountsToPutRight(store.db, { accounts: [account], due: latest, lease: latest });
     if (wrong.length === 0) return;
     const left: string[] = [];
@@ -99,7 +99,7 @@ export class WrongTimes {
       const now = this.#deps.clock.now();
       if (!(await this.#correctOne(id, { latest: now, to: now }))) left.push(id);
     }
-    // A full list may lack orders, and the cause of the refusals seems to have ended, so all orders are tried.
+    // A full list may lack orders. The cause of the refusals seems to have ended, so all orders are tried.
     if (ids.length >= PAGE && left.length < ids.length) return await this.correct(true);
     await this.#leave(left);
   }
@@ -117,7 +117,7 @@ export class WrongTimes {
           if (!isRefusal(error)) throw error;
           return 0;
         });
-      // One refused or locked order may stop its page, so orders that are left are corrected one by one.
+      // One refused or locked order may stop its page, so the remaining orders are corrected one by one.
       const ids = corrected >= PAGE ? [] : await wronglyDueOrders(db, page);
       for (const id of ids) {
         if (await this.#correctOne(id, query)) orders += 1;

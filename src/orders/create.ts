@@ -35,7 +35,7 @@ export async function createPass(deps: FlowDeps, signal: AbortSignal): Promise<v
   );
 }
 
-/** During a `forbidden` restraint, sends an order that had no 403, to show if the 403 concerns one order alone. */
+/** During a `forbidden` restraint, sends an order that had no 403. The answer shows if the 403 concerned one order. */
 async function sendUnforbidden(deps: FlowDeps, signal: AbortSignal): Promise<void> {
   const { account, store, clock, exchange, restraints } = deps;
   if (!restraints.all.some(({ kind }) => kind === 'forbidden') || isStopped(exchange)) return;
@@ -116,7 +116,7 @@ async function trySending(deps: FlowDeps, externalOrderId: string, signal: Abort
   create.isSent = guarded.mayBeTaken = true;
   creates.intents.add({ account: deps.account, externalOrderId, sentAt: claimed.tracking.sentAt?.toISOString() ?? '' });
   const { forbiddenIn } = claimed.tracking;
-  // The restraint of this order's 403 has ended, because the exchange took another order.
+  // True if the restraint of this order's 403 has ended, because the exchange has taken another order since.
   const isForbiddenAlone = forbiddenIn > 0 && forbiddenIn < deps.restraints.forbiddenHold;
   const outcome = await exchange.createPreOrder(claimed.order, turnToSend, isForbiddenAlone);
   create.isSent = outcome.kind !== 'not-sent';
@@ -162,7 +162,7 @@ async function claim(deps: FlowDeps, externalOrderId: string, create: CreateInFl
     [externalOrderId],
   );
   if (claimed === undefined) {
-    // SQLite also takes bytes that are no text, and then the id that was read is not the id of the row.
+    // SQLite accepts bytes that are not valid text. The id that was read then differs from the id of the row.
     if (externalOrderId.includes('\uFFFD')) {
       const message = 'an id is not valid Unicode text, so nothing was sent; delete the row and insert it again';
       countFailureOf(observers, externalOrderId, message, 'the id lost characters when it was read');

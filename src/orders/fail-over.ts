@@ -27,7 +27,7 @@ type FailOverDeps = MarkingDeps & { readonly intents: SentIntents };
 
 const PAGE = 200;
 
-/** Orders in doubt whose rows other programs lock, by id, each with the fail-over. Such orders must not be sent. */
+/** The fail-over by order id, for orders in doubt whose rows other programs lock. Such orders must not be sent. */
 type Unmarked = FlowDeps['creates']['unmarked'];
 
 /** Makes each order unknown that a lost owner may have sent. `newestAt` is the time of the newest fail-over, in ms. */
@@ -90,7 +90,7 @@ async function lostIntents({ account, store, intents }: FailOverDeps): Promise<r
 
 async function* walkedBy(deps: FailOverDeps, failOver: FailOver): AsyncGenerator<readonly string[]> {
   const seenAt = new Date(failOver.seenAt);
-  // Orders that are due later by their rows may have been due in the lost time: a person or a probe made them due.
+  // Also reads orders that are due later: a person or a probe may have made them due in the lost time.
   for (const range of [...(await walkedRanges(deps, failOver, { until: seenAt })), { laterThan: seenAt }]) {
     for await (const page of pendingPages(deps, range)) {
       const isSeen = (createdAt: string) => range.laterThan === undefined || createdAt <= failOver.seenAt;
@@ -100,7 +100,7 @@ async function* walkedBy(deps: FailOverDeps, failOver: FailOver): AsyncGenerator
   }
 }
 
-/** Returns the ranges that the lost owner may have read. Reads all ends first, because marking changes due times. */
+/** Returns the ranges that the lost owner may have read. Finds all ends before marking, which changes due times. */
 async function walkedRanges(deps: FailOverDeps, failOver: FailOver, due: Range): Promise<Range[]> {
   const most = mostWalked(failOver);
   if (most === undefined) return [due];
@@ -137,7 +137,7 @@ export function doubtOf(account: string, failOver: FailOver): Assumption {
   return { source: 'create', reason, failOver: failOver.id };
 }
 
-/** Marks orders as in doubt. A locked order stays in doubt of the fail-over that found the order first. */
+/** Marks orders as in doubt. A locked order keeps the fail-over that put it in doubt first. */
 async function mark(deps: MarkingDeps, failOver: FailOver, ids: readonly string[], locked: Unmarked): Promise<void> {
   const { account, store, clock } = deps;
   const markOne = async (tx: Transaction, id: string, first: FailOver) => {
@@ -154,7 +154,7 @@ async function mark(deps: MarkingDeps, failOver: FailOver, ids: readonly string[
     const first = locked.get(id) ?? failOver;
     return store.writer.write((tx) => markOne(tx, id, first), [id]);
   };
-  // The writes run together and share commits, because no order is sent before all orders are marked.
+  // No order is sent before all orders are marked, so the writes run together and share commits.
   for (const part of partsOf(ids, PAGE)) await Promise.all(part.map(write));
 }
 

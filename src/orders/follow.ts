@@ -20,7 +20,7 @@ import type { DueKey } from '../store/find-orders.ts';
 const PAGE = 200;
 /** The most known statuses that are read, because an exchange may invent any number. */
 const MOST_STATUSES = 1_000;
-/** An outage begins with the second opening of the breaker, because a few failing orders open the breaker once. */
+/** An outage begins with the second opening of the breaker, because a few failing orders may open the breaker once. */
 const OPENINGS_OF_OUTAGE = 2;
 
 /** `due` looks up due orders. `all` also looks up the orders of `FOLLOWED_STATES` that are not due. */
@@ -37,7 +37,7 @@ export async function followPass(deps: FlowDeps, scope: FollowScope, signal: Abo
 /** Looks up the orders that are due at `until()`, which each round calls anew, because a cron tick moves that time. */
 export async function lookUpDue(deps: FlowDeps, until: () => Date, signal: AbortSignal): Promise<void> {
   const { isEveryTick } = deps.settings.pace;
-  // With the pace `every-tick`, a tick begins when all orders that were due at the last tick were looked up.
+  // With the pace `every-tick`, `tick` moves only when all orders that were due at the last tick were looked up.
   let tick = until();
   const dueUntil = (source: LookupSource) => {
     if (source === 'unknown') return deps.clock.now();
@@ -65,7 +65,7 @@ async function lookUpEach(deps: FlowDeps, orders: AsyncIterable<string>, signal:
 }
 
 async function readKnown(db: Database, account: string) {
-  // Until a first record sets the merchant of the account, no two answers are written side by side.
+  // Until a first record sets the merchant of the account, answers are written one after another.
   const hasMerchant = (await readAccountFact(db, { account, name: MERCHANT_ID })) !== undefined;
   const statuses = await seenStatuses(db, { account, limit: MOST_STATUSES });
   return { hasMerchant, statuses: new Set(statuses.map(({ field, value }) => `${field} ${value}`)) };
@@ -114,12 +114,12 @@ export async function lookUp(
   const about = known?.hasMerchant === true ? [externalOrderId, ...sharedBy(answer)] : undefined;
   const recorded = await store.writer.write(record, about);
   if (recorded === undefined) {
-    // A probe may look up a pending order, and no missing answer about a pending order is recorded.
+    // A probe may look up a pending order. If that look-up fails, nothing about the order is recorded.
     if (answer.kind === 'unanswered' && isFailed) deps.observers.tell({ kind: 'exchange.failed', cause: answer.why });
     return;
   }
   const { before, decision } = recorded;
-  // A found order shows that its create was taken, so this create was not lost.
+  // A found order shows that the exchange took its create.
   const isUncertain = before.state === 'unknown' || before.state === 'held';
   if (isUncertain && answer.kind === 'found' && decision.tracking.state !== 'disputed') {
     deps.restraints.note({ kind: 'create-accepted' }, before.sentAt ?? askedAt);
@@ -127,7 +127,7 @@ export async function lookUp(
   tellLookup(deps, { answer, health }, recorded);
 }
 
-/** Names facts that answers may share. Writes that share a name run in turn, so that the second finds the first. */
+/** Names facts that answers may share. Writes that share a name run in turn, so that the second sees the first. */
 function sharedBy(answer: LookupAnswer): readonly string[] {
   if (answer.kind === 'absent') return ['absence'];
   if (answer.kind !== 'found') return [];
@@ -168,14 +168,14 @@ async function* ordersToLookUp(
 ): AsyncGenerator<string> {
   const { account, store } = deps;
   const places = new Map<LookupSource, DueKey>();
-  // Orders of the last rounds that are read as `newest` again, because they are in flight or could not be written.
+  // Orders of earlier rounds that are read as `newest` again, because they are in flight or could not be written.
   let taken = new Set<string>();
   while (!isStopped(deps, signal)) {
     const placeOf = (source: LookupSource) => ({
       until: until(source),
       after: places.get(source === 'newest' ? 'new' : source),
     });
-    // Each round reads anew, so that an order that comes due waits for one round.
+    // Each round reads anew, so that an order that comes due waits for one round at most.
     const read = await dueLookups(store.db, { account, limit: LOOKUPS_A_ROUND, placeOf });
     const newest = read.filter(({ source }) => source === 'newest').map(({ externalOrderId }) => externalOrderId);
     taken = taken.intersection(new Set(newest));
@@ -197,7 +197,7 @@ async function* ordersToLookUp(
   }
 }
 
-/** Skips the due time of a place that repeats, because SQLite compares ids that are no text otherwise than it reads. */
+/** Skips a due time if the place repeats: SQLite returns an id of invalid text in another form than it compares. */
 export function placeAfter(last: DueKey, before: DueKey | undefined): DueKey {
   const isStuck = last.nextActionAt === before?.nextActionAt && last.externalOrderId === before.externalOrderId;
   return isStuck ? { nextActionAt: `${last.nextActionAt}~`, externalOrderId: '' } : last;

@@ -1,6 +1,6 @@
 import { isNeverSent, problemIn, type Answer } from './errors.ts';
 
-/** One request; `path` is encoded and has its query. */
+/** `path` is encoded and contains the query. */
 export interface Sent {
   readonly method: 'GET' | 'POST';
   readonly path: string;
@@ -33,10 +33,10 @@ export function overFetch(fetching: typeof fetch = fetch): Send {
   };
 }
 
-/** `cause`: nothing was sent to the address. `answer`: its process is not the owner of the account. */
+/** `cause`: nothing was sent to the address. `answer`: the process at the address does not own the account. */
 export type Miss = { readonly cause: unknown } | { readonly answer: Answer; readonly owner: string | undefined };
 
-/** No process of a route drives the account, so nothing was done. `misses` has the reason for each asked address. */
+/** No request reached the owner of the account, so nothing was done. `misses` has the reason for each address. */
 export class NoOwnerError extends Error {
   override readonly name = 'NoOwnerError';
   readonly misses: ReadonlyMap<string, Miss>;
@@ -50,7 +50,7 @@ function reasonOf(miss: Miss): string {
   if ('answer' in miss) return 'does not drive the account';
   const { message = '', code = '' } = miss.cause as { readonly message?: string; readonly code?: string };
   const advice = /CERT|SIGNATURE/.test(code) ? ' (NODE_EXTRA_CA_CERTS names the file of an authority of your own)' : '';
-  // An `AggregateError`, for a host with several IP addresses, has no message.
+  // The `AggregateError` of a host with several IP addresses has no message.
   return `cannot be reached: ${message || code}${advice}`;
 }
 
@@ -73,8 +73,8 @@ export class Route {
   }
 
   /**
-   * Asks one address after another until an answer is not 421. The owner that an answer names is asked next, twice at
-   * most. Rejects with `NoOwnerError` if nothing was done; after any other error the outcome is unknown.
+   * Asks one address after another until an answer is not 421. If a 421 names the owner, asks the owner next, at most
+   * twice. Rejects with `NoOwnerError` if nothing was done. After any other error the outcome is unknown.
    */
   async send(sent: Sent): Promise<Received> {
     const misses = new Map<string, Miss>();
@@ -100,7 +100,7 @@ export class Route {
     return { answer: { ...received, body }, owner: problemIn(body).owner };
   }
 
-  /** Returns the address of `bases` with the same host, because `address` itself comes from a database. */
+  /** Returns the address of `bases` with the same host, because a token must not go to a host that only a 421 names. */
   #ownerAt(address: string | undefined, asked: string): string | undefined {
     const host = address !== undefined && URL.canParse(address) ? new URL(address).host : undefined;
     return this.#bases.find((one) => one !== asked && new URL(one).host === host && isAsSecure(asked, one));

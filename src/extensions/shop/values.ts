@@ -1,12 +1,12 @@
 import type { OrderSyncEvent } from './event.ts';
 import type { NewOrder, OrderState, Row } from './schema.ts';
 
-/** Later versions of the exchange may have more fields. */
+/** Later versions of the exchange or of order-sync may have more fields. */
 interface More {
   readonly [field: string]: unknown;
 }
 
-/** Fields that may be left out. A number of the exchange is text with every digit. */
+/** Fields that an answer may lack. Numbers of the exchange are text, which keeps every digit. */
 type Texts<Name extends string> = More & { readonly [One in Name]?: string | null | undefined };
 
 type CurrencyPair = Readonly<{ fromCurrency: string; toCurrency: string }>;
@@ -78,7 +78,7 @@ export type OrderFinding = Omit<Finding, 'id' | 'external_order_id'>;
 
 export interface StoredOrder {
   readonly order: OrderRow;
-  /** The newest events of the order, in order of time. */
+  /** The newest events of the order, from old to new. */
   readonly events: readonly OrderSyncEvent[];
   readonly hasMoreEvents: boolean;
   readonly findings: readonly OrderFinding[];
@@ -87,7 +87,7 @@ export interface StoredOrder {
 
 export interface OrderList {
   readonly orders: readonly OrderRow[];
-  /** Pass this as `after` to read on; null at the end. */
+  /** Pass this as `after` to read the next page; null on the last page. */
   readonly next: string | null;
 }
 

@@ -30,13 +30,13 @@ type HeaderValues = Readonly<Record<string, string | readonly string[] | undefin
 export type WebhookHeaders = Pick<Headers, 'get'> | HeaderValues;
 
 const TOLERANCE_S = 5 * 60;
-/** The most signatures that are checked. A sender signs with each of its secrets, at most two. */
+/** The most signatures that are checked. order-sync signs a message with one or two secrets. */
 const MOST_SIGNATURES = 32;
 const HMAC = { name: 'HMAC', hash: 'SHA-256' };
 
 /**
- * Returns the message of a body that was signed with one of `secrets` (`whsec_…`) within five minutes of `now` (ms).
- * Rejects with `WebhookError`, or `TypeError` for a wrong secret. `payload` is the body as received, not parsed.
+ * Verifies and parses `payload`, the body as received. The body must be signed with one of `secrets` (`whsec_…`) within
+ * five minutes of `now` (ms). Rejects with `WebhookError`, or with `TypeError` if a secret is malformed.
  */
 export async function verify(
   payload: string | Uint8Array,

@@ -21,15 +21,15 @@ import { readEvidence } from '../../findings/evidence.ts';
 import { judgeRecord, logUnjudged, type JudgeDeps } from '../../findings/judge-answer.ts';
 
 const PAGE = 200;
-/** How many orders one transaction compares or judges, because other writers wait for the transaction. */
+/** The most orders that one transaction compares or judges. Other writers wait until the transaction ends. */
 const GROUP = 50;
 /** A finding that stays true is written again no more often than this, because there may be 100,000 findings. */
 const SEEN_AGAIN_AFTER_MS = 24 * 60 * 60_000;
 
-/** Overdue look-ups are logged if the oldest has waited for longer than this and `overdueAfterMs` together. */
+/** Overdue look-ups are logged if the oldest has waited for longer than the sum of this and `overdueAfterMs`. */
 const WORTH_TELLING_MS = 10 * 60_000;
 
-/** Compares new records, learns the pace, and judges by time. Transactions are short, so that other writers can run. */
+/** Compares new records, learns the pace of look-ups, and judges the findings that depend on time. */
 export async function sweep(deps: FlowDeps, signal: AbortSignal): Promise<void> {
   await compareNewRecords(deps, signal);
   if (!(await isAnythingAwaited(deps.store.db, deps.account))) {
@@ -52,7 +52,7 @@ export async function sweep(deps: FlowDeps, signal: AbortSignal): Promise<void> 
   }
 }
 
-/** Sweeps at the start, by `reconcile.cron` and in `sync`. Without a cron, a daemon judges nothing by time. */
+/** Sweeps at the start, at ticks of `reconcile.cron` and in `sync`. Without a cron, a daemon only compares records. */
 export const findingsSweep: SweepMaker = ({ reconcile: { cron } }) => ({
   name: 'findings',
   cron,
@@ -65,7 +65,7 @@ export const findingsSweep: SweepMaker = ({ reconcile: { cron } }) => ({
   },
 });
 
-/** Compares the records that were not compared yet, and learns the pace of look-ups. Judges nothing by time. */
+/** Compares the records that were not compared yet, and learns the pace of look-ups. */
 export async function sweepWithoutFindings(deps: FlowDeps, signal: AbortSignal): Promise<void> {
   await compareNewRecords(deps, signal);
   await deps.settings.pace.learn(deps, signal);
@@ -78,7 +78,7 @@ function logOverdue({ clock, exchange, restraints, log, settings }: FlowDeps, ov
   log.warn({ overdue: orders, since }, 'more look-ups are due than were made in time');
 }
 
-/** Yields the orders with unresolved findings of these classes, in any state, a page of a class at a time. */
+/** Yields the orders, in any state, with unresolved findings of these classes. Each page is of a single class. */
 async function* unresolvedOrders(deps: FlowDeps, classes: readonly FindingClassName[], signal: AbortSignal) {
   const { account, store, clock } = deps;
   for (const name of classes) {
@@ -94,7 +94,7 @@ async function* unresolvedOrders(deps: FlowDeps, classes: readonly FindingClassN
   }
 }
 
-/** Judges orders whose recorded findings differ from the findings due now, or were last seen a day ago or earlier. */
+/** Judges orders whose recorded findings differ from the present findings, or were last seen a day ago or earlier. */
 async function judgeChanged(deps: FlowDeps, orders: readonly AgedOrder[], settings: OverdueSettings): Promise<void> {
   if (orders.length === 0) return;
   const { account, store, clock } = deps;
@@ -134,7 +134,7 @@ async function recordTogether(deps: FlowDeps, message: string, work: Work<readon
 
 const SETTINGS_FACT = 'reconcile.settings';
 
-/** Compares the records that were not compared yet; if settings of the comparison changed, all records. */
+/** Compares the records that were not compared yet. If settings of the comparison changed, compares all records. */
 export async function compareNewRecords(deps: FlowDeps, signal: AbortSignal): Promise<void> {
   await forgetOtherSettings(deps, signal);
   const { account, store, clock } = deps;
@@ -148,7 +148,7 @@ export async function compareNewRecords(deps: FlowDeps, signal: AbortSignal): Pr
   }
 }
 
-/** Compares a stored record with its order, as if the record were new and the first. */
+/** Compares a stored record with its order, as if the record were the first of the order. */
 async function compareStored(tx: Transaction, deps: JudgeDeps, externalOrderId: string, now: Date) {
   const { account } = deps;
   const row = await readFollowed(tx, account, externalOrderId);
@@ -161,7 +161,7 @@ async function compareStored(tx: Transaction, deps: JudgeDeps, externalOrderId: 
     await keepOrderRecord(tx, compared, view);
     const order = trackingOf(row);
     const received = new Date(receivedAt);
-    // With `has_findings`, no part of the record counts as compared before.
+    // With `has_findings: 1`, the pre-order is read even if an earlier record was compared with the pre-order.
     const evidence = view && (await readEvidence(tx, { ...row, has_findings: 1 }, view, received));
     const judged = { row, view, evidence, earlier: null, before: order, after: order, receivedAt: received, now };
     const { found: foundAgain, classes } = await judgeRecord(tx, deps, judged);

@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import { endpointWaitMs } from './delivery.ts';
 import { after } from '../../base/instant.ts';
 
-/** `takenAt` and `failedAt` are the last times that this process saw, or null. */
+/** `takenAt`, `failedAt`: the times of the last delivery and the last failure in this process; null before. */
 export type EndpointFacts = { takenAt: Date | null; failedAt: Date | null; failing: Failing | null };
 
 interface Failing {
@@ -21,7 +21,7 @@ interface Failing {
 
 const SAY_AGAIN_MS = 60_000;
 
-/** Tracks if an endpoint takes events. A failing endpoint is tried with one event, after 5 s and then less often. */
+/** Tracks if an endpoint accepts events. A failing endpoint is tried with one event, after 5 s and then less often. */
 export class EndpointCondition {
   readonly facts: EndpointFacts = { takenAt: null, failedAt: null, failing: null };
   readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
@@ -44,7 +44,7 @@ export class EndpointCondition {
     return true;
   }
 
-  /** Notes a delivery. Returns true if the delivery ends a failure. A wait that the endpoint asked for continues. */
+  /** Notes a delivery. Returns true if the delivery ends a failure. A wait by Retry-After does not end early. */
   took(): boolean {
     const now = this.#clock.now();
     this.facts.takenAt = now;
@@ -57,12 +57,12 @@ export class EndpointCondition {
     return true;
   }
 
-  /** Notes a refusal in a new try. The refusal does not show if the endpoint takes other events. */
+  /** Notes a refusal while the endpoint is tried again. The endpoint may still accept other events. */
   refused(status: number): void {
     if (this.facts.failing?.isTrying === true) this.facts.failing.refusedWith = status;
   }
 
-  /** Called when no event is left for the new try. A refusal in the try then counts as a failure of the endpoint. */
+  /** Must be called when no event is left to try. A refusal in the try then counts as a failure of the endpoint. */
   triedAll(): void {
     const status = this.facts.failing?.refusedWith;
     if (status !== undefined) this.failed(`it answers ${status}, and has accepted no event since`);
@@ -78,7 +78,7 @@ export class EndpointCondition {
     this.#log.warn({ retrying, status }, text);
   }
 
-  /** Notes a failure of the endpoint as a whole. Requests in flight may fail later, and lengthen the wait. */
+  /** Notes a failure of the endpoint as a whole. A Retry-After of a request still in flight may lengthen the wait. */
   failed(cause: string, askedMs?: number): void {
     const now = this.#clock.now();
     this.facts.failedAt = now;

@@ -22,7 +22,7 @@ const PASSING_STATUSES: readonly number[] = [408, 429];
 /** The waits before the retries of a refused event, in ms; together 24 h. */
 const RETRY_WAITS_MS = [1, 4, 10, 15, 30, 60, 120, 240, 360, 600].map((minutes) => minutes * MINUTE_MS);
 
-/** After this many refused events without a taken one, the next refusal is a failure of the endpoint as a whole. */
+/** If this many events in a row were refused, the next refusal is a failure of the endpoint as a whole. */
 export const MOST_REFUSED_IN_A_ROW = 10;
 
 export function outcomeOf(status: number, retryAfterMs?: number): DeliveryOutcome {
@@ -32,7 +32,7 @@ export function outcomeOf(status: number, retryAfterMs?: number): DeliveryOutcom
   return { kind: 'unavailable', cause: `it answers ${status}`, ...asked, ...(status >= 500 && { status }) };
 }
 
-/** Returns the wait in ms after `tries` failures: at least as long as the endpoint asks for, at most an hour. */
+/** Returns the wait in ms after `tries` failures, or the longer wait that the endpoint asks for; at most an hour. */
 export function endpointWaitMs(tries: number, retryAfterMs = 0): number {
   const usual = FIRST_TRY_AGAIN_MS * 2 ** Math.min(Math.max(tries, 1) - 1, 20);
   return Math.min(Math.max(usual, retryAfterMs), LAST_TRY_AGAIN_MS);
@@ -48,10 +48,10 @@ export function takesType(filter: EventFilter, type: EventType): boolean {
   );
 }
 
-/** `behind` waits for an earlier event of its subject. `delivered` is a dead letter that was sent again and taken. */
+/** `behind`: an earlier event of the same subject comes first. `delivered`: a dead letter was resent and accepted. */
 export type DeliveryStatus = 'waiting' | 'behind' | 'retrying' | 'dead' | 'delivered';
 
-/** A row of `webhook_deliveries`: an event up to an endpoint's cursor that the endpoint did not take in its turn. */
+/** A row of `webhook_deliveries`: an event that the endpoint's cursor passed before the endpoint accepted the event. */
 export interface Delivery {
   readonly endpoint: string;
   readonly account: string;
@@ -60,12 +60,12 @@ export interface Delivery {
   readonly subject: string;
   readonly status: DeliveryStatus;
   readonly attempts: number;
-  /** The time of a retry, or `AT_ONCE`; null unless the event is the next one of its subject. */
+  /** When the event is due, or `AT_ONCE`; null unless the status is `waiting` or `retrying`. */
   readonly next_attempt_at: string | null;
   readonly failed_at: string | null;
   /** The HTTP status of the last refusal; 0 if there was no answer. */
   readonly answer: number;
-  /** When the event got this status. Of an event that was never sent, when it was observed. */
+  /** When the event got this status. If the event was never sent: when order-sync observed the event. */
   readonly since: string;
 }
 
@@ -88,10 +88,10 @@ export function newDelivery(endpoint: string, event: EventRow, status: 'waiting'
   };
 }
 
-/** `isFull` means that the most events are retried at the endpoint already, so no other refused event is retried. */
+/** `isFull`: the endpoint has `MOST_RETRYING` retried events already, so no further refused event is retried. */
 type AttemptFacts = Readonly<{ now: Date; takenAt: Date | null; isFull: boolean }>;
 
-/** True if the endpoint failed at this event before, and has taken other events since. */
+/** True if the endpoint failed at this event before, and has accepted other events since. */
 export function isAtFault({ failed_at }: Pick<Delivery, 'failed_at'>, takenAt: Date | null): boolean {
   return failed_at !== null && takenAt !== null && takenAt.toISOString() >= failed_at;
 }
@@ -101,9 +101,7 @@ export function afterFailure(delivery: Delivery, now: Date): Delivery {
   return { ...delivery, failed_at: at, next_attempt_at: delivery.status === 'retrying' ? at : AT_ONCE };
 }
 
-/**
- * Returns the row after a refusal: a retry, or a dead letter after the last attempt or, if `isFull`, after the first.
- */
+/** Returns the row after a refusal. While the endpoint accepts no other event, retries continue after the last wait. */
 export function afterRefusal(delivery: Delivery, answer: number, { now, takenAt, isFull }: AttemptFacts): Delivery {
   const attempts = delivery.attempts + 1;
   const at = now.toISOString();

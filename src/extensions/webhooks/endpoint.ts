@@ -24,8 +24,8 @@ interface EndpointDeps extends SenderOptions {
 }
 
 /**
- * Sends the events of an order one after another, and events of different orders in parallel. A refused event becomes a
- * row, and so does each later event of its order. The oldest row is sent when it is due.
+ * Sends the events of an order one after another, and events of different orders in parallel. A refused event and all
+ * later events of its order become rows (`Delivery`). The oldest row of an order is sent when it is due.
  */
 export class EndpointDelivery {
   readonly condition: EndpointCondition;
@@ -37,7 +37,7 @@ export class EndpointDelivery {
   readonly #sender: WebhookSender;
   readonly #turns = new PQueue({ concurrency: ACCOUNTS_AT_A_TIME });
   readonly #sends = new PQueue({ concurrency: MOST_IN_FLIGHT });
-  /** The events refused since the endpoint last took an event, by account and id. */
+  /** The events refused since the endpoint last accepted an event, by account and id. */
   readonly #refused = new Map<string, EventRow>();
   #retrying = 0;
 
@@ -65,7 +65,7 @@ export class EndpointDelivery {
   }
 
   eachSecond(): void {
-    // One account and event at a time, because parallel turns would always try the same account first.
+    // Tries one event of one account at a time, because parallel turns would always try the same account first.
     if (this.condition.tryAgain()) this.#sends.concurrency = this.#turns.concurrency = 1;
     if (!this.condition.isHalted) this.#queueAll();
     if (this.#turns.size + this.#turns.pending === 0) this.condition.triedAll();
@@ -107,7 +107,7 @@ export class EndpointDelivery {
     if (hasProgressed && delivery.hasWork(this.#deps.clock.now()) && !this.condition.isHalted) this.#queue(delivery);
   }
 
-  /** Sends events of due rows and the next events. Returns true if any was sent, a row ended or the cursor moved. */
+  /** Sends due rows and the next events. Returns true if an event was sent, a row ended or the cursor moved. */
   async #deliver(delivery: AccountDelivery): Promise<boolean> {
     const { clock, stop } = this.#deps;
     await delivery.retryAnew(clock.now());
@@ -149,7 +149,7 @@ export class EndpointDelivery {
     }
   }
 
-  /** Sends an event in its turn. Returns undefined if nothing may be sent now or the request was broken off. */
+  /** Queues and sends an event. Returns undefined if the event may not be sent, or if the request was broken off. */
   async #send(delivery: AccountDelivery, event: EventRow, row?: Delivery): Promise<DeliveryOutcome | undefined> {
     return await this.#sends.add(async () => {
       const isOver = () => this.#isOver(delivery);

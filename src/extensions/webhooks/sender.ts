@@ -55,13 +55,13 @@ export function webhookSender({ clock, connect = overHttp, ...options }: SenderO
     'webhook-signature': signers.map((signer) => signer.sign(id, now, body)).join(' '),
   });
   return {
-    /** Sends once, or twice if a kept connection was closed, unless `isOver`. Signs with each secret. Never rejects. */
+    /** Sends a message, signed with each secret. Sends it again if a kept connection was closed. Never rejects. */
     async send(message: { readonly id: string }, { signal, isOver }: SendOptions = {}): Promise<DeliveryOutcome> {
       if (isRefused) return PRIVATE;
       const body = JSON.stringify(message);
       const post = async () => await connections.post(body, headersOf(message.id, body, clock.now()), signal);
       let posted = await post();
-      // The endpoint had closed a kept connection. A second send is safe, because the event keeps its id.
+      // The endpoint may have closed the kept connection. A second send is safe, because the event keeps its id.
       if (posted.answer === undefined && posted.isReused === true && isOver?.() !== true) posted = await post();
       const { answer, failure } = posted;
       if (answer === undefined) return noAnswer(failure);
@@ -77,7 +77,7 @@ function overHttp({ endpoint, resolve, timeoutMs = TIMEOUT_MS }: ConnectOptions)
   const url = new URL(endpoint.url);
   const lookup = endpoint.allowPrivate ? undefined : publicLookup(resolve);
   const { request, Agent } = url.protocol === 'https:' ? https : http;
-  // Without `rejectUnauthorized`, NODE_TLS_REJECT_UNAUTHORIZED=0 would let others on the way read the events.
+  // Without `rejectUnauthorized`, NODE_TLS_REJECT_UNAUTHORIZED=0 would let an impostor receive the events.
   const agent = new Agent({ keepAlive: true, maxFreeSockets: FREE_SOCKETS, lookup, rejectUnauthorized: true });
   return {
     async post(body, headers, signal) {
@@ -121,13 +121,13 @@ function noAnswer(failure: unknown): DeliveryOutcome {
 
 const PRIVATE: DeliveryOutcome = { kind: 'unavailable', cause: PRIVATE_ADDRESS };
 
-/** IPv4 networks that are not public. 168.63.129.16 is Azure's, and returns to each machine the secrets of it. */
+/** IPv4 networks that are not public. At 168.63.129.16, Azure serves a machine the secrets of that machine. */
 const notPublic4 = networks(
   'ipv4',
   `0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 168.63.129.16/32 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24
   192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4`,
 );
-/** Public IPv6 addresses. Addresses that contain an IPv4 address (mapped, NAT64, 6to4, Teredo) are not among them. */
+/** Public addresses are in `public6` and not in `notPublic6`. They contain no IPv4 address (NAT64, 6to4, Teredo). */
 const public6 = networks('ipv6', '2000::/3');
 const notPublic6 = networks('ipv6', '2001::/23 2001:db8::/32 2002::/16 3fff::/20');
 

@@ -82,7 +82,7 @@ const endpoint = fields(
     /** Names the endpoint in the database, in commands and in metrics. */
     name: given.name ?? `${url.origin}${url.pathname}`,
     url: url.href,
-    /** Two while a secret changes: events are signed with both. */
+    /** Two while a secret is replaced. Events are then signed with both secrets. */
     secrets: given.secrets as readonly string[],
     events: events as EventFilter,
     allowPrivate,

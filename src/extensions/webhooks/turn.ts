@@ -17,7 +17,7 @@ export class AccountDelivery {
   /** True while a turn writes the cursor together with rows. */
   isWriting = false;
   isBehind = false;
-  /** The ids of events that were refused while the endpoint took nothing. */
+  /** The ids of events that were refused while the endpoint accepted no event. */
   refusedInVain: number[] = [];
   isBusy = false;
   readonly #endpoint: WebhookEndpoint;
@@ -98,7 +98,7 @@ export type SubjectEvents = Readonly<{ delivery?: Delivery; events: readonly Eve
 /** The result of each sent event, by its id: `taken`, or the event's new row. */
 export type Results = Map<number, 'taken' | Delivery>;
 
-/** Groups the events of a turn by subject. Rows that failed before come last, because some may never be taken. */
+/** Groups the events of a turn by subject. Rows that failed before come last, because they may fail again. */
 export function subjectsOf({ endpoint, due, page }: Turn): readonly SubjectEvents[] {
   const free = page.filter((event) => !event.isBehind && isWanted(endpoint, event));
   const bySubject = Map.groupBy(free, subjectKey);
@@ -110,7 +110,7 @@ export function subjectsOf({ endpoint, due, page }: Turn): readonly SubjectEvent
   return [...rows.filter(isNew), ...ofPage, ...rows.filter((row) => !isNew(row))];
 }
 
-/** Returns the new cursor and the changes of rows. Events up to the cursor that were not taken become rows. */
+/** Returns the new cursor and the changes of rows. Wanted events up to the cursor become rows unless accepted. */
 export function endOfTurn(turn: Turn, results: Readonly<Results>, cursor: number) {
   const { endpoint, due, page } = turn;
   const kept: Delivery[] = [];

@@ -24,7 +24,7 @@ export interface WebhooksDeps
   readonly stop: AbortSignal;
 }
 
-/** Sends events of the owned accounts to each endpoint, from its cursors. Accounts without new events are not read. */
+/** Sends events of the owned accounts to the endpoints. Reads only accounts with new events or due rows. */
 export class Webhooks {
   readonly #deps: WebhooksDeps;
   readonly #deliveries: readonly EndpointDelivery[];
@@ -46,7 +46,7 @@ export class Webhooks {
   take(accountLease: AccountLease): void {
     if (this.#deliveries.length === 0) return;
     accountLease.ending.addEventListener('abort', () => void this.#giveBack(accountLease), { once: true });
-    // Most accounts are taken together, so all of them begin one turn of the event loop later.
+    // Most accounts are taken together. They also begin together, one turn of the event loop later.
     if (this.#waiting.push(accountLease) === 1) void this.#deps.clock.turn().then(() => this.begin());
   }
 
@@ -76,7 +76,7 @@ export class Webhooks {
     await this.#write();
   }
 
-  /** Begins to send events of the accounts that were taken. After a failure the next second retries. */
+  /** Begins to send events of the accounts that were taken. After a failure `eachSecond` tries again. */
   async begin(): Promise<void> {
     this.#beginning ??= this.#beginWaiting()
       .catch((error: unknown) => this.#logUnlessPassing(error, 'webhooks cannot be sent for some accounts'))
@@ -134,7 +134,7 @@ export class Webhooks {
     const facts = { ...delivery.condition.facts };
     const { takenAt, failedAt, failing } = facts;
     const noted = JSON.stringify([takenAt, failedAt, failing?.since, failing?.nextTryAt, failing?.cause]);
-    // Before the first try nothing is written, because an endpoint that failed before the start may still fail.
+    // Before the first try nothing is written, because the write would clear a failure that may not have ended.
     const isTried = takenAt !== null || failedAt !== null;
     if (!isTried || writing === undefined || noted === delivery.noted) return;
     await writing.store.writer.write(async (tx) => await noteEndpoint(tx, delivery.name, facts));

@@ -10,7 +10,7 @@ export interface OrderAge extends Pick<
   'state' | 'sentAt' | 'changedAt' | 'lastLookupAt' | 'resends' | 'failOver' | 'staleDate'
 > {
   readonly assetPosition: string | null;
-  /** The fields of the newest record without which nothing can be compared; null if there is no record. */
+  /** The fields of the newest record that a comparison needs; null if there is no record. */
   readonly record: Pick<RecordView, 'inputAsset' | 'outputAsset' | 'fromCurrency' | 'toCurrency'> | null;
 }
 
@@ -27,7 +27,7 @@ const CHECKED_STATES: readonly OrderState[] = ['accepted', 'open', 'unknown', 'h
 
 export const OVERDUE_CLASSES = ['CREATE_UNKNOWN', 'ORDER_MISSING', 'STUCK', 'UNCHECKED'] as const;
 
-/** Returns the classes that can be judged. A disputed order does not show the outcome of our create. */
+/** Returns the classes that can be judged in a state. A disputed order does not show the outcome of our create. */
 export function judgedIn<Name extends FindingClassName>(state: OrderState, classes: readonly Name[]): readonly Name[] {
   return state === 'disputed' ? classes.filter((name) => name !== 'CREATE_UNKNOWN') : classes;
 }
@@ -95,7 +95,7 @@ function whyUnchecked(order: OrderAge, now: Date, settings: FreshSettings): Diff
   return { expected: 'a look-up that is fresh', actual: iso(lastLookupAt) };
 }
 
-/** Returns why the newest record, even if fresh, cannot be compared with the order; undefined if it can. */
+/** Returns why even a fresh record cannot be compared with the order; undefined if it can be compared. */
 function beyondCompare({ state, assetPosition, record }: OrderAge, settings: FreshSettings) {
   if (state !== 'open' && state !== 'final') return undefined;
   const field = amountField(assetPosition, settings);
@@ -104,7 +104,7 @@ function beyondCompare({ state, assetPosition, record }: OrderAge, settings: Fre
   return record.fromCurrency === null || record.toCurrency === null ? 'no currencyPair' : undefined;
 }
 
-/** False also for an invalid time, which another program may have written. */
+/** Another program may have written an invalid time. */
 function isReadable(time: Date | null): time is Date {
   return time !== null && !Number.isNaN(time.getTime());
 }

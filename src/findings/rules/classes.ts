@@ -1,10 +1,10 @@
 /** The worst severity first. */
 export const SEVERITIES = ['error', 'warning', 'info'] as const;
 
-/** The weight of a finding: an `error` may cost money, a person should look at a `warning`, an `info` explains. */
+/** An `error` may cost money. A person should look at a `warning`. An `info` is listed, but not counted. */
 export type Severity = (typeof SEVERITIES)[number];
 
-/** A finding of kind `state` is resolved when it is no longer true. A finding of kind `change` needs a person. */
+/** A finding of kind `state` is resolved when it is no longer true. A `change` stays until a person acknowledges it. */
 interface FindingClass {
   readonly severity: Severity;
   readonly kind: 'state' | 'change';
@@ -17,7 +17,7 @@ const changeError: FindingClass = { severity: 'error', kind: 'change' };
 const changeWarning: FindingClass = { severity: 'warning', kind: 'change' };
 const changeInfo: FindingClass = { severity: 'info', kind: 'change' };
 
-/** The gravest class first: money may go to the wrong place, or twice; then contradictions. Lists have this order. */
+/** The gravest class first: money may go to the wrong place, or twice. Lists of classes have this order. */
 export const FINDING_CLASSES = {
   FAIL_OVER: stateError,
   CREATE_UNKNOWN: stateError,

@@ -5,7 +5,7 @@ import type { FindingClassName } from './classes.ts';
 import type { Finding, ReconcileSettings, RecordContext } from './finding.ts';
 import { RULES, type Rule } from './rules.ts';
 
-/** Returns the findings of a record, and the classes that cannot be judged. Ignored classes find nothing. */
+/** Returns the findings of a record, and the classes that cannot be judged. Ignored classes have no findings. */
 export function compareRecord(context: RecordContext, settings: ReconcileSettings) {
   const judged = (Object.entries(RULES) as [FindingClassName, Rule][]).map(([name, rule]) => ({
     name,

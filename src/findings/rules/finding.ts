@@ -21,7 +21,7 @@ export interface RecordContext extends ComparedRecord {
 }
 
 export interface ReconcileSettings extends AmountSettings, Pick<FollowSettings, 'finalStatuses' | 'openStatuses'> {
-  /** Classes without findings, because the merchant says that they mean nothing (`reconcile.ignore`). */
+  /** The classes that have no findings, because the merchant ignores these classes (`reconcile.ignore`). */
   readonly ignore: readonly FindingClassName[];
 }
 
@@ -35,14 +35,14 @@ export interface KnownFinding extends Finding {
 
 export interface FindingChanges {
   readonly opened: readonly Finding[];
-  /** Findings that were resolved and are true again, or were acknowledged and change values or happen again. */
+  /** Resolved findings that are true again, and acknowledged findings that have new values or happen again. */
   readonly reopened: readonly KnownFinding[];
   /** Findings that are still open or acknowledged, perhaps with other values. */
   readonly seenAgain: readonly KnownFinding[];
   readonly resolved: readonly KnownFinding[];
 }
 
-/** The most findings of kind `change` of one class and order; the newest of them counts all further changes. */
+/** The most findings of kind `change` of one class and order. The newest finding counts all further changes. */
 const MOST_CHANGES = 50;
 const COUNTED_FROM_THE_FIRST: readonly FindingClassName[] = ['REPLICAS_DISAGREE'];
 const COUNTED = / \(change (\d+)\)$/;
@@ -74,14 +74,14 @@ export function withoutKnownChanges(known: readonly KnownFinding[], findings: re
   return findings.filter((finding) => isState(finding) || !isKnown(finding));
 }
 
-/** True if a resolved finding is true again, or an acknowledged finding but `info` changes values or happens again. */
+/** True if a resolved finding is true again, or an acknowledged `error` or `warning` changes or happens again. */
 function comesBack(known: KnownFinding, finding: Finding): boolean {
   if (known.status !== 'acknowledged') return known.status === 'resolved';
   if (FINDING_CLASSES[finding.class].severity === 'info') return false;
   return !isState(finding) || known.expected !== finding.expected || known.actual !== finding.actual;
 }
 
-/** `before` is the known finding that the finding continues. The newest finding of a full class counts the rest. */
+/** `before` is the known finding that the finding continues. If a class is full, the newest finding counts changes. */
 function placedIn(known: readonly KnownFinding[], finding: Finding): { before?: KnownFinding; finding: Finding } {
   const most = COUNTED_FROM_THE_FIRST.includes(finding.class) ? 1 : MOST_CHANGES;
   const same = most > 1 ? known.find((one) => isSame(one, finding)) : undefined;
@@ -93,7 +93,7 @@ function placedIn(known: readonly KnownFinding[], finding: Finding): { before?: 
   return { before: counter, finding: { ...finding, actual: `${finding.actual} (change ${counted + 1})` } };
 }
 
-/** A state is one finding, whatever its values; a change is a finding of its own with each pair of values. */
+/** A `state` is the same finding whatever its values. A `change` with other values is another finding. */
 function isSame(known: Finding, finding: Finding): boolean {
   if (known.class !== finding.class) return false;
   if (isState(finding)) return true;

@@ -56,7 +56,7 @@ export const RULES = {
     return [{ expected: `no order: ${isExpected ? stateBefore : 'never sent'}`, actual: record.orderId }];
   },
 
-  /** The finding bears the date, so that each reopening is a finding of its own. */
+  /** The finding contains the date, so that each reopening is a finding of its own. */
   TERMINAL_REOPENED({ stateBefore, state, record, earlier }) {
     if (stateBefore !== 'final' || state !== 'open') return [];
     const actual = `open as ${record.orderStatus}, modified ${record.modificationDate ?? 'at no time'}`;
@@ -187,7 +187,7 @@ export function contradictionsBefore(newest: ComparedRecord, known: readonly Kno
   );
 }
 
-/** Compares the id and number of the order with the earlier record. The record may be older than ours. */
+/** Compares the order's id and number in two records. The received `record` may be older than `earlier`. */
 export function replaced({ record, earlier }: Pick<RecordContext, 'record' | 'earlier'>): readonly Difference[] {
   if (earlier === null) return [];
   const name = ({ orderId, orderNumber }: RecordView) => `id ${orderId}, number ${orderNumber ?? 'none'}`;

@@ -28,7 +28,7 @@ export interface FlowDeps {
     readonly inFlight: CreatesInFlight;
     readonly walk: Walk;
     readonly intents: SentIntents;
-    /** Orders in doubt after a fail-over whose rows could not be marked yet, each with that fail-over. */
+    /** The fail-over by order id, for orders in doubt whose rows could not be marked yet. */
     readonly unmarked: Map<string, FailOver>;
   };
   readonly observers: Observers;

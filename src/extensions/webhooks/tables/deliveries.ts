@@ -19,7 +19,7 @@ const pageStatement = statement((v: FeedQuery & Pick<Key, 'endpoint'>) => {
   return eventsOf(v, 'asc').where('id', '>', v.afterId).select(isBehind.as('isBehind'));
 });
 
-/** An event after the cursor; `isBehind` if an earlier event of its subject is a row that waits or is retried. */
+/** An event after the cursor. `isBehind`: an earlier event of the same subject is a row that waits or is retried. */
 export type EventInTurn = EventRow & { readonly isBehind: SqlBool };
 
 export async function eventsAfterCursor(db: Database, query: FeedQuery & Pick<Key, 'endpoint'>) {
@@ -28,10 +28,10 @@ export async function eventsAfterCursor(db: Database, query: FeedQuery & Pick<Ke
 
 export type DueDelivery = Readonly<{ delivery: Delivery; event: EventRow }>;
 
-/** Reads the rows of an account that are due at an endpoint, one a subject, the longest waiting first. */
+/** Reads the rows of an account that are due at an endpoint, one for each subject, the earliest due time first. */
 export async function dueDeliveries(db: Database, query: Key & { readonly now: Date; readonly limit: number }) {
   const { endpoint, account, now, limit } = query;
-  // Of rows due at one time, the latest failure comes last. `coalesce`, because the databases order nulls differently.
+  // Among equal due times, the latest failure comes last. SQLite and PostgreSQL order nulls differently.
   const { rows: due } = await sql<Delivery>`select * from webhook_deliveries
     where account = ${account} and endpoint = ${endpoint} and next_attempt_at <= ${now.toISOString()}
     order by next_attempt_at, coalesce(failed_at, '') limit ${limit}`.execute(db);
@@ -54,7 +54,7 @@ export async function nextAttempts(db: Database, { endpoint, from, to }: Account
   return new Map(rows.map(({ account, at }) => [account, at]));
 }
 
-/** Counts the events that are retried at an endpoint, one a subject, up to `limit`. */
+/** Counts the events that are retried at an endpoint, at most one for each subject, up to `limit`. */
 export async function countRetrying(db: Database, endpoint: string, limit: number): Promise<number> {
   const { rows } = await sql<{ count: number }>`select count(*) as count from (select 1 from webhook_deliveries
     where endpoint = ${endpoint} and status = 'retrying' limit ${limit}) as retrying`.execute(db);
@@ -62,11 +62,11 @@ export async function countRetrying(db: Database, endpoint: string, limit: numbe
 }
 
 export interface DeliveryChanges {
-  /** New rows, and rows whose events were sent and not taken. */
+  /** New rows, and rows whose events were sent and not accepted. */
   readonly kept: readonly Delivery[];
-  /** Rows whose events were taken, or are not wanted any more. */
+  /** Rows whose events were accepted, or are not wanted any more. */
   readonly ended: readonly Delivery[];
-  /** Rows that ended or are dead letters: the next event of their subject is sent. */
+  /** Rows that ended or became dead letters. The next event of the same subject becomes due. */
   readonly followed: readonly Delivery[];
 }
 
@@ -91,7 +91,7 @@ export async function writeDeliveries(tx: Transaction, { kept, ended, followed }
   }
 }
 
-/** Makes retried events due now, and begins their attempts again. */
+/** Makes retried events due now, and counts their attempts from 0 again. */
 export async function retryAtOnce(tx: Transaction, query: Key & Readonly<{ ids: readonly number[]; now: Date }>) {
   const { endpoint, account, ids, now } = query;
   await sql`update webhook_deliveries set attempts = 0, next_attempt_at = ${now.toISOString()}
@@ -114,12 +114,12 @@ export async function deliverDeadLetter(tx: Transaction, letter: Key & Readonly<
     where account = ${account} and endpoint = ${endpoint} and event_id = ${eventId} and status = 'dead'`.execute(tx);
 }
 
-/** Deletes up to `limit` resent dead letters of an account that were taken before a time. Returns their number. */
+/** Deletes up to `limit` dead letters of an account that were resent and accepted before a time. Returns the number. */
 export async function deleteDelivered(tx: Transaction, { account, before, limit }: PurgeQuery): Promise<number> {
   const { rows } = await sql<Pick<Delivery, 'endpoint' | 'event_id'>>`select endpoint, event_id from webhook_deliveries
     where account = ${account} and status = 'delivered' and since < ${before.toISOString()}
     order by since limit ${limit}`.execute(tx);
-  // Deletes by key, because PostgreSQL would read the whole table for a list of keys that it selects itself.
+  // Deletes each row by its key, because for keys from a subquery PostgreSQL would read the whole table.
   for (const { endpoint, event_id } of rows)
     await sql`delete from webhook_deliveries
       where endpoint = ${endpoint} and account = ${account} and event_id = ${event_id}`.execute(tx);

@@ -8,7 +8,7 @@ type Key = Readonly<{ endpoint: string; account: string }>;
 
 export type AccountRange = Readonly<{ endpoint: string; from: string; to: string }>;
 
-/** Adds an endpoint, unless it is known. It gets only later events. An account without events needs no cursor. */
+/** Adds an endpoint, unless it is known. It receives only later events. An account without events needs no cursor. */
 export async function registerEndpoint(tx: Transaction, name: string, now: Date): Promise<void> {
   const added = await sql`insert into webhook_endpoints (name, since) values (${name}, ${now.toISOString()})
     on conflict do nothing`.execute(tx);
@@ -30,7 +30,7 @@ const cursorStatement = statement(
     where endpoint = ${v.endpoint} and account = ${v.account}`,
 );
 
-/** Reads the id of the last event of an account that an endpoint has passed; 0 at the beginning. */
+/** Reads the id of the last event of an account that the endpoint's cursor has passed; 0 at the beginning. */
 export async function webhookCursor(db: Database, key: Key): Promise<number> {
   return (await cursorStatement(db, key)).rows[0]?.id ?? 0;
 }
@@ -45,7 +45,7 @@ export async function moveWebhookCursor(tx: Transaction, cursor: Key & { readonl
   await moveStatement(tx, cursor);
 }
 
-/** Writes the state of an endpoint. If the endpoint took no event in this process, an earlier `failing_since` stays. */
+/** Writes the state of an endpoint. If it accepted no event in this process, an earlier `failing_since` stays. */
 export async function noteEndpoint(tx: Transaction, name: string, { takenAt, failedAt, failing }: EndpointFacts) {
   const timeOf = (date: Date | null | undefined) => date?.toISOString() ?? null;
   const since = timeOf(failing?.since);
@@ -59,7 +59,7 @@ export async function noteEndpoint(tx: Transaction, name: string, { takenAt, fai
 const MOST_COUNTED = 10_000;
 const MOST_LOOKED_AT = 1_000;
 
-/** The times of the oldest events after the cursors of a receiver, with one index look-up an account. */
+/** For each account: the time of the oldest event after the receiver's cursor, by one index look-up. */
 const AFTER_CURSORS = sql`select (select observed_at from events ${indexedBy('events_of_account')}
       where events.account = head.account and events.id > coalesce(cursor.event_id, 0)
       order by events.account, events.id limit 1) as at
