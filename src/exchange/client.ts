@@ -26,7 +26,6 @@ export interface ClientOptions extends GateOptions {
 
 export type OrderLookup = NonNullable<Awaited<ReturnType<ExchangeClient['lookUpOrder']>>>;
 
-/** A request, and how its answer is read. */
 export interface Question<Value> {
   readonly request: HttpRequest;
   readonly schema: z.ZodType<Value>;
@@ -40,13 +39,13 @@ export type OrderExchange = Pick<
 
 /**
  * Each request waits for its turn, ensures the request lease and is sent once. `turnToCreate` and `lookUpOrder` return
- * undefined if no turn comes, as while the breaker is open. `showPreOrder` and `showOrder` throw `UnusableIdError` on
- * an id that cannot be sent. No answer makes a method reject; except in `createPreOrder`, a failed `ensure` does.
+ * undefined if no request may leave. `showPreOrder` and `showOrder` throw `UnusableIdError` if the id cannot be sent.
+ * A bad or missing answer makes no method reject. A failed `ensure` does, except in `createPreOrder`.
  */
 export class ExchangeClient {
   readonly #options: ClientOptions;
   readonly #gate: Gate;
-  /** The order of the last look-up that was answered; undefined if a later look-up of that order was not answered. */
+  /** External order id of the last answered look-up; undefined if a later look-up of that order got no answer. */
   lastAnswered: string | undefined;
 
   constructor(options: ClientOptions) {
@@ -68,7 +67,7 @@ export class ExchangeClient {
     return await this.#gate.turn({ lane: 'create', subject: externalOrderId }, signal);
   }
 
-  /** Sends a create (§4.9) once, ends the turn, never rejects. With `isForbiddenAlone` a 403 refuses only the order. */
+  /** Sends a create (§4.9) once and ends the turn. With `isForbiddenAlone`, a documented 403 rejects only the order. */
   async createPreOrder(order: MerchantOrder, given: Turn, isForbiddenAlone = false): Promise<CreateOutcome> {
     using turn = given;
     try {
@@ -92,7 +91,7 @@ export class ExchangeClient {
   async lookUpOrder(externalOrderId: string, signal?: AbortSignal, isProbe = false) {
     using turn = await this.#gate.turn({ lane: 'lookup', subject: externalOrderId, isProbe }, signal);
     if (turn === undefined) return undefined;
-    // Look-ups of one turn of the event loop leave together, because the processor's caches then hold their code.
+    // The look-ups of one turn of the event loop leave together. The processor's caches then still hold the code.
     await this.#options.clock.turn();
     if ((await this.#heldAtLast()) !== undefined) return undefined;
     const askedAt = this.#options.clock.now();
@@ -145,7 +144,7 @@ export class ExchangeClient {
     return (await this.#heldAtLast()) ?? (await this.#send(request, turn, watched));
   }
 
-  /** Ensures the request lease. Returns a reply if the exchange has asked to wait since the turn came. */
+  /** Ensures the request lease. Returns `rate-limited` if the exchange has asked to wait since the turn came. */
   async #heldAtLast(): Promise<FailedReply | undefined> {
     await this.#options.lease.ensure();
     return this.#refusedFor(0);
@@ -158,11 +157,11 @@ export class ExchangeClient {
     const [askedAt, leftAt] = [account.now(), clock.monotonic()];
     tell?.({ kind: 'request.left' });
     const reply = await ask(watched?.(send) ?? send, clock, request, gracePeriodOver);
-    // Successful answers of one turn of the event loop are read together. Each other reply counts at once.
+    // Successful answers of one turn of the event loop are read together. A failure counts at once.
     if (reply.kind === 'ok') await clock.turn();
     const evidence = evidenceOf(reply, turn.lane);
     const isKeyTried = request.headers?.['x-api-key'] !== undefined;
-    // The answer to another key than the account's says nothing of the account, unless it asks to wait.
+    // If the request has another key than the account's, only a 429 concerns the account.
     if (isKeyTried && reply.kind !== 'rate-limited') turn.report = { wasSent: true, health: 'answered' };
     else this.#note(reply, evidence, turn, askedAt);
     tell?.({
@@ -183,7 +182,7 @@ export class ExchangeClient {
     this.#options.account.note(hadRoom ? { ...reply, hadRoom } : news, askedAt);
   }
 
-  /** Returns a refusal while the exchange asks to wait, or if `windowMs`, the wait for the rate limit, is over 10 s. */
+  /** Returns `rate-limited` while the exchange asks to wait, or if the rate limit's wait (`windowMs`) exceeds 10 s. */
   #refusedFor(windowMs: number): FailedReply | undefined {
     const retryAfterMs = Math.max(this.#options.account.heldForMs('person'), windowMs > LONGEST_WAIT_MS ? windowMs : 0);
     return retryAfterMs > 0 ? { kind: 'rate-limited', retryAfterMs } : undefined;

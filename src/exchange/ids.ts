@@ -8,13 +8,13 @@ export class UnusableIdError extends Error {
   override readonly name = 'UnusableIdError';
 }
 
-/** Encodes an id as one segment of a path. Throws `UnusableIdError` if the id would change the address. */
+/** Encodes an id for a path. Throws `UnusableIdError` if the id is no plain text, or changes the path (`.`, `..`). */
 export function pathId(id: string): string {
   if (id === '.' || id === '..' || !isPlainText(id)) throw unusable(id, 'an id');
   return encodeURIComponent(id);
 }
 
-/** Encodes a merchant's order id for a query (§4.11). Throws `UnusableIdError` if it is empty, broken or too long. */
+/** Encodes an id for a query (§4.11). Throws `UnusableIdError` if the id is empty, ill-formed Unicode or too long. */
 export function queryId(id: string): string {
   const encoded = id.isWellFormed() ? encodeURIComponent(id) : '';
   if (encoded === '' || encoded.length > MAX_ID_BYTES_ENCODED) throw unusable(id, 'an id');
@@ -25,7 +25,7 @@ export function preOrderIdsIn(body: string): readonly string[] {
   return idsIn(body, ['id', 'preOrderId']);
 }
 
-/** Returns up to 5 values of these fields at any place in a text that may be no JSON. A value with a blank is no id. */
+/** Returns up to 5 values of `fields` from anywhere in `body`, even if it is no JSON. A value with a blank is no id. */
 export function idsIn(body: string, fields: readonly string[]): readonly string[] {
   const field = new RegExp(
     `"(?:${fields.join('|')})"\\s*:\\s*(?:"([^"\\\\\\s@]{1,100})"|(-?\\d[\\d.eE+-]{0,200}))`,

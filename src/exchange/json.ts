@@ -1,12 +1,12 @@
 import { isLosslessNumber, parse, type ParseOptions } from 'lossless-json';
 import { z } from 'zod';
 
-/** No answer of the interface is as deep. The limit protects the stack, because values are read by recursion. */
+/** No documented answer nests this deep. The limit protects the stack, because values are read by recursion. */
 const MAX_DEPTH = 50;
 
 /**
- * Reads a body with numbers as `LosslessNumber`; undefined if it is no JSON or too deep. If a name is given twice, the
- * last value counts, because a doubled name must not hide the other values.
+ * Reads a body with numbers as `LosslessNumber`; undefined if it is no JSON or too deep. If an object has a name twice,
+ * the last value counts. Otherwise one doubled name would make the whole body unreadable.
  */
 export function readJson(body: string): unknown {
   const known = recentlyRead.get(body);
@@ -19,9 +19,9 @@ export function readJson(body: string): unknown {
   return value;
 }
 
-/** The bodies that were read last. A record is read several times: to decide, to show, and as the record before. */
+/** The bodies that were read last. A record is read again to show it, and to compare the next record with it. */
 const recentlyRead = new Map<string, unknown>();
-/** Two for each order of a large commit: its answer and the record before it. */
+/** A commit of 128 orders reads this many bodies: for each order, the new answer and the record before it. */
 const MOST_KEPT = 256;
 const LONGEST_KEPT = 16_384;
 
@@ -30,7 +30,7 @@ function isDeeper(value: unknown, most: number): boolean {
   return most === 0 || Object.values(value).some((part) => isDeeper(part, most - 1));
 }
 
-/** Reads a body as `readJson` does, but returns undefined if a name has two values, because no id may be guessed. */
+/** Reads a body as `readJson` does, but returns undefined if a name has two values: each might be the id. */
 export const readUnambiguous = (body: string): unknown => read(body);
 
 function read(body: string, options?: ParseOptions): unknown {
@@ -38,12 +38,12 @@ function read(body: string, options?: ParseOptions): unknown {
     const value = parse(withoutNul(body), null, options);
     return isDeeper(value, MAX_DEPTH) ? undefined : value;
   } catch {
-    // The error is dropped, because its text quotes the body. A hostile body may also have filled the stack.
+    // The error is dropped, because its text quotes the body. The error may also be a stack overflow from a deep body.
     return undefined;
   }
 }
 
-/** Replaces NUL, which PostgreSQL does not store and JSON writes as `\u0000`, even after escaped backslashes. */
+/** Replaces NUL (`\u0000`), because PostgreSQL does not store it. `\\u0000` is no NUL, but `\\\u0000` ends with one. */
 function withoutNul(body: string): string {
   return body.includes('\\u0000') ? body.replaceAll(/(?<!\\)((?:\\\\)*)\\u0000/g, '$1\u2400') : body;
 }

@@ -10,7 +10,7 @@ import { ORDERS } from './addresses.ts';
 import type { HttpRequest } from './transport/http.ts';
 import { readJson, valueAt, withDigits } from './json.ts';
 
-/** These statuses refuse a create if the error body is documented, or with `refusedBy: status`. 408 and 409 do not. */
+/** If the error body is documented or `refusedBy` is `status`, these refuse a create. 408 and 409 prove nothing. */
 const CREATE_REFUSALS: readonly number[] = [400, 404, 422];
 
 /** Settings that say how to read answers that the document leaves open. */
@@ -19,7 +19,6 @@ export interface ReadingSettings {
   readonly refusedBy: 'documented' | 'status';
 }
 
-/** Makes the request of §4.9. */
 export function createRequest(order: MerchantOrder): HttpRequest {
   const secrets = order.paymentToken === null ? [] : [order.paymentToken];
   return { method: 'POST', path: `${ORDERS}/request`, body: preOrderBody(order), secrets };
@@ -76,7 +75,7 @@ export function readCreate(
   };
 }
 
-/** Reads a look-up (§4.11). A record with another spelling of the id counts as found: the pass decides what it is. */
+/** Reads a look-up (§4.11). A record with another spelling of the id counts as found, but may be disputed. */
 export function readLookup(
   reply: UnreadReply,
   externalOrderId: string,
@@ -93,7 +92,7 @@ export function readLookup(
   const evidence = readAbsence(reply, externalOrderId, absence);
   if (evidence !== undefined) return { kind: 'absent', evidence };
   if (reply.kind === 'ok') return { kind: 'unanswered', why: 'the order record cannot be read', isUnreadable: true };
-  // Without the message, which may quote the payment token: a look-up does not have the token, so it cannot hide it.
+  // The message is left out, because it may quote the payment token, and a look-up does not know the token to hide.
   if (reply.kind === 'refused') return { kind: 'unanswered', why: refusedAs(reply) };
   return { kind: 'unanswered', why: 'why' in reply ? reply.why : reply.kind };
 }
@@ -110,8 +109,8 @@ function refusedAs({ httpStatus, error }: Extract<UnreadReply, { kind: 'refused'
 const RECORD_FIELDS: readonly string[] = ['externalOrderId', 'merchant', 'percent', 'percentEnabled', 'reward'];
 
 /**
- * Absence is documented by the 404 of §7 or a confirmed shape, and likely if an answer says nothing of an order. An
- * answer that bears an order, or another order's id, never shows absence.
+ * Returns `documented` for the 404 of §7 or a confirmed shape. Returns `likely` for another 404, a 204, or a 2xx that
+ * names no order. An answer that bears an order, or another order's id, never shows absence.
  */
 export function readAbsence(
   reply: UnreadReply,
@@ -133,7 +132,7 @@ function isLikely(answer: Answer, value: unknown): boolean {
   return status === 404 || status === 204 || (isSuccess(answer) && saysNothing(body, value));
 }
 
-/** True if an answer has a shape. A 2xx shape without a pointer fits only answers that name no order. */
+/** A 2xx shape without a pointer fits only answers that name no order. */
 export function hasShape(answer: Answer, shape: AbsenceShape): boolean {
   if (shape.status !== answer.httpStatus) return false;
   const value = readJson(answer.body);
@@ -149,7 +148,7 @@ function saysNothing(body: string, value: unknown): boolean {
   return Object.keys(value).every((name) => !Array.isArray(value) && RECORD_FIELDS.includes(name));
 }
 
-/** The text by which a setting names a value; undefined for a value that no setting names. */
+/** Returns the text by which a setting can name a value; undefined if no setting can name the value. */
 export function textOf(value: unknown): string | undefined {
   if (isLosslessNumber(value)) return value.value;
   if (typeof value !== 'object' || value === null) return String(value);

@@ -11,7 +11,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * Reads an order record (§2.7). A field of a wrong type counts as missing.
- * Returns undefined if an id, the status or a field that decides about the order cannot be used.
+ * Returns undefined if `externalOrderId`, `order.id`, the status or another deciding field cannot be read.
  */
 export function readRecordView(body: string): RecordView | undefined {
   const record = fields(readJson(body));
@@ -56,7 +56,7 @@ export function readRecordView(body: string): RecordView | undefined {
   };
 }
 
-/** True if each field that decides something is missing or has its documented type. */
+/** True if each field on which a decision about the order depends is missing or can be read. */
 function isDecisive(order: Fields): boolean {
   const texts = ['exchangeType', 'modificationDate', 'completionDate', 'serverDate'];
   const transactions = [order['cryptoTransaction'], order['fiatTransaction']];
@@ -82,7 +82,7 @@ function isStatus(value: unknown): value is string {
   return isText(value) && value.length <= LONGEST_STATUS;
 }
 
-/** Reads a pre-order (§2.6) if it has both ids. A field of a wrong type is read as the name of its type. */
+/** Reads a pre-order (§2.6); undefined without both ids. A field of a wrong type becomes the name of that type. */
 export function readPreOrderBody(body: string) {
   const preOrder = fields(readUnambiguous(body));
   const [id, externalOrderId] = [preOrder['id'], preOrder['externalOrderId']].map(withDigits);

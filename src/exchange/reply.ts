@@ -24,7 +24,7 @@ export type FailedReply =
   /** Nothing proves whether the exchange did what was asked. */
   | { readonly kind: 'unknown'; readonly why: string };
 
-/** `body` is as received, byte for byte, and `value` is read from it. */
+/** `body` is the text of the answer, with every digit. `value` is read from it. */
 export type Reply<Value> = { readonly kind: 'ok'; readonly value: Value; readonly body: string } | FailedReply;
 
 /** A reply whose body is not read yet. People must not see `answer`, which may quote the request. */
@@ -61,7 +61,7 @@ export async function ask(
   }
 }
 
-/** Reads the body of a reply by its schema. If the body names another id than `asked`, the result is `unknown`. */
+/** Reads the body of a reply by `schema`. If the body names another id than `asked`, the result is `unknown`. */
 export function readReply<Value>(reply: UnreadReply, schema: z.ZodType<Value>, asked?: AskedFor): Reply<Value> {
   if (reply.kind === 'unknown') return { kind: 'unknown', why: reply.why };
   if (reply.kind !== 'ok') {
@@ -83,7 +83,7 @@ export interface AskedFor {
   readonly id: string;
 }
 
-/** Returns the ids in a field, whatever the letter case of its name. If a value lacks the field, its parts are read. */
+/** Returns the values of a field; its name may have any case. Objects without the field are searched in depth. */
 function idsIn(value: unknown, field: string): readonly unknown[] {
   if (typeof value !== 'object' || value === null || isLosslessNumber(value)) return [];
   const named = Object.entries(value).filter(([name, id]) => name.toLowerCase() === field && id !== null);
@@ -106,7 +106,7 @@ const LONGEST_CODE = 100;
 /** Code words such as `INVALID_EMAIL` may contain a shorter secret by chance, so shorter secrets stay in them. */
 const SHORTEST_IN_WORD = 8;
 
-/** Returns an error without quoted secrets and e-mail addresses, its texts cut to 500 and 100 characters. */
+/** Hides secrets and e-mail addresses in an error. Cuts its message to 500 characters, its other texts to 100. */
 export function hiding(secrets: readonly string[] = [], { message, code, status }: ErrorBody): ErrorBody {
   const inWords = secrets.filter(({ length }) => length >= SHORTEST_IN_WORD);
   const hidden = (text: string) => hide(/^[A-Z0-9_]+$/.test(text) ? inWords : secrets, text);
@@ -136,7 +136,7 @@ export function hide(secrets: readonly string[], text: string): string {
 /** Matches a date in a header (RFC 9110), `Tue, 06 Jan 2026 12:00:00 GMT`, and two older forms. */
 const HTTP_DATE = /^[A-Z][a-z]{2,8},? [\w -]+ \d\d:\d\d:\d\d( GMT| \d{4})$/;
 
-/** Reads Retry-After, as seconds or an HTTP date, in ms: 5 s if it is missing or unreadable, and at most a day. */
+/** Returns the wait of a Retry-After in ms, at most a day. If the header is missing or unreadable, the wait is 5 s. */
 export function retryAfterMs(header: string | undefined, now: Date): number {
   const text = header?.trim() ?? '';
   const date = HTTP_DATE.test(text) ? Date.parse(text) - now.getTime() : Number.NaN;
@@ -144,7 +144,7 @@ export function retryAfterMs(header: string | undefined, now: Date): number {
   return Number.isNaN(ms) ? DEFAULT_RETRY_AFTER_MS : Math.min(Math.max(ms, 0), LONGEST_RETRY_AFTER_MS);
 }
 
-/** The exchange refuses the key, and has accepted none with this database, so a setting is wrong. */
+/** The exchange refuses the key and never took a key of this account, so a setting is wrong. */
 export class KeyRefusedError extends Error {
   override readonly name = 'KeyRefusedError';
 }

@@ -1,6 +1,9 @@
 import { OUTAGE_LOOKUP_MS, withJitter } from '../../orders/rules/schedule.ts';
 
-/** `failed`: no whole answer, or 5xx. `nothing`: not tried, 401 or 429. Documented 403: `nothing` for creates only. */
+/**
+ * `unreachable`: the request never left. `failed`: no whole answer, 5xx, or a documented 403 to a look-up.
+ * `nothing`: the request was not tried, or the answer was 401, 429, or a documented 403 to a create.
+ */
 export type Health = 'answered' | 'failed' | 'unreachable' | 'nothing';
 
 export const BREAKER_LANES = ['create', 'lookup'] as const;
@@ -17,7 +20,7 @@ export const CLOSED = {
   openings: 0,
   openingsEver: 0,
   openUntil: 0,
-  /** When the breaker last opened. Requests that began by then fail for the same reason and decide nothing more. */
+  /** When the breaker last opened. Earlier requests fail for the same reason, so they do not open it again. */
   openedAt: Number.NEGATIVE_INFINITY,
   /** True while a look-up must be answered before the next create, because a failed create may have been taken. */
   needsProbe: false,
@@ -27,7 +30,7 @@ export const CLOSED = {
   width: 1,
 };
 
-/** Closed while `openUntil` is 0, open until that monotonic time, and half-open from then until an answer comes. */
+/** The breaker is closed while `openUntil` is 0, open until that monotonic time, then half-open until an answer. */
 export type BreakerState = Readonly<typeof CLOSED>;
 
 export interface EndedRequest {
@@ -39,8 +42,8 @@ export interface EndedRequest {
 
 /**
  * Opens the breaker if `failuresToOpen` different subjects fail in a row, because one order alone must not open it. A
- * half-open breaker opens if one more subject fails. An unreachable exchange opens it at once. It stays open for 1 s,
- * then twice as long each time, up to 10 s.
+ * half-open breaker opens if one more subject fails. An unreachable exchange opens the breaker at once. The breaker
+ * stays open for 1 s, then twice as long each time, up to 10 s.
  */
 export function nextBreaker(
   state: BreakerState,
@@ -74,7 +77,7 @@ export function nextBreaker(
 
 export type EndedProbe = Pick<EndedRequest, 'health' | 'startedAt'>;
 
-/** After an answered probe one create may go. A `failed` probe suffices if each failed create was `unreachable`. */
+/** An answered probe lets one create leave. A `failed` probe does so too, if each failed create was `unreachable`. */
 export function afterProbe(state: BreakerState, { health, startedAt }: EndedProbe, now: number, random: number) {
   if (!state.needsProbe || state.openUntil > now) return state;
   const isReached = health === 'answered' || (health === 'failed' && state.failed.length === 0);
@@ -88,7 +91,7 @@ export function afterProbe(state: BreakerState, { health, startedAt }: EndedProb
   };
 }
 
-/** The most requests of a lane in flight; 1 if half-open. A failed create keeps its place until another is answered. */
+/** Returns how many requests of a lane may be in flight. A failed create keeps its place until a create is answered. */
 export function mostInFlight(state: BreakerState, lane: BreakerLane, concurrency: number): number {
   if (state.openUntil > 0) return 1;
   return lane === 'create' ? Math.max(1, Math.min(state.width, concurrency) - state.failed.length) : concurrency;

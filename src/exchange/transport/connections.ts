@@ -23,7 +23,7 @@ export class Connections {
     this.#clock = clock;
   }
 
-  /** got calls this to make a request. Only a few options pass, because a copy of all takes a sixth of a request. */
+  /** got calls this function. It passes few options on, because copying all takes a sixth of a request's time. */
   readonly request = (
     { pathname, search }: URL,
     { method, headers }: http.RequestOptions,
@@ -46,7 +46,7 @@ export class Connections {
     if (socket !== undefined) this.#answeredAt.set(socket, this.#clock.monotonic());
   }
 
-  /** Closes idle connections without an answer in `REUSE_WITHIN_MS`. Each POST calls it: timers may be late. */
+  /** Closes idle connections whose last answer is too old. Each POST calls this, because a timer might be late. */
   closeIdle(): void {
     const latest = this.#clock.monotonic() - REUSE_WITHIN_MS;
     for (const { freeSockets } of [this.#http, this.#https]) {

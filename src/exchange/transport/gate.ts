@@ -27,12 +27,11 @@ export interface TurnReport {
   readonly isRateLimited?: boolean;
 }
 
-/** The right to send one request. Its holder must call `end` or dispose of the turn. */
+/** The right to send one request. The caller must call `end` or dispose of the turn. */
 export interface Turn extends Disposable {
   readonly lane: Lane;
-  /** Set by `leave`, then by the sender. */
   report: TurnReport;
-  /** Notes that the request leaves now. A paced limit counts it for good, a proved limit unless `report` denies it. */
+  /** Notes that the request leaves. Only a paced limit still counts the request if `report` says that it never left. */
   leave(): void;
   end(): void;
 }
@@ -51,11 +50,11 @@ export interface GateOptions {
 }
 
 /**
- * Grants turns: bounded concurrency, weighted lanes, the rate limit, and a circuit breaker for creates and one for
- * look-ups. The queue holds only the requests that leave next; the backlog is in the database.
+ * Grants turns within the concurrency, the weights of the lanes, the rate limit, and the circuit breakers of creates
+ * and look-ups. The queue holds only the requests that leave next; the backlog is in the database.
  *
  * p-queue runs its tasks in order of priority; a task here lasts from the beginning of a turn to its end. p-queue's
- * interval is not used: it reads the wall clock, which may be set, and counts only starts. Therefore the gate has a
+ * interval is not used: it reads the wall clock, which may be set, and counts only starts. Instead the gate has a
  * sliding window on the monotonic clock, and pauses the queue while the window is full.
  */
 export class Gate {
@@ -86,7 +85,7 @@ export class Gate {
     this.#pauseWhileFull();
   }
 
-  /** Milliseconds until the rate limit has room, or 0; undefined if a request in flight must end first. */
+  /** Milliseconds until the rate limit has room: 0 for now, undefined if a request in flight must end first. */
   get windowWaitMs(): number | undefined {
     return this.#window.waitMs(this.#clock.monotonic());
   }
@@ -97,7 +96,7 @@ export class Gate {
     const openForMs = Math.max(0, openUntil - this.#clock.monotonic(), this.#account.heldForMs(lane));
     return {
       isOpen: openForMs > 0,
-      /** How long the breaker stays open, in ms: 0 if closed or half-open, infinite until a person ends a restraint. */
+      /** How long the breaker stays open, in ms: 0 if it is not open, infinite if a person must end a restraint. */
       openForMs,
       openings: openings + failedProbes,
       openingsEver,
@@ -106,7 +105,7 @@ export class Gate {
     };
   }
 
-  /** Undefined if the breaker is open or needs a probe (not for a person), if `signal` aborts or if the gate closes. */
+  /** Returns undefined if the breaker is open or needs a probe, if `signal` aborts, or if the gate closes. */
   turn(request: TurnRequest, signal?: AbortSignal): Promise<Turn | undefined> {
     const { lane } = request;
     // Weighted fair queueing: each request takes the next place of its lane, and an idle lane saves up no places.
@@ -117,7 +116,7 @@ export class Gate {
       const leave = () => resolve(undefined);
       if (signal?.aborted === true) return leave();
       const forget = onAbort(signal, leave);
-      // Without `signal`, because p-queue would free the place of a turn that has not ended.
+      // `add` does not get `signal`, because an abort would free the place of a turn that has not ended.
       const queueUp = () => void this.#queue.add(takeTurn, { priority: -place });
       const takeTurn = async () => {
         this.#latestPlace = Math.max(this.#latestPlace, place);
@@ -212,7 +211,6 @@ export class Gate {
     return this.#breakers.create.openingsEver + this.#breakers.lookup.openingsEver;
   }
 
-  /** Pauses the queue while the rate limit has no room, and starts the queue as soon as there is room. */
   #pauseWhileFull(): void {
     const waitMs = this.windowWaitMs;
     if (waitMs === 0 || this.#closing.signal.aborted) {

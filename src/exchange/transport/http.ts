@@ -10,7 +10,7 @@ export interface HttpRequest {
   readonly body?: string;
   /** Texts of the request that must stand in no error, even if the exchange quotes them. */
   readonly secrets?: readonly string[];
-  /** A person reads the answer: its headers are returned too, and the key is hidden in any answer. */
+  /** True if a person reads the answer. Then its headers are returned too, and the key is always hidden in it. */
   readonly isExamined?: true;
 }
 
@@ -19,12 +19,11 @@ export interface HttpResponse {
   readonly retryAfter?: string;
   /** The body, decompressed, without a byte order mark. If it is no UTF-8, each byte is a character. */
   readonly body: string;
-  /** False if the body is no UTF-8, and so no JSON. */
   readonly isUtf8?: false;
   readonly headers?: IncomingHttpHeaders;
 }
 
-/** No whole answer came. `sent` is `never` only if no byte was sent for sure. The error has no header, key or body. */
+/** No whole answer came. `sent` is `never` only if certainly no byte left. The error has no header, key or body. */
 export class TransportError extends Error {
   override readonly name = 'TransportError';
   readonly sent: 'never' | 'perhaps';
@@ -36,7 +35,7 @@ export class TransportError extends Error {
   }
 }
 
-/** Carries one request to the exchange and one answer back. Rejects with `TransportError` and nothing else. */
+/** Carries one request to the exchange and one answer back. Rejects only with `TransportError`. */
 export type Send = (request: HttpRequest, signal?: AbortSignal) => Promise<HttpResponse>;
 
 export interface Transport {

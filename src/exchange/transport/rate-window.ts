@@ -4,19 +4,19 @@ import type { Clock } from '../../base/clock.ts';
 export interface RateLimit {
   readonly requests: number;
   readonly intervalMs: number;
-  /** `proved`, the default: a request counts until an interval after its end. `paced`: after it left; even spacing. */
+  /** `proved` (default): requests count for an interval after they end. `paced`: after they leave, evenly spaced. */
   readonly mode?: 'proved' | 'paced';
 }
 
-/** Requests that ended by `at`, in ms of the monotonic clock. Before a future `at` these requests may still leave. */
+/** Requests that ended by `at`, in ms of the monotonic clock. If `at` is in the future, some may still leave. */
 export interface SpentRequests {
   readonly at: number;
   readonly requests: number;
 }
 
-/** The part of a paced limit that is used. The rest stays free, because the network may bring requests together. */
+/** The used part of a paced limit. The rest stays free, because the network may bring requests closer together. */
 const USED = 0.95;
-/** Later starts make up for a start that is late by at most this, because timers and commits delay single starts. */
+/** If a start is late by at most this, later starts make up for it, because timers and commits delay single starts. */
 const MOST_LATE_MS = 50;
 /** The same bound as a part of the interval. It is below the unused 1 - `USED`, so no window exceeds the limit. */
 const MOST_LATE = 1 / 25;
@@ -73,7 +73,7 @@ export class RateWindow {
     this.#spacing?.slowDown(now);
   }
 
-  /** Notes that a request ended at `now`, or left if the limit is paced. It counts no longer if it was not sent. */
+  /** Notes that a request ended or, with a paced limit, left at `now`. A request that was not sent counts no longer. */
   end(now: number, wasSent: boolean): void {
     this.#running -= 1;
     if (!wasSent) return;
@@ -130,7 +130,7 @@ export class Spacing {
     return Math.max(0, this.#nextAt - now);
   }
 
-  /** Notes a start. Also after a pause, the start after this one waits for a whole gap: a pause saves up no starts. */
+  /** Notes a start. After a pause the next start still waits for a whole gap, so that a pause saves up no starts. */
   start(now: number): void {
     const isLate = now - this.#nextAt <= this.#mostLateMs;
     const gapMs = now < this.#slowUntil ? this.#gapMs * SLOWER : this.#gapMs;

@@ -16,7 +16,7 @@ interface TransportOptions {
   readonly apiKey: () => string;
   /** The longest time of a request with its answer. */
   readonly timeoutMs: number;
-  /** The largest answer, in bytes, as received and decompressed. */
+  /** The largest answer, in bytes, both as received and after decompression. */
   readonly maxResponseBytes: number;
 }
 
@@ -33,9 +33,9 @@ const UTF_8 = new TextDecoder('utf-8', { fatal: true });
  * The exchange over HTTP. It retries nothing, because a retry would bypass the rate limit and could create twice. It
  * follows no redirect, because a redirect would send the key elsewhere.
  *
- * Each GET uses any kept connection. A POST may be a create: if the exchange closes the connection at that moment, the
- * outcome is unknown, and servers close idle connections (after 1 s at the earliest, mostly 5 s to 75 s). So a POST
- * uses a kept connection only within `REUSE_WITHIN_MS` after an answer over it, else a fresh connection.
+ * Servers close idle connections, mostly after 5 s to 75 s, but after 1 s at the earliest. If a server does so while a
+ * create leaves, the outcome of the create is unknown. So a POST uses a kept connection only within `REUSE_WITHIN_MS`
+ * after the last answer on that connection, else a fresh connection. A GET uses any kept connection.
  */
 export function httpTransport(options: TransportOptions, clock: Pick<Clock, 'monotonic'> = systemClock()): Transport {
   const creates = new Connections(options.baseUrl, clock);
@@ -51,7 +51,7 @@ export function httpTransport(options: TransportOptions, clock: Pick<Clock, 'mon
     allowAbsoluteUrls: false,
     timeout: { request: options.timeoutMs },
   });
-  // Each method has its client, because got merges an option of a single request into all options at each request.
+  // Each method has a client, because got would merge the options of a single request into all others at each request.
   const creating = client.extend({ method: 'POST', request: creates.request });
   const lookingUp = client.extend({ request: lookups.request });
   return {
@@ -63,7 +63,7 @@ export function httpTransport(options: TransportOptions, clock: Pick<Clock, 'mon
       let sent: ClientRequest | undefined;
       stream.once('request', (made: ClientRequest) => (sent = made));
       stream.once('response', ({ socket }: { socket?: Socket }) => (isPost ? creates : lookups).noteAnswer(socket));
-      // got does not get the signal, because it would add three listeners to the signal for each request.
+      // The signal is not passed to got, because got would add three listeners to it for each request.
       const abort = () => stream.destroy(Object.assign(new Error('aborted'), { code: 'ERR_ABORTED' }));
       const forget = onAbort(signal, abort);
       try {
@@ -90,7 +90,7 @@ function begin(client: Got, { method, path, headers, body }: HttpRequest, apiKey
   if (method === 'POST') sent['content-length'] = String(Buffer.byteLength(body ?? ''));
   if (body !== undefined) sent['content-type'] = 'application/json';
   const stream = client.stream(path.replace(/^\//, ''), { headers: sent });
-  // As an option of got the body would end a turn of the event loop later: an earlier answer would end the connection.
+  // With the option `body`, got ends the request a turn of the event loop later. An answer by then ends the connection.
   if (method === 'POST') stream.end(body);
   return stream;
 }
@@ -107,9 +107,9 @@ const NOTHING = {
 };
 
 /**
- * Empties a stream whose request has ended, which saves a sixth of a request's time. V8 frees a writable stream, with
- * all that the stream refers to, only in a full collection, because the constructor assigns a function that refers to
- * the stream, and V8 allocates this function among the old objects.
+ * Empties a stream whose request has ended, which saves a sixth of a request's time. The constructor of a writable
+ * stream assigns a function that refers to the stream, and V8 allocates this function among the old objects. So V8
+ * frees the stream, and all that the stream refers to, only in a full collection.
  */
 function emptyOnceClosed(stream: Request, sent: ClientRequest | undefined): void {
   const empty = () => {
@@ -122,7 +122,7 @@ function emptyOnceClosed(stream: Request, sent: ClientRequest | undefined): void
   else sent?.once('close', empty);
 }
 
-/** Reads the bytes of an answer by events, because to await the stream's end takes a tenth of a request's time. */
+/** Reads the bytes of an answer by events, because awaiting the stream's end takes a tenth of a request's time. */
 function readAll(stream: Request, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -132,7 +132,7 @@ function readAll(stream: Request, maxBytes: number): Promise<Buffer> {
       chunks.push(chunk);
       if (size <= maxBytes) return;
       reject(tooLarge(maxBytes));
-      // Destroyed at once, so that the connection is closed before the rest of the answer has come.
+      // The stream is destroyed at once, so that the connection is closed before the rest of the answer has come.
       stream.destroy();
     });
     stream.once('end', () => {
@@ -157,7 +157,8 @@ function responseOf(
   return {
     status: response.statusCode,
     ...(retryAfter === undefined ? {} : { retryAfter }),
-    // People see errors, which may quote the key. Elsewhere a key below 12 characters may be part of an amount.
+    // The key is always hidden in errors, because people see errors. In other answers a key below 12 characters stays,
+    // because it may be part of an amount.
     body: isExamined || response.statusCode >= 400 || apiKey.length >= 12 ? body.replaceAll(apiKey, HIDDEN) : body,
     ...(isExamined && { headers: response.headers }),
     ...encoding,
@@ -187,7 +188,7 @@ function decoded(bytes: Buffer): Pick<HttpResponse, 'body' | 'isUtf8'> {
   }
 }
 
-/** Leaves out the text of `error`, which may quote the request, and each part of the path with an e-mail address. */
+/** Makes an error without the text of `error`, which may quote the request, and hides e-mail addresses in the path. */
 function transportError(error: unknown, stream: Request, request: HttpRequest, { baseUrl }: TransportOptions) {
   if (error instanceof TransportError) return error;
   const { reusedSocket, response, timings } = stream;

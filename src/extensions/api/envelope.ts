@@ -106,7 +106,7 @@ export function writeEnvelope(result: Result): Envelope {
     return { httpStatus: result.httpStatus ?? 200, body: `${SUCCESS_HEAD}${result.body}${SUCCESS_END}` };
   }
   const status = 'httpStatus' in result ? result.httpStatus : STATUS_OF_KIND[result.kind];
-  // §4.5 may be refused with a success status, which would mislead a reader of the status alone.
+  // The exchange may refuse §4.5 with a success status, which would mislead a reader of the status alone.
   const httpStatus = status < 400 ? 502 : status;
   const body = JSON.stringify(problemOf(result, httpStatus));
   const waitMs = 'retryAfterMs' in result ? result.retryAfterMs : httpStatus > 500 ? TRY_AGAIN_MS : undefined;

@@ -27,7 +27,7 @@ import type { RefusalReason } from '../../shop/errors.ts';
 /** How long the owner may need, after the timeout of a request, to record the outcome. */
 const OWNER_WRITES_MS = 10_000;
 
-/** Returns a way to the owner of an account. Its `ask` calls `work` with the owner, else returns undefined. */
+/** Returns a way to an account's owner. Its `ask` calls `work` with the owner, or returns undefined if none answers. */
 export async function besideOwner<Value>(
   config: AccountSettings,
   work: (owner: Owner) => Promise<Value>,
@@ -51,7 +51,7 @@ export async function besideOwner<Value>(
         }
       }
       if (urls !== undefined && last?.misses.values().every((miss) => 'cause' in miss) === true) {
-        // No process answered, so waiting for another owner would not help.
+        // No process could be reached, so waiting for another owner would not help.
         throw new CommandError(EXIT.unavailable, last.message);
       }
       if (ways.elsewhere !== undefined) throw new OwnedError(ways.elsewhere);
@@ -73,7 +73,7 @@ async function waysToOwner(config: AccountSettings, urls: Urls): Promise<Ways> {
     return { ...NOTHING_OPEN, find: async () => [way], elsewhere, unreachable: urls.join(', ') };
   }
   if (config.database.kind !== 'sqlite') {
-    // The module is loaded here, because loading the database code takes longer than asking a socket.
+    // The module is loaded only here, because loading the database code takes longer than asking a socket.
     return await (await import('./ways.ts')).waysByDatabase(config);
   }
   const socketPath = controlSocketOf(config);
@@ -81,7 +81,10 @@ async function waysToOwner(config: AccountSettings, urls: Urls): Promise<Ways> {
   return { ...NOTHING_OPEN, find: async () => [socket], unreachable: `it does not listen on ${socketPath}` };
 }
 
-/** Asks the daemon of `account`, or of the first account about all accounts. Returns undefined without an answer. */
+/**
+ * Asks the daemon of `account`. Without `account`, asks the daemon of the first account about all accounts. If no
+ * daemon answers, returns undefined, and the caller reads the database. With `--url`, throws `CommandError` instead.
+ */
 export async function readFromDaemon(command: Command, config: Config, operation: OperationAddress, account?: string) {
   const urls = urlsOf(command);
   const driven = config.accounts.find(({ name }) => account === undefined || name === account);
@@ -90,7 +93,6 @@ export async function readFromDaemon(command: Command, config: Config, operation
   for (const way of await ways.find(true)) {
     const result = await new Owner(way, { account: account ?? 'all', graceMs: 0 }).read(operation);
     if (result.kind === 'ok') return JSON.parse(result.body) as unknown;
-    // Without `--url` the caller reads the database.
     if (urls !== undefined) throw commandError(result);
   }
   return undefined;
@@ -115,13 +117,13 @@ export async function passBeside(
   return await besideOwner(config, pass, options);
 }
 
-/** Does one operation, by the owner or in this process. Throws `UnusableIdError`. */
+/** Does one operation, by the owner or in this process. Throws `UnusableIdError` if an id cannot be sent. */
 export type Ask = <Asked extends AskedOperation>(operation: Asked, input: InputOf<Asked>) => Promise<Result>;
 
 export async function withExchange<Value>(
   command: Command,
   work: (ask: Ask, config: Config, isAlone: boolean) => Promise<Value>,
-  // The caller may have read the settings, because a key in a pipe can be read only once.
+  // The settings, if the caller has read them already: a key in a pipe can be read only once.
   given?: AccountSettings,
 ): Promise<Value> {
   const config = given ?? (await accountConfig(command));
@@ -175,7 +177,7 @@ function absentFor({ absent = 'no link' }: OperationAddress, input: object): str
 
 const KEY_REFUSED = 'the exchange refuses the key (401): check that it is your merchant key for this exchange';
 
-/** Returns the error for a failed result, without e-mail addresses and tokens. */
+/** Returns the error for a failed result. The texts of a result have no e-mail addresses and tokens. */
 export function commandError(result: FailedResult, absent?: string): CommandError {
   const unavailable = (text: string) => new CommandError(EXIT.unavailable, text);
   switch (result.kind) {

@@ -9,12 +9,12 @@ import type { SyncInput, SyncLine } from '../sync.ts';
 import { NoOwnerError, type Received, type Sent } from '../../shop/transport.ts';
 import type { Transport } from './transport.ts';
 
-/** The owner accepted the request, and ended before the answer was complete. */
+/** The owner may have got the request, but no complete answer came: the owner ended, or took too long. */
 export class OwnerGoneError extends Error {
   override readonly name = 'OwnerGoneError';
 }
 
-/** The owner refuses everything that a command asks; `result` says why. */
+/** The owner refuses a pass, or every request of the command. `result` says why. */
 export class OwnerRefusalError extends Error {
   override readonly name = 'OwnerRefusalError';
   readonly result: FailedResult;
@@ -45,7 +45,7 @@ export class Owner {
     this.#asking = asking;
   }
 
-  /** The outcome is unknown if the owner does not answer. Throws `UnusableIdError` before anything is sent. */
+  /** Returns `unknown` if the owner does not answer. Throws `UnusableIdError` before anything is sent. */
   async ask<Asked extends AskedOperation>(operation: Asked, input: InputOf<Asked>): Promise<Result> {
     const tooLate = deadline(LONGEST_WAIT_MS + this.#asking.graceMs);
     const request = this.#requestFor(operation, input, tooLate);

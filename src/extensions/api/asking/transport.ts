@@ -12,7 +12,7 @@ import { StoreError } from '../../../store/errors.ts';
 import { overNode } from '../../shop/socket.ts';
 import { NoOwnerError, Route } from '../../shop/transport.ts';
 
-/** A way to a process that drives accounts. If `send` rejects with `CommandError`, nothing was asked. */
+/** A way to a process that drives accounts. If `send` rejects with `CommandError`, nothing was done. */
 export type Transport = Pick<Route, 'send'>;
 
 export function socketTransport(socketPath: string): Transport {
@@ -31,7 +31,7 @@ export function controlSocketOf(config: Pick<Config, 'database'>): string {
   return apiSettings.of(config).control.socket ?? controlSocketPath(sqlitePath(config, 'use sqlite:PATH'));
 }
 
-/** Returns a path beside the database or, if that is too long for a socket, one in this user's temporary folder. */
+/** Returns a path beside the database. If it is too long for a socket, returns one in this user's temporary folder. */
 export function controlSocketPath(databasePath: string): string {
   const beside = `${databasePath}.sock`;
   if (Buffer.byteLength(beside) <= LONGEST_PATH_BYTES) return beside;
@@ -53,8 +53,8 @@ export function socketFolder(): string {
 }
 
 /**
- * Returns a way to the owner of an account through the API at one of `urls`. The token is sent to `urls` alone, and
- * after https never by http. Throws `CommandError` and `ConfigError`.
+ * Returns a way to the owner of an account through the API at one of `urls`. The token is sent only to `urls`, and no
+ * longer by http once it was sent by https. Throws `CommandError` for unsafe http, `ConfigError` without a token.
  */
 export function apiTransport(config: object, urls: readonly string[]): Transport {
   const { token, insecure } = apiSettings.of(config).api;

@@ -6,16 +6,15 @@ import type { Driver } from '../../../store/port.ts';
 import { apiSettings } from '../settings.ts';
 import { apiTransport, socketTransport, type Transport } from './transport.ts';
 
-/** The ways to the process that drives an account. */
 export interface Ways extends AsyncDisposable {
-  /** Returns the ways, the socket first. `isSilent` adds processes that may have ended or cannot write the database. */
+  /** Returns the ways, the socket first. `isSilent` includes a process whose heartbeat has ended: it may still run. */
   find(isSilent?: boolean): Promise<readonly Transport[]>;
   /** Why this process must not become the owner of the account, if no way leads to the owner. */
   readonly elsewhere?: string | undefined;
   readonly unreachable: string;
 }
 
-/** Returns the ways to the driver of an account: its socket on this machine, and its API if it is `api.advertise`. */
+/** Returns the ways to the driver: its socket, if on this machine, and its API, if our `api.advertise` names it. */
 export async function waysByDatabase(config: AccountSettings): Promise<Ways> {
   const store = await openStore(config.database, systemClock(), { expect: 'current' });
   const { advertise: known, token } = apiSettings.of(config).api;

@@ -93,7 +93,7 @@ type Token = ReturnType<typeof tokenOf>;
 /** Returns a token with a bucket that limits its rate. Its secret is read again when the file has changed. */
 function tokenOf({ caller, secretFile, rate }: TokenSettings, { clock, log }: Served) {
   let secret: string | undefined;
-  /** The state of the file that was read last. */
+  /** The state of the file when it was read last. */
   let read = '';
   let [isRefused, lookedAt] = [false, -Infinity];
   let [left, filledAt] = [rate, clock.monotonic()];

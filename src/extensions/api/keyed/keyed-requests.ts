@@ -11,7 +11,7 @@ import type { IdempotentRequest } from '../tables/idempotent-requests.ts';
 const KEPT_FOR_MS = 24 * 60 * 60_000;
 
 type KeyedDeps = Pick<CalledDeps, 'account' | 'store' | 'clock' | 'caller' | 'idempotencyKey'>;
-/** The content of a request, in a fixed order. A key with other content is refused. */
+/** The content of a request, in a fixed order. A known key with other content is refused. */
 type Asked = readonly unknown[];
 
 /**
@@ -30,12 +30,12 @@ export async function decideOnce(deps: KeyedDeps, asked: Asked, decide: Work<Res
   });
 }
 
-/** Writes the answer of a request to the exchange, in the transaction that records its outcome. */
+/** Keeps the answer for the key of its request, in the transaction that records the outcome of the request. */
 type KeepAnswer = (tx: Transaction, answer: string) => Promise<void>;
 
 /**
- * Sends a request to the exchange after its key is durable. A later request with this key gets the kept answer; if no
- * answer is kept, its outcome is unknown (`whyUnknown`). If a request was refused or not sent, its key is deleted.
+ * Sends a request to the exchange after its key is durable. A later request with this key gets the kept answer, or
+ * `unknown` with `whyUnknown` if no answer is kept. If a request was refused or not sent, its key is deleted.
  */
 export async function sendOnce(
   deps: KeyedDeps & Pick<CalledDeps, 'gracePeriodOver'>,
