@@ -3,7 +3,7 @@ import type * as NodeCron from 'node-cron';
 import { text } from './values.ts';
 
 const require = createRequire(import.meta.url);
-/** Matches expressions such as every 5 seconds, which are valid, so that node-cron need not be loaded for them. */
+/** Matches expressions for every few seconds or minutes. They are valid, so node-cron need not be loaded for them. */
 const EVERY = /^\*\/(?:[1-9]|[1-5]\d)(?: \*){4,5}$/;
 const DAY_MS = 86_400_000;
 const YEARS_FROM = Date.UTC(2024, 0, 1);

@@ -51,7 +51,7 @@ interface Telling {
   readonly observers: Observers;
 }
 
-/** The outcome of a create, and the order before and after. `isLate` if the order was not `sending` any more. */
+/** The outcome of a create, and its order before and after. `isLate`: the order had changed since it was sent. */
 export interface RecordedCreate {
   readonly outcome: CreateOutcome;
   readonly before: Tracking;

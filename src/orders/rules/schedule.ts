@@ -43,7 +43,7 @@ export const HELD_LOOKUP_MS = DAY;
 /** When a rejected order is looked up, in ms after the rejection: the exchange may have taken the order after all. */
 export const REJECTED_LOOKUPS_MS = [HOUR, DAY] as const;
 
-/** Returns the ms from moment `done - 1` to moment `done`, so that an outage moves all later moments. */
+/** Returns the ms from moment `done - 1` to `done`. Callers add this gap to now, so an outage moves later moments. */
 export function plannedGapMs(done: number, moments: readonly number[]): number | undefined {
   const at = moments[done];
   if (at === undefined) return undefined;
@@ -97,7 +97,7 @@ export function unchangedUntilNext(tracking: Tracking, now: Date, settings: Foll
   return unchanged(next, { nextActionAt: nextLookupAt(next, now, settings) });
 }
 
-/** A state whose orders are looked up. `new` reads accepted orders without a look-up from the oldest, `newest` back. */
+/** A state whose orders are looked up. `new`, `newest`: accepted orders never looked up, from the oldest or newest. */
 export type LookupSource = 'new' | 'newest' | Exclude<OrderState, 'pending' | 'sending' | 'invalid'>;
 
 /** Groups share a round by weight, so that 500,000 due accepted orders delay an open order by one round only. */
