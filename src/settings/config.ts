@@ -72,7 +72,7 @@ export function configOf(config: Config, name: string): AccountSettings {
   return { ...config, ...own, account: name };
 }
 
-/** Groups the accounts that share a rate limit. One process must own a whole group. Each other account is alone. */
+/** Groups the accounts that share a rate limit. One process must own a whole group. Any other account is a group of its own. */
 export function groupsOf({ accounts }: Pick<Config, 'accounts'>): readonly (readonly string[])[] {
   const groups = Map.groupBy(accounts, ({ name, rateGroup }) =>
     JSON.stringify(rateGroup === undefined ? { name } : { rateGroup }),
@@ -124,7 +124,7 @@ export function read(layers: Layers, isExchangeRequired: boolean): { settings: S
   const { data: settings, error } = layers.schema.general.type.safeParse(nested(layers.entries));
   const found = (error?.issues ?? []).flatMap((issue) => problemsOf(issue, issue.path, layers));
   const problems = [...layers.problems];
-  // If reading a setting failed, the problem of its missing value is left out.
+  // A setting that could not be read has a problem already, so its missing value adds none.
   problems.push(...found.filter(({ setting }) => !problems.some((said) => said.setting === setting)));
   if (isExchangeRequired && layers.isWhole) problems.push(...missingExchange(layers, problems));
   const accounts = accountsOf(layers, settings, problems);

@@ -10,7 +10,7 @@ const YEARS_FROM = Date.UTC(2024, 0, 1);
 const FIRING_DAYS = 5 * 365 + 2;
 const DAY_NAMES = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 
-/** A cron expression of node-cron that fires at least once in five years, read in UTC. */
+/** A cron expression of node-cron, in UTC, that fires at least once in five years. */
 export const cron = text((value) => {
   if (EVERY.test(value)) return value;
   const { createTask, validateDetailed } = require('node-cron') as typeof NodeCron;

@@ -7,7 +7,7 @@ import type { HeardAccount, OverdueLookups } from './process-events.ts';
 export type PaceDeps = Pick<HeardAccount, 'account' | 'store' | 'clock'>;
 
 export interface FollowPace extends Pace {
-  /** True if each tick of `schedule.cron` makes all `PACED_STATES` due. A tick ends when all were looked up. */
+  /** True if each cron tick makes all orders of `PACED_STATES` due. A tick ends when all of them were looked up. */
   readonly isEveryTick: boolean;
   /** A look-up is overdue if it has been due for longer than this. */
   readonly overdueAfterMs: number;

@@ -79,7 +79,7 @@ export function afterNoAnswer(
   const { nextActionAt, state, lastLookupAt, sentAt } = tracking;
   if (nextActionAt !== null && nextActionAt > now) return nextActionAt;
   const silentSince = Math.max(lastLookupAt?.getTime() ?? 0, sentAt?.getTime() ?? 0) || now.getTime();
-  // If the clock was set back, `silentSince` may be ahead of now; it then counts as equally long ago.
+  // If the clock was set back, `silentSince` may be ahead of now. Then the distance to now counts.
   const silentMs = Math.abs(now.getTime() - silentSince);
   if (answeredFor === undefined) return after(now, isOutage ? OUTAGE_LOOKUP_MS : unansweredLookupMs(silentMs, random));
   if (isPaced(state)) return after(now, pace.gapMs(tracking, silentMs));
