@@ -72,7 +72,7 @@ export function configOf(config: Config, name: string): AccountSettings {
   return { ...config, ...own, account: name };
 }
 
-/** Groups the accounts that share a rate limit. One process must own a whole group. Any other account is a group of its own. */
+/** Groups the accounts that share a rate limit. One process owns a whole group. Any other account is a group alone. */
 export function groupsOf({ accounts }: Pick<Config, 'accounts'>): readonly (readonly string[])[] {
   const groups = Map.groupBy(accounts, ({ name, rateGroup }) =>
     JSON.stringify(rateGroup === undefined ? { name } : { rateGroup }),
