@@ -39,7 +39,7 @@ async function recordOutcome(deps: FlowDeps, claimed: Tracking, received: Create
   const recordLate = async (tx: Transaction, now: Date) => {
     const row = await lockOrder(tx, claimed.account, claimed.externalOrderId);
     const before = row === undefined ? claimed : trackingOf(row);
-    // Another request for the order may be in flight, so only an accepted pre-order still changes the order.
+    // After a change, another create may be in flight. Then only an accepted pre-order still changes the order.
     const isLate = before.state !== 'sending' || before.attempts !== claimed.attempts;
     let after = before;
     if (!isLate || outcome.kind === 'accepted') {
@@ -67,7 +67,7 @@ function withoutIgnored(outcome: CreateOutcome, ignore: readonly string[]): Crea
   return { ...outcome, differences: outcome.differences.filter(({ class: name }) => !ignore.includes(name)) };
 }
 
-/** Writes only the state if the database refuses the rest. Logs an outcome that is lost, and rejects. */
+/** Writes an outcome. If that fails, writes the state alone. If that fails too, logs the outcome and rejects. */
 async function writeOutcome(
   { store, log, gracePeriodOver, observers }: FlowDeps,
   externalOrderId: string,
@@ -116,7 +116,7 @@ function loggedOutcome(outcome: CreateOutcome): Readonly<Record<string, unknown>
   return { kind, preOrderId: preOrder.id, exchangeType: preOrder.exchangeType, differences };
 }
 
-/** Stores a pre-order as received, or a 2xx answer of unknown outcome, because that answer may have the id. */
+/** Stores a pre-order as received. Also stores a 2xx answer of unknown outcome, which may have the pre-order's id. */
 async function keepAnswers(tx: Transaction, after: Tracking, outcome: CreateOutcome, now: Date): Promise<void> {
   const { account, externalOrderId } = after;
   const receivedAt = now.toISOString();
@@ -130,7 +130,7 @@ async function keepAnswers(tx: Transaction, after: Tracking, outcome: CreateOutc
 
 async function noteCreated(tx: Transaction, outcome: CreateOutcome, before: Tracking, after: Tracking, now: Date) {
   const { account, externalOrderId } = after;
-  // A disputed order does not show the outcome of our create; an accepted pre-order does.
+  // A disputed order does not show if our create was taken. An accepted pre-order shows it.
   const isSaid = after.state !== 'disputed' || outcome.kind === 'accepted';
   const isOfOutcome = isSaid && (before.state !== 'sending' || after.state === 'unknown' || after.resends > 0);
   const outcomes = isOfOutcome ? await recordUnknownOutcome(tx, after, now) : [];

@@ -97,7 +97,7 @@ export async function probeForCreates(deps: FlowDeps, signal: AbortSignal): Prom
   if (failedProbes > 0) await makeDue(deps, NEVER_LEFT);
 }
 
-/** If a new key may be in force, makes the orders due that wait for one. The restraint still lets one request go. */
+/** If the key may be new, makes the refused orders due. The restraint `key-refused` lets them go one at a time. */
 export async function makeRefusedDue(deps: FlowDeps): Promise<void> {
   if (!deps.restraints.isKeyOther) return;
   await makeDue(deps, KEY_REFUSED);
@@ -114,12 +114,12 @@ async function makeDue({ account, store, clock }: Pick<FlowDeps, 'account' | 'st
       made = await store.writer.write((tx) => correctDueTimes(tx, query));
     }
   } catch (error) {
-    // Orders that a merchant's trigger refuses come due at their own times.
+    // If the merchant's trigger refuses the write, the orders come due at their own times.
     if (!isRefusal(error)) throw error;
   }
 }
 
-/** Returns the order of the last answered look-up if it is still followed, or else a due order; or undefined. */
+/** Returns undefined if no order is due. Prefers the order of the last answered look-up if it is still followed. */
 async function orderToProbe({ account, store, clock, exchange }: FlowDeps, turn: number): Promise<string | undefined> {
   const filter = { account, state: 'pending', until: clock.now(), by: 'due', limit: CANDIDATES } as const;
   const due = await findOrders(store.db, filter, ['external_order_id']);

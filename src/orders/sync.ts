@@ -23,10 +23,10 @@ export interface SyncResult {
 
 /** If the breaker opens more often than this in a row, the exchange counts as out of reach. */
 const MOST_OPENINGS = 2;
-/** A breaker that is open for longer than this is not waited for. */
+/** `sync` does not wait for a breaker that stays open for longer than this. */
 const LONGEST_WAIT_MS = 10_000;
 
-/** Runs each pass once. `onProgress` gets the live counters, and an estimate of the number of requests. */
+/** Runs each pass, again after a short stop. `onProgress` gets the live counters, and an estimate of the requests. */
 export async function syncOnce(
   deps: FlowDeps & { readonly sweeps?: readonly Sweep[] },
   scope: FollowScope,
@@ -71,14 +71,14 @@ async function requestsToMake({ account, store }: FlowDeps, scope: FollowScope, 
   return 2 * sends + rechecks + (await count(FOLLOWED_STATES));
 }
 
-/** Repeats a pass that was stopped. Finished orders are not repeated, because they are not due or were looked up. */
+/** Repeats a pass that was stopped. A repeat skips finished orders: they are no longer due, or were looked up. */
 async function repeatWhileOpen(deps: FlowDeps, lane: BreakerLane, signal: AbortSignal, pass: () => Promise<void>) {
   const { exchange, clock, restraints } = deps;
   for (;;) {
     const before = { ...exchange.breaker(lane), timesHeld: restraints.timesHeld };
     await pass();
     const { openForMs, openings, openingsEver, needsProbe } = exchange.breaker(lane);
-    // A breaker or a restraint stops the pass, even if the breaker or restraint ends before the work in flight.
+    // A breaker or a restraint that began has stopped the pass, even if it ended while requests were still in flight.
     const isNew = openingsEver > before.openingsEver || restraints.timesHeld > before.timesHeld;
     const mustProbe = needsProbe && !before.needsProbe;
     const wasStopped = before.isOpen || isNew || mustProbe;

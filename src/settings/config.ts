@@ -21,7 +21,7 @@ import { suggestion } from '../base/text.ts';
 export { ConfigError, type AccountConfig, type ConfigOptions };
 export type { DatabaseConfig, SqliteDatabase } from './database.ts';
 
-/** The settings in force, of extensions too, frozen: durations in milliseconds, sizes in bytes, paths absolute. */
+/** The frozen settings of core and extensions. Durations are in milliseconds, sizes in bytes, and paths absolute. */
 export type Config = Readonly<Omit<Settings, 'database'>> & {
   readonly database: DatabaseConfig;
   /** The accounts in the order of the file; `default` alone if none is named. */
@@ -45,7 +45,7 @@ export function loadConfig(options: ConfigOptions & { readonly requireExchange: 
   const { settings: written, accounts } = read(layers, options.requireExchange);
   const settings = withPaths(written, layers.schema.files, options.cwd);
   const { url } = settings.database;
-  // The extension whose field read a URL of another kind has `server` too.
+  // An extension read a URL of another kind, and that extension has `server` too.
   const database = url.kind === 'sqlite' ? sqliteAt(url.file, options.cwd) : layers.schema.server!(settings.database);
   const config = { ...settings, accounts, file, database };
   const problems = rateGroupProblems(accounts, layers.accounts);
@@ -72,7 +72,7 @@ export function configOf(config: Config, name: string): AccountSettings {
   return { ...config, ...own, account: name };
 }
 
-/** Groups the accounts that share a rate limit. One process must own a whole group. Each other account is alone. */
+/** Groups the accounts that share a rate limit. One process owns a whole group. Any other account is a group alone. */
 export function groupsOf({ accounts }: Pick<Config, 'accounts'>): readonly (readonly string[])[] {
   const groups = Map.groupBy(accounts, ({ name, rateGroup }) =>
     JSON.stringify(rateGroup === undefined ? { name } : { rateGroup }),
@@ -98,7 +98,7 @@ export function keyPlaceByAccount(config: Exchanges): (name: string) => string {
   return (name) => keyPlace(exchangeOf(name));
 }
 
-/** Reads the key from its file if that was not done. Throws ConfigError if there is no exchange or no key. */
+/** Reads the key from its file if the settings lack the key. Throws ConfigError if there is no exchange or no key. */
 export function requireExchange<C extends Pick<Config, 'exchange'>>(config: C): WithExchange<C> {
   const { apiKey = readMerchantKey(config.exchange.apiKeyFile) } = config.exchange;
   const exchange = { ...config.exchange, ...(apiKey !== undefined && { apiKey }) };
@@ -124,7 +124,7 @@ export function read(layers: Layers, isExchangeRequired: boolean): { settings: S
   const { data: settings, error } = layers.schema.general.type.safeParse(nested(layers.entries));
   const found = (error?.issues ?? []).flatMap((issue) => problemsOf(issue, issue.path, layers));
   const problems = [...layers.problems];
-  // If reading a setting failed, the problem of its missing value is left out.
+  // A setting that could not be read has a problem already, so its missing value adds none.
   problems.push(...found.filter(({ setting }) => !problems.some((said) => said.setting === setting)));
   if (isExchangeRequired && layers.isWhole) problems.push(...missingExchange(layers, problems));
   const accounts = accountsOf(layers, settings, problems);
@@ -166,7 +166,7 @@ function freeze<T extends object>(value: T): T {
 const MOST_NAMES = 5;
 type Part = Exclude<keyof AccountConfig, 'name'>;
 
-/** Lays the settings of accounts over the general ones. Adds new problems. Accounts with equal settings share them. */
+/** Lays each account's settings over the general settings. Adds new problems. Reads equal settings only once. */
 function accountsOf(layers: Layers, settings: Settings | undefined, problems: ConfigProblem[]): AccountConfig[] {
   const { schema, entries } = layers;
   const general = { rateGroup: undefined, ...settings };

@@ -3,14 +3,14 @@ import type * as NodeCron from 'node-cron';
 import { text } from './values.ts';
 
 const require = createRequire(import.meta.url);
-/** Matches expressions such as every 5 seconds, which are valid, so that node-cron need not be loaded for them. */
+/** Matches expressions for every few seconds or minutes. They are valid, so node-cron need not be loaded for them. */
 const EVERY = /^\*\/(?:[1-9]|[1-5]\d)(?: \*){4,5}$/;
 const DAY_MS = 86_400_000;
 const YEARS_FROM = Date.UTC(2024, 0, 1);
 const FIRING_DAYS = 5 * 365 + 2;
 const DAY_NAMES = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 
-/** A cron expression of node-cron that fires at least once in five years, read in UTC. */
+/** A cron expression of node-cron, in UTC, that fires at least once in five years. */
 export const cron = text((value) => {
   if (EVERY.test(value)) return value;
   const { createTask, validateDetailed } = require('node-cron') as typeof NodeCron;

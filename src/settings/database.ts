@@ -27,7 +27,7 @@ export const SQLITE_FORM = 'sqlite:PATH, such as sqlite:data/order-sync.db';
 
 type SqliteUrl = { readonly kind: 'sqlite'; readonly file: string };
 
-/** An extension of another kind of database replaces this field. */
+/** An extension for another kind of database replaces this field. */
 export const databaseUrl = text((value): SqliteUrl | Pick<ServerDatabase, 'kind'> => {
   const url = readSqliteUrl(value);
   if (url !== undefined) return url;

@@ -61,7 +61,7 @@ export function readLayers(options: ConfigOptions): Layers {
   return { schema, entries, accounts, problems, isWhole: own !== undefined };
 }
 
-/** Returns the path of the file that overrides config/default.yaml, even if no such file exists; null if none may. */
+/** Returns the path of the file that overrides config/default.yaml, even if it does not exist; null for no file. */
 export function ownFile({ env, cwd, file }: ConfigOptions): string | null {
   const named = file === undefined ? env['ORDER_SYNC_CONFIG'] || undefined : file;
   if (named !== undefined) return named === null ? null : resolve(cwd, named);
@@ -85,14 +85,14 @@ export function settingsFile(path: string): SettingsFile {
   }
 }
 
-/** Returns the files in which a package looks for settings, in order. An update replaces files in its own folder. */
+/** Returns the paths of an installed package's settings, the first choice first. An update replaces its own folder. */
 export function packagePlaces({ XDG_CONFIG_HOME: named = '', HOME: home }: NodeJS.ProcessEnv, cwd: string) {
   const folder = isAbsolute(named) ? named : home && join(home, '.config');
   const ofUser = folder ? [join(folder, 'order-sync', 'config.yaml')] : [];
   return [resolve(cwd, 'order-sync.yaml'), ...ofUser, '/etc/order-sync/config.yaml'] as const;
 }
 
-/** Returns true also if the file cannot be looked at: reading the file then says why. */
+/** Returns true also if `stat` fails, because reading the file then says why. */
 function isThere(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false }) !== undefined;

@@ -21,13 +21,13 @@ export interface WrittenSetting {
   readonly account?: string | undefined;
   readonly value: Written;
   readonly source: string;
-  /** The sources of the parts of a list or map, such as `0.url`. */
+  /** The sources of the parts of a list or map, by paths such as `0.url`. */
   readonly partSources?: ReadonlyMap<string, string>;
 }
 
 type KnownSettings = Pick<Schema, 'secrets' | 'general' | 'account'>;
 
-/** Returns undefined if the file cannot be read as YAML. Scalars stay text, so that a key of digits loses no digit. */
+/** Returns undefined if the file cannot be read as YAML. Scalars stay text, so that a merchant key loses no digit. */
 export function readSettingsFile(path: string, cwd: string, problems: ConfigProblem[], known: KnownSettings) {
   const shown = shownPath(path, cwd);
   const text = collect(problems, {}, () => readText(path, shown));
@@ -200,7 +200,7 @@ function refuseWritableByAll(path: string, shown: string): void {
   throw new ConfigError(`everybody on this machine can write to ${shown}: run \`chmod o-w ${shown}\``);
 }
 
-/** Refuses a file of another user, who could have the key sent to another address, unless a person has named it. */
+/** Refuses another user's file, which could send the key elsewhere. Call only for a file that no person has named. */
 export function refuseOfStranger(path: string, user = process.geteuid?.()): void {
   const owner = statSync(path, { throwIfNoEntry: false })?.uid;
   if (user === undefined || owner === undefined || [0, user].includes(owner)) return;

@@ -11,11 +11,11 @@ import * as type from './values.ts';
 export interface ConfigProblem {
   readonly problem: string;
   readonly setting?: string;
-  /** The place: the file with its line, or the variable. */
+  /** The setting's place: the file and the line, or the environment variable. */
   readonly source?: string;
 }
 
-/** The settings cannot be used. The message has a line for each problem, and never holds a secret. */
+/** Reports settings that cannot be used. The message never contains a secret. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly ConfigProblem[];
@@ -26,7 +26,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** A message names this many problems and counts the rest, because thousands of accounts may have the same problem. */
+/** Messages name at most this many problems and count the rest, because many accounts may have the same problem. */
 const MOST_PROBLEMS = 50;
 
 function textOf(problems: readonly ConfigProblem[]): string {
@@ -133,8 +133,8 @@ const rateGroup = type.text(
 );
 
 /**
- * The settings that an account may have of its own, `added` sections of extensions among them. Accounts of one rateGroup
- * share one rate limit.
+ * Returns the type of the settings that an account may have of its own. `added` names the sections of extensions that
+ * an account may have. Accounts of one rateGroup share one rate limit.
  */
 export function accountOf(all: Sections, added: readonly string[]) {
   const own = { exchange: all.exchange, create: all.create, follow: all.follow };
@@ -143,7 +143,7 @@ export function accountOf(all: Sections, added: readonly string[]) {
 }
 
 export type Settings = Frozen<z.output<ReturnType<typeof generalOf>>>;
-/** All settings of an account: its own, else the general ones. `requireExchange` reads a key that stands in a file. */
+/** All settings of an account, its own or general. `requireExchange` later reads the account's own key file. */
 export type AccountConfig = Frozen<z.output<ReturnType<typeof accountOf>>> & { readonly name: string };
 
 type Frozen<T> = T extends readonly (infer Item)[]
@@ -159,15 +159,15 @@ export interface SettingsPart {
   readonly sections?: Named<z.ZodObject>;
   /** Sections that an account may have of its own. */
   readonly ofAccounts?: readonly string[];
-  /** Fields added to sections of the core or of another extension. An account has them if it has the section. */
+  /** Fields added to sections of the core or of another extension. An account that has the section has the fields. */
   readonly fields?: Named<z.core.$ZodShape>;
-  /** Settings whose values are never shown. The setting with `File` at its end names a file that holds the value. */
+  /** Settings whose values are never shown. For a secret `name`, the setting `nameFile` names a file with the value. */
   readonly secrets?: readonly string[];
   /** Settings that are paths, relative to the folder in which the program is started. */
   readonly files?: readonly string[];
   /** Removed settings, each with advice that continues a sentence after the setting's name. */
   readonly gone?: Named<string>;
-  /** Makes the place of a database from the section `database`, whose `url` names no SQLite file. */
+  /** Returns the place of the database if `url` names no SQLite file. `settings` is the section `database`. */
   server?(this: void, settings: object): ServerDatabase;
 }
 
@@ -178,7 +178,7 @@ type FieldsOf<Part> = Part extends { readonly fields: infer F extends Named<z.co
   ? { [Name in keyof F]: z.output<z.ZodObject<F[Name]>> }
   : unknown;
 
-/** Adds `of`, which returns loaded settings, or an account's, unchanged, with the types of the part's settings. */
+/** Adds `of`, which casts loaded settings, general or of an account, to the types of the part's settings. */
 export function settingsPart<Part extends SettingsPart>(part: Part) {
   return { ...part, of: (config: object) => config as Frozen<SectionsOf<Part> & FieldsOf<Part>> };
 }

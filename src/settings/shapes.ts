@@ -4,7 +4,7 @@ import { readDecimal, type Tolerance } from '../base/decimal.ts';
 import type { AbsenceShape } from '../orders/rules/lookup.ts';
 import { text, TEXT_OR_NUMBER } from './values.ts';
 
-/** Parses the JSON in which a variable writes lists and fields. Numbers stay text, so that they are exact. */
+/** Parses lists and fields, which an environment variable has as JSON. Numbers stay text, so that they are exact. */
 function fromJson(given: unknown): unknown {
   if (typeof given !== 'string') return given;
   try {

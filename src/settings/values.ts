@@ -9,13 +9,13 @@ const BYTES_PER_UNIT: Record<string, number> = { '': 1, b: 1, kb: 1e3, mb: 1e6, 
 const LONGEST_DURATION_MS = 3650 * MS_PER_UNIT['d']!;
 const DURATION = /^(\d{1,12})(ms|s|m|h|d)$/;
 const SIZE = /^(\d{1,10}) ?([a-z]*)$/i;
-/** Editors take digits without quotes for a number. */
+/** Allows numbers, because editors take digits without quotes for a number. */
 export const TEXT_OR_NUMBER = { type: ['string', 'number'] };
 
-/** Made once, because zod makes a schema anew for each method that refines it. */
+/** Made once for all types, because each call of zod makes another schema. */
 const written = z.string({ error: ({ input }) => (input === undefined ? 'is missing' : 'takes one value') }).trim();
 
-/** An error of `read` continues a sentence after the setting's name. It must not quote a secret. */
+/** The message of an error of `read` continues a sentence after the setting's name. It must not quote a secret. */
 export function text<T>(read: (text: string) => T, json: JsonSchema = { type: 'string' }) {
   const transformed = written.transform((given, context) => {
     try {
@@ -67,7 +67,7 @@ export function parseDuration(given: string, maxMs: number = LONGEST_DURATION_MS
   return ms;
 }
 
-/** Returns a duration in the largest unit that leaves no rest: `366d`. */
+/** Returns a duration in the largest unit that leaves no remainder: `366d`. */
 export function durationText(ms: number): string {
   const [unit, unitMs] = Object.entries(MS_PER_UNIT).findLast(([, length]) => ms % length === 0) ?? ['ms', 1];
   return `${ms / unitMs}${unit}`;
@@ -140,7 +140,7 @@ function serverAddress(given: string): URL {
   if (url === undefined || /\s/.test(given) || !/^https?:\/\/[^/]/i.test(given)) {
     throw new Error('must be an address such as https://exchange.example');
   }
-  // The text is checked, because the parsed address lacks an empty `?`, `#` or `@`.
+  // This check and that of `urlOf` read the text, because the parsed address lacks an empty `@`, `?` or `#`.
   if (url.username || url.password || /^[^/]*\/\/[^/?#]*@/.test(given))
     throw new Error('must not carry a user name or password');
   return url;
@@ -179,6 +179,6 @@ export const words = list(text((given) => given, TEXT_OR_NUMBER))
   .transform((given): readonly string[] => [...new Set(given)])
   .meta({ json: { anyOf: [{ type: 'array', items: TEXT_OR_NUMBER }, TEXT_OR_NUMBER] } });
 
-/** A list of some of the allowed words, each once and in their order. */
+/** A list of some of the allowed words, each once, in the order of `allowed`. */
 export const wordsOf = <const T extends string>(...allowed: readonly T[]) =>
   list(oneOf(...allowed)).transform((given) => allowed.filter((word) => (given as readonly T[]).includes(word)));

@@ -25,7 +25,7 @@ export class SqliteCompiler extends SqliteQueryCompiler {
     if (node.modifier !== 'ForNoKeyUpdate' && node.modifier !== 'SkipLocked') super.visitSelectModifier(node);
   }
 
-  /** Inlines a constant limit, and adds 0 to a parameter: SQLite plans anew at each run if the limit is a parameter. */
+  /** Inlines a constant limit and adds 0 to a parameter, because for a bare parameter SQLite plans anew at each run. */
   protected override visitLimit({ limit }: LimitNode): void {
     const isConstant = ValueNode.is(limit) && typeof limit.value === 'number';
     this.append(isConstant ? `limit ${limit.value}` : ValueNode.is(limit) ? 'limit 0 + ' : 'limit ');
@@ -33,9 +33,9 @@ export class SqliteCompiler extends SqliteQueryCompiler {
   }
 }
 
-/** The parts of SQL that differ between databases, for SQLite. Another driver has its own function of each name. */
+/** The parts of SQL that differ between databases, as SQLite has them. Another driver has a function for each name. */
 const SQLITE = {
-  /** A column for which SQLite uses no index, because by the wrong index SQLite reads all rows of the account. */
+  /** A column for which SQLite uses no index, because with the wrong index it would read all rows of the account. */
   unindexed: <Value = string>(column: string): RawBuilder<Value> => sql`+${sql.ref<Value>(column)}`,
   /** The condition that an indexed column equals a text. PostgreSQL indexes only the beginning of a long text. */
   hasLongText: (column: string, value: string): RawBuilder<SqlBool> => sql`${sql.ref(column)} = ${value}`,
@@ -44,7 +44,7 @@ const SQLITE = {
   isFollowed: (): RawBuilder<SqlBool> => sql.raw(IS_FOLLOWED),
   /** The number by which `db backup` marks a copy; 0 in any other database. */
   markOfCopy: (): RawBuilder<number> => sql`(select user_version from pragma_user_version)`,
-  /** The bytes of a text, because SQLite takes ids that are no valid text. */
+  /** The bytes of a text. SQLite accepts ids that are no valid text, and reading such an id as text would change it. */
   bytesOf: (text: RawBuilder<string>): RawBuilder<Uint8Array> => sql`cast(${text} as blob)`,
   textOf: (bytes: Uint8Array): RawBuilder<string> => sql`cast(${bytes} as text)`,
   /** The condition that a column is in a JSON array of texts. One compiled statement serves arrays of any length. */

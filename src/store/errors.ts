@@ -15,7 +15,7 @@ export function unusable(message: string, options?: ErrorOptions): StoreError {
   return new StoreError('unusable', message, options);
 }
 
-/** Returns the error of an open file that is no longer at its path, so that writes to the file are lost. */
+/** Returns the error for an open file that is no longer at its path. Writes to that file are lost. */
 export function lostFile(path: string): StoreError {
   const advice = 'if you still need it, put it back and start again';
   return new StoreError('disk', `${path} was moved or deleted while it was open; ${advice}`);

@@ -23,7 +23,7 @@ export interface OrderFilter {
   readonly account: string;
   readonly state?: OrderState | undefined;
   readonly ids?: readonly string[] | undefined;
-  /** The number of the account's hold `forbidden` in which the create was last refused with 403; 0 if never. */
+  /** The number of the account's restraint `forbidden` in which the create was last refused with 403; 0 if never. */
   readonly forbiddenIn?: number | undefined;
   readonly failOver?: number | undefined;
   readonly until?: Date | undefined;
@@ -85,7 +85,7 @@ export async function countWaiting(
 ) {
   const counts = ['pending', ...FOLLOWED_STATES, ...RECHECKED_STATES].map((state) => {
     const isDue = state === 'pending' ? sql`` : sql`and next_action_at <= ${now.toISOString()}`;
-    // The order of the index of due orders keeps a prepared plan from using another index.
+    // Sorted as in the index of due orders, because a prepared plan might otherwise use another index.
     return sql`select ${sql.lit(state)} as state, count(*) as orders from (select external_order_id from merchant_orders
       where account = ${textToFind(account)} and state = ${sql.lit(state)} ${isDue}
       order by next_action_at limit 0 + ${limit}) as due`;
@@ -99,7 +99,7 @@ export async function countWaiting(
 /** An invalid order is new for this long after its insertion. */
 const NEW_MS = 24 * 60 * 60_000;
 
-/** Counts new invalid orders, and reads when the first was inserted. Orders with a due time are corrected already. */
+/** Counts new invalid orders, and reads when the first was inserted. Skips corrected rows, which have a due time. */
 export async function readNewInvalid(db: Database, accounts: readonly string[], now: Date) {
   if (accounts.length === 0) return null;
   const { rows } = await sql<{ orders: number; since: string }>`select count(*) as orders, min(created_at) as since

@@ -6,7 +6,7 @@ import type { EventHead, NewEvents, Transaction, Work, Writer } from './port.ts'
 import { together } from './statement.ts';
 
 export interface Transactions {
-  /** Commits durably. Retries for seconds, until `signal` aborts; reports longer waits. Throws `StoreError`. */
+  /** Commits durably. Retries for seconds; asks for an unknown result until `signal` aborts. Throws `StoreError`. */
   run<Result>(work: Work<Result>, signal: AbortSignal, onFailure: (failure: StoreError) => void): Promise<Result>;
   /** Returns false if the database file was moved or replaced, so that no retry can succeed. */
   isInPlace(): boolean;
@@ -32,7 +32,7 @@ interface Waiting {
 
 const MAX_GROUP = 200;
 const MOST_TURNS = 5;
-/** How often work that fails with an unknown code is tried. */
+/** How often work is tried if the database fails with an unlisted code. */
 const MOST_TRIES = 3;
 const FULL_DISK_WAIT_MS = 1_000;
 
@@ -104,7 +104,7 @@ export class GroupWriter implements Writer {
     this.#isRunning = false;
   }
 
-  /** Waits up to `MOST_TURNS` turns while each brings more work, because a large commit costs one sync, too. */
+  /** Waits up to `MOST_TURNS` turns while each turn brings more work, because even a large commit costs one sync. */
   async #gather(): Promise<void> {
     for (let turns = 0, before = 0; turns < MOST_TURNS && before < this.#waiting.length; turns += 1) {
       before = this.#waiting.length;

@@ -63,10 +63,10 @@ export function readMark(text: string): MarkContent | undefined {
   }
 }
 
-/** Returns a sign that the database (or account) is, or continued from, an older copy; undefined without a sign. */
+/** Returns a sign (see mark.md) that the database or account is an older copy or continued from one, or undefined. */
 export async function readSignOfRestore(db: Database, mark: MarkContent | undefined, account?: string) {
   const position = account === undefined ? await readPosition(db) : await readPositionOf(db, account);
-  // On another time-line a standby was promoted, and the next owner takes up the commits that the standby lacks.
+  // Another time-line means that a standby was promoted. The next owner takes up the commits that the standby lacks.
   if (mark?.timeLine !== undefined && mark.timeLine !== position.timeLine) return undefined;
   // A copy from before the first event looks like a new database, but its pending orders may have been sent since.
   if (mark === undefined && position.eventId === 0 && (await copyStatement(db, {})).rows[0]?.copy === 1) {
@@ -95,7 +95,7 @@ export const GAP_MS = 100;
 const TRY_AGAIN_MS = 1_000;
 export const MOST_AT_ONCE = 500;
 
-/** Writes marks after commits, at most `gapMs` and two writes later. A mark may be behind the database, never ahead. */
+/** Writes marks after commits, within `gapMs` plus two writes. A mark may be behind the database, never ahead. */
 export abstract class MarkFollower {
   protected readonly clock: Clock;
   readonly #gapMs: number;

@@ -25,7 +25,7 @@ export function migrationStatus(migrations: Migrations, applied: AppliedMigratio
   return { applied: names, pending: known.filter((name) => !applied.has(name)), newer };
 }
 
-/** Throws `StoreError` if the tables are not as expected. `others` are foreign tables in a database without ours. */
+/** Throws `StoreError` for unexpected tables. `others` are other programs' tables in a database without migrations. */
 export function assertKnownVersion(
   { migrations, address }: Migrated,
   applied: AppliedMigrations,
@@ -61,7 +61,7 @@ export function assertKnownVersion(
   }
 }
 
-/** Throws `StoreError` if a newer version has changed the tables. Ignores a `StoreError` of the look itself. */
+/** Throws `StoreError` if a newer version has changed the tables. Ignores a `StoreError` of `migrations`. */
 export async function assertNotNewer({ address, migrations }: Pick<Store, 'address' | 'migrations'>): Promise<void> {
   const { newer } = await migrations().catch((error: unknown) => {
     if (error instanceof StoreError) return { newer: [] };
@@ -74,7 +74,7 @@ export async function assertNotNewer({ address, migrations }: Pick<Store, 'addre
   );
 }
 
-/** Returns true if the migrator, which reads the description of every table, need not run. */
+/** Saves a run of the migrator, which reads the description of every table. */
 export function isUpToDate(migrations: Migrations, applied: AppliedMigrations): boolean {
   return migrationStatus(migrations, applied).pending.length === 0;
 }

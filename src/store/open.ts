@@ -9,12 +9,12 @@ export type { OpenOptions };
 export type Place = Config['database'];
 export type OtherPlace = Exclude<Place, { readonly kind: 'sqlite' }>;
 
-/** Opens databases other than SQLite. The settings of an extension put the driver into the place. */
+/** Opens databases other than SQLite. An extension's settings put the driver into the `Place`. */
 export interface DatabaseDriver {
   open(place: OtherPlace, clock: Clock, options: OpenOptions): Promise<Store>;
   /** As the function `openAsOwner` below, but other processes may own other accounts of the database. */
   openAsOwner(place: OtherPlace, clock: Clock, options: OwnerOptions): Promise<OwnedStore>;
-  /** Opens a database for a trial that drops its own tables. Throws `StoreError` if order-sync has tables there. */
+  /** Opens a database for a trial, which later drops order-sync's tables. Throws `StoreError` if any exist before. */
   openTrial(place: OtherPlace, clock: Clock): Promise<Trial>;
 }
 

@@ -19,7 +19,7 @@ export interface Database extends Kysely<Tables> {
   readonly intents?: Intent[];
 }
 
-/** An order to send after a transaction is durable. That transaction read `row` and wrote `tracking`. */
+/** An order to send once its transaction is durable. The transaction read `row` and wrote `tracking`. */
 export interface Intent {
   readonly row: OrderRow;
   readonly tracking: Tracking;
@@ -44,12 +44,12 @@ export interface EventHead {
 /** An open transaction. No other order-sync process writes the account's rows; `lockOrder` stops the merchant too. */
 export type Transaction = Database;
 
-/** Queries of one transaction, committed all or none. They await only `tx`, because other work waits for the commit. */
+/** Runs the queries of one transaction. Awaits only `tx`, because other work waits for the same commit. */
 export type Work<Result> = (tx: Transaction) => Promise<Result>;
 
 /** Commits work on rows of accounts. Works that are submitted at about the same time may share a transaction. */
 export interface Writer {
-  /** `about` lists all orders that `work` uses: works on other orders may run beside. Rejects with `StoreError`. */
+  /** `about` lists all orders that `work` uses: works on other orders may run meanwhile. Rejects with `StoreError`. */
   write<Result>(work: Work<Result>, about?: readonly string[]): Promise<Result>;
   /** Commits the result of a sent request. Tries again while the database takes no writes, until `signal` aborts. */
   writeUntilDurable<Result>(
@@ -83,15 +83,15 @@ export interface AccountLease {
   isTrusted(): boolean;
   readonly failure?: StoreError | undefined;
   now(): Date;
-  /** The monotonic time (ms) by which a crashed last owner began its last request, which may be sent later. */
+  /** The monotonic time (ms) after which a crashed last owner began no request; undefined if no owner crashed. */
   readonly lastOwnerUntil: number | undefined;
-  /** Names of the account's settings that the last owner had otherwise; empty if no other worker shares accounts. */
+  /** Names of the account's settings that differ from the last owner's; empty if no other worker shares accounts. */
   readonly differsIn: readonly string[];
   /** The name and time-line of this owner's first commit; absent on SQLite. `timeLine` is null if it is not known. */
   readonly claim?: { readonly name: string; readonly timeLine: string | null };
-  /** This owner writes on this time-line only: another may lack the claim of a later owner. Absent on SQLite. */
+  /** The one time-line for this owner's writes: a promoted standby may lack a later owner's claim. Absent on SQLite. */
   readonly timeLine?: string | null;
-  /** The place (JSON) in the due orders before the oldest order under way. A fail-over's next owner reads the place. */
+  /** Create passes are done with the due orders before this place (JSON). After a fail-over the next owner reads it. */
   walked?: string;
   /** Aborts when this process loses the account or must release it: no new work of the account may begin. */
   readonly ending: AbortSignal;
@@ -143,7 +143,7 @@ export interface Mark {
   readonly account: string | undefined;
   read(): Promise<MarkContent | undefined>;
   position(): Promise<Position>;
-  /** Returns a sign (see mark.md) that the database is, or continued from, an older copy; undefined without a sign. */
+  /** Returns a sign (see mark.md) that the database is an older copy or continued from one, or undefined. */
   sign(): Promise<string | undefined>;
   /** True if the database has events, and this machine has no mark of any of the database's accounts. */
   isMissing(): Promise<boolean>;
@@ -192,7 +192,7 @@ export interface Store {
   readonly mark: Mark;
   /** Calls listeners after commits of this process. A reader of `changes` calls `tell` for decisions made elsewhere. */
   readonly newEvents: NewEvents;
-  /** An open snapshot keeps old row versions in the database. A standby may lag: for decisions read the primary. */
+  /** An open snapshot keeps old row versions in the database. For decisions read the `primary`: a standby may lag. */
   snapshot(of?: 'primary'): Promise<Snapshot>;
   /** After commits of others, yields the accounts in which a person or an import decided. Throws `StoreError`. */
   changes(signal: AbortSignal): AsyncIterable<readonly string[]>;
@@ -204,7 +204,7 @@ export interface Store {
   driverOf(accounts: readonly string[], isSilent?: boolean): Promise<Driver | undefined>;
   /** False once the file was moved, deleted or replaced: later writes would be lost. */
   isInPlace(): boolean;
-  /** The same database for another account. On PostgreSQL, writes with `lease` fail once another process is owner. */
+  /** The same database, for one account. On PostgreSQL, writes with `lease` fail once another process is owner. */
   forAccount(account: string, lease?: Pick<AccountLease, 'generation' | 'walked'>): Store;
   /** Closes the database, unless the store is from `forAccount`. */
   close(): Promise<void>;

@@ -113,14 +113,14 @@ export interface OrderRecordsTable extends ReceivedBodiesTable {
   completed_at: string | null;
   /** When the record was compared with its order; null if the record was not compared or is older than this column. */
   compared_at: string | null;
-  /** The hash of the record before the newest; `turns` counts how often the exchange changed from one to the other. */
+  /** The hash of the record before the newest. `turns` counts how often the exchange changed between the two. */
   earlier_hash: string | null;
   turns: Generated<number>;
   repeats: Generated<number>;
   quiet_changes: Generated<number>;
 }
 
-/** A 2xx answer to a create that could not be read, or to a repetition by `probe`; without e-mail addresses. */
+/** A 2xx answer to a create. Either it could not be read, or `probe` made a second pre-order. Has no e-mail address. */
 export interface KeptAnswersTable {
   id: Generated<number>;
   account: string;
@@ -159,7 +159,7 @@ export interface SeenStatusesTable extends Omit<AccountFactsTable, 'name'> {
   field: string;
 }
 
-/** A move of all orders to another database. The old one has the state `moved`, the new one `arriving`, `arrived`. */
+/** A move of all orders. The state is `moved` in the old database, `arriving` and then `arrived` in the new one. */
 export interface DatabaseMovesTable {
   id: string;
   source: string;

@@ -16,12 +16,12 @@ export const LEASE_MS = 2_000;
 /** No request leaves in this last part of a lease. */
 const UNUSED_MS = 500;
 const RENEW_BEFORE_MS = 1_000;
-/** The most requests of a lease, unless the rate limit allows more during two leases. */
+/** The most requests that a lease grants, unless the rate limit allows more in the time of two leases. */
 const MOST_GRANTED = 32;
 /** How long a request waits for the database to confirm again that this process owns the account. */
 const TRUST_WAIT_MS = 3_000;
 const TRUST_LOOK_MS = 100;
-/** The most writes of the lease for one request, because a lease may end before its write is durable. */
+/** The most times that one request writes a lease. A lease that is written slowly may end before it is durable. */
 const MOST_WRITES = 5;
 
 interface LeaseDeps {
@@ -36,7 +36,7 @@ interface LeaseDeps {
   readonly gracePeriodOver: AbortSignal;
 }
 
-/** A durable grant of a number of requests until a time. The next owner counts the whole number as spent. */
+/** A durable grant to send a number of requests until a time. The next owner counts all of these requests as sent. */
 export class RequestLease {
   readonly #deps: LeaseDeps;
   readonly #granted: number;
@@ -62,7 +62,7 @@ export class RequestLease {
     if (this.#isRunningOut()) this.#renew().catch(() => undefined);
   }
 
-  /** Renews a lease that runs out. Call the result when the transaction is durable, then `ensure`. */
+  /** Renews the lease if it soon runs out. When the transaction is durable, call the result, then `ensure`. */
   async renewWithin(tx: Transaction): Promise<() => void> {
     if (this.#isRunningOut()) return await this.#writeWithin(tx, LEASE_MS, this.#granted);
     await this.assertOwned(tx);
@@ -77,7 +77,7 @@ export class RequestLease {
     if (this.#until !== Number.NEGATIVE_INFINITY) await this.#write(0, 0);
   }
 
-  /** Writes the lease again if a slow write became durable only after the lease had ended. */
+  /** Writes the lease if it has run out, and again if a slow write became durable only after the lease had ended. */
   async #untilItLasts(): Promise<void> {
     for (let writes = 0; !this.#lasts(UNUSED_MS, 1); writes += 1) {
       if (writes === MOST_WRITES || this.#deps.gracePeriodOver.aborted) {
@@ -143,7 +143,7 @@ export class RequestLease {
   }
 }
 
-/** Returns the requests of a lease. The number is low, because all count as spent if the process is killed. */
+/** Returns how many requests a lease grants. After a kill the next owner counts all as sent, so they are few. */
 function requestsOfLease({ requests, intervalMs }: RateLimit): number {
   const inTime = Math.ceil((requests * 2 * LEASE_MS) / intervalMs);
   return Math.max(inTime, Math.min(MOST_GRANTED, Math.ceil(requests / MOST_GRANTED)));
@@ -153,7 +153,7 @@ type LastOwnerDeps = Pick<LeaseDeps, 'store' | 'account' | 'clock'> & {
   readonly accountLease: Pick<AccountLease, 'now' | 'lastOwnerUntil'>;
 };
 
-/** Returns the requests that the last owner may have spent. UTC dates the end of a lease of another boot. */
+/** Returns the requests that the last owner may have sent. If another boot wrote the lease, UTC dates its end. */
 export async function spentByLastOwner({ store, account, clock, accountLease }: LastOwnerDeps, limit: RateLimit) {
   const lease = await readLease(store.db, account);
   if (lease === undefined) return { spent: [], clockWentBack: false };
@@ -169,12 +169,12 @@ export async function spentByLastOwner({ store, account, clock, accountLease }: 
 
 /** If the last owner crashed (`lastOwnerUntil`), its requests in flight also count until their timeout. */
 function granted(lease: Lease, until: number, lastOwnerUntil: number | undefined, limit: RateLimit): SpentRequests[] {
-  // The last owner stored spent requests of its own interval. If ours is longer, the whole limit may be spent.
+  // The last owner stored only requests of its own interval. If ours is longer, older requests may fill our limit.
   const requests = lease.intervalMs < limit.intervalMs ? limit.requests : lease.requests;
   if (lastOwnerUntil === undefined) return [{ at: until, requests }];
   const begun = Math.min(lease.concurrency, lease.requests);
   return [
-    // The clock by which leases are written may have been set forward.
+    // `until` is too early if the clock that dates leases was set forward.
     { at: Math.max(until, lastOwnerUntil), requests: Math.max(0, requests - begun) },
     { at: until, requests: begun },
     { at: Math.min(until, lastOwnerUntil) + lease.timeoutMs, requests: begun },

@@ -30,7 +30,6 @@ export function newCounters() {
   };
 }
 
-/** Counts and returns the findings of severity `error` or `warning`. */
 export function countFindings(counters: Counters, findings: readonly Finding[]): readonly Finding[] {
   const news = findings.filter((one) => FINDING_CLASSES[one.class].severity !== 'info');
   counters.findings += news.length;
@@ -51,7 +50,7 @@ interface Telling {
   readonly observers: Observers;
 }
 
-/** The outcome of a create, and the order before and after. `isLate` if the order was not `sending` any more. */
+/** The outcome of a create, and its order before and after. `isLate`: the order had changed since it was sent. */
 export interface RecordedCreate {
   readonly outcome: CreateOutcome;
   readonly before: Tracking;
@@ -67,7 +66,6 @@ export interface RecordedLookup {
   readonly unseen: readonly Pick<SeenStatusesTable, 'field' | 'value'>[];
 }
 
-/** Counts and reports a failure that concerns this order alone. */
 export function countFailureOf(observers: Observers, externalOrderId: string, message: string, cause: string): void {
   const about = { subject: externalOrderId, facts: { externalOrderId } };
   countFailure(observers, { level: 'error', message, cause, ...about });

@@ -7,11 +7,11 @@ import type { HeardAccount, OverdueLookups } from './process-events.ts';
 export type PaceDeps = Pick<HeardAccount, 'account' | 'store' | 'clock'>;
 
 export interface FollowPace extends Pace {
-  /** True if every order is due at each tick of `schedule.cron`. A tick ends when all its due orders were looked up. */
+  /** True if each cron tick makes all orders of `PACED_STATES` due. A tick ends when all of them were looked up. */
   readonly isEveryTick: boolean;
   /** A look-up is overdue if it has been due for longer than this. */
   readonly overdueAfterMs: number;
-  /** Learns how soon orders change, before the first look-ups, unless this pace has learned already. */
+  /** Learns how soon orders change, unless this pace has learned already. Call before the first look-ups. */
   learnFirst(deps: PaceDeps, signal: AbortSignal): Promise<void>;
   learn(deps: PaceDeps, signal: AbortSignal): Promise<void>;
   beginLesson(deps: PaceDeps, signal: AbortSignal): Promise<Lesson>;

@@ -42,12 +42,12 @@ const FACTS = {
 } as const;
 
 export class AccountRestraints implements AccountState {
-  /** True if the refused key may have been replaced, until a create pass has made the refused orders due. */
+  /** True if the refused key may have been replaced and no create pass has made the refused orders due since. */
   isKeyOther = false;
   /** When the newest key was read; undefined once the exchange has answered a request with that key. */
   keyUntriedSince: Date | undefined;
   timesHeld = 0;
-  /** The number, from 1, of the `forbidden` restraint that is in force or would begin now. */
+  /** The number, from 1, of the `forbidden` restraint in force, or else of the next one. */
   forbiddenHold = 1;
   readonly #deps: RestraintDeps;
   readonly #began: { readonly at: number; readonly monotonic: number };
@@ -73,7 +73,7 @@ export class AccountRestraints implements AccountState {
     this.forbiddenHold = Number(forbiddenEnded ?? 0) + 1;
     this.isKeyOther = stored.some(({ kind }) => kind === 'key-refused');
     const restraints = stored.map((restraint) => takenOver(restraint, this.now()));
-    // If creates are not slowed, the last evidence may have been an outage, so the count stays below the limit.
+    // If creates are not slowed, an outage may have caused unknown outcomes. So the count stays below `slowedFrom`.
     const most = isSlowed(restraints) ? unknownInARow : slowedFrom(this.#deps.settings) - 1;
     this.#state = { restraints, unknownInARow: Math.min(unknownInARow, most) };
   }
@@ -161,14 +161,14 @@ export class AccountRestraints implements AccountState {
     this.#state = { ...this.#state, restraints };
   }
 
-  /** Makes the next create wait if creates are slowed. Call the result once the transaction is durable. */
+  /** Makes the next create wait if creates are slowed. Call the result when the transaction is durable. */
   claimWithin(tx: Transaction): Promise<() => void> {
     const slowed = this.all.find(({ kind }) => kind === 'slowed');
     if (slowed === undefined) return Promise.resolve(() => {});
     return this.#setWithin(tx, slowedAgain(slowed, this.#state.unknownInARow, this.now(), this.#deps.settings));
   }
 
-  /** Stops creates until a person allows them. Call the result once the transaction is durable. */
+  /** Stops creates until a person allows them. Call the result when the transaction is durable. */
   guardWithin(tx: Transaction, reason: string): Promise<() => void> {
     return this.#setWithin(tx, { kind: 'guarded', since: this.now(), until: null, reason, actor: null });
   }

@@ -15,7 +15,7 @@ interface PatienceDeps {
   readonly log: Logger;
 }
 
-/** Runs work that reads the database. Logs a passing error while the database is in place, and rejects with others. */
+/** Runs work that reads the database. Logs an error after which a retry may succeed. Rejects with any other error. */
 export type Patiently = (work: () => Promise<void>) => Promise<void>;
 
 /** All readers of a process share the result, so that an outage is logged once. */
@@ -79,7 +79,7 @@ export async function withGracePeriod<Result>(
   }
 }
 
-/** Works on at most `limit` items at a time. After an error, begins no item, and rejects when items in flight end. */
+/** Works on at most `limit` items at a time. After an error, begins no more items, and rejects when the others end. */
 export async function forEachConcurrently<Item>(
   items: AsyncIterable<Item>,
   limit: number,

@@ -10,7 +10,7 @@ type SentIntent = Readonly<Record<'account' | 'externalOrderId' | 'sentAt', stri
 /** The most intents that are kept: about 20 minutes at 8 a second. */
 const MOST_KEPT = 10_000;
 
-/** The newest intents of this process, in all accounts. After a fail-over they name creates that the database lost. */
+/** This process's newest intents, in all accounts. After a fail-over they show the creates that the database lost. */
 export class SentIntents {
   /** By account: when, and with which generation, this process last became the owner. */
   readonly owned = new Map<string, { readonly generation: number; readonly at: Date }>();
@@ -31,12 +31,12 @@ export class SentIntents {
   }
 }
 
-/** Limits how fast create passes read due rows, so that after a fail-over few orders may have been sent. */
+/** Limits how fast create passes read due rows. So after a fail-over only few orders can be among the lost creates. */
 export class Walk {
   readonly #accountLease: Pick<AccountLease, 'walked'>;
   readonly #clock: Clock;
   readonly #window: RateWindow;
-  /** The place before each order that a pass is working on, by the order's id; the oldest first. */
+  /** By order id: the place in the due orders before each order that a pass works on; the oldest first. */
   readonly #under = new Map<string, string>();
 
   constructor(accountLease: Pick<AccountLease, 'walked'>, clock: Clock, { requests, intervalMs }: RateLimit) {

@@ -34,7 +34,7 @@ function isGivenUp({ state, changedAt, sentAt }: Tracking, now: Date, { giveUpAf
   return now.getTime() - since.getTime() >= giveUpAfter;
 }
 
-/** True at the first absence 10 min after an accepted create: absence then proves nothing about other orders. */
+/** True at the first absence 10 min after an accepted create. It shows that absence does not prove a lost create. */
 export function isAcceptedAndAbsent({ state, sentAt, changedAt, lastLookupAt }: Tracking, now: Date): boolean {
   if (state !== 'accepted' || sentAt === null) return false;
   const knowableAt = after(sentAt, RESEND_NOT_BEFORE_MS);
@@ -42,7 +42,7 @@ export function isAcceptedAndAbsent({ state, sentAt, changedAt, lastLookupAt }: 
   return now >= since && (lastLookupAt === null || lastLookupAt < since);
 }
 
-/** True if the look-up was not due, as in `sync`. Early look-ups do not count, or minutes would prove absence. */
+/** True if the look-up was not due, as in `sync`. It does not count: a few look-ups within minutes prove no absence. */
 function isEarly({ nextActionAt }: Tracking, now: Date): boolean {
   return nextActionAt !== null && nextActionAt > now;
 }

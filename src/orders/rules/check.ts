@@ -11,7 +11,7 @@ const MAX_TEXT_LENGTH = 1_000;
 export const NULL_ACCOUNT = 'account is null';
 export const NULL_STANDS_FOR = 'default';
 
-/** The reason of an invalid row if several accounts are configured: another merchant's key might send the row. */
+/** Why a row with a null account is invalid among several accounts: the wrong account's key might send the row. */
 export const WHOSE = `${NULL_ACCOUNT}, and several accounts are configured: set it, or run orders retry if it is default`;
 
 interface OrderProblem {

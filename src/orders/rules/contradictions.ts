@@ -20,7 +20,7 @@ export interface Evidence {
   readonly preOrderExchangeType: string | null;
   /** When the first create of the order was sent; null if no create was sent, or if the time is not known. */
   readonly firstSentAt: Date | null;
-  /** The `merchant.id` of the account's first record that was not disputed; null before. */
+  /** The `merchant.id` of the account's first record that was not disputed; null before that record. */
   readonly merchantId: string | null;
 }
 
@@ -29,7 +29,7 @@ export interface ComparedRecord extends Evidence {
   readonly receivedAt: Date;
 }
 
-/** The differences of one kind; undefined if a value is missing, which does not mean that the values agree. */
+/** The differences of one kind: none if the values agree, undefined if a value is missing. */
 export type Compared = readonly Difference[] | undefined;
 
 /** The comparisons of an order record with its row, by their names in `follow.disputedBy`. */

@@ -54,13 +54,13 @@ export function decideClaim(tracking: Tracking, row: UncheckedOrder, now: Date, 
 
 export function decideCorrected(tracking: Tracking, now: Date): Decision | undefined {
   if (tracking.state !== 'invalid' || tracking.nextActionAt === null) return undefined;
-  // While the account is the default, nothing shows whose row it is, so the reason stays the null account.
+  // While the row still has the default account, nothing shows whose row it is, so the reason stays `NULL_ACCOUNT`.
   const isOfNobody = tracking.stateReason?.startsWith(WHOSE) === true && tracking.account === NULL_STANDS_FOR;
   const reason = isOfNobody ? NULL_ACCOUNT : 'the row was corrected';
   return move(tracking, 'pending', { source: 'import', reason }, { nextActionAt: now });
 }
 
-/** Returns the decisions to write in this order. `forbiddenHold` is the number of the current `forbidden` restraint. */
+/** Returns the decisions to write in turn. `forbiddenHold` is the number of the current `forbidden` restraint. */
 export function decideCreated(
   tracking: Tracking,
   outcome: CreateOutcome,
@@ -96,7 +96,7 @@ export function decideCreated(
   }
 }
 
-/** True if the exchange certainly did not take this create. A refused second create proves nothing of the first. */
+/** True if the exchange certainly did not take this create. False if a refusal may mean that it took the first one. */
 export function isNotTaken({ kind }: CreateOutcome, { resends }: Pick<Tracking, 'resends'>): boolean {
   return kind === 'rejected' ? resends === 0 : kind !== 'accepted' && kind !== 'unknown';
 }
@@ -115,7 +115,7 @@ export function becomesUnknown(tracking: Tracking, why: string, now: Date, setti
 
 type Accepted = Extract<CreateOutcome, { kind: 'accepted' }>;
 
-/** Accepts an order that is sending, or was made pending, unknown or held since. Other orders only get the id. */
+/** Accepts an order that is sending, or has become pending, unknown or held since. Other orders only get the id. */
 function accepted(
   tracking: Tracking,
   { preOrder: { id: preOrderId, exchangeType }, differences }: Accepted,
@@ -152,7 +152,7 @@ export interface Assumption extends Pick<OrderEvent, 'source' | 'reason' | 'acto
   readonly failOver?: number;
 }
 
-/** Makes an order unknown, as if a create were repeated now, so that only a person sends the order again. */
+/** Treats the create as repeated now: the order becomes unknown, or stays held. Only a person can send it again. */
 export function assumeSent(tracking: Tracking, { failOver, ...how }: Assumption, now: Date, settings: VerifySettings) {
   const request = {
     attempts: tracking.attempts + 1,

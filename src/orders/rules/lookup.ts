@@ -24,7 +24,7 @@ export interface FoundRecord {
   readonly comparison?: RecordComparison;
 }
 
-/** A shape of answers that, as the merchant confirmed, says that there is no order (`exchange.absence`). */
+/** A shape of answers which, as the merchant confirmed, mean that there is no order (`exchange.absence`). */
 export interface AbsenceShape {
   readonly status: number;
   /** A place in the JSON body (RFC 6901). Without `value`, any value at this place matches. */
@@ -36,7 +36,7 @@ export interface AbsenceShape {
 /** The facts that a pace depends on: the state of the order, and the statuses of its record (§2.7). */
 export type PacedOrder = Pick<Tracking, 'state' | 'orderStatus' | 'cryptoStatus' | 'fiatStatus'>;
 
-/** Returns a text for people: the statuses, with the state unless it is open; the state alone without a status. */
+/** Returns a text for people: the statuses, then the state if it is not open. Without statuses, the state alone. */
 export function statusName({ state, orderStatus, cryptoStatus, fiatStatus }: PacedOrder): string {
   const statuses = [orderStatus, cryptoStatus, fiatStatus];
   if (state === 'accepted' || statuses.every((status) => status === null)) return state;

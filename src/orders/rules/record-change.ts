@@ -56,7 +56,7 @@ const QUIET: readonly RecordPath[] = [...HIDDEN, DATE];
 const COMPARED = RECORD_PATHS.filter((path) => path !== 'order.serverDate');
 const SHOWN = COMPARED.filter((path) => !HIDDEN.includes(path));
 
-/** The `field` of events by path, without the statuses: the last name, with its parent's name if two paths share it. */
+/** The `field` of events by path, without statuses. If two paths share the last name, the parent's name comes first. */
 export const RECORD_EVENTS: ReadonlyMap<RecordPath, FieldChange['field']> = new Map(
   COMPARED.filter((path) => !STATUSES.includes(path)).map((path) => [path, `record.${shortName(path)}`]),
 );
@@ -67,7 +67,7 @@ export function shownText({ documented }: RecordFields): string {
   return JSON.stringify(SHOWN.map((path) => documented.get(path) ?? null));
 }
 
-/** Decides about a record that is not older. `wasContrary`: the last record was not taken. `isTaken`: this one is. */
+/** Decides about a record not older than ours. `wasContrary`: the last record was not taken. `isTaken`: take this. */
 export function decideChange(
   comparison: RecordComparison,
   { wasContrary, isTaken }: { readonly wasContrary: boolean; readonly isTaken: boolean },

@@ -65,7 +65,7 @@ const time = z.iso.datetime().nullish();
 const part = <Shape extends z.core.$ZodShape>(shape: Shape) => z.looseObject(shape).nullish();
 const currencyPair = part({ fromCurrency: z.string(), toCurrency: z.string() });
 
-/** A pre-order (§2.6), in the order of the document. */
+/** A pre-order (§2.6), with its fields in the document's sequence. */
 export const PRE_ORDER = z.looseObject({
   id: z.string(),
   asset: z.number(),
@@ -81,7 +81,7 @@ export const PRE_ORDER = z.looseObject({
   bonus: number,
 });
 
-/** An order record (§2.7), in the order of the document. */
+/** An order record (§2.7), with its fields in the document's sequence. */
 export const ORDER_RECORD = z.looseObject({
   externalOrderId: z.string(),
   merchant: part({ id: z.string() }),

@@ -43,7 +43,7 @@ export const HELD_LOOKUP_MS = DAY;
 /** When a rejected order is looked up, in ms after the rejection: the exchange may have taken the order after all. */
 export const REJECTED_LOOKUPS_MS = [HOUR, DAY] as const;
 
-/** Returns the ms from moment `done - 1` to moment `done`, so that an outage moves all later moments. */
+/** Returns the ms from moment `done - 1` to `done`. Callers add this gap to now, so an outage moves later moments. */
 export function plannedGapMs(done: number, moments: readonly number[]): number | undefined {
   const at = moments[done];
   if (at === undefined) return undefined;
@@ -79,7 +79,7 @@ export function afterNoAnswer(
   const { nextActionAt, state, lastLookupAt, sentAt } = tracking;
   if (nextActionAt !== null && nextActionAt > now) return nextActionAt;
   const silentSince = Math.max(lastLookupAt?.getTime() ?? 0, sentAt?.getTime() ?? 0) || now.getTime();
-  // If the clock was set back, `silentSince` may be ahead of now; it then counts as equally long ago.
+  // If the clock was set back, `silentSince` may be ahead of now. Then the distance to now counts.
   const silentMs = Math.abs(now.getTime() - silentSince);
   if (answeredFor === undefined) return after(now, isOutage ? OUTAGE_LOOKUP_MS : unansweredLookupMs(silentMs, random));
   if (isPaced(state)) return after(now, pace.gapMs(tracking, silentMs));
@@ -97,7 +97,7 @@ export function unchangedUntilNext(tracking: Tracking, now: Date, settings: Foll
   return unchanged(next, { nextActionAt: nextLookupAt(next, now, settings) });
 }
 
-/** A state whose orders are looked up. `new` reads accepted orders without a look-up from the oldest, `newest` back. */
+/** A state whose orders are looked up. `new`, `newest`: accepted orders never looked up, from the oldest or newest. */
 export type LookupSource = 'new' | 'newest' | Exclude<OrderState, 'pending' | 'sending' | 'invalid'>;
 
 /** Groups share a round by weight, so that 500,000 due accepted orders delay an open order by one round only. */

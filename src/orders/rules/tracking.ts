@@ -7,7 +7,7 @@ export interface Tracking {
   readonly externalOrderId: string;
   readonly state: OrderState;
   readonly stateReason: string | null;
-  /** The number of changes of the row by the program. A write requires the number that was read, and adds one. */
+  /** How often the program changed the row. A write requires the number that was read, and adds one. */
   readonly revision: number;
   readonly preOrderId: string | null;
   readonly exchangeType: string | null;
@@ -26,16 +26,16 @@ export interface Tracking {
   readonly changedAt: Date | null;
   /** `modificationDate` of the newest record (§2.7), as received. */
   readonly modificationDate: string | null;
-  /** `modificationDate`, or `no date`, of the last received record if we kept ours; null if that record was taken. */
+  /** The date, or `no date`, of the last received record if it was not taken; null if it was taken. */
   readonly staleDate: string | null;
-  /** Planned look-ups of an unknown outcome that found no order. */
+  /** How many planned look-ups of the unknown outcome found no order. */
   readonly verifications: number;
-  /** Creates that a person, a fail-over or `create.onUnknown: resend` may have repeated after an unknown outcome. */
+  /** How often a person, a fail-over or `create.onUnknown: resend` may have repeated a create of unknown outcome. */
   readonly resends: number;
   /** The number, from 1, of the `forbidden` restraint in which the create was last refused; 0 if it never was. */
   readonly forbiddenIn: number;
   readonly rechecks: number;
-  /** How many planned look-ups since the newest create were answered, as documented, that there is no order. */
+  /** How many planned look-ups since the newest create brought a documented absence. */
   readonly documentedAbsences: number;
   readonly absentAt: Date | null;
   /** When this program took over an order that existed at the exchange and was never sent from here. */
@@ -72,7 +72,7 @@ export function isNeverSent({ attempts, adoptedAt }: Pick<Tracking, 'attempts' |
   return attempts === 0 && adoptedAt === null;
 }
 
-/** Returns the moved order and its event. Throws on a move not allowed, or of a row never sent to open or final. */
+/** Returns the moved order and its event. Throws if the move is not allowed, or makes an unsent row open or final. */
 export function move(
   from: Tracking,
   to: OrderState,

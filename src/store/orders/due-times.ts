@@ -18,7 +18,7 @@ const dueTimesStatement = statement<{ accounts: string }, DueRow>(
 );
 
 function firstDue(state: OrderState) {
-  // A sending order without a due time is or was in flight: it counts as due. Other orders without one are never due.
+  // A sending order without a due time is or was in flight, so it is due. Other orders need a due time to be due.
   const [at, range] =
     state === 'sending'
       ? [sql`coalesce(next_action_at, '')`, sql``]
@@ -27,7 +27,7 @@ function firstDue(state: OrderState) {
     where due.account = account_owners.account and due.state = ${sql.lit(state)} ${range}) as ${sql.ref(state)}`;
 }
 
-/** Reads when the next create, verification and other look-up (`follow`) of each account is due, in ms of UTC. */
+/** Reads when each account's next create, verification and other look-up (`follow`) are due, in ms of UTC. */
 export async function dueTimes(db: Database, accounts: readonly string[]) {
   const { rows } = await dueTimesStatement(db, { accounts: JSON.stringify(accounts) });
   return rows.map((row) => ({
@@ -50,12 +50,12 @@ function dueMs(time: string): number {
   return Number.isNaN(ms) ? (time < '2' ? 0 : Number.POSITIVE_INFINITY) : ms;
 }
 
-/** Returns a function that reads for which accounts a query finds a row. Queries refer to `account_owners.account`. */
+/** Returns a function that reads for which accounts any query finds a row. Queries use `account_owners.account`. */
 export function accountsWhere<Given extends object = object>(
   queriesOf: (values: Given) => readonly RawBuilder<unknown>[],
 ) {
   const find = statement<Given & { accounts: string }, { account: string }>((v) => {
-    // SQLite would turn `exists` into a join, which may begin with the rows of all these accounts.
+    // SQLite would turn `exists` into a join, and the join may first read the rows of all these accounts.
     const found = queriesOf(v).map((query) => sql`(${query} limit 1) is not null`);
     return sql`select account from account_owners
       where ${isOneOf('account_owners.account', v.accounts)} and (${sql.join(found, sql` or `)})`;
@@ -105,7 +105,7 @@ function waitingIn(state: SentState, v: Place) {
     from waiting where account is not null limit 0 + ${v.limit}) as ${sql.ref(`of_${state}`)}`;
 }
 
-/** Reads when accounts after `after` next have rows to send, in ms of UTC. `next` is set if there may be more. */
+/** Reads when accounts after `after` next have a row to send, in ms of UTC. `next` is the `after` of the next call. */
 export async function accountsToSend(db: Database, after: string) {
   const { rows } = await toSendStatement(db, { after, limit: ACCOUNTS_OF_A_LOOK });
   const due = new Map<string, number>();
@@ -117,7 +117,7 @@ export async function accountsToSend(db: Database, after: string) {
   return { due, next: last.toSorted()[0] };
 }
 
-/** A due order. `isNew` is 1 if the source `accepted` returns an order that other sources return as never looked up. */
+/** A due order. `isNew` is 1 if `accepted` returns an order without a look-up, which `new` or `newest` returns, too. */
 type LookupRow = DueLookup & { readonly isNew: number };
 
 type Values = Readonly<Record<string, string | number>>;

@@ -20,7 +20,7 @@ const intentsStatement = statement(
     from merchant_orders where account = ${v.account} and ${isOneOf('external_order_id', v.ids)}`,
 );
 
-/** Reads the intents at the end of a transaction. Throws `StoreError` if a trigger has changed one of their rows. */
+/** Reads the rows of intents again at the end of a transaction. Throws `StoreError` if a trigger has changed a row. */
 export async function assertIntents(tx: Transaction, runDeferred: () => Promise<void> | undefined): Promise<void> {
   const byAccount = [...Map.groupBy(tx.intents ?? [], ({ tracking }) => tracking.account)];
   if (byAccount.length === 0) return;

@@ -6,7 +6,7 @@ const FACTOR = 1.5;
 /** While the wait is shorter than this, hints are ignored, so that constant inserts do not cause constant looks. */
 const CLOSE_MS = 50;
 
-/** Sets the waits between looks at a database: short after a hint that another program wrote, and long without. */
+/** Sets the waits between looks at a database: short after a hint that another program wrote, then growing. */
 export class Looks {
   readonly #clock: Pick<Clock, 'sleep'>;
   #waitMs = Infinity;

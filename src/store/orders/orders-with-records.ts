@@ -13,7 +13,7 @@ import { queries, rowOfOrder } from '../statement.ts';
 export interface FollowedRow extends OrderRow {
   readonly earlier_body: string | null;
   readonly has_findings: number;
-  /** merchant.id of the account's first record (§2.7). */
+  /** merchant.id (§2.7) of the account's first record that did not contradict its order. */
   readonly merchant_id: string | null;
 }
 

@@ -29,7 +29,7 @@ export async function orderIds(
   return (await ids.execute(db)).rows.map((row) => row.external_order_id);
 }
 
-/** Ordered as in the index of due orders, because a prepared plan that orders by the key would read all orders. */
+/** Sorts like the index of due orders, because a prepared plan that sorts by the key would read all orders. */
 export const sendingOrders = reading(
   (v: { account: string; until: Date; limit: number }) => sql<{ id: string }>`
     select external_order_id as id from merchant_orders where account = ${textToFind(v.account)} and state = 'sending'
@@ -76,7 +76,7 @@ const savingStatement = (fields: readonly TrackedField[], isUpdated: boolean) =>
       .where('state', '=', v.previousState)
       .returning('revision'),
   );
-/** Decisions change few sets of fields. `MOST_STATEMENTS` bounds the statements if an exchange causes many sets. */
+/** A statement for each set of fields that a decision changed, up to `MOST_STATEMENTS`. Usually there are few sets. */
 const savingStatements = new Map<string, ReturnType<typeof savingStatement>>();
 const MOST_STATEMENTS = 300;
 

@@ -50,7 +50,7 @@ export async function wronglyDueOrders(tx: Transaction, query: WronglyDue): Prom
   return (await wronglyDue(tx, query, false).execute()).map((row) => row.external_order_id);
 }
 
-/** Makes up to `limit` late and `limit` never due orders due at `to`. Skips locked rows. Returns the number changed. */
+/** Makes orders due at `to`: up to `limit` due after `latest`, and `limit` without a due time. Returns their number. */
 export async function correctDueTimes(tx: Transaction, query: Correction): Promise<number> {
   const { numAffectedRows } = await sql`
     update merchant_orders set next_action_at = ${query.to.toISOString()}, revision = revision + 1
@@ -73,7 +73,7 @@ const wrong = accountsWhere((v: { due: string; lease: string }) => {
   ];
 });
 
-/** Reads which accounts a new owner must correct, for example due times after `due` or a lease after `lease`. */
+/** Reads which accounts a new owner must correct, for example for a due time after `due` or a lease after `lease`. */
 export async function accountsToPutRight(
   db: Database,
   { accounts, due, lease }: { accounts: readonly string[]; due: Date; lease: Date },

@@ -24,7 +24,7 @@ import type { Tables } from '../schema.ts';
 export const BUSY_TIMEOUT_MS = 50;
 const OPENING_TIMEOUT_MS = 250;
 const WAL_LIMIT_BYTES = 64 * 1024 * 1024;
-/** Pages of the log before a checkpoint (default: 1,000). A page that many commits change is copied only once. */
+/** Pages of the log before a checkpoint (default: 1,000). Late checkpoints copy a page once after many commits. */
 const CHECKPOINT_PAGES = 4_000;
 const KEPT_STATEMENTS = 200;
 
@@ -33,7 +33,7 @@ export type Connection = Readonly<ReturnType<typeof connect>>;
 /** Wraps each statement, so that a simulated process can die at any commit. */
 export type WrapStatement = (sql: string, statement: SqliteStatement) => SqliteStatement;
 
-/** Opens or creates a file. Changes an old file only if `check` does not return false. Throws the driver's errors. */
+/** Opens or creates a file. Changes an existing file unless `check` returns false. Throws the driver's errors. */
 export function connect(
   path: string,
   options: { create: boolean; check?: (sqlite: Database.Database) => boolean; wrap?: WrapStatement },

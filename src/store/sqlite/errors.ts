@@ -17,7 +17,7 @@ export function storeError(error: unknown, path: string): unknown {
   return new StoreError(problem, `${path} ${meaning} (${message}); ${advice}`, { cause: error });
 }
 
-/** As `storeError`, but takes a general error for that of a merchant's trigger, which SQLite does not name. */
+/** As `storeError`, but blames a general error on the merchant's triggers, because SQLite does not name the trigger. */
 export function rowError(error: unknown, path: string, triggersOf: () => readonly string[]): unknown {
   const meant = storeError(error, path);
   if (meant !== error || !(error instanceof Error && 'code' in error && error.code === 'SQLITE_ERROR')) return meant;

@@ -98,7 +98,7 @@ export class FileMark extends MarkFollower implements Mark {
     }
     if (isBefore(this.#named, position)) {
       await this.#name(position);
-      // Another process may have replaced this mark by an older position, so a newer position is written after it.
+      // Two processes may write at one time, and the older position may come last, so a newer one is written again.
       if (isBefore(position, await readPosition(this.#db))) this.committed();
     }
     return true;

@@ -128,7 +128,7 @@ export function assertFile(path: string, options: Pick<OpenOptions, 'expect' | '
   }
 }
 
-/** Throws if a write-ahead log is left. It may hold commits of a database that was moved; SQLite would empty it. */
+/** Throws if a write-ahead log is left: it may have commits of a database that was moved, and SQLite would empty it. */
 function assertNothingLeft(path: string): void {
   const left = `${path}-wal`;
   if ((statSync(left, { throwIfNoEntry: false })?.size ?? 0) === 0) return;
@@ -157,7 +157,7 @@ function openConnection(path: string, options: OpenOptions): Connection {
   }
 }
 
-/** Closes both, because Kysely closes the driver only if it has run a query. A second close does nothing. */
+/** Closes Kysely and the file, because Kysely closes the file only after a query. A second close does nothing. */
 async function closeConnection(connection: Connection): Promise<void> {
   await connection.kysely.destroy();
   connection.sqlite.close();

@@ -20,7 +20,7 @@ export async function readHolds(db: Database, account: string): Promise<readonly
   }));
 }
 
-/** Sets a hold, and replaces a hold of the same kind. A new hold, or a hold by a person, adds an event. */
+/** Sets a restraint, or replaces one of the same kind. A new restraint, or a restraint by a person, adds an event. */
 export async function setHold(tx: Transaction, account: string, hold: Restraint, now: Date): Promise<void> {
   const { kind, reason, actor } = hold;
   const values = { since: hold.since.toISOString(), until: hold.until?.toISOString() ?? null, reason, actor };
@@ -40,7 +40,7 @@ export async function pause(
 
 type How = Readonly<{ reason: string; actor: string | null; now: Date }>;
 
-/** The fact with the time at which a person ended a `guarded` hold. Only later creates count for `guard.*`. */
+/** The fact with the time at which a person ended a `guarded` restraint. Only later creates count for `guard.*`. */
 export const GUARD_COUNTS_FROM = 'guard.countsFrom';
 
 export async function endHolds(
@@ -65,7 +65,7 @@ type Kinds = readonly [old: RestraintKind | null, next: RestraintKind | null];
 
 async function recordChange(tx: Transaction, account: string, [old, next]: Kinds, { reason, actor, now }: How) {
   const kind = old ?? next;
-  // `rate-limited` adds no event, because such holds may be many and no person reads about them later.
+  // `rate-limited` adds no event, because it may come very often and no person reads about it later.
   if (kind === 'rate-limited') return;
   const event = { account, type: 'account', subject: account, field: 'hold', old_value: old, new_value: next } as const;
   const source = actor !== null ? 'operator' : kind === 'guarded' ? 'create' : 'exchange';

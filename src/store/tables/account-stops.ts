@@ -3,7 +3,7 @@ import type { AccountStop, StopKind } from '../../accounts/rules/restraints.ts';
 import { insertHappenings, newestOfAccount, type AccountField } from './events.ts';
 import type { Database, Transaction } from '../port.ts';
 
-/** Records once that no worker can own an account, or can again (`kind` null). Only a person ends `older-state`. */
+/** Records a change: no worker can own the account, or one can again (`kind` null). Only people end `older-state`. */
 export async function recordStop(
   tx: Transaction,
   account: string,
@@ -21,7 +21,7 @@ export async function stoppedAccounts(db: Database, account: string | undefined)
   return (await newestTroubles(account, 'stopped').execute(db)).rows;
 }
 
-/** Selects each account's newest event of a field if its new value is not null, by one index search an account. */
+/** Selects each account's newest event of a field, if the new value is not null. Searches the index once an account. */
 export function newestTroubles(account: string | undefined, field: AccountField) {
   const ofAccount = account === undefined ? sql`` : sql`where account = ${account}`;
   const newest = sql`select id from events where account = event_heads.account and type = 'account' and subject = event_heads.account

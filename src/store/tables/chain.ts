@@ -95,7 +95,7 @@ async function readHead(tx: Transaction, account: string): Promise<EventHead> {
   return { ...head, counts: countsOf(head.counts) };
 }
 
-/** Returns the columns as every database stores them: text of the exchange may contain NUL or a lone surrogate. */
+/** Returns columns that every database can store: text of the exchange may contain NUL or a lone surrogate. */
 function storedColumns(event: NewEvent): ChainedEvent {
   const columns: Record<string, string | null> = {};
   for (const column of COLUMNS) {
@@ -126,7 +126,7 @@ export async function newestEventId(db: Database, account: string | undefined): 
 
 type CountedEvent = Pick<NewEvent, 'field' | 'old_value' | 'new_value'> & Uncounted & { readonly type: string };
 
-/** A fact that counts need and no column has: a resolved finding that was acknowledged was not counted as open. */
+/** A fact that counts need and no column has. An acknowledged finding no longer counts, so its end changes no count. */
 export interface Uncounted {
   readonly wasAcknowledged?: boolean;
 }

@@ -15,7 +15,7 @@ export async function readFailOvers(db: Database, account: string): Promise<read
   return rows.map(({ value }) => JSON.parse(value) as FailOver).toSorted((one, other) => one.id - other.id);
 }
 
-/** Reads which accounts had a fail-over since a time, and no report yet of the orders that the lost owner sent. */
+/** Reads accounts that had a fail-over since a time, if the lost owner has not yet named the orders that it sent. */
 export async function accountsOfFailOvers(db: Database, accounts: readonly string[], since: Date) {
   if (accounts.length === 0) return [];
   const { rows } = await sql<{ account: string }>`select distinct account from account_facts
@@ -49,7 +49,7 @@ export async function tellFailOver(tx: Transaction, account: string, failOver: F
   await tellDoubts(tx, account, failOver, now);
 }
 
-/** Resolves the findings of fail-overs that have left no orders in doubt any more. */
+/** Resolves the findings of fail-overs that no longer have orders in doubt. */
 export async function resolveFailOvers({ db, writer }: Store, account: string, now: Date): Promise<void> {
   const told = await sql`select 1 from findings
     where account = ${account} and class = ${FINDING} and status in ('open', 'acknowledged') limit 1`.execute(db);

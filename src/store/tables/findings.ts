@@ -6,7 +6,7 @@ import type { Database, Transaction } from '../port.ts';
 import type { FindingsTable } from '../schema.ts';
 import { literals, ofOrder } from '../statement.ts';
 
-/** The statement has the order of the index, because with the order `id` a prepared plan may read all findings. */
+/** Sorts by class, as the index does, because a prepared plan that sorts by `id` may read all findings. */
 export const findingsOf = ofOrder(
   (v) => sql<KnownFinding>`select id, class, expected, actual, status from findings
     where account = ${v.account} and external_order_id = ${v.externalOrderId} order by class`,
