@@ -13,7 +13,7 @@ export interface OwnRefusal {
   readonly httpStatus: number;
   /**
    * `not-found`: the database has no such row; `conflict`: the database contradicts the request; `key-reused`: the
-   * `Idempotency-Key` is that of another request; `cursor-…`: why the cursor cannot be used.
+   * `Idempotency-Key` was used by another request; `cursor-…`: why the cursor cannot be used.
    */
   readonly reason?: (typeof OWN_REASONS)[number] | undefined;
   readonly retryAfterMs?: number;
@@ -58,14 +58,14 @@ const KINDS = {
   'key-refused': 'The exchange refuses the merchant key.',
   'rate-limited': 'The exchange limits the rate.',
   'not-sent': 'Nothing was sent, ask again.',
-  unknown: 'It is not known whether it was done.',
+  unknown: 'It is not known whether the operation was done.',
   unusable: 'An id cannot be sent.',
   invalid: 'This request is wrong.',
   unauthorized: 'This request bears no valid token.',
   forbidden: 'The token may not ask for this.',
   limited: 'The token asks too often.',
   'not-owner': 'This process does not drive the account, nothing was done.',
-  failed: 'The daemon could not do it.',
+  failed: 'The daemon could not do the operation.',
 };
 const OF_EXCHANGE = ['invalid-email', 'link-already-exists', 'bad-request', 'upload-url-not-set', 'other'] as const;
 const kinds = Object.entries(KINDS).map(([kind, meaning]) => `${kind}: ${meaning}`);
@@ -150,7 +150,7 @@ export function readEnvelope({ httpStatus, retryAfterSeconds, body }: Envelope):
   if (body.startsWith(SUCCESS_HEAD))
     return { kind: 'ok', body: body.slice(SUCCESS_HEAD.length, -SUCCESS_END.length), httpStatus };
   const retryAfterMs = (retryAfterSeconds ?? 0) * 1_000;
-  const unreadable = 'its answer cannot be read, and the daemon may be of another version; start it again';
+  const unreadable = 'its answer cannot be read, and the daemon may run another version of order-sync; restart it';
   const { owner, error } = problemIn(body) ?? { error: { kind: 'failed', message: unreadable } };
   const { kind, message, code, status } = error;
   switch (kind) {

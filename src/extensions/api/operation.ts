@@ -187,8 +187,8 @@ export const ERRORS = {
     tooLarge: invalid('Request body is too large', 413),
   }),
   '421': documented('NotOwner', NOT_OWNER, { notOwner: NOT_OWNER_RESULT }),
-  '422': documented('KeyReused', 'The Idempotency-Key is that of another request of the last day. Nothing was done.', {
-    keyReused: invalid('this Idempotency-Key is that of another request', 422, 'key-reused'),
+  '422': documented('KeyReused', 'Another request of the last day has used the Idempotency-Key. Nothing was done.', {
+    keyReused: invalid('another request has used this Idempotency-Key', 422, 'key-reused'),
   }),
   '429': documented('Limited', 'The API: the token asks more often than its `rate`. Nothing was done.', {
     limited: limited(40),

@@ -74,7 +74,7 @@ describe('an envelope of the control socket', () => {
   ])('that cannot be read, %s, is a failure that says what to do', (body) => {
     expect(readEnvelope({ httpStatus: 404, body })).toMatchObject({
       kind: 'failed',
-      message: expect.stringMatching(/another version; start it again$/) as string,
+      message: expect.stringMatching(/another version of order-sync; restart it$/) as string,
     });
   });
 });
