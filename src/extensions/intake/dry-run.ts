@@ -70,10 +70,10 @@ async function addUp({ account, store, now, config, rows }: DryRunRequest, windo
   let guard: { afterOrders: number; reason: string } | null = null;
   for await (const row of waiting(store, account)) {
     const { external_order_id: externalOrderId, next_action_at: due } = row;
-    const isOfNobody = row.state_reason === NULL_ACCOUNT && config.accounts.length > 1;
+    const isWithoutAccount = row.state_reason === NULL_ACCOUNT && config.accounts.length > 1;
     const checked = checkOrder(uncheckedOrderOf(row));
-    if (isOfNobody || !checked.ok) {
-      const reason = isOfNobody || checked.ok ? WHOSE : describeProblems(checked.problems);
+    if (isWithoutAccount || !checked.ok) {
+      const reason = isWithoutAccount || checked.ok ? WHOSE : describeProblems(checked.problems);
       invalid.orders += 1;
       if (invalid.first.length < rows) invalid.first.push({ externalOrderId, reason });
       continue;
