@@ -145,13 +145,12 @@ function envelopeError(result: FailedResult): EnvelopeError {
   }
 }
 
-/** Reads the result that `writeEnvelope` wrote. Returns `failed` if the envelope cannot be read. */
+/** Reads the result that `writeEnvelope` wrote. An answer that cannot be read is `unknown`, or `failed` with a 4xx status. */
 export function readEnvelope({ httpStatus, retryAfterSeconds, body }: Envelope): Result {
   if (body.startsWith(SUCCESS_HEAD))
     return { kind: 'ok', body: body.slice(SUCCESS_HEAD.length, -SUCCESS_END.length), httpStatus };
   const retryAfterMs = (retryAfterSeconds ?? 0) * 1_000;
-  const unreadable = 'its answer cannot be read, and the daemon may run another version of order-sync; restart it';
-  const { owner, error } = problemIn(body) ?? { error: { kind: 'failed', message: unreadable } };
+  const { owner, error } = problemIn(body) ?? { error: unreadable(httpStatus) };
   const { kind, message, code, status } = error;
   switch (kind) {
     case 'refused':
@@ -169,6 +168,18 @@ export function readEnvelope({ httpStatus, retryAfterSeconds, body }: Envelope):
       return { kind, message, httpStatus, reason, owner, ...(kind === 'limited' && { retryAfterMs }) };
     }
   }
+}
+
+function unreadable(httpStatus: number): ReadProblem['error'] {
+  if (httpStatus >= 400 && httpStatus < 500)
+    return {
+      kind: 'failed',
+      message: 'its answer cannot be read, and it may run another version of order-sync; restart it',
+    };
+  return {
+    kind: 'unknown',
+    message: `the answer with HTTP ${httpStatus} is not from order-sync, so it is not known whether the operation was done`,
+  };
 }
 
 type ReadProblem = Pick<Failure, 'owner'> & { error: Pick<EnvelopeError, 'kind' | 'message'> & Partial<EnvelopeError> };
