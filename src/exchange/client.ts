@@ -184,7 +184,10 @@ export class ExchangeClient {
 
   /** Returns `rate-limited` while the exchange asks to wait, or if the rate limit's wait (`windowMs`) exceeds 10 s. */
   #refusedFor(windowMs: number): FailedReply | undefined {
-    const retryAfterMs = Math.max(this.#options.account.heldForMs('person'), windowMs > LONGEST_WAIT_MS ? windowMs : 0);
+    const retryAfterMs = Math.max(
+      this.#options.account.stoppedForMs('person'),
+      windowMs > LONGEST_WAIT_MS ? windowMs : 0,
+    );
     return retryAfterMs > 0 ? { kind: 'rate-limited', retryAfterMs } : undefined;
   }
 }

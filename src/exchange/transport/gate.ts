@@ -45,7 +45,7 @@ export interface TurnRequest {
 export interface GateOptions {
   readonly concurrency: number;
   readonly window: RateWindow;
-  readonly account: Pick<AccountState, 'heldForMs' | 'isProbed' | 'isInDoubt'>;
+  readonly account: Pick<AccountState, 'stoppedForMs' | 'isProbed' | 'isInDoubt'>;
   readonly tell?: RequestListener;
 }
 
@@ -93,7 +93,7 @@ export class Gate {
   /** Returns the circuit breaker of a lane. It also counts as open while a restraint stops the lane. */
   breaker(lane: BreakerLane) {
     const { openUntil, openings, openingsEver, needsProbe, failedProbes } = this.#breakers[lane];
-    const openForMs = Math.max(0, openUntil - this.#clock.monotonic(), this.#account.heldForMs(lane));
+    const openForMs = Math.max(0, openUntil - this.#clock.monotonic(), this.#account.stoppedForMs(lane));
     return {
       isOpen: openForMs > 0,
       /** How long the breaker stays open, in ms: 0 if it is not open, infinite if a person must end a restraint. */

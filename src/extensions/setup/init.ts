@@ -56,7 +56,7 @@ export function define(command: Command): void {
     .addOption(sandbox.argParser(url))
     .option('--api-key-file <file>', 'file of mode 0600 with the key; - reads the key from standard input')
     .option('--database <place>', `file, or postgres://USER@HOST/DATABASE (default: ${DATABASE})`, optionOf(placeText))
-    .option('--into-existing', 'make the tables in a database that has those of another program')
+    .option('--into-existing', 'make the tables even if the database has tables of another program')
     .option('--yes', 'ask nothing, and keep the settings whatever the exchange answers')
     .addHelpText('after', HELP)
     .action(async (options: InitOptions) => {

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../base/clock.ts';
 import {
   decideRestraints,
-  heldForMs,
+  stoppedForMs,
   isInDoubt,
   isProbed,
   RESUMED_RESTRAINTS,
@@ -111,8 +111,8 @@ export class AccountRestraints implements AccountState {
     return new Date(this.#began.at + Math.floor(this.#deps.clock.monotonic() - this.#began.monotonic));
   }
 
-  heldForMs(lane: Lane): number {
-    return heldForMs(this.all, lane, this.now());
+  stoppedForMs(lane: Lane): number {
+    return stoppedForMs(this.all, lane, this.now());
   }
 
   isProbed(lane: Lane): boolean {
