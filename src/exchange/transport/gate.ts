@@ -65,7 +65,7 @@ export class Gate {
   readonly #inFlight: Record<Lane, number> = { person: 0, create: 0, lookup: 0 };
   readonly #places: Record<Lane, number> = { person: 0, create: 0, lookup: 0 };
   /** Requests whose lanes are full. They go back into the queue when a turn ends. */
-  readonly #behind: (() => void)[] = [];
+  readonly #waitingForRoom: (() => void)[] = [];
   readonly #closing = new AbortController();
   readonly #account: GateOptions['account'];
   readonly #tell: GateOptions['tell'];
@@ -122,7 +122,7 @@ export class Gate {
         this.#latestPlace = Math.max(this.#latestPlace, place);
         const isRefused = this.#isRefused(lane, signal);
         if (!isRefused && this.#isFull(lane)) {
-          this.#behind.push(queueUp);
+          this.#waitingForRoom.push(queueUp);
           return;
         }
         forget();
@@ -175,7 +175,7 @@ export class Gate {
       endForWindow(report.wasSent);
       if (report.isRateLimited === true) this.#window.slowDown(this.#clock.monotonic());
       this.#feedBreakers(request, { ...report, startedAt });
-      for (const queueUp of this.#behind.splice(0)) queueUp();
+      for (const queueUp of this.#waitingForRoom.splice(0)) queueUp();
       this.#pauseWhileFull();
       onEnd();
     };

@@ -91,7 +91,7 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
     changes: (signal) => changesOf({ address, db: connections.db, clock, instance, notices, migrations }, signal),
     server: async () => [...primary.inUse, ...(await standbysText(connections.db))],
     weaknesses: () => weaknessesOf(connections.db, place.synchronousStandbys, primary),
-    driverOf: (accounts, isSilent) => driverOf(connections.db, accounts, isSilent),
+    driverOf: (accounts, withSilent) => driverOf(connections.db, accounts, withSilent),
     isInPlace: () => true,
     forAccount,
     close: async () => {},

@@ -54,7 +54,7 @@ export class Owner {
     } catch (error) {
       if (this.#isKnown(error)) throw error;
       const what = tooLate.aborted ? 'did not answer in time' : 'went away before it answered';
-      return { kind: 'unknown', why: `the daemon ${what}; it is not known whether it was done` };
+      return { kind: 'unknown', why: `the daemon ${what}; it is not known whether the operation was done` };
     }
   }
 

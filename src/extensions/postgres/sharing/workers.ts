@@ -63,13 +63,13 @@ export async function endWorker(db: Database, { holder, seenUntil }: Pick<SeenWo
   return numAffectedRows === 1n;
 }
 
-/** Reads the owner of the first account that has one. `isSilent` includes workers whose heartbeat has ended. */
-export async function driverOf(db: Database, accounts: readonly string[], isSilent = false) {
+/** Reads the owner of the first account that has one. `withSilent` includes workers whose heartbeat has ended. */
+export async function driverOf(db: Database, accounts: readonly string[], withSilent = false) {
   const { rows } =
     await sql<Driver>`select 'the worker ' || w.holder || ' on ' || w.host as name, w.host, w.socket, w.advertise
     from unnest(${accounts}::text[]) with ordinality as k (account, place)
     join account_owners o on o.account = k.account join workers w on w.holder = o.holder
-    where ${isSilent} or w.seen_until > ${utcText(sql`statement_timestamp()`)} order by k.place limit 1`.execute(db);
+    where ${withSilent} or w.seen_until > ${utcText(sql`statement_timestamp()`)} order by k.place limit 1`.execute(db);
   return rows[0];
 }
 
