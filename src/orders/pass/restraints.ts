@@ -202,7 +202,7 @@ export class AccountRestraints implements AccountState {
     } catch (error) {
       if (set !== undefined) this.#unwritten.add(set.kind);
       // The restraint stays in force in this process.
-      log.error({ cause: messageOf(error) }, 'a hold of the account cannot be written');
+      log.error({ cause: messageOf(error) }, 'a restraint of the account cannot be written');
     } finally {
       this.#writing -= 1;
     }

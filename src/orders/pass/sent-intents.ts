@@ -37,7 +37,7 @@ export class ReadProgress {
   readonly #clock: Clock;
   readonly #window: RateWindow;
   /** By order id: the place in the due orders before each order that a pass works on; the oldest first. */
-  readonly #under = new Map<string, string>();
+  readonly #underWay = new Map<string, string>();
 
   constructor(accountLease: Pick<AccountLease, 'walked'>, clock: Clock, { requests, intervalMs }: RateLimit) {
     this.#accountLease = accountLease;
@@ -47,13 +47,13 @@ export class ReadProgress {
 
   /** Call when a pass comes to an order. The next commit writes the place before the oldest order under way. */
   begin(externalOrderId: string, { nextActionAt, externalOrderId: before }: DueKey): void {
-    this.#under.set(externalOrderId, JSON.stringify([nextActionAt, before]));
-    const [oldest] = this.#under.values();
+    this.#underWay.set(externalOrderId, JSON.stringify([nextActionAt, before]));
+    const [oldest] = this.#underWay.values();
     if (oldest !== undefined) this.#accountLease.walked = oldest;
   }
 
   end(externalOrderId: string): void {
-    this.#under.delete(externalOrderId);
+    this.#underWay.delete(externalOrderId);
   }
 
   /** Waits until the pass may read one more row. */

@@ -293,7 +293,7 @@ describe('an import of NDJSON', () => {
     [
       'an id that is not one to be sent',
       line({ external_order_id: 'a ' }) + line({ external_order_id: 'a\0' }),
-      ['1 external_order_id begins or ends with a blank', '2 external_order_id holds a control character'],
+      ['1 external_order_id begins or ends with a blank', '2 external_order_id contains a control character'],
     ],
     [
       'a NUL character',

@@ -67,7 +67,7 @@ export class AccountMarks extends MarkFollower {
     this.#deps.file.close();
   }
 
-  protected override async name(accounts: readonly string[]): Promise<boolean> {
+  protected override async writePositions(accounts: readonly string[]): Promise<boolean> {
     const { db, file, clock } = this.#deps;
     const positions = await readPositions(db, accounts).catch(() => undefined);
     if (positions !== undefined) file.name(positions, clock.now());
