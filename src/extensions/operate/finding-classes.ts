@@ -40,7 +40,7 @@ const CLASS_TEXTS: Readonly<Record<FindingClassName, { readonly meaning: string;
   ID_COLLISION: {
     meaning: 'The order at the exchange is older than our first request, so it is another order with the same id.',
     advice:
-      'Do not pay or deliver for this order. If it is not yours, ask the exchange first what becomes of your own pre-order, if there is one. Then run the following command with --as abandoned, and insert your order again under a new id. If it is yours after all, run order-sync orders resolve ORDER --as ours --reason TEXT.',
+      'Do not pay or deliver for this order. If it is not yours, first ask the exchange whether it has your own pre-order, and what happens to that pre-order. Then run the following command with --as abandoned, and insert your order again under a new id. If it is yours after all, run order-sync orders resolve ORDER --as ours --reason TEXT.',
   },
   IDENTITY_MISMATCH: {
     meaning: 'The exchange was asked about one external order id and answered about another.',
