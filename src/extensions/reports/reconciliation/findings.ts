@@ -44,17 +44,17 @@ export function derivedFinding(row: ReconciledRow, finding: Finding, settings: C
   return listed(row, { ...finding, severity, id: null, status: 'open', since: null, reason: null }, settings);
 }
 
-interface Told extends Pick<KnownFindingRow, 'class' | 'severity' | 'expected' | 'actual' | 'reason'> {
+interface FindingFields extends Pick<KnownFindingRow, 'class' | 'severity' | 'expected' | 'actual' | 'reason'> {
   readonly id: number | null;
   readonly status: string;
   readonly since: string | null;
 }
 
-function listed(row: KnownFindingRow | ReconciledRow, finding: Told, settings: CurrencySettings) {
+function listed(row: KnownFindingRow | ReconciledRow, finding: FindingFields, settings: CurrencySettings) {
   const { id, status, since, reason, class: name, severity, expected, actual } = finding;
-  const told = { id, status, since, reason, class: name, severity, expected, actual };
+  const fields = { id, status, since, reason, class: name, severity, expected, actual };
   return {
-    ...told,
+    ...fields,
     rank: placeOfFinding(severity, name),
     account: row.account,
     external_order_id: row.external_order_id ?? '?',
@@ -157,7 +157,7 @@ export const DISPUTED: GroupHead = {
   tone: 'error',
   meaning: 'The exchange has an order with the same id that contradicts ours.',
   advice:
-    'Do not pay or deliver for these orders until a person has decided. If an order is not yours, ask the exchange first what becomes of your own pre-order, then run the following command with --as abandoned. If an order is yours, run order-sync orders resolve ORDER --as ours --reason TEXT.',
+    'Do not pay or deliver for these orders until a person has decided. If an order is not yours, first ask the exchange whether it has your own pre-order, and what happens to that pre-order, then run the following command with --as abandoned. If an order is yours, run order-sync orders resolve ORDER --as ours --reason TEXT.',
 };
 
 export function disputedOrdersSection(orders: Iterable<UncheckedOrder>, count: number, report: OfReport): Section {
