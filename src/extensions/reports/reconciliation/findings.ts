@@ -1,5 +1,5 @@
 import type { AmountSettings } from '../../../base/decimal.ts';
-import { findingClass, placeOfFinding } from '../../operate/finding-classes.ts';
+import { findingClass, placeOfFinding, QUESTION_OF_OWN } from '../../operate/finding-classes.ts';
 import { FINDING_CLASSES, SEVERITIES } from '../../../findings/rules/classes.ts';
 import type { Finding } from '../../../findings/rules/finding.ts';
 import { instantMs } from '../../../base/instant.ts';
@@ -156,8 +156,7 @@ export const DISPUTED: GroupHead = {
   title: 'Disputed orders',
   tone: 'error',
   meaning: 'The exchange has an order with the same id that contradicts ours.',
-  advice:
-    'Do not pay or deliver for these orders until a person has decided. If an order is not yours, first ask the exchange whether it has your own pre-order, and what happens to that pre-order, then run the following command with --as abandoned. If an order is yours, run order-sync orders resolve ORDER --as ours --reason TEXT.',
+  advice: `Do not pay or deliver for these orders until a person has decided. If an order is not yours, first ask the exchange ${QUESTION_OF_OWN}, then run the following command with --as abandoned. If an order is yours, run order-sync orders resolve ORDER --as ours --reason TEXT.`,
 };
 
 export function disputedOrdersSection(orders: Iterable<UncheckedOrder>, count: number, report: OfReport): Section {

@@ -3,6 +3,7 @@ import { accountWords } from '../../../accounts/rules/name.ts';
 import type { Lane } from '../../../accounts/rules/restraints.ts';
 import { after, readTime } from '../../../base/instant.ts';
 import { decisionsFor, obstacleTo, type DecisionEvidence, type Judgement } from '../../operate/rules/judgement.ts';
+import { questionOfOwn } from '../../operate/finding-classes.ts';
 import { HELD_LOOKUP_MS, REJECTED_LOOKUPS_MS } from '../../../orders/rules/schedule.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../../../orders/rules/states.ts';
 import { shellWord } from '../../../base/text.ts';
@@ -189,11 +190,7 @@ const DUPLICATING =
 export const EFFECTS: readonly string[] = [...Object.values(DECISIONS), DUPLICATING];
 
 function notOurs({ pre_order_id: id }: StoryOrder): string {
-  const own =
-    id === null
-      ? 'whether it has your own pre-order, and what happens to that pre-order'
-      : `what happens to your own pre-order ${id}`;
-  return `If it is not yours, first ask the exchange ${own}. Then end the order, and insert it again under a new id.`;
+  return `If it is not yours, first ask the exchange ${questionOfOwn(id)}. Then end the order, and insert it again under a new id.`;
 }
 
 function decisionCommands(moment: Moment): readonly string[] {

@@ -3,7 +3,7 @@ import { shellWord } from '../../../base/text.ts';
 import { describeRestraint, stops } from '../../../accounts/rules/restraints.ts';
 import { accountWords } from '../../../accounts/rules/name.ts';
 import { keyRemedy } from '../../commands/problem.ts';
-import { ASK_ABOUT_HELD, findingClass } from '../../operate/finding-classes.ts';
+import { ASK_ABOUT_HELD, findingClass, QUESTION_OF_OWN, questionOfOwn } from '../../operate/finding-classes.ts';
 import { isDecided, statesToDecide } from '../../operate/rules/decided.ts';
 import type { OrderState } from '../../../orders/rules/states.ts';
 import type { RecordView } from '../../../orders/rules/record.ts';
@@ -205,5 +205,5 @@ export function adviceOn(finding: StoryFinding, moment: Pick<Moment, 'order' | '
     .replace('a command that order-sync orders explain ORDER shows', HERE)
     .replaceAll(/\bORDER\b/g, () => shellWord(id))
     .replaceAll('--reason TEXT', () => `--reason TEXT${accountWords(account)}`)
-    .replace(', if there is one', (words) => (preOrderId === null ? words : ` ${preOrderId}`));
+    .replace(QUESTION_OF_OWN, () => questionOfOwn(preOrderId));
 }
