@@ -23,7 +23,7 @@ const MEANINGS: readonly Meaning[] = [
   [
     /^08P01 .*(authentication|password|no such|does not exist)/,
     'denied',
-    'is behind a pooler that takes not this user, password or database',
+    'is behind a pooler that does not accept this user, password or database',
     'correct its [databases] and auth_file, or database.url and database.password',
   ],
   [/^08P01/, 'disk', 'is out of reach', 'see the logs of its pooler and its server'],

@@ -145,7 +145,7 @@ async function assertSound(
 
 function faultOf({ version, encoding, fsync, commits }: Server): string | undefined {
   if (version < OLDEST_VERSION) return `is PostgreSQL ${version}; order-sync needs ${OLDEST_VERSION} or newer`;
-  if (encoding !== 'UTF8') return `has the encoding ${encoding}; make it anew with: createdb -E UTF8`;
+  if (encoding !== 'UTF8') return `has the encoding ${encoding}; create it again with: createdb -E UTF8`;
   if (fsync === 'off') return 'may lose what it has committed: its server has fsync = off; turn it on';
   if (commits === 'off')
     return 'may lose what it has committed: synchronous_commit is off for this user; set it to on for its server, user and database';
