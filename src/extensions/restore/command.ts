@@ -44,8 +44,13 @@ Examples:
     --reason 'a copy for tests, its exchange is the sandbox'
   order-sync db accept-restore --failover 7 --sent --file sent.txt \\
     --reason 'the exchange has them'`;
-const QUESTION =
-  'No sign shows that this database was put back. If you continue, every order that waits to be sent is looked up and held instead. Continue? (y/N) ';
+/** Asks before an acceptance that no sign of an older state calls for. */
+function questionOf(isNothingSent: boolean): string {
+  const consequence = isNothingSent
+    ? 'orders do not change, and are sent when they are due'
+    : 'every order that waits to be sent is looked up and held instead';
+  return `No sign shows that this database was put back. If you continue, ${consequence}. Continue? (y/N) `;
+}
 
 const REASON = 'the database was put back to an older state';
 
@@ -84,7 +89,7 @@ export function define(command: Command): void {
       resources.defer(() => store.close());
       const parts = await partsOf(store, account, config);
       const signs = await Promise.all(parts.map((part) => part.store.mark.sign()));
-      if (options.yes !== true && signs.includes(undefined)) await confirm(QUESTION);
+      if (options.yes !== true && signs.includes(undefined)) await confirm(questionOf(isNothingSent));
       const acceptance = { actor: actorOf(options), reason: reason ?? REASON, isNothingSent };
       const accepted: AcceptedRestore[] = [];
       for (const part of parts)
