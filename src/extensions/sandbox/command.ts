@@ -86,11 +86,7 @@ export function define(command: Command): void {
   command
     .description('runs an exchange to try things on, until Ctrl-C; prints the lines to paste into another terminal')
     .option('--port <n>', 'port on 127.0.0.1; 0 for any', wholeNumber(0, 65_535), 8_089)
-    .option(
-      '--key <key>',
-      `the key of a merchant; repeat the option for more merchants (default: ${USUAL_KEY})`,
-      oneMoreKey,
-    )
+    .option('--key <key>', `key of a merchant; repeat it for more merchants (default: ${USUAL_KEY})`, oneMoreKey)
     .option('--seed <n>', 'decides its random choices, customers and cards', wholeNumber(0, 2 ** 32 - 1), 1)
     .option('--speed <n>', 'how much faster orders change and clients are verified', speed, 1)
     .option('--scenarios <file>', 'more scenarios, in YAML', scenarioFile)
