@@ -60,7 +60,7 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
   const standbys = new Standbys(connections, clock, address, place.synchronousStandbys);
   const deps = { address, connections, clock, numbering: {}, standbys };
   const newEvents = new NewEvents();
-  /** One writer a lease, because a writer keeps the name of the last commit. */
+  /** One writer a lease, because a second writer would not know the last commit of the first. */
   const writers = new WeakMap<Fence, Writer>();
   const writerOf = (account: string, lease?: Fence): Writer => {
     const known = lease && writers.get(lease);

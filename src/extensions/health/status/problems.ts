@@ -219,7 +219,7 @@ function receiverProblems(receiver: ReceiverState, now: number): readonly (Probl
   ];
 }
 
-/** Returns the verdict without problems, and without a full stop. Counts receivers that fail for less than 5 min. */
+/** Returns the verdict if there is no problem, without a full stop. Counts receivers that fail for less than 5 min. */
 export function wellText({ receivers }: Pick<Overview, 'receivers'>): string {
   const failing = receivers.filter(({ failingSince }) => failingSince !== null).length;
   if (failing === 0) return 'All is well';

@@ -185,7 +185,7 @@ export interface Reading {
   readonly asOf: string;
   readonly daemon: Pick<DaemonStatus, 'unwritten' | 'opsFailure' | 'changedSettings' | 'accounts'> | null;
   readonly driver: string | null;
-  /** The sign that the database is older than its mark, or null. No daemon starts then, so null if a daemon answers. */
+  /** The sign that the database is older than its mark, or null. Such a database has no daemon that could answer. */
   readonly olderState: string | null;
   readonly databaseAheadMs: number | null;
   readonly overview: Overview | null;
