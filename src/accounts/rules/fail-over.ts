@@ -12,7 +12,7 @@ export interface FailOver {
   readonly generation: number;
   /** The lost owner's settings by path, as JSON; null if the server lacks them. */
   readonly settings: string | null;
-  /** The next owner's settings, because the lost owner may have had newer settings than the server knows. */
+  /** The next owner's settings: the lost owner may have had them too, without a record on the server. */
   readonly nextSettings: string | null;
   /** The place of the lost owner's create pass in the due orders, as JSON; null for the beginning. */
   readonly walked: string | null;

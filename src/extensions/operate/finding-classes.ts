@@ -4,7 +4,7 @@ import { FINDING_CLASSES, SEVERITIES, type FindingClassName } from '../../findin
 export const ASK_ABOUT_HELD =
   'ask the exchange about the external order id, then record its answer with a command that order-sync orders explain ORDER shows.';
 
-/** The question to the exchange about our own pre-order, if its id is not known or the text is about all orders. */
+/** The question about our own pre-order without its id: for an unknown id, and for the text of a whole class. */
 export const QUESTION_OF_OWN = 'whether it has your own pre-order, and what happens to that pre-order';
 
 export function questionOfOwn(preOrderId: string | null): string {
