@@ -117,7 +117,7 @@ export async function accountsToSend(db: Database, after: string) {
   return { due, next: last.toSorted()[0] };
 }
 
-/** A due order. `isNew` is 1 if `accepted` returns an order without a look-up, which `new` or `newest` returns, too. */
+/** A due order. `isNew` is 1 if the source `accepted` returns an order that `new` or `newest` returns, too. */
 type LookupRow = DueLookup & { readonly isNew: number };
 
 type Values = Readonly<Record<string, string | number>>;
