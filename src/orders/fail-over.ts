@@ -90,7 +90,7 @@ async function lostIntents({ account, store, intents }: FailOverDeps): Promise<r
 
 async function* ordersRead(deps: FailOverDeps, failOver: FailOver): AsyncGenerator<readonly string[]> {
   const seenAt = new Date(failOver.seenAt);
-  // Also reads orders that are due later: a person or a probe may have made them due in the lost time.
+  // Also reads orders that are due later: lost commits of a person or a probe may have made them due.
   for (const range of [...(await rangesRead(deps, failOver, { until: seenAt })), { laterThan: seenAt }]) {
     for await (const page of pendingPages(deps, range)) {
       const isSeen = (createdAt: string) => range.laterThan === undefined || createdAt <= failOver.seenAt;

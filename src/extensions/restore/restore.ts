@@ -71,7 +71,7 @@ async function tellDecision(tx: Transaction, account: string, decision: string, 
   await insertHappenings(tx, [{ ...event, source: 'operator', reason, actor }], now);
 }
 
-/** Orders in these states become unknown. Unknown and held orders keep their state, so they are read before. */
+/** Orders in these states become unknown, so orders that are unknown or held already are read first. */
 const LEFT = ['pending', 'invalid', 'rejected', 'sending'] as const;
 
 async function assumeAllSent(deps: RestoreDeps, account: string, { actor, reason }: Acceptance): Promise<number> {
