@@ -13,7 +13,7 @@ const SLOW_MS = 2_000;
 /** A commit with intents. `judge` sets `position`, a place in the server's log that is not before the commit. */
 export interface ReplicatedCommit {
   readonly account: string;
-  /** True if the owner's last commit may have this name. A server without this commit may lack the intents. */
+  /** True if `name` may name the owner's last commit. A server with another last commit may lack the intents. */
   readonly isLast: (name: string) => boolean;
   position?: bigint;
   timeLine?: string | null;
