@@ -52,7 +52,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     logger: false,
     exposeHeadRoutes: false,
     schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
-    // While the server stops, routes still answer requests on open connections. Each route checks for the stop itself.
+    // While the server stops, routes still answer on open connections. Routes that must refuse check for the stop.
     return503OnClosing: false,
     frameworkErrors(error, _request, reply) {
       const httpStatus = error.statusCode ?? 400;

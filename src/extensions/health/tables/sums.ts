@@ -64,7 +64,7 @@ export type Concerned =
   | { readonly state: OrderState; readonly since?: string }
   | { readonly class: string; readonly status: 'open' | 'undecided' | 'decided' };
 
-/** For a class, omits orders that are decided or counted by state. `db` must be of a snapshot, for `exact_sum`. */
+/** For a class, omits decided findings and orders that another problem counts. `exact_sum` needs a snapshot's `db`. */
 export async function sumsAtStake(db: Database, account: string, concerned: Concerned) {
   if ('state' in concerned) {
     const inState = sql`select ${LINE}, asset from merchant_orders ${indexedBy('merchant_orders_due')}
