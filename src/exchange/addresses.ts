@@ -28,5 +28,5 @@ const BASE = '/api/v1/merchant';
 
 export function operationOf({ method, path }: Pick<HttpRequest, 'method' | 'path'>): Operation {
   const rest = path.startsWith(BASE) ? path.slice(BASE.length) : '';
-  return OPERATIONS.find(([, its, pattern]) => its === method && pattern.test(rest))?.[0] ?? 'other';
+  return OPERATIONS.find(([, verb, pattern]) => verb === method && pattern.test(rest))?.[0] ?? 'other';
 }

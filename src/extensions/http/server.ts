@@ -73,7 +73,7 @@ function answerBrokenClient(
   // Only errors of HTTP are answered: after other errors, such as errors of TLS, no answer can be sent.
   if (!/^(HPE|ERR_HTTP)_/.test(error.code ?? '') || !socket.writable) return void socket.destroy();
   const httpStatus = STATUS_OF_CODE[error.code ?? ''] ?? 400;
-  const body = unreadable(httpStatus, new Error('this is no request that can be read'));
+  const body = unreadable(httpStatus, new Error('the request cannot be read'));
   const head = `HTTP/1.1 ${httpStatus} \r\nconnection: close\r\ncontent-type: ${unreadableType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n`;
   socket.end(`${head}${body}`, () => socket.destroy());
 }

@@ -108,9 +108,9 @@ export class PaceLearner {
     const facts = this.#facts.get(key);
     if (facts !== undefined) return facts;
     if (this.#facts.size >= MOST_STATUSES) return this.#others;
-    const made = newFacts();
-    this.#facts.set(key, made);
-    return made;
+    const added = newFacts();
+    this.#facts.set(key, added);
+    return added;
   }
 }
 

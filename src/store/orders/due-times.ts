@@ -134,16 +134,16 @@ const lookupsStatement = statement(
 );
 
 function dueOf(source: LookupSource, v: Values) {
-  const isNew = isNeverLookedUp(source);
+  const isFirstLookup = isNeverLookedUp(source);
   const direction = sql.raw(source === 'newest' ? 'desc' : 'asc');
   const after = { nextActionAt: v[name(source, 'time')] as string, externalOrderId: v[name(source, 'id')] as string };
   return sql`select * from (
     select external_order_id as "externalOrderId", next_action_at as "nextActionAt", ${sql.lit(source)} as source,
       ${source === 'accepted' ? sql`case when last_lookup_at is null then 1 else 0 end` : sql`0`} as "isNew"
     from merchant_orders
-    where account = ${textToFind(v['account'] as string)} and state = ${sql.lit(isNew ? 'accepted' : source)}
+    where account = ${textToFind(v['account'] as string)} and state = ${sql.lit(isFirstLookup ? 'accepted' : source)}
       and next_action_at <= ${v[name(source, 'until')]} and ${isDueAfter(after)}
-      ${isNew ? sql`and last_lookup_at is null` : sql``}
+      ${isFirstLookup ? sql`and last_lookup_at is null` : sql``}
     order by next_action_at ${direction}, external_order_id ${direction} limit 0 + ${v['limit']}) as due`;
 }
 

@@ -106,7 +106,9 @@ const openFindings = z.object({
   decided: count
     .optional()
     .describe('Open findings whose orders a person has decided about; they only need to be acknowledged.'),
-  since: time.optional().describe('When the oldest of them was first seen; not read of many accounts.'),
+  since: time
+    .optional()
+    .describe('When the oldest undecided one was first seen; absent if none was read, as for very many accounts.'),
 });
 export type OpenFindings = z.infer<typeof openFindings>;
 
@@ -168,7 +170,7 @@ export const statusSchema = z.looseObject({
   databaseAheadMs: z
     .number()
     .nullable()
-    .describe('How far the clock of PostgreSQL is ahead of that of the machine, in ms; null for a file.'),
+    .describe('How far the clock of PostgreSQL is ahead of that of the machine, in ms; null for SQLite.'),
   overview: overview.loose(),
 });
 
@@ -176,7 +178,7 @@ export interface ProcessFacts {
   readonly isStopping: boolean;
   readonly databaseFailure: string | null;
   /** Migrations of this version that the database lacks. */
-  readonly otherMigrations: readonly string[];
+  readonly missingMigrations: readonly string[];
   readonly isOwner: boolean;
   readonly freeBytes: number | null;
 }

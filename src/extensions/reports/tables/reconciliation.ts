@@ -63,7 +63,7 @@ export function knownFindings(scope: ReportScope) {
     .where(isOfPeriod);
 }
 
-export function rowsToDrive({ account, asOf }: Pick<ReportScope, 'account' | 'asOf'>): Query<{ rows: number }> {
+export function waitingRows({ account, asOf }: Pick<ReportScope, 'account' | 'asOf'>): Query<{ rows: number }> {
   // Without `indexedBy`, SQLite would read all rows of the account.
   return sql<{ rows: number }>`select count(*) as "rows" from merchant_orders ${indexedBy('merchant_orders_due')}
     where account = ${account} and state in (${sql.join(WAITING_STATES)}) and created_at <= ${asOf}`;
