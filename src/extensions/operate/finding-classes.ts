@@ -46,7 +46,7 @@ const CLASS_TEXTS: Readonly<Record<FindingClassName, { readonly meaning: string;
   },
   ID_COLLISION: {
     meaning: 'The order at the exchange is older than our first request, so it is another order with the same id.',
-    advice: `Do not pay or deliver for this order. If it is not yours, first ask the exchange ${QUESTION_OF_OWN}. Then run the following command with --as abandoned, and insert your order again under a new id. If it is yours after all, run order-sync orders resolve ORDER --as ours --reason TEXT.`,
+    advice: `Do not pay or deliver for this order. If it is not yours, first ask the exchange ${QUESTION_OF_OWN}. Then run order-sync orders resolve ORDER --as abandoned --reason TEXT, and insert your order again under a new id. If it is yours after all, run order-sync orders resolve ORDER --as ours --reason TEXT.`,
   },
   IDENTITY_MISMATCH: {
     meaning: 'The exchange was asked about one external order id and answered about another.',

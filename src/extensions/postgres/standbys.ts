@@ -117,7 +117,7 @@ export async function standbysText(db: Database): Promise<readonly string[]> {
     .map(({ name, state, kind }) => `${name || 'one without a name'} (${state}, ${kind})`)
     .join(', ');
   const isHidden = standbys.some(({ state }) => state === null);
-  const which = isHidden ? `${standbys.length}, whose names need the right pg_read_all_stats` : seen || 'none';
+  const which = isHidden ? `${standbys.length} (only a role with pg_read_all_stats sees their states)` : seen || 'none';
   return [`standbys: ${which}; synchronous_standby_names: ${names || 'empty'}`];
 }
 
