@@ -218,7 +218,7 @@ describe('workers on one database', () => {
   });
 });
 
-const ONE = { holder: 'one', host: 'machine', listens: false, units: null };
+const ONE = { holder: 'one', host: 'machine', listens: false, units: undefined };
 
 it('takes no account from a worker that it has not seen yet, and none for a worker that is over', async () => {
   const { db } = (await command(await newPlace())).store;
