@@ -33,6 +33,7 @@ interface World {
   readonly wallMs: number;
   readonly timeLine: string;
   readonly databaseTime: Date;
+  fail(promise: string, detail: string): void;
 }
 
 /** The way of one process to the server. */
@@ -70,6 +71,8 @@ export class WorkerServer implements Disposable {
   /** When each process last heard of a heartbeat of its own. */
   readonly #heardAt = new Map<Life, number>();
   readonly #owner: Database.Statement;
+  /** The leases that each worker was given, by its name. */
+  readonly #leases = new Map<string, AccountLease[]>();
   #hosts = 0;
 
   constructor(world: World, path: string) {
@@ -104,13 +107,19 @@ export class WorkerServer implements Disposable {
     return {
       take: never,
       share: async (groups, onTaken, stop) =>
-        await ownership.share(groups, (lease) => onTaken(this.#inTimeOfWorld(lease)), stop),
+        await ownership.share(groups, (lease) => onTaken(this.#inTimeOfWorld(this.#noted(lease))), stop),
       [Symbol.asyncDispose]: async () => await ownership[Symbol.asyncDispose](),
     };
   }
 
   [Symbol.dispose](): void {
     this.#database.close();
+  }
+
+  #noted(lease: AccountLease): AccountLease {
+    const name = lease.claim?.name ?? '';
+    this.#leases.set(name, [...(this.#leases.get(name) ?? []), lease]);
+    return lease;
   }
 
   #inTimeOfWorld(lease: AccountLease): AccountLease {
@@ -202,6 +211,9 @@ export class WorkerServer implements Disposable {
     [BEAT]: ([lastsMs, held, holder]) => this.#beat(String(holder), Number(held), lastsMs),
     'with over as': ([holder, seenUntil]) => {
       const isSeen = this.#workers.get(String(holder))?.seenUntil.toISOString() === seenUntil;
+      const trusted = isSeen ? this.#leases.get(String(holder))?.find((lease) => lease.isTrusted()) : undefined;
+      if (trusted !== undefined)
+        this.#world.fail('one owner an account', `the worker of ${trusted.account} is over, and trusts itself`);
       if (isSeen) this.#workers.delete(String(holder));
       return isSeen ? [{}] : [];
     },
