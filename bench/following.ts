@@ -1,6 +1,6 @@
 import { loadConfig } from '../test/support/settings.ts';
 import { LONGEST_GAP_MS } from '../src/extensions/pace/pace.ts';
-import { longestFreshMs } from '../src/orders/rules/schedule.ts';
+import { longestLookupGapMs } from '../src/orders/rules/schedule.ts';
 import type { Figure } from './figures.ts';
 import { compare, type Comparison, type FollowedBy } from './following/compare.ts';
 import { writeTables } from './following/table.ts';
@@ -27,7 +27,7 @@ export async function measureFollowing({ folder, sizes, say, write }: Bench): Pr
   const config = loadConfig({ requireExchange: false, env: { ORDER_SYNC_CONFIG: '/dev/null' }, cwd: folder });
   const { reconcile, exchange } = config;
   const { follow } = paceSettings.of(config);
-  const longestMs = Math.min(LONGEST_GAP_MS, longestFreshMs(reconcile.freshFor));
+  const longestMs = Math.min(LONGEST_GAP_MS, longestLookupGapMs(reconcile.freshFor));
   const settings: FollowedBy = { worthMs: follow.worth, share: follow.share, longestMs };
   const worlds = worldsOf(sizes === SMALL ? SMALL_SIZE : SIZE, longestMs);
   const followed = (world: World, budget: number, worthMs = settings.worthMs) => {

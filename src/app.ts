@@ -15,7 +15,7 @@ import { CreatesInFlight } from './orders/pass/in-flight.ts';
 import { RateGroup, RequestLease, spentByLastOwner } from './orders/pass/lease.ts';
 import { openListeners, type Listen } from './orders/pass/process-events.ts';
 import type { FollowPace, PaceMaker } from './orders/pass/pace.ts';
-import { SentIntents, Walk } from './orders/pass/sent-intents.ts';
+import { ReadProgress, SentIntents } from './orders/pass/sent-intents.ts';
 import { takeUpFailOvers } from './orders/fail-over.ts';
 import { WrongTimes } from './orders/correct-times.ts';
 import { recover } from './orders/recover.ts';
@@ -75,7 +75,8 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const { store, ownership } = undo.use(await openAsOwner(config.database, clock, opening));
   const accountLeases = await ownership.take(groupOf(config, account), patienceMs);
   const accountLease = accountLeases.find((one) => one.account === account);
-  if (accountLease === undefined) throw new OwnedError(`the account ${account} cannot be driven`);
+  if (accountLease === undefined)
+    throw new OwnedError(`this process cannot become the owner of the account ${account}`);
   const rateGroup = accountLeases.length > 1 ? new RateGroup(accountLeases, overrides.makePaces) : undefined;
   const owned = store.forAccount(account, accountLease);
   const app = undo.use(await startApp(config, { ...overrides, store: owned, accountLease, clock, log, rateGroup }));
@@ -159,7 +160,7 @@ async function takeOver(
   if (!isTakenUp && accountLease.differsIn.length > 0) {
     log.warn(
       { settings: accountLease.differsIn },
-      'another worker drove the account with other settings; those of this process hold now',
+      'the last owner of the account had other settings; from now on the settings of this process apply',
     );
   }
   const last = await spentByLastOwner(deps, rate);
@@ -172,12 +173,12 @@ async function takeOver(
   const window = (await rateGroup?.windowOf(deps, rate, spent)) ?? new RateWindow(rate, spent);
   const seconds = Math.ceil((window.waitMs(clock.monotonic()) ?? 0) / 1_000);
   if (seconds > 1) log.info({ seconds }, "waiting for the last owner's requests to be out of the rate limit's window");
-  return { window, intents, unmarked, walk: new Walk(accountLease, clock, rate) };
+  return { window, intents, unmarked, readProgress: new ReadProgress(accountLease, clock, rate) };
 }
 
 function keyOf({ exchange }: Config, log: Logger) {
   const { current, reread: readAgain } = merchantKey(exchange, ({ message: cause }) =>
-    log.warn({ cause }, 'the merchant key cannot be read again, the one that was read stays in force'),
+    log.warn({ cause }, 'the merchant key cannot be read again; the program continues with the earlier key'),
   );
   const reread = () => {
     const isOther = readAgain();

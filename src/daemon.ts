@@ -139,7 +139,7 @@ async function openUnlessStopped(
   } catch (error) {
     const isOfStop = isPassing(error) || (error instanceof Error && error.name === 'AbortError');
     if (!stopping.aborted || !isOfStop) throw error;
-    log.info({ cause: messageOf(error) }, 'the database is not waited for any longer');
+    log.info({ cause: messageOf(error) }, 'the process stops, so it no longer waits for the database');
     return undefined;
   } finally {
     stopping.removeEventListener('abort', endWaiting);

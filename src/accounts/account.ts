@@ -59,7 +59,7 @@ export class OwnedAccount {
   readonly accountLease: AccountLease;
   readonly due = new DueTimes();
   /** The names of sweeps under way that have not looked at the account yet. */
-  unswept: readonly string[] = [];
+  sweepsToRun: readonly string[] = [];
   /** Resolves when the wired account has ended. Undefined while the account is neither wired nor being wired. */
   life: Promise<void> | undefined;
   hasFailed = false;
@@ -273,7 +273,7 @@ class WiredAccount {
   #waitOut(pass: string, error: unknown): void {
     const { store, observers, clock } = this.app;
     if (!isPassing(error) || !store.isInPlace()) throw error;
-    const message = 'a pass was broken off by the database';
+    const message = 'a database error interrupted a pass; the pass runs again in 1 s';
     observers.tell({ kind: 'failed', failure: { level: 'error', message, cause: error.message, kind: 'database' } });
     // Each pass has one timer at most: a pass that is woken and fails again must not add a timer.
     if (this.#triedAgain.has(pass)) return;

@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 import { OwnedAccount, type AccountsDeps, type AccountInUse } from './account.ts';
 import { DueAccounts } from './due-accounts.ts';
-import { isOfAll, isOvertaken, retryFailed, stopFailed, takeUpStopped } from './failures.ts';
+import { concernsAllAccounts, isOvertaken, retryFailed, retryStopped, stopFailed } from './failures.ts';
 import { startApp, type AppParts } from '../app.ts';
 import { groupOf, configOf, requireExchange } from '../settings/config.ts';
 import { after } from '../base/instant.ts';
@@ -48,8 +48,8 @@ export class Accounts {
   /** Resolves when the due times of the first accounts are known, or when the only account is wired. */
   readonly begun = this.#begun.promise;
   #names: readonly string[] | undefined;
-  #taken: string[] = [];
-  #left: string[] = [];
+  #newNames: string[] = [];
+  #releasedNames: string[] = [];
   #isBegun = false;
 
   constructor(deps: Deps) {
@@ -85,11 +85,11 @@ export class Accounts {
     this.#names = undefined;
     accountLease.ending.addEventListener('abort', () => void this.#giveBack(account), { once: true });
     if (accountLease.ending.aborted) void this.#giveBack(account);
-    if (this.#taken.push(account.name) > 1) return;
+    if (this.#newNames.push(account.name) > 1) return;
     // Accounts that are taken in one turn of the event loop begin together, because that takes fewer queries.
     void clock
       .turn()
-      .then(() => patiently(() => this.#begin(this.#taken.splice(0).toSorted())))
+      .then(() => patiently(() => this.#begin(this.#newNames.splice(0).toSorted())))
       .then(() => this.#begun.resolve())
       .catch((error: unknown) => isOvertaken(this.#deps, error) || onFailure(error));
   }
@@ -105,7 +105,7 @@ export class Accounts {
       for (const name of names) decided.add(name);
       await this.#deps.patiently(async () => {
         for (const name of decided) await this.heedDecision(name).then(() => decided.delete(name));
-        await this.due.look();
+        await this.due.findNewRows();
       });
     }
   }
@@ -124,7 +124,7 @@ export class Accounts {
     await this.#deps.patiently(async () => {
       await this.#checkClock();
       const wired = [...this.#owned.values()].filter((account) => account.wired !== undefined);
-      for (const account of wired) await this.due.attend(account, wired.length > MOST_WIRED);
+      for (const account of wired) await this.due.wakeOrStop(account, wired.length > MOST_WIRED);
       await this.#reportSent();
       await this.due.readNext(this.names);
     });
@@ -187,10 +187,10 @@ export class Accounts {
   async #begin(names: readonly string[]): Promise<void> {
     const { store, clock, log } = this.#deps;
     // The first accounts have no line here, because the line "order-sync is ready" counts them.
-    if (this.#isBegun) log.info(factsOf(names), 'accounts are driven here from now on');
+    if (this.#isBegun) log.info(factsOf(names), 'this process has become the owner of accounts');
     this.#isBegun = true;
-    await this.due.look();
-    await takeUpStopped(this.#deps, this.#owned, names);
+    await this.due.findNewRows();
+    await retryStopped(this.#deps, this.#owned, names);
     if (this.isOnly) return await this.#beginOnly(this.#owned.get(names[0] ?? ''));
     for (const slice of partsOf(names, SLICE)) {
       await this.due.read(slice);
@@ -222,7 +222,7 @@ export class Accounts {
     const { onFailure, stop } = this.#deps;
     // The account is released, so that a process can claim it again.
     if (isOvertaken(this.#deps, error)) return void this.#giveBack(account);
-    if (this.isOnly || isOfAll(this.#deps, error)) return onFailure(error);
+    if (this.isOnly || concernsAllAccounts(this.#deps, error)) return onFailure(error);
     if (!stop.aborted && !account.accountLease.ending.aborted) stopFailed(this.#deps, account, error);
   }
 
@@ -232,9 +232,12 @@ export class Accounts {
     if (this.#owned.get(account.name) !== account) return;
     this.#owned.delete(account.name);
     this.#names = undefined;
-    if (this.#deps.stop.aborted || this.#left.push(account.name) > 1) return;
+    if (this.#deps.stop.aborted || this.#releasedNames.push(account.name) > 1) return;
     await this.#deps.clock.turn();
-    this.#deps.log.info(factsOf(this.#left.splice(0).toSorted()), 'accounts are driven here no more');
+    this.#deps.log.info(
+      factsOf(this.#releasedNames.splice(0).toSorted()),
+      'this process is no longer the owner of accounts',
+    );
   }
 }
 

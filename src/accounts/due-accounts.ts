@@ -69,7 +69,7 @@ export class DueAccounts {
   }
 
   /** Looks for new and corrected rows in all accounts. Logs once each account that has such rows and no settings. */
-  async look(): Promise<void> {
+  async findNewRows(): Promise<void> {
     const { store, log } = this.#deps;
     const unknown: string[] = [];
     for (let place: string | undefined = ''; place !== undefined;) {
@@ -90,7 +90,7 @@ export class DueAccounts {
   sweep(pass: string): void {
     for (const account of this.#deps.owned.values()) {
       if (this.#isOnly) account.wake(pass);
-      else if (!account.unswept.includes(pass)) account.unswept = [...account.unswept, pass];
+      else if (!account.sweepsToRun.includes(pass)) account.sweepsToRun = [...account.sweepsToRun, pass];
     }
   }
 
@@ -99,7 +99,7 @@ export class DueAccounts {
     const { store, owned } = this.#deps;
     this.#unreadS += 1;
     const count = Math.ceil((all.length * this.#unreadS) / READ_IN_S);
-    const isSweeping = all.some((name) => owned.get(name)?.unswept.length !== 0);
+    const isSweeping = all.some((name) => owned.get(name)?.sweepsToRun.length !== 0);
     if (!isSweeping && count < READ_TOGETHER && this.#unreadS < LONGEST_READ_S) return;
     this.#unreadS = 0;
     if (this.#place >= all.length) this.#place = 0;
@@ -109,12 +109,12 @@ export class DueAccounts {
     for (const { wired } of accounts) await wired?.app.restraints.read();
     await this.read(slice);
     for (const sweep of this.#deps.sweeps) {
-      const unswept = accounts.filter((account) => account.unswept.includes(sweep.name));
-      if (unswept.length === 0) continue;
-      const names = unswept.map(({ name }) => name);
+      const toSweep = accounts.filter((account) => account.sweepsToRun.includes(sweep.name));
+      if (toSweep.length === 0) continue;
+      const names = toSweep.map(({ name }) => name);
       const found = new Set(await sweep.accounts(store.db, names));
-      for (const account of unswept) {
-        account.unswept = account.unswept.filter((name) => name !== sweep.name);
+      for (const account of toSweep) {
+        account.sweepsToRun = account.sweepsToRun.filter((name) => name !== sweep.name);
         if (found.has(account.name)) account.wake(sweep.name);
       }
     }
@@ -122,7 +122,7 @@ export class DueAccounts {
   }
 
   /** Wakes a wired account for due work. Stops an account without work after a minute, or at once if `isCrowded`. */
-  async attend(account: OwnedAccount, isCrowded: boolean): Promise<void> {
+  async wakeOrStop(account: OwnedAccount, isCrowded: boolean): Promise<void> {
     const { wired, due } = account;
     if (wired === undefined) return;
     await wired.app.eachSecond();

@@ -13,7 +13,7 @@ const DATABASE_AGAIN_MS = 5_000;
 const NEW_KEY = 'an account is stopped: set its exchange.apiKey and start again; the other accounts continue';
 const NEW_KEY_IN_FILE = 'an account is stopped until its file holds another key; the other accounts continue';
 const TRIED_AGAIN = 'an account is stopped and tried again in a minute; the other accounts continue';
-const DATABASE_AGAIN = 'an account could not begin because of the database; it is tried again in 5 s';
+const DATABASE_AGAIN = 'a database error prevented the start of an account; the next try follows in 5 s';
 
 /**
  * Stops an account that cannot continue. `retryFailed` tries it again once a minute until it works for a minute. If the
@@ -38,7 +38,7 @@ export function stopFailed(deps: AccountsDeps, account: OwnedAccount, error: unk
   record(deps, name, (tx) => recordStop(tx, name, { kind, reason: cause, actor: null, now: clock.now() }));
 }
 
-export async function takeUpStopped(
+export async function retryStopped(
   { store, clock }: AccountsDeps,
   owned: ReadonlyMap<string, OwnedAccount>,
   names: readonly string[],
@@ -61,7 +61,7 @@ export function retryFailed(deps: AccountsDeps, account: OwnedAccount): void {
   failure.nextAt = now + TRY_AGAIN_MS;
   if (!account.hasFailed) {
     account.failure = undefined;
-    const end = { kind: null, reason: 'the account is driven', actor: null, now: clock.now() };
+    const end = { kind: null, reason: 'the account works again', actor: null, now: clock.now() };
     record(deps, name, (tx) => recordStop(tx, name, end));
   } else if (failure.key === undefined || failure.key.reread()) account.tryAgain();
 }
@@ -72,7 +72,10 @@ function record({ store, log }: AccountsDeps, account: string, work: (tx: Transa
     .forAccount(account)
     .writer.write(work)
     .catch((error: unknown) =>
-      log.warn({ account, cause: messageOf(error) }, 'whether the account is stopped cannot be recorded'),
+      log.warn(
+        { account, cause: messageOf(error) },
+        'the stop of the account, or the end of the stop, cannot be recorded',
+      ),
     );
 }
 
@@ -82,7 +85,10 @@ export function isOvertaken({ config }: Pick<AccountsDeps, 'config'>, error: unk
 }
 
 /** True if the error concerns all accounts: the SQLite file was moved, cannot be used, or has another owner. */
-export function isOfAll({ config, store }: Pick<AccountsDeps, 'config' | 'store'>, error: unknown): boolean {
+export function concernsAllAccounts(
+  { config, store }: Pick<AccountsDeps, 'config' | 'store'>,
+  error: unknown,
+): boolean {
   if (!store.isInPlace()) return true;
   const isOfFile = error instanceof OwnedError || (error instanceof StoreError && error.problem === 'unusable');
   return config.database.kind === 'sqlite' && isOfFile;

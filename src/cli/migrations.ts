@@ -9,7 +9,7 @@ export function define(command: Command): void {
   if (expect === 'migrate') {
     command
       .option('--create-folder', 'make the folder of the database too')
-      .option('--into-existing', 'make the tables in a database that has those of another program');
+      .option('--into-existing', 'make the tables even if the database has tables of another program');
   }
   command
     .option('--json', 'print JSON')

@@ -7,7 +7,7 @@ import type { UnreadReply } from './reply.ts';
 /** The restraints of an account. The gate reads them, and replies change them. */
 export interface AccountState {
   /** How long, in ms, no request of the lane may leave; infinite if a person must end the restraint. */
-  heldForMs(lane: Lane): number;
+  stoppedForMs(lane: Lane): number;
   /** True while requests of the lane go one at a time: a restraint may be over, or the key has not worked yet. */
   isProbed(lane: BreakerLane): boolean;
   /** True while the next create waits for a look-up, which shows if only creates get no answer. */

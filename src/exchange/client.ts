@@ -12,7 +12,7 @@ import { ask, keepable, readReply, type AskedFor, type FailedReply, type Reply, 
 import type { HttpRequest, Send, Transport } from './transport/http.ts';
 
 const LONGEST_WAIT_MS = 10_000;
-const NO_TURN: FailedReply = { kind: 'not-sent', why: 'the wait for its turn was broken off' };
+const NO_TURN: FailedReply = { kind: 'not-sent', why: 'the request was cancelled before its turn came' };
 
 export interface ClientOptions extends GateOptions {
   readonly transport: Transport;
@@ -68,11 +68,11 @@ export class ExchangeClient {
   }
 
   /** Sends a create (§4.9) once and ends the turn. With `isForbiddenAlone`, a documented 403 rejects only the order. */
-  async createPreOrder(order: MerchantOrder, given: Turn, isForbiddenAlone = false): Promise<CreateOutcome> {
-    using turn = given;
+  async createPreOrder(order: MerchantOrder, turnToUse: Turn, isForbiddenAlone = false): Promise<CreateOutcome> {
+    using turn = turnToUse;
     try {
       // While the intent was recorded, the lease may have ended, or an answer may have asked to wait.
-      if ((await this.#heldAtLast()) !== undefined) throw new Error('the exchange has just asked to wait');
+      if ((await this.#refusedBeforeLeaving()) !== undefined) throw new Error('the exchange has just asked to wait');
     } catch (error) {
       return { kind: 'not-sent', why: error instanceof Error ? error.message : String(error) };
     }
@@ -93,7 +93,7 @@ export class ExchangeClient {
     if (turn === undefined) return undefined;
     // The look-ups of one turn of the event loop leave together. The processor's caches then still hold the code.
     await this.#options.clock.turn();
-    if ((await this.#heldAtLast()) !== undefined) return undefined;
+    if ((await this.#refusedBeforeLeaving()) !== undefined) return undefined;
     const askedAt = this.#options.clock.now();
     const reply = await this.#send(get(`${ORDERS}?externalOrderId=${encodeURIComponent(externalOrderId)}`), turn);
     const { health } = turn.report;
@@ -141,11 +141,11 @@ export class ExchangeClient {
   }
 
   async #sendInTime(request: HttpRequest, turn: Turn, watched?: (send: Send) => Send): Promise<UnreadReply> {
-    return (await this.#heldAtLast()) ?? (await this.#send(request, turn, watched));
+    return (await this.#refusedBeforeLeaving()) ?? (await this.#send(request, turn, watched));
   }
 
   /** Ensures the request lease. Returns `rate-limited` if the exchange has asked to wait since the turn came. */
-  async #heldAtLast(): Promise<FailedReply | undefined> {
+  async #refusedBeforeLeaving(): Promise<FailedReply | undefined> {
     await this.#options.lease.ensure();
     return this.#refusedFor(0);
   }
@@ -184,7 +184,10 @@ export class ExchangeClient {
 
   /** Returns `rate-limited` while the exchange asks to wait, or if the rate limit's wait (`windowMs`) exceeds 10 s. */
   #refusedFor(windowMs: number): FailedReply | undefined {
-    const retryAfterMs = Math.max(this.#options.account.heldForMs('person'), windowMs > LONGEST_WAIT_MS ? windowMs : 0);
+    const retryAfterMs = Math.max(
+      this.#options.account.stoppedForMs('person'),
+      windowMs > LONGEST_WAIT_MS ? windowMs : 0,
+    );
     return retryAfterMs > 0 ? { kind: 'rate-limited', retryAfterMs } : undefined;
   }
 }

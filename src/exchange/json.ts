@@ -54,7 +54,7 @@ export function withDigits(value: unknown): unknown {
 }
 
 /** Text, or a number whose digits become text. */
-export const worded = z.preprocess(withDigits, z.string());
+export const textOrDigits = z.preprocess(withDigits, z.string());
 
 /** Returns the value at a JSON pointer (RFC 6901); undefined if there is none. An empty pointer is the whole value. */
 export function valueAt(value: unknown, pointer: string): unknown {

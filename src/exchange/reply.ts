@@ -2,14 +2,14 @@ import { HIDDEN, withoutAddresses } from '../base/text.ts';
 import { z } from 'zod';
 import type { Clock } from '../base/clock.ts';
 import { isLosslessNumber } from 'lossless-json';
-import { readJson, readUnambiguous, withDigits, worded } from './json.ts';
+import { readJson, readUnambiguous, withDigits, textOrDigits } from './json.ts';
 import { isSuccess, type Answer } from '../orders/rules/record.ts';
 import { TransportError, type HttpRequest, type Send } from './transport/http.ts';
 
 /** The error body (§7). `status` may be missing, as in §4.5, or null. A `code` that is a number becomes text. */
 export const errorBody = z.object({
   message: z.string(),
-  code: worded,
+  code: textOrDigits,
   status: z.preprocess((value) => value ?? undefined, z.string().optional()),
 });
 type ErrorBody = z.output<typeof errorBody>;

@@ -29,7 +29,10 @@ export function clockWatch({ clock, log }: ClockWatchDeps, onSetBack: () => Prom
   return async (): Promise<void> => {
     const aheadMs = utcAheadMs();
     if (aheadMs < lastAheadMs - SET_BACK_MS) {
-      log.warn({ byMs: Math.round(lastAheadMs - aheadMs) }, 'the clock was set back, so what waits is due now');
+      log.warn(
+        { byMs: Math.round(lastAheadMs - aheadMs) },
+        'the clock was set back, so the waiting orders are made due now',
+      );
       await onSetBack();
     }
     lastAheadMs = aheadMs;
@@ -37,8 +40,11 @@ export function clockWatch({ clock, log }: ClockWatchDeps, onSetBack: () => Prom
     const isApart = Math.abs(databaseAheadMs) >= CLOCKS_APART_MS;
     const facts = { databaseAheadMs: Math.round(databaseAheadMs) };
     if (isApart && !wasApart)
-      log.warn(facts, 'the clock of this machine is not that of the database, which counts; check its time service');
-    if (!isApart && wasApart) log.info(facts, 'the clock of this machine is that of the database again');
+      log.warn(
+        facts,
+        'the clock of this machine differs from the clock of the database, which decides; check the time service of this machine',
+      );
+    if (!isApart && wasApart) log.info(facts, 'the clock of this machine agrees with the clock of the database again');
     wasApart = isApart;
   };
 }

@@ -31,7 +31,7 @@ export async function createPass(deps: FlowDeps, signal: AbortSignal): Promise<v
   await probeForCreates(deps, signal);
   await sendUnforbidden(deps, signal);
   await forEachConcurrently(dueIn(deps, 'pending', signal), deps.settings.concurrency, (id) =>
-    isolateFailure(deps, id, () => sendOrder(deps, id, signal)).finally(() => deps.creates.walk.end(id)),
+    isolateFailure(deps, id, () => sendOrder(deps, id, signal)).finally(() => deps.creates.readProgress.end(id)),
   );
 }
 
@@ -47,7 +47,7 @@ async function sendUnforbidden(deps: FlowDeps, signal: AbortSignal): Promise<voi
 
 async function* dueIn(deps: FlowDeps, state: 'pending' | 'invalid', signal: AbortSignal): AsyncGenerator<string> {
   const { account, store, clock, exchange } = deps;
-  const { inFlight, walk, unmarked } = deps.creates;
+  const { inFlight, readProgress, unmarked } = deps.creates;
   const isPending = state === 'pending';
   let place = FIRST_DUE;
   for (;;) {
@@ -55,10 +55,10 @@ async function* dueIn(deps: FlowDeps, state: 'pending' | 'invalid', signal: Abor
     const page = (await findOrders(store.db, filter, DUE_COLUMNS)).map(dueKeyOf);
     const before = place;
     for (const due of page) {
-      if (isPending) await walk.next(signal);
+      if (isPending) await readProgress.next(signal);
       if (signal.aborted || (isPending && (isStopped(exchange) || inFlight.isFull))) return;
       const isMarked = !unmarked.has(due.externalOrderId);
-      if (isPending && isMarked) walk.begin(due.externalOrderId, place);
+      if (isPending && isMarked) readProgress.begin(due.externalOrderId, place);
       if (isMarked) yield due.externalOrderId;
       place = due;
     }
@@ -109,7 +109,7 @@ async function trySending(deps: FlowDeps, externalOrderId: string, signal: Abort
   }
   using turnToSend = await turnOnceReplicated(deps, turn, externalOrderId, signal);
   if (turnToSend === undefined) {
-    const why = 'nothing left after the intent had waited for a standby';
+    const why = 'the request could not leave after its intent had waited for a standby';
     await recordOrKeep(deps, claimed.tracking, { kind: 'not-sent', why }, create);
     return undefined;
   }

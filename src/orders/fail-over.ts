@@ -3,8 +3,8 @@ import {
   isCovered,
   isKnownTo,
   isSeenAfter,
-  mostWalked,
-  walkedTo,
+  mostRowsRead,
+  placeReached,
   type FailOver,
 } from '../accounts/rules/fail-over.ts';
 import { assumeSent, type Assumption } from './rules/create.ts';
@@ -41,7 +41,7 @@ export async function takeUpFailOvers(deps: FailOverDeps) {
   for (const failOver of all.filter(({ markedAt }) => markedAt === undefined)) {
     await mark(deps, failOver, await lostIntents(deps), unmarked);
     if (isCovered(failOver)) continue;
-    for await (const ids of walkedBy(deps, failOver)) await mark(deps, failOver, ids, unmarked);
+    for await (const ids of ordersRead(deps, failOver)) await mark(deps, failOver, ids, unmarked);
     // The lost owner may have resent unknown orders already, so this process must not resend them.
     for await (const ids of pagesAfter(PAGE, unknown)) await mark(deps, failOver, ids, unmarked);
   }
@@ -88,10 +88,10 @@ async function lostIntents({ account, store, intents }: FailOverDeps): Promise<r
   return ids;
 }
 
-async function* walkedBy(deps: FailOverDeps, failOver: FailOver): AsyncGenerator<readonly string[]> {
+async function* ordersRead(deps: FailOverDeps, failOver: FailOver): AsyncGenerator<readonly string[]> {
   const seenAt = new Date(failOver.seenAt);
   // Also reads orders that are due later: a person or a probe may have made them due in the lost time.
-  for (const range of [...(await walkedRanges(deps, failOver, { until: seenAt })), { laterThan: seenAt }]) {
+  for (const range of [...(await rangesRead(deps, failOver, { until: seenAt })), { laterThan: seenAt }]) {
     for await (const page of pendingPages(deps, range)) {
       const isSeen = (createdAt: string) => range.laterThan === undefined || createdAt <= failOver.seenAt;
       const known = page.filter(({ createdAt }) => isKnownTo(failOver, createdAt) && isSeen(createdAt));
@@ -101,10 +101,10 @@ async function* walkedBy(deps: FailOverDeps, failOver: FailOver): AsyncGenerator
 }
 
 /** Returns the ranges that the lost owner may have read. Finds all ends before marking, which changes due times. */
-async function walkedRanges(deps: FailOverDeps, failOver: FailOver, due: Range): Promise<Range[]> {
-  const most = mostWalked(failOver);
+async function rangesRead(deps: FailOverDeps, failOver: FailOver, due: Range): Promise<Range[]> {
+  const most = mostRowsRead(failOver);
   if (most === undefined) return [due];
-  const place = walkedTo(failOver);
+  const place = placeReached(failOver);
   const fromPlace = place && { ...due, after: { nextActionAt: place[0], externalOrderId: place[1] } };
   // While the account may not create (403), a pass also sends the first order that had no 403.
   const ranges = [due, ...(fromPlace === undefined ? [] : [fromPlace]), { ...due, forbiddenIn: 0 }];
@@ -166,7 +166,7 @@ async function endMarking({ account, store, clock, log }: MarkingDeps, unmarked:
     await store.writer.write((tx) => tellFailOver(tx, account, marked, clock.now()));
     const orders = await countDoubtful(store.db, account, failOver.id);
     const about = { failOver: failOver.id };
-    const other = 'the database server is not that of the last commit of the account';
+    const other = 'the last commit of the account was made on another database server';
     if (orders === 0) log.warn(about, `${other}; no order is in doubt`);
     else {
       const advice = decidingAdvice(account, failOver);

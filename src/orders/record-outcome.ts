@@ -76,7 +76,7 @@ async function writeOutcome(
   create: CreateInFlight | undefined,
 ): Promise<RecordedCreate> {
   const tell = ({ message: cause }: StoreError) => {
-    if (create !== undefined) create.isHeldUp = true;
+    if (create !== undefined) create.isWriteFailing = true;
     const failure = { message: 'the outcome of a create cannot be written yet', cause, facts: { externalOrderId } };
     observers.tell({ kind: 'failed', failure: { ...failure, level: 'error', kind: 'database' } });
   };

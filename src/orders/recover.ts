@@ -59,7 +59,10 @@ export async function recoverUnrecorded(deps: FlowDeps): Promise<void> {
       });
       inFlight.forget(id);
       if (state !== undefined)
-        log.warn({ externalOrderId: id, state }, 'an order whose create was not recorded is put right');
+        log.warn(
+          { externalOrderId: id, state },
+          'the outcome of a create was not recorded, so the order is no longer sending and continues from this state',
+        );
     });
   }
 }

@@ -94,9 +94,9 @@ function endOf(deps: FlowDeps, summary: SyncSummary, newFindings: number, signal
   if (signal.aborted) return 'out-of-time';
   const create = exchange.breaker('create');
   const lookup = exchange.breaker('lookup');
-  if (restraints.heldForMs('person') > 0) return 'out-of-reach';
-  if (lookup.isOpen && restraints.heldForMs('lookup') === 0) return 'out-of-reach';
-  const isStopped = create.needsProbe || (create.isOpen && restraints.heldForMs('create') === 0);
+  if (restraints.stoppedForMs('person') > 0) return 'out-of-reach';
+  if (lookup.isOpen && restraints.stoppedForMs('lookup') === 0) return 'out-of-reach';
+  const isStopped = create.needsProbe || (create.isOpen && restraints.stoppedForMs('create') === 0);
   if (isStopped && summary.remaining > 0) return 'out-of-reach';
   if (exchange.isSilent && summary.failed > 0) return 'out-of-reach';
   const { held, disputed, unknown, failed, invalid, newInvalid, rejected, findings } = summary;

@@ -204,7 +204,7 @@ function rateGroupProblems(accounts: readonly AccountConfig[], entries: Layers['
       if (isDeepStrictEqual(exchange.rate, first?.exchange.rate)) return [];
       const setting = `accounts.${name}.exchange.rate`;
       const source = entries.get(name)?.get('rateGroup')?.source;
-      const problem = `${setting} is not that of ${first?.name}, and both are of the rateGroup ${group}: set one rate for the whole group`;
+      const problem = `${setting} differs from the rate of ${first?.name}, but both accounts are in the rateGroup ${group}: set one rate for the whole group`;
       return [{ setting, problem, ...(source !== undefined && { source }) }];
     }),
   );

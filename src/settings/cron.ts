@@ -30,7 +30,7 @@ export const cron = text((value) => {
   const fires = Array.from({ length: FIRING_DAYS }, (_, day) => new Date(YEARS_FROM + day * DAY_MS + timeOfDay));
   const doesFire = fires.some((date) => task.match(date));
   void task.destroy();
-  if (!doesFire) throw new Error('names no moment within five years: it would never fire');
+  if (!doesFire) throw new Error('matches no time within five years, so it would never fire');
   return value;
 });
 

@@ -192,7 +192,7 @@ function settingMeant(
   if (account === undefined) {
     const meant = suggestion(named, accounts.map(variableOfAccount));
     const advice = meant === undefined ? '' : `; did you mean ${PREFIX}${ACCOUNTS}${meant}_${variable}?`;
-    throw new ConfigError(`is of an account that the settings file does not name${advice}`);
+    throw new ConfigError(`is for an account that the settings file does not name${advice}`);
   }
   if (others.length > 0) {
     const both = `${account} as well as ${others.join(' and ')}`;

@@ -59,10 +59,10 @@ function readNodes(
   const accounts: string[] = [];
   const refuse = (setting: string, offset: number, problem: string) =>
     void problems.push({ setting, source: sourceAt(offset), problem });
-  const itemsIn = (node: unknown, setting: string, offset: number, holds: string) => {
+  const itemsIn = (node: unknown, setting: string, offset: number, items: string) => {
     if (isMap(node)) return itemsOf(node);
     const isEmpty = node === null || (isScalar(node) && node.value === '');
-    if (!isEmpty) refuse(setting, offset, `${setting || 'the file'} holds ${holds} by name, not a value`);
+    if (!isEmpty) refuse(setting, offset, `${setting || 'the file'} must contain ${items} by name, not a value`);
     return [];
   };
   const readSection = (node: unknown, above: string, offset: number, account?: string) => {
@@ -190,7 +190,7 @@ export function readValueFile(path: string, setting: string, isSecretValue = tru
 
 function refuseReadableByOthers(path: string, shown: string, setting: string): void {
   if (process.platform === 'win32' || !isOpenToOthers(statSync(path), process.geteuid?.())) return;
-  throw new ConfigError(`${shown} holds ${setting} and others can read it: run \`chmod 600 ${shown}\``);
+  throw new ConfigError(`${shown} contains ${setting}, and other users can read the file: run \`chmod 600 ${shown}\``);
 }
 
 /** A user who can write the settings can have the key sent to another address. */

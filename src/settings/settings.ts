@@ -44,7 +44,7 @@ function textOf(problems: readonly ConfigProblem[]): string {
 
 export function section<S extends z.core.$ZodShape>(shape: S) {
   const error = ({ code }: { readonly code?: string }) =>
-    code === 'invalid_type' ? 'holds settings by name, not a value' : undefined;
+    code === 'invalid_type' ? 'must contain settings by name, not a value' : undefined;
   return z.strictObject(shape, { error });
 }
 
@@ -91,7 +91,7 @@ const follow = section({
 }).superRefine(({ openStatuses, ...statuses }, context) => {
   for (const name of ['finalStatuses', 'succeededStatuses'] as const) {
     const both = statuses[name].find((status) => openStatuses.includes(status));
-    const message = `has ${both}, and so has follow.openStatuses: leave it out of one`;
+    const message = `and follow.openStatuses both have ${both}: remove it from one of them`;
     if (both !== undefined) context.addIssue({ code: 'custom', path: [name], message });
   }
 });

@@ -40,7 +40,7 @@ export function decimal(isRight: (sign: number) => boolean, reason: string) {
 }
 
 const TOLERANCE =
-  'must be a decimal of at least 0, such as 0.01, or one by currency: {EUR: 0.01, default: 0} (in a variable JSON: {"EUR": "0.01"})';
+  'must be a decimal of at least 0, such as 0.01, or a decimal for each currency: {EUR: 0.01, default: 0} (in a variable JSON: {"EUR": "0.01"})';
 const fromZero = decimal((sign) => sign >= 0, TOLERANCE);
 
 export const tolerance: z.ZodType<Tolerance> = z.preprocess(

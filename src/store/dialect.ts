@@ -53,33 +53,33 @@ const SQLITE = {
   /** The condition that an event comes after `last` in the order of `orderOfEvents`. */
   isAfterEvent: (last: { readonly account: string; readonly id: number }): RawBuilder<SqlBool> => sql`id > ${last.id}`,
   orderOfEvents: (): RawBuilder<unknown> => sql`id`,
-  holdsTime: (column: string): RawBuilder<SqlBool> =>
+  isStoredTime: (column: string): RawBuilder<SqlBool> =>
     sql`${sql.ref(column)} is not distinct from date(${sql.ref(column)}) || 'T' || time(${sql.ref(column)}, 'subsec') || 'Z'`,
   /** The exact sum of the decimals in a column, as JSON: `[sum, number of the values that are no decimal]`. */
   exactSum: (column: string): RawBuilder<string> => sql`exact_sum(${sql.ref<string | null>(column)})`,
 };
 
-export type Words = typeof SQLITE;
+export type SqlParts = typeof SQLITE;
 
 /** A part of a statement, in SQL of SQLite. `in` returns the same part in the SQL of another database. */
-export interface WordedNode extends RawNode {
-  readonly in: (words: Words) => RawNode;
+export interface SqlPartNode extends RawNode {
+  readonly in: (parts: SqlParts) => RawNode;
 }
 
-function worded(name: keyof Words) {
+function part(name: keyof SqlParts) {
   return (...args: readonly never[]): RawBuilder<never> => {
-    const say = (words: Words) => (words[name] as (...given: readonly never[]) => RawBuilder<never>)(...args);
-    const node: WordedNode = { ...say(SQLITE).toOperationNode(), in: (words) => say(words).toOperationNode() };
+    const build = (parts: SqlParts) => (parts[name] as (...given: readonly never[]) => RawBuilder<never>)(...args);
+    const node: SqlPartNode = { ...build(SQLITE).toOperationNode(), in: (parts) => build(parts).toOperationNode() };
     return sql<never>`${{ toOperationNode: () => node }}`;
   };
 }
 
-const WORDED = Object.fromEntries(
-  Object.keys(SQLITE).map((name) => [name, worded(name as keyof Words)]),
-) as unknown as Words;
+const PARTS = Object.fromEntries(
+  Object.keys(SQLITE).map((name) => [name, part(name as keyof SqlParts)]),
+) as unknown as SqlParts;
 
-export const { unindexed, hasLongText, indexedBy, isFollowed, markOfCopy, bytesOf, textOf, isOneOf } = WORDED;
-export const { isAfterEvent, orderOfEvents, holdsTime, exactSum } = WORDED;
+export const { unindexed, hasLongText, indexedBy, isFollowed, markOfCopy, bytesOf, textOf, isOneOf } = PARTS;
+export const { isAfterEvent, orderOfEvents, isStoredTime, exactSum } = PARTS;
 
 /** Joins constant texts for `in (…)` without parameters. */
 export const literals = (texts: readonly string[]) => sql.join(texts.map((text) => sql.lit(text)));

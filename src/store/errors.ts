@@ -24,7 +24,7 @@ export function lostFile(path: string): StoreError {
 /** An open transaction of a merchant's program locks the row of an order. Other orders do not wait for that row. */
 export class RowLockedError extends StoreError {
   constructor(options?: ErrorOptions) {
-    super('busy', 'its row is locked by an open transaction of another program; end that', options);
+    super('busy', 'an open transaction of another program locks the row of the order; end that transaction', options);
   }
 }
 

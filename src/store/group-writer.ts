@@ -114,10 +114,11 @@ export class GroupWriter implements Writer {
 
   async #commitEach(group: readonly Waiting[], groupFailure: unknown): Promise<void> {
     let failure = groupFailure;
-    for (const one of group) {
-      if (group.length > 1 && !isTransient(failure)) failure = await this.#commit([one]);
-      for (let tries = 1; tries < MOST_TRIES && isUnlisted(failure); tries += 1) failure = await this.#commit([one]);
-      if (failure !== undefined) one.reject(failure);
+    for (const waiting of group) {
+      if (group.length > 1 && !isTransient(failure)) failure = await this.#commit([waiting]);
+      for (let tries = 1; tries < MOST_TRIES && isUnlisted(failure); tries += 1)
+        failure = await this.#commit([waiting]);
+      if (failure !== undefined) waiting.reject(failure);
     }
   }
 
@@ -132,7 +133,7 @@ export class GroupWriter implements Writer {
         await this.#mark?.assertNotOlder(tx);
         heads = new Map();
         const chained = Object.assign(tx, { heads, events: [], generations: new Map(), intents: [] });
-        const done = await runBeside(group, chained);
+        const done = await runConcurrently(group, chained);
         await endChains(chained);
         await assertIntents(chained, () => this.#transactions.runDeferred?.(chained));
         return done;
@@ -140,7 +141,7 @@ export class GroupWriter implements Writer {
       const results = await this.#transactions.run(work, this.#gracePeriodOver.signal, onFailure);
       this.#failure = undefined;
       this.#mark?.committed();
-      group.forEach((one, index) => one.resolve(results[index]));
+      group.forEach((waiting, index) => waiting.resolve(results[index]));
       for (const account of heads.keys()) this.#newEvents?.tell(account);
       return undefined;
     } catch (error) {
@@ -152,7 +153,7 @@ export class GroupWriter implements Writer {
 }
 
 /** Runs works on different orders concurrently, which saves round trips to a server. */
-async function runBeside(group: readonly Waiting[], tx: Transaction): Promise<unknown[]> {
+async function runConcurrently(group: readonly Waiting[], tx: Transaction): Promise<unknown[]> {
   const done: unknown[] = [];
   for (let first = 0; first < group.length; first = done.length) {
     const part = group.slice(first, first + countDifferent(group, first));

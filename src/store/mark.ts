@@ -77,15 +77,14 @@ export async function readSignOfRestore(db: Database, mark: MarkContent | undefi
   const { eventId: id, hash, at } = mark;
   const found = await eventHash(db, account, id);
   if (found === hash) return undefined;
-  return `has ${found === undefined ? 'no' : 'another'} event ${id}, which the mark of ${at} names: it went on from an older state, or was changed`;
+  return `has ${found === undefined ? 'no' : 'another'} event ${id}, which the mark of ${at} names: the database continued from an older state, or the event was changed`;
 }
 
 function signOfRestore(mark: MarkContent | undefined, position: Position): string | undefined {
   if (mark === undefined) {
     return position.eventId === 0 ? undefined : 'has a history, and no mark beside it says how far it had come';
   }
-  if (mark.restoring !== undefined)
-    return 'was put back to an older state, and db accept-restore did not come to its end';
+  if (mark.restoring !== undefined) return 'was put back to an older state, and db accept-restore did not complete';
   if (!isBefore(position, mark)) return undefined;
   return `is older than its mark: it has come to event ${position.eventId} and owner ${position.generation}, and the mark of ${mark.at} names event ${mark.eventId} and owner ${mark.generation}`;
 }
@@ -110,7 +109,7 @@ export abstract class MarkFollower {
   }
 
   /** Writes the newest positions of accounts into their marks. Returns false if the database cannot be read. */
-  protected abstract name(accounts: readonly string[]): Promise<boolean>;
+  protected abstract writePositions(accounts: readonly string[]): Promise<boolean>;
 
   committed(account = '*'): void {
     this.#behind.add(account);
@@ -133,7 +132,7 @@ export abstract class MarkFollower {
       for (const account of accounts) this.#behind.delete(account);
       let isWritten = false;
       try {
-        isWritten = await this.name(accounts);
+        isWritten = await this.writePositions(accounts);
         this.#failure = undefined;
       } catch (error) {
         if (error instanceof StoreError) this.#failure = error;

@@ -41,7 +41,7 @@ export function assertKnownVersion(
   );
   if (other !== undefined) {
     const advice =
-      'use that commit, or name a new database and take the orders over: orders export there, orders adopt here';
+      'use that commit, or move the orders to a new database: run orders export with that commit and orders adopt with this one';
     throw unusable(
       `${address} was made by another commit of order-sync, whose migration ${other} has other statements; ${advice}`,
     );
@@ -49,7 +49,7 @@ export function assertKnownVersion(
   if (expectation !== 'any' && others.length > 0) {
     const names = `${others.slice(0, MOST_NAMED).join(', ')}${others.length > MOST_NAMED ? ', …' : ''}`;
     const advice =
-      'correct database.url, or make them beside those with: order-sync db migrate --into-existing (init has this option, too)';
+      'correct database.url, or make the tables of order-sync beside these tables with: order-sync db migrate --into-existing (init has this option, too)';
     throw unusable(`${address} has other tables (${names}) and none of order-sync; ${advice}`);
   }
   if (expectation === 'current' && applied.size === 0) {

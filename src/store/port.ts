@@ -200,8 +200,8 @@ export interface Store {
   /** Describes the server to people: the host in use, if several are set, and the standbys. Empty for SQLite. */
   server(): Promise<readonly string[]>;
   weaknesses(): Promise<readonly Weakness[]>;
-  /** Finds the process that owns one of these accounts. `isSilent` adds processes that may have ended. */
-  driverOf(accounts: readonly string[], isSilent?: boolean): Promise<Driver | undefined>;
+  /** Finds the process that owns one of these accounts. `withSilent` adds processes that may have ended. */
+  driverOf(accounts: readonly string[], withSilent?: boolean): Promise<Driver | undefined>;
   /** False once the file was moved, deleted or replaced: later writes would be lost. */
   isInPlace(): boolean;
   /** The same database, for one account. On PostgreSQL, writes with `lease` fail once another process is owner. */

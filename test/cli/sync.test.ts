@@ -229,7 +229,7 @@ describe('sync beside the daemon', () => {
     const { program } = await controlSocket();
     const { code, stdout, stderr } = await runProgram(['sync', '--timeout', '48h'], beside(program));
     expect([code, stdout]).toEqual([64, '']);
-    expect(stderr).toMatch(/the daemon does not take this: .*timeoutMs/);
+    expect(stderr).toMatch(/the daemon refuses this request: .*timeoutMs/);
   });
 
   it('ends with 69 at the first signal, whatever the daemon has in flight for it', async () => {

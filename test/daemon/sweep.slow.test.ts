@@ -3,7 +3,7 @@ import { testProcesses, type Daemon, type ProgramProcesses } from '../support/pr
 
 const DAY_MS = 24 * 60 * 60_000;
 const OVERDUE = 'new findings of orders that wait for too long';
-const COMPARED = 'stored records were compared and bring new findings';
+const COMPARED = 'stored records were compared, and there are new findings';
 
 /** Resolves when the daemon has said this so often. */
 async function said(daemon: Daemon, text: string, times: number): Promise<void> {

@@ -38,7 +38,7 @@ export const GROUPS: readonly Group[] = [
   {
     name: 'decisions',
     files: ['src/extensions/operate/rules/{decided,judgement}.ts'],
-    tests: ['test/extensions/operate/rules/{decided,free-of-doubt,judgement,ours}.test.ts'],
+    tests: ['test/extensions/operate/rules/{decide-doubt,decided,judgement,ours}.test.ts'],
   },
   { name: 'findings', files: ['src/findings/rules/*.ts'], tests: ['test/findings/rules/*.test.ts'] },
   {

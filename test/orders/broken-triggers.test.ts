@@ -49,7 +49,7 @@ async function waiting() {
     await createPass(program.app, NEVER);
     await followPass(program.app, 'all', NEVER);
   };
-  const named = () => program.log.with(/cannot be written, and is left out for now/);
+  const named = () => program.log.with(/cannot be written, so it is skipped for now/);
   /** The problem by which `status` names the order `a`. */
   const keptBack = () => {
     const live = liveStatus({ keptBack: program.activity.keptBack(program.clock.now()) });

@@ -56,9 +56,9 @@ describe('a clock that is set', () => {
     const before = exchange.count('GET');
     await pass(10 * SECOND);
     expect(exchange.count('GET')).toBe(before + 3);
-    expect(program.log.with('the clock was set back, so what waits is due now')).toHaveLength(1);
+    expect(program.log.with('the clock was set back, so the waiting orders are made due now')).toHaveLength(1);
     await pass(SECOND);
-    expect(program.log.with('the clock was set back, so what waits is due now')).toHaveLength(1);
+    expect(program.log.with('the clock was set back, so the waiting orders are made due now')).toHaveLength(1);
   });
 
   it('makes no order wait for longer than it was to wait, by the time that passed', async () => {

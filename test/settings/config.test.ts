@@ -271,7 +271,7 @@ describe('files with values', () => {
   });
 
   it.each([0o640, 0o604, 0o644])('are refused for a secret when others can read them (mode %o)', (mode) => {
-    expect(refusal(withKeyFile(write('key', KEY, mode)))).toMatch(/others can read it: run `chmod 600/);
+    expect(refusal(withKeyFile(write('key', KEY, mode)))).toMatch(/other users can read the file: run `chmod 600/);
   });
 
   it.each([
@@ -339,7 +339,7 @@ describe('files with values', () => {
   it('of settings are refused when they hold a secret that others can read', () => {
     write('own.yaml', `exchange:\n  apiKey: ${KEY}\n`, 0o644);
     expect(refusal({ ORDER_SYNC_EXCHANGE_BASE_URL: 'https://a.example' }, 'own.yaml')).toMatch(
-      /own\.yaml holds exchange\.apiKey/,
+      /own\.yaml contains exchange\.apiKey/,
     );
   });
 });
@@ -352,8 +352,8 @@ describe('a slip in a file is named with its line', () => {
     ],
     ['exchagne:\n  timeout: 1s', 'own.yaml:1: exchagne is not a setting; did you mean exchange?'],
     ['log:\n  level:\n    deep: 1', 'own.yaml:2: log.level takes one value'],
-    ['log: info', 'own.yaml:1: log holds settings by name, not a value'],
-    ['- a', 'own.yaml:1: the file holds settings by name, not a value'],
+    ['log: info', 'own.yaml:1: log must contain settings by name, not a value'],
+    ['- a', 'own.yaml:1: the file must contain settings by name, not a value'],
     ['__proto__:\n  a: 1', 'own.yaml:1: __proto__ is not a setting; config/default.yaml has them all'],
     ['log:\n  level: loud', 'own.yaml:2: log.level must be one of trace, debug, info, warn, error, fatal, silent'],
     ['log:\n  level: [info]', 'own.yaml:2: log.level takes one value'],
@@ -374,7 +374,7 @@ describe('a slip in a file is named with its line', () => {
     );
     expect(load({}, 'own.yaml').exchange.absence).toEqual([{ status: 404 }, { status: 404 }]);
     expect(refusalOfFile('exchange:\n  absence: &a [*a]')).toMatch(/^own\.yaml:2: an alias refers to another/);
-    expect(refusalOfFile('exchange: &a {}\nlog: *a')).toMatch(/^own\.yaml:2: log holds settings by name/);
+    expect(refusalOfFile('exchange: &a {}\nlog: *a')).toMatch(/^own\.yaml:2: log must contain settings by name/);
   });
 
   it('also inside of a value: with that of the key in the entry of a list', () => {
@@ -415,7 +415,7 @@ describe('a wrong value names the setting, what it takes and the variable', () =
     ['DATABASE_URL', 'postgres://a', /sqlite:PATH/],
     ['DATABASE_URL', 'postgres://u@h/o', /extension of another database is not installed/],
     ['DATABASE_URL', 'sqlite:', /sqlite:PATH/],
-    ['FOLLOW_FINAL_STATUSES', 'DONE,REQUEST', /finalStatuses has REQUEST, and so has follow\.openStatuses/],
+    ['FOLLOW_FINAL_STATUSES', 'DONE,REQUEST', /finalStatuses and follow\.openStatuses both have REQUEST/],
     ['RECONCILE_TOLERANCE', '-0.01', /decimal of at least 0/],
     ['RECONCILE_TOLERANCE', '1%', /decimal of at least 0/],
     ['RECONCILE_TOLERANCE', '', /decimal of at least 0/],

@@ -10,7 +10,7 @@ import { grantNext } from '../../src/store/tables/accounts.ts';
 import { OwnedError, StoreError } from '../../src/store/errors.ts';
 import { saveFailOver } from '../../src/store/tables/fail-overs.ts';
 import type { AccountLease, Store, Transaction } from '../../src/store/port.ts';
-import { MOST_WALKED_PER_REQUEST, WALKED, type FailOver } from '../../src/accounts/rules/fail-over.ts';
+import { MOST_ROWS_READ_PER_REQUEST, ROWS_READ_SETTING, type FailOver } from '../../src/accounts/rules/fail-over.ts';
 import { SentIntents } from '../../src/orders/pass/sent-intents.ts';
 import { openAsOwner, type OwnedStore } from '../../src/store/open.ts';
 import { openStore, type OpenOptions } from '../../src/store/sqlite/store.ts';
@@ -325,7 +325,7 @@ export class SimulatedProcess implements Life {
     const limits = {
       'exchange.rate': `${rate.requests} in ${rate.interval} ms`,
       'exchange.concurrency': String(concurrency),
-      [WALKED]: String(MOST_WALKED_PER_REQUEST),
+      [ROWS_READ_SETTING]: String(MOST_ROWS_READ_PER_REQUEST),
     };
     const settings = JSON.stringify(limits);
     const fromTimeLine = last.time_line ?? FIRST_TIME_LINE;

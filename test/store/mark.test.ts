@@ -218,7 +218,7 @@ describe('marks that follow commits', () => {
       this.#answers = answers;
     }
 
-    protected override async name(accounts: readonly string[]): Promise<boolean> {
+    protected override async writePositions(accounts: readonly string[]): Promise<boolean> {
       this.named.push(accounts);
       const answer = this.#answers.shift() ?? true;
       if (answer instanceof Error) throw answer;

@@ -23,7 +23,7 @@ export interface LoneClientOptions {
 export function unheld(): AccountState & { readonly news: AccountNews[] } {
   const news: AccountNews[] = [];
   const note = (one: AccountNews) => void news.push(one);
-  return { news, note, heldForMs: () => 0, isProbed: () => false, isInDoubt: false, now: () => new Date(0) };
+  return { news, note, stoppedForMs: () => 0, isProbed: () => false, isInDoubt: false, now: () => new Date(0) };
 }
 
 /** The real client without an account: no lease, no database. */

@@ -13,7 +13,7 @@ import { placeOf } from './postgres-store.ts';
 import { scriptedExchange, type ScriptedExchange } from './scripted-exchange.ts';
 
 const NEVER = new AbortController().signal;
-/** At this rate a pass walks by some 650 rows in the time that counts at least. */
+/** At this rate a pass reads some 650 rows in the time that counts at least. */
 const RATE = { ORDER_SYNC_EXCHANGE_RATE_REQUESTS: '5' };
 
 /** A shop on a primary, and what a standby has when it is promoted. */

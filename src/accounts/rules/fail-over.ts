@@ -25,23 +25,23 @@ export interface FailOver {
 }
 
 /** The most due rows, sent or not, that a create pass reads for each request that the rate limit allows. */
-export const MOST_WALKED_PER_REQUEST = 10;
+export const MOST_ROWS_READ_PER_REQUEST = 10;
 
 /** The limit's name among the recorded settings. It is recorded because another version may have another limit. */
-export const WALKED = 'rows walked by per request';
+export const ROWS_READ_SETTING = 'rows walked by per request';
 
 /** The most that the clocks of two servers are assumed to differ. */
 const CLOCKS_MS = 10_000;
 
 /** Returns how many due rows the lost owner may have read since its last sign of life; undefined if unknown. */
-export function mostWalked({ settings, nextSettings, heardAt, seenAt }: FailOver): number | undefined {
+export function mostRowsRead({ settings, nextSettings, heardAt, seenAt }: FailOver): number | undefined {
   const limits = [readLimits(settings), readLimits(nextSettings)];
   if (heardAt === null || !limits.every((one) => one !== undefined)) return undefined;
   const unheardMs = Math.max(0, Date.parse(seenAt) - Date.parse(heardAt)) + CLOCKS_MS;
   const rows = Math.max(
-    ...limits.map(({ requests, intervalMs, concurrency, walked }) => {
+    ...limits.map(({ requests, intervalMs, concurrency, rowsRead }) => {
       const windows = Math.ceil(unheardMs / intervalMs) + 1;
-      return windows * requests * walked + 2 * concurrency;
+      return windows * requests * rowsRead + 2 * concurrency;
     }),
   );
   return Number.isSafeInteger(rows) ? rows : undefined;
@@ -54,7 +54,7 @@ function readLimits(settings: string | null) {
     requests: Number(requests),
     intervalMs: Number(intervalMs),
     concurrency: Number(byPath['exchange.concurrency']),
-    walked: Number(byPath[WALKED]),
+    rowsRead: Number(byPath[ROWS_READ_SETTING]),
   };
   return Object.values(limits).every((limit) => Number.isSafeInteger(limit) && limit > 0) ? limits : undefined;
 }
@@ -70,7 +70,9 @@ export function readSettings(text: string | null): Readonly<Record<string, unkno
 }
 
 /** Returns the place in the due orders that the lost owner's create pass had reached; undefined for the beginning. */
-export function walkedTo({ walked }: FailOver): readonly [nextActionAt: string, externalOrderId: string] | undefined {
+export function placeReached({
+  walked,
+}: FailOver): readonly [nextActionAt: string, externalOrderId: string] | undefined {
   const place = readJson(walked);
   return Array.isArray(place) && place.every((part) => typeof part === 'string')
     ? (place as [string, string])
@@ -108,5 +110,5 @@ export function doubtedBy(
 /** The advice about the orders in doubt: `--sent` first, because an order that is followed by mistake is not lost. */
 export function decidingAdvice(account: string, { id }: Pick<FailOver, 'id'>): string {
   const command = `order-sync db accept-restore${accountWords(account)} --failover ${id} --sent --file IDS --reason TEXT`;
-  return `ask the exchange about each order, then run ${command}, with the ids of the orders that it has in the file IDS; then the same with --not-sent for the orders that it lacks`;
+  return `ask the exchange about each order; write the ids of the orders that it has to the file IDS, and run ${command}; then write the ids of the orders that it lacks to the file, and run the command again with --not-sent in place of --sent`;
 }

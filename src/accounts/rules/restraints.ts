@@ -41,7 +41,7 @@ export function stops({ kind }: Pick<Restraint, 'kind'>, lane: Lane): boolean {
 }
 
 /** How long no request of a lane may leave, in milliseconds; infinite if a person must end a restraint. */
-export function heldForMs(restraints: readonly Restraint[], lane: Lane, now: Date): number {
+export function stoppedForMs(restraints: readonly Restraint[], lane: Lane, now: Date): number {
   return Math.max(0, (endOf(restraints, lane) ?? 0) - now.getTime());
 }
 

@@ -15,7 +15,7 @@ import * as type from '../../settings/values.ts';
 
 /** The places that show the state of a daemon if the command cannot find the daemon. */
 export const DAEMON_SHOWN =
-  'its log and its ops endpoint (ops.listen, by default http://127.0.0.1:9464) show how it is';
+  'its log and its ops endpoint (ops.listen, by default http://127.0.0.1:9464) show its state';
 
 /** Throws `CommandError` with `DAEMON_SHOWN` if the settings are wrong. Its `cause` has the problems. */
 export async function plainConfig(command: Command): Promise<Config> {
@@ -23,7 +23,7 @@ export async function plainConfig(command: Command): Promise<Config> {
     return loadConfig({ ...(await configOptions(command)), requireExchange: false });
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const advice = `a daemon that runs keeps the settings that it began with: ${DAEMON_SHOWN}`;
+    const advice = `a running daemon keeps the settings that it read at its start: ${DAEMON_SHOWN}`;
     throw new CommandError(EXIT.config, `${error.message}\n${advice}`, { cause: error });
   }
 }

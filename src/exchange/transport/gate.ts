@@ -45,7 +45,7 @@ export interface TurnRequest {
 export interface GateOptions {
   readonly concurrency: number;
   readonly window: RateWindow;
-  readonly account: Pick<AccountState, 'heldForMs' | 'isProbed' | 'isInDoubt'>;
+  readonly account: Pick<AccountState, 'stoppedForMs' | 'isProbed' | 'isInDoubt'>;
   readonly tell?: RequestListener;
 }
 
@@ -65,7 +65,7 @@ export class Gate {
   readonly #inFlight: Record<Lane, number> = { person: 0, create: 0, lookup: 0 };
   readonly #places: Record<Lane, number> = { person: 0, create: 0, lookup: 0 };
   /** Requests whose lanes are full. They go back into the queue when a turn ends. */
-  readonly #behind: (() => void)[] = [];
+  readonly #waitingForRoom: (() => void)[] = [];
   readonly #closing = new AbortController();
   readonly #account: GateOptions['account'];
   readonly #tell: GateOptions['tell'];
@@ -93,7 +93,7 @@ export class Gate {
   /** Returns the circuit breaker of a lane. It also counts as open while a restraint stops the lane. */
   breaker(lane: BreakerLane) {
     const { openUntil, openings, openingsEver, needsProbe, failedProbes } = this.#breakers[lane];
-    const openForMs = Math.max(0, openUntil - this.#clock.monotonic(), this.#account.heldForMs(lane));
+    const openForMs = Math.max(0, openUntil - this.#clock.monotonic(), this.#account.stoppedForMs(lane));
     return {
       isOpen: openForMs > 0,
       /** How long the breaker stays open, in ms: 0 if it is not open, infinite if a person must end a restraint. */
@@ -122,7 +122,7 @@ export class Gate {
         this.#latestPlace = Math.max(this.#latestPlace, place);
         const isRefused = this.#isRefused(lane, signal);
         if (!isRefused && this.#isFull(lane)) {
-          this.#behind.push(queueUp);
+          this.#waitingForRoom.push(queueUp);
           return;
         }
         forget();
@@ -175,7 +175,7 @@ export class Gate {
       endForWindow(report.wasSent);
       if (report.isRateLimited === true) this.#window.slowDown(this.#clock.monotonic());
       this.#feedBreakers(request, { ...report, startedAt });
-      for (const queueUp of this.#behind.splice(0)) queueUp();
+      for (const queueUp of this.#waitingForRoom.splice(0)) queueUp();
       this.#pauseWhileFull();
       onEnd();
     };

@@ -35,7 +35,10 @@ export class TransportError extends Error {
   }
 }
 
-/** Carries one request to the exchange and one answer back. Rejects only with `TransportError`. */
+/**
+ * Carries one request to the exchange and one answer back. Rejects with `TransportError` if no whole answer came. Any
+ * other error is a fault of this program, such as a missing key, and does not prove that nothing was sent.
+ */
 export type Send = (request: HttpRequest, signal?: AbortSignal) => Promise<HttpResponse>;
 
 export interface Transport {

@@ -19,7 +19,7 @@ const USED = 0.95;
 /** If a start is late by at most this, later starts make up for it, because timers and commits delay single starts. */
 const MOST_LATE_MS = 50;
 /** The same bound as a part of the interval. It is below the unused 1 - `USED`, so no window exceeds the limit. */
-const MOST_LATE = 1 / 25;
+const MOST_LATE_PART = 1 / 25;
 const SLOW_MS = 60_000;
 const SLOWER = 2;
 
@@ -123,7 +123,7 @@ export class Spacing {
 
   constructor({ requests, intervalMs }: RateLimit) {
     this.#gapMs = intervalMs / (USED * requests);
-    this.#mostLateMs = Math.min(MOST_LATE_MS, intervalMs * MOST_LATE);
+    this.#mostLateMs = Math.min(MOST_LATE_MS, intervalMs * MOST_LATE_PART);
   }
 
   waitMs(now: number): number {

@@ -13,7 +13,7 @@ export interface OwnRefusal {
   readonly httpStatus: number;
   /**
    * `not-found`: the database has no such row; `conflict`: the database contradicts the request; `key-reused`: the
-   * `Idempotency-Key` is that of another request; `cursor-…`: why the cursor cannot be used.
+   * `Idempotency-Key` was used by another request; `cursor-…`: why the cursor cannot be used.
    */
   readonly reason?: (typeof OWN_REASONS)[number] | undefined;
   readonly retryAfterMs?: number;
@@ -58,14 +58,14 @@ const KINDS = {
   'key-refused': 'The exchange refuses the merchant key.',
   'rate-limited': 'The exchange limits the rate.',
   'not-sent': 'Nothing was sent, ask again.',
-  unknown: 'It is not known whether it was done.',
+  unknown: 'It is not known whether the operation was done.',
   unusable: 'An id cannot be sent.',
   invalid: 'This request is wrong.',
   unauthorized: 'This request bears no valid token.',
   forbidden: 'The token may not ask for this.',
   limited: 'The token asks too often.',
   'not-owner': 'This process does not drive the account, nothing was done.',
-  failed: 'The daemon could not do it.',
+  failed: 'The daemon could not do the operation.',
 };
 const OF_EXCHANGE = ['invalid-email', 'link-already-exists', 'bad-request', 'upload-url-not-set', 'other'] as const;
 const kinds = Object.entries(KINDS).map(([kind, meaning]) => `${kind}: ${meaning}`);
@@ -145,13 +145,12 @@ function envelopeError(result: FailedResult): EnvelopeError {
   }
 }
 
-/** Reads the result that `writeEnvelope` wrote. Returns `failed` if the envelope cannot be read. */
+/** Reads the result that `writeEnvelope` wrote. An answer that cannot be read is `unknown`, or `failed` with a 4xx status. */
 export function readEnvelope({ httpStatus, retryAfterSeconds, body }: Envelope): Result {
   if (body.startsWith(SUCCESS_HEAD))
     return { kind: 'ok', body: body.slice(SUCCESS_HEAD.length, -SUCCESS_END.length), httpStatus };
   const retryAfterMs = (retryAfterSeconds ?? 0) * 1_000;
-  const unreadable = 'its answer cannot be read, and the daemon may be of another version; start it again';
-  const { owner, error } = problemIn(body) ?? { error: { kind: 'failed', message: unreadable } };
+  const { owner, error } = problemIn(body) ?? { error: unreadable(httpStatus) };
   const { kind, message, code, status } = error;
   switch (kind) {
     case 'refused':
@@ -169,6 +168,18 @@ export function readEnvelope({ httpStatus, retryAfterSeconds, body }: Envelope):
       return { kind, message, httpStatus, reason, owner, ...(kind === 'limited' && { retryAfterMs }) };
     }
   }
+}
+
+function unreadable(httpStatus: number): ReadProblem['error'] {
+  if (httpStatus >= 400 && httpStatus < 500)
+    return {
+      kind: 'failed',
+      message: 'its answer cannot be read, and it may run another version of order-sync; restart it',
+    };
+  return {
+    kind: 'unknown',
+    message: `the answer with HTTP ${httpStatus} is not from order-sync, so it is not known whether the operation was done`,
+  };
 }
 
 type ReadProblem = Pick<Failure, 'owner'> & { error: Pick<EnvelopeError, 'kind' | 'message'> & Partial<EnvelopeError> };

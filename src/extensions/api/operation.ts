@@ -150,12 +150,12 @@ export const ERRORS = {
     badRequest: refused(400, 'validation error', '400', 'BAD_REQUEST'),
     noUploadUrl: refused(400, 'Upload url was not set', 'INVALID_VALUE'),
   }),
-  '401': documented('Unauthorized', 'The API: the request bears no token, or none of `api.tokens`.', {
+  '401': documented('Unauthorized', 'The API: the request has no token, or a token that `api.tokens` does not list.', {
     unauthorized: UNAUTHORIZED_RESULT,
   }),
   '403': documented(
     'Forbidden',
-    'The API: the token has not the scope, or not the account, of this request. Or the exchange answered 403.',
+    'The API: the token lacks the scope or the account that this request needs. Or the exchange answered 403.',
     {
       forbidden: forbidden('this needs a token with the scope orders'),
       otherRefusal: refused(403, 'not for this merchant', '403', 'FORBIDDEN'),
@@ -163,13 +163,13 @@ export const ERRORS = {
   ),
   '404': documented(
     'NotFound',
-    'The exchange does not have it, or, if only the database was asked, the database does not.',
+    'The exchange does not have what the request names. If the request reads only the database, the database does not have it.',
     {
       linkNotFound: refused(404, 'link not found', '404', 'NOT_FOUND'),
       orderNotFound: notFound('there is no order "shop-1001"'),
     },
   ),
-  '405': documented('MethodNotAllowed', 'The path is there, with other methods.', {
+  '405': documented('MethodNotAllowed', 'The path exists, but not with this method.', {
     methodNotAllowed: invalid('the methods of this path are GET, POST', 405, 'method-not-allowed'),
   }),
   '409': documented(
@@ -187,8 +187,8 @@ export const ERRORS = {
     tooLarge: invalid('Request body is too large', 413),
   }),
   '421': documented('NotOwner', NOT_OWNER, { notOwner: NOT_OWNER_RESULT }),
-  '422': documented('KeyReused', 'The Idempotency-Key is that of another request of the last day. Nothing was done.', {
-    keyReused: invalid('this Idempotency-Key is that of another request', 422, 'key-reused'),
+  '422': documented('KeyReused', 'Another request of the last day has used the Idempotency-Key. Nothing was done.', {
+    keyReused: invalid('another request has used this Idempotency-Key', 422, 'key-reused'),
   }),
   '429': documented('Limited', 'The API: the token asks more often than its `rate`. Nothing was done.', {
     limited: limited(40),

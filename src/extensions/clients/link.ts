@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** A stored client link (§2.1), without the client's e-mail address and the name of the account. */
 export const rememberedLink = z.object({
   link_id: z.string(),
-  reference: z.string().nullable().describe('Your own name for it.'),
+  reference: z.string().nullable().describe('Your own name for the link.'),
   source: z.string().describe('`created` or `followed`.'),
   /** Any text, because the interface shows only `NOT_VERIFIED` (§3). */
   status: z.string(),
@@ -11,7 +11,10 @@ export const rememberedLink = z.object({
   updated_at: z.string(),
   /** The last time that the exchange answered with the link or with the documented 404. */
   last_checked_at: z.string(),
-  missing_since: z.string().nullable().describe('Since when the exchange does not have it any more.'),
+  missing_since: z
+    .string()
+    .nullable()
+    .describe('When a check first did not find the link; null if the exchange has it.'),
 });
 
 export type LinkRow = Readonly<z.output<typeof rememberedLink> & { account: string }>;

@@ -31,7 +31,9 @@ const rememberedLinksValue = named('RememberedLinks', 'Remembered links, the new
 const token = { linkId: 'link-1', token: '<ACCESS_TOKEN>', tokenValidTill: '2026-01-05T12:00:00Z' };
 const customer = { customerNumber: 'c-1', firstName: 'Ada', lastName: 'Example', linkId: 'link-1' };
 const sdkToken = { token: '<SDK_TOKEN>', expiresAt: '2026-01-05T12:00:00Z' };
-const requestId = z.string().describe('The id of the request, which its photos bear.');
+const requestId = z
+  .string()
+  .describe('The id of the request. It is listed with each photo, and the event `photos.received` has it.');
 const withRequest = schemas.validation.extend({ requestId });
 const photosAsked = { status: 'ok', requestId: '0f8e2c5a7b1d4e6f9a3c5b7d9e1f2a4c' };
 
@@ -40,8 +42,8 @@ export const OPERATIONS = {
     tag,
     summary: 'Registers a client and makes a link, or links a registered client (§4.1). The link is remembered.',
     description:
-      'The exchange tells the id of a new link once. After an unknown outcome ask whether the address has a link now ' +
-      '(validateEmail); the exchange has no look-up of links by address. A repeated request of the same `Idempotency-Key` makes ' +
+      'The exchange sends the id of a new link only once. If the outcome is unknown, use validateEmail to see if the address ' +
+      'has a link now; the exchange has no look-up of links by address. A repeated request of the same `Idempotency-Key` makes ' +
       'no second link: it is answered with the id and the status of the first one.',
     body: z.strictObject({ email, reference }).meta({ examples: [{ email: '<EMAIL>', reference: 'customer-7' }] }),
     value: linkValue,
@@ -91,7 +93,7 @@ export const OPERATIONS = {
   }),
   requestPhotos: operation({
     tag,
-    summary: 'Asks for the delivery of verification photos (§4.5). The token that it takes is made here unless given.',
+    summary: 'Asks for the delivery of verification photos (§4.5). If you send no token, order-sync makes one.',
     params,
     body: z
       .strictObject({

@@ -147,7 +147,9 @@ function fail({ log }: ReceiverDeps, reply: FastifyReply, error: unknown): Fasti
   const { code, errno } = error as NodeJS.ErrnoException;
   if (code === 'ENOSPC' || code === 'EDQUOT') return refuse(reply, 507, 'there is no space left');
   const isTransient = error instanceof StoreError || errno !== undefined;
-  return isTransient ? refuse(reply, 503, 'it cannot be stored now') : refuse(reply, 500, 'the receiver failed');
+  return isTransient
+    ? refuse(reply, 503, 'the photos cannot be stored now; send them again')
+    : refuse(reply, 500, 'the receiver failed');
 }
 
 const WHY_NOT_LISTENING: Readonly<Record<string, string>> = {
@@ -242,7 +244,7 @@ export async function receivePhotos(deps: ReceiverDeps, stopping: AbortSignal) {
     });
   await begin();
   if (!begun.signal.aborted) {
-    const text = 'another process listens at photos.listen; this process receives photos when the other one ends';
+    const text = 'another process listens at photos.listen; this process receives photos after that process ends';
     log.warn({ ...listen }, text);
   }
   const waiting = repeatEvery(clock, LOOK_MS, AbortSignal.any([stopping, begun.signal]), beginAgain);

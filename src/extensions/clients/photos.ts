@@ -37,7 +37,7 @@ function assertUsable(token: string, isReceivedHere: boolean): void {
   if (token.trim() === '' || token.length > LONGEST_TOKEN || hasControlCharacter(token))
     throw new UnusableIdError(`a token has 1 to ${LONGEST_TOKEN} characters without control characters`);
   if (isReceivedHere && token.length < SHORTEST_TOKEN) {
-    const why = 'the receiver here knows a delivery by its token alone, so one that can be guessed is refused';
+    const why = 'the receiver recognizes a delivery only by its token, and a short token can be guessed';
     throw new UnusableIdError(`${why}; use a token of at least ${SHORTEST_TOKEN} characters, or none`);
   }
 }
@@ -102,7 +102,7 @@ export async function acceptDelivery(deps: DeliveryDeps, parts: AsyncIterable<De
     const form = await readForm(photos, folder, delivery, parts);
     return await record(deps, folder, delivery, form);
   } finally {
-    await settle(deps, folder, delivery);
+    await moveOrDiscard(deps, folder, delivery);
   }
 }
 
@@ -111,11 +111,11 @@ export async function sweepPhotos(deps: DeliveryDeps): Promise<void> {
   const { config, store, clock, log } = deps;
   const folder = new PhotoFolder(clientsSettings.of(config).photos.folder);
   const left = await folder.open();
-  for (const delivery of left) await settle(deps, folder, delivery);
+  for (const delivery of left) await moveOrDiscard(deps, folder, delivery);
   if (left.length > 0) log.warn({ deliveries: left.length }, 'interrupted photo deliveries were cleaned up');
   for (const account of await accountsIn(store.db, 'photo_tokens')) {
     const { writer } = store.forAccount(account);
-    await writer.write((tx) => table.forgetSpentTokens(tx, account, after(clock.now(), -LISTED_MS)));
+    await writer.write((tx) => table.deleteStaleTokens(tx, account, after(clock.now(), -LISTED_MS)));
   }
   const missing = await countMissing(deps, folder);
   if (missing > 0) log.warn({ photos: missing }, 'photos are in the table but not in photos.folder');
@@ -138,7 +138,7 @@ export async function purgeSomePhotos({ config, store, clock }: Omit<DeliveryDep
   const ids = page.map(({ id }) => id);
   await store.writer.write(async (tx) => {
     await table.deletePhotos(tx, query.account, ids);
-    await table.forgetSpentTokens(tx, query.account, after(clock.now(), -LISTED_MS));
+    await table.deleteStaleTokens(tx, query.account, after(clock.now(), -LISTED_MS));
   });
   return page.length;
 }
@@ -179,7 +179,7 @@ async function record(deps: DeliveryDeps, folder: PhotoFolder, delivery: string,
   if (known === undefined || decision === 'forbidden')
     throw new DeliveryRefusal('forbidden', 'the token is unknown, expired or used');
   // The recorded delivery may still be in quarantine if moving it failed.
-  if (decision === 'repeated' && typeof known.delivery === 'string') await settle(deps, folder, known.delivery);
+  if (decision === 'repeated' && typeof known.delivery === 'string') await moveOrDiscard(deps, folder, known.delivery);
   const kept = files.filter(({ refusal }) => refusal === null);
   const bytes = sumOf(kept, ({ size }) => size);
   const { account, request_id: requestId, link_id: linkId, level: verificationLevel } = known;
@@ -191,7 +191,11 @@ async function record(deps: DeliveryDeps, folder: PhotoFolder, delivery: string,
   return decision === 'store' ? 'stored' : 'repeated';
 }
 
-async function settle({ store }: Pick<DeliveryDeps, 'store'>, folder: PhotoFolder, delivery: string): Promise<void> {
+async function moveOrDiscard(
+  { store }: Pick<DeliveryDeps, 'store'>,
+  folder: PhotoFolder,
+  delivery: string,
+): Promise<void> {
   const [photo] = await table.photosOfDelivery(store.db, delivery);
   if (photo === undefined) await folder.discard(delivery);
   else await folder.move(delivery, placeOf(photo.link_id, delivery));

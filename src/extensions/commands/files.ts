@@ -106,7 +106,12 @@ async function* gathered(pieces: Pieces): AsyncGenerator<string | Uint8Array> {
 export function addFileOptions(command: Command): Command {
   return command
     .argument('<file>', 'CSV with a header, or NDJSON; - for standard input')
-    .addOption(new Option('--format <format>', 'if the name of the file does not say it').choices(['csv', 'ndjson']));
+    .addOption(
+      new Option('--format <format>', 'required unless the name of the file ends in .csv, .ndjson or .jsonl').choices([
+        'csv',
+        'ndjson',
+      ]),
+    );
 }
 
 export async function openFile(command: Command, file: string, given: ImportFormat | undefined) {

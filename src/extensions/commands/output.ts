@@ -45,7 +45,7 @@ export function addReportOptions(command: Command, sections: readonly string[] =
   if (sections.length > 0) {
     command.addOption(new Option('--section <name>', 'only this table of the report, in any format').choices(names));
   }
-  const format = new Option('--format <format>', 'format of the report; unless given, the name of --out tells it');
+  const format = new Option('--format <format>', 'format of the report; default: by the ending of --out, else table');
   return (
     command
       .addOption(format.choices(FORMATS))
@@ -137,10 +137,10 @@ function problemOf(formats: readonly string[], given: string | undefined, out: s
   const ending = endingOf(out);
   if (given === undefined && !formats.includes(ending)) {
     const endings = formats.map((format) => `.${format}`).join(', ');
-    return `the name ${name} tells no format: end it in ${endings}, or give --format`;
+    return `the ending of ${name} names no format: end the name in ${endings}, or give --format`;
   }
   if (given === undefined || given === ending || !Object.hasOwn(WRITERS, ending)) return undefined;
-  return `${name} ends as another format does than --format ${given}: change one`;
+  return `the ending of ${name} contradicts --format ${given}: change one of them`;
 }
 
 function endingOf(out = ''): string {

@@ -27,11 +27,11 @@ export async function placeOf<Kind extends keyof typeof FORMS>(
 }
 
 /** Replaces the settings of workers and standbys, because the configured values may not fit the database at `url`. */
-const FITTING_ANY = { ORDER_SYNC_WORKERS_INSTANCES: '1', ORDER_SYNC_DATABASE_READ_FROM: 'primary' };
+const NEUTRAL_SETTINGS = { ORDER_SYNC_WORKERS_INSTANCES: '1', ORDER_SYNC_DATABASE_READ_FROM: 'primary' };
 
 function configuredPlace({ env, ...options }: ConfigOptions, url: string): Config['database'] {
-  const named: NodeJS.ProcessEnv = { ...env, ...FITTING_ANY, ORDER_SYNC_DATABASE_URL: url };
-  for (const name of [...Object.keys(FITTING_ANY), 'ORDER_SYNC_DATABASE_URL']) delete named[`${name}_FILE`];
+  const named: NodeJS.ProcessEnv = { ...env, ...NEUTRAL_SETTINGS, ORDER_SYNC_DATABASE_URL: url };
+  for (const name of [...Object.keys(NEUTRAL_SETTINGS), 'ORDER_SYNC_DATABASE_URL']) delete named[`${name}_FILE`];
   return loadConfig({ ...options, env: named, requireExchange: false }).database;
 }
 

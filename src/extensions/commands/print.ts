@@ -67,7 +67,7 @@ export async function printList<Row extends object>(
   if (found.length > limit) process.stderr.write(`only the first ${limit} are shown: --limit shows more\n`);
 }
 
-export function sayCut(options: string): void {
+export function warnOfCutList(options: string): void {
   process.stderr.write(`only the newest were searched, and there may be more: ${options}\n`);
 }
 

@@ -6,7 +6,7 @@ import { toneOf } from './document.ts';
 const WORDS: Readonly<Record<OrderState, readonly [brief: string, more?: string]>> = {
   pending: ['waiting to be sent'],
   sending: ['on its way to the exchange'],
-  unknown: ['of unknown outcome', ': order-sync looks it up'],
+  unknown: ['an unknown outcome', ': order-sync looks it up'],
   held: ['held for a person to decide', ': it is not known whether the exchange has it'],
   accepted: ['at the exchange as a pre-order', ': the exchange has shown no order for it yet'],
   open: ['open at the exchange'],
@@ -18,8 +18,14 @@ const WORDS: Readonly<Record<OrderState, readonly [brief: string, more?: string]
   abandoned: ['was abandoned'],
 };
 /** States whose sentence has no duration. The words of these states contain the verb. */
-const OVER: readonly string[] = ['final', 'rejected', 'invalid', 'cancelled', 'abandoned'] satisfies OrderState[];
-const ENDS = { succeeded: ['paid', 'was paid'], failed: ['failed', 'failed'] } as const;
+const STATES_WITHOUT_DURATION: readonly string[] = [
+  'final',
+  'rejected',
+  'invalid',
+  'cancelled',
+  'abandoned',
+] satisfies OrderState[];
+const OUTCOME_WORDS = { succeeded: ['paid', 'was paid'], failed: ['failed', 'failed'] } as const;
 
 export type HeadlineFacts = Readonly<{ state: string; outcome: string | null }>;
 
@@ -29,14 +35,15 @@ export function shownId(externalOrderId: string): string {
 
 /** Returns the outcome of a final order, or the state, in a few words that are the same everywhere. */
 export function headlineOf(facts: HeadlineFacts): string {
-  return endOf(facts)?.[0] ?? wordsOf(facts.state)[0];
+  return outcomeWordsOf(facts)?.[0] ?? wordsOf(facts.state)[0];
 }
 
 export function headlineSentence(facts: HeadlineFacts, since?: string): string {
   const [brief, more = ''] = wordsOf(facts.state);
-  if (OVER.includes(facts.state)) return `The order ${endOf(facts)?.[1] ?? brief}`;
-  if (since === undefined) return `The order is ${brief}${more}`;
-  return `The order has been ${brief} since ${since}${more}`;
+  if (STATES_WITHOUT_DURATION.includes(facts.state)) return `The order ${outcomeWordsOf(facts)?.[1] ?? brief}`;
+  const [verb, verbWithSince] = facts.state === 'unknown' ? ['has', 'has had'] : ['is', 'has been'];
+  if (since === undefined) return `The order ${verb} ${brief}${more}`;
+  return `The order ${verbWithSince} ${brief} since ${since}${more}`;
 }
 
 /** A final order is `info`, not `good`, as long as its outcome is not known. */
@@ -45,8 +52,8 @@ export function headlineTone({ state, outcome }: HeadlineFacts): Tone {
   return outcome === null ? 'info' : toneOf('outcome', outcome);
 }
 
-function endOf({ state, outcome }: HeadlineFacts) {
-  return state === 'final' && (outcome === 'succeeded' || outcome === 'failed') ? ENDS[outcome] : undefined;
+function outcomeWordsOf({ state, outcome }: HeadlineFacts) {
+  return state === 'final' && (outcome === 'succeeded' || outcome === 'failed') ? OUTCOME_WORDS[outcome] : undefined;
 }
 
 function wordsOf(state: string): readonly [brief: string, more?: string] {

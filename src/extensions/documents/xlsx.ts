@@ -78,8 +78,8 @@ function frontSheet(document: ReportDocument, sheets: readonly TableSheet[], nam
   const links = [];
   for (const { name: sheet, count, rows, isHidden = false } of sheets) {
     if (!isHidden) links.push({ row: data.length, sheet });
-    const held = count === rows.length ? '' : `${rows.length} of `;
-    data.push(line(sheet, `${held}${counted(count, 'row')}`, isHidden ? HIDDEN : '', isHidden ? {} : LINK));
+    const shown = count === rows.length ? '' : `${rows.length} of `;
+    data.push(line(sheet, `${shown}${counted(count, 'row')}`, isHidden ? HIDDEN : '', isHidden ? {} : LINK));
   }
   return { name, data, widths: WIDTHS, links };
 }

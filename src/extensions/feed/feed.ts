@@ -34,13 +34,13 @@ export async function placeOf(db: Database, account: string, after: string): Pro
     return { reason: 'cursor-unreadable', message };
   }
   if (place.id > head.id) {
-    const message = `the cursor ${place.id} is ahead of the feed, which ends at ${head.id}: it is of another database or of a later state; ${advice}`;
+    const message = `the cursor ${place.id} is ahead of the feed, which ends at ${head.id}: it comes from another database, or from a later state of this database; ${advice}`;
     return { reason: 'cursor-ahead', message };
   }
   if (place.hash === '') return place;
   const hash = await eventHash(db, account, place.id);
   if (hash?.startsWith(place.hash) === true) return { id: place.id, hash };
-  const message = `the event ${place.id} is another one here: the cursor is of another account, database or state; ${advice}`;
+  const message = `the event ${place.id} is a different event here: the cursor comes from another account, database or state; ${advice}`;
   return { reason: 'cursor-of-another', message };
 }
 

@@ -80,7 +80,7 @@ export const OPERATIONS = {
     description:
       'Keep `next` with what you did about the events, and give it as `after`. A page with filters looks at 10,000 events at ' +
       'the most, so it may be empty before the end. With `accept: text/event-stream` the answer is a stream of server-sent ' +
-      'events that does not end: `id` is the cursor, `event` the type and `data` the event; `Last-Event-ID` goes before `after`. ' +
+      'events that does not end: `id` is the cursor, `event` the type and `data` the event; `Last-Event-ID` takes precedence over `after`. ' +
       'A reader that reads nothing for 30 s is disconnected, and continues by its cursor; 503 when too many streams are open.',
     query: eventsQuery,
     value: eventsValue,

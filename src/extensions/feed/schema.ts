@@ -42,7 +42,7 @@ const DATA = {
   'order.needs_attention': [orderChange('`state`'), 'An order became held or disputed: a person decides.'],
   'finding.opened': [finding, 'Reconciliation found a difference.'],
   'finding.resolved': [finding, 'The difference is gone.'],
-  'finding.acknowledged': [finding, 'A person has seen it.'],
+  'finding.acknowledged': [finding, 'A person acknowledged the finding.'],
   'link.status_changed': [z.looseObject({ linkId, field: text, ...change }), 'The status of a client link changed.'],
   'photos.received': [
     z.looseObject({
@@ -59,7 +59,7 @@ const DATA = {
   'account.paused': [account, 'The account creates no orders, or sends no requests at all.'],
   'account.resumed': [account, 'The account works again.'],
   'account.restored': [account, 'A person accepted a database that was put back to an older state.'],
-  'account.stopped': [account, 'No worker can drive the account; `account.resumed` follows when one can.'],
+  'account.stopped': [account, 'No worker can work for the account; `account.resumed` follows when it works again.'],
   'account.unreadable': [account, 'The order records of several orders in a row cannot be read.'],
   'account.readable': [account, 'An order record was read again.'],
 } as const satisfies Readonly<Record<EventType, readonly [z.ZodType, string]>>;
@@ -72,7 +72,7 @@ function ofType(type: EventType, [data, description]: (typeof DATA)[EventType]) 
       cursor: z.int().min(1).describe('The place in the feed of the account.'),
       type: z.literal(type),
       account: text,
-      timestamp: text.describe('When it was seen: UTC, ISO 8601.'),
+      timestamp: text.describe('When order-sync observed the event: UTC, ISO 8601.'),
       data,
     })
     .meta({ description });

@@ -4,7 +4,11 @@ export type IncidentKind = NonNullable<Failure['kind']>;
 
 type Messages = readonly [level: 'warn' | 'error', begun: string, lasting: string, ended: string];
 
-const HELD = ['requests are held back', 'requests are still held back', 'requests are no longer held back'] as const;
+const HOLD_MESSAGES = [
+  'requests are held back',
+  'requests are still held back',
+  'requests are no longer held back',
+] as const;
 const MESSAGES: Partial<Record<IncidentKind, Messages>> = {
   exchange: ['error', 'the exchange is out of reach', 'the exchange is still out of reach', 'the exchange is back'],
   database: [
@@ -13,7 +17,7 @@ const MESSAGES: Partial<Record<IncidentKind, Messages>> = {
     'the database still cannot be written',
     'the database can be written again',
   ],
-  forbidden: ['error', ...HELD],
+  forbidden: ['error', ...HOLD_MESSAGES],
   'key-refused': [
     'error',
     'the exchange refuses the key',
@@ -23,7 +27,7 @@ const MESSAGES: Partial<Record<IncidentKind, Messages>> = {
 };
 
 export function messagesOf(kind: IncidentKind): Messages {
-  return MESSAGES[kind] ?? ['warn', ...HELD];
+  return MESSAGES[kind] ?? ['warn', ...HOLD_MESSAGES];
 }
 
 export type Condition = Readonly<{ kind: IncidentKind; cause: string; lastedMs?: number }>;
@@ -90,8 +94,8 @@ export class IncidentStory {
   fail(failure: Failure, now: number): boolean {
     const { message, cause, subject = '', kind } = failure;
     const incident = kind && this.explain(kind);
-    const isTold = failure.subject === undefined && (kind === 'database' || incident?.firstCause === cause);
-    if (incident !== undefined && isTold) return false;
+    const isLogged = failure.subject === undefined && (kind === 'database' || incident?.firstCause === cause);
+    if (incident !== undefined && isLogged) return false;
     const key = JSON.stringify([message, cause, subject]);
     const known = this.#shown.get(key);
     if (known !== undefined) {

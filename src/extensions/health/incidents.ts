@@ -14,7 +14,7 @@ const TROUBLES = {
   answers: ['cannot-be-read', 'an order record was read'],
 } as const;
 type Trouble = keyof typeof TROUBLES;
-const UNWRITTEN = 'an event of the account cannot be written: whether the exchange is within reach and can be read';
+const UNWRITTEN = 'the event that says whether the exchange can be reached and read was not written';
 const GATHER_STATUSES_MS = 10_000;
 const MOST_STATUSES = 20;
 /** The settings can say only for `order.status` which values are final. */
@@ -107,17 +107,17 @@ export class Incidents implements Listener {
     const { clock } = this.#deps;
     if (this.#isFailing('create')) this.#hasPending = (await this.#countWaiting(1))?.pending !== 0;
     this.#observe();
-    for (const news of this.#later.splice(0)) await this.#tell(news);
+    for (const news of this.#later.splice(0)) await this.#report(news);
     const now = clock.monotonic();
-    this.#tellRepeated(this.#story.takeRepeated(now));
-    if (this.#statuses.size > 0 && now - this.#statusesSince >= GATHER_STATUSES_MS) this.#tellStatuses();
+    this.#reportRepeated(this.#story.takeRepeated(now));
+    if (this.#statuses.size > 0 && now - this.#statusesSince >= GATHER_STATUSES_MS) this.#reportStatuses();
   }
 
   close(): void {
     const { ended, repeated } = this.#story.close(this.#deps.clock.monotonic());
     for (const news of ended) this.#write(news);
-    this.#tellRepeated(repeated);
-    if (this.#statuses.size > 0) this.#tellStatuses();
+    this.#reportRepeated(repeated);
+    if (this.#statuses.size > 0) this.#reportStatuses();
   }
 
   #observe(): void {
@@ -153,15 +153,15 @@ export class Incidents implements Listener {
   #failingLanes(): readonly BreakerLane[] {
     const failing = BREAKER_LANES.filter((lane) => this.#isFailing(lane));
     const isSilent = this.#live?.exchange.isSilent === true;
-    const isOfNobody = failing.join() === 'create' && !isSilent && !this.#hasPending;
-    return isOfNobody ? [] : failing;
+    const concernsNoOrder = failing.join() === 'create' && !isSilent && !this.#hasPending;
+    return concernsNoOrder ? [] : failing;
   }
 
   #isFailing(lane: BreakerLane): boolean {
     return (this.#live?.exchange.breaker(lane).openings ?? 0) > 0;
   }
 
-  async #tell(news: IncidentNews): Promise<void> {
+  async #report(news: IncidentNews): Promise<void> {
     const { kind, stage, failures } = news;
     const isHold = kind !== 'exchange' && kind !== 'database';
     if (stage === 'ended') return this.#write(news, undefined, isHold ? await this.#endOf(kind) : {});
@@ -175,8 +175,8 @@ export class Incidents implements Listener {
       const most = Math.max(lookupsDue, waiting.lookupsDue);
       begun.heldUp = { pending: Math.max(pending, waiting.pending), lookupsDue: most };
     }
-    const isWorthTelling = failures > 0 || waiting === undefined || waiting.pending + waiting.lookupsDue > 0;
-    if (stage === 'lasting' && isWorthTelling) this.#write(news, waiting);
+    const isWorthReporting = failures > 0 || waiting === undefined || waiting.pending + waiting.lookupsDue > 0;
+    if (stage === 'lasting' && isWorthReporting) this.#write(news, waiting);
   }
 
   async #endOf(kind: IncidentKind): Promise<object> {
@@ -228,11 +228,11 @@ export class Incidents implements Listener {
     return Number.isFinite(inMs) ? { nextTry: after(this.#deps.clock.now(), Math.max(0, inMs)).toISOString() } : {};
   }
 
-  #tellRepeated(repeated: ReturnType<IncidentStory['takeRepeated']>): void {
+  #reportRepeated(repeated: ReturnType<IncidentStory['takeRepeated']>): void {
     for (const { message, cause, times } of repeated) this.#deps.log.warn({ times, cause }, message);
   }
 
-  #tellStatuses(): void {
+  #reportStatuses(): void {
     const statuses = [...this.#statuses];
     this.#statuses.clear();
     const isOfOrders = statuses.some((status) => status.startsWith('order.status '));

@@ -9,7 +9,7 @@ import { statusSchema } from './status/status.ts';
 
 const NO_ORDERS = Object.fromEntries(ORDER_STATES.map((state) => [state, 0]));
 const SINCE = '2026-01-05T12:00:00.000Z';
-const statusValue = named('Status', 'How order-sync does. Fields may be added.', statusSchema, {
+const statusValue = named('Status', 'The status of order-sync. Fields may be added.', statusSchema, {
   asOf: SINCE,
   database: '/var/lib/order-sync/order-sync.db',
   daemon: {
@@ -96,10 +96,10 @@ export const OPERATIONS = {
   }),
   status: reading({
     tag: 'status',
-    summary: 'How order-sync does: the work of the daemon, and the counts of the database.',
+    summary: 'The status of order-sync: the work of the daemon, and the counts of the database.',
     description:
-      'The account all stands for all of them together. Any process answers, whichever drives the account; nothing is asked of ' +
-      'the exchange.',
+      'The account `all` means all accounts together. Every process answers, even if another process owns the account. No ' +
+      'request goes to the exchange.',
     value: statusValue,
     errors: READ_ERRORS,
     async run({ services }, { account }) {

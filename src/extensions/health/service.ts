@@ -51,7 +51,12 @@ export function explainer({ config, store, clock, activities, makePaces }: Expla
     };
     const asOf = clock.now();
     const deps = { store: store.forAccount(account), clock, settings, paceOf };
-    const told = await explain(deps, externalOrderId, asOf, activities.find(account)?.newsOf(externalOrderId, asOf));
-    return told && storyJson(told.story);
+    const explained = await explain(
+      deps,
+      externalOrderId,
+      asOf,
+      activities.find(account)?.newsOf(externalOrderId, asOf),
+    );
+    return explained && storyJson(explained.story);
   };
 }

@@ -39,7 +39,7 @@ export function checkFields(fields: Fields): CheckedOrder {
   const fieldsOf = Object.entries(checked.order) as readonly [keyof MerchantOrder, string | null][];
   const problems = fieldsOf
     .filter(([, value]) => value?.includes('\0') === true)
-    .map(([field]) => ({ field, reason: 'holds a NUL character, which PostgreSQL does not take' }));
+    .map(([field]) => ({ field, reason: 'contains a NUL character, which PostgreSQL does not take' }));
   return problems.length === 0 ? checked : { ok: false, problems };
 }
 

@@ -5,7 +5,7 @@ import { stops, viewOf } from '../../accounts/rules/restraints.ts';
 import { DecimalSum } from '../../base/decimal.ts';
 import { after } from '../../base/instant.ts';
 import { sumOf } from '../../base/words.ts';
-import { checkOrder, describeProblems, NULL_ACCOUNT, WHOSE } from '../../orders/rules/check.ts';
+import { ACCOUNT_UNCLEAR, checkOrder, describeProblems, NULL_ACCOUNT } from '../../orders/rules/check.ts';
 import type { MerchantOrder } from '../../orders/rules/record.ts';
 import { preOrderBody } from '../../exchange/orders.ts';
 import { readHolds } from '../../store/tables/account-holds.ts';
@@ -70,10 +70,10 @@ async function addUp({ account, store, now, config, rows }: DryRunRequest, windo
   let guard: { afterOrders: number; reason: string } | null = null;
   for await (const row of waiting(store, account)) {
     const { external_order_id: externalOrderId, next_action_at: due } = row;
-    const isOfNobody = row.state_reason === NULL_ACCOUNT && config.accounts.length > 1;
+    const isAccountUnclear = row.state_reason === NULL_ACCOUNT && config.accounts.length > 1;
     const checked = checkOrder(uncheckedOrderOf(row));
-    if (isOfNobody || !checked.ok) {
-      const reason = isOfNobody || checked.ok ? WHOSE : describeProblems(checked.problems);
+    if (isAccountUnclear || !checked.ok) {
+      const reason = isAccountUnclear || checked.ok ? ACCOUNT_UNCLEAR : describeProblems(checked.problems);
       invalid.orders += 1;
       if (invalid.first.length < rows) invalid.first.push({ externalOrderId, reason });
       continue;

@@ -185,7 +185,7 @@ function csvLine(line: number, header: readonly string[], record: readonly strin
   if (record.length !== header.length)
     return { line, problem: `has ${record.length} fields, the header has ${header.length}` };
   const nul = record.findIndex((field) => field.includes('\0'));
-  if (nul >= 0) return { line, column: header[nul] ?? '', problem: 'holds a NUL byte; save the file as UTF-8 text' };
+  if (nul >= 0) return { line, column: header[nul] ?? '', problem: 'contains a NUL byte; save the file as UTF-8 text' };
   const fields = header.map((column, index) => [column, record[index] === '' ? null : record[index]] as const);
   return { line, fields: Object.fromEntries(fields) };
 }

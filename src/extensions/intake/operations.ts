@@ -33,7 +33,7 @@ const MOST_REQUESTS = /^([1-9]|[12]\d|30)$/;
 const rowExample = {
   question: 'a look-up of an id that no order has (§4.11)',
   seen: '404, empty',
-  follows: 'without a setting likely absence',
+  follows: 'without the setting this is likely absence',
   setting: { path: 'exchange.absence', value: [{ status: 404 }] },
   isOdd: false,
 };
@@ -87,7 +87,7 @@ export const OPERATIONS = {
     tag,
     summary: 'Asks the exchange what its document leaves open, one step at a time.',
     description:
-      'The step `order` creates the order that is given, as any other is created; `repeat` sends its create once more, which ' +
+      'The step `order` creates the given order like any other order; `repeat` sends its create once more, which ' +
       'may make a second pre-order. The other steps make nothing.',
     body: z
       .strictObject({

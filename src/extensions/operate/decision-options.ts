@@ -56,7 +56,7 @@ export async function agrees(question: string, ...streams: ConstructorParameters
 function plainText(given: string): string {
   const trimmed = given.trim();
   if (trimmed === '' || trimmed.length > LONGEST_TEXT || !trimmed.isWellFormed())
-    throw new InvalidArgumentError(`Give a text of 1 to ${LONGEST_TEXT} characters.`);
+    throw new InvalidArgumentError(`Write a text of 1 to ${LONGEST_TEXT} characters.`);
   return trimmed;
 }
 

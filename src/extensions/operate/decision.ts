@@ -51,7 +51,7 @@ export function define(command: Command): void {
       .option('--pre-order-id <id>', 'with --as exists: the id of its pre-order at the exchange', readPreOrderId);
   }
   const which = name === 'resolve' ? 'with --as not-created: ' : '';
-  const text = `${which}also if the exchange may have accepted the first request, and would accept both`;
+  const text = `${which}even if the exchange may have accepted the first request and may now make a second pre-order`;
   if (name !== 'cancel') command.option('--i-know-it-may-duplicate', text);
   const states = [...new Set(KINDS[name].flatMap((kind) => statesFor(kind)))];
   const state = new Option('--state <state>', 'all orders in this state, instead of ids').choices(states);

@@ -19,7 +19,8 @@ const reason = z
   .max(LONGEST_PLAIN_TEXT)
   .refine((text) => text.isWellFormed() && !text.includes('\0'), 'expected text without NUL')
   .describe('Why; the history keeps it.');
-const DUPLICATE = 'Send it also if the exchange may have accepted the first request, and would accept both';
+const DUPLICATE =
+  'Send it even if the exchange may have accepted the first request and may now make a second pre-order';
 const mayDuplicate = z.boolean().optional().describe(`${DUPLICATE}; \`--i-know-it-may-duplicate\` of commands.`);
 const ofDecision = { tag: 'decisions', errors: DECISION_ERRORS } as const;
 const ofOrder = {
@@ -149,7 +150,7 @@ export const DECISIONS = {
   }),
   resume: operation({
     ...ofDecision,
-    summary: 'Ends what a pause began, and other holds of creates.',
+    summary: 'Ends a pause, and the other holds that stop or slow creates.',
     body: z.strictObject({ reason }).meta({ examples: [{ reason: 'the maintenance is over' }] }),
     value: holdsValue,
     run: (deps, input) =>

@@ -1,5 +1,5 @@
 import { Argument, Option, type Command } from 'commander';
-import { print, addListOptions, printList, sayCut, printLong } from '../commands/print.ts';
+import { print, addListOptions, printList, warnOfCutList, printLong } from '../commands/print.ts';
 import type { ListOptions, ListColumn } from '../commands/print.ts';
 import { addOrderOptions, addPeriodOptions, examples, rowIds } from '../commands/options.ts';
 import type { OrderOptions, PeriodOptions } from '../commands/options.ts';
@@ -51,7 +51,7 @@ function defineList(command: Command): void {
       const isNarrowed = Object.keys(filter).length > 0;
       await printList(command, rows, options, FINDING_COLUMNS, isNarrowed ? 'no such finding' : none);
       if (ignore.length > 0) process.stderr.write(`reconcile.ignore turns these classes off: ${ignore.join(', ')}\n`);
-      if (isCut) sayCut('--order and --class search others');
+      if (isCut) warnOfCutList('--order and --class search others');
     });
 }
 

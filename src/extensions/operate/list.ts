@@ -1,7 +1,14 @@
 import { Option, type Command } from 'commander';
 import { addOrderOptions, addPeriodOptions, examples, REVEAL, withoutToken } from '../commands/options.ts';
 import type { OrderOptions, PeriodOptions } from '../commands/options.ts';
-import { type ListColumn, type ListOptions, addListOptions, printList, sayCut, printLong } from '../commands/print.ts';
+import {
+  type ListColumn,
+  type ListOptions,
+  addListOptions,
+  printList,
+  warnOfCutList,
+  printLong,
+} from '../commands/print.ts';
 import { absentOrder } from '../commands/absent-order.ts';
 import { withAccounts, withAccount } from '../commands/store.ts';
 import { FINDING_CLASSES, type FindingClassName } from '../../findings/rules/classes.ts';
@@ -63,7 +70,7 @@ function defineList(command: Command): void {
       const shown = rows.map((row) => (reveal === true ? row : withoutToken(row)));
       await printList(command, shown, options, COLUMNS, Object.keys(others).length > 0 ? 'no such order' : none);
       for (const line of held) process.stderr.write(`${printable(pasteable(line))}\n`);
-      if (isCut) sayCut('--from and --to, or --order, search others');
+      if (isCut) warnOfCutList('--from and --to, or --order, search others');
     });
 }
 

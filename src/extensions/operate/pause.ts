@@ -21,8 +21,8 @@ const ENDED: Readonly<Partial<Record<RestraintKind, string>>> = {
 };
 
 const PAUSE_HELP = `
-With --account all the pause is for every account of the settings, also for
-those of other workers.
+With --account all the pause is for every account of the settings, including
+accounts that other workers own.
 
 Examples:
   order-sync pause --all --reason 'maintenance at the exchange until 14:00'

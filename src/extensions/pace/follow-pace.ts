@@ -3,7 +3,7 @@ import { EVERY_TICK } from '../../orders/pass/pace.ts';
 import type { ExplainedPace, FollowPace, Lesson, PaceDeps, PaceSettings } from '../../orders/pass/pace.ts';
 import type { OverdueLookups } from '../../orders/pass/process-events.ts';
 import { LEAST_GAP_MS, type PacedOrder } from '../../orders/rules/lookup.ts';
-import { longestFreshMs } from '../../orders/rules/schedule.ts';
+import { longestLookupGapMs } from '../../orders/rules/schedule.ts';
 import { isPaced, PACED_STATES } from '../../orders/rules/states.ts';
 import { isAnythingAwaited } from '../../store/orders/due-times.ts';
 import { orderAges } from '../../store/orders/orders-with-records.ts';
@@ -46,7 +46,7 @@ export class LearningPace implements FollowPace {
     this.limits = {
       leastMs: LEAST_GAP_MS,
       tickMs,
-      mostMs: Math.min(LONGEST_GAP_MS, longestFreshMs(reconcile.freshFor)),
+      mostMs: Math.min(LONGEST_GAP_MS, longestLookupGapMs(reconcile.freshFor)),
       worthMs: follow.worth,
       rate: perMs,
       budget: follow.share * perMs,

@@ -2,11 +2,11 @@ import { PostgresQueryCompiler, sql, type RawNode } from 'kysely';
 import { INDEXED_CHARACTERS, IS_FOLLOWED } from '../../../migrations/postgres/0001_initial.ts';
 import { isTime } from '../../../migrations/postgres/guards.ts';
 import { MAX_DIGITS } from '../../base/decimal.ts';
-import type { WordedNode, Words } from '../../store/dialect.ts';
+import type { SqlPartNode, SqlParts } from '../../store/dialect.ts';
 
 export class PostgresCompiler extends PostgresQueryCompiler {
-  protected override visitRaw(node: RawNode & Partial<WordedNode>): void {
-    super.visitRaw(node.in?.(WORDS) ?? node);
+  protected override visitRaw(node: RawNode & Partial<SqlPartNode>): void {
+    super.visitRaw(node.in?.(PARTS) ?? node);
   }
 }
 
@@ -15,7 +15,7 @@ const DECIMAL = String.raw`'^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?(0{0,3}\d|0{0,2}[1-
 
 const beginningOf = (text: unknown) => sql`substr(${text}, 1, ${sql.lit(INDEXED_CHARACTERS)})`;
 
-const WORDS: Words = {
+const PARTS: SqlParts = {
   unindexed: (column) => sql.ref(column),
   // The index has only the beginning of each text, because index entries are bounded and ids of the exchange are not.
   hasLongText: (column, value) =>
@@ -28,7 +28,7 @@ const WORDS: Words = {
   isOneOf: (column, texts) => sql`${sql.ref(column)} = any(array(select json_array_elements_text(${texts}::json)))`,
   isAfterEvent: ({ account, id }) => sql`(account, id) > (${account}, ${id})`,
   orderOfEvents: () => sql`account, id`,
-  holdsTime: (column) => sql.raw(isTime(column)),
+  isStoredTime: (column) => sql.raw(isTime(column)),
   exactSum(column) {
     const text = sql.ref<string | null>(column);
     const written = sql`case when ${text} ~* 'e' then trim_scale(${text}::numeric)::text else ${text} end`;

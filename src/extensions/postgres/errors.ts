@@ -23,7 +23,7 @@ const MEANINGS: readonly Meaning[] = [
   [
     /^08P01 .*(authentication|password|no such|does not exist)/,
     'denied',
-    'is behind a pooler that takes not this user, password or database',
+    'is behind a pooler that does not accept this user, password or database',
     'correct its [databases] and auth_file, or database.url and database.password',
   ],
   [/^08P01/, 'disk', 'is out of reach', 'see the logs of its pooler and its server'],
@@ -56,7 +56,7 @@ const MEANINGS: readonly Meaning[] = [
   [/^(53300|53400)/, 'busy', 'takes no more connections', 'lower database.poolSize, or raise its max_connections'],
   [/^(53|58|XX00[12])/, 'disk', 'cannot be written', 'check the disk and the memory of the server'],
   [/^(57P0|08)/, 'disk', 'is out of reach', 'see that its server runs'],
-  [/^(40|55P03|57014)/, 'busy', 'is locked by another program for too long', 'find its open transaction'],
+  [/^(40|55P03|57014)/, 'busy', 'has been locked by another program for too long', 'find its open transaction'],
   [
     /^(26000|42P05)/,
     'unusable',

@@ -96,7 +96,7 @@ type Reading = Readonly<Record<'timeLine' | 'lastCommit', string | null>> &
   Readonly<{ position: number | string; flushed: number | string | null }>;
 
 export const NO_TIME_LINE =
-  'it does not tell its time-line, so the promotion of a standby that lacks commits is not noticed: grant execute on pg_control_system to the role, or stop all workers before each fail-over and run db accept-restore';
+  'the server does not report its time-line, so order-sync does not notice the promotion of a standby that lacks commits: grant execute on pg_control_system to the role, or stop all workers before each fail-over and run db accept-restore';
 
 /** `state` and `kind` are null for a role without pg_read_all_stats. */
 type AttachedStandby = Readonly<Record<'name' | 'state' | 'kind', string | null>>;

@@ -91,7 +91,7 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
     changes: (signal) => changesOf({ address, db: connections.db, clock, instance, notices, migrations }, signal),
     server: async () => [...primary.inUse, ...(await standbysText(connections.db))],
     weaknesses: () => weaknessesOf(connections.db, place.synchronousStandbys, primary),
-    driverOf: (accounts, isSilent) => driverOf(connections.db, accounts, isSilent),
+    driverOf: (accounts, withSilent) => driverOf(connections.db, accounts, withSilent),
     isInPlace: () => true,
     forAccount,
     close: async () => {},
@@ -145,7 +145,7 @@ async function assertSound(
 
 function faultOf({ version, encoding, fsync, commits }: Server): string | undefined {
   if (version < OLDEST_VERSION) return `is PostgreSQL ${version}; order-sync needs ${OLDEST_VERSION} or newer`;
-  if (encoding !== 'UTF8') return `has the encoding ${encoding}; make it anew with: createdb -E UTF8`;
+  if (encoding !== 'UTF8') return `has the encoding ${encoding}; create it again with: createdb -E UTF8`;
   if (fsync === 'off') return 'may lose what it has committed: its server has fsync = off; turn it on';
   if (commits === 'off')
     return 'may lose what it has committed: synchronous_commit is off for this user; set it to on for its server, user and database';

@@ -100,8 +100,8 @@ export class AccountTransactions implements Transactions {
     const deadline = clock.monotonic() + RETRY_FOR_MS;
     for (let stale = 0; ;) {
       const attempt = await this.#attempt(work).catch(async (error: unknown) => {
-        // If `tellOthers` fails, a later transaction finds the older state again.
-        if (error instanceof OlderStateError) await error.tellOthers().catch(() => undefined);
+        // If `stopForAll` fails, a later transaction finds the older state again.
+        if (error instanceof OlderStateError) await error.stopForAll().catch(() => undefined);
         throw error;
       });
       if (attempt.kind === 'committed') return attempt.result;
@@ -152,7 +152,8 @@ export class AccountTransactions implements Transactions {
     using _ = this.#deps.standbys.waiting();
     try {
       const { command } = await lent.exec('commit');
-      if (command === 'ROLLBACK') throw new Error('a statement failed, and the work went on without it');
+      if (command === 'ROLLBACK')
+        throw new Error('a statement failed and the work continued, so the server rolled the transaction back');
       return undefined;
     } catch (error) {
       if (error instanceof StoreError && isConnectionLost(error)) return error;
@@ -232,7 +233,7 @@ export class AccountTransactions implements Transactions {
     onFailure: (failure: StoreError) => void,
   ): Promise<boolean> {
     const { address, clock, connections } = this.#deps;
-    const message = `it is not known whether ${address} has taken the last change; look before it is made again`;
+    const message = `it is not known whether ${address} has committed the last change; check before you repeat it`;
     const unknown = (cause: unknown) => new StoreError('busy', message, { cause });
     // A person's command names no commit, so the command itself reports that the result is unknown.
     if (this.#owner === undefined) throw unknown(failure);

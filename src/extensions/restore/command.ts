@@ -26,8 +26,10 @@ For a database that was put back to an older state. It does not know which
 orders were sent after the copy was made, so every order in it that may have
 been sent since becomes unknown: it is looked up, and then held for a person.
 Creates are paused until resume.
-Stop the daemon of a SQLite file first. In PostgreSQL the command is about one
-account, or about all, while the workers run.
+Stop the daemon of a SQLite file first. In PostgreSQL keep all workers stopped
+from the restore until all accounts are accepted, because a machine without
+marks does not notice the older state. An account that was stopped because its
+database is older can also be accepted alone, while the workers run.
 
 After a standby of PostgreSQL was promoted nothing was put back, but its last
 commits may be lost. The orders that may have been sent then are unknown under
@@ -42,8 +44,13 @@ Examples:
     --reason 'a copy for tests, its exchange is the sandbox'
   order-sync db accept-restore --failover 7 --sent --file sent.txt \\
     --reason 'the exchange has them'`;
-const QUESTION =
-  'Nothing shows that this database was put back. Every order that waits to be sent would be looked up and held instead. Continue? (y/N) ';
+/** Asks before an acceptance that no sign of an older state calls for. */
+function questionOf(isNothingSent: boolean): string {
+  const consequence = isNothingSent
+    ? 'orders do not change, and are sent when they are due'
+    : 'every order that waits to be sent is looked up and held instead';
+  return `No sign shows that this database was put back. If you continue, ${consequence}. Continue? (y/N) `;
+}
 
 const REASON = 'the database was put back to an older state';
 
@@ -59,10 +66,10 @@ export function define(command: Command): void {
   addReasonOptions(command, { isMandatory: false })
     .option('--assume-not-sent', 'you know that nothing was sent since: orders stay as they are, nothing is paused')
     .option('--failover <id>', 'decide on the orders that a fail-over of PostgreSQL left in doubt', rowId)
-    .option('--sent', 'with --failover: they were sent, so they are followed')
-    .option('--not-sent', 'with --failover: they were not sent, so they are sent now')
+    .option('--sent', 'with --failover: the orders were sent, so order-sync follows them')
+    .option('--not-sent', 'with --failover: the orders were not sent, so order-sync sends them when they are due')
     .option('--file <ids>', 'with --failover: only the orders whose ids stand in this file, one a line')
-    .option('--yes', 'do not ask, even if nothing shows that it was put back')
+    .option('--yes', 'do not ask, even if no sign shows that the database was put back')
     .option('--json', 'print JSON')
     .addHelpText('after', HELP)
     .action(async (options: RestoreOptions) => {
@@ -82,7 +89,7 @@ export function define(command: Command): void {
       resources.defer(() => store.close());
       const parts = await partsOf(store, account, config);
       const signs = await Promise.all(parts.map((part) => part.store.mark.sign()));
-      if (options.yes !== true && signs.includes(undefined)) await confirm(QUESTION);
+      if (options.yes !== true && signs.includes(undefined)) await confirm(questionOf(isNothingSent));
       const acceptance = { actor: actorOf(options), reason: reason ?? REASON, isNothingSent };
       const accepted: AcceptedRestore[] = [];
       for (const part of parts)

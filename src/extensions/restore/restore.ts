@@ -1,4 +1,4 @@
-import { freeOfDoubt } from '../operate/rules/judgement.ts';
+import { decideDoubt } from '../operate/rules/judgement.ts';
 import { assumeOrderSent } from '../operate/decide-orders.ts';
 import { accountsIn } from '../commands/tables/accounts.ts';
 import type { Assumption } from '../../orders/rules/create.ts';
@@ -135,7 +135,7 @@ export async function decideFailOver({ account, store, clock }: DecisionDeps, fa
 function decisionsFor(tracking: Tracking, { id, seenAt }: FailOver, answer: Answer, now: Date): readonly Decision[] {
   const { isSent, reason, actor } = answer;
   const how = { source: 'operator', reason, actor } as const;
-  if (tracking.failOver === id) return freeOfDoubt(tracking, isSent, how, now);
+  if (tracking.failOver === id) return decideDoubt(tracking, isSent, how, now);
   // `doubtedBy` doubts a rejected or invalid order until its row is updated, which this event does.
   const isLeft = ['rejected', 'invalid'].includes(tracking.state) && !isSent && tracking.failOver === null;
   const event = finding('FAIL_OVER', 'operator', `not sent before ${seenAt}: ${reason}`, null);

@@ -37,8 +37,8 @@ const TAMPERING_HELP = itemList(
 );
 /** `order-sync init --sandbox` uses this key. */
 const USUAL_KEY = 'sandbox-key';
-const FORGETS = `It forgets its orders when it ends. To a sandbox that is started again they are
-unknown, so each order that was open gets the finding ORDER_VANISHED.`;
+const FORGETS = `It forgets its orders when it ends. A new sandbox does not know them, so each
+order that is still open gets the finding ORDER_VANISHED.`;
 const HELP = `
 Example:
   order-sync sandbox --port 8089 --faults reset-after=0.02,error-taken=0.02
@@ -86,12 +86,12 @@ export function define(command: Command): void {
   command
     .description('runs an exchange to try things on, until Ctrl-C; prints the lines to paste into another terminal')
     .option('--port <n>', 'port on 127.0.0.1; 0 for any', wholeNumber(0, 65_535), 8_089)
-    .option('--key <key>', `the key it takes; more than once: of as many merchants (default: ${USUAL_KEY})`, oneMoreKey)
+    .option('--key <key>', `key of a merchant; repeat it for more merchants (default: ${USUAL_KEY})`, oneMoreKey)
     .option('--seed <n>', 'decides its random choices, customers and cards', wholeNumber(0, 2 ** 32 - 1), 1)
     .option('--speed <n>', 'how much faster orders change and clients are verified', speed, 1)
     .option('--scenarios <file>', 'more scenarios, in YAML', scenarioFile)
     .option('--scenario <name>', 'the scenario of every order, such as rejected (default: completed)')
-    .option('--rate <n/duration>', 'answers 429 above it, for example 10/1s', rate)
+    .option('--rate <n/duration>', 'the rate above which it answers 429, for example 10/1s', rate)
     .option(
       '--faults <list>',
       `faults with their probabilities, for example reset-after=0.02; known are ${FAULTS.join(', ')}`,

@@ -107,8 +107,8 @@ const ROUTES = {
     query: 'linkId',
     serve({ clients }, { linkId }, { headers, body = '' }) {
       if (headers['linkid'] !== linkId)
-        return refuse('malformed', 'linkId: the header must say what the parameter says');
-      return body === '' ? clients.sdkToken(linkId) : refuse('malformed', 'body: none is taken here');
+        return refuse('malformed', 'linkId: the header and the parameter must be equal');
+      return body === '' ? clients.sdkToken(linkId) : refuse('malformed', 'body: must be empty');
     },
   },
   createPreOrder: post(`${ORDERS}/request`, preOrderRequest, (exchange, fields) => exchange.create(fields)),
@@ -144,9 +144,9 @@ function answerBy(exchange: SandboxExchange, request: SandboxRequest): SandboxAn
 }
 
 function problemOf(given: URLSearchParams, wanted: string | undefined): string | undefined {
-  if (wanted === undefined) return given.size === 0 ? undefined : 'no parameters are taken here';
+  if (wanted === undefined) return given.size === 0 ? undefined : 'this endpoint has no parameters';
   if ((given.get(wanted) ?? '') === '') return `${wanted}: is required`;
-  return given.size > 1 ? `${wanted}: is the only parameter, once` : undefined;
+  return given.size > 1 ? `${wanted}: must be the only parameter, given once` : undefined;
 }
 
 function decodedId(part: string): string | undefined {

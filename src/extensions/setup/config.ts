@@ -132,7 +132,7 @@ function warningsOf({ schedule, reconcile, database }: Config): readonly string[
 function defineSchema(command: Command): void {
   command
     .description('prints the JSON Schema of a file of settings, for editors; config/schema.json holds it')
-    .option('--json', 'the schema is JSON in any case')
+    .option('--json', 'changes nothing: the schema is always JSON')
     .addHelpText(...examples('config schema > /etc/order-sync/schema.json'))
     .action(async () => {
       process.stdout.write(`${JSON.stringify(settingsSchema(await configOptions(command)), null, 2)}\n`);

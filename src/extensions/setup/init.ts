@@ -34,7 +34,7 @@ Without options it asks for the address of the exchange, the accounts and their
 keys, which are not shown, and the database. It makes ${OWN_SETTINGS} (or the
 file that --config names), beside it a file of mode 0600 for each secret, and
 the tables of the database, which is ${DATABASE} in the working folder
-unless you name another. Nothing that is there is replaced.
+unless you name another. Existing files are never replaced.
 
 Then it asks the exchange for an order that does not exist, once with each key.
 If a key is refused (exit code 77) or no answer can be read (69), a person
@@ -56,7 +56,7 @@ export function define(command: Command): void {
     .addOption(sandbox.argParser(url))
     .option('--api-key-file <file>', 'file of mode 0600 with the key; - reads the key from standard input')
     .option('--database <place>', `file, or postgres://USER@HOST/DATABASE (default: ${DATABASE})`, optionOf(placeText))
-    .option('--into-existing', 'make the tables in a database that has those of another program')
+    .option('--into-existing', 'make the tables even if the database has tables of another program')
     .option('--yes', 'ask nothing, and keep the settings whatever the exchange answers')
     .addHelpText('after', HELP)
     .action(async (options: InitOptions) => {

@@ -100,7 +100,7 @@ function checkVariables(places: ConfigOptions): void {
     ({ setting, source }) => WRITTEN.includes(setting) && source !== 'default',
   );
   if (over === undefined) return;
-  const message = `${over.source} is set in the environment and would go over the file: unset it first; nothing was made`;
+  const message = `${over.source} is set in the environment and would override the file: unset it first; nothing was made`;
   throw new CommandError(EXIT.config, message);
 }
 

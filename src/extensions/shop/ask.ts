@@ -1,7 +1,7 @@
 import { jittered, sleep, TimeLimit } from './clock.ts';
 import { errorIn, OrderSyncError, type Answer, type ErrorKind } from './errors.ts';
 import { overNode } from './socket.ts';
-import { NoOwnerError, overFetch, Route, type Received, type Sent } from './transport.ts';
+import { NoOwnerError, overFetch, Route, type OutgoingRequest, type Received } from './transport.ts';
 
 interface CommonOptions {
   /** The name of the account, as the settings of order-sync have it; `default` if left out. */
@@ -119,7 +119,7 @@ export class Asker {
   async #answer<Read>(operation: Operation, input: Input, limit: TimeLimit, read: Reader<Read>): Promise<Read> {
     const { method, isSafe = false } = operation;
     const { body, query, headers } = input;
-    const sent: Sent = {
+    const sent: OutgoingRequest = {
       method,
       path: pathOf(operation, { ...input, query: { account: this.#account, ...query } }),
       signal: limit.signal,
@@ -142,7 +142,7 @@ export class Asker {
     }
   }
 
-  async #once<Read>(sent: Sent, read: Reader<Read>): Promise<Read> {
+  async #once<Read>(sent: OutgoingRequest, read: Reader<Read>): Promise<Read> {
     const isRead = sent.method === 'GET';
     let answer: Answer;
     try {
@@ -202,7 +202,7 @@ function encoded(text: string): string {
   try {
     return encodeURIComponent(text);
   } catch (cause) {
-    throw new OrderSyncError('unusable', 'half a character cannot be sent', { cause });
+    throw new OrderSyncError('unusable', 'a text that is not valid Unicode cannot be sent', { cause });
   }
 }
 

@@ -19,7 +19,7 @@ export function overNode(socketPath?: string): Send {
       let isTrusted = !isSecure;
       call.on('timeout', () => {
         if (isTrusted && call.socket?.connecting !== true) return;
-        call.destroy(Object.assign(new Error('it takes no connection'), CONNECTING));
+        call.destroy(Object.assign(new Error('no connection within 10 s'), CONNECTING));
       });
       call.on('error', (error) => reject(isTrusted || sent.signal.aborted ? error : Object.assign(error, CONNECTING)));
       call.on('response', (response) =>

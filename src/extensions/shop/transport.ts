@@ -1,7 +1,7 @@
 import { isNeverSent, problemIn, type Answer } from './errors.ts';
 
 /** `path` is encoded and contains the query. */
-export interface Sent {
+export interface OutgoingRequest {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -17,7 +17,7 @@ export interface Received {
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
-export type Send = (base: string, sent: Sent) => Promise<Received>;
+export type Send = (base: string, request: OutgoingRequest) => Promise<Received>;
 
 export function overFetch(fetching: typeof fetch = fetch): Send {
   return async (base, { path, ...init }) => {
@@ -49,7 +49,9 @@ export class NoOwnerError extends Error {
 function reasonOf(miss: Miss): string {
   if ('answer' in miss) return 'does not drive the account';
   const { message = '', code = '' } = miss.cause as { readonly message?: string; readonly code?: string };
-  const advice = /CERT|SIGNATURE/.test(code) ? ' (NODE_EXTRA_CA_CERTS names the file of an authority of your own)' : '';
+  const advice = /CERT|SIGNATURE/.test(code)
+    ? ' (if you have your own certificate authority, set NODE_EXTRA_CA_CERTS to its file)'
+    : '';
   // The `AggregateError` of a host with several IP addresses has no message.
   return `cannot be reached: ${message || code}${advice}`;
 }
@@ -76,10 +78,10 @@ export class Route {
    * Asks one address after another until an answer is not 421. If a 421 names the owner, asks the owner next, at most
    * twice. Rejects with `NoOwnerError` if nothing was done. After any other error the outcome is unknown.
    */
-  async send(sent: Sent): Promise<Received> {
+  async send(request: OutgoingRequest): Promise<Received> {
     const misses = new Map<string, Miss>();
     for (let [base, owners] = [this.#base, 0]; ;) {
-      const received = await this.#ask(base, sent);
+      const received = await this.#ask(base, request);
       if ('status' in received) return received;
       misses.set(base, received);
       const owner = 'owner' in received && owners < MOST_OWNERS ? this.#ownerAt(received.owner, base) : undefined;
@@ -90,8 +92,8 @@ export class Route {
     }
   }
 
-  async #ask(base: string, sent: Sent): Promise<Received | Miss> {
-    const received = await this.#send(base, sent).catch((cause: unknown) => {
+  async #ask(base: string, request: OutgoingRequest): Promise<Received | Miss> {
+    const received = await this.#send(base, request).catch((cause: unknown) => {
       if (isNeverSent(cause)) return { cause };
       throw cause;
     });

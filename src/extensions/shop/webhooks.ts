@@ -66,7 +66,7 @@ async function isSigned(
   const { subtle } = globalThis.crypto;
   for (const secret of secrets) {
     const bytes = bytesOf(secret.replace(/^whsec_/, ''));
-    if (bytes === undefined || bytes.length === 0) throw new TypeError('a secret is whsec_ and base64');
+    if (bytes === undefined || bytes.length === 0) throw new TypeError('a secret must be whsec_ followed by base64');
     const key = await subtle.importKey('raw', bytes, HMAC, false, ['verify']);
     for (const signature of signatures) {
       if (await subtle.verify(HMAC, key, signature, signed)) return true;

@@ -72,10 +72,10 @@ export async function sweepWithoutFindings(deps: FlowDeps, signal: AbortSignal):
 }
 
 function logOverdue({ clock, exchange, restraints, log, settings }: FlowDeps, overdue: OverdueLookups | undefined) {
-  if (overdue === undefined || restraints.heldForMs('lookup') > 0 || exchange.breaker('lookup').openings > 0) return;
+  if (overdue === undefined || restraints.stoppedForMs('lookup') > 0 || exchange.breaker('lookup').openings > 0) return;
   const { orders, since } = overdue;
   if (clock.now().getTime() - since.getTime() <= WORTH_TELLING_MS + settings.pace.overdueAfterMs) return;
-  log.warn({ overdue: orders, since }, 'more look-ups are due than were made in time');
+  log.warn({ overdue: orders, since }, 'look-ups are overdue: more came due than could be made in time');
 }
 
 /** Yields the orders, in any state, with unresolved findings of these classes. Each page is of a single class. */
@@ -141,7 +141,7 @@ export async function compareNewRecords(deps: FlowDeps, signal: AbortSignal): Pr
   const uncompared = (fromId = '') => uncomparedIds(store.db, { account, fromId, limit: GROUP });
   for await (const ids of pagesAfter(GROUP, uncompared)) {
     if (signal.aborted || ids.length === 0) return;
-    await recordTogether(deps, 'stored records were compared and bring new findings', (tx) =>
+    await recordTogether(deps, 'stored records were compared, and there are new findings', (tx) =>
       Array.fromAsync(ids, (id) => compareStored(tx, deps, id, clock.now())),
     );
     await clock.turn();

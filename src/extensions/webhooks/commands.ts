@@ -59,7 +59,7 @@ export const define = {
 
   show(command: Command): void {
     command.description(
-      'shows why an endpoint accepts no events, the events that it has refused and that are retried, and its dead letters',
+      'shows why an endpoint accepts no events, its refused events that are retried, and its dead letters',
     );
     addListOptions(command.argument('<name>', 'the endpoint'))
       .addHelpText(...examples('webhooks show https://shop.example/events'))
@@ -97,16 +97,18 @@ export const define = {
         ];
         await printLong(options.json, { failing, retrying, deadLetters }, () => text().join(''));
         if (states.some((state) => state.parked > retrying.length || state.deadLetters > deadLetters.length))
-          process.stderr.write(`only the first ${options.limit} of each are shown: --limit shows more\n`);
+          process.stderr.write(`each list shows at most its first ${options.limit} events: --limit shows more\n`);
       });
   },
 
   resend(command: Command): void {
     command
-      .description('sends dead letters, or the events of an account from a given one, again, with their ids')
+      .description(
+        'sends dead letters again, or the events of an account from a given event on; each event keeps its id',
+      )
       .argument('<name>', 'the endpoint')
       .option('--dead-letter <id...>', 'these dead letters of the account', rowIds)
-      .option('--all', 'all its dead letters, of all accounts')
+      .option('--all', 'all dead letters of the endpoint, of all accounts')
       .option('--from <id>', 'the events of the account from this one to the newest', rowId)
       .option('--json', 'print JSON')
       .addHelpText(...examples('webhooks resend https://shop.example/events --all'))

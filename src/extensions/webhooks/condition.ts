@@ -45,7 +45,7 @@ export class EndpointCondition {
   }
 
   /** Notes a delivery. Returns true if the delivery ends a failure. A wait by Retry-After does not end early. */
-  took(): boolean {
+  noteDelivery(): boolean {
     const now = this.#clock.now();
     this.facts.takenAt = now;
     const { failing } = this.facts;
@@ -97,6 +97,6 @@ export class EndpointCondition {
     this.facts.failing = { since, tries, cause, ...wait, isTrying: false, isAsked: askedMs !== undefined };
     if (failing !== null) return;
     const facts = { nextTry: wait.nextTryAt.toISOString(), cause };
-    this.#log.warn(facts, 'a webhook endpoint accepts no events; they wait');
+    this.#log.warn(facts, 'a webhook endpoint accepts no events; the events wait');
   }
 }

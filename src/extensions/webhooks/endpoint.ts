@@ -157,7 +157,7 @@ export class EndpointDelivery {
       const outcome = await this.#sender.send(feedEventOf(event), { signal: this.#deps.breakOff, isOver });
       if (outcome.kind === 'refused') return this.#refusedBy(event, outcome.status);
       if (outcome.kind === 'taken') {
-        this.#took();
+        this.#noteDelivery();
         return outcome;
       }
       // A request that was broken off, or not sent again, says nothing about the endpoint.
@@ -189,8 +189,8 @@ export class EndpointDelivery {
     return { kind: 'unavailable', cause };
   }
 
-  #took(): void {
-    if (this.condition.took()) {
+  #noteDelivery(): void {
+    if (this.condition.noteDelivery()) {
       this.#sends.concurrency = MOST_IN_FLIGHT;
       this.#turns.concurrency = ACCOUNTS_AT_A_TIME;
       for (const { account, id } of this.#refused.values()) this.accounts.get(account)?.refusedInVain.push(id);

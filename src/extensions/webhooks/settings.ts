@@ -96,7 +96,7 @@ const endpoints = jsonList(
     .max(MOST_ENDPOINTS, `must name at most ${MOST_ENDPOINTS} endpoints`)
     .refine(
       (receivers) => areDifferent(receivers.map((receiver) => receiver.name)),
-      'names an endpoint twice: give each a name of its own',
+      'names an endpoint twice: give each endpoint its own name',
     ),
 );
 

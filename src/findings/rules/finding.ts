@@ -83,13 +83,13 @@ function comesBack(known: KnownFinding, finding: Finding): boolean {
 
 /** `before` is the known finding that the finding continues. If a class is full, the newest finding counts changes. */
 function placedIn(known: readonly KnownFinding[], finding: Finding): { before?: KnownFinding; finding: Finding } {
-  const most = COUNTED_FROM_THE_FIRST.includes(finding.class) ? 1 : MOST_CHANGES;
-  const same = most > 1 ? known.find((one) => isSame(one, finding)) : undefined;
+  const mostFindings = COUNTED_FROM_THE_FIRST.includes(finding.class) ? 1 : MOST_CHANGES;
+  const same = mostFindings > 1 ? known.find((one) => isSame(one, finding)) : undefined;
   if (same !== undefined) return { before: same, finding };
   const ofClass = known.filter((one) => one.class === finding.class);
-  const counter = ofClass.length < most ? undefined : ofClass.at(-1);
+  const counter = ofClass.length < mostFindings ? undefined : ofClass.at(-1);
   if (counter === undefined) return { finding };
-  const counted = Number(COUNTED.exec(counter.actual ?? '')?.[1] ?? most);
+  const counted = Number(COUNTED.exec(counter.actual ?? '')?.[1] ?? mostFindings);
   return { before: counter, finding: { ...finding, actual: `${finding.actual} (change ${counted + 1})` } };
 }
 

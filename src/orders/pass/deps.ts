@@ -9,7 +9,7 @@ import type { AccountRestraints } from './restraints.ts';
 import type { CreatesInFlight } from './in-flight.ts';
 import type { RequestLease } from './lease.ts';
 import { EVERY_TICK, type FollowPace } from './pace.ts';
-import type { SentIntents, Walk } from './sent-intents.ts';
+import type { ReadProgress, SentIntents } from './sent-intents.ts';
 import type { Observers } from './outcomes.ts';
 
 export interface FlowDeps {
@@ -26,7 +26,7 @@ export interface FlowDeps {
     readonly lease: RequestLease;
     readonly guard: CreateGuard;
     readonly inFlight: CreatesInFlight;
-    readonly walk: Walk;
+    readonly readProgress: ReadProgress;
     readonly intents: SentIntents;
     /** The fail-over by order id, for orders in doubt whose rows could not be marked yet. */
     readonly unmarked: Map<string, FailOver>;

@@ -14,7 +14,7 @@ export interface CreateInFlight extends Disposable {
   readonly externalOrderId: string;
   /** True if a request may have left; false if only the intent was written; undefined before and afterwards. */
   isSent: boolean | undefined;
-  isHeldUp: boolean;
+  isWriteFailing: boolean;
 }
 
 /** The creates in flight in this process. Any other `sending` order has an outcome that was not recorded. */
@@ -36,16 +36,16 @@ export class CreatesInFlight {
 
   /** True if outcomes cannot be written and one more create would leave too many orders without an outcome. */
   get isFull(): boolean {
-    return this.#isHeldUp && this.size >= this.#most;
+    return this.#isWriteFailing && this.size >= this.#most;
   }
 
   /** Like `isFull`, for a create that is counted already and has not written its intent. */
   get isOverfull(): boolean {
-    return this.#isHeldUp && this.size > this.#most;
+    return this.#isWriteFailing && this.size > this.#most;
   }
 
-  get #isHeldUp(): boolean {
-    return this.#running.values().some(({ isHeldUp }) => isHeldUp);
+  get #isWriteFailing(): boolean {
+    return this.#running.values().some(({ isWriteFailing }) => isWriteFailing);
   }
 
   has(externalOrderId: string): boolean {
@@ -57,7 +57,7 @@ export class CreatesInFlight {
     const create: CreateInFlight = {
       externalOrderId,
       isSent: undefined,
-      isHeldUp: false,
+      isWriteFailing: false,
       [Symbol.dispose]: () => {
         this.#running.delete(create);
         if (create.isSent === false) this.#unsent.add(externalOrderId);

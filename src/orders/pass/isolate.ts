@@ -16,7 +16,7 @@ export async function isolateFailure(deps: IsolateDeps, externalOrderId: string,
     observers.tell({ kind: 'order.written', externalOrderId });
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    const message = 'an order cannot be written, and is left out for now; look at its row and its triggers';
+    const message = 'an order cannot be written, so it is skipped for now; look at its row and its triggers';
     countFailureOf(observers, externalOrderId, message, error.message);
     // A write that postpones the order would wait for the same lock.
     if (error instanceof RowLockedError) return;

@@ -54,9 +54,9 @@ export class RequestLease {
   async ensure(): Promise<void> {
     // Other requests may have used the grant during these waits, so the grant is checked last.
     do {
-      await this.#trust();
+      await this.#untilTrusted();
       await this.#untilItLasts();
-    } while (!this.#deps.accountLease.isTrusted() || !this.#lasts(UNUSED_MS, 1));
+    } while (!this.#deps.accountLease.isTrusted() || !this.#hasLeft(UNUSED_MS, 1));
     this.#started += 1;
     // Renews early, so that no request waits. If this write fails, the next request writes the lease again.
     if (this.#isRunningOut()) this.#renew().catch(() => undefined);
@@ -79,7 +79,7 @@ export class RequestLease {
 
   /** Writes the lease if it has run out, and again if a slow write became durable only after the lease had ended. */
   async #untilItLasts(): Promise<void> {
-    for (let writes = 0; !this.#lasts(UNUSED_MS, 1); writes += 1) {
+    for (let writes = 0; !this.#hasLeft(UNUSED_MS, 1); writes += 1) {
       if (writes === MOST_WRITES || this.#deps.gracePeriodOver.aborted) {
         throw new StoreError('busy', 'the database takes longer to write the lease of requests than the lease lasts');
       }
@@ -87,7 +87,7 @@ export class RequestLease {
     }
   }
 
-  async #trust(): Promise<void> {
+  async #untilTrusted(): Promise<void> {
     const { accountLease, clock, account } = this.#deps;
     const until = clock.monotonic() + TRUST_WAIT_MS;
     while (!accountLease.isTrusted()) {
@@ -101,10 +101,10 @@ export class RequestLease {
   }
 
   #isRunningOut(): boolean {
-    return !this.#lasts(RENEW_BEFORE_MS, Math.ceil(this.#granted / 2));
+    return !this.#hasLeft(RENEW_BEFORE_MS, Math.ceil(this.#granted / 2));
   }
 
-  #lasts(ms: number, requests: number): boolean {
+  #hasLeft(ms: number, requests: number): boolean {
     const isInTime = this.#deps.clock.monotonic() < this.#until - ms;
     return isInTime && this.#started + requests <= this.#mostStarted;
   }

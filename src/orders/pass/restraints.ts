@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../../base/clock.ts';
 import {
   decideRestraints,
-  heldForMs,
+  stoppedForMs,
   isInDoubt,
   isProbed,
   RESUMED_RESTRAINTS,
@@ -111,8 +111,8 @@ export class AccountRestraints implements AccountState {
     return new Date(this.#began.at + Math.floor(this.#deps.clock.monotonic() - this.#began.monotonic));
   }
 
-  heldForMs(lane: Lane): number {
-    return heldForMs(this.all, lane, this.now());
+  stoppedForMs(lane: Lane): number {
+    return stoppedForMs(this.all, lane, this.now());
   }
 
   isProbed(lane: Lane): boolean {
@@ -202,7 +202,7 @@ export class AccountRestraints implements AccountState {
     } catch (error) {
       if (set !== undefined) this.#unwritten.add(set.kind);
       // The restraint stays in force in this process.
-      log.error({ cause: messageOf(error) }, 'a hold of the account cannot be written');
+      log.error({ cause: messageOf(error) }, 'a restraint of the account cannot be written');
     } finally {
       this.#writing -= 1;
     }

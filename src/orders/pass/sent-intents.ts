@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import { MOST_WALKED_PER_REQUEST } from '../../accounts/rules/fail-over.ts';
+import { MOST_ROWS_READ_PER_REQUEST } from '../../accounts/rules/fail-over.ts';
 import { RateWindow, type RateLimit } from '../../exchange/transport/rate-window.ts';
 import type { DueKey } from '../../store/find-orders.ts';
 import type { AccountLease } from '../../store/port.ts';
@@ -31,29 +31,29 @@ export class SentIntents {
   }
 }
 
-/** Limits how fast create passes read due rows. So after a fail-over only few orders can be among the lost creates. */
-export class Walk {
+/** Records how far create passes have read, and limits how fast. So a fail-over puts few orders in doubt. */
+export class ReadProgress {
   readonly #accountLease: Pick<AccountLease, 'walked'>;
   readonly #clock: Clock;
   readonly #window: RateWindow;
   /** By order id: the place in the due orders before each order that a pass works on; the oldest first. */
-  readonly #under = new Map<string, string>();
+  readonly #underWay = new Map<string, string>();
 
   constructor(accountLease: Pick<AccountLease, 'walked'>, clock: Clock, { requests, intervalMs }: RateLimit) {
     this.#accountLease = accountLease;
     this.#clock = clock;
-    this.#window = new RateWindow({ requests: requests * MOST_WALKED_PER_REQUEST, intervalMs });
+    this.#window = new RateWindow({ requests: requests * MOST_ROWS_READ_PER_REQUEST, intervalMs });
   }
 
   /** Call when a pass comes to an order. The next commit writes the place before the oldest order under way. */
   begin(externalOrderId: string, { nextActionAt, externalOrderId: before }: DueKey): void {
-    this.#under.set(externalOrderId, JSON.stringify([nextActionAt, before]));
-    const [oldest] = this.#under.values();
+    this.#underWay.set(externalOrderId, JSON.stringify([nextActionAt, before]));
+    const [oldest] = this.#underWay.values();
     if (oldest !== undefined) this.#accountLease.walked = oldest;
   }
 
   end(externalOrderId: string): void {
-    this.#under.delete(externalOrderId);
+    this.#underWay.delete(externalOrderId);
   }
 
   /** Waits until the pass may read one more row. */

@@ -12,7 +12,7 @@ export const NULL_ACCOUNT = 'account is null';
 export const NULL_STANDS_FOR = 'default';
 
 /** Why a row with a null account is invalid among several accounts: the wrong account's key might send the row. */
-export const WHOSE = `${NULL_ACCOUNT}, and several accounts are configured: set it, or run orders retry if it is default`;
+export const ACCOUNT_UNCLEAR = `${NULL_ACCOUNT}, and several accounts are configured: set it, or run orders retry if it is default`;
 
 interface OrderProblem {
   readonly field: keyof MerchantOrder;
@@ -90,7 +90,7 @@ function readId(value: unknown): Reading {
   if (value === '') return refused('is empty');
   if (!isUnicode(value)) return refused('is not valid Unicode text');
   if (value.trim() !== value) return refused('begins or ends with a blank');
-  if (hasControlCharacter(value)) return refused('holds a control character');
+  if (hasControlCharacter(value)) return refused('contains a control character');
   if (value.length > MAX_ID_BYTES_ENCODED || encodeURIComponent(value).length > MAX_ID_BYTES_ENCODED) {
     return refused(`is too long to be looked up: more than ${MAX_ID_BYTES_ENCODED} bytes in a URL`);
   }

@@ -1,7 +1,7 @@
-import { checkOrder, describeProblems, NULL_ACCOUNT, NULL_STANDS_FOR, WHOSE } from './check.ts';
+import { ACCOUNT_UNCLEAR, checkOrder, describeProblems, NULL_ACCOUNT, NULL_STANDS_FOR } from './check.ts';
 import type { Answer, EchoDifference, MerchantOrder, UncheckedOrder } from './record.ts';
 import { LEAST_GAP_MS, type FollowSettings } from './lookup.ts';
-import { createBackoffMs, longestFreshMs, plannedGapMs, REJECTED_LOOKUPS_MS, spreadMs } from './schedule.ts';
+import { createBackoffMs, longestLookupGapMs, plannedGapMs, REJECTED_LOOKUPS_MS, spreadMs } from './schedule.ts';
 import { after } from '../../base/instant.ts';
 import { finding, move, type Decision, type OrderEvent, type Tracking } from './tracking.ts';
 
@@ -36,10 +36,13 @@ type VerifySettings = Pick<CreateSettings, 'verifyAfter'>;
 export function decideClaim(tracking: Tracking, row: UncheckedOrder, now: Date, isOnlyAccount = true): ClaimDecision {
   if (tracking.state !== 'pending') return { kind: 'skip' };
   const checked = checkOrder(row);
-  const isOfNobody = tracking.stateReason === NULL_ACCOUNT && !isOnlyAccount;
-  if (!checked.ok || isOfNobody) {
+  const isAccountUnclear = tracking.stateReason === NULL_ACCOUNT && !isOnlyAccount;
+  if (!checked.ok || isAccountUnclear) {
     const problems = checked.ok ? [] : [describeProblems(checked.problems)];
-    const how = { source: 'create', reason: [...(isOfNobody ? [WHOSE] : []), ...problems].join('; ') } as const;
+    const how = {
+      source: 'create',
+      reason: [...(isAccountUnclear ? [ACCOUNT_UNCLEAR] : []), ...problems].join('; '),
+    } as const;
     return { kind: 'invalid', decision: move(tracking, 'invalid', how, { nextActionAt: null }) };
   }
   const sent = {
@@ -55,8 +58,9 @@ export function decideClaim(tracking: Tracking, row: UncheckedOrder, now: Date, 
 export function decideCorrected(tracking: Tracking, now: Date): Decision | undefined {
   if (tracking.state !== 'invalid' || tracking.nextActionAt === null) return undefined;
   // While the row still has the default account, nothing shows whose row it is, so the reason stays `NULL_ACCOUNT`.
-  const isOfNobody = tracking.stateReason?.startsWith(WHOSE) === true && tracking.account === NULL_STANDS_FOR;
-  const reason = isOfNobody ? NULL_ACCOUNT : 'the row was corrected';
+  const isAccountUnclear =
+    tracking.stateReason?.startsWith(ACCOUNT_UNCLEAR) === true && tracking.account === NULL_STANDS_FOR;
+  const reason = isAccountUnclear ? NULL_ACCOUNT : 'the row was corrected';
   return move(tracking, 'pending', { source: 'import', reason }, { nextActionAt: now });
 }
 
@@ -135,7 +139,7 @@ function accepted(
   }
   // The spread keeps orders that were accepted together from being looked up together.
   const gapMs = Math.max(LEAST_GAP_MS, spreadMs(settings.pace.gapMs({ ...from, state: 'accepted' }, 0), random));
-  const nextActionAt = after(now, Math.min(longestFreshMs(settings.freshFor), gapMs));
+  const nextActionAt = after(now, Math.min(longestLookupGapMs(settings.freshFor), gapMs));
   const changes = { preOrderId, exchangeType, changedAt: now, nextActionAt };
   const decision = move(from, 'accepted', { source: 'create' }, changes);
   return [...before, { ...decision, events: [...decision.events, ...echoFindings(differences)] }];

@@ -27,7 +27,7 @@ export function createBackoffMs(attempt: number, random: number): number {
 }
 
 /** The longest gap between look-ups in ms: 90 % of `freshForMs`, because a look-up takes time; at least 5 s. */
-export function longestFreshMs(freshForMs: number): number {
+export function longestLookupGapMs(freshForMs: number): number {
   return Math.max(5 * SECOND, 0.9 * freshForMs);
 }
 
@@ -65,7 +65,7 @@ export function nextRecheckAt(order: Pick<Tracking, 'state' | 'rechecks'>, now: 
 }
 
 export function heldLookupMs({ freshFor }: FollowSettings): number {
-  return Math.min(HELD_LOOKUP_MS, longestFreshMs(freshFor));
+  return Math.min(HELD_LOOKUP_MS, longestLookupGapMs(freshFor));
 }
 
 /** Returns when to look up again after a look-up without an answer. An early look-up does not move the planned time. */

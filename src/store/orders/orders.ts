@@ -109,7 +109,8 @@ export async function saveIfUnchanged(tx: Transaction, before: Tracking, decisio
   const [written] = rows;
   if (written === undefined) return undefined;
   // A trigger may restore the old row, which the database counts as a change.
-  if (written.revision !== tracking.revision) throw refused(before, 'is left as it was by a trigger; correct that');
+  if (written.revision !== tracking.revision)
+    throw refused(before, 'was not changed, because a trigger restored the old row; correct the trigger');
   const about = { account, type: 'order', subject: externalOrderId, lookedUpBefore: before.lastLookupAt, now } as const;
   await insertEvents(tx, about, decision.events);
   return tracking;

@@ -25,7 +25,7 @@ export interface Correction extends WronglyDue {
   readonly to: Date;
 }
 
-function wronglyDue(tx: Transaction, query: WronglyDue, isFree: boolean) {
+function wronglyDue(tx: Transaction, query: WronglyDue, skipsLocked: boolean) {
   const { account, state, latest, limit, reason, except = [], only } = query;
   let ids = tx
     .selectFrom('merchant_orders')
@@ -36,7 +36,7 @@ function wronglyDue(tx: Transaction, query: WronglyDue, isFree: boolean) {
     .orderBy('next_action_at')
     .limit(limit);
   // Rows that the merchant is writing are skipped, and corrected by a later call.
-  if (isFree) ids = ids.forNoKeyUpdate().skipLocked();
+  if (skipsLocked) ids = ids.forNoKeyUpdate().skipLocked();
   if (reason !== undefined) ids = ids.where('state_reason', 'like', `${reason}%`);
   if (except.length > 0) ids = ids.where('external_order_id', 'not in', except);
   if (only !== undefined) ids = ids.where('external_order_id', '=', only);
@@ -58,7 +58,7 @@ export async function correctDueTimes(tx: Transaction, query: Correction): Promi
   return Number(numAffectedRows);
 }
 
-const wrong = accountsWhere((v: { due: string; lease: string }) => {
+const accountsWithWrongTimes = accountsWhere((v: { due: string; lease: string }) => {
   const orders = (states: readonly OrderState[]) =>
     sql`select 1 from merchant_orders as waiting where waiting.account = account_owners.account
       and waiting.state in (${literals(states)})`;
@@ -78,5 +78,5 @@ export async function accountsToPutRight(
   db: Database,
   { accounts, due, lease }: { accounts: readonly string[]; due: Date; lease: Date },
 ) {
-  return await wrong(db, accounts, { due: due.toISOString(), lease: lease.toISOString() });
+  return await accountsWithWrongTimes(db, accounts, { due: due.toISOString(), lease: lease.toISOString() });
 }

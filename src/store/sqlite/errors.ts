@@ -5,7 +5,7 @@ import { StoreError, unusable } from '../errors.ts';
 const MEANINGS = [
   [/^SQLITE_(CORRUPT|NOTADB)/, 'unusable', 'is not a sound SQLite database', 'restore a backup'],
   [/^SQLITE_(FULL|IOERR|READONLY|CANTOPEN|PERM)/, 'disk', 'cannot be written', 'check free space and permissions'],
-  [/^SQLITE_BUSY/, 'busy', 'is locked by another program for too long', 'find its open transaction'],
+  [/^SQLITE_BUSY/, 'busy', 'has been locked by another program for too long', 'find its open transaction'],
 ] as const;
 
 export function storeError(error: unknown, path: string): unknown {

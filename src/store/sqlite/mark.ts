@@ -28,7 +28,7 @@ export class FileMark extends MarkFollower implements Mark {
   readonly #db: Tables;
   readonly #replaceFile: ReplaceFile;
   #isChecked = false;
-  #named: Position = { generation: -1, eventId: -1 };
+  #written: Position = { generation: -1, eventId: -1 };
 
   constructor({ path, db, clock, isDurable, replaceFile }: MarkOptions) {
     super(clock, isDurable ? GAP_MS : 0);
@@ -82,22 +82,22 @@ export class FileMark extends MarkFollower implements Mark {
     const mark = await this.read();
     const sign = await readSignOfRestore(tx, mark);
     if (sign !== undefined) throw unusable(`${this.#database} ${sign}; ${RESTORE_ADVICE}`);
-    if (mark === undefined) await this.#name(await readPosition(tx));
+    if (mark === undefined) await this.#writePosition(await readPosition(tx));
     this.#isChecked = true;
   }
 
-  async #name(position: Position): Promise<void> {
+  async #writePosition(position: Position): Promise<void> {
     await this.write({ ...position, at: this.clock.now().toISOString() });
-    this.#named = position;
+    this.#written = position;
   }
 
-  protected override async name(): Promise<boolean> {
+  protected override async writePositions(): Promise<boolean> {
     const position = await readPosition(this.#db);
-    if (isBefore(position, this.#named)) {
+    if (isBefore(position, this.#written)) {
       throw unusable(`${this.#database} was put back to an older state while it was open`);
     }
-    if (isBefore(this.#named, position)) {
-      await this.#name(position);
+    if (isBefore(this.#written, position)) {
+      await this.#writePosition(position);
       // Two processes may write at one time, and the older position may come last, so a newer one is written again.
       if (isBefore(position, await readPosition(this.#db))) this.committed();
     }

@@ -133,7 +133,7 @@ function assertNothingLeft(path: string): void {
   const left = `${path}-wal`;
   if ((statSync(left, { throwIfNoEntry: false })?.size ?? 0) === 0) return;
   throw unusable(
-    `there is no database at ${path}, but its newest changes are in ${left}: put the database back beside it; only to begin anew delete that file`,
+    `there is no database at ${path}, but its newest changes are in ${left}: put the database back beside it; delete that file only if you want to begin with an empty database`,
   );
 }
 

@@ -46,21 +46,21 @@ const FINDING = 'FAIL_OVER';
 /** Writes a fail-over and its finding. The finding counts the orders in doubt, and is open while any are left. */
 export async function tellFailOver(tx: Transaction, account: string, failOver: FailOver, now: Date): Promise<void> {
   await saveFailOver(tx, account, failOver, now);
-  await tellDoubts(tx, account, failOver, now);
+  await saveDoubtFinding(tx, account, failOver, now);
 }
 
 /** Resolves the findings of fail-overs that no longer have orders in doubt. */
 export async function resolveFailOvers({ db, writer }: Store, account: string, now: Date): Promise<void> {
-  const told = await sql`select 1 from findings
+  const unresolved = await sql`select 1 from findings
     where account = ${account} and class = ${FINDING} and status in ('open', 'acknowledged') limit 1`.execute(db);
-  if (told.rows.length === 0) return;
+  if (unresolved.rows.length === 0) return;
   for (const failOver of await readFailOvers(db, account)) {
     if (failOver.markedAt === undefined || (await countDoubtful(db, account, failOver.id)) > 0) continue;
-    await writer.write((tx) => tellDoubts(tx, account, failOver, now));
+    await writer.write((tx) => saveDoubtFinding(tx, account, failOver, now));
   }
 }
 
-async function tellDoubts(tx: Transaction, account: string, failOver: FailOver, now: Date): Promise<void> {
+async function saveDoubtFinding(tx: Transaction, account: string, failOver: FailOver, now: Date): Promise<void> {
   const orders = failOver.decision === undefined ? await countDoubtful(tx, account, failOver.id) : 0;
   const expected = `every commit from before fail-over ${failOver.id}`;
   const { rows: known } = await sql<KnownFinding>`select id, class, expected, actual, status from findings

@@ -12,8 +12,8 @@ export async function assertNotMoved(db: Database, address: string): Promise<voi
   const { source, target, at, state } = move;
   throw unusable(
     state === 'moved'
-      ? `${address} was moved to ${target} on ${at}; set database.url to that`
-      : `a move to ${address} was broken off; run again: order-sync db copy sqlite:${source} ${target}`,
+      ? `${address} was moved to ${target} on ${at}; set database.url to the new address`
+      : `a move to ${address} was interrupted; run again: order-sync db copy sqlite:${source} ${target}`,
   );
 }
 

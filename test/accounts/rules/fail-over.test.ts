@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Walk } from '../../../src/orders/pass/sent-intents.ts';
+import { ReadProgress } from '../../../src/orders/pass/sent-intents.ts';
 import { hastyClock } from '../../support/test-clock.ts';
 import {
   decidingAdvice,
@@ -7,17 +7,17 @@ import {
   isCovered,
   isKnownTo,
   isSeenAfter,
-  mostWalked,
+  mostRowsRead,
+  placeReached,
   readSettings,
-  walkedTo,
   type FailOver,
 } from '../../../src/accounts/rules/fail-over.ts';
 
-const limits = (rate: string, concurrency: string, walked = '10') =>
+const limits = (rate: string, concurrency: string, rowsRead = '10') =>
   JSON.stringify({
     'exchange.rate': rate,
     'exchange.concurrency': concurrency,
-    'rows walked by per request': walked,
+    'rows walked by per request': rowsRead,
   });
 
 const COVERED = JSON.stringify({ 'database.synchronousStandbys': '1' });
@@ -35,31 +35,31 @@ const failOver: FailOver = {
   insertedUntil: null,
 };
 
-describe('the orders that a lost owner may have walked by', () => {
+describe('the orders that a lost owner may have read', () => {
   it('are ten times its rate since its last heartbeat, and ten seconds more for the clocks, and those in flight', () => {
-    expect(mostWalked(failOver)).toBe((20 + 1) * 5 * 10 + 2 * 8);
+    expect(mostRowsRead(failOver)).toBe((20 + 1) * 5 * 10 + 2 * 8);
   });
 
-  it('are no fewer than a pass can walk by, if the clock of the promoted server is ten seconds behind', async () => {
+  it('are no fewer than a pass can read, if the clock of the promoted server is ten seconds behind', async () => {
     const [unheardMs, intervalMs] = [60_000, 10_000];
     const clock = hastyClock();
-    const walk = new Walk({}, clock, { requests: 1, intervalMs });
+    const readProgress = new ReadProgress({}, clock, { requests: 1, intervalMs });
     const begunAt = clock.monotonic();
     let rows = -1;
-    for (; clock.monotonic() - begunAt <= unheardMs; rows += 1) await walk.next(new AbortController().signal);
+    for (; clock.monotonic() - begunAt <= unheardMs; rows += 1) await readProgress.next(new AbortController().signal);
     const seenAt = new Date(Date.parse('2040-01-01T00:00:00.000Z') + unheardMs - 10_000).toISOString();
     const settings = limits(`1 in ${intervalMs} ms`, '1');
-    expect(mostWalked({ ...failOver, seenAt, settings, nextSettings: settings })).toBe(rows + 2);
+    expect(mostRowsRead({ ...failOver, seenAt, settings, nextSettings: settings })).toBe(rows + 2);
   });
 
   it.each([
     ['its own rate', { settings: limits('50 in 1000 ms', '8') }, 21 * 500 + 16],
     ['that of the next owner: it may have had newer settings', { nextSettings: limits('50 in 1000 ms', '8') }, 10_516],
     ['its own concurrency', { settings: limits('5 in 1000 ms', '80') }, 21 * 50 + 160],
-    ['the rows that its version walked by', { settings: limits('5 in 1000 ms', '8', '20') }, 21 * 100 + 16],
+    ['the rows that its version read', { settings: limits('5 in 1000 ms', '8', '20') }, 21 * 100 + 16],
     ['the clocks alone if its heartbeat is later than the claim', { heardAt: '2040-01-01T01:00:00.000Z' }, 566],
   ])('are counted by %s', (_what, change, most) => {
-    expect(mostWalked({ ...failOver, ...change })).toBe(most);
+    expect(mostRowsRead({ ...failOver, ...change })).toBe(most);
   });
 
   it.each([
@@ -77,13 +77,13 @@ describe('the orders that a lost owner may have walked by', () => {
     ['rows of a pass above 0', { nextSettings: limits('5 in 1000 ms', '8', '0') }],
     ['text of the settings', { settings: '{' }],
   ])('are all if nothing tells its %s', (_what, change) => {
-    expect(mostWalked({ ...failOver, ...change })).toBeUndefined();
+    expect(mostRowsRead({ ...failOver, ...change })).toBeUndefined();
   });
 
   it('begin at the place that it had reached, or at the beginning if nothing tells that', () => {
-    expect(walkedTo({ ...failOver, walked: '["2040","a"]' })).toEqual(['2040', 'a']);
+    expect(placeReached({ ...failOver, walked: '["2040","a"]' })).toEqual(['2040', 'a']);
     for (const walked of [null, '{', '7', '[7]', '["2040",7]'])
-      expect(walkedTo({ ...failOver, walked })).toBeUndefined();
+      expect(placeReached({ ...failOver, walked })).toBeUndefined();
   });
 
   it('are the orders that were inserted before, by clocks that may differ', () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   decideRestraints,
-  heldForMs,
+  stoppedForMs,
   describeRestraint,
   isInDoubt,
   REFUSALS,
@@ -44,7 +44,7 @@ describe('a restraint', () => {
   ])('that is %s stops %j', (kind, lanes) => {
     const all = ['create', 'lookup', 'person'] as const;
     expect(all.filter((lane) => stops({ kind }, lane))).toEqual(lanes);
-    expect(all.filter((lane) => heldForMs([restraint(kind, { until: null })], lane, NOW) > 0)).toEqual(lanes);
+    expect(all.filter((lane) => stoppedForMs([restraint(kind, { until: null })], lane, NOW) > 0)).toEqual(lanes);
   });
 
   it('is ended by a person unless the exchange ends it', () => {

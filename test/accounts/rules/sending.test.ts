@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   describeRestraint,
-  heldForMs,
+  stoppedForMs,
   isProbed,
   viewOf,
   type Restraint,
@@ -18,7 +18,7 @@ function restraint(kind: RestraintKind, untilMs: number | null): Restraint {
 
 function decide(...restraints: Restraint[]): readonly string[] {
   return (['create', 'lookup'] as const).map((lane) => {
-    if (heldForMs(restraints, lane, NOW) > 0) return 'held';
+    if (stoppedForMs(restraints, lane, NOW) > 0) return 'held';
     return isProbed(restraints, lane, NOW) ? 'probe' : 'free';
   });
 }
@@ -44,7 +44,7 @@ describe('what the restraints of an account let through', () => {
       'held',
       'held',
     ]);
-    const heldFor = (...restraints: Restraint[]) => heldForMs(restraints, 'create', NOW);
+    const heldFor = (...restraints: Restraint[]) => stoppedForMs(restraints, 'create', NOW);
     expect(heldFor(restraint('rate-limited', 5), restraint('restored', null))).toBe(Number.POSITIVE_INFINITY);
     expect(heldFor(restraint('rate-limited', 5), restraint('forbidden', 3))).toBe(5);
   });

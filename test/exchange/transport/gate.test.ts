@@ -242,7 +242,7 @@ describe('the gate', () => {
     let [heldMs, probed] = [0, ['create', 'lookup']];
     const isHeld = (lane: Lane) => lane !== 'person' && probed.includes(lane);
     const account = {
-      heldForMs: (lane: Lane) => (isHeld(lane) ? heldMs : 0),
+      stoppedForMs: (lane: Lane) => (isHeld(lane) ? heldMs : 0),
       isProbed: (lane: Lane) => isHeld(lane) && heldMs === 0,
       isInDoubt: false,
     };

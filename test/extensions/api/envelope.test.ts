@@ -63,18 +63,27 @@ describe('an envelope of the control socket', () => {
     expect(writeEnvelope({ kind: 'rate-limited', retryAfterMs: 1_001 }).retryAfterSeconds).toBe(2);
   });
 
-  it.each([
+  const UNREADABLE = [
     '',
     'OK',
     'null',
     '[]',
     '{}',
-    '{"error":"Not Found","statusCode":404}',
+    '{"error":"Bad","statusCode":400}',
     '{"ok":false,"error":{"kind":"new"}}',
-  ])('that cannot be read, %s, is a failure that says what to do', (body) => {
+  ];
+
+  it.each(UNREADABLE)('that refuses a request and cannot be read, %s, is a failure that says what to do', (body) => {
     expect(readEnvelope({ httpStatus: 404, body })).toMatchObject({
       kind: 'failed',
-      message: expect.stringMatching(/another version; start it again$/) as string,
+      message: expect.stringMatching(/another version of order-sync; restart it$/) as string,
     });
   });
+
+  it.each(UNREADABLE.flatMap((body) => [200, 302, 500, 502].map((httpStatus) => [httpStatus, body] as const)))(
+    'with status %i that cannot be read, %s, leaves the outcome unknown',
+    (httpStatus, body) => {
+      expect(readEnvelope({ httpStatus, body })).toMatchObject({ kind: 'unknown' });
+    },
+  );
 });

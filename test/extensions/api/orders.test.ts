@@ -109,7 +109,7 @@ describe('POST /orders', () => {
     [{ from_currency: undefined }, /^body\/from_currency/],
     [{ bonus: 'x' }, /^bonus /],
     [{ external_order_id: 'a ' }, /^external_order_id begins or ends with a blank/],
-    [{ external_order_id: 'a\0' }, /^external_order_id holds a control character/],
+    [{ external_order_id: 'a\0' }, /^external_order_id contains a control character/],
     [{ state: 'final' }, /state/],
     [{ account: 'other' }, /account/],
   ])('refuses what is no order with 400, and says what is wrong: %j', async (changes, message) => {

@@ -394,7 +394,7 @@ describe('an owner that listens and does not answer to the end', () => {
       await ownerAt(await hung(), { graceMs: 1 - LONGEST_WAIT_MS }).ask(CLIENT_OPERATIONS.listLinks, { limit: 1 }),
     ).toMatchObject({
       kind: 'unknown',
-      why: expect.stringMatching(/did not answer in time; it is not known whether it was done/) as string,
+      why: expect.stringMatching(/did not answer in time; it is not known whether the operation was done/) as string,
     });
   });
 

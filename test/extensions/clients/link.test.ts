@@ -57,6 +57,10 @@ describe('a stored link that programs read', () => {
     const { account: _account, ...fields } = linkWith({ missing_since: GONE_AT.toISOString() });
     expect(rememberedLink.parse(linkWith({ missing_since: GONE_AT.toISOString() }))).toEqual(fields);
   });
+
+  it.each(['reference', 'source', 'missing_since'] as const)('describes its field %s', (field) => {
+    expect(rememberedLink.shape[field].description).toMatch(/./);
+  });
 });
 
 describe('a link that is made or adopted again', () => {

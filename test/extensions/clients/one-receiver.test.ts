@@ -52,7 +52,7 @@ describe('a second worker of a machine', () => {
     stop.abort();
     await second.close();
     expect(
-      on.log.with('another process listens at photos.listen; this process receives photos when the other one ends'),
+      on.log.with('another process listens at photos.listen; this process receives photos after that process ends'),
     ).toHaveLength(1);
   });
 

@@ -160,7 +160,7 @@ describe('an import of CSV', () => {
       `${HEADER}\n,1,BTC,EUR\na,,BTC,EUR\n`,
       ['2 external_order_id is missing or not text', '3 asset is missing'],
     ],
-    ['a NUL byte', `${HEADER}\na,1,B\0TC,EUR\n`, ['2 from_currency holds a NUL byte; save the file as UTF-8 text']],
+    ['a NUL byte', `${HEADER}\na,1,B\0TC,EUR\n`, ['2 from_currency contains a NUL byte; save the file as UTF-8 text']],
     [
       'a quote that is never closed',
       `${HEADER}\na,1,BTC,EUR\n\n"b,1,BTC,EUR\nc,1,BTC,EUR\n`,
@@ -293,12 +293,12 @@ describe('an import of NDJSON', () => {
     [
       'an id that is not one to be sent',
       line({ external_order_id: 'a ' }) + line({ external_order_id: 'a\0' }),
-      ['1 external_order_id begins or ends with a blank', '2 external_order_id holds a control character'],
+      ['1 external_order_id begins or ends with a blank', '2 external_order_id contains a control character'],
     ],
     [
       'a NUL character',
       line({ from_currency: 'B\0C' }),
-      ['1 from_currency holds a NUL character, which PostgreSQL does not take'],
+      ['1 from_currency contains a NUL character, which PostgreSQL does not take'],
     ],
     [
       'half a character',

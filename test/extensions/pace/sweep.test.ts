@@ -51,7 +51,7 @@ it('a sweep learns from the newest changes after what time an order is stuck', a
 
 it('a sweep logs that look-ups are not made in time, unless a restraint of them is logged already', async () => {
   const program = await followed('a', 'b');
-  const line = 'more look-ups are due than were made in time';
+  const line = 'look-ups are overdue: more came due than could be made in time';
   program.clock.advance(10 * MINUTE);
   await sweep(program.app, NEVER);
   expect(program.log.with(line)).toEqual([]);

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { expect, it, onTestFinished } from 'vitest';
 import { DecimalSum } from '../../../src/base/decimal.ts';
 import { PostgresCompiler } from '../../../src/extensions/postgres/dialect.ts';
-import { exactSum, holdsTime } from '../../../src/store/dialect.ts';
+import { exactSum, isStoredTime } from '../../../src/store/dialect.ts';
 import { newPostgresDatabase } from '../../support/postgres.ts';
 
 const postgres = new Kysely<unknown>({
@@ -54,7 +54,7 @@ it('tells which texts are times', async () => {
   const times = ['2026-01-05T12:00:00.000Z', '2024-02-29T23:59:59.999Z'];
   const others = ['2026-02-29T00:00:00.000Z', '2026-04-31T00:00:00.000Z', '2026-01-05T24:00:00.000Z'];
   for (const text of [...times, ...others, '2026-01-05T12:00:00Z', '2026-01-05', '', null]) {
-    const isTime = await first(sql`select ${holdsTime('one')} as value from (select ${text}::text as one) as t`);
+    const isTime = await first(sql`select ${isStoredTime('one')} as value from (select ${text}::text as one) as t`);
     expect([text, isTime]).toEqual([text, times.includes(text ?? '')]);
   }
 });

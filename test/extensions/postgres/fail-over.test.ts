@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { mostWalked, type FailOver } from '../../../src/accounts/rules/fail-over.ts';
+import { mostRowsRead, type FailOver } from '../../../src/accounts/rules/fail-over.ts';
 import { sweep } from '../../../src/extensions/sweep/sweep.ts';
 import { reportSent } from '../../../src/orders/fail-over.ts';
 import { followPass } from '../../../src/orders/follow.ts';
@@ -37,7 +37,7 @@ describe('a promoted standby that lacks the last commits', () => {
     const unknown = idsIn(standby, 'unknown');
     expect(unknown).toEqual(expect.arrayContaining(lost));
     const [fact] = query(standby, `select value from account_facts where name like 'fail-over%'`);
-    expect(unknown.length).toBeLessThanOrEqual(mostWalked(JSON.parse(String(fact?.['value'])) as FailOver) ?? 0);
+    expect(unknown.length).toBeLessThanOrEqual(mostRowsRead(JSON.parse(String(fact?.['value'])) as FailOver) ?? 0);
     expect(idsIn(standby, 'accepted').length).toBeGreaterThanOrEqual(5);
     const actual = expect.stringContaining(String(unknown.length)) as string;
     expect(openFindings(standby)).toEqual([{ class: 'FAIL_OVER', external_order_id: null, actual }]);

@@ -249,7 +249,7 @@ describe('the paths of the sandbox', () => {
 
   it('take no parameters if the interface shows none', () => {
     const { get, link } = setUp();
-    expect(get(`${CLIENT}/${link()}?full=1`)).toEqual(refusal('BAD_REQUEST', 'no parameters are taken here'));
+    expect(get(`${CLIENT}/${link()}?full=1`)).toEqual(refusal('BAD_REQUEST', 'this endpoint has no parameters'));
   });
 
   it('want the key everywhere', () => {

@@ -179,7 +179,7 @@ describe('init', () => {
     expect(await runProgram(['--config', file, 'db', 'status'], { cwd: folder })).toMatchObject({ code: 0 });
   });
 
-  it('says which variable would go over what it writes', async () => {
+  it('says which variable would override what it writes', async () => {
     const environment = { ORDER_SYNC_DATABASE_URL: 'sqlite:other.db' };
     const args = ['--config', file, 'init', '--base-url', URL, '--api-key-file', '-', '--yes'];
     const { code, stderr } = await runProgram(args, { cwd: folder, environment });

@@ -44,7 +44,7 @@ describe('creates in flight', () => {
     const views = () => [inFlight.isFull, inFlight.isOverfull];
     const [first] = [inFlight.begin('a'), inFlight.begin('b'), inFlight.begin('c')];
     expect(views()).toEqual([false, false]);
-    first.isHeldUp = true;
+    first.isWriteFailing = true;
     expect(views()).toEqual([true, true]);
     first[Symbol.dispose]();
     expect(views()).toEqual([false, false]);

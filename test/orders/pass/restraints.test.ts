@@ -329,7 +329,7 @@ describe('the holds of an account', () => {
     expect(kinds(program)).toEqual(['creates-paused', 'rate-limited']);
     program.clock.advance(2 * MINUTE);
     await followPass(program.app, 'all', NEVER);
-    expect(program.app.restraints.heldForMs('create')).toBe(Number.POSITIVE_INFINITY);
+    expect(program.app.restraints.stoppedForMs('create')).toBe(Number.POSITIVE_INFINITY);
   });
 
   it('are the history of the account, without the waits of its rate', async () => {

@@ -110,10 +110,10 @@ describe('a row that was inserted with null for its account', () => {
     const corrected = (account: string, stateReason: string | null) =>
       decideCorrected(trackingWith({ account, state: 'invalid', stateReason, nextActionAt: NOW }), NOW)?.tracking;
     const reasons = [why(ROW), why({ ...ROW, asset: '0' }), 'asset must be positive, is "0"', null];
-    const isOfNobody = (account: string) =>
+    const isAccountUnclear = (account: string) =>
       reasons.map((reason) => corrected(account, reason)?.stateReason === 'account is null');
-    expect(isOfNobody('default')).toEqual([true, true, false, false]);
-    expect(isOfNobody('other')).toEqual([false, false, false, false]);
+    expect(isAccountUnclear('default')).toEqual([true, true, false, false]);
+    expect(isAccountUnclear('other')).toEqual([false, false, false, false]);
   });
 });
 

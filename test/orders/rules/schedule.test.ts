@@ -5,7 +5,7 @@ import {
   HELD_LOOKUP_MS,
   isNeverLookedUp,
   LONGEST_WAIT_MS,
-  longestFreshMs,
+  longestLookupGapMs,
   LOOKUP_SOURCES,
   LOOKUPS_A_ROUND,
   nextRound,
@@ -77,7 +77,7 @@ describe('other waits', () => {
   });
 
   it('is never longer than a look-up counts as fresh, with a tenth to spare', () => {
-    expect([1_000, DAY, 9 * DAY].map(longestFreshMs)).toEqual([5_000, 0.9 * DAY, 8.1 * DAY]);
+    expect([1_000, DAY, 9 * DAY].map(longestLookupGapMs)).toEqual([5_000, 0.9 * DAY, 8.1 * DAY]);
   });
 
   it('looks a held order up once a day', () => {

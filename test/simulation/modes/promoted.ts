@@ -12,7 +12,7 @@ const MOST_PROMOTIONS = 4;
 const LEAST_STEPS = 5;
 const MOST_STEPS = 120;
 const FASTEST = { requests: 5, interval: SECOND } as const;
-/** A slow limit of the rate: with more orders than a pass walks by in the time that is counted at least. */
+/** A slow limit of the rate: with more orders than a pass reads in the time that is counted at least. */
 const RATES = [
   { requests: 1, interval: 30 * SECOND },
   { requests: 1, interval: 10 * SECOND },
@@ -125,7 +125,7 @@ function planForServer(seed: number): Plan {
       ...order,
       id: `order-${String(index).padStart(2, '0')}`,
       at: 0,
-      // Rows that a pass walks by and does not send move the sent ones away from the beginning.
+      // Rows that a pass reads and does not send move the sent ones away from the beginning.
       ...(index < unsendable && { isValid: false, asset: 'one' }),
       mendedAt: order.mendedAt === null ? null : chance.below(10 * MINUTE),
     }));

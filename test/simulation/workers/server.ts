@@ -250,7 +250,7 @@ export class WorkerServer implements Disposable {
       ...answer,
       holder: name,
       host,
-      held: worker.held,
+      accounts: worker.held,
       seenUntil: worker.seenUntil.toISOString(),
       sharing: units === null ? 0 : 1,
     }));

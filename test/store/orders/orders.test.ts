@@ -231,7 +231,7 @@ describe('a decision', () => {
     });
     await expect(result).rejects.toMatchObject({
       problem: 'refused',
-      message: expect.stringMatching(/"a" is left as it was by a trigger/) as string,
+      message: expect.stringMatching(/"a" was not changed, because a trigger restored the old row/) as string,
     });
     expect(await orderEvents(store.db, account, 'a')).toEqual([]);
   });

@@ -197,8 +197,8 @@ export function commandError(result: FailedResult, absent?: string): CommandErro
       return new CommandError(EXIT.usage, result.message);
     case 'invalid':
       return result.httpStatus === 404
-        ? unavailable('the daemon does not know this operation, it may be of another version; start it again')
-        : new CommandError(EXIT.usage, `the daemon does not take this: ${result.message}`);
+        ? unavailable('the daemon does not know this operation: it may run another version of order-sync; restart it')
+        : new CommandError(EXIT.usage, `the daemon refuses this request: ${result.message}`);
     case 'unauthorized':
       return new CommandError(EXIT.config, `the API does not take the token: ${result.message}`);
     case 'forbidden':
@@ -207,7 +207,7 @@ export function commandError(result: FailedResult, absent?: string): CommandErro
       return unavailable(`the token asks too often: ${result.message}; try again`);
     case 'not-owner':
     case 'failed':
-      return unavailable(`the daemon could not do it: ${result.message}`);
+      return unavailable(`the daemon could not do the operation: ${result.message}`);
   }
 }
 

@@ -6,7 +6,7 @@ import { readEnvelope, type FailedResult, type Result } from '../envelope.ts';
 import { SYNC } from '../addresses.ts';
 import type { AskedOperation, InputOf, OperationAddress } from '../operation.ts';
 import type { SyncInput, SyncLine } from '../sync.ts';
-import { NoOwnerError, type Received, type Sent } from '../../shop/transport.ts';
+import { NoOwnerError, type OutgoingRequest, type Received } from '../../shop/transport.ts';
 import type { Transport } from './transport.ts';
 
 /** The owner may have got the request, but no complete answer came: the owner ended, or took too long. */
@@ -54,7 +54,7 @@ export class Owner {
     } catch (error) {
       if (this.#isKnown(error)) throw error;
       const what = tooLate.aborted ? 'did not answer in time' : 'went away before it answered';
-      return { kind: 'unknown', why: `the daemon ${what}; it is not known whether it was done` };
+      return { kind: 'unknown', why: `the daemon ${what}; it is not known whether the operation was done` };
     }
   }
 
@@ -87,7 +87,7 @@ export class Owner {
     }
   }
 
-  #requestFor({ method, url, rest }: OperationAddress, input: object, tooLate: AbortSignal): Sent {
+  #requestFor({ method, url, rest }: OperationAddress, input: object, tooLate: AbortSignal): OutgoingRequest {
     const { account, signal = tooLate } = this.#asking;
     const fields = new Map(Object.entries(input).filter(([, value]) => value !== undefined));
     const path = url.replaceAll(/:(\w+)/g, (_, name: string) => {

@@ -82,7 +82,7 @@ function strangerIn({ misses }: NoOwnerError, urls: readonly string[]): CommandE
   const stranger = owners.findLast((owner) => owner !== undefined && !misses.has(owner));
   if (stranger === undefined) return undefined;
   const advice = urls.includes(stranger)
-    ? 'a token does not go from https to http: name its https address'
+    ? 'after https, the token is not sent by http: give the https URL of that process'
     : `if that host is yours, add --url ${shellWord(stranger)}`;
   return new CommandError(EXIT.unavailable, `the process at ${stranger} drives the account; ${advice}`);
 }

@@ -7,8 +7,8 @@ import { apiSettings } from '../settings.ts';
 import { apiTransport, socketTransport, type Transport } from './transport.ts';
 
 export interface Ways extends AsyncDisposable {
-  /** Returns the ways, the socket first. `isSilent` includes a process whose heartbeat has ended: it may still run. */
-  find(isSilent?: boolean): Promise<readonly Transport[]>;
+  /** Returns the ways, the socket first. `withSilent` includes a process whose heartbeat has ended: it may still run. */
+  find(withSilent?: boolean): Promise<readonly Transport[]>;
   /** Why this process must not become the owner of the account, if no way leads to the owner. */
   readonly elsewhere?: string | undefined;
   readonly unreachable: string;
@@ -21,8 +21,8 @@ export async function waysByDatabase(config: AccountSettings): Promise<Ways> {
   let driver: Driver | undefined;
   const isHere = () => driver === undefined || driver.host === hostname();
   return {
-    async find(isSilent?: boolean): Promise<readonly Transport[]> {
-      driver = await store.driverOf([config.account], isSilent);
+    async find(withSilent?: boolean): Promise<readonly Transport[]> {
+      driver = await store.driverOf([config.account], withSilent);
       const { socket, advertise } = driver ?? {};
       return [
         ...(typeof socket === 'string' && isHere() ? [socketTransport(socket)] : []),

@@ -90,7 +90,7 @@ async function knownAnswer(tx: Transaction, request: IdempotentRequest, whyUnkno
   const known = await readRequest(tx, request, since);
   if (known === undefined) return undefined;
   if (known.body_hash !== request.body_hash)
-    return invalid('this Idempotency-Key is that of another request', 422, 'key-reused');
+    return invalid('another request has used this Idempotency-Key', 422, 'key-reused');
   if (known.answer === null || known.http_status === null) {
     const why = `a request with this Idempotency-Key began at ${known.made_at} and has no answer yet; ${whyUnknown}`;
     return { kind: 'unknown', why, httpStatus: 409 } satisfies Result;

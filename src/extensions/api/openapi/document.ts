@@ -23,7 +23,7 @@ interface Generated extends Json {
 const DESCRIPTION = `What a running \`order-sync run\` does for your back end: it holds the merchant key and keeps the rate limit, so that
 your back end needs neither. It takes requests, HTTP/1.1, in two ways.
 
-The Unix socket \`<database>.sock\`, beside the database (where that path is too long for a socket, \`order-sync-<uid>/\` in
+The Unix socket \`<database>.sock\`, beside the database (if that path is too long for a socket, \`order-sync-<uid>/\` in
 the system's temporary folder). The file's mode is 0600: a process of the same user may ask for everything, no other process
 for anything.
 
@@ -44,8 +44,9 @@ for people. The HTTP status of a refusal by the exchange is the exchange's own.
 - After \`unknown\` it is not known whether the exchange did what was asked. An operation that only reads may be repeated.
 - A request waits for its turn at most 60 s. A request whose turn has not come when its connection is closed is not sent.
 - Tokens, card numbers and names are in the answers, and in no log.
-- \`account\` names the account that a request is about; without it \`default\` is meant, if that account exists. A process that does not drive
-  it answers \`not-owner\` (421), and did nothing. \`GET /events\` and \`GET /orders/{id}\` read the database for any account.
+- \`account\` names the account that a request is about. If it is missing, the request is about the account \`default\`. A process that
+  does not drive the account answers \`not-owner\` (421) and does nothing. \`GET /events\` and \`GET /orders/{id}\` read the database for
+  any account.
 - § numbers are sections of the exchange's interface document.`;
 
 const TOKEN = `The secret of a token of \`api.tokens\`. Its \`scopes\` are some of:
@@ -55,7 +56,8 @@ const TOKEN = `The secret of a token of \`api.tokens\`. Its \`scopes\` are some 
 - \`clients\`: makes and reads links, verifications, customers, cards and SDK tokens.
 - \`decide\`: takes the decisions of a person, which are recorded under the name of the token, and runs the probe.
 
-It may name its \`accounts\` alone as \`account\`; without them it may name each one, and \`all\` for the status.`;
+A token with \`accounts\` may ask only about these accounts. A token without \`accounts\` may ask about any account, and about \`all\` for
+the status.`;
 
 const TAGS = [
   { name: 'clients', description: 'Clients, their verification and their cards.' },
@@ -64,13 +66,13 @@ const TAGS = [
   { name: 'decisions', description: 'What a person, or a program in their place, decides.' },
   { name: 'events', description: 'What has happened, in its order, as it comes.' },
   { name: 'links', description: 'Links that are remembered and followed.' },
-  { name: 'status', description: 'How the daemon and the orders do.' },
-  { name: 'sync', description: 'The work of the daemon, done now.' },
+  { name: 'status', description: 'The status of the daemon and of the orders.' },
+  { name: 'sync', description: 'Runs a pass now.' },
 ];
 
 export function define(command: Command): void {
   command
-    .option('--json', 'the document is JSON in any case')
+    .option('--json', 'changes nothing: the document is always JSON')
     .addHelpText(...examples('openapi > openapi.json'))
     .action(async () => {
       const document = await controlDocument(command.parent?.version() ?? '', extensionsOf(command));
@@ -86,7 +88,7 @@ export async function controlDocument(version: string, extensions: readonly Exte
       info: { title: 'order-sync', version, description: DESCRIPTION, license: { name: 'MIT' } },
       servers: [
         { url: 'https://order-sync.example:8443', description: 'The API; `api.advertise` has its address.' },
-        { url: 'http://localhost', description: 'Through the Unix socket; the name is not looked at.' },
+        { url: 'http://localhost', description: 'Through the Unix socket; the server ignores the host name.' },
       ],
       // The empty entry is for the socket, which needs no token.
       security: [{ token: [] }, {}],

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { worded } from '../../../exchange/json.ts';
+import { textOrDigits } from '../../../exchange/json.ts';
 import { storable } from '../../../base/text.ts';
 
 const text = z.string().nullish();
 
 const status = z.string().transform(storable);
 /** A client link (§2.1). The status may be any text. */
-export const link = z.looseObject({ linkId: worded.pipe(z.string().min(1)), status });
+export const link = z.looseObject({ linkId: textOrDigits.pipe(z.string().min(1)), status });
 
 export type Link = z.output<typeof link>;
 
@@ -14,12 +14,12 @@ export const validation = z.looseObject({ status: z.string() });
 
 const token = z.string().min(1);
 /** A token for a verification flow (§2.2). */
-export const verificationToken = z.looseObject({ linkId: worded, token, tokenValidTill: z.string() });
+export const verificationToken = z.looseObject({ linkId: textOrDigits, token, tokenValidTill: z.string() });
 
 /** An SDK token (§2.3). */
 export const sdkToken = z.looseObject({ token, expiresAt: z.string() });
 
-const id = worded.nullish();
+const id = textOrDigits.nullish();
 /** A customer of the card-payment provider (§2.4): personal data. */
 export const customer = z.looseObject({ customerNumber: id, firstName: text, lastName: text, linkId: id });
 

@@ -117,9 +117,9 @@ export async function deletePhotos(tx: Transaction, account: string, ids: readon
 }
 
 /** Deletes unused tokens that expired by `expiredBefore`, and used tokens without rows in `photos`. */
-export async function forgetSpentTokens(tx: Transaction, account: string, expiredBefore: Date): Promise<void> {
-  const spent = sql`delete from photo_tokens where account = ${account}
+export async function deleteStaleTokens(tx: Transaction, account: string, expiredBefore: Date): Promise<void> {
+  const stale = sql`delete from photo_tokens where account = ${account}
     and case when delivery is null then expires_at <= ${expiredBefore.toISOString()} else not exists
       (select 1 from photos where photos.account = ${account} and photos.delivery = photo_tokens.delivery) end`;
-  await spent.execute(tx);
+  await stale.execute(tx);
 }

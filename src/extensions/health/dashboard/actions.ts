@@ -114,16 +114,16 @@ async function acknowledgeFindings({ store, clock }: OpsSources, { account, by, 
   const ids = seen.map(({ id }) => id);
   const rows = await findingsById(store.db, account, ids);
   const how = { ...by, now: clock.now() };
-  const changed = await store.forAccount(account).writer.write(async (tx) => {
-    let others = 0;
+  const unacknowledged = await store.forAccount(account).writer.write(async (tx) => {
+    let count = 0;
     for (const { id, expected, actual } of seen) {
       const row = rows.find((one) => one.id === id);
       // The form has the values that the person saw. A finding that has changed since is not acknowledged.
-      if (row === undefined || !(await acknowledge(tx, { ...row, expected, actual }, how))) others += 1;
+      if (row === undefined || !(await acknowledge(tx, { ...row, expected, actual }, how))) count += 1;
     }
-    return others;
+    return count;
   });
-  if (changed > 0)
+  if (unacknowledged > 0)
     throw new Refused(409, 'At least one finding was not acknowledged, because it has changed or is no longer open.');
   return orderPath({ account, externalOrderId: form.get('externalOrderId') ?? '' }) ?? '/';
 }

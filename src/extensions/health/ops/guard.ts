@@ -36,14 +36,14 @@ export function guard(server: FastifyInstance, { token, listen, hosts }: OpsSett
       const isByName = !OF_MACHINES.includes(request.routeOptions.url ?? '');
       const host = hostOf(request);
       if (isByName && !isLoopback(host) && !isOwn(host)) {
-        return refuse(reply, 421, 'this name is not one of ops.hosts: add it, or call it by its address');
+        return refuse(reply, 421, 'this host name is not in ops.hosts: add it, or call this server by its IP address');
       }
       if (isEqual(givenToken(request.headers.authorization), token)) return undefined;
       reply.header('www-authenticate', 'Basic realm="order-sync", charset="UTF-8"');
       return refuse(reply, 401, 'send ops.token as Authorization: Bearer, or as the password of Basic');
     }
     if (isLoopback(hostOf(request))) return undefined;
-    return refuse(reply, 421, 'call it by localhost or 127.0.0.1; behind a proxy set ops.token and ops.hosts');
+    return refuse(reply, 421, 'call this server by localhost or 127.0.0.1; behind a proxy set ops.token and ops.hosts');
   });
 }
 

@@ -119,7 +119,7 @@ export const GAUGES = {
   order_sync_breaker_open: ['1 if the circuit breaker, or a hold, stops the requests of the lane.', 'account', 'lane'],
   order_sync_requests_in_flight: ['Requests that have left and have not ended.', 'account'],
   order_sync_lookups_overdue: [
-    'Orders whose look-up was due before the last tick, when they were last read.',
+    'Orders whose look-up was overdue at the last tick of reconcile.cron: by 1 min more than the shortest gap of schedule.cron.',
     'account',
   ],
   order_sync_last_answer_age_seconds: ['Time since the exchange last answered anything but a 5xx.', 'account'],
@@ -209,7 +209,7 @@ export function liveMetrics(registry: Registry, labelOf: (account: string) => st
   );
   const waits = histogram(
     'order_sync_turn_wait_seconds',
-    'Time that a request waited for its turn: for the rate limit, for others that go first, for room in flight.',
+    'Time that a request waited for its turn: for the rate limit, for requests with precedence, or because too many are in flight.',
     [0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300],
     ['lane'],
   );

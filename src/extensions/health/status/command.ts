@@ -61,7 +61,7 @@ export function define(command: Command): void {
 
 function unreadable(error: unknown, { database }: Config): never {
   if (database.kind === 'sqlite' || !isPassing(error)) throw error;
-  const advice = `a daemon that runs waits until it can read the database: ${DAEMON_SHOWN}`;
+  const advice = `a running daemon waits until it can read the database: ${DAEMON_SHOWN}`;
   throw new CommandError(explainError(error).code, `${error.message}\n${advice}`, { cause: error });
 }
 

@@ -61,7 +61,7 @@ function daemonProblems({ asOf, overview }: Reading, daemon: NonNullable<Reading
   const untrusted = accounts.filter(({ isTrusted }) => !isTrusted);
   const stalled = accounts.filter((live) => stalledMsOf(live, Date.parse(asOf)) > STALLED_AFTER_MS);
   const lost = `the lease could not be renewed${forAccounts(untrusted, asked)}: another worker may take over`;
-  const still = `no work was done${forAccounts(stalled, asked)} for more than ${STALLED_AFTER_MS / 60_000} min, although some is due`;
+  const still = `no work was done${forAccounts(stalled, asked)} for more than ${STALLED_AFTER_MS / 60_000} min, although work is due`;
   return [
     unwritten !== null &&
       failed('database-unwritten', `no requests are sent${unwrittenOf}`, unwritten, { group: silent }),

@@ -66,7 +66,7 @@ const daemon = z.object({
   version: z.string(),
   startedAt: time,
   owned: count.describe('Accounts that it owns.'),
-  driven: count.describe('Accounts that it works at.'),
+  driven: count.describe('Accounts that have, or recently had, work for the daemon.'),
   rate: z
     .object({ spent: count, requests: count, intervalMs: count })
     .describe('Requests in the last interval of the rate limit, and how many the limit allows.'),
@@ -105,7 +105,7 @@ const openFindings = z.object({
   open: count,
   decided: count
     .optional()
-    .describe('Of the open ones, those about whose orders a person has decided: acknowledging them is left.'),
+    .describe('Open findings whose orders a person has decided about; they only need to be acknowledged.'),
   since: time.optional().describe('When the oldest of them was first seen; not read of many accounts.'),
 });
 export type OpenFindings = z.infer<typeof openFindings>;

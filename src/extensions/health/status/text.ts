@@ -24,7 +24,7 @@ export function statusText(status: Status, screen: Screen, verdict = judgeStatus
 }
 
 const FINDING_HINTS: Readonly<Record<string, string>> = {
-  CREATE_UNKNOWN: 'Such orders are also counted as held, or as of unknown outcome.',
+  CREATE_UNKNOWN: 'Such orders are also counted as held or unknown.',
   ORDER_VANISHED: 'Ask the exchange what became of the order. order-sync still looks it up.',
 };
 
@@ -116,7 +116,7 @@ function liveFields({ accounts, rate, seenLate, overdue }: DaemonStatus, ago: Ag
     { label: 'last answer', value: answeredAt === null ? NO_ANSWER : ago(answeredAt) },
     { label: 'requests', value: `${use}, ${sumOf(accounts, ({ inFlight }) => inFlight)} in flight` },
     ...(slowed.length === 0 ? [] : [{ label: 'after failures', value: tries, tone: 'warning' } as const]),
-    { label: 'changes seen', value: seenLate.count === 0 ? 'no change with a date of the exchange yet' : seen },
+    { label: 'changes seen', value: seenLate.count === 0 ? 'none yet that the exchange dates' : seen },
     {
       label: 'overdue look-ups',
       value: overdue === null ? 'none' : `${withCommas(overdue.orders)}, the first since ${overdue.since}`,

@@ -57,10 +57,10 @@ function asText({ account, wouldSend, invalid, newInvalid, holds, guard, olderSt
     }),
     ...(unsummed > 0 ? [{ label: 'of other pairs', value: counted(unsummed, 'order') }] : []),
     { label: 'invalid', value: counted(invalid.orders, 'order') },
-    ...(newInvalid === 0 ? [] : [{ label: 'found invalid', value: ofDay }]),
+    ...(newInvalid === 0 ? [] : [{ label: 'new and invalid', value: ofDay }]),
     { label: 'at the limit', value: `${alone}, beside look-ups ${beside}` },
     { label: 'look-ups due', value: times.lookupsDue },
-    ...stops.map((value) => ({ label: 'stops it', value })),
+    ...stops.map((value) => ({ label: 'blocked', value })),
     ...first.map(({ body }) => ({ label: 'body', value: body })),
     ...invalid.first.map(({ externalOrderId: id, reason }) => ({ label: 'invalid', value: `${id}: ${reason}` })),
   ];

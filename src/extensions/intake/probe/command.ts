@@ -90,7 +90,8 @@ async function readOrder(file: string): Promise<Order> {
   if (format === undefined) throw new CommandError(EXIT.usage, `the name ${file} must end in .csv or .ndjson`);
   const lines = await Array.fromAsync(readLines(await openInput(file), format));
   const [line] = lines;
-  if (line === undefined || lines.length > 1) throw new CommandError(EXIT.data, `${file} must hold one order`);
+  if (line === undefined || lines.length > 1)
+    throw new CommandError(EXIT.data, `${file} must contain exactly one order`);
   const order = checkedOrder(line);
   if (typeof order !== 'string') return columnsOf(order) as Order;
   throw new CommandError(EXIT.data, `${file}:${line.line}: ${order}`);

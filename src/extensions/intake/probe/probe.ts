@@ -143,7 +143,7 @@ function amountRow(question: string, order: MerchantOrder, view: PreOrderView): 
   if (amounts.some(({ isSame }) => !isSame))
     return row(question, seen, 'not the amount that was sent: the finding PREORDER_ECHO_MISMATCH', ODD);
   const isEqual = amounts.every((amount) => amount.isEqual);
-  const written = 'the same numbers, written otherwise: they are compared as numbers';
+  const written = 'the same numbers in another spelling; order-sync compares numbers';
   return row(question, seen, isEqual ? 'every digit comes back' : written);
 }
 

@@ -165,9 +165,9 @@ function absenceRow(seen: string, lookups: readonly AbsentReply[], ofNothing: An
   if (isAbsent('documented')) return row(question, seen, DOCUMENTED);
   const unnamed = 'no setting can name it: ask the exchange how it says that there is no order';
   if (found === undefined) return row(question, seen, unnamed, ODD);
-  const now = isAbsent('likely') ? 'likely absence, after which nothing is sent again' : 'no answer at all';
-  const alike = found.isShared ? '; an address that does not exist is answered alike' : '';
-  const follows = `without a setting ${now}; with it documented absence: set it once the exchange confirms it${alike}`;
+  const now = isAbsent('likely') ? 'likely absence, so no order is sent again' : 'no answer';
+  const alike = found.isShared ? '; the exchange answers the same for an address that does not exist' : '';
+  const follows = `without the setting this is ${now}, with it documented absence: set it once the exchange confirms that this means that there is no order${alike}`;
   const setting = { path: 'exchange.absence', value: [found.shape] };
   return row(question, seen, follows, { isOdd: found.isShared, setting });
 }
@@ -176,7 +176,11 @@ function clockRow(evidence: Evidence | undefined): ProbeRow {
   const question = 'the clock of the exchange, beside ours';
   const date = Date.parse(evidence?.headers['date'] ?? '');
   if (evidence === undefined || Number.isNaN(date))
-    return row(question, 'no Date header', 'order-sync learns it from records that show it');
+    return row(
+      question,
+      'no Date header',
+      'order-sync reads the clock of the exchange from serverDate of order records',
+    );
   const aheadMs = date - Date.parse(evidence.askedAt) - evidence.tookMs / 2;
   const isOdd = Math.abs(aheadMs) > SKEW_MS + evidence.tookMs / 2;
   if (!isOdd) return row(question, 'the same, within 2 s', 'nothing to set');
@@ -242,9 +246,9 @@ export async function probeRate(asking: Asking, requests: number): Promise<Probe
 type AbsentReply = Readonly<{ reply: UnreadReply; externalOrderId: string }>;
 
 /** Names of fields whose values change from answer to answer, or repeat the request. */
-const PASSING = /time|date|path|trace|request|instance|status|\bid$/i;
+const VARYING_FIELDS = /time|date|path|trace|request|instance|status|\bid$/i;
 /** Names of the fields whose values best show that an answer means absence, the best first. */
-const TELLING = ['code', 'error', 'reason', 'title', 'message', 'detail', 'order'];
+const TELLING_FIELDS = ['code', 'error', 'reason', 'title', 'message', 'detail', 'order'];
 
 /**
  * Returns the most specific shape by which all of `absent` count as documented absence; undefined if there is none.
@@ -274,18 +278,18 @@ function shapesOf(status: number, body: unknown): readonly AbsenceShape[] {
   return status === 404 || status < 300 ? [...shapes, { status }] : shapes;
 }
 
-/** Returns the values in a body and in the objects directly below it, without fields that `PASSING` matches. */
+/** Returns the values in a body and in the objects directly below it, without fields that `VARYING_FIELDS` matches. */
 function scalarsIn(body: unknown, above = ''): readonly (readonly [pointer: string, value: string])[] {
   if (typeof body !== 'object' || body === null || Array.isArray(body) || isLosslessNumber(body)) return [];
   return Object.entries(body).flatMap(([name, value]) => {
     const pointer = `${above}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
     const text = textOf(value);
     if (text === undefined) return above === '' ? scalarsIn(value, pointer) : [];
-    return PASSING.test(name) ? [] : [[pointer, text] as const];
+    return VARYING_FIELDS.test(name) ? [] : [[pointer, text] as const];
   });
 }
 
 function rank(pointer: string): number {
-  const at = TELLING.indexOf(pointer.split('/').at(-1) ?? '');
-  return at < 0 ? TELLING.length : at;
+  const at = TELLING_FIELDS.indexOf(pointer.split('/').at(-1) ?? '');
+  return at < 0 ? TELLING_FIELDS.length : at;
 }

@@ -23,7 +23,8 @@ export async function insertMissing(tx: Transaction, account: string, orders: re
 export async function insertOrder(tx: Transaction, account: string, columns: OrderColumns) {
   if ((await insertMissing(tx, account, [columns])) === 1) return undefined;
   const [there] = await ordersById(tx, account, [columns.external_order_id ?? '']);
-  if (there === undefined) throw new StoreError('refused', 'an order that was there was deleted meanwhile; try again');
+  if (there === undefined)
+    throw new StoreError('refused', 'an order with this id was deleted while this one was inserted; try again');
   return there;
 }
 

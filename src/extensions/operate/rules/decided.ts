@@ -1,7 +1,7 @@
 import { FINDING_CLASSES, type FindingClassName } from '../../../findings/rules/classes.ts';
 
 /** Classes of findings that doubt that the order at the exchange is ours. */
-const WHOSE: readonly string[] = ['ID_COLLISION', 'IDENTITY_MISMATCH', 'MERCHANT_MISMATCH'];
+const OF_OWNER: readonly string[] = ['ID_COLLISION', 'IDENTITY_MISMATCH', 'MERCHANT_MISMATCH'];
 /** Classes of findings that stay true if the order is ours. Only the decision `abandoned` settles such findings. */
 export const OF_RECORD: readonly string[] = [
   'AMOUNT_MISMATCH',
@@ -23,7 +23,7 @@ export const DECIDABLE: readonly string[] = Object.keys(FINDING_CLASSES).filter(
 /** Returns the states of an order from which a person's decision settles a finding of the class. */
 export function statesToDecide(name: string): readonly string[] {
   if (name === 'CREATE_UNKNOWN') return ['unknown', 'held'];
-  return WHOSE.includes(name) || OF_RECORD.includes(name) ? ['disputed'] : [];
+  return OF_OWNER.includes(name) || OF_RECORD.includes(name) ? ['disputed'] : [];
 }
 
 /** A change of a field of an order. `source` is `operator` if a person made the change. Times are UTC, ISO 8601. */

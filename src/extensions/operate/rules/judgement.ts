@@ -36,7 +36,7 @@ export interface DecisionEvidence {
 }
 
 const SENT_AGAIN =
-  'it waits to be sent again, and the exchange may have taken it before, so a person can decide only after it is sent; ' +
+  'it waits to be sent again, and the exchange may have taken it before, so a person can decide only after the next request; ' +
   'a pause of the account keeps it from being sent';
 const ALL_THE_SAME = '; --i-know-it-may-duplicate sends it all the same';
 
@@ -121,8 +121,8 @@ function tooDangerous(tracking: Tracking, judgement: Judgement, now: Date, evide
   return obstacle && `${obstacle.why}${evidence.doubt === undefined ? ALL_THE_SAME : ''}`;
 }
 
-/** `passes` is true if the obstacle ends with time, or when a person decides about the fail-over. */
-type Obstacle = Readonly<{ why: string; passes: boolean }>;
+/** `isTemporary` is true if the obstacle ends with time, or when a person decides about the fail-over. */
+type Obstacle = Readonly<{ why: string; isTemporary: boolean }>;
 
 type Sent = Pick<Tracking, 'externalOrderId' | 'state' | 'sentAt' | 'absentAt'>;
 
@@ -131,17 +131,17 @@ export function obstacleTo(kind: Judgement['kind'], sent: Sent, now: Date, evide
   const { doubt, acceptedAndAbsent } = evidence;
   if (kind !== 'not-created' && kind !== 'retry') return undefined;
   // After a fail-over neither a look-up nor the row proves that the order was not sent.
-  if (doubt !== undefined) return { why: doubt, passes: true };
+  if (doubt !== undefined) return { why: doubt, isTemporary: true };
   if (kind === 'retry') {
     const why =
       'it is not known whether the exchange took it, so sending it again may make a second pre-order; ask the exchange and use orders resolve';
-    return mayBeTaken(sent) ? { why, passes: false } : undefined;
+    return mayBeTaken(sent) ? { why, isTemporary: false } : undefined;
   }
   const notYet = notKnowable(sent, now);
-  if (acceptedAndAbsent === undefined || notYet?.passes === true) return notYet;
+  if (acceptedAndAbsent === undefined || notYet?.isTemporary === true) return notYet;
   const [other, own] = [quote(acceptedAndAbsent), quote(sent.externalOrderId)];
-  const why = `the exchange finds no order for ${other} either, although it had accepted the pre-order of ${other}: a look-up without an order proves nothing; ask the exchange whether it has a pre-order of ${own}`;
-  return { why, passes: false };
+  const why = `the exchange accepted the pre-order of ${other} and still finds no order for ${other}, so a look-up that finds no order proves nothing; ask the exchange whether it has a pre-order of ${own}`;
+  return { why, isTemporary: false };
 }
 
 /** Returns undefined if nothing was sent, or if documented absence came when the create could no longer arrive. */
@@ -151,13 +151,13 @@ function notKnowable({ sentAt, absentAt }: Sent, now: Date): Obstacle | undefine
   const from = knowableAt.toISOString();
   if (now < knowableAt) {
     const why = `before ${from} the order cannot count as not created: it was sent at ${sentAt.toISOString()} and may still arrive`;
-    return { why, passes: true };
+    return { why, isTemporary: true };
   }
   if (absentAt !== null && absentAt >= knowableAt) return undefined;
   const why =
     `no look-up since ${from} brought the documented answer that there is no order; run order-sync sync first; if ` +
     'that does not help, name in exchange.absence what the exchange answers';
-  return { why, passes: false };
+  return { why, isTemporary: false };
 }
 
 function mayBeTaken({ state }: Pick<Tracking, 'state'>): boolean {
@@ -215,7 +215,7 @@ function settling({ oursDespite }: Tracking, contradictions: readonly Contradict
 }
 
 /** Moves an unknown or held order to accepted if `isSent`, else to pending. Returns no moves for other states. */
-export function freeOfDoubt(tracking: Tracking, isSent: boolean, how: Assumption, now: Date): readonly Decision[] {
+export function decideDoubt(tracking: Tracking, isSent: boolean, how: Assumption, now: Date): readonly Decision[] {
   if (tracking.state !== 'unknown' && tracking.state !== 'held') return [];
   const held = tracking.state === 'unknown' ? [move(tracking, 'held', how)] : [];
   const from = held[0]?.tracking ?? tracking;

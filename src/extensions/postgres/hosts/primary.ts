@@ -172,7 +172,7 @@ export function weaknessesIn(answers: readonly Answer[]): readonly Weakness[] {
 
 function reasonOf({ server, timeLine = '', why, error }: Answer, newest: string): string {
   const [line, before] = [timeLine, newest].map((digits) => Number.parseInt(digits, 16));
-  const reason = why ?? `is on time-line ${line}, and ${before} was used before`;
+  const reason = why ?? `is on time-line ${line}, which is older than time-line ${before} of the last primary`;
   return `${hostsText([server])} ${reason}${error === undefined ? '' : ` (${messageOf(error)})`}`;
 }
 

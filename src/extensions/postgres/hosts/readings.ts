@@ -33,7 +33,7 @@ export class Readings implements AsyncDisposable {
   readonly #deps: ReadingsDeps;
   readonly #standbys: ReadonlyMap<DatabaseHost, Connections>;
   #leftUntil = Number.NEGATIVE_INFINITY;
-  #isTold = false;
+  #isWarned = false;
 
   constructor(deps: ReadingsDeps) {
     const { place, hurry, primary } = deps;
@@ -69,11 +69,11 @@ export class Readings implements AsyncDisposable {
     Promise.all(asked).then(() => end(), reject);
     const lent = await promise;
     if (lent === undefined) this.#leftUntil = clock.monotonic() + LEFT_MS;
-    if (lent === undefined && !this.#isTold) {
+    if (lent === undefined && !this.#isWarned) {
       const why = [...reasons].map(([server, reason]) => `${hostsText([server])} ${reason}`).join('; ');
       warn?.(`reports read the primary: no standby has its commits within ${durationText(place.readBehind)} (${why})`);
     }
-    this.#isTold = lent === undefined;
+    this.#isWarned = lent === undefined;
     return lent;
   }
 
@@ -112,7 +112,7 @@ const BEHIND = 'is behind';
 
 /** Must run before the snapshot begins, so that the snapshot has all commits up to the position. */
 async function stateOf(lent: Lent, { log, timeLine }: Position): Promise<string> {
-  if (timeLine === null) return 'cannot be held against the primary, whose time-line the role cannot read';
+  if (timeLine === null) return 'cannot be compared with the primary, because the role cannot read its time-line';
   const { rows } = await lent.exec<Record<'standby' | 'ready', number | null>>(`select pg_is_in_recovery() as standby,
     pg_last_wal_replay_lsn() >= ${pg.escapeLiteral(log)}::pg_lsn as ready`);
   const { standby, ready } = rows[0] ?? {};

@@ -16,7 +16,7 @@ const TABLE = `create table if not exists marks (database text not null, account
 const REPLACE = 'insert or replace into marks values (:database, :account, :generation, :eventId, :content)';
 
 /** Keeps a newer mark, because a former owner may write last. A position on another time-line replaces any mark. */
-const NAME = `insert into marks values (:database, :account, :generation, :eventId, :content)
+const ADVANCE = `insert into marks values (:database, :account, :generation, :eventId, :content)
   on conflict do update set generation = excluded.generation, event_id = excluded.event_id, content = excluded.content
   where (excluded.generation, excluded.event_id) >= (generation, event_id)
     or excluded.content ->> 'timeLine' <> content ->> 'timeLine'`;
@@ -46,9 +46,9 @@ export class MarksFile {
     return this.#marks('account > ?', fromAccount, limit);
   }
 
-  name(positions: Iterable<readonly [account: string, position: Position]>, at: Date): void {
+  advance(positions: Iterable<readonly [account: string, position: Position]>, at: Date): void {
     const named = Array.from(positions, ([account, one]) => [account, { ...one, at: at.toISOString() }] as const);
-    this.#write(NAME, named);
+    this.#write(ADVANCE, named);
   }
 
   replace(account: string, content: MarkContent): void {

@@ -67,10 +67,10 @@ export class AccountMarks extends MarkFollower {
     this.#deps.file.close();
   }
 
-  protected override async name(accounts: readonly string[]): Promise<boolean> {
+  protected override async writePositions(accounts: readonly string[]): Promise<boolean> {
     const { db, file, clock } = this.#deps;
     const positions = await readPositions(db, accounts).catch(() => undefined);
-    if (positions !== undefined) file.name(positions, clock.now());
+    if (positions !== undefined) file.advance(positions, clock.now());
     return positions !== undefined;
   }
 }
@@ -160,7 +160,7 @@ export class AccountMark implements Mark, FollowingMark {
     const { generation, eventId } = await readPositionOf(tx, this.account);
     // No event has this hash, so no later event matches the lost commit.
     const lost = { generation, eventId: eventId + 1, hash: '', at: this.#deps.clock.now().toISOString() };
-    return this.#older('was put back to an older state while it was driven', lost);
+    return this.#older('was put back to an older state while a process used it', lost);
   }
 
   /** If the database is in an older state, stops the account for all workers and ends its ownership. */
@@ -170,13 +170,13 @@ export class AccountMark implements Mark, FollowingMark {
     const { mark, sign } = await this.#signOf(this.#deps.db);
     if (mark === undefined || sign === undefined) return;
     await this.#deps.write(account, async (tx) => {
-      await this.#tell(tx, sign, mark);
+      await this.#stop(tx, sign, mark);
       await sql`update account_owners set generation = generation + 1, holder = null
         where account = ${account}`.execute(tx);
     });
   }
 
-  async #tell(tx: Transaction, sign: string, mark: MarkContent): Promise<void> {
+  async #stop(tx: Transaction, sign: string, mark: MarkContent): Promise<void> {
     await this.#keepFact(tx, FOUND_OLDER, mark);
     const [reason, now] = [`the database ${sign}`, this.#deps.clock.now()];
     await recordStop(tx, this.account, { kind: 'older-state', reason, actor: null, now });
@@ -186,7 +186,7 @@ export class AccountMark implements Mark, FollowingMark {
     const { address, write } = this.#deps;
     const advice = `if it was put back, run: order-sync db accept-restore --account ${this.account}`;
     const message = `the account ${this.account} in ${address} ${sign}; ${advice}`;
-    return new OlderStateError(message, () => write(this.account, (tx) => this.#tell(tx, sign, mark)));
+    return new OlderStateError(message, () => write(this.account, (tx) => this.#stop(tx, sign, mark)));
   }
 
   async #signOf(db: Database) {
@@ -207,9 +207,9 @@ export class AccountMark implements Mark, FollowingMark {
 
 export class OlderStateError extends StoreError {
   /** Stops the account for all workers. Call it after the rollback of the transaction that found the older state. */
-  readonly tellOthers: () => Promise<void>;
-  constructor(message: string, tellOthers: () => Promise<void>) {
+  readonly stopForAll: () => Promise<void>;
+  constructor(message: string, stopForAll: () => Promise<void>) {
     super('unusable', message);
-    this.tellOthers = tellOthers;
+    this.stopForAll = stopForAll;
   }
 }

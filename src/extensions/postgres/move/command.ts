@@ -17,11 +17,12 @@ const HELP = `
 Moves all orders from a SQLite file to an empty database of PostgreSQL: every
 row is copied as it is, and then read again on both sides and compared. The old
 database is marked as moved: it can be read, and nothing is sent from it any
-more. Stop the daemon first, and what inserts orders: nobody can write
-meanwhile. A copy that was broken off is done again by the same command.
+more. First stop the daemon and the programs that insert orders, because no
+program can write during the copy. If the copy is interrupted, run the same
+command again.
 
-The new database is reached with the settings of database.url: give the password
-as database.passwordFile.
+The command reaches the new database with the settings of database.url: name the
+file of its password in database.passwordFile.
 
 Example:
   order-sync db copy sqlite:data/order-sync.db postgres://shop@db.example/orders`;
@@ -58,7 +59,7 @@ export function define(command: Command): void {
       const next = 'Set database.url to the new one. The old one can only be read.';
       print(json, { ...found, durationMs }, () => `${old.address} was moved to ${place.address}: ${done}\n${next}\n`);
       for (const table of copied?.others ?? []) {
-        process.stderr.write(`not copied, as it is not of order-sync: ${table}\n`);
+        process.stderr.write(`not copied, because it is not part of order-sync: ${table}\n`);
       }
     });
 }

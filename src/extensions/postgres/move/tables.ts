@@ -110,7 +110,7 @@ export async function takeTarget(tx: Transaction, address: string, isBrokenOff: 
   for (const table of tables) {
     const { rows } = await sql`select from ${sql.table(table)} limit 1`.execute(tx);
     if (rows.length === 0) continue;
-    const message = `${address} has rows in ${table}, and a copy wants an empty database; name a new one`;
+    const message = `${address} has rows in ${table}, but a copy needs an empty database; name another database`;
     throw new StoreError('refused', message);
   }
 }

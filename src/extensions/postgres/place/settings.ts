@@ -25,7 +25,7 @@ const database = section({
   .refine(({ url, readFrom }) => readFrom === 'primary' || (url.kind === 'postgres' && url.hosts.length > 1), {
     path: ['readFrom'],
     error:
-      'is standby, and database.url does not name several hosts: name those of the standbys too, or set it to primary',
+      'is standby, but database.url does not name several hosts: add the hosts of the standbys, or set it to primary',
   });
 
 type Section = Readonly<z.output<typeof database>>;

@@ -65,7 +65,7 @@ function folderOf(query: string): string | undefined {
   const other = [...parameters.keys()].find((name) => name !== 'host');
   if (other !== undefined) {
     const advice = other.startsWith('ssl') ? '; database.tls says how to encrypt' : '';
-    throw new Error(`has the parameter ${other}, and only host is known${advice}`);
+    throw new Error(`has the parameter ${other}, but may have only the parameter host${advice}`);
   }
   const folder = parameters.get('host') ?? undefined;
   if (folder !== undefined && !folder.startsWith('/'))

@@ -15,7 +15,8 @@ export interface SeenWorker {
   readonly holder: string;
   readonly host: string;
   readonly seenUntil: Date;
-  readonly held: number;
+  /** The number of its accounts at its last heartbeat. */
+  readonly accounts: number;
   readonly isSharing: boolean;
 }
 

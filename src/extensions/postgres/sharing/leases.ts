@@ -53,14 +53,14 @@ export class Worker {
    * Renews the heartbeat, and declares silent workers over. Returns false if this worker was declared over. After a
    * promotion, also returns false if the lost server may have another owner's claim, which the standby may lack.
    */
-  async beat(held: number): Promise<boolean> {
+  async beat(accounts: number): Promise<boolean> {
     const { db, clock, view, primary, isReplicated } = this.#deps;
     const began = momentOf(clock);
     const { term } = primary;
-    let seen = await renewHeartbeat(db, this.holder, held, this.timeLine);
+    let seen = await renewHeartbeat(db, this.holder, accounts, this.timeLine);
     if (seen.timeLine !== this.timeLine && (isReplicated || this.#isSteady())) {
       this.timeLine = seen.timeLine;
-      seen = await renewHeartbeat(db, this.holder, held, this.timeLine);
+      seen = await renewHeartbeat(db, this.holder, accounts, this.timeLine);
     }
     this.#isOver ||= !seen.isRenewed;
     const own = seen.workers.find(({ holder }) => holder === this.holder);
@@ -102,7 +102,7 @@ export interface WorkerLease extends AccountLease {
 
 export class Leases {
   readonly #deps: LeasesDeps;
-  readonly #held = new Map<string, WorkerLease>();
+  readonly #leases = new Map<string, WorkerLease>();
   #released: WorkerLease[] = [];
   #releasing: Promise<void> | undefined;
 
@@ -111,15 +111,15 @@ export class Leases {
   }
 
   get size(): number {
-    return this.#held.size;
+    return this.#leases.size;
   }
 
   of(worker: Worker): readonly WorkerLease[] {
-    return [...this.#held.values()].filter((held) => held.worker === worker);
+    return [...this.#leases.values()].filter((lease) => lease.worker === worker);
   }
 
   get(account: string): WorkerLease | undefined {
-    return this.#held.get(account);
+    return this.#leases.get(account);
   }
 
   /** Claims groups whose generations are still as in `owners`. Returns leases of the groups that were claimed whole. */
@@ -133,46 +133,46 @@ export class Leases {
     const claimed = await claimAccounts(db, worker.holder, claims);
     const isWhole = (group: AccountGroup) => group.every((account) => claimed.has(account));
     const whole = groups.filter(isWhole).flat();
-    const held = whole.map((account) => this.#hold(worker, account, claimed.get(account)!, owners.get(account)));
+    const leases = whole.map((account) => this.#addLease(worker, account, claimed.get(account)!, owners.get(account)));
     const owned = claims.filter(({ account }) => claimed.has(account));
     const raised = owned.map(({ account, generation }) => ({ account, generation: generation + 1 }));
-    await this.releaseUnheld(worker, raised);
-    return held;
+    await this.releaseUnleased(worker, raised);
+    return leases;
   }
 
   /** Releases accounts that the worker owns without a lease: an answer was lost, or a group was claimed partly. */
-  async releaseUnheld(worker: Worker, owned: readonly Omit<AccountOwner, 'holder'>[]): Promise<void> {
-    const unheld = owned.filter(({ account }) => this.#held.get(account)?.worker !== worker);
-    if (unheld.length > 0) await releaseAccounts(this.#deps.db, worker.holder, unheld);
+  async releaseUnleased(worker: Worker, owned: readonly Omit<AccountOwner, 'holder'>[]): Promise<void> {
+    const unleased = owned.filter(({ account }) => this.#leases.get(account)?.worker !== worker);
+    if (unleased.length > 0) await releaseAccounts(this.#deps.db, worker.holder, unleased);
   }
 
   lose(worker: Worker): void {
-    for (const held of this.of(worker)) this.loseOne(held);
-    this.#released = this.#released.filter((held) => held.worker !== worker);
+    for (const lease of this.of(worker)) this.loseOne(lease);
+    this.#released = this.#released.filter((lease) => lease.worker !== worker);
   }
 
-  loseOne(held: WorkerLease): void {
-    if (this.#held.get(held.account) === held) this.#held.delete(held.account);
-    held.lose();
+  loseOne(lease: WorkerLease): void {
+    if (this.#leases.get(lease.account) === lease) this.#leases.delete(lease.account);
+    lease.lose();
   }
 
   endAll(): void {
-    for (const held of this.#held.values()) held.end();
+    for (const lease of this.#leases.values()) lease.end();
   }
 
-  async giveBack(): Promise<void> {
+  async flushReleases(): Promise<void> {
     if (this.#released.length === 0) return;
     this.#releasing ??= this.#writeReleased().finally(() => (this.#releasing = undefined));
     await this.#releasing;
   }
 
-  #hold(worker: Worker, account: string, { timeLine, otherSettings }: Claimed, last?: AccountOwner): WorkerLease {
+  #addLease(worker: Worker, account: string, { timeLine, otherSettings }: Claimed, last?: AccountOwner): WorkerLease {
     const { view, clock, settingsOf } = this.#deps;
     const { generation = 0, holder = null } = last ?? {};
     const isAlone = !view.workers.some((other) => other.isSharing && other.holder !== worker.holder);
     const ending = new AbortController();
     let isLost = false;
-    const held: WorkerLease = {
+    const lease: WorkerLease = {
       account,
       worker,
       generation: generation + 1,
@@ -194,15 +194,15 @@ export class Leases {
         ending.abort();
       },
       release: async () => {
-        held.lose();
-        if (this.#held.get(account) !== held) return;
-        this.#held.delete(account);
-        this.#released.push(held);
-        await this.giveBack();
+        lease.lose();
+        if (this.#leases.get(account) !== lease) return;
+        this.#leases.delete(account);
+        this.#released.push(lease);
+        await this.flushReleases();
       },
     };
-    this.#held.set(account, held);
-    return held;
+    this.#leases.set(account, lease);
+    return lease;
   }
 
   /** Releases in one turn of the event loop share a statement. The next beat retries failures and locked rows. */

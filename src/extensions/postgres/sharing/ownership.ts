@@ -69,9 +69,9 @@ export class PostgresOwnership implements Ownership {
       const owners = await readOwners(db, group);
       const holders = group.flatMap((account) => owners.get(account)?.holder ?? []);
       const owner = this.#view.workers.find(({ holder }) => holder !== worker.holder && holders.includes(holder));
-      const held = owner === undefined ? await this.#leases.claim(worker, [group], owners) : [];
+      const leases = owner === undefined ? await this.#leases.claim(worker, [group], owners) : [];
       // If the claim lacks an account, its row was locked or another worker was faster.
-      if (owner === undefined && held.length === group.length) return held;
+      if (owner === undefined && leases.length === group.length) return leases;
       // An owner whose heartbeat has ended is declared over soon, so the wait may exceed `patienceMs`.
       const isAlive = owner === undefined || owner.seenUntil.getTime() > this.#view.databaseTime(clock.monotonic());
       if (isAlive && clock.monotonic() >= deadline) throw ownedBy(owner, group);
@@ -153,7 +153,7 @@ export class PostgresOwnership implements Ownership {
   /** Runs beside the heartbeats, because heartbeats must not wait and balancing many accounts takes long. */
   #balance(worker: Worker): void {
     const work = async () => {
-      await this.#leases.giveBack();
+      await this.#leases.flushReleases();
       await this.#sharing?.balance(worker, this.#stopping.signal);
       // Before this worker began, other workers may have continued from an older state of the database.
       if (this.#sharing === undefined || this.#compared === worker) return;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { MOST_WALKED_PER_REQUEST, readSettings, WALKED } from '../../../accounts/rules/fail-over.ts';
+import { MOST_ROWS_READ_PER_REQUEST, readSettings, ROWS_READ_SETTING } from '../../../accounts/rules/fail-over.ts';
 import type { AccountConfig, Config } from '../../../settings/config.ts';
 import { readMerchantKey } from '../../../settings/settings-file.ts';
 import { ConfigError } from '../../../settings/settings.ts';
@@ -51,7 +51,7 @@ function settingsOf(
     'follow.openStatuses': follow.openStatuses,
     'follow.disputedBy': follow.disputedBy,
     'database.synchronousStandbys': synchronousStandbys,
-    [WALKED]: MOST_WALKED_PER_REQUEST,
+    [ROWS_READ_SETTING]: MOST_ROWS_READ_PER_REQUEST,
   };
   const known = Object.entries(values).filter(([, value]) => value !== undefined);
   return Object.fromEntries(

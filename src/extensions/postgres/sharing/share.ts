@@ -31,7 +31,7 @@ export function nextShare<U extends Unit>(
   me: Sharer,
   others: readonly Sharer[],
   { free, own, leaving }: KnownUnits<U>,
-): { readonly claimed: readonly U[]; readonly givenBack: readonly U[] } {
+): { readonly claimed: readonly U[]; readonly released: readonly U[] } {
   const mine: Load = { sharer: me, accounts: me.accounts - sizeOf([...leaving]), room: 0 };
   const theirs = others.map((sharer): Load => ({ sharer, accounts: sharer.accounts, room: 0 }));
   const all = [mine, ...theirs].toSorted((one, other) => compare(one.sharer.holder, other.sharer.holder));
@@ -42,10 +42,10 @@ export function nextShare<U extends Unit>(
   });
   // All workers with more accounts release at the same time, so each releases only this part of the difference.
   for (const load of theirs) load.room = Math.ceil((mine.accounts - load.accounts) / all.length);
-  const most = mostGivenBack(own.length) - leaving.size;
-  const givenBack: U[] = [];
+  const most = mostReleased(own.length) - leaving.size;
+  const released: U[] = [];
   for (const unit of own.toSorted(byPlace)) {
-    if (givenBack.length >= most) break;
+    if (released.length >= most) break;
     if (leaving.has(unit)) continue;
     const takers = theirs.filter(({ room }) => room > 0);
     const taker = fewest(takers, unit);
@@ -53,13 +53,13 @@ export function nextShare<U extends Unit>(
     mine.accounts -= unit.size;
     taker.accounts += unit.size;
     taker.room -= unit.size;
-    givenBack.push(unit);
+    released.push(unit);
   }
-  return { claimed, givenBack };
+  return { claimed, released };
 }
 
 /** The most units that a worker releases at a time, because a move interrupts the work on a unit. */
-export function mostGivenBack(own: number): number {
+export function mostReleased(own: number): number {
   return Math.ceil(own / 6);
 }
 

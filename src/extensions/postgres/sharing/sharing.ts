@@ -37,7 +37,7 @@ export class Sharing {
     const others = view.workers.filter(({ holder }) => holder !== worker.holder);
     const seen = JSON.stringify([
       leases.size,
-      ...others.map(({ holder, held, isSharing }) => `${holder} ${held} ${isSharing}`).toSorted(),
+      ...others.map(({ holder, accounts, isSharing }) => `${holder} ${accounts} ${isSharing}`).toSorted(),
     ]);
     if (seen === this.#settled?.seen && clock.monotonic() < this.#settled.until) return;
     const sharing = others.filter(({ isSharing }) => isSharing);
@@ -53,23 +53,23 @@ export class Sharing {
     const byOwner = Map.groupBy(this.#units, (unit) => this.#ownerOf(unit, worker, owners));
     const [free = [], own = []] = [byOwner.get(''), byOwner.get(worker.holder)];
     const leaving = new Set(own.filter((unit) => this.#leasesOf(unit).some(({ ending }) => ending.aborted)));
-    const sharers = sharing.map(({ holder, held }): Sharer => {
+    const sharers = sharing.map(({ holder, accounts: lastKnown }): Sharer => {
       const units = different.get(holder);
-      // `held` is as old as the worker's last heartbeat, so it may lack the newest claims.
-      const accounts = Math.max(held, sizeOf(byOwner.get(holder) ?? []));
+      // `lastKnown` is as old as the worker's last heartbeat, so it may lack the newest claims.
+      const accounts = Math.max(lastKnown, sizeOf(byOwner.get(holder) ?? []));
       return { holder, accounts, knows: (key) => units?.has(key) ?? true };
     });
     const me = { holder: worker.holder, accounts: leases.size, knows: () => true };
-    const { claimed, givenBack } = nextShare(me, sharers, { free, own, leaving });
-    for (const lease of givenBack.flatMap((unit) => this.#leasesOf(unit))) lease.end();
+    const { claimed, released } = nextShare(me, sharers, { free, own, leaving });
+    for (const lease of released.flatMap((unit) => this.#leasesOf(unit))) lease.end();
     const wanted = claimed.map(({ accounts }) => accounts);
     if (wanted.length > 0) for (const lease of await leases.claim(worker, wanted, owners)) this.#deps.onTaken(lease);
     const claims = new Set(wanted.flat());
     const owned = [...owners.values()].filter(
       ({ account, holder }) => holder === worker.holder && !claims.has(account),
     );
-    await leases.releaseUnheld(worker, owned);
-    const isSettled = free.length === 0 && leaving.size === 0 && givenBack.length === 0;
+    await leases.releaseUnleased(worker, owned);
+    const isSettled = free.length === 0 && leaving.size === 0 && released.length === 0;
     this.#settled = isSettled ? { seen, until: clock.monotonic() + SETTLED_MS } : undefined;
   }
 

@@ -34,16 +34,16 @@ export async function enterWorker(db: Database, worker: NewWorker): Promise<stri
   return rows[0]?.timeLine ?? null;
 }
 
-type Renewal = Pick<SeenWorker, 'host' | 'held'> &
+type Renewal = Pick<SeenWorker, 'host' | 'accounts'> &
   Readonly<Record<'now' | 'seenUntil', string> & Record<'renewed' | 'sharing', number>> &
   Readonly<Record<'timeLine' | 'holder', string | null>>;
 
 /** Renews a worker's heartbeat, unless the worker is over or the time-line is another. Reads all heartbeats. */
-export async function renewHeartbeat(db: Database, holder: string, held: number, timeLine: string | null) {
+export async function renewHeartbeat(db: Database, holder: string, accounts: number, timeLine: string | null) {
   const { rows } = await sql<Renewal>`with renewed as (
-      update workers set seen_until = ${databaseTime(HEARTBEAT_MS)}, held = ${held}
+      update workers set seen_until = ${databaseTime(HEARTBEAT_MS)}, held = ${accounts}
       where holder = ${holder} and order_sync_time_line() is not distinct from ${timeLine}::text returning holder)
-    select ${databaseTime()} as now, order_sync_time_line() as "timeLine", (select count(*) from renewed) as renewed, w.holder, w.host, w.held,
+    select ${databaseTime()} as now, order_sync_time_line() as "timeLine", (select count(*) from renewed) as renewed, w.holder, w.host, w.held as accounts,
       w.seen_until as "seenUntil", w.units is not null as sharing
     from (select 1) one left join workers w on true`.execute(db);
   const workers = rows.flatMap(({ sharing, seenUntil, holder: other, ...row }) =>
@@ -63,13 +63,13 @@ export async function endWorker(db: Database, { holder, seenUntil }: Pick<SeenWo
   return numAffectedRows === 1n;
 }
 
-/** Reads the owner of the first account that has one. `isSilent` includes workers whose heartbeat has ended. */
-export async function driverOf(db: Database, accounts: readonly string[], isSilent = false) {
+/** Reads the owner of the first account that has one. `withSilent` includes workers whose heartbeat has ended. */
+export async function driverOf(db: Database, accounts: readonly string[], withSilent = false) {
   const { rows } =
     await sql<Driver>`select 'the worker ' || w.holder || ' on ' || w.host as name, w.host, w.socket, w.advertise
     from unnest(${accounts}::text[]) with ordinality as k (account, place)
     join account_owners o on o.account = k.account join workers w on w.holder = o.holder
-    where ${isSilent} or w.seen_until > ${utcText(sql`statement_timestamp()`)} order by k.place limit 1`.execute(db);
+    where ${withSilent} or w.seen_until > ${utcText(sql`statement_timestamp()`)} order by k.place limit 1`.execute(db);
   return rows[0];
 }
 
@@ -170,10 +170,10 @@ export async function claimAccounts(db: Database, holder: string, claims: readon
 export async function releaseAccounts(
   db: Database,
   holder: string,
-  held: readonly Pick<AccountOwner, 'account' | 'generation'>[],
+  owned: readonly Pick<AccountOwner, 'account' | 'generation'>[],
 ): Promise<ReadonlySet<string>> {
   const left = new Set<string>();
-  for (const batch of partsOf(held, BATCH)) {
+  for (const batch of partsOf(owned, BATCH)) {
     const { rows } = await sql<{ account: string }>`with had as (
         select o.account, o.generation from account_owners o
         join unnest(${batch.map(({ account }) => account)}::text[],
@@ -183,8 +183,8 @@ export async function releaseAccounts(
       free as (select o.account from account_owners o join had on o.account = had.account
           and o.generation = had.generation
         where o.holder = ${holder} order by o.account for update of o skip locked),
-      given as (update account_owners o set holder = null, granted_at = ${databaseTime()} from free where o.account = free.account returning o.account)
-      select account from had where account not in (select account from given)`.execute(db);
+      released as (update account_owners o set holder = null, granted_at = ${databaseTime()} from free where o.account = free.account returning o.account)
+      select account from had where account not in (select account from released)`.execute(db);
     for (const { account } of rows) left.add(account);
   }
   return left;
@@ -193,6 +193,6 @@ export async function releaseAccounts(
 /** Releases all accounts of a worker. An account whose row is locked stays, and is free once the worker has left. */
 export async function releaseAll(db: Database, holder: string): Promise<void> {
   await sql`update account_owners o set holder = null, granted_at = ${databaseTime()}
-    from (select account from account_owners where holder = ${holder} order by account for update skip locked) given
-    where o.account = given.account`.execute(db);
+    from (select account from account_owners where holder = ${holder} order by account for update skip locked) released
+    where o.account = released.account`.execute(db);
 }

@@ -31,7 +31,7 @@ export function define(command: Command): void {
   command
     .argument('<externalOrderId>')
     .option('--as-of <time>', 'as it was at this time (UTC, ISO 8601)', utcTime)
-    .addOption(new Option('--format <format>', 'unless given, the name of --out tells it').choices(FORMATS))
+    .addOption(new Option('--format <format>', 'default: by the ending of --out, else table').choices(FORMATS))
     .addOption(new Option('--json', 'the same as --format json').conflicts('format'))
     .option('--out <file>', 'write to a file, made readable for you alone, instead of stdout')
     .addHelpText('after', '\nExample:\n  order-sync orders explain shop-1001 --as-of 2026-01-31T12:00:00Z')

@@ -28,7 +28,7 @@ interface ExportOptions extends Omit<ExportFilter, 'account'> {
 }
 
 export function define(command: Command): void {
-  const format = new Option('--format <format>', 'unless given, the name of --out tells it, or else csv');
+  const format = new Option('--format <format>', 'default: by the ending of --out, else csv');
   addByOption(addPeriodOptions(command, 'orders'))
     .option('--pair <pair>', 'only orders of this pair, such as BTC/EUR', readPair)
     .addOption(new Option('--state <state>', 'only orders in this state').choices(ORDER_STATES))

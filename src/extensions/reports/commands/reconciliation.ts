@@ -72,7 +72,7 @@ export function define(command: Command): void {
       const clock = systemClock();
       const now = clock.now().toISOString();
       if (options.asOf !== undefined && options.online === true) {
-        command.error('error: --online asks what holds now: leave --as-of out');
+        command.error('error: --online asks the exchange for its present answer: leave --as-of out');
       }
       if (options.asOf !== undefined && options.asOf > now) command.error('error: --as-of is in the future');
       if (isOfAll(command) && (options.online === true || options.against !== undefined)) {

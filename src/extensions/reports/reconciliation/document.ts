@@ -115,7 +115,11 @@ function factsOf(scope: ReconciliationScope, reconciled: Reconciled, problems: r
     { key: 'succeeded', label: 'Succeeded', value: outcomes.succeeded },
     { key: 'failed', label: 'Failed', value: outcomes.failed },
     { key: 'open', label: 'Open', value: outcomes.open },
-    { key: 'outcome_unknown', label: 'Final without an outcome, or changed since', value: outcomes.outcome_unknown },
+    {
+      key: 'outcome_unknown',
+      label: 'Final with an unknown outcome, or changed after "As of"',
+      value: outcomes.outcome_unknown,
+    },
     { key: 'nothing_to_compare', label: 'Nothing to compare', value: counts.nothing_to_compare },
     { key: 'given_up', label: 'Given up after sending', value: counts.given_up },
     { key: 'sent_again', label: 'Sent again after an unknown outcome', value: counts.sent_again },

@@ -1,5 +1,5 @@
 import type { AmountSettings } from '../../../base/decimal.ts';
-import { findingClass, placeOfFinding } from '../../operate/finding-classes.ts';
+import { findingClass, placeOfFinding, QUESTION_OF_OWN } from '../../operate/finding-classes.ts';
 import { FINDING_CLASSES, SEVERITIES } from '../../../findings/rules/classes.ts';
 import type { Finding } from '../../../findings/rules/finding.ts';
 import { instantMs } from '../../../base/instant.ts';
@@ -44,17 +44,17 @@ export function derivedFinding(row: ReconciledRow, finding: Finding, settings: C
   return listed(row, { ...finding, severity, id: null, status: 'open', since: null, reason: null }, settings);
 }
 
-interface Told extends Pick<KnownFindingRow, 'class' | 'severity' | 'expected' | 'actual' | 'reason'> {
+interface FindingFields extends Pick<KnownFindingRow, 'class' | 'severity' | 'expected' | 'actual' | 'reason'> {
   readonly id: number | null;
   readonly status: string;
   readonly since: string | null;
 }
 
-function listed(row: KnownFindingRow | ReconciledRow, finding: Told, settings: CurrencySettings) {
+function listed(row: KnownFindingRow | ReconciledRow, finding: FindingFields, settings: CurrencySettings) {
   const { id, status, since, reason, class: name, severity, expected, actual } = finding;
-  const told = { id, status, since, reason, class: name, severity, expected, actual };
+  const fields = { id, status, since, reason, class: name, severity, expected, actual };
   return {
-    ...told,
+    ...fields,
     rank: placeOfFinding(severity, name),
     account: row.account,
     external_order_id: row.external_order_id ?? '?',
@@ -156,8 +156,7 @@ export const DISPUTED: GroupHead = {
   title: 'Disputed orders',
   tone: 'error',
   meaning: 'The exchange has an order with the same id that contradicts ours.',
-  advice:
-    'Do not pay or deliver for these orders until a person has decided. If an order is not yours, ask the exchange first what becomes of your own pre-order, then run the following command with --as abandoned. If an order is yours, run order-sync orders resolve ORDER --as ours --reason TEXT.',
+  advice: `Do not pay or deliver for these orders until a person has decided. If an order is not yours, first ask the exchange ${QUESTION_OF_OWN}, then run the following command with --as abandoned. If an order is yours, run order-sync orders resolve ORDER --as ours --reason TEXT.`,
 };
 
 export function disputedOrdersSection(orders: Iterable<UncheckedOrder>, count: number, report: OfReport): Section {

@@ -61,10 +61,10 @@ async function addUp({ store, clock }: ReportDeps, request: ReconciliationReques
   if (account === undefined) {
     const withFindings = new Set((await allRows(snapshot, accountNames('findings'))).map((row) => row.account));
     for (const name of [...withFindings.union(new Set(inDatabase))].toSorted()) {
-      const its = await addAccount(name, adding, withFindings.has(name));
-      tables.addAccountRow('accounts', { account: name, ...its.counts() });
-      for (const row of its.byPair()) tables.addAccountRow('account_pairs', { account: name, ...row });
-      totals.addAll(its);
+      const accountTotals = await addAccount(name, adding, withFindings.has(name));
+      tables.addAccountRow('accounts', { account: name, ...accountTotals.counts() });
+      for (const row of accountTotals.byPair()) tables.addAccountRow('account_pairs', { account: name, ...row });
+      totals.addAll(accountTotals);
     }
   } else {
     totals = await addAccount(account, adding);

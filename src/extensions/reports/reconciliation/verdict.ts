@@ -51,7 +51,7 @@ export function problemsOf({ totals, tables, otherAccounts, unknownAge, suppleme
   const others = rowsOf(otherAccounts);
   const contradict = 'the two sides contradict each other, or the outcome of an order is not known';
   const rows = counted(unknownAge, 'row has', 'rows have');
-  const given: readonly (Problem & { readonly count: number })[] = [
+  const candidates: readonly (Problem & { readonly count: number })[] = [
     { count: unchecked, because: `${unchecked} unchecked`, reason: uncheckedReason(tables), tone: 'warning' },
     {
       count: disputed,
@@ -74,7 +74,7 @@ export function problemsOf({ totals, tables, otherAccounts, unknownAge, suppleme
       tone: 'warning',
     },
   ];
-  return [...given.filter(({ count }) => count > 0), ...supplements.flatMap(({ problems }) => problems)];
+  return [...candidates.filter(({ count }) => count > 0), ...supplements.flatMap(({ problems }) => problems)];
 }
 
 function openFindings(tables: ReportTables, count: number, tone: Problem['tone'], what: string) {

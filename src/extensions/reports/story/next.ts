@@ -3,6 +3,7 @@ import { accountWords } from '../../../accounts/rules/name.ts';
 import type { Lane } from '../../../accounts/rules/restraints.ts';
 import { after, readTime } from '../../../base/instant.ts';
 import { decisionsFor, obstacleTo, type DecisionEvidence, type Judgement } from '../../operate/rules/judgement.ts';
+import { questionOfOwn } from '../../operate/finding-classes.ts';
 import { HELD_LOOKUP_MS, REJECTED_LOOKUPS_MS } from '../../../orders/rules/schedule.ts';
 import { FOLLOWED_STATES, RECHECKED_STATES, type OrderState } from '../../../orders/rules/states.ts';
 import { shellWord } from '../../../base/text.ts';
@@ -185,12 +186,11 @@ const DECISIONS: Readonly<Record<Judgement['kind'], string>> = {
   cancel: 'To cancel it before it is sent:',
 };
 const DUPLICATING =
-  'To send it again all the same, if you accept that the exchange may have taken the first request and would accept both:';
+  'To send it again all the same, if you accept that the exchange may have taken the first request and may now make a second pre-order:';
 export const EFFECTS: readonly string[] = [...Object.values(DECISIONS), DUPLICATING];
 
 function notOurs({ pre_order_id: id }: StoryOrder): string {
-  const own = id === null ? ', if there is one' : ` ${id}`;
-  return `If it is not yours, ask the exchange first what becomes of your own pre-order${own}. Then end the order, and insert it again under a new id.`;
+  return `If it is not yours, first ask the exchange ${questionOfOwn(id)}. Then end the order, and insert it again under a new id.`;
 }
 
 function decisionCommands(moment: Moment): readonly string[] {
@@ -206,7 +206,7 @@ function decisionCommands(moment: Moment): readonly string[] {
     if (obstacle === undefined)
       return [...(decisions.length > 1 ? [...first, DECISIONS[kind]] : []), deciding(kind, order)];
     const why = `${capitalized(obstacle.why)}.`;
-    return obstacle.passes ? [why] : [why, DUPLICATING, deciding(kind, order, '--i-know-it-may-duplicate ')];
+    return obstacle.isTemporary ? [why] : [why, DUPLICATING, deciding(kind, order, '--i-know-it-may-duplicate ')];
   });
 }
 

@@ -3,7 +3,7 @@ import { shellWord } from '../../../base/text.ts';
 import { describeRestraint, stops } from '../../../accounts/rules/restraints.ts';
 import { accountWords } from '../../../accounts/rules/name.ts';
 import { keyRemedy } from '../../commands/problem.ts';
-import { ASK_ABOUT_HELD, findingClass } from '../../operate/finding-classes.ts';
+import { ASK_ABOUT_HELD, findingClass, QUESTION_OF_OWN, questionOfOwn } from '../../operate/finding-classes.ts';
 import { isDecided, statesToDecide } from '../../operate/rules/decided.ts';
 import type { OrderState } from '../../../orders/rules/states.ts';
 import type { RecordView } from '../../../orders/rules/record.ts';
@@ -98,7 +98,7 @@ function stopLines({ holds, stop, order }: StoryEvidence, moment: Moment): reado
 
 /** Leaves out events of stored findings, which `findingEntries` returns, and a decision's own move to `held`. */
 function eventEntries({ order, events, findings }: StoryEvidence): readonly StoryEntry[] {
-  const isTold = ({ field, source, new_value, observed_at }: StoryEvent) =>
+  const isShown = ({ field, source, new_value, observed_at }: StoryEvent) =>
     field === 'finding'
       ? !findings.some((one) => one.class === new_value && one.first_seen_at === observed_at)
       : !(field === 'state' && source === 'operator' && new_value === 'held');
@@ -110,7 +110,7 @@ function eventEntries({ order, events, findings }: StoryEvidence): readonly Stor
   // An order appears before it has a status, so a first status comes after the other events of the same time.
   const isFirst = ({ field, old_value }: StoryEvent) => field.endsWith('.status') && old_value === null;
   return entries
-    .filter(({ event }) => isTold(event))
+    .filter(({ event }) => isShown(event))
     .toSorted((a, b) => Number(isFirst(a.event)) - Number(isFirst(b.event)))
     .map(({ at, text }) => ({ at, text }));
 }
@@ -205,5 +205,5 @@ export function adviceOn(finding: StoryFinding, moment: Pick<Moment, 'order' | '
     .replace('a command that order-sync orders explain ORDER shows', HERE)
     .replaceAll(/\bORDER\b/g, () => shellWord(id))
     .replaceAll('--reason TEXT', () => `--reason TEXT${accountWords(account)}`)
-    .replace(', if there is one', (words) => (preOrderId === null ? words : ` ${preOrderId}`));
+    .replace(QUESTION_OF_OWN, () => questionOfOwn(preOrderId));
 }

@@ -3,7 +3,7 @@ import { isInPeriod } from '../../operate/tables/listed.ts';
 import type { FindingClassName } from '../../../findings/rules/classes.ts';
 import { WAITING_STATES } from '../../../orders/rules/states.ts';
 import { ORDER_COLUMNS } from '../../../store/orders/order-columns.ts';
-import { holdsTime, indexedBy, unindexed, type Query } from '../../../store/dialect.ts';
+import { isStoredTime, indexedBy, unindexed, type Query } from '../../../store/dialect.ts';
 import { queries } from '../../../store/statement.ts';
 import { hasDecision } from '../../operate/tables/decided-findings.ts';
 
@@ -74,8 +74,8 @@ export function rowsOfUnknownAge(account: string | undefined, asOf: string): Que
   const all = queries.selectFrom('merchant_orders').select((one) => one.fn.countAll<number>().as('rows'));
   const ours = account === undefined ? all : all.where('account', '=', account);
   return ours
-    .where((where) => where.not(holdsTime('created_at')))
-    .unionAll(ours.where(holdsTime('created_at')).where('created_at', '>', asOf).where('sent_at', '<=', asOf));
+    .where((where) => where.not(isStoredTime('created_at')))
+    .unionAll(ours.where(isStoredTime('created_at')).where('created_at', '>', asOf).where('sent_at', '<=', asOf));
 }
 
 const PRE_ORDER_COLUMNS = (['pre_order_id', ...ORDER_COLUMNS] as const).map((name) => `o.${name}` as const);

@@ -37,15 +37,16 @@ export async function checkChains(db: Database, known?: KnownHead, onProgress?: 
     onProgress?.(events);
   }
   for (const { account, id } of heads.values())
-    return brokenAt(id, `the newest event of the account ${JSON.stringify(account)} is not this one`);
+    return brokenAt(id, `this event, the newest of the account ${JSON.stringify(account)}, is missing or was changed`);
   return known === undefined || isMet
     ? { events, broken: null }
     : brokenAt(known.id, 'it was written down, and is not there');
 }
 
 function problemOf(event: StoredEvent, previousHash: string, known = event.hash): string | undefined {
-  if (event.previous_hash !== previousHash) return 'an event before it was removed, or it was put in between';
+  if (event.previous_hash !== previousHash)
+    return 'an event before this one was removed, or this one was inserted later';
   const text = hashedText(previousHash, event satisfies NewEvent);
   if (hash('sha256', text) !== event.hash) return 'it was changed';
-  return known === event.hash ? undefined : 'it is another one than the one that was written down';
+  return known === event.hash ? undefined : 'it differs from the event that was written down';
 }

@@ -83,7 +83,7 @@ export function define(command: Command): void {
   command
     .addOption(new Option('--scenario <name>', 'what the exchange does').choices(DEMO_SCENARIOS).default('clean'))
     .option('--keep', 'keep the database, and say how to look at it')
-    .option('--hold', 'continue, with a dashboard to look at, until it is stopped (Ctrl-C); then report')
+    .option('--hold', 'continue and serve a dashboard until Ctrl-C, then report')
     .option('--orders <n>', `number of orders, at most ${MOST_ORDERS}`, wholeNumber(1, MOST_ORDERS), MOST_ORDERS)
     .addOption(
       new Option('--cluster', 'a cluster of PostgreSQL in place of a new file, with a fail-over').conflicts('database'),
@@ -261,5 +261,5 @@ function sayHowToLook({ folder, settingsFile, config: { database, accounts } }: 
   }
   const variables = Object.keys(processEnvironment()).filter((name) => name.startsWith('ORDER_SYNC_'));
   const over = variables.filter((name) => name !== 'ORDER_SYNC_CONFIG').join(', ');
-  if (over !== '') say(`Your environment goes over these settings. Unset it first: ${over}`);
+  if (over !== '') say(`These environment variables override the settings; unset them first: ${over}`);
 }

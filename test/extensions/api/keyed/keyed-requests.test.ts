@@ -52,7 +52,7 @@ describe('a decision with an Idempotency-Key', () => {
     expect(await cancel()).toMatchObject({ kind: 'invalid', httpStatus: 409, reason: 'conflict' });
   });
 
-  it('is refused if the key is that of another request, of another order, reason or operation', async () => {
+  it('is refused if another request has used the key: of another order, reason or operation', async () => {
     const { program, cancel, create, exchange, deps } = await keyed();
     await cancel('key-1');
     expect(await cancel('key-1', 'b')).toMatchObject(REUSED);

@@ -236,7 +236,9 @@ describe('a daemon that goes away before it answers', () => {
       environment: settingsOf(program),
     });
     expect([code, stdout]).toEqual([69, '']);
-    expect(stderr).toMatch(/the daemon went away before it answered; it is not known whether it was done\n$/);
+    expect(stderr).toMatch(
+      /the daemon went away before it answered; it is not known whether the operation was done\n$/,
+    );
   });
 });
 
@@ -250,6 +252,6 @@ describe('a daemon of another version', () => {
     await listens(program, (socket) => socket.end(`${head}${body}`));
     const { code, stdout, stderr } = await runProgram(['client', 'show', 'a'], { environment: settingsOf(program) });
     expect([code, stdout]).toEqual([69, '']);
-    expect(stderr).toMatch(/(?:it|the daemon) may be of another version; start it again\n$/);
+    expect(stderr).toMatch(/(?:it|the daemon) may run another version of order-sync; restart it\n$/);
   });
 });

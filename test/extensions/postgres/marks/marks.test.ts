@@ -71,7 +71,7 @@ it('follows the commits of the accounts that a worker drives, outside of the dat
   expect(['a', 'b'].map((account) => file.read(account))).toMatchObject(positions);
   expect(new MarksFile(place.marks, 'another').read('a')).toBeUndefined();
   // A later mark of an older process changes nothing.
-  file.name([['a', { generation: 1, eventId: 0 }]], new Date(0));
+  file.advance([['a', { generation: 1, eventId: 0 }]], new Date(0));
   expect(file.read('a')).toMatchObject(positions[0]!);
   file.close();
 });
@@ -82,7 +82,7 @@ it('keeps every worker from an account that came back in an older state, until a
   await drive(first.store);
   const file = new MarksFile(first.place.marks, await identityOf(first.store));
   await first.close();
-  file.name([['default', later]], new Date(later.at));
+  file.advance([['default', later]], new Date(later.at));
   file.close();
 
   const again = await worker(url, first.place.marks);
@@ -119,8 +119,8 @@ it('takes an account from a worker that lacks its mark, once the machine that ha
   const { generation, eventId } = await first.store.forAccount('changed').mark.position();
   const file = new MarksFile(first.place.marks, await identityOf(first.store));
   await first.close();
-  file.name([['older', later]], new Date(later.at));
-  file.name([['changed', { generation, eventId, hash: '0'.repeat(64) }]], new Date(later.at));
+  file.advance([['older', later]], new Date(later.at));
+  file.advance([['changed', { generation, eventId, hash: '0'.repeat(64) }]], new Date(later.at));
   file.close();
 
   const elsewhere = await worker(url);
@@ -151,7 +151,7 @@ it('compares every mark of its file, also those after one that cannot be underst
   const file = new MarksFile(first.place.marks, await identityOf(first.store));
   await first.close();
   const before = Array.from({ length: MOST_AT_ONCE }, (_, at) => `a${at}`);
-  file.name([...before.map((account) => [account, later] as const), ['older', later] as const], new Date(later.at));
+  file.advance([...before.map((account) => [account, later] as const), ['older', later] as const], new Date(later.at));
   file.close();
   const damaged = new Database(first.place.marks);
   damaged.prepare(`update marks set content = 'nothing' where account = 'a0'`).run();

@@ -26,7 +26,7 @@ describe.skipIf(findPostgres() === undefined)('db copy', () => {
       ...at.options,
       environment: own,
     });
-    expect([copied.code, copied.stderr]).toEqual([0, 'not copied, as it is not of order-sync: theirs\n']);
+    expect([copied.code, copied.stderr]).toEqual([0, 'not copied, because it is not part of order-sync: theirs\n']);
     expect(JSON.parse(copied.stdout)).toMatchObject({ source: at.path, rows: 1, tables: { merchant_orders: 1 } });
     expect(copied.stdout).not.toContain(encodeURIComponent(PASSWORD));
 

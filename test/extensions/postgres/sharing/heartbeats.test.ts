@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { HEARTBEAT_MS, TRUSTED_MS, WorkerView } from '../../../../src/extensions/postgres/sharing/heartbeats.ts';
 
 const BEGAN = Date.parse('2026-01-05T12:00:00.000Z');
-const ELSEWHERE = { host: 'elsewhere', held: 0, isSharing: false };
+const ELSEWHERE = { host: 'elsewhere', accounts: 0, isSharing: false };
 
 /** A view of heartbeats that were renewed at times of the database's clock, read at a time of both clocks. */
 function look(view: WorkerView, monotonic: number, renewed: Readonly<Record<string, number>>, databaseMs = monotonic) {

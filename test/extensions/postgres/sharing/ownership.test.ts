@@ -88,7 +88,7 @@ describe('workers on one database', () => {
     const { rows } = await sql<{ id: string }>`select id from database_identity`.execute(db);
     const elsewhere = placeOf(url);
     const file = new MarksFile(elsewhere.marks, rows[0]?.id ?? '');
-    file.name([['a0', { generation: 1, eventId: 1_000 }]], new Date());
+    file.advance([['a0', { generation: 1, eventId: 1_000 }]], new Date());
     file.close();
     await SharingWorker.start(elsewhere, accounts(1));
     await vi.waitUntil(async () => (await readOwners(db, ['a0'])).get('a0')?.generation !== 1, NO_LIMIT);

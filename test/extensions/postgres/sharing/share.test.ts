@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { mostGivenBack, nextShare, sizeOf, type Unit } from '../../../../src/extensions/postgres/sharing/share.ts';
+import { mostReleased, nextShare, sizeOf, type Unit } from '../../../../src/extensions/postgres/sharing/share.ts';
 
 /** A worker of a test, with the accounts that it drives beside the units. */
 interface TestWorker {
@@ -61,8 +61,8 @@ function act(me: TestWorker, workers: readonly TestWorker[], units: readonly Uni
   const own = known.filter(({ key }) => owners.get(key) === me.holder);
   const next = nextShare(self!, others, { free: known.filter(isFree), own, leaving: NONE });
   for (const { key } of next.claimed) owners.set(key, me.holder);
-  for (const { key } of next.givenBack) owners.delete(key);
-  return next.claimed.length + next.givenBack.length > 0;
+  for (const { key } of next.released) owners.delete(key);
+  return next.claimed.length + next.released.length > 0;
 }
 
 const ofLiving = (workers: readonly TestWorker[], owners: ReadonlyMap<string, string>) =>
@@ -184,7 +184,7 @@ describe('the fair share', () => {
     const given = sharers.slice(0, 5).flatMap((me) => {
       const own = units.filter(({ key }) => owners.get(key) === me.holder);
       const others = sharers.filter((other) => other !== me);
-      return nextShare(me, others, { free: [], own, leaving: NONE }).givenBack;
+      return nextShare(me, others, { free: [], own, leaving: NONE }).released;
     });
     expect(given).toHaveLength(10);
   });
@@ -193,10 +193,10 @@ describe('the fair share', () => {
     const own = singles(12);
     const me = { ...knowsAll('w1'), accounts: 12 };
     const other = { ...knowsAll('w2'), accounts: 10 };
-    expect(nextShare(me, [other], { free: [], own, leaving: NONE }).givenBack).toHaveLength(1);
+    expect(nextShare(me, [other], { free: [], own, leaving: NONE }).released).toHaveLength(1);
     expect(nextShare(me, [other], { free: [], own, leaving: new Set(own.slice(0, 1)) })).toEqual({
       claimed: [],
-      givenBack: [],
+      released: [],
     });
   });
 
@@ -222,29 +222,29 @@ describe('the part of one worker', () => {
         own: reversed(own),
         leaving: new Set(own.slice(0, leaving)),
       });
-    expect(keysOf(next(0).givenBack)).toEqual(['a', 'b', 'c', 'd']);
-    expect(keysOf(next(1).givenBack)).toEqual(['b', 'c', 'd']);
-    expect([next(4).givenBack, next(6).givenBack]).toEqual([[], []]);
+    expect(keysOf(next(0).released)).toEqual(['a', 'b', 'c', 'd']);
+    expect(keysOf(next(1).released)).toEqual(['b', 'c', 'd']);
+    expect([next(4).released, next(6).released]).toEqual([[], []]);
   });
 
   it('is its part of the difference, if several have more than the one that they give to', () => {
     const others = HOLDERS.slice(1).map((holder) => sharer(holder, 60));
     const own = singles(60);
     const given = (accounts: number) =>
-      nextShare(sharer('w1', 60), [...others, sharer('w6', accounts)], { free: [], own, leaving: NONE }).givenBack;
+      nextShare(sharer('w1', 60), [...others, sharer('w6', accounts)], { free: [], own, leaving: NONE }).released;
     expect([given(42).length, given(54).length, given(59).length]).toEqual([3, 1, 0]);
   });
 
   it('ends when a further unit would not bring the two closer', () => {
     const own = Array.from({ length: 30 }, (_, index) => ({ key: `u${index}`, size: 2 }));
     const next = nextShare(sharer('w1', 60), [sharer('w2', 54)], { free: [], own, leaving: NONE });
-    expect(next.givenBack).toHaveLength(1);
+    expect(next.released).toHaveLength(1);
   });
 
   it('counts units on their way for the worker that is going to claim them', () => {
     const own = singles(24);
     const leaving = new Set(own.slice(0, 2));
-    expect(nextShare(sharer('w1', 24), [sharer('w2', 20)], { free: [], own, leaving }).givenBack).toEqual([]);
+    expect(nextShare(sharer('w1', 24), [sharer('w2', 20)], { free: [], own, leaving }).released).toEqual([]);
     const free = [single('z')];
     expect(nextShare(sharer('w1', 24), [sharer('w2', 30)], { free, own, leaving }).claimed).toEqual(free);
     expect(sizeOf([...leaving, { key: 'group', size: 3 }])).toBe(5);
@@ -267,8 +267,8 @@ describe('the part of one worker', () => {
       ['large', 'a', 'c'],
     ]);
     const own = [...named(6), { key: 'large', size: 3 }];
-    const { givenBack } = nextShare(sharer('w1', 9), [sharer('w2', 0)], { free: [], own, leaving: NONE });
-    expect(keysOf(givenBack)).toEqual(['large', 'a']);
+    const { released } = nextShare(sharer('w1', 9), [sharer('w2', 0)], { free: [], own, leaving: NONE });
+    expect(keysOf(released)).toEqual(['large', 'a']);
   });
 });
 
@@ -280,6 +280,6 @@ describe('what is given back at the same time', () => {
     [30, 5],
     [10_000, 1_667],
   ])('of %i units are %i', (held, most) => {
-    expect(mostGivenBack(held)).toBe(most);
+    expect(mostReleased(held)).toBe(most);
   });
 });

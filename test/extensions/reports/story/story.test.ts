@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { classTexts } from '../../../../src/extensions/operate/finding-classes.ts';
 import { ORDER_STATES, type OrderState } from '../../../../src/orders/rules/states.ts';
 import { isCommand, type Spacing } from '../../../../src/extensions/reports/story/next.ts';
-import { buildStory } from '../../../../src/extensions/reports/story/story.ts';
+import { adviceOn, buildStory } from '../../../../src/extensions/reports/story/story.ts';
 import type {
   StoryEvent,
   StoryEvidence,
@@ -459,9 +459,11 @@ describe('a finding in a story', () => {
     };
     expect(advice({})).toEqual([expect.stringContaining('pre-order p1.'), expect.any(String)]);
     expect(advice({ pre_order_id: null, account: 'shop-1' })).toEqual([
-      expect.stringContaining('if there is one.'),
+      expect.stringContaining('whether it has your own pre-order, '),
       expect.stringMatching(/^ --reason TEXT --account shop-1$/m),
     ]);
+    const alone = { order: ORDER, events: [] };
+    expect(adviceOn({ ...FINDING, class: 'ID_COLLISION' }, alone)).toContain('your own pre-order p1.');
   });
 
   it('tells once what several findings of one class ask for', () => {

@@ -38,7 +38,7 @@ export const ACCOUNT_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: 'src/accounts/failures.ts',
-        in: 'isOfAll',
+        in: 'concernsAllAccounts',
         from: "return config.database.kind === 'sqlite' && isOfFile;",
         to: "return config.database.kind === 'sqlite' || isOfFile;",
       },

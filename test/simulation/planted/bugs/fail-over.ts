@@ -13,8 +13,8 @@ export const FAIL_OVER_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: 'src/accounts/rules/fail-over.ts',
-        in: 'mostWalked',
-        from: 'windows * requests * walked + 2 * concurrency',
+        in: 'mostRowsRead',
+        from: 'windows * requests * rowsRead + 2 * concurrency',
         to: 'windows * requests',
       },
     ],

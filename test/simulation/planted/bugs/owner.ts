@@ -120,7 +120,12 @@ export const OWNER_BUGS: readonly PlantedBug[] = [
         from: '!this.#deps.accountLease.isTrusted()',
         to: 'this.#deps.accountLease.generation < 0',
       },
-      { file: LEASE, in: 'RequestLease.#trust', from: '!accountLease.isTrusted()', to: 'accountLease.generation < 0' },
+      {
+        file: LEASE,
+        in: 'RequestLease.#untilTrusted',
+        from: '!accountLease.isTrusted()',
+        to: 'accountLease.generation < 0',
+      },
       {
         file: 'src/store/tables/accounts.ts',
         in: 'assertNewestOwner',

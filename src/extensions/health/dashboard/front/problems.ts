@@ -45,8 +45,8 @@ export function problemsTitle({ troubles }: DashboardFacts): string {
 
 /** Lists decided findings last, after problems whose orders are "counted above". Folds only findings. */
 export function problemsText({ troubles, ...facts }: DashboardFacts): string {
-  const told = (trouble: Trouble) => (trouble.code === 'decided' ? 2 : Number(isToldAbove(trouble, facts)));
-  const others = troubles.slice(1).toSorted((one, other) => told(one) - told(other));
+  const placeOf = (trouble: Trouble) => (trouble.code === 'decided' ? 2 : Number(isCountedAbove(trouble, facts)));
+  const others = troubles.slice(1).toSorted((one, other) => placeOf(one) - placeOf(other));
   const items = others.map((trouble, index) => {
     const isFolded = index >= MOST_SHOWN && trouble.about.class !== undefined;
     const text = `<li class="${trouble.severity}"><div class="what">${troubleText(trouble, facts, 3)}</div>${actionText(trouble, facts)}</li>\n`;
@@ -77,7 +77,7 @@ function troubleText(trouble: Trouble, shown: Shown, level: 1 | 3): string {
 
 function concernedText(trouble: Trouble, shown: Shown): string {
   const { concerned, count: number, stake } = trouble;
-  if (isToldAbove(trouble, shown)) return 'Counted above.';
+  if (isCountedAbove(trouble, shown)) return 'Counted above.';
   if (concerned === undefined) return '';
   const sums = stake === undefined ? '' : stakeText(stake);
   const money = sums === '' ? '' : link(pathOf(concerned, shown), sums);
@@ -86,7 +86,7 @@ function concernedText(trouble: Trouble, shown: Shown): string {
   return `${list} ${number === 1 ? 'waits' : 'wait'} to be sent${money === '' ? '' : `: ${money}`}`;
 }
 
-function isToldAbove({ concerned, stake }: Trouble, { overview: { orders } }: Shown): boolean {
+function isCountedAbove({ concerned, stake }: Trouble, { overview: { orders } }: Shown): boolean {
   const isOfClass = concerned !== undefined && 'class' in concerned && stake?.amounts.length === 0;
   return isOfClass && orders.disputed + orders.held + orders.unknown > 0;
 }

@@ -26,7 +26,7 @@ export function partsText(facts: DashboardFacts): string {
 
 function exchangeBox({ exchange, at }: DashboardFacts): Box {
   const box = { label: 'Exchange', tone: 'neutral' } as const;
-  if (exchange === null) return { ...box, value: 'Not asked here', note: 'another process sends the requests' };
+  if (exchange === null) return { ...box, value: 'No requests from here', note: 'another process sends them' };
   const { lastAnswerAt } = exchange;
   if (lastAnswerAt === null) return { ...box, value: 'No answer yet', note: 'since order-sync started' };
   const age = ageOf(lastAnswerAt, at);
@@ -74,6 +74,7 @@ function receiversBox({ overview: { receivers }, at }: DashboardFacts): Box {
     return { ...box, tone: 'info', value: 'Trying again', note };
   }
   const [waiting = at] = receivers.flatMap(({ oldestWaiting }) => oldestWaiting ?? []).toSorted();
-  const events = ageOf(waiting, at) === 'now' ? 'no event waits' : `the oldest event waits for ${ageOf(waiting, at)}`;
+  const events =
+    ageOf(waiting, at) === 'now' ? 'no event waits' : `the oldest event has waited for ${ageOf(waiting, at)}`;
   return { ...box, tone: 'good', value: 'Work', note: `${counted(receivers.length, 'endpoint')}, ${events}` };
 }

@@ -17,16 +17,16 @@ export async function orderText(deps: OpsPages, account: string, id: string, tok
   const asOf = clock.now();
   const { kept, failure } = activities.find(account)?.newsOf(id, asOf) ?? {};
   const blocked = kept && describeKeptBack(kept);
-  const told = await storyOf(store, configOf(config, account), id, { asOf, blocked, failure });
+  const found = await storyOf(store, configOf(config, account), id, { asOf, blocked, failure });
   const row = await readOrder(store.db, account, id);
-  if (told === undefined || row === undefined) {
+  if (found === undefined || row === undefined) {
     throw new Refused(404, `The account ${account} has no order ${id}.`, 'Check the id, or search for its beginning.');
   }
   const findings = await findingsOf(store.db, account, id);
   const forms: Words = token === undefined ? {} : orderForms({ account, token }, trackingOf(row), findings);
-  const sections = told.document.sections.filter(({ name }) => name !== 'next');
-  const document = { ...told.document, facts: [], sections };
-  const main = await Array.fromAsync(contentText(document, nextText(id, told.story.next, forms)));
+  const sections = found.document.sections.filter(({ name }) => name !== 'next');
+  const document = { ...found.document, facts: [], sections };
+  const main = await Array.fromAsync(contentText(document, nextText(id, found.story.next, forms)));
   return `<div class="story-page">\n${main.join('')}</div>\n`;
 }
 

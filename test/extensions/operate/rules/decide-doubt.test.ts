@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { freeOfDoubt } from '../../../../src/extensions/operate/rules/judgement.ts';
+import { decideDoubt } from '../../../../src/extensions/operate/rules/judgement.ts';
 import { ORDER_STATES, type OrderState } from '../../../../src/orders/rules/states.ts';
 import { trackingWith } from '../../../support/tracking.ts';
 
@@ -17,7 +17,7 @@ describe('a decision on all orders that a fail-over left in doubt', () => {
       changedAt: null,
       nextActionAt: null,
     };
-    return freeOfDoubt(trackingWith(order), isSent, HOW, NOW);
+    return decideDoubt(trackingWith(order), isSent, HOW, NOW);
   };
   const SENT = { state: 'accepted', failOver: null, resends: 2, changedAt: NOW, nextActionAt: NOW };
   const NOT_SENT = { state: 'pending', failOver: null, resends: 3, verifications: 0, nextActionAt: NOW };

@@ -1,21 +1,21 @@
 import { expect, it } from 'vitest';
-import { Walk } from '../../../src/orders/pass/sent-intents.ts';
+import { ReadProgress } from '../../../src/orders/pass/sent-intents.ts';
 import type { AccountLease } from '../../../src/store/port.ts';
 import { FIRST_DUE } from '../../../src/store/find-orders.ts';
 import { testClock } from '../../support/test-clock.ts';
 
 it('writes down the place before the first order that the pass is not done with', () => {
   const accountLease: Pick<AccountLease, 'walked'> = {};
-  const walk = new Walk(accountLease, testClock(), { requests: 1, intervalMs: 1_000 });
+  const readProgress = new ReadProgress(accountLease, testClock(), { requests: 1, intervalMs: 1_000 });
   const place = (id: string) => ({ nextActionAt: '2040-01-01T00:00:00.000Z', externalOrderId: id });
   const walked = () => (JSON.parse(accountLease.walked ?? '[]') as string[])[1];
-  walk.begin('a', FIRST_DUE);
-  walk.begin('b', place('a'));
+  readProgress.begin('a', FIRST_DUE);
+  readProgress.begin('b', place('a'));
   expect(walked()).toBe('');
-  walk.end('b');
-  walk.begin('c', place('b'));
+  readProgress.end('b');
+  readProgress.begin('c', place('b'));
   expect(walked()).toBe('');
-  walk.end('a');
-  walk.begin('d', place('c'));
+  readProgress.end('a');
+  readProgress.begin('d', place('c'));
   expect(walked()).toBe('b');
 });
