@@ -14,7 +14,7 @@ export function printableLines(text: string): string {
   return text.split('\n').map(printable).join('\n');
 }
 
-/** Escapes such characters in lines of JSON. The values stay equal, because only strings contain such characters. */
+/** Escapes `UNPRINTABLE` in lines of JSON. The values stay equal, because only strings contain such characters. */
 export function printableJson(lines: string): string {
   return lines.replace(UNPRINTABLE, (character) => {
     if (character === '\n') return character;

@@ -7,10 +7,10 @@ export function get(path: string): HttpRequest {
   return { method: 'GET', path };
 }
 
-/** The operations of §4 by the names that metrics use; `other` is any other request of a probe. */
+/** The operations of §4 by the names that metrics use; `other` is a request that only `order-sync probe` sends. */
 export type Operation = (typeof OPERATIONS)[number][0] | 'other';
 
-/** The first pattern that matches counts. Ids in paths are encoded, so they contain no `/`. */
+/** The first matching pattern decides. Ids in paths are encoded, so they contain no `/`. */
 const OPERATIONS = [
   ['look_up_order', 'GET', /^\/orders\?/],
   ['create_pre_order', 'POST', /^\/orders\/request$/],
@@ -28,5 +28,5 @@ const BASE = '/api/v1/merchant';
 
 export function operationOf({ method, path }: Pick<HttpRequest, 'method' | 'path'>): Operation {
   const rest = path.startsWith(BASE) ? path.slice(BASE.length) : '';
-  return OPERATIONS.find(([, its, pattern]) => its === method && pattern.test(rest))?.[0] ?? 'other';
+  return OPERATIONS.find(([, verb, pattern]) => verb === method && pattern.test(rest))?.[0] ?? 'other';
 }

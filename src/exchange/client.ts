@@ -40,7 +40,7 @@ export type OrderExchange = Pick<
 /**
  * Each request waits for its turn, ensures the request lease and is sent once. `turnToCreate` and `lookUpOrder` return
  * undefined if no request may leave. `showPreOrder` and `showOrder` throw `UnusableIdError` if the id cannot be sent.
- * A bad or missing answer makes no method reject. A failed `ensure` does, except in `createPreOrder`.
+ * A bad or missing answer makes no method reject. If `ensure` rejects, so does the method, except `createPreOrder`.
  */
 export class ExchangeClient {
   readonly #options: ClientOptions;

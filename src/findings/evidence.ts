@@ -97,7 +97,7 @@ export async function readAcceptedAndAbsent(db: Database, account: string): Prom
   return await readAccountFact(db, { account, name: ACCEPTED_AND_ABSENT });
 }
 
-/** Stores if an accepted order is absent. From then on, the returned settings let no unknown order be resent. */
+/** If an accepted order is absent, stores its id. From then on the returned settings let no unknown order be resent. */
 export async function settingsOnAbsence(tx: Transaction, deps: FlowDeps, before: Tracking, now: Date) {
   const { account, settings } = deps;
   if (isAcceptedAndAbsent(before, now)) {

@@ -57,9 +57,9 @@ async function* dueIn(deps: FlowDeps, state: 'pending' | 'invalid', signal: Abor
     for (const due of page) {
       if (isPending) await readProgress.next(signal);
       if (signal.aborted || (isPending && (isStopped(exchange) || inFlight.isFull))) return;
-      const isMarked = !unmarked.has(due.externalOrderId);
-      if (isPending && isMarked) readProgress.begin(due.externalOrderId, place);
-      if (isMarked) yield due.externalOrderId;
+      const mayProceed = !unmarked.has(due.externalOrderId);
+      if (isPending && mayProceed) readProgress.begin(due.externalOrderId, place);
+      if (mayProceed) yield due.externalOrderId;
       place = due;
     }
     if (page.length < PAGE) return;

@@ -8,7 +8,7 @@ import {
   type FailOver,
 } from '../accounts/rules/fail-over.ts';
 import { assumeSent, type Assumption } from './rules/create.ts';
-import { countDoubtful, readFailOvers, sentTimes, tellFailOver } from '../store/tables/fail-overs.ts';
+import { countDoubtful, readFailOvers, saveFailOverWithFinding, sentTimes } from '../store/tables/fail-overs.ts';
 import type { Transaction } from '../store/port.ts';
 import { trackingOf, type OrderRow } from '../store/orders/order-columns.ts';
 import { DUE_COLUMNS, dueKeyOf, findOrders, type DueKey, type OrderFilter } from '../store/find-orders.ts';
@@ -70,10 +70,10 @@ export async function reportSent(deps: FailOverDeps): Promise<void> {
     // If the next owner is still marking, or other programs lock rows, a later call does the rest.
     if (failOver.markedAt === undefined || locked.size > 0) continue;
     const reported = { ...failOver, reportedAt: clock.now().toISOString() };
-    await store.writer.write((tx) => tellFailOver(tx, account, reported, clock.now()));
+    await store.writer.write((tx) => saveFailOverWithFinding(tx, account, reported, clock.now()));
     log.warn(
       { failOver: failOver.id, orders: sent.length },
-      'a worker named the orders that it had sent and that a fail-over lost',
+      'this worker reported the orders that it had sent and whose intents a fail-over lost',
     );
   }
 }
@@ -90,7 +90,7 @@ async function lostIntents({ account, store, intents }: FailOverDeps): Promise<r
 
 async function* ordersRead(deps: FailOverDeps, failOver: FailOver): AsyncGenerator<readonly string[]> {
   const seenAt = new Date(failOver.seenAt);
-  // Also reads orders that are due later: a person or a probe may have made them due in the lost time.
+  // Also reads orders that are due later: lost commits of a person or a probe may have made them due.
   for (const range of [...(await rangesRead(deps, failOver, { until: seenAt })), { laterThan: seenAt }]) {
     for await (const page of pendingPages(deps, range)) {
       const isSeen = (createdAt: string) => range.laterThan === undefined || createdAt <= failOver.seenAt;
@@ -163,7 +163,7 @@ async function endMarking({ account, store, clock, log }: MarkingDeps, unmarked:
   for (const failOver of await readFailOvers(store.db, account)) {
     if (failOver.markedAt !== undefined) continue;
     const marked = { ...failOver, markedAt: clock.now().toISOString() };
-    await store.writer.write((tx) => tellFailOver(tx, account, marked, clock.now()));
+    await store.writer.write((tx) => saveFailOverWithFinding(tx, account, marked, clock.now()));
     const orders = await countDoubtful(store.db, account, failOver.id);
     const about = { failOver: failOver.id };
     const other = 'the last commit of the account was made on another database server';

@@ -39,7 +39,7 @@ async function recordOutcome(deps: FlowDeps, claimed: Tracking, received: Create
   const recordLate = async (tx: Transaction, now: Date) => {
     const row = await lockOrder(tx, claimed.account, claimed.externalOrderId);
     const before = row === undefined ? claimed : trackingOf(row);
-    // After a change, another create may be in flight. Then only an accepted pre-order still changes the order.
+    // If the row has changed, another create may be in flight. Then only an accepted pre-order still changes the order.
     const isLate = before.state !== 'sending' || before.attempts !== claimed.attempts;
     let after = before;
     if (!isLate || outcome.kind === 'accepted') {

@@ -26,7 +26,7 @@ const MOST_OPENINGS = 2;
 /** `sync` does not wait for a breaker that stays open for longer than this. */
 const LONGEST_WAIT_MS = 10_000;
 
-/** Runs each pass, again after a short stop. `onProgress` gets the live counters, and an estimate of the requests. */
+/** Runs each pass, and repeats it after a short stop. `onProgress` gets live counters and the estimated requests. */
 export async function syncOnce(
   deps: FlowDeps & { readonly sweeps?: readonly Sweep[] },
   scope: FollowScope,

@@ -45,7 +45,7 @@ export function loadConfig(options: ConfigOptions & { readonly requireExchange: 
   const { settings: written, accounts } = read(layers, options.requireExchange);
   const settings = withPaths(written, layers.schema.files, options.cwd);
   const { url } = settings.database;
-  // An extension read a URL of another kind, and that extension has `server` too.
+  // The extension that read a URL of another kind also has `server`.
   const database = url.kind === 'sqlite' ? sqliteAt(url.file, options.cwd) : layers.schema.server!(settings.database);
   const config = { ...settings, accounts, file, database };
   const problems = rateGroupProblems(accounts, layers.accounts);

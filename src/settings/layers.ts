@@ -85,7 +85,7 @@ export function settingsFile(path: string): SettingsFile {
   }
 }
 
-/** Returns the paths of an installed package's settings, the first choice first. An update replaces its own folder. */
+/** Returns the places of an installed package's settings, by priority. None is in the package: updates replace it. */
 export function packagePlaces({ XDG_CONFIG_HOME: named = '', HOME: home }: NodeJS.ProcessEnv, cwd: string) {
   const folder = isAbsolute(named) ? named : home && join(home, '.config');
   const ofUser = folder ? [join(folder, 'order-sync', 'config.yaml')] : [];

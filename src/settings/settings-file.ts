@@ -79,7 +79,7 @@ function readNodes(
       if (ACCOUNT_NAME.test(name)) {
         accounts.push(name);
         readSection(value, '', at, name);
-      } else refuse('accounts', at, `${JSON.stringify(name)} cannot name an account: it takes ${ACCOUNT_NAME_FORM}`);
+      } else refuse('accounts', at, `${JSON.stringify(name)} is no name of an account: use ${ACCOUNT_NAME_FORM}`);
     }
   };
   const readSetting = (node: unknown, path: string, offset: number, account?: string) => {

@@ -104,7 +104,7 @@ const reconcile = section({
   cron: type.optional(cron),
 });
 
-/** The core's sections: durations in milliseconds, sizes in bytes. `config/default.yaml` has the defaults and texts. */
+/** The core's sections: durations in ms, sizes in bytes. `config/default.yaml` has the defaults and explanations. */
 export const SECTIONS = {
   exchange,
   database: section({ url: databaseUrl }),
@@ -154,7 +154,7 @@ type Frozen<T> = T extends readonly (infer Item)[]
 
 type Named<T> = Readonly<Record<string, T>>;
 
-/** The settings of an extension. `config/default.yaml` has the defaults and the texts. */
+/** The settings of an extension. `config/default.yaml` has the defaults and explanations. */
 export interface SettingsPart {
   readonly sections?: Named<z.ZodObject>;
   /** Sections that an account may have of its own. */

@@ -23,7 +23,7 @@ export interface OrderFilter {
   readonly account: string;
   readonly state?: OrderState | undefined;
   readonly ids?: readonly string[] | undefined;
-  /** The number of the account's restraint `forbidden` in which the create was last refused with 403; 0 if never. */
+  /** The number of the `forbidden` restraint in which the order's create was last refused with 403; 0 if never. */
   readonly forbiddenIn?: number | undefined;
   readonly failOver?: number | undefined;
   readonly until?: Date | undefined;

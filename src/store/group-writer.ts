@@ -6,7 +6,7 @@ import type { EventHead, NewEvents, Transaction, Work, Writer } from './port.ts'
 import { together } from './statement.ts';
 
 export interface Transactions {
-  /** Commits durably. Retries for seconds; asks for an unknown result until `signal` aborts. Throws `StoreError`. */
+  /** Commits durably or throws `StoreError`. Tries for seconds. Asks about unanswered commits until `signal` aborts. */
   run<Result>(work: Work<Result>, signal: AbortSignal, onFailure: (failure: StoreError) => void): Promise<Result>;
   /** Returns false if the database file was moved or replaced, so that no retry can succeed. */
   isInPlace(): boolean;

@@ -66,7 +66,7 @@ export function readMark(text: string): MarkContent | undefined {
 /** Returns a sign (see mark.md) that the database or account is an older copy or continued from one, or undefined. */
 export async function readSignOfRestore(db: Database, mark: MarkContent | undefined, account?: string) {
   const position = account === undefined ? await readPosition(db) : await readPositionOf(db, account);
-  // Another time-line means that a standby was promoted. The next owner takes up the commits that the standby lacks.
+  // Another time-line shows a promoted standby. The next owner looks up orders whose creates the standby may lack.
   if (mark?.timeLine !== undefined && mark.timeLine !== position.timeLine) return undefined;
   // A copy from before the first event looks like a new database, but its pending orders may have been sent since.
   if (mark === undefined && position.eventId === 0 && (await copyStatement(db, {})).rows[0]?.copy === 1) {

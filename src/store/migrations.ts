@@ -74,7 +74,7 @@ export async function assertNotNewer({ address, migrations }: Pick<Store, 'addre
   );
 }
 
-/** Saves a run of the migrator, which reads the description of every table. */
+/** Lets the caller skip the migrator, because the migrator reads the description of every table. */
 export function isUpToDate(migrations: Migrations, applied: AppliedMigrations): boolean {
   return migrationStatus(migrations, applied).pending.length === 0;
 }

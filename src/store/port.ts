@@ -34,7 +34,7 @@ export interface Counts {
   readonly findings: Record<string, number>;
 }
 
-/** The newest event of an account's chain, and counts of the chain; id 0 and an empty hash before the first event. */
+/** An account's newest event, and counts of its orders and open findings. Before the first event: id 0, empty hash. */
 export interface EventHead {
   id: number;
   hash: string;
@@ -89,7 +89,7 @@ export interface AccountLease {
   readonly differsIn: readonly string[];
   /** The name and time-line of this owner's first commit; absent on SQLite. `timeLine` is null if it is not known. */
   readonly claim?: { readonly name: string; readonly timeLine: string | null };
-  /** The one time-line for this owner's writes: a promoted standby may lack a later owner's claim. Absent on SQLite. */
+  /** The owner writes only on this time-line: a promoted standby may lack a later owner's claim. Absent on SQLite. */
   readonly timeLine?: string | null;
   /** Create passes are done with the due orders before this place (JSON). After a fail-over the next owner reads it. */
   walked?: string;

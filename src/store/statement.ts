@@ -49,7 +49,7 @@ export const rowOfOrder = <Row>(build: (order: OrderKey) => Query<Row>) => ofOrd
 
 const MOST_ROWS = 20;
 
-/** As `statement`, for up to `MOST_ROWS` rows at once. The query is compiled once for each number of rows. */
+/** As `statement`, for any number of rows, in queries of up to `MOST_ROWS`. Each size of a query is compiled once. */
 export function rowsStatement<Row extends object, Result>(
   columns: readonly (keyof Row & string)[],
   build: (rows: readonly Row[]) => Query<Result>,

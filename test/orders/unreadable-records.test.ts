@@ -41,7 +41,7 @@ it('are a problem of the account once three different orders have them, until a 
 
   await show(3);
   expect(await reasonsOf(program)).toMatchObject([
-    { text: expect.stringMatching(/for one that of [abc]/), remedy: 'order-sync probe' },
+    { text: expect.stringMatching(/for example the record of [abc]/), remedy: 'order-sync probe' },
   ]);
   expect(program.row('a')['state']).toBe('accepted');
   await program.restart();

@@ -68,6 +68,8 @@ class Databases {
     if (bin === undefined) return undefined;
     const server = await startPostgres(bin);
     const admin = server.admin();
+    // Rights are of the whole server, so a test that took this one back would take it from others too.
+    await admin.query(`grant pg_read_all_stats to ${OWNER}`);
     await makeTemplate(server, admin);
     return new Databases(server, admin);
   }

@@ -53,7 +53,7 @@ export function liveStatus(changes: Partial<LiveStatus> = {}): LiveStatus {
 
 /** A process of which nothing is wrong. */
 export function processFacts(changes: Partial<ProcessFacts> = {}): ProcessFacts {
-  const well = { isStopping: false, databaseFailure: null, otherMigrations: [], isOwner: true, freeBytes: 1e12 };
+  const well = { isStopping: false, databaseFailure: null, missingMigrations: [], isOwner: true, freeBytes: 1e12 };
   return { ...well, ...changes };
 }
 

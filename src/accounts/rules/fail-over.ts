@@ -12,7 +12,7 @@ export interface FailOver {
   readonly generation: number;
   /** The lost owner's settings by path, as JSON; null if the server lacks them. */
   readonly settings: string | null;
-  /** The next owner's settings, because the lost owner may have had newer settings than the server knows. */
+  /** The next owner's settings: the lost owner may have had them too, without a record on the server. */
   readonly nextSettings: string | null;
   /** The place of the lost owner's create pass in the due orders, as JSON; null for the beginning. */
   readonly walked: string | null;
@@ -110,5 +110,5 @@ export function doubtedBy(
 /** The advice about the orders in doubt: `--sent` first, because an order that is followed by mistake is not lost. */
 export function decidingAdvice(account: string, { id }: Pick<FailOver, 'id'>): string {
   const command = `order-sync db accept-restore${accountWords(account)} --failover ${id} --sent --file IDS --reason TEXT`;
-  return `ask the exchange about each order; write the ids of the orders that it has to the file IDS, and run ${command}; then write the ids of the orders that it lacks to the file, and run the command again with --not-sent in place of --sent`;
+  return `ask the exchange about each order; write to the file IDS the ids of the orders that the exchange has, and run ${command}; then replace them with the ids of the orders that the exchange lacks, and run the command again with --not-sent in place of --sent`;
 }

@@ -80,7 +80,7 @@ export interface Restraints {
 /** One piece of evidence: creates of unknown outcome that left before `knownAt`, or that ended while `isDoubted`. */
 interface LostCreates {
   readonly knownAt: Date;
-  /** True until a request that left after `knownAt` shows if the exchange serves or is out of reach. */
+  /** True until a request after `knownAt` is served, a create is decided, or a look-up gets no answer. */
   readonly isDoubted: boolean;
 }
 

@@ -139,7 +139,7 @@ export const NOT_OWNER_RESULT = {
 } as const satisfies FailedResult;
 
 const NOT_OWNER = 'This process does not drive the account. Nothing was done; another process may drive it.';
-const NO_ANSWER_YET = 'a request with this Idempotency-Key began at 2026-01-05T12:00:00.000Z and has no answer yet';
+const NO_ANSWER_YET = 'a request with this Idempotency-Key began at 2026-01-05T12:00:00.000Z and has no stored answer';
 
 export const ERRORS = {
   '400': documented('BadRequest', 'The request is wrong, an id cannot be sent, or the exchange refused the request.', {
@@ -175,7 +175,7 @@ export const ERRORS = {
   '409': documented(
     'Conflict',
     'The table has an order of this id with other content, the decision cannot be made as things stand, the same decision ' +
-      'was made before, a request of this Idempotency-Key has no answer yet, or the cursor is not of this feed. Nothing was changed.',
+      'was made before, a request of this Idempotency-Key has no stored answer, or the cursor is not of this feed. Nothing was changed.',
     {
       conflict: conflict('it is final; a person has nothing to decide'),
       noAnswerYet: { kind: 'unknown', why: NO_ANSWER_YET, httpStatus: 409 },

@@ -23,7 +23,7 @@ const UNNAMED: Disposable = { [Symbol.dispose]: () => {} };
 /**
  * Returns the control socket of this process. With PostgreSQL, each worker has its own socket, and commands read its
  * path from the database. Sockets of killed workers are removed. `publish` makes `control.socket` a link to the socket,
- * unless that link leads to another running worker. Disposing of the result of `publish` removes the link.
+ * unless another process listens at `control.socket`. Disposing of the result of `publish` removes the link.
  */
 export async function reachOf(config: Pick<Config, 'database'>, clock: Clock) {
   if (config.database.kind === 'sqlite') return { socket: controlSocketOf(config), publish: async () => UNNAMED };

@@ -84,7 +84,7 @@ const api = section({
     {
       path: ['listen'],
       error:
-        'is not an address of this machine alone: set api.certFile and api.keyFile, or set api.insecure: true behind a proxy that does TLS',
+        'can be reached from other machines: set api.certFile and api.keyFile, or set api.insecure: true behind a proxy that does TLS',
     },
   );
 

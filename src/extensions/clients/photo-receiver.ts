@@ -19,7 +19,7 @@ const OTHER_PARTS = 8;
 const HEADERS_MS = 10_000;
 const KEEP_ALIVE_MS = 5_000;
 const MAX_CONNECTIONS = 128;
-const UNREADABLE = 'this is no request that can be read';
+const UNREADABLE = 'the request cannot be read';
 const RETRY_AFTER_S = 10;
 
 const STATUS_OF = { unreadable: 400, forbidden: 403, 'too-slow': 408, 'too-large': 413, busy: 503 } as const;

@@ -25,7 +25,7 @@ const LISTED_MS = 30 * 24 * 60 * 60_000;
 const PAGE = 200;
 const ACCOUNTS_LOOKED_AT = 20;
 
-/** The receiver serves all accounts, because the token of a delivery names the account. */
+/** The receiver serves all accounts, because the token of a delivery identifies the account. */
 export type DeliveryDeps = Pick<FlowDeps, 'config' | 'store' | 'clock' | 'log'>;
 type PhotoDeps = DeliveryDeps & Pick<FlowDeps, 'account'>;
 
@@ -44,7 +44,7 @@ function assertUsable(token: string, isReceivedHere: boolean): void {
 
 /**
  * Asks for the photos of a client (§4.5). Stores the hash of the token first, because the delivery may come before the
- * answer. The rows of the photos have the same `requestId`. Throws `UnusableIdError`.
+ * answer. The rows of the photos have the returned `requestId`. Throws `UnusableIdError`.
  */
 export async function requestPhotos(
   { account, config, store, exchange, clock, log }: PhotoDeps & Pick<OperationDeps, 'exchange'>,

@@ -60,12 +60,12 @@ const PROBLEMS = {
 
 /** A running daemon reads a key file each minute, but a key setting only at its start. `places` may name several. */
 export function keyRemedy(places?: string, isRunning = true): string {
-  const put = `put the right key into ${places ?? 'the place that config show names'}`;
+  const put = `put the right key into ${places ?? 'the place that order-sync config show prints'}`;
   if (!isRunning) return `${put}: the daemon tries it when it starts`;
   if (places === KEY_SETTING) return `${put}, then restart the daemon, if one runs`;
   if (places !== undefined && !places.includes(KEY_SETTING))
-    return `${put}: a daemon that runs reads that file again within a minute`;
-  return `${put}: a daemon that runs reads a key in a file of its own again within a minute, and one in the settings when it is restarted`;
+    return `${put}: a running daemon reads that file again within a minute`;
+  return `${put}: a running daemon reads a key file again within a minute, but a key in the settings only when it restarts`;
 }
 
 export type ProblemCode = keyof typeof PROBLEMS;

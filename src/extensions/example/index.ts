@@ -1,6 +1,6 @@
 import type { Extension } from '../../cli/extension.ts';
 
-/** A complete extension to copy. A command lists the statuses that the exchange uses; a listener logs new statuses. */
+/** A complete extension to copy. A command lists the statuses of the exchange; a listener counts new statuses. */
 export const example: Extension = {
   name: 'example',
   settings: async () => (await import('./settings.ts')).exampleSettings,

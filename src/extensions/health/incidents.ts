@@ -90,7 +90,7 @@ export class Incidents implements Listener {
   #recordUnreadable(externalOrderId: string): void {
     if (this.#unreadable.size < UNREADABLE_ORDERS) this.#unreadable.add(externalOrderId);
     if (this.#unreadable.size === UNREADABLE_ORDERS) {
-      this.#record('answers', `order records cannot be read, for one that of ${[...this.#unreadable][0]}`);
+      this.#record('answers', `order records cannot be read, for example the record of ${[...this.#unreadable][0]}`);
     }
   }
 

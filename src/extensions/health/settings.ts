@@ -10,13 +10,13 @@ const token = type.headerText
   .meta({ json: type.TEXT_OR_NUMBER });
 
 /** Unlike other addresses, this address may have a query. */
-const calledUrl = type.text((given) => type.secureAddress(given).href, type.ADDRESS);
+const calledUrl = type.text((url) => type.secureAddress(url).href, type.ADDRESS);
 
 const HOST_NAME = /^[A-Za-z0-9.-]+$/;
 const hostName = type.text(
-  (given) => {
-    if (!HOST_NAME.test(given)) throw new Error('must be the name of a host without a port, such as ops.shop.example');
-    return given.toLowerCase();
+  (host) => {
+    if (!HOST_NAME.test(host)) throw new Error('must be the name of a host without a port, such as ops.shop.example');
+    return host.toLowerCase();
   },
   { type: 'string', pattern: HOST_NAME.source },
 );
@@ -32,7 +32,7 @@ const ops = section({
 })
   .refine(({ listen, ...one }) => listen === undefined || type.isLoopback(listen.host) || one.token !== undefined, {
     path: ['listen'],
-    error: 'is not an address of this machine alone: set ops.token, or listen on 127.0.0.1',
+    error: 'can be reached from other machines: set ops.token, or listen on 127.0.0.1',
   })
   .refine(({ actions, ...one }) => actions === 'off' || one.token !== undefined, {
     path: ['actions'],

@@ -52,7 +52,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     logger: false,
     exposeHeadRoutes: false,
     schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
-    // While the server stops, routes still answer requests on open connections. Each route checks for the stop itself.
+    // While the server stops, routes still answer on open connections. Routes that must refuse check for the stop.
     return503OnClosing: false,
     frameworkErrors(error, _request, reply) {
       const httpStatus = error.statusCode ?? 400;
@@ -73,7 +73,7 @@ function answerBrokenClient(
   // Only errors of HTTP are answered: after other errors, such as errors of TLS, no answer can be sent.
   if (!/^(HPE|ERR_HTTP)_/.test(error.code ?? '') || !socket.writable) return void socket.destroy();
   const httpStatus = STATUS_OF_CODE[error.code ?? ''] ?? 400;
-  const body = unreadable(httpStatus, new Error('this is no request that can be read'));
+  const body = unreadable(httpStatus, new Error('the request cannot be read'));
   const head = `HTTP/1.1 ${httpStatus} \r\nconnection: close\r\ncontent-type: ${unreadableType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n`;
   socket.end(`${head}${body}`, () => socket.destroy());
 }

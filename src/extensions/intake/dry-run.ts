@@ -95,7 +95,7 @@ async function addUp({ account, store, now, config, rows }: DryRunRequest, windo
   return { wouldSend: { orders, later, sums, unsummed, first }, invalid, guard };
 }
 
-/** Yields the invalid rows, which a daemon checks again, and then the pending rows. Both are in order of due time. */
+/** Yields corrected invalid rows, which a daemon checks again, and then pending rows. Both are in order of due time. */
 async function* waiting({ db }: Store, account: string): AsyncGenerator<OrderRow> {
   for (const state of ['invalid', 'pending'] as const) {
     for (let from = FIRST_DUE; ;) {

@@ -36,7 +36,7 @@ interface ImportOptions {
 const MAX_NAMED = 50;
 const PROGRESS_ROWS = 1_000;
 
-/** Imports a whole file or nothing. Rows with the same content are skipped; `1.50` and `1.5` are the same. */
+/** Imports a whole file or nothing. Skips a row if its order is known with the same content; `1.50` equals `1.5`. */
 export async function importOrders(store: Store, account: string, input: Readable, options: ImportOptions) {
   const { format, assumeSent, onProgress } = options;
   using tables = new ImportTables();
@@ -98,8 +98,8 @@ class DifferentOrders extends StoreError {
 type Settling = Readonly<{ account: string; isWanted: boolean; assumeSent: Assuming | undefined }>;
 
 /**
- * Compares all rows with the table. If `isWanted`, first inserts the missing rows. Then throws `DifferentOrders` if
- * orders of the table differ, and so undoes the inserts. Throws `StoreError` if an inserted row is missing.
+ * Compares all rows with the table, and returns the differences. If `isWanted`, first inserts the missing rows; then
+ * a difference throws `DifferentOrders`, which undoes the inserts. Throws `StoreError` if an inserted row is missing.
  */
 async function settle(tx: Transaction, tables: ImportTables, { account, isWanted, assumeSent }: Settling) {
   const different = new Problems();

@@ -33,7 +33,7 @@ const MOST_REQUESTS = /^([1-9]|[12]\d|30)$/;
 const rowExample = {
   question: 'a look-up of an id that no order has (§4.11)',
   seen: '404, empty',
-  follows: 'without the setting this is likely absence',
+  follows: 'without the setting, order-sync reads this answer as likely absence',
   setting: { path: 'exchange.absence', value: [{ status: 404 }] },
   isOdd: false,
 };

@@ -127,7 +127,7 @@ function changeSince(listed: Tracking, now: Tracking): string | undefined {
 
 type Assumed = Readonly<{ account: string; id: string; how: Assumption }>;
 
-/** Makes an order unknown, as after a create; a held order stays held. Returns 0 if the row is missing, else 1. */
+/** Makes an order unknown, as if it were sent now; a held order stays held. Returns 0 if the row is missing, else 1. */
 export async function assumeOrderSent(tx: Transaction, { account, id, how }: Assumed, deps: Assuming): Promise<number> {
   const row = await lockOrder(tx, account, id);
   if (row === undefined) return 0;

@@ -35,7 +35,7 @@ const ofOrder = {
 } as const;
 
 const findingId = z.coerce.number<string>().int().min(1);
-const preOrderId = z.string().describe('Its pre-order at the exchange.');
+const preOrderId = z.string().describe('Id of the pre-order of the order at the exchange.');
 const resolution = z
   .discriminatedUnion('as', [
     z.strictObject({ as: z.literal('exists'), reason, preOrderId }),

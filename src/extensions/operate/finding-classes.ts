@@ -4,7 +4,7 @@ import { FINDING_CLASSES, SEVERITIES, type FindingClassName } from '../../findin
 export const ASK_ABOUT_HELD =
   'ask the exchange about the external order id, then record its answer with a command that order-sync orders explain ORDER shows.';
 
-/** The question to the exchange about our own pre-order, if its id is not known or the text is about all orders. */
+/** The question about our own pre-order without its id: for an unknown id, and for the text of a whole class. */
 export const QUESTION_OF_OWN = 'whether it has your own pre-order, and what happens to that pre-order';
 
 export function questionOfOwn(preOrderId: string | null): string {
@@ -46,7 +46,7 @@ const CLASS_TEXTS: Readonly<Record<FindingClassName, { readonly meaning: string;
   },
   ID_COLLISION: {
     meaning: 'The order at the exchange is older than our first request, so it is another order with the same id.',
-    advice: `Do not pay or deliver for this order. If it is not yours, first ask the exchange ${QUESTION_OF_OWN}. Then run the following command with --as abandoned, and insert your order again under a new id. If it is yours after all, run order-sync orders resolve ORDER --as ours --reason TEXT.`,
+    advice: `Do not pay or deliver for this order. If it is not yours, first ask the exchange ${QUESTION_OF_OWN}. Then run order-sync orders resolve ORDER --as abandoned --reason TEXT, and insert your order again under a new id. If it is yours after all, run order-sync orders resolve ORDER --as ours --reason TEXT.`,
   },
   IDENTITY_MISMATCH: {
     meaning: 'The exchange was asked about one external order id and answered about another.',

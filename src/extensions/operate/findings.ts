@@ -167,10 +167,12 @@ function explained(name: FindingClassName, screen: Screen): string {
   const { severity, kind, meaning, advice } = classTexts(name);
   const ends =
     kind === 'state'
-      ? 'It resolves itself when it is no longer true, and opens again when it comes back.'
-      : 'It happened: it stands until a person acknowledges it with order-sync findings ack.';
+      ? 'A finding of this class resolves itself when it is no longer true, and opens again if it becomes true again.'
+      : 'A finding of this class reports an event. It stays open until a person acknowledges it with order-sync findings ack.';
   const guess = GUESSED_CLASSES.includes(name)
-    ? ['This class is a guess about the exchange. If yours is different, add the class to reconcile.ignore.']
+    ? [
+        'This class is a guess about the exchange. If your exchange works differently, add the class to reconcile.ignore.',
+      ]
     : [];
   const lines = [meaning, `What to do: ${advice}`, ends, ...guess].map((line) =>
     wrapped(pasteable(line), screen.width),

@@ -13,7 +13,7 @@ export const operate: Extension = {
   commands: {
     'Every day:': {
       pause: ['stops creates of an account, or look-ups as well', pause, 'one-or-all'],
-      resume: ['ends what pause began, and other holds of creates', pause, 'one-or-all'],
+      resume: ['ends a pause, and other restraints on creates that a person may end', pause, 'one-or-all'],
       orders: {
         text: 'put orders in, look at them, decide about them',
         example: 'order-sync orders list --state held',

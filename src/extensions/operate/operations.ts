@@ -133,8 +133,8 @@ export const OPERATIONS = {
     tag: 'orders',
     summary: 'The orders of the table, the newest first.',
     description:
-      'A page of a state that many orders have looks at 5,000 orders at the most, so it may be empty before the end: read on as ' +
-      'long as `next` is not null.',
+      'If many orders have the wanted state, a page examines at most 5,000 orders and may be empty before the end of the list: ' +
+      'read on until `next` is null.',
     query: z.object({ state: oneOf(ORDER_STATES, 'Only orders in this state.', 'held'), after, limit }),
     value: ordersValue,
     errors: READ_ERRORS,

@@ -19,7 +19,7 @@ const PLANNED_FOR_MS = 60 * 60_000;
 
 const LATE_MS = 60_000;
 
-/** For each account of one rate limit: the planned look-ups a ms, and when they were planned, in monotonic ms. */
+/** For each account of one rate limit: the planned look-ups per ms, and when they were planned, in monotonic ms. */
 type Planned = Map<LearningPace, { readonly demand: number; readonly at: number }>;
 
 export class LearningPace implements FollowPace {

@@ -22,7 +22,7 @@ export interface PaceLimits {
 export const MOST_STATUSES = 200;
 export const OTHERS = '';
 
-/** Orders whose last look-up was in one bin of age. `ageMs` is the sum of these ages, `lookups` the sum of 1 / gap. */
+/** Orders whose age at the last look-up is in one bin. `ageMs` is the sum of the ages, `lookups` the sum of 1 / gap. */
 type Followed = Record<'orders' | 'ageMs' | 'lookups', number>;
 
 type StatusFacts = { readonly times: StayTimes; readonly followed: readonly Followed[] };
@@ -108,9 +108,9 @@ export class PaceLearner {
     const facts = this.#facts.get(key);
     if (facts !== undefined) return facts;
     if (this.#facts.size >= MOST_STATUSES) return this.#others;
-    const made = newFacts();
-    this.#facts.set(key, made);
-    return made;
+    const added = newFacts();
+    this.#facts.set(key, added);
+    return added;
   }
 }
 
@@ -134,7 +134,7 @@ type StatusGroup = PacedGroup & { readonly orders: number; readonly news: number
 
 /**
  * Treats the orders of a bin as alike. F(gap) is the part that leaves within a gap, so n orders leave at a rate of
- * n·F(gap) / gap a ms. As many orders come as leave. At another gap, each takes 1 / F(gap) look-ups until it leaves.
+ * n·F(gap) / gap a ms. As many orders come as leave. At any gap x, an order takes 1 / F(x) look-ups until it leaves.
  */
 function groupsOf({ followed }: StatusFacts, hazards: Float64Array, limits: PaceLimits): readonly StatusGroup[] {
   const atTicks = { ...limits, leastMs: Math.max(limits.leastMs, limits.tickMs ?? 0) };
@@ -169,9 +169,9 @@ export function demandAt(groups: readonly PacedGroup[], priceMs: number): number
 }
 
 /**
- * Returns the lowest price, at least `leastMs`, at which the groups demand no more than `budget`. A fifth of `budget`
- * must be left beyond the demand at the highest price, because many old orders would otherwise starve new orders. If
- * less is left, the groups may demand more than `budget`, within the rate.
+ * Returns the lowest price, at least `leastMs`, at which the groups demand no more than `budget`. The groups may demand
+ * more, within the rate, if their demand at the highest price leaves less than a fifth of `budget`. Otherwise many old
+ * orders would starve new orders.
  */
 export function solvePrice(groups: readonly PacedGroup[], { budget, rate }: Budget, leastMs: number): number {
   const atMost = demandAt(groups, HIGHEST_MS) + RESERVED * budget;

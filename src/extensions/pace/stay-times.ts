@@ -35,7 +35,7 @@ const PRIOR = BIN_STARTS.map((start, bin) => {
   return { ends: PRIOR_ENDS * Math.log((end + PRIOR_AGE_MS) / (start + PRIOR_AGE_MS)), watchedMs: end - start };
 });
 
-/** Ends of stays and watched time, by bin of age. Ends / time is the hazard: the chance a ms that a stay ends. */
+/** Ends of stays and watched time, by bin of age. Ends / time is the hazard: the chance per ms that a stay ends. */
 export class StayTimes {
   readonly #ends = new Float64Array(AGE_BINS);
   readonly #watchedMs = new Float64Array(AGE_BINS);

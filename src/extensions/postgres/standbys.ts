@@ -13,7 +13,7 @@ const SLOW_MS = 2_000;
 /** A commit with intents. `judge` sets `position`, a place in the server's log that is not before the commit. */
 export interface ReplicatedCommit {
   readonly account: string;
-  /** True if the owner's last commit may have this name. A server without this commit may lack the intents. */
+  /** True if `name` may name the owner's last commit. A server with another last commit may lack the intents. */
   readonly isLast: (name: string) => boolean;
   position?: bigint;
   timeLine?: string | null;
@@ -117,7 +117,7 @@ export async function standbysText(db: Database): Promise<readonly string[]> {
     .map(({ name, state, kind }) => `${name || 'one without a name'} (${state}, ${kind})`)
     .join(', ');
   const isHidden = standbys.some(({ state }) => state === null);
-  const which = isHidden ? `${standbys.length}, whose names need the right pg_read_all_stats` : seen || 'none';
+  const which = isHidden ? `${standbys.length} (only a role with pg_read_all_stats sees their states)` : seen || 'none';
   return [`standbys: ${which}; synchronous_standby_names: ${names || 'empty'}`];
 }
 

@@ -60,7 +60,7 @@ export async function openStore(place: PostgresDatabase, clock: Clock, options: 
   const standbys = new Standbys(connections, clock, address, place.synchronousStandbys);
   const deps = { address, connections, clock, numbering: {}, standbys };
   const newEvents = new NewEvents();
-  /** One writer a lease, because a writer keeps the name of the last commit. */
+  /** One writer a lease, because a second writer would not know the last commit of the first. */
   const writers = new WeakMap<Fence, Writer>();
   const writerOf = (account: string, lease?: Fence): Writer => {
     const known = lease && writers.get(lease);
@@ -137,7 +137,7 @@ async function assertSound(
     );
   if (expect === 'upgrade' && server.numbersEvents !== 1)
     throw new ConfigError(
-      `the role of database.url may not number events after a fail-over; run: grant select, update on all sequences in schema public to ${role}`,
+      `the role of database.url lacks the right to set the sequence of event ids, which a fail-over needs; run: grant select, update on all sequences in schema public to ${role}`,
     );
   if (server.reading === 'off' || expect === 'current' || expect === 'any') return;
   throw new StoreError('disk', `${place.address} is read-only, as a standby is; ${READ_ONLY}`);

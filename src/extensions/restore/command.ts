@@ -31,11 +31,12 @@ from the restore until all accounts are accepted, because a machine without
 marks does not notice the older state. An account that was stopped because its
 database is older can also be accepted alone, while the workers run.
 
-After a standby of PostgreSQL was promoted nothing was put back, but its last
-commits may be lost. The orders that may have been sent then are unknown under
-one finding, and the workers continue. Ask the exchange about each, then decide
-with --failover: first --sent --file with the ids that the exchange has, then
---not-sent with the ids that it lacks. Without --file all orders are decided.
+After a standby of PostgreSQL was promoted, nothing was put back, but the last
+commits of the old primary may be lost. The orders that these commits may have
+marked as sent are unknown under one finding, and the workers continue. Ask the
+exchange about each order, then decide with --failover: first --sent --file with
+the ids that the exchange has, then --not-sent with the ids that it lacks.
+Without --file all orders are decided.
 
 Examples:
   order-sync db accept-restore
@@ -44,7 +45,7 @@ Examples:
     --reason 'a copy for tests, its exchange is the sandbox'
   order-sync db accept-restore --failover 7 --sent --file sent.txt \\
     --reason 'the exchange has them'`;
-/** Asks before an acceptance that no sign of an older state calls for. */
+/** Returns the question that a person must answer if no sign shows that the database is in an older state. */
 function questionOf(isNothingSent: boolean): string {
   const consequence = isNothingSent
     ? 'orders do not change, and are sent when they are due'

@@ -14,7 +14,7 @@ import type { FlowDeps } from '../../orders/pass/deps.ts';
 import type { Assuming } from '../../orders/fail-over.ts';
 import type { FailOver } from '../../accounts/rules/fail-over.ts';
 import { finding, type Decision, type Tracking } from '../../orders/rules/tracking.ts';
-import { countDoubtful, tellFailOver } from '../../store/tables/fail-overs.ts';
+import { countDoubtful, saveFailOverWithFinding } from '../../store/tables/fail-overs.ts';
 import { trackingOf } from '../../store/orders/order-columns.ts';
 import { newestEventTime, forgetMove } from './tables/counts.ts';
 
@@ -71,7 +71,7 @@ async function tellDecision(tx: Transaction, account: string, decision: string, 
   await insertHappenings(tx, [{ ...event, source: 'operator', reason, actor }], now);
 }
 
-/** Orders in these states become unknown. Unknown and held orders keep their state, so they are read before. */
+/** Orders in these states become unknown, so orders that are unknown or held already are read first. */
 const LEFT = ['pending', 'invalid', 'rejected', 'sending'] as const;
 
 async function assumeAllSent(deps: RestoreDeps, account: string, { actor, reason }: Acceptance): Promise<number> {
@@ -127,7 +127,12 @@ export async function decideFailOver({ account, store, clock }: DecisionDeps, fa
   await store.writer.write(async (tx) => {
     const decision = answer.isSent ? 'sent' : 'not-sent';
     await tellDecision(tx, account, decision, answer, clock.now());
-    await tellFailOver(tx, account, answer.ids === undefined ? { ...failOver, decision } : failOver, clock.now());
+    await saveFailOverWithFinding(
+      tx,
+      account,
+      answer.ids === undefined ? { ...failOver, decision } : failOver,
+      clock.now(),
+    );
   });
   return { orders, left };
 }

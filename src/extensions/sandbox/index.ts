@@ -4,7 +4,7 @@ import type { Extension } from '../../cli/extension.ts';
 export const sandbox: Extension = {
   name: 'sandbox',
   welcome:
-    'New here? `order-sync demo` shows it at work on a sandbox exchange, without any\nsettings. `order-sync init` sets it up for your own.',
+    'New here? `order-sync demo` shows order-sync at work on a sandbox exchange,\nwithout any settings. `order-sync init` sets it up for your own exchange.',
   commands: {
     'First steps:': {
       demo: ['runs the orders of a shop to their end, on a sandbox exchange', () => import('./demo/demo.ts')],

@@ -58,7 +58,7 @@ export function decideFault(plan: FaultPlan, request: FaultedRequest, random: ()
 
 /** The delay of a slow answer, within the default timeout. */
 export const SLOW_MS = 3_000;
-/** The pause between two bytes of a dripping answer, which takes longer than any timeout. */
+/** The pause between two bytes of a dripping answer, which takes longer than the default timeout. */
 export const DRIP_MS = 1_000;
 
 const of = (status: number, headers: SandboxAnswer['headers'], body = ''): SandboxAnswer => ({ status, headers, body });

@@ -14,7 +14,7 @@ export interface Tampering {
   readonly echo?: (preOrder: Fields) => Fields;
   readonly isPreOrderDenied?: boolean;
   readonly isStray?: boolean;
-  /** Changes the order record (§2.7); undefined if the order is not found. */
+  /** Returns the changed order record (§2.7), or undefined if the sandbox must not find the order. */
   readonly record?: (record: Fields, moment: TamperedMoment) => Fields | undefined;
 }
 

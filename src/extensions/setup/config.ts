@@ -121,7 +121,7 @@ function sharedKeys(accounts: ReturnType<typeof withKeys>): readonly string[] {
 function warningsOf({ schedule, reconcile, database }: Config): readonly string[] {
   const gapMs = longestCronGapMs(schedule.cron);
   const gap = Number.isFinite(gapMs) ? `up to ${durationText(gapMs)}` : 'years';
-  const password = `database.url holds a password: name a file of mode 0600 with it in database.passwordFile or ORDER_SYNC_DATABASE_PASSWORD_FILE`;
+  const password = `database.url contains a password: move the password to a file of mode 0600, and name the file in database.passwordFile or ORDER_SYNC_DATABASE_PASSWORD_FILE`;
   const cron = `schedule.cron leaves ${gap} between two look-ups and reconcile.freshFor is ${durationText(reconcile.freshFor)}: orders will count as unchecked; look up more often or set a longer freshFor`;
   return [
     ...(database.kind === 'postgres' && database.isPasswordInUrl ? [password] : []),

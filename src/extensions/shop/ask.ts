@@ -170,7 +170,7 @@ function errorOf(error: unknown, isRead: boolean): OrderSyncError {
 /** Returns the wait before the next try, in ms; undefined if there must be no next try. */
 function waitOf(error: unknown, retries: number): number | undefined {
   if (!(error instanceof OrderSyncError)) return undefined;
-  // An account whose owner has ended soon has a new owner.
+  // Soon after the owner of an account ends, the account has a new owner.
   if (error.kind === 'unreachable' || error.kind === 'not-owner') return jittered(RETRY_MS * 2 ** retries);
   const isLater = error.status === 503 || error.status === 429;
   return isLater && error.retryAfterMs !== null ? error.retryAfterMs : undefined;

@@ -52,7 +52,7 @@ interface EventOf<Type extends EventType> {
   readonly version: 1;
   /** Each reading and delivery of an event has the same id, so a known id means that the shop has handled the event. */
   readonly id: string;
-  /** Store the cursor in the transaction that handles the event. Another database refuses the cursor. */
+  /** Store the cursor in the transaction that handles the event. Another database of order-sync refuses the cursor. */
   readonly cursor: string;
   readonly type: Type;
   readonly account: string;

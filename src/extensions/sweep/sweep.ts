@@ -52,7 +52,7 @@ export async function sweep(deps: FlowDeps, signal: AbortSignal): Promise<void> 
   }
 }
 
-/** Sweeps at the start, at ticks of `reconcile.cron` and in `sync`. Without a cron, a daemon only compares records. */
+/** Sweeps at start, at ticks of `reconcile.cron`, and in `sync`. With no cron, a daemon runs `sweepWithoutFindings`. */
 export const findingsSweep: SweepMaker = ({ reconcile: { cron } }) => ({
   name: 'findings',
   cron,

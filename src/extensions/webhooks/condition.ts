@@ -16,7 +16,7 @@ interface Failing {
   refusedWith?: number;
   nextTryAt: Date;
   tryAgainAt: number;
-  isAsked: boolean;
+  hasRetryAfter: boolean;
 }
 
 const SAY_AGAIN_MS = 60_000;
@@ -49,7 +49,7 @@ export class EndpointCondition {
     const now = this.#clock.now();
     this.facts.takenAt = now;
     const { failing } = this.facts;
-    if (failing === null || (failing.isAsked && this.isHalted)) return false;
+    if (failing === null || (failing.hasRetryAfter && this.isHalted)) return false;
     this.facts.failing = null;
     const { since, tries } = failing;
     const lastedMs = now.getTime() - since.getTime();
@@ -89,12 +89,12 @@ export class EndpointCondition {
     const waitMs = endpointWaitMs(isKnown ? 1 : tries, askedMs);
     const wait = { nextTryAt: after(now, waitMs), tryAgainAt: this.#clock.monotonic() + waitMs };
     if (isKnown) {
-      failing.isAsked = true;
+      failing.hasRetryAfter = true;
       if (wait.tryAgainAt > failing.tryAgainAt) Object.assign(failing, wait);
       return;
     }
     const since = failing?.since ?? now;
-    this.facts.failing = { since, tries, cause, ...wait, isTrying: false, isAsked: askedMs !== undefined };
+    this.facts.failing = { since, tries, cause, ...wait, isTrying: false, hasRetryAfter: askedMs !== undefined };
     if (failing !== null) return;
     const facts = { nextTry: wait.nextTryAt.toISOString(), cause };
     this.#log.warn(facts, 'a webhook endpoint accepts no events; the events wait');

@@ -65,7 +65,7 @@ export class EndpointDelivery {
   }
 
   eachSecond(): void {
-    // Tries one event of one account at a time, because parallel turns would always try the same account first.
+    // Tries one event and one account at a time: in parallel, the account that reads fastest would always be first.
     if (this.condition.tryAgain()) this.#sends.concurrency = this.#turns.concurrency = 1;
     if (!this.condition.isHalted) this.#queueAll();
     if (this.#turns.size + this.#turns.pending === 0) this.condition.triedAll();

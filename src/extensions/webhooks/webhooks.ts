@@ -134,7 +134,7 @@ export class Webhooks {
     const facts = { ...delivery.condition.facts };
     const { takenAt, failedAt, failing } = facts;
     const noted = JSON.stringify([takenAt, failedAt, failing?.since, failing?.nextTryAt, failing?.cause]);
-    // Before the first try nothing is written, because the write would clear a failure that may not have ended.
+    // Before the first try nothing is written, because the write would clear a failure that an earlier process noted.
     const isTried = takenAt !== null || failedAt !== null;
     if (!isTried || writing === undefined || noted === delivery.noted) return;
     await writing.store.writer.write(async (tx) => await noteEndpoint(tx, delivery.name, facts));

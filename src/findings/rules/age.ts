@@ -45,7 +45,7 @@ export function isUnchecked(order: OrderAge, now: Date, settings: FreshSettings)
   return whyUnchecked(order, now, settings) !== undefined;
 }
 
-/** An open order is stuck after this time without a change, unless the pace has learned a longer time. */
+/** An open order is stuck after this time without a change, unless `follow.pace: learned` learned a longer time. */
 export const STUCK_AFTER_MS = 24 * 60 * 60_000;
 
 /** Finds a create without a known outcome. A second create does not show the outcome of the first. */

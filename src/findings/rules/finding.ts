@@ -68,7 +68,7 @@ export function decideFindings(
   };
 }
 
-/** Leaves out changes that are stored already, because only their evidence was judged once more. */
+/** Leaves out stored changes, because a change that is found again in old evidence has not happened again. */
 export function withoutKnownChanges(known: readonly KnownFinding[], findings: readonly Finding[]): readonly Finding[] {
   const isKnown = (finding: Finding) => known.some((one) => isSame(one, finding));
   return findings.filter((finding) => isState(finding) || !isKnown(finding));

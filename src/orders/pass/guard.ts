@@ -29,7 +29,7 @@ export interface GuardDeps {
   readonly restraints: Pick<AccountRestraints, 'all' | 'now'>;
 }
 
-/** Makes the guard of an account. The guard also counts the creates of the account's earlier owners. */
+/** Makes the guard that limits an account's creates. Creates of the account's earlier owners count too. */
 export type GuardMaker = (deps: GuardDeps, db: Database) => Promise<CreateGuard>;
 
 export const NO_GUARD: CreateGuard = {

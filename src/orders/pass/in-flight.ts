@@ -12,7 +12,7 @@ const MOST_UNWRITTEN = 1_000;
 
 export interface CreateInFlight extends Disposable {
   readonly externalOrderId: string;
-  /** True if a request may have left; false if only the intent was written; undefined before and afterwards. */
+  /** True: a request may have left. False: only the intent was written. Undefined: neither, or the outcome is saved. */
   isSent: boolean | undefined;
   isWriteFailing: boolean;
 }

@@ -153,7 +153,7 @@ type LastOwnerDeps = Pick<LeaseDeps, 'store' | 'account' | 'clock'> & {
   readonly accountLease: Pick<AccountLease, 'now' | 'lastOwnerUntil'>;
 };
 
-/** Returns the requests that the last owner may have sent. If another boot wrote the lease, UTC dates its end. */
+/** Returns the requests that the last owner may have sent. The end of another boot's lease is known only in UTC. */
 export async function spentByLastOwner({ store, account, clock, accountLease }: LastOwnerDeps, limit: RateLimit) {
   const lease = await readLease(store.db, account);
   if (lease === undefined) return { spent: [], clockWentBack: false };

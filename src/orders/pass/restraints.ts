@@ -73,7 +73,7 @@ export class AccountRestraints implements AccountState {
     this.forbiddenHold = Number(forbiddenEnded ?? 0) + 1;
     this.isKeyOther = stored.some(({ kind }) => kind === 'key-refused');
     const restraints = stored.map((restraint) => takenOver(restraint, this.now()));
-    // If creates are not slowed, an outage may have caused unknown outcomes. So the count stays below `slowedFrom`.
+    // Without `slowed`, an outage may have caused the counted outcomes, so the count stays below `slowedFrom`.
     const most = isSlowed(restraints) ? unknownInARow : slowedFrom(this.#deps.settings) - 1;
     this.#state = { restraints, unknownInARow: Math.min(unknownInARow, most) };
   }

@@ -36,7 +36,7 @@ export class ReadProgress {
   readonly #accountLease: Pick<AccountLease, 'walked'>;
   readonly #clock: Clock;
   readonly #window: RateWindow;
-  /** By order id: the place in the due orders before each order that a pass works on; the oldest first. */
+  /** By order id: each order that a pass works on, with the place before it in the due orders; the oldest first. */
   readonly #underWay = new Map<string, string>();
 
   constructor(accountLease: Pick<AccountLease, 'walked'>, clock: Clock, { requests, intervalMs }: RateLimit) {

@@ -34,7 +34,7 @@ function isGivenUp({ state, changedAt, sentAt }: Tracking, now: Date, { giveUpAf
   return now.getTime() - since.getTime() >= giveUpAfter;
 }
 
-/** True at the first absence 10 min after an accepted create. It shows that absence does not prove a lost create. */
+/** True at an accepted order's first absence from 10 min after its create on. Such an absence proves no lost create. */
 export function isAcceptedAndAbsent({ state, sentAt, changedAt, lastLookupAt }: Tracking, now: Date): boolean {
   if (state !== 'accepted' || sentAt === null) return false;
   const knowableAt = after(sentAt, RESEND_NOT_BEFORE_MS);

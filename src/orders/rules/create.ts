@@ -57,7 +57,7 @@ export function decideClaim(tracking: Tracking, row: UncheckedOrder, now: Date, 
 
 export function decideCorrected(tracking: Tracking, now: Date): Decision | undefined {
   if (tracking.state !== 'invalid' || tracking.nextActionAt === null) return undefined;
-  // While the row still has the default account, nothing shows whose row it is, so the reason stays `NULL_ACCOUNT`.
+  // While the row still has the default account, nothing shows whose row it is, so the reason is `NULL_ACCOUNT` again.
   const isAccountUnclear =
     tracking.stateReason?.startsWith(ACCOUNT_UNCLEAR) === true && tracking.account === NULL_STANDS_FOR;
   const reason = isAccountUnclear ? NULL_ACCOUNT : 'the row was corrected';

@@ -152,7 +152,7 @@ function shownBy({ modificationDate }: RecordView): Pick<OrderEvent, 'exchangeTi
   return { exchangeTime: modificationDate, source: 'lookup', reason: null };
 }
 
-/** Keeps our record, because the received record is older or alternates with ours. Reports each such date once. */
+/** Keeps our record, because the received record is older or alternates with ours. Reports repeats of a date once. */
 function notTaken(tracking: Tracking, record: RecordView, now: Date, settings: FollowSettings): LookupDecision {
   const staleDate = record.modificationDate ?? NO_DATE;
   const decision = unchangedUntilNext({ ...tracking, lastLookupAt: now, staleDate }, now, settings);

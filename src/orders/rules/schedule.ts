@@ -124,7 +124,7 @@ export interface DueLookup {
   readonly nextActionAt: string;
 }
 
-/** Chooses the oldest orders of each group by weight until the round is full. */
+/** Chooses the first orders of each group by weight until the round is full. */
 export function nextRound<Due extends DueLookup>(due: readonly Due[]): readonly Due[] {
   const groups = GROUPS.map(({ weight, sources }) => ({
     weight,

@@ -117,7 +117,7 @@ export async function accountsToSend(db: Database, after: string) {
   return { due, next: last.toSorted()[0] };
 }
 
-/** A due order. `isNew` is 1 if `accepted` returns an order without a look-up, which `new` or `newest` returns, too. */
+/** A due order. `isNew` is 1 if the source `accepted` returns an order that `new` or `newest` returns, too. */
 type LookupRow = DueLookup & { readonly isNew: number };
 
 type Values = Readonly<Record<string, string | number>>;
@@ -134,16 +134,16 @@ const lookupsStatement = statement(
 );
 
 function dueOf(source: LookupSource, v: Values) {
-  const isNew = isNeverLookedUp(source);
+  const isFirstLookup = isNeverLookedUp(source);
   const direction = sql.raw(source === 'newest' ? 'desc' : 'asc');
   const after = { nextActionAt: v[name(source, 'time')] as string, externalOrderId: v[name(source, 'id')] as string };
   return sql`select * from (
     select external_order_id as "externalOrderId", next_action_at as "nextActionAt", ${sql.lit(source)} as source,
       ${source === 'accepted' ? sql`case when last_lookup_at is null then 1 else 0 end` : sql`0`} as "isNew"
     from merchant_orders
-    where account = ${textToFind(v['account'] as string)} and state = ${sql.lit(isNew ? 'accepted' : source)}
+    where account = ${textToFind(v['account'] as string)} and state = ${sql.lit(isFirstLookup ? 'accepted' : source)}
       and next_action_at <= ${v[name(source, 'until')]} and ${isDueAfter(after)}
-      ${isNew ? sql`and last_lookup_at is null` : sql``}
+      ${isFirstLookup ? sql`and last_lookup_at is null` : sql``}
     order by next_action_at ${direction}, external_order_id ${direction} limit 0 + ${v['limit']}) as due`;
 }
 

@@ -20,7 +20,7 @@ export async function readHolds(db: Database, account: string): Promise<readonly
   }));
 }
 
-/** Sets a restraint, or replaces one of the same kind. A new restraint, or a restraint by a person, adds an event. */
+/** Sets or replaces a restraint. A new one, or one by a person, adds an event, unless its kind is `rate-limited`. */
 export async function setHold(tx: Transaction, account: string, hold: Restraint, now: Date): Promise<void> {
   const { kind, reason, actor } = hold;
   const values = { since: hold.since.toISOString(), until: hold.until?.toISOString() ?? null, reason, actor };

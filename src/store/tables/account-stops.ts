@@ -21,7 +21,7 @@ export async function stoppedAccounts(db: Database, account: string | undefined)
   return (await newestTroubles(account, 'stopped').execute(db)).rows;
 }
 
-/** Selects each account's newest event of a field, if the new value is not null. Searches the index once an account. */
+/** Selects each account's newest event of a field, if the new value is not null. Makes one index search per account. */
 export function newestTroubles(account: string | undefined, field: AccountField) {
   const ofAccount = account === undefined ? sql`` : sql`where account = ${account}`;
   const newest = sql`select id from events where account = event_heads.account and type = 'account' and subject = event_heads.account

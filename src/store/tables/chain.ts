@@ -66,7 +66,7 @@ export async function appendToChain(tx: Transaction, account: string, events: re
   await moveHead(tx, account, head);
 }
 
-/** Inserts the events that were chained since the last call, because one statement for all works costs less. */
+/** Inserts the events that were chained since the last call: one statement for all costs less than one for each. */
 export async function writeEvents(tx: Transaction): Promise<void> {
   const events = tx.events?.splice(0) ?? [];
   if (events.length === 0) return;
@@ -126,7 +126,7 @@ export async function newestEventId(db: Database, account: string | undefined): 
 
 type CountedEvent = Pick<NewEvent, 'field' | 'old_value' | 'new_value'> & Uncounted & { readonly type: string };
 
-/** A fact that counts need and no column has. An acknowledged finding no longer counts, so its end changes no count. */
+/** A fact for `countEvent` that no column has. An acknowledged finding is not counted, so its end changes no count. */
 export interface Uncounted {
   readonly wasAcknowledged?: boolean;
 }

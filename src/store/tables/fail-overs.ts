@@ -44,7 +44,12 @@ export async function sentTimes(db: Database, account: string, ids: readonly str
 const FINDING = 'FAIL_OVER';
 
 /** Writes a fail-over and its finding. The finding counts the orders in doubt, and is open while any are left. */
-export async function tellFailOver(tx: Transaction, account: string, failOver: FailOver, now: Date): Promise<void> {
+export async function saveFailOverWithFinding(
+  tx: Transaction,
+  account: string,
+  failOver: FailOver,
+  now: Date,
+): Promise<void> {
   await saveFailOver(tx, account, failOver, now);
   await saveDoubtFinding(tx, account, failOver, now);
 }

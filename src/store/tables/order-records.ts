@@ -45,7 +45,7 @@ const keepRecordStatement = statement((v: ComparedBody & RecordColumns & { compl
   return upsert('order_records', kept, 'account', 'external_order_id');
 });
 
-/** Leaves `compared_at` null if it is null, because the other columns may come from an earlier record. */
+/** A null `compared_at` stays null, because the columns of an uncompared record may come from an earlier record. */
 export const keepSameColumns = statement(
   (v: ComparedBody) => sql`update order_records set body = ${v.body}, received_at = ${v.receivedAt}, ${turnsOf(v)},
     compared_at = case when compared_at is null then null else ${v.comparedAt} end

@@ -162,7 +162,7 @@ describe('report explain', () => {
     expect([code, stdout]).toEqual([
       0,
       `STUCK (warning)\n${meaning}\nWhat to do: ${advice}\n` +
-        'It resolves itself when it is no longer true, and opens again when it comes back.\n',
+        'A finding of this class resolves itself when it is no longer true, and opens again if it becomes true again.\n',
     ]);
   });
 

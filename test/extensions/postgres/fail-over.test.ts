@@ -8,7 +8,6 @@ import { followPass } from '../../../src/orders/follow.ts';
 import { runProgram } from '../../support/cli-function.ts';
 import { temporaryFolder } from '../../support/folders.ts';
 import { openMerchant } from '../../support/merchant-postgres.ts';
-import { OWNER } from '../../support/postgres-server.ts';
 import type { PostgresTestDatabase } from '../../support/postgres.ts';
 import {
   failOverIn,
@@ -51,8 +50,6 @@ describe('a promoted standby that lacks the last commits', () => {
 
   it('has no order in doubt if both owners required a synchronous standby, and as many as ever if one of them did not', async () => {
     const { drive, database, promotedLater } = await shop(30);
-    query(database, `grant pg_read_all_stats to ${OWNER}`, 'postgres');
-    onTestFinished(() => void query(database, `revoke pg_read_all_stats from ${OWNER}`, 'postgres'));
     const required = { ORDER_SYNC_DATABASE_SYNCHRONOUS_STANDBYS: '1' };
     const doubted = async (lost: Record<string, string>, next: Record<string, string>) => {
       await drive(database, async () => {}, lost);
@@ -87,8 +84,6 @@ describe('a promoted standby that lacks the last commits', () => {
 
   it('has those in doubt that a worker had sent, though both owners required a synchronous standby, if it names them', async () => {
     const { drive, database, promotedLater, created } = await shop(30);
-    query(database, `grant pg_read_all_stats to ${OWNER}`, 'postgres');
-    onTestFinished(() => void query(database, `revoke pg_read_all_stats from ${OWNER}`, 'postgres'));
     const required = { ORDER_SYNC_DATABASE_SYNCHRONOUS_STANDBYS: '1' };
     await drive(database, async () => {}, required);
     const standby = await promotedLater();

@@ -84,7 +84,9 @@ function requestOf({ account, caller, clock, idempotencyKey: key }: KeyedDeps, a
 
 const answered = (asked: IdempotentRequest, answer: string, http_status = 200) => ({ ...asked, http_status, answer });
 
-async function knownAnswer(tx: Transaction, request: IdempotentRequest, whyUnknown = 'the answer was not kept') {
+const CHECK_FIRST = 'check whether it took effect before you send it again with a new key';
+
+async function knownAnswer(tx: Transaction, request: IdempotentRequest, whyUnknown = CHECK_FIRST) {
   const since = after(new Date(request.made_at), -KEPT_FOR_MS).toISOString();
   await forgetOldRequests(tx, request.account, since);
   const known = await readRequest(tx, request, since);
@@ -92,7 +94,7 @@ async function knownAnswer(tx: Transaction, request: IdempotentRequest, whyUnkno
   if (known.body_hash !== request.body_hash)
     return invalid('another request has used this Idempotency-Key', 422, 'key-reused');
   if (known.answer === null || known.http_status === null) {
-    const why = `a request with this Idempotency-Key began at ${known.made_at} and has no answer yet; ${whyUnknown}`;
+    const why = `a request with this Idempotency-Key began at ${known.made_at} and has no stored answer; ${whyUnknown}`;
     return { kind: 'unknown', why, httpStatus: 409 } satisfies Result;
   }
   return { kind: 'ok', body: known.answer, httpStatus: known.http_status, isReplay: true } satisfies Result;

@@ -64,7 +64,7 @@ const TAGS = [
   { name: 'orders', description: 'Orders in the table, and pre-orders and orders at the exchange.' },
   { name: 'findings', description: 'What reconciliation found.' },
   { name: 'decisions', description: 'What a person, or a program in their place, decides.' },
-  { name: 'events', description: 'What has happened, in its order, as it comes.' },
+  { name: 'events', description: 'Events, the oldest first, also as a stream.' },
   { name: 'links', description: 'Links that are remembered and followed.' },
   { name: 'status', description: 'The status of the daemon and of the orders.' },
   { name: 'sync', description: 'Runs a pass now.' },

@@ -95,7 +95,7 @@ function addLevelOption(command: Command): Command {
 function definePhotos(command: Command): void {
   addLevelOption(command.argument('<linkId>'))
     .description(
-      'asks for the delivery of verification photos and prints the id of the request, which the photos have too; the daemon receives them if photos.listen is set',
+      'asks for the delivery of verification photos and prints the id of the request, which exchange photos list shows with each photo; the daemon receives them if photos.listen is set',
     )
     .option('--action-id <id>', 'with the level LIVENESS only')
     .option(

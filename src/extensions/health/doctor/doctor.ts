@@ -180,7 +180,7 @@ async function writeBundle(command: Command, results: readonly CheckResult[], fi
     writeFileSync(file, `${JSON.stringify(content, undefined, 2)}\n`, { flag: 'wx', mode: 0o600 });
   } catch (error) {
     const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST';
-    const message = isThere ? `${file} is there already; name a file that is not` : `${file} cannot be written`;
+    const message = isThere ? `${file} exists already; name a new file` : `${file} cannot be written`;
     throw new CommandError(isThere ? EXIT.usage : EXIT.disk, message, { cause: error });
   }
   return ok('bundle', `${file} is written: look through it before you send it`);

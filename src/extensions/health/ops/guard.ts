@@ -22,8 +22,8 @@ const HEADERS = {
 };
 
 /**
- * Refuses changes that do not come from a page of this server. All pages but `/livez` require the token, if one is set,
- * and (except `OF_MACHINES`) a host name of this server. So no page of another site reads answers (DNS rebinding).
+ * Refuses changes that do not come from a page of this server. All pages but `/livez` require the token, if one is set.
+ * Against DNS rebinding, these pages also require a host name of this server, except `OF_MACHINES` with a token.
  */
 export function guard(server: FastifyInstance, { token, listen, hosts }: OpsSettings): void {
   const isOwn = (host: string) =>

@@ -119,7 +119,7 @@ export const GAUGES = {
   order_sync_breaker_open: ['1 if the circuit breaker, or a hold, stops the requests of the lane.', 'account', 'lane'],
   order_sync_requests_in_flight: ['Requests that have left and have not ended.', 'account'],
   order_sync_lookups_overdue: [
-    'Orders whose look-up was overdue at the last tick of reconcile.cron: by 1 min more than the shortest gap of schedule.cron.',
+    'Orders whose look-up, at the last tick of reconcile.cron, had been due for more than 1 min plus the shortest gap of schedule.cron.',
     'account',
   ],
   order_sync_last_answer_age_seconds: ['Time since the exchange last answered anything but a 5xx.', 'account'],

@@ -51,7 +51,7 @@ export async function readProcess(sources: ReadingSources, disk?: Disk, isStoppi
   return {
     isStopping,
     databaseFailure: failure ?? null,
-    otherMigrations: migrations?.pending ?? [],
+    missingMigrations: migrations?.pending ?? [],
     isOwner: accounts.names.length > 0 || config.database.kind === 'postgres',
     freeBytes: disk?.freeBytes ?? null,
   };

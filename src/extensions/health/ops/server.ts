@@ -40,7 +40,7 @@ export async function serveOps(deps: OpsDeps, stopping: AbortSignal) {
 }
 
 function opsServer(pages: OpsPages, metrics: Metrics, stopping: AbortSignal): FastifyInstance {
-  const unreadable = () => JSON.stringify({ status: 'refused', reason: 'this is no request that can be read' });
+  const unreadable = () => JSON.stringify({ status: 'refused', reason: 'the request cannot be read' });
   const server = createServer({
     limits: { ...LIMITS, keepAliveTimeout: 5_000 },
     maxConnections: MAX_CONNECTIONS + MOST_STREAMS,

@@ -39,15 +39,15 @@ export function problemsOf(reading: Reading): readonly Problem[] {
 }
 
 function processProblems(facts: ProcessFacts): readonly (Problem | false)[] {
-  const { isStopping, databaseFailure, otherMigrations, isOwner, freeBytes } = facts;
+  const { isStopping, databaseFailure, missingMigrations, isOwner, freeBytes } = facts;
   const mib = (bytes: number) => `${Math.floor(bytes / 1_024 ** 2)} MiB are`;
   const fullText = (bytes: number) =>
     `only ${mib(bytes)} free on the disk with the database; ${mib(LEAST_FREE_BYTES)} needed`;
   return [
     isStopping && problem('stopping', 'the daemon is stopping'),
     databaseFailure !== null && failed('database-unreadable', 'the database cannot be read', databaseFailure),
-    otherMigrations.length > 0 &&
-      problem('other-migrations', `another version migrated the database (${otherMigrations.join(', ')})`),
+    missingMigrations.length > 0 &&
+      problem('other-migrations', `the database lacks migrations of this version (${missingMigrations.join(', ')})`),
     !isOwner && problem('not-owner', 'the daemon does not own its accounts yet'),
     freeBytes !== null && freeBytes < LEAST_FREE_BYTES && problem('disk-full', fullText(freeBytes)),
   ];
@@ -135,7 +135,7 @@ function findingProblems(overview: Overview): readonly (Problem | false)[] {
     const textOf = (count: number) => `${withCommas(count)} open ${count === 1 ? 'finding' : 'findings'} ${name}`;
     const text = textOf(open - decided);
     const isOne = decided === 1;
-    const left = `${textOf(decided)}: a person has decided about the ${isOne ? 'order' : 'orders'}, so that ${isOne ? 'it only needs' : 'they only need'} to be acknowledged`;
+    const left = `${textOf(decided)}: a person has decided about the ${isOne ? 'order' : 'orders'}; only the ${isOne ? 'finding' : 'findings'} must still be acknowledged`;
     const group = groupOf(overview, since);
     const list = (status: string) => `order-sync findings list --class ${name}${status}${wordsOf(group)}`;
     const acknowledge = `order-sync findings ack --class ${name} --decided --reason TEXT${wordsOf(group)}`;
@@ -210,8 +210,8 @@ function receiverProblems(receiver: ReceiverState, now: number): readonly (Probl
   const failingRemedy = cause !== null && { remedy: receiverRemedy(cause) };
   const isFailing = failingSince !== null && now - Date.parse(failingSince) > LONG_MS;
   const fails = `events wait for the receiver ${name}${cause === null ? '' : `, because ${cause}`}`;
-  const refuses = `the receiver ${name} refuses events of ${counted(parked, 'order or link', 'orders or links')}, retried for a day`;
-  const refused = `the receiver ${name} has ${counted(deadLetters, 'dead letter')}, refused for a day`;
+  const refuses = `the receiver ${name} refuses events of ${counted(parked, 'order, link or account', 'orders, links or accounts')}; each event is retried for a day`;
+  const refused = `the receiver ${name} has ${counted(deadLetters, 'dead letter: an event', 'dead letters: events')} that it refused at every attempt`;
   return [
     isFailing && problem('receiver-fails', fails, { ...parts, since: failingSince, ...failingRemedy }),
     parked > 0 && problem('parked', refuses, refusedRemedy),
@@ -219,7 +219,7 @@ function receiverProblems(receiver: ReceiverState, now: number): readonly (Probl
   ];
 }
 
-/** Returns the verdict without problems, and without a full stop. Counts receivers that fail for less than 5 min. */
+/** Returns the verdict if there is no problem, without a full stop. Counts receivers that fail for less than 5 min. */
 export function wellText({ receivers }: Pick<Overview, 'receivers'>): string {
   const failing = receivers.filter(({ failingSince }) => failingSince !== null).length;
   if (failing === 0) return 'All is well';

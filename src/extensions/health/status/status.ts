@@ -106,7 +106,9 @@ const openFindings = z.object({
   decided: count
     .optional()
     .describe('Open findings whose orders a person has decided about; they only need to be acknowledged.'),
-  since: time.optional().describe('When the oldest of them was first seen; not read of many accounts.'),
+  since: time
+    .optional()
+    .describe('When the oldest undecided one was first seen; absent if none was read, as for very many accounts.'),
 });
 export type OpenFindings = z.infer<typeof openFindings>;
 
@@ -168,7 +170,7 @@ export const statusSchema = z.looseObject({
   databaseAheadMs: z
     .number()
     .nullable()
-    .describe('How far the clock of PostgreSQL is ahead of that of the machine, in ms; null for a file.'),
+    .describe('How far the clock of PostgreSQL is ahead of that of the machine, in ms; null for SQLite.'),
   overview: overview.loose(),
 });
 
@@ -176,7 +178,7 @@ export interface ProcessFacts {
   readonly isStopping: boolean;
   readonly databaseFailure: string | null;
   /** Migrations of this version that the database lacks. */
-  readonly otherMigrations: readonly string[];
+  readonly missingMigrations: readonly string[];
   readonly isOwner: boolean;
   readonly freeBytes: number | null;
 }
@@ -185,7 +187,7 @@ export interface Reading {
   readonly asOf: string;
   readonly daemon: Pick<DaemonStatus, 'unwritten' | 'opsFailure' | 'changedSettings' | 'accounts'> | null;
   readonly driver: string | null;
-  /** The sign that the database is older than its mark, or null. No daemon starts then, so null if a daemon answers. */
+  /** The sign that the database is older than its mark, or null. Such a database has no daemon that could answer. */
   readonly olderState: string | null;
   readonly databaseAheadMs: number | null;
   readonly overview: Overview | null;

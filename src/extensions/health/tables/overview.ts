@@ -68,7 +68,7 @@ function having(accounts: readonly AccountCounts[], states: readonly OrderState[
   return accounts.filter(({ orders }) => states.some((state) => orders[state] !== undefined)).map((one) => one.account);
 }
 
-/** The most open findings of a class and account that are read, the oldest first. Further ones count as undecided. */
+/** Of a class and account, at most this many open findings are read, the oldest first. The rest count as undecided. */
 const MOST_JUDGED = 1_000;
 
 /** Counts decided findings, and dates the oldest undecided one. Above `MOST_SEARCHES`, some classes are not read. */
@@ -94,7 +94,7 @@ async function openFindings(db: Database, accounts: readonly AccountCounts[]): P
     .toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) || b.open - a.open);
 }
 
-/** The most pending orders, and the most invalid orders, that are counted in all accounts together. */
+/** At most this many pending orders, and this many invalid orders, are counted in all accounts together. */
 const MOST_COUNTED = 100_000;
 
 /** Reads the counts in `event_heads`. Counts pending and invalid rows anew, because merchants may delete such rows. */

@@ -64,11 +64,13 @@ export type Concerned =
   | { readonly state: OrderState; readonly since?: string }
   | { readonly class: string; readonly status: 'open' | 'undecided' | 'decided' };
 
-/** For a class, omits orders that are decided or counted by state. `db` must be of a snapshot, for `exact_sum`. */
+/** For a class, omits decided findings and orders that another problem counts. `exact_sum` needs a snapshot's `db`. */
 export async function sumsAtStake(db: Database, account: string, concerned: Concerned) {
   if ('state' in concerned) {
-    const inState = sql`select ${LINE}, asset from merchant_orders ${indexedBy('merchant_orders_due')}
-      where account = ${account} and state = ${concerned.state} limit ${MOST_AT_STAKE}`;
+    const inState = sql`select ${LINE}, asset
+      from (select ${LINE}, asset, created_at from merchant_orders ${indexedBy('merchant_orders_due')}
+        where account = ${account} and state = ${concerned.state} limit ${MOST_AT_STAKE}) as few
+      where created_at >= ${concerned.since ?? ''}`;
     return await sumsOf(db, account, inState);
   }
   const withFinding = sql`select ${LINE}, asset

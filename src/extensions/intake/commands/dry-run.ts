@@ -58,7 +58,7 @@ function asText({ account, wouldSend, invalid, newInvalid, holds, guard, olderSt
     ...(unsummed > 0 ? [{ label: 'of other pairs', value: counted(unsummed, 'order') }] : []),
     { label: 'invalid', value: counted(invalid.orders, 'order') },
     ...(newInvalid === 0 ? [] : [{ label: 'new and invalid', value: ofDay }]),
-    { label: 'at the limit', value: `${alone}, beside look-ups ${beside}` },
+    { label: 'time needed', value: `${alone} at the rate limit, ${beside} beside look-ups` },
     { label: 'look-ups due', value: times.lookupsDue },
     ...stops.map((value) => ({ label: 'blocked', value })),
     ...first.map(({ body }) => ({ label: 'body', value: body })),

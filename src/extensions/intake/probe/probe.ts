@@ -163,7 +163,7 @@ async function repeatCreate(deps: OperationDeps, asking: Asking, externalOrderId
     return known;
   });
   if (before !== undefined)
-    return invalid(`the create of ${quote(before)} was repeated already; it is done once an account`);
+    return invalid(`the create of ${quote(before)} was repeated already, and an account repeats a create only once`);
   const { reply, evidence } = await asking.ask(PROBE_REQUESTS.create(sentOrderOf(sent)));
   const preOrder = reply.kind === 'ok' ? readPreOrderBody(reply.body) : undefined;
   const isSecond = reply.kind === 'ok' && preOrder?.id !== sent.pre_order_id;

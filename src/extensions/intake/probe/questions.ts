@@ -165,9 +165,9 @@ function absenceRow(seen: string, lookups: readonly AbsentReply[], ofNothing: An
   if (isAbsent('documented')) return row(question, seen, DOCUMENTED);
   const unnamed = 'no setting can name it: ask the exchange how it says that there is no order';
   if (found === undefined) return row(question, seen, unnamed, ODD);
-  const now = isAbsent('likely') ? 'likely absence, so no order is sent again' : 'no answer';
+  const now = isAbsent('likely') ? 'likely absence, and sends no order again' : 'an unanswered look-up';
   const alike = found.isShared ? '; the exchange answers the same for an address that does not exist' : '';
-  const follows = `without the setting this is ${now}, with it documented absence: set it once the exchange confirms that this means that there is no order${alike}`;
+  const follows = `without the setting, order-sync reads this answer as ${now}; with the setting, as documented absence: set it once the exchange confirms that this answer means that there is no order${alike}`;
   const setting = { path: 'exchange.absence', value: [found.shape] };
   return row(question, seen, follows, { isOdd: found.isShared, setting });
 }

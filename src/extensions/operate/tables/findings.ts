@@ -27,7 +27,7 @@ export async function acknowledge(
 
 type OfOrder = Omit<FindingRow, 'account' | 'external_order_id' | 'changed_at'>;
 
-/** Sorts by `class` first, to use `findings_of_order`. A sort by `id` alone may read all findings of the account. */
+/** Sorts by `class`, to use the index `findings_of_order`. A sort by `id` alone may read all findings of an account. */
 const ofOrderStatement = statement(
   (v: { account: string; externalOrderId: string; limit: number }) => sql<OfOrder>`
     select id, class, severity, status, expected, actual, first_seen_at, last_seen_at, resolved_at, changed_by, reason

@@ -10,7 +10,7 @@ import type { Listed, OfAccount, RowFilter } from './listed.ts';
 import { allOf, unindexed } from '../../../store/dialect.ts';
 import type { Database } from '../../../store/port.ts';
 
-/** The most findings that a list examines of each status and class of an account, or of the orders with an id. */
+/** The most findings that a list examines: of each status and class of an account, or of orders that match an id. */
 const MOST_READ = 10_000;
 export const STATUSES = ['open', 'acknowledged', 'resolved'] as const satisfies readonly FindingStatus[];
 /** Parts of the open findings: `decided` if a person has decided about the order. */

@@ -6,7 +6,7 @@ import { literals, queries, statement } from '../../../store/statement.ts';
 
 const FIELDS = literals(CHANGE_FIELDS);
 
-/** Selects only changes that look-ups found, because an import of many orders would otherwise displace these. */
+/** Selects only changes that look-ups found. Otherwise the newest changes could all come from an import of orders. */
 const changesOf = (account: string) =>
   sql`from events where account = ${account} and type = 'order' and source = 'lookup' and field in (${FIELDS})`;
 

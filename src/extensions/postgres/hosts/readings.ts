@@ -9,7 +9,7 @@ import { openConnections, type Connections, type Lent } from '../connection.ts';
 import { openSnapshot } from '../snapshot.ts';
 import type { Primary } from './primary.ts';
 
-/** The size of each pool of snapshots. The pools are separate, because a caller may write while it reads a snapshot. */
+/** The size of each pool of snapshots. Writes use another pool, because a caller may write during a snapshot. */
 const MOST_SNAPSHOTS = 4;
 const LOOK_MS = 20;
 /** How long snapshots read the primary after no standby could be read. */

@@ -68,7 +68,7 @@ async function copyTo(session: Session, source: Database, move: Move, show: Show
     const last = await readMove(session.db);
     const isBrokenOff = last?.state === 'arriving';
     if (isBrokenOff && last.source !== move.source) {
-      const message = `a copy of ${last.source} to ${move.target} was broken off; end that one first`;
+      const message = `a copy of ${last.source} to ${move.target} was broken off; run its db copy again to finish it, or name another empty database`;
       throw new StoreError('refused', message);
     }
     const copied = await copyTables({ source, session, address: move.target, isBrokenOff }, show);

@@ -167,7 +167,7 @@ export class PostgresOwnership implements Ownership {
 }
 
 function ownedBy(owner: SeenWorker | undefined, group: AccountGroup): OwnedError {
-  const accounts = `the account ${group.join(', ')}`;
+  const accounts = `the ${group.length === 1 ? 'account' : 'accounts'} ${group.join(', ')}`;
   if (owner === undefined) return new OwnedError(`another program has ${accounts} locked; find its open transaction`);
   return new OwnedError(
     `the worker ${owner.holder} on ${owner.host} drives ${accounts}; wait until it has ended, or stop it`,

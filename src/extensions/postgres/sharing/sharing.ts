@@ -22,7 +22,7 @@ export class Sharing {
   readonly text: string;
   readonly #deps: SharingDeps;
   readonly #units: readonly SharedUnit[];
-  /** Set while no account must move. `seen` has the workers' numbers of accounts; `until` is monotonic, in ms. */
+  /** Set while no account needs to move. `seen` has the workers' numbers of accounts; `until` is monotonic, in ms. */
   #settled: { readonly seen: string; readonly until: number } | undefined;
 
   constructor(groups: readonly AccountGroup[], deps: SharingDeps) {

@@ -35,9 +35,9 @@ export function define(command: Command): void {
     .addOption(new Option('--json', 'the same as --format json').conflicts('format'))
     .option('--out <file>', 'write to a file, made readable for you alone, instead of stdout')
     .addHelpText('after', '\nExample:\n  order-sync orders explain shop-1001 --as-of 2026-01-31T12:00:00Z')
-    .action(async (externalOrderId: string, { asOf, format: given, json: isJson, out }: ExplainOptions) => {
+    .action(async (externalOrderId: string, { asOf, format, json: isJson, out }: ExplainOptions) => {
       if (isFolder(out)) command.error('error: --out is a folder: name a file');
-      const format = chooseFormat(FORMATS, isJson === true ? 'json' : given, out) ?? 'table';
+      const chosen = chooseFormat(FORMATS, isJson === true ? 'json' : format, out) ?? 'table';
       const { story, document } = await withAccount(command, 'current', async (store, settings) => {
         // The clock is read after the database is opened, because opening makes the clock follow the database's time.
         const clock = systemClock();
@@ -48,11 +48,11 @@ export function define(command: Command): void {
         const found = await explain({ store, clock, settings, paceOf }, externalOrderId, until, news);
         return found ?? Promise.reject(await absentOrder(store.db, settings, externalOrderId));
       });
-      if (format === 'html') await writeReport(document, { format, out });
-      else if (format === 'table' && out === undefined) await show(asText(story, screenOf()));
+      if (chosen === 'html') await writeReport(document, { format: chosen, out });
+      else if (chosen === 'table' && out === undefined) await show(asText(story, screenOf()));
       else {
         const json = `${JSON.stringify(storyJson(story), null, 2)}\n`;
-        await writePieces(Readable.from([format === 'json' ? json : asText(story, PLAIN)]), out);
+        await writePieces(Readable.from([chosen === 'json' ? json : asText(story, PLAIN)]), out);
       }
     });
 }

@@ -28,18 +28,18 @@ interface ExportOptions extends Omit<ExportFilter, 'account'> {
 }
 
 export function define(command: Command): void {
-  const format = new Option('--format <format>', 'default: by the ending of --out, else csv');
+  const formatOption = new Option('--format <format>', 'default: by the ending of --out, else csv');
   addByOption(addPeriodOptions(command, 'orders'))
     .option('--pair <pair>', 'only orders of this pair, such as BTC/EUR', readPair)
     .addOption(new Option('--state <state>', 'only orders in this state').choices(ORDER_STATES))
     .addOption(new Option('--outcome <outcome>', 'only orders with this outcome').choices(OUTCOMES))
-    .addOption(format.choices(FORMATS))
+    .addOption(formatOption.choices(FORMATS))
     .option('--out <file>', 'write to a file, made readable for you alone, instead of stdout')
     .option(...REVEAL)
     .addHelpText('after', '\nExample:\n  order-sync orders export --by completion --from 2026-01-01 --out january.csv')
-    .action(async ({ format: given, out, reveal, ...filter }: ExportOptions) => {
+    .action(async ({ format, out, reveal, ...filter }: ExportOptions) => {
       if (isFolder(out)) command.error('error: --out is a folder: name a file');
-      const chosen = chooseFormat(FORMATS, given, out) ?? 'csv';
+      const chosen = chooseFormat(FORMATS, format, out) ?? 'csv';
       await withAccounts(command, async ({ db }, account) => {
         const section = exportSection(db, { ...filter, account }, reveal === true);
         const rows = chosen === 'xlsx' ? atMost(section.rows, MOST_IN_XLSX) : section.rows;

@@ -65,8 +65,11 @@ export function define(command: Command): void {
     .option('--details', 'nothing is folded or hidden, and charts show how fast orders moved (table, HTML, XLSX)')
     .option('--against <file...>', 'compare with a ledger of another system, CSV with a header')
     .option('--against-id <column>', 'column of the external order id', 'external_order_id')
-    .option('--against-amount <column>', 'column of the amount given', 'asset')
-    .option('--against-currency <column>', 'column of its currency; not compared unless named')
+    .option('--against-amount <column>', 'column of the amount that is compared with the asset of the order', 'asset')
+    .option(
+      '--against-currency <column>',
+      'column of the currency of that amount; without it, currencies are not compared',
+    )
     .addHelpText('after', HELP)
     .action(async (options: ReconciliationOptions) => {
       const clock = systemClock();

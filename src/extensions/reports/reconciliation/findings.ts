@@ -89,7 +89,7 @@ function headOf(row: Row, words: string): GroupHead {
   if (status === 'open') return findingHead(name, String(row['severity']));
   const advice =
     status === 'decided'
-      ? `A person has decided about the orders since. To acknowledge the findings: order-sync findings ack --class ${name} --decided --reason TEXT${words}.`
+      ? `A person has decided about the orders of these findings. To acknowledge the findings: order-sync findings ack --class ${name} --decided --reason TEXT${words}.`
       : 'Nothing. A person has acknowledged these findings.';
   const { meaning = '' } = findingHead(name, '');
   return { title: `${name} (${status})`, meaning, advice };
@@ -140,7 +140,7 @@ export function uncheckedOrdersSection(orders: Iterable<UncheckedOrder>, counts:
       describe: (row) => {
         const reason = UNCHECKED_REASONS.find((one) => UNCHECKED[one][0] === row['reason']) ?? 'neverLookedUp';
         const all = counts.get(reason) ?? 0;
-        const most = `The ${MOST_UNCHECKED} that have waited the longest of ${all} orders are listed.`;
+        const most = `Of ${all} orders, the ${MOST_UNCHECKED} that have waited the longest are listed.`;
         return { ...uncheckedHead(reason), ...(all > MOST_UNCHECKED && { meaning: most }) };
       },
     },
@@ -156,13 +156,13 @@ export const DISPUTED: GroupHead = {
   title: 'Disputed orders',
   tone: 'error',
   meaning: 'The exchange has an order with the same id that contradicts ours.',
-  advice: `Do not pay or deliver for these orders until a person has decided. If an order is not yours, first ask the exchange ${QUESTION_OF_OWN}, then run the following command with --as abandoned. If an order is yours, run order-sync orders resolve ORDER --as ours --reason TEXT.`,
+  advice: `Do not pay or deliver for these orders until a person has decided. If an order is not yours, first ask the exchange ${QUESTION_OF_OWN}, then run order-sync orders resolve ORDER --as abandoned --reason TEXT. If an order is yours, run order-sync orders resolve ORDER --as ours --reason TEXT.`,
 };
 
 export function disputedOrdersSection(orders: Iterable<UncheckedOrder>, count: number, report: OfReport): Section {
   const { account, asOf } = report;
   const { title, meaning, advice } = DISPUTED;
-  const most = `The ${MOST_UNCHECKED} that have been disputed the longest of ${count} orders are listed.`;
+  const most = `Of ${count} orders, the ${MOST_UNCHECKED} that have been disputed the longest are listed.`;
   const why: Column = { key: 'state_reason', label: 'Why', kind: 'text' };
   const columns = [ORDER, why, { ...PAIR, rank: 1 }, { ...AGE, rank: 1 }, SINCE, { ...LOOK_UP, rank: 2 }];
   return {

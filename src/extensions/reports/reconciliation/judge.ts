@@ -37,7 +37,7 @@ export const UNCHECKED = {
   inFlight: ['the order is being sent', 'Make the report again in a minute. The outcome is known then.'],
   changedAfter: [
     'changed after the moment of the report',
-    'Make a report of a later moment. The state of the order at this moment is no longer known.',
+    'Make a report of a later moment. The state of the order at the moment of this report is no longer known.',
   ],
 } as const satisfies Record<string, readonly [text: string, advice: string]>;
 export type UncheckedReason = keyof typeof UNCHECKED;

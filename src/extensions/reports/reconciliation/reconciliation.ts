@@ -12,7 +12,7 @@ import { ReconciliationTotals, type ListedRow } from './totals.ts';
 import type { Reconciled, Supplement } from './verdict.ts';
 import type { Snapshot, Store } from '../../../store/port.ts';
 import { allRows } from '../../../store/pages.ts';
-import { knownFindings, reconciledRows, rowsOfUnknownAge, rowsToDrive } from '../tables/reconciliation.ts';
+import { knownFindings, reconciledRows, rowsOfUnknownAge, waitingRows } from '../tables/reconciliation.ts';
 import type { Query } from '../../../store/dialect.ts';
 import type { LedgerTables } from '../tables/ledger.ts';
 import { ReportTables } from '../tables/report.ts';
@@ -72,7 +72,7 @@ async function addUp({ store, clock }: ReportDeps, request: ReconciliationReques
   const unknownAge = await countOf(snapshot, rowsOfUnknownAge(account, asOf));
   const otherAccounts: { name: string; rows: number }[] = [];
   for (const name of inDatabase.filter((one) => !drivenAccounts.includes(one))) {
-    const rows = await countOf(snapshot, rowsToDrive({ account: name, asOf }));
+    const rows = await countOf(snapshot, waitingRows({ account: name, asOf }));
     if (rows > 0) otherAccounts.push({ name, rows });
   }
   const lost = (await lostReach(snapshot.db, account, 'exchange')).map(({ since }) => since).filter((at) => at <= asOf);

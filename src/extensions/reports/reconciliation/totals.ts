@@ -148,7 +148,7 @@ export class ReconciliationTotals {
     counts.compared += 1;
     if (kind !== 'checked') this.comparedUnchecked += 1;
     sums.ours.add(amounts[0].text);
-    // `theirs` leaves out an amount of another pair, so that the difference shows this amount.
+    // `theirs` leaves out an amount of another pair, so that the difference shows our amount.
     if (!isOfOtherPair) sums.theirs.add(amounts[1].text);
   }
 

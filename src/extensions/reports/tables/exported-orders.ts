@@ -63,7 +63,7 @@ const SOURCES = {
   insertion: {
     at: sql.ref('o.created_at'),
     table: 'o',
-    // Without `indexedBy`, SQLite would find other orders of one time by the primary key, and read all later ids.
+    // Without `indexedBy`, SQLite would search orders of one time by the primary key, and read all later ids.
     rows: sql`merchant_orders o ${indexedBy('merchant_orders_by_age')}
       left join order_records r on r.account = o.account and r.external_order_id = o.external_order_id`,
   },

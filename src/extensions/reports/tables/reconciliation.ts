@@ -41,7 +41,7 @@ export type KnownFindingRow = Readonly<InferResult<ReturnType<typeof knownFindin
 export function knownFindings(scope: ReportScope) {
   const { account, from = '', to, asOf, ignore = [] } = scope;
   const at = timeOf(scope);
-  // A finding belongs to every period if the row of its order was deleted.
+  // A finding without an order, or of an order whose row was deleted, belongs to every period.
   const isOfPeriod = sql<SqlBool>`(o.created_at is null
     or (o.created_at <= ${asOf} and ${at} <= ${asOf} and ${isInPeriod(at, from, to)}))`;
   return queries
@@ -63,7 +63,7 @@ export function knownFindings(scope: ReportScope) {
     .where(isOfPeriod);
 }
 
-export function rowsToDrive({ account, asOf }: Pick<ReportScope, 'account' | 'asOf'>): Query<{ rows: number }> {
+export function waitingRows({ account, asOf }: Pick<ReportScope, 'account' | 'asOf'>): Query<{ rows: number }> {
   // Without `indexedBy`, SQLite would read all rows of the account.
   return sql<{ rows: number }>`select count(*) as "rows" from merchant_orders ${indexedBy('merchant_orders_due')}
     where account = ${account} and state in (${sql.join(WAITING_STATES)}) and created_at <= ${asOf}`;

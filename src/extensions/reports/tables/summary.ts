@@ -87,7 +87,7 @@ function agesPage({ account, from, to, asOf }: AgeingScope, last: string | undef
         and e.field in (${sql.join(fields)}) order by e.id desc limit 1)`;
   const conditions = allOf(
     sql`o.account = ${account} and ${createdAt} <= ${asOf}`,
-    // An empty text is an id too.
+    // An id may be an empty text, so only `undefined` means the first page.
     last === undefined ? undefined : sql`o.external_order_id > ${last}`,
     isInPeriod(createdAt, from, to),
   );

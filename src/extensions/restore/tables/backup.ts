@@ -27,7 +27,7 @@ export async function backUp(path: string, target: string, onProgress?: (share: 
     await syncFile(dirname(target));
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST')
-      throw new StoreError('refused', `${target} is there already; name a file that is not`, { cause: error });
+      throw new StoreError('refused', `${target} exists already; name a new file`, { cause: error });
     throw openError(error, target);
   } finally {
     for (const ending of ['', '-wal', '-shm', '-journal']) rmSync(`${partial}${ending}`, { force: true });

@@ -74,7 +74,7 @@ export async function startCluster({ clock, signal, isKept, say }: ClusterOption
       await clock.sleep(LOOK_MS, signal);
     }
     const advice = isKept ? `see ${folder}/*/log` : 'with --keep its logs stay';
-    throw new CommandError(EXIT.unavailable, `the cluster has had no primary for 2 min; ${advice}`);
+    throw new CommandError(EXIT.unavailable, `the cluster was not ready within 2 min; ${advice}`);
   };
   await until((members) => (isReady(members) ? members : undefined));
   const disposal = undo.move();

@@ -233,7 +233,7 @@ async function perform(stage: Stage, daemons: ReturnType<typeof daemonsOf>, coun
   return await untilSettled(watched);
 }
 
-/** Inserts a part of the orders of each shop, and returns their number in words. */
+/** Inserts a part of the orders of each shop. Returns their number with the noun, such as `100 orders`. */
 async function insertPart(stage: Stage, from: number, to: number): Promise<string> {
   let inserted = 0;
   for (const shop of stage.shops) {

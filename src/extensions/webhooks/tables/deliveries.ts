@@ -19,7 +19,7 @@ const pageStatement = statement((v: FeedQuery & Pick<Key, 'endpoint'>) => {
   return eventsOf(v, 'asc').where('id', '>', v.afterId).select(isBehind.as('isBehind'));
 });
 
-/** An event after the cursor. `isBehind`: an earlier event of the same subject is a row that waits or is retried. */
+/** An event after the cursor. `isBehind`: an earlier event of the same subject still waits or is retried. */
 export type EventInTurn = EventRow & { readonly isBehind: SqlBool };
 
 export async function eventsAfterCursor(db: Database, query: FeedQuery & Pick<Key, 'endpoint'>) {

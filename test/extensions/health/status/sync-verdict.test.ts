@@ -62,7 +62,7 @@ it.each<
     { remaining: 1 },
     false,
     false,
-    'the exchange refuses the key (401); put the right key into the place that config show names: a daemon that runs reads a key in a file of its own again within a minute, and one in the settings when it is restarted; 1 order is waiting to be sent',
+    'the exchange refuses the key (401); put the right key into the place that order-sync config show prints: a running daemon reads a key file again within a minute, but a key in the settings only when it restarts; 1 order is waiting to be sent',
   ],
 ])('a pass that ended %s with %j says so in one line', (end, some, isHeld, isStopped, text) => {
   const summary = { ...newCounters(), newInvalid: 0, remaining: 0, durationMs: 5, ...some };

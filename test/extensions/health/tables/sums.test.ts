@@ -65,13 +65,14 @@ async function sums(concerned: Parameters<typeof sumsAtStake>[2]) {
   const store = await database.open();
   const sqlite = database.connect();
   const insert = sqlite.prepare(
-    `insert into merchant_orders (account, external_order_id, asset, from_currency, to_currency) values (?, ?, ?, 'BTC', ?)`,
+    `insert into merchant_orders (account, external_order_id, asset, from_currency, to_currency, created_at)
+    values (?, ?, ?, 'BTC', ?, ?)`,
   );
-  insert.run('default', 'a', '0.1', 'EUR');
-  insert.run('default', 'b', '0.200000000000000000001', 'EUR');
-  insert.run('default', 'c', '4', 'USD');
-  insert.run('other', 'a', '8', 'EUR');
-  insert.run('default', 'd', '-16', 'EUR');
+  insert.run('default', 'a', '0.1', 'EUR', '2026-01-30T00:00:00.000Z');
+  insert.run('default', 'b', '0.200000000000000000001', 'EUR', FROM);
+  insert.run('default', 'c', '4', 'USD', '2026-02-01T00:00:00.000Z');
+  insert.run('other', 'a', '8', 'EUR', FROM);
+  insert.run('default', 'd', '-16', 'EUR', FROM);
   sqlite.exec("update merchant_orders set state = 'invalid', revision = 1 where external_order_id = 'd'");
   const find = sqlite.prepare(
     `insert into findings (account, class, severity, external_order_id, expected, first_seen_at, last_seen_at, status)
@@ -91,6 +92,10 @@ it('adds up the amounts of the orders in a state exactly, by pair', async () => 
   expect(await sums({ state: 'pending' })).toEqual({ EUR: '0.300000000000000000001', USD: '4' });
   expect(await sums({ state: 'held' })).toEqual({});
   expect(await sums({ state: 'invalid' })).toEqual({ EUR: '0' });
+});
+
+it('adds up the amounts of the orders in a state that were inserted from a time on', async () => {
+  expect(await sums({ state: 'pending', since: FROM })).toEqual({ EUR: '0.200000000000000000001', USD: '4' });
 });
 
 it('adds up the amount of an order with open findings of a class once', async () => {

@@ -46,7 +46,7 @@ describe.skipIf(findPostgres() === undefined)('a role for the workers alone, as 
     expect(owner.prepare('select count(*) from events').pluck().get()).toBe(1);
   });
 
-  it('is told at the start if it may not number events: a fail-over would stop all accounts', async () => {
+  it('is told at the start if it may not set the sequence of event ids: a fail-over would stop all accounts', async () => {
     const { owner, role, url } = await documentedRole();
     owner.exec(`revoke update on all sequences in schema public from ${role}`);
     const on = await testProcesses({}, { ORDER_SYNC_DATABASE_URL: url });

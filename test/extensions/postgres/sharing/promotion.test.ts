@@ -4,10 +4,9 @@ import { readFailOvers } from '../../../../src/store/tables/fail-overs.ts';
 import { setAccountFact } from '../../../../src/store/tables/accounts.ts';
 import { OwnedError } from '../../../../src/store/errors.ts';
 import type { Transaction } from '../../../../src/store/port.ts';
-import { OWNER } from '../../../support/postgres-server.ts';
 import { placeOf } from '../../../support/postgres-store.ts';
 import { newPostgresDatabase } from '../../../support/postgres.ts';
-import { openedBy, promote, query } from '../../../support/promoted-shop.ts';
+import { openedBy, promote } from '../../../support/promoted-shop.ts';
 import { SharingWorker, untilHeld } from '../../../support/sharing-worker.ts';
 
 /** The test's own limit holds. */
@@ -16,8 +15,6 @@ const NO_LIMIT = { timeout: 100_000 };
 /** A worker that drives one account, on a server that is promoted when the test says so. */
 async function driving(settings: Readonly<Record<string, string>> = {}) {
   const database = await newPostgresDatabase();
-  query(database, `grant pg_read_all_stats to ${OWNER}`, 'postgres');
-  onTestFinished(() => void query(database, `revoke pg_read_all_stats from ${OWNER}`, 'postgres'));
   const worker = await SharingWorker.start(placeOf(database.url, settings), [['a']]);
   onTestFinished(() => worker.clock.wake());
   await untilHeld([worker], 1);
