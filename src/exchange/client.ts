@@ -19,8 +19,8 @@ export interface ClientOptions extends GateOptions {
   readonly clock: Clock;
   readonly reading: ReadingSettings;
   readonly account: AccountState;
-  /** `ensure` resolves when a request may leave, and rejects if none may. */
-  readonly lease: { ensure(): Promise<void> };
+  /** `ensure` resolves when a request may leave, and rejects if none may. `isTrusted` says if one still may. */
+  readonly lease: { ensure(): Promise<void>; isTrusted(): boolean };
   readonly gracePeriodOver?: AbortSignal;
 }
 
@@ -152,8 +152,8 @@ export class ExchangeClient {
 
   async #send(request: HttpRequest, turn: Turn, watched?: (send: Send) => Send): Promise<UnreadReply> {
     turn.leave();
-    const { transport, clock, gracePeriodOver, account, tell } = this.#options;
-    const send: Send = (...args) => transport.send(...args);
+    const { transport, clock, gracePeriodOver, account, lease, tell } = this.#options;
+    const send: Send = (asked, signal) => transport.send(asked, signal, () => lease.isTrusted());
     const [askedAt, leftAt] = [account.now(), clock.monotonic()];
     tell?.({ kind: 'request.left' });
     const reply = await ask(watched?.(send) ?? send, clock, request, gracePeriodOver);

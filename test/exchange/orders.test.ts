@@ -4,6 +4,7 @@ import { FAILURES_TO_OPEN } from '../../src/exchange/transport/breaker.ts';
 import { ExchangeClient } from '../../src/exchange/client.ts';
 import { RateWindow } from '../../src/exchange/transport/rate-window.ts';
 import { UnusableIdError } from '../../src/exchange/ids.ts';
+import { TransportError, type Transport } from '../../src/exchange/transport/http.ts';
 import type { AbsenceShape } from '../../src/orders/rules/lookup.ts';
 import type { MerchantOrder } from '../../src/orders/rules/record.ts';
 import { createPreOrder, unheld } from '../support/exchange-client.ts';
@@ -78,6 +79,7 @@ describe('create pre-order (§4.9)', () => {
       ensure: async () => {
         if (isLost) throw new Error('the disk is full');
       },
+      isTrusted: () => true,
     };
     const transport = { send: async () => ({ status: 404, body: NOT_FOUND }), close: async () => {} };
     const window = new RateWindow({ requests: 10, intervalMs: 1_000 });
@@ -97,6 +99,28 @@ describe('create pre-order (§4.9)', () => {
     expect(await client.createPreOrder(ORDER, turn)).toMatchObject({ kind: 'not-sent' });
     isLost = false;
     expect(await client.lookUpOrder('a', signal)).toMatchObject({ answer: { kind: 'absent' } });
+  });
+
+  it('lets no create leave that gets its connection after another process may own the account', async () => {
+    let isTrusted = true;
+    const transport: Transport = {
+      async send(_request, _signal, mayLeave) {
+        isTrusted = false;
+        if (mayLeave?.() === false) throw new TransportError('not the owner', { sent: 'never', code: 'NOT_OWNER' });
+        return { status: 200, body: '{}' };
+      },
+      close: async () => {},
+    };
+    const client = new ExchangeClient({
+      transport,
+      clock: systemClock(),
+      concurrency: 1,
+      window: new RateWindow({ requests: 10, intervalMs: 1_000 }),
+      lease: { ensure: async () => {}, isTrusted: () => isTrusted },
+      reading: { absence: [], refusedBy: 'documented' },
+      account: unheld(),
+    });
+    expect(await createPreOrder(client, ORDER)).toEqual({ kind: 'not-sent', why: 'not the owner' });
   });
 
   it('hides a payment token that a refusal quotes', async () => {

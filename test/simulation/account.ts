@@ -48,6 +48,7 @@ export interface AccountWorld {
   /** There may be work for the program, or a person has decided something. */
   wake(): void;
   heed(): void;
+  isOwner(life: Life, account: string): boolean;
 }
 
 /** An account of the merchant in its world: its orders, its exchange, the person who looks after it, what is known of it. */
@@ -71,7 +72,7 @@ export class SimulatedAccount implements AsyncDisposable {
 
   /** The way of one process to the exchange. `step` is a place at which the process may die. */
   connect(life: Life, step: (where: string) => void, key: () => string): Transport {
-    return this.exchange.transportOf(life, step, key);
+    return this.exchange.transportOf(life, step, key, () => this.#world.isOwner(life, this.plan.account));
   }
 
   /** Plans what the merchant and the person do. */

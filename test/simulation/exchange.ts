@@ -20,6 +20,13 @@ const LONGEST_LATENCY_MS = 200;
 
 const FINE: Fault = { of: 'both', taken: 1, end: ({ status, body }) => ({ response: { status, body } }) };
 
+interface Leaving {
+  /** The program's own check, when the connection is made. */
+  readonly mayLeave: () => boolean;
+  /** True if the process owns the account in truth. */
+  readonly isOwner: () => boolean;
+}
+
 /** An exchange behind the transport's interface, whose network and machines fail as the plan says. */
 export class SimulatedExchange {
   readonly sandbox: SandboxExchange;
@@ -59,30 +66,37 @@ export class SimulatedExchange {
   }
 
   /** The way of one process to the exchange. `step` is a place at which the process may die. */
-  transportOf(life: Life, step: (where: string) => void, key: () => string): Transport {
+  transportOf(life: Life, step: (where: string) => void, key: () => string, isOwner: () => boolean): Transport {
     return {
-      send: (request) => {
+      send: (request, _signal, mayLeave = () => true) => {
         step('before a request leaves');
         if (key() !== this.#key)
           this.#observer.fail('requests bear the key of their account', `${request.method} of ${this.#plan.account}`);
-        return this.#begin(request, life);
+        return this.#begin(request, life, { mayLeave, isOwner });
       },
       close: async () => {},
     };
   }
 
   /** A process that stands still may have begun a request: it leaves when the process wakes, unless its connection is closed by then. */
-  async #begin(request: HttpRequest, life: Life): Promise<HttpResponse> {
+  async #begin(request: HttpRequest, life: Life, { mayLeave, isOwner }: Leaving): Promise<HttpResponse> {
     if (request.method === 'POST') this.replay?.request(idOf(request), 'begin', life);
     const create = this.#observer.left(request, idOf(request), life, this.#scheduler.now);
     if (this.#plan.shared === null) return await this.#carry(request, life, create);
     const begunAt = this.#scheduler.now;
     await new Promise<void>((resolve) => {
-      this.#scheduler.after(this.#chance.of([0, 0, 1, 20]), 'a request leaves', resolve, life);
+      this.#scheduler.after(this.#chance.of([0, 0, 1, 20, 1_000]), 'a request leaves', resolve, life);
     });
-    if (this.#scheduler.now <= begunAt + TIMEOUT_MS) return await this.#carry(request, life, create);
-    this.#observer.ended(request, idOf(request), life, { ending: { sent: 'perhaps' }, create }, this.#scheduler.now);
-    throw new TransportError(`${request.method} too late`, { sent: 'perhaps', code: 'SIMULATED' });
+    const isInTime = this.#scheduler.now <= begunAt + TIMEOUT_MS;
+    const isRefused = isInTime && request.method === 'POST' && !mayLeave();
+    if (isInTime && !isRefused) {
+      if (request.method === 'POST' && !isOwner())
+        this.#observer.fail('one owner an account', `the create of ${idOf(request)} left a former owner`);
+      return await this.#carry(request, life, create);
+    }
+    const sent = isRefused ? 'never' : 'perhaps';
+    this.#observer.ended(request, idOf(request), life, { ending: { sent }, create }, this.#scheduler.now);
+    throw new TransportError(`${request.method} too late`, { sent, code: 'SIMULATED' });
   }
 
   async #carry(request: HttpRequest, life: Life, create: Create | undefined): Promise<HttpResponse> {

@@ -33,7 +33,7 @@ export function loneClient({ baseUrl, apiKey, clock = systemClock(), ...options 
     clock,
     concurrency: options.concurrency ?? 8,
     window: new RateWindow(options.rate ?? { requests: 1_000, intervalMs: 1_000 }),
-    lease: { ensure: async () => {} },
+    lease: { ensure: async () => {}, isTrusted: () => true },
     account: options.account ?? unheld(),
     reading: options.reading ?? { absence: [], refusedBy: 'documented' },
   });

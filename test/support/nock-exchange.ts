@@ -7,7 +7,7 @@ import { loneClient, unheld, type LoneClientOptions } from './exchange-client.ts
 // Files that run later in the same process meet the real network again.
 nock.restore();
 
-const BASE_URL = 'https://exchange.example';
+const BASE_URL = 'http://exchange.example';
 const API_KEY = 'wire-key';
 
 /** One request as it went out. */

@@ -2,6 +2,7 @@ import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { TLSSocket } from 'node:tls';
 import { urlToHttpOptions } from 'node:url';
 import type { Clock } from '../../base/clock.ts';
 
@@ -64,6 +65,20 @@ export class Connections {
     this.#http.destroy();
     this.#https.destroy();
   }
+}
+
+/** The sockets of POSTs on which a byte that is written leaves at once. */
+const connectedSockets = new WeakSet<Socket>();
+
+/** Calls `send` when the first byte of the request can leave at once: after the TLS handshake, if there is one. */
+export function onceConnected(request: ClientRequest, send: () => void): void {
+  request.once('socket', (socket) => {
+    if (connectedSockets.has(socket)) return send();
+    socket.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', () => {
+      connectedSockets.add(socket);
+      if (!request.destroyed) send();
+    });
+  });
 }
 
 /** The error that broke each request off. got reports the reset of the connection instead. */

@@ -38,8 +38,11 @@ export class TransportError extends Error {
 /**
  * Carries one request to the exchange and one answer back. Rejects with `TransportError` if no whole answer came. Any
  * other error is a fault of this program, such as a missing key, and does not prove that nothing was sent.
+ *
+ * `mayLeave` is called when a POST has its connection, right before its first byte leaves. If it returns false, nothing
+ * is sent: the process may have stood still while it connected, and another process may own the account by now.
  */
-export type Send = (request: HttpRequest, signal?: AbortSignal) => Promise<HttpResponse>;
+export type Send = (request: HttpRequest, signal?: AbortSignal, mayLeave?: () => boolean) => Promise<HttpResponse>;
 
 export interface Transport {
   readonly send: Send;

@@ -5,7 +5,7 @@ import got, { type Got, type Request } from 'got';
 import { systemClock, type Clock } from '../../base/clock.ts';
 import { HIDDEN } from '../../base/text.ts';
 import { onAbort } from './aborts.ts';
-import { Connections, endedBy } from './connections.ts';
+import { Connections, endedBy, onceConnected } from './connections.ts';
 import { type HttpRequest, type HttpResponse, type Transport, TransportError } from './http.ts';
 
 export type Connect = (account: string, apiKey: () => string) => Transport;
@@ -55,13 +55,24 @@ export function httpTransport(options: TransportOptions, clock: Pick<Clock, 'mon
   const creating = client.extend({ method: 'POST', request: creates.request });
   const lookingUp = client.extend({ request: lookups.request });
   return {
-    async send(request, signal) {
+    async send(request, signal, mayLeave = () => true) {
       const isPost = request.method === 'POST';
       if (isPost) creates.closeIdle();
       const apiKey = options.apiKey();
       const stream = begin(isPost ? creating : lookingUp, request, apiKey);
       let sent: ClientRequest | undefined;
-      stream.once('request', (made: ClientRequest) => (sent = made));
+      let refusal: TransportError | undefined;
+      stream.once('request', (made: ClientRequest) => {
+        sent = made;
+        if (!isPost) return;
+        onceConnected(made, () => {
+          // With the option `body`, got would end the request a turn later. An answer by then ends the connection.
+          if (mayLeave()) return void stream.end(request.body);
+          refusal = new TransportError('another process may own the account', { sent: 'never', code: 'NOT_OWNER' });
+          // Node crashes if the socket is reset while TLS reports the end of the handshake.
+          setImmediate(() => stream.destroy(refusal));
+        });
+      });
       stream.once('response', ({ socket }: { socket?: Socket }) => (isPost ? creates : lookups).noteAnswer(socket));
       // The signal is not passed to got, because got would add three listeners to it for each request.
       const abort = () => stream.destroy(Object.assign(new Error('aborted'), { code: 'ERR_ABORTED' }));
@@ -73,7 +84,7 @@ export function httpTransport(options: TransportOptions, clock: Pick<Clock, 'mon
         emptyOnceClosed(stream, sent);
         return answer;
       } catch (error) {
-        throw transportError((sent && endedBy.get(sent)) ?? error, stream, request, options);
+        throw refusal ?? transportError((sent && endedBy.get(sent)) ?? error, stream, request, options);
       } finally {
         forget();
       }
@@ -89,10 +100,7 @@ function begin(client: Got, { method, path, headers, body }: HttpRequest, apiKey
   const sent: Record<string, string> = { 'x-api-key': apiKey, ...headers };
   if (method === 'POST') sent['content-length'] = String(Buffer.byteLength(body ?? ''));
   if (body !== undefined) sent['content-type'] = 'application/json';
-  const stream = client.stream(path.replace(/^\//, ''), { headers: sent });
-  // With the option `body`, got ends the request a turn of the event loop later. An answer by then ends the connection.
-  if (method === 'POST') stream.end(body);
-  return stream;
+  return client.stream(path.replace(/^\//, ''), { headers: sent });
 }
 
 /** Node ends the process if a stream emits an error and has no listener. */

@@ -56,10 +56,15 @@ export class RequestLease {
     do {
       await this.#untilTrusted();
       await this.#untilItLasts();
-    } while (!this.#deps.accountLease.isTrusted() || !this.#hasLeft(UNUSED_MS, 1));
+    } while (!this.isTrusted() || !this.#hasLeft(UNUSED_MS, 1));
     this.#started += 1;
     // Renews early, so that no request waits. If this write fails, the next request writes the lease again.
     if (this.#isRunningOut()) this.#renew().catch(() => undefined);
+  }
+
+  /** True as long as no other process can own the account. */
+  isTrusted(): boolean {
+    return this.#deps.accountLease.isTrusted();
   }
 
   /** Renews the lease if it soon runs out. When the transaction is durable, call the result, then `ensure`. */

@@ -3,7 +3,7 @@ import { getEventListeners, once } from 'node:events';
 import { createServer, type ClientRequest, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
-import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { createServer as createSecureServer, getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { inspect } from 'node:util';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -125,7 +125,7 @@ describe('the transport', () => {
   });
 
   it('says never sent when TLS cannot be agreed on', async () => {
-    const url = await listen(createTcpServer((socket) => socket.end('this is not TLS\r\n')));
+    const url = await listen(createTcpServer((socket) => socket.on('error', () => {}).end('this is not TLS\r\n')));
     expect((await failure(transportTo(url.replace('http:', 'https:')).send(POST))).sent).toBe('never');
   });
 
@@ -158,6 +158,45 @@ describe('the transport', () => {
       expect(await isReset.promise).toMatchObject({ code: 'ECONNRESET' });
     },
   );
+
+  it.each(['http:', 'https:'])(
+    'sends no byte of a POST over %s that may leave no more once the connection is made',
+    async (protocol) => {
+      const authorities = getCACertificates();
+      setDefaultCACertificates([...authorities, SELF_SIGNED.cert]);
+      closing.push(() => setDefaultCACertificates(authorities));
+      const [isOver, received] = [Promise.withResolvers<void>(), new Array<string>()];
+      const server = protocol === 'http:' ? createTcpServer() : createSecureServer(SELF_SIGNED);
+      server.on(protocol === 'http:' ? 'connection' : 'secureConnection', (socket: Socket) => {
+        socket.on('data', (bytes) => received.push(bytes.toString()));
+        socket.on('error', () => {}).on('close', () => isOver.resolve());
+      });
+      const url = new URL(await listen(server));
+      const transport = transportTo(`${protocol}//localhost:${url.port}`);
+      const error = await failure(transport.send({ ...POST, body: '{"asset":1}' }, undefined, () => false));
+      expect([error.sent, error.code]).toEqual(['never', 'NOT_OWNER']);
+      await isOver.promise;
+      expect(received).toEqual([]);
+    },
+  );
+
+  it('sends no byte of a POST on a kept connection that may leave no more', async () => {
+    const { url, ports } = await portsOfRequests();
+    const transport = transportTo(url, {}, testClock());
+    await transport.send(POST);
+    expect((await failure(transport.send(POST, undefined, () => false))).sent).toBe('never');
+    await transport.send(POST);
+    expect(ports).toHaveLength(2);
+  });
+
+  it('asks whether a POST may leave only after the server was heard', async () => {
+    const isConnected = new AbortController();
+    const url = await listen(createTcpServer((socket) => isConnected.abort(socket.on('error', () => {}))));
+    const mayLeave = vi.fn<() => boolean>(() => true);
+    const sending = transportTo(url.replace('http:', 'https:')).send(POST, isConnected.signal, mayLeave);
+    expect((await failure(sending)).sent).toBe('never');
+    expect(mayLeave).not.toHaveBeenCalled();
+  });
 
   it('says perhaps sent when the body stops short', async () => {
     const url = await listen(

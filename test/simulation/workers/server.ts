@@ -262,8 +262,9 @@ export class WorkerServer implements Disposable {
     const [accounts = [], generations = [], settings = []] = values.filter(Array.isArray) as Values[];
     const holder = values.at(-2);
     const { timeLine, databaseTime } = this.#world;
+    if (!this.#workers.has(String(holder))) return [];
     return accounts.flatMap((account, index) =>
-      this.#isLocked()
+      this.#isLocked() || this.#isOfAnother(account, holder)
         ? []
         : this.#all(
             `update account_owners set generation = generation + 1, holder = ?, last_commit = ?, settings = ?, granted_at = ?,
@@ -277,6 +278,12 @@ export class WorkerServer implements Disposable {
             generations[index],
           ),
     );
+  }
+
+  /** True if a worker that is not over has the account. */
+  #isOfAnother(account: unknown, claimant: unknown): boolean {
+    const { holder } = (this.#owner.get(account) ?? {}) as Owner;
+    return holder !== claimant && this.#workers.has(holder ?? '');
   }
 
   /** Returns those whose rows are locked. */

@@ -129,8 +129,9 @@ const HEARD_AT = sql`case when o.holder is null then o.granted_at else coalesce(
     - ${HEARTBEAT_MS}::float8 * interval '1 millisecond'`)}, o.granted_at) end`;
 
 /**
- * Claims accounts with their next generation, unless another worker has claimed them or their rows are locked. Records
- * a fail-over if the server is on another time-line than at the last commit.
+ * Claims accounts with their next generation. Leaves out accounts with a locked row, a newer claim, or an owner that is
+ * not over: a worker that stood still has not seen newer workers yet, and may be over itself. Records a fail-over if
+ * the server is on another time-line than at the last commit.
  */
 export async function claimAccounts(db: Database, holder: string, claims: readonly Claim[]) {
   const claimed = new Map<string, Claimed>();
@@ -152,6 +153,8 @@ export async function claimAccounts(db: Database, holder: string, claims: readon
         join unnest(${accounts}::text[], ${batch.map(({ generation }) => generation)}::bigint[],
           ${batch.map(({ settings }) => settings)}::text[]) as k (account, generation, settings)
         on o.account = k.account and o.generation = k.generation
+        where exists (select from workers w where w.holder = ${holder})
+          and (o.holder = ${holder} or not exists (select from workers w where w.holder = o.holder))
         order by o.account for update of o skip locked),
       noticed as (insert into account_facts (account, name, value, first_seen_at)
         select account, ${FAIL_OVER_FACT} || id, fail_over, ${databaseTime()} from due where is_another

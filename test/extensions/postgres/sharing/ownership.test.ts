@@ -4,9 +4,12 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { systemClock } from '../../../../src/base/clock.ts';
 import {
   claimAccounts,
+  endWorker,
+  enterWorker,
   readOwners,
   releaseAccounts,
   releaseAll,
+  renewHeartbeat,
 } from '../../../../src/extensions/postgres/sharing/workers.ts';
 import { setAccountFact } from '../../../../src/store/tables/accounts.ts';
 import { OwnedError } from '../../../../src/store/errors.ts';
@@ -215,8 +218,30 @@ describe('workers on one database', () => {
   });
 });
 
+const ONE = { holder: 'one', host: 'machine', listens: false, units: undefined };
+
+it('takes no account from a worker that it has not seen yet, and none for a worker that is over', async () => {
+  const { db } = (await command(await newPlace())).store;
+  const claim = async (holder: string, generation: number) => [
+    ...(await claimAccounts(db, holder, [{ account: 'a', generation, settings: '{}' }])).keys(),
+  ];
+  expect(await claim('one', 0)).toEqual([]);
+  await enterWorker(db, ONE);
+  const timeLine = await enterWorker(db, { ...ONE, holder: 'two' });
+  expect(await claim('one', 0)).toEqual(['a']);
+  expect(await claim('two', 1)).toEqual([]);
+  const { workers } = await renewHeartbeat(db, 'two', 0, timeLine);
+  await endWorker(
+    db,
+    workers.find(({ holder }) => holder === 'one')!,
+  );
+  expect(await claim('one', 1)).toEqual([]);
+  expect(await claim('two', 1)).toEqual(['a']);
+});
+
 it('releases the accounts that a worker had by then, not ones that it has claimed again since', async () => {
   const { db } = (await command(await newPlace())).store;
+  await enterWorker(db, ONE);
   const claim = async (generation: number) =>
     await claimAccounts(db, 'one', [{ account: 'a', generation, settings: '{}' }]);
   await claim(0);
@@ -230,6 +255,7 @@ it('releases the accounts that a worker had by then, not ones that it has claime
 it('waits for no account that another transaction has locked when it releases accounts', async () => {
   const { db } = (await command(await newPlace())).store;
   const claims = ['a', 'b'].map((account) => ({ account, generation: 0, settings: '{}' }));
+  await enterWorker(db, ONE);
   await claimAccounts(db, 'one', claims);
   const held = claims.map(({ account }) => ({ account, generation: 1 }));
   await db.transaction().execute(async (tx) => {

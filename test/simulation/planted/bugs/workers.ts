@@ -27,6 +27,19 @@ export const WORKER_BUGS: readonly PlantedBug[] = [
     ],
   },
   {
+    name: 'leaves-without-a-look',
+    text: 'a create whose connection was made while its process stood still leaves when the process wakes',
+    breaks: TWO_OWNERS,
+    edits: [
+      {
+        file: 'src/exchange/client.ts',
+        in: 'ExchangeClient.#send',
+        from: '() => lease.isTrusted()',
+        to: '() => true',
+      },
+    ],
+  },
+  {
     name: 'taken-from-a-living-owner',
     text: 'a worker with fewer accounts takes those of another one, which still drives them',
     breaks: TWO_OWNERS,
