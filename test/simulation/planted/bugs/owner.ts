@@ -116,9 +116,9 @@ export const OWNER_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: LEASE,
-        in: 'RequestLease.ensure',
-        from: '!this.#deps.accountLease.isTrusted()',
-        to: 'this.#deps.accountLease.generation < 0',
+        in: 'RequestLease.isTrusted',
+        from: 'this.#deps.accountLease.isTrusted()',
+        to: 'this.#deps.accountLease.generation > 0',
       },
       {
         file: LEASE,
