@@ -24,7 +24,7 @@ export const GROUPS: readonly Group[] = [
     name: 'orders',
     files: ['src/orders/rules/{absent,check,create,follow,lookup,record-change,schedule,states,tracking}.ts'],
     tests: [
-      'test/orders/rules/{check,create,disputes,follow,found,no-answer,record-change,schedule,states,tracking}.test.ts',
+      'test/orders/rules/{check,create,disputes,follow,found,lookup,no-answer,record-change,schedule,states,tracking}.test.ts',
     ],
   },
   {
@@ -37,8 +37,8 @@ export const GROUPS: readonly Group[] = [
   },
   {
     name: 'decisions',
-    files: ['src/extensions/operate/rules/*.ts'],
-    tests: ['test/extensions/operate/rules/*.test.ts'],
+    files: ['src/extensions/operate/rules/{decided,judgement}.ts'],
+    tests: ['test/extensions/operate/rules/{decide-doubt,decided,judgement,ours}.test.ts'],
   },
   { name: 'findings', files: ['src/findings/rules/*.ts'], tests: ['test/findings/rules/*.test.ts'] },
   {

@@ -9,6 +9,7 @@ import {
   isSeenAfter,
   mostRowsRead,
   placeReached,
+  readSettings,
   type FailOver,
 } from '../../../src/accounts/rules/fail-over.ts';
 
@@ -91,6 +92,18 @@ describe('the orders that a lost owner may have read', () => {
       isKnownTo({ insertedUntil }, at),
     );
     expect([...known, isKnownTo(failOver, '2041-01-01T00:00:00.000Z')]).toEqual([true, false, true]);
+  });
+});
+
+describe('the settings that an owner wrote', () => {
+  it.each([
+    ['nothing', null],
+    ['a text that is no JSON', '{'],
+    ['a JSON text', '"5"'],
+    ['a number', '5'],
+    ['null', 'null'],
+  ])('are none if it wrote %s', (_what, text) => {
+    expect(readSettings(text)).toEqual({});
   });
 });
 

@@ -278,4 +278,9 @@ describe('a restraint for people', () => {
     expect(describeRestraint(view, 'default')).toMatch(new RegExp(`since ${view.since}\\b.* until ${view.until}`));
     expect(describeRestraint(view, 'default')).not.toMatch(/ by |resume/);
   });
+
+  it('says how the refusal of a key ends, not when the key is tried next', () => {
+    const view = viewOf(restraint('key-refused', { until: after(NOW, HOUR) }));
+    expect(describeRestraint(view, 'default')).toMatch(/; the wait ends when .*key$/);
+  });
 });

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   decideChecked,
   decideRemembered,
+  rememberedLink,
   type LinkAnswer,
   type LinkDecision,
   type AnsweredLink,
@@ -48,6 +49,17 @@ describe('a link that is new', () => {
     const decision = decideRemembered(undefined, told({ reference: 'client-7', source: 'created' }), THEN);
     expect(decision.link).toEqual(linkWith());
     expect(said(decision)).toEqual(['status null → NOT_VERIFIED created']);
+  });
+});
+
+describe('a stored link that programs read', () => {
+  it('has every field but the account', () => {
+    const { account: _account, ...fields } = linkWith({ missing_since: GONE_AT.toISOString() });
+    expect(rememberedLink.parse(linkWith({ missing_since: GONE_AT.toISOString() }))).toEqual(fields);
+  });
+
+  it.each(['reference', 'source', 'missing_since'] as const)('describes its field %s', (field) => {
+    expect(rememberedLink.shape[field].description).toMatch(/./);
   });
 });
 

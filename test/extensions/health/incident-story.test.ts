@@ -123,6 +123,16 @@ describe('an incident', () => {
   });
 });
 
+describe('an incident that is forgotten', () => {
+  it('does not end, and begins anew', () => {
+    const story = new IncidentStory();
+    story.observe([OUT_OF_REACH, LOCKED], 0);
+    story.forget('exchange');
+    expect(story.observe([LOCKED], MINUTE)).toMatchObject([{ stage: 'lasting', kind: 'database' }]);
+    expect(story.observe([OUT_OF_REACH, LOCKED], MINUTE)).toMatchObject([{ stage: 'begun', kind: 'exchange' }]);
+  });
+});
+
 describe('the messages of an incident', () => {
   const ERRORS: readonly IncidentKind[] = ['exchange', 'database', 'forbidden', 'key-refused'];
   it.each<[IncidentKind, 'warn' | 'error']>([
@@ -185,6 +195,19 @@ describe('a failure', () => {
     story.observe([], 3 * SECOND);
     expect(story.takeRepeated(MINUTE)).toEqual([]);
     expect(story.observe([], MINUTE)).toMatchObject([{ stage: 'ended', failures: 2 }]);
+  });
+
+  it.each<[string, Partial<Failure>]>([
+    ['of no incident', {}],
+    ['of another kind', { kind: 'exchange' }],
+    ['about one order', { kind: 'database', subject: 'a' }],
+  ])('%s that came before an incident is counted for itself', (_which, more) => {
+    const story = new IncidentStory();
+    story.takeRepeated(0);
+    for (let times = 0; times < 3; times += 1) story.fail(lookup('reset', more), SECOND);
+    story.observe([LOCKED], 2 * SECOND);
+    expect(story.takeRepeated(MINUTE)).toEqual([{ message: 'no answer', cause: 'reset', times: 2 }]);
+    expect(story.observe([LOCKED], 2 * MINUTE)).toMatchObject([{ stage: 'lasting', failures: 0 }]);
   });
 
   it('about one order is shown also if it has the cause of the incident that explains it', () => {

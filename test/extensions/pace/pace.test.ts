@@ -62,7 +62,8 @@ describe('a learned pace', () => {
 
   it('knows the statuses with the most stays, and the others share what is assumed', () => {
     const many = Array.from({ length: 500 }, (_, index) => stay({ ...OPEN, orderStatus: `S${index}` }, 30 * SECOND));
-    const learner = learnerWith([...many, ...stays(OPEN, 30 * SECOND)]);
+    const endedByPerson = stay({ ...OPEN, orderStatus: 'P' }, 30 * SECOND, { isByExchange: false });
+    const learner = learnerWith([...many, endedByPerson, ...stays(OPEN, 30 * SECOND)]);
     for (let index = 0; index < 500; index += 1)
       learner.addOrder(followed({ ...OPEN, orderStatus: `T${index}` }, HOUR), NOW);
     const pace = learner.pace(LIMITS);

@@ -1,4 +1,4 @@
-import { statusName, type PacedOrder } from '../../../src/orders/rules/lookup.ts';
+import type { PacedOrder } from '../../../src/orders/rules/lookup.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { OverdueLookups } from '../../../src/orders/pass/process-events.ts';
@@ -36,17 +36,6 @@ describe('the key of a status', () => {
     expect(statusKey({ ...OPEN, state: 'accepted' })).toBe(statusKey(ACCEPTED));
     expect([ACCEPTED, OPEN].map((one) => isAccepted(statusKey(one)))).toEqual([true, false]);
   });
-});
-
-it.each<[string, PacedOrder]>([
-  ['accepted', ACCEPTED],
-  ['accepted', { ...OPEN, state: 'accepted' }],
-  ['REQUEST / NEW / PAID', { ...OPEN, fiatStatus: 'PAID' }],
-  ['REQUEST / none / NEW', { ...OPEN, cryptoStatus: null }],
-  ['REQUEST / NEW / NEW, disputed', { ...OPEN, state: 'disputed' }],
-  ['disputed', { state: 'disputed', orderStatus: null, cryptoStatus: null, fiatStatus: null }],
-])('%s is what people read of a status', (name, order) => {
-  expect(statusName(order)).toBe(name);
 });
 
 /** An order that was due so long ago. */

@@ -76,6 +76,11 @@ describe('what time alone brings', () => {
     ['a final order looked up at such a time', { state: 'final', lastLookupAt: new Date('') }, ['UNCHECKED']],
     ['an unknown outcome sent at such a time', { state: 'unknown', sentAt: new Date('') }, ['CREATE_UNKNOWN']],
     ['an answer with an older record', { staleDate: '2026-01-05T11:00:00Z' }, ['UNCHECKED']],
+    [
+      'such an answer without the time of a look-up',
+      { lastLookupAt: null, staleDate: '2026-01-05T11:00:00Z' },
+      ['UNCHECKED'],
+    ],
     ['such an answer about a final order', { state: 'final', staleDate: '2026-01-05T11:00:00Z' }, ['UNCHECKED']],
     ['another position', { assetPosition: 'OUTPUT' }, ['UNCHECKED']],
     ['a record without an amount', { record: { ...GIVEN, inputAsset: null } }, ['UNCHECKED']],

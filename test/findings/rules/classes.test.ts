@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { FINDING_CLASSES, GUESSED_CLASSES, severityOf } from '../../../src/findings/rules/classes.ts';
+import { FINDING_CLASSES, GUESSED_CLASSES, SEVERITIES, severityOf } from '../../../src/findings/rules/classes.ts';
 import { RULES } from '../../../src/findings/rules/rules.ts';
 
 const MANUAL = readFileSync(new URL('../../../docs/reconciliation.md', import.meta.url), 'utf8');
@@ -10,6 +10,7 @@ describe('the table of classes', () => {
   it('knows two kinds, and the severity of each class by its name', () => {
     for (const [name, { kind, severity }] of CLASSES) {
       expect(['state', 'change']).toContain(kind);
+      expect(SEVERITIES).toContain(severity);
       expect(severityOf(name)).toBe(severity);
     }
     expect(['OF_ANOTHER_VERSION', 'constructor'].map(severityOf)).toEqual([null, null]);

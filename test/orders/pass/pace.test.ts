@@ -18,3 +18,8 @@ it('at every tick nothing is learned, no order is overdue, and an order is stuck
   lesson.see([], new Date(0));
   expect([lesson.stuckAfter, lesson.end(), EVERY_TICK.overdueAfterMs]).toEqual([DAY, undefined, Infinity]);
 });
+
+it('at every tick the setting that says so explains when an order is looked up', async () => {
+  const explained = await EVERY_TICK.explain({} as PaceDeps, ORDER, DAY, NEVER);
+  expect(explained).toEqual({ kind: 'every-tick', text: expect.stringContaining('follow.pace') as string });
+});

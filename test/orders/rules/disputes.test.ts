@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { CONTRADICTION_KINDS, type Contradiction } from '../../../src/orders/rules/contradictions.ts';
-import { decideLookup } from '../../../src/orders/rules/follow.ts';
+import { decideLookup, describeDisputes, disputesOf } from '../../../src/orders/rules/follow.ts';
 import { outcomeOf } from '../../../src/orders/rules/lookup.ts';
 import type { Tracking } from '../../../src/orders/rules/tracking.ts';
 import { found, newRecord, SETTINGS, trackingWith } from '../../support/tracking.ts';
 
 const NOW = new Date('2026-01-05T12:00:00.000Z');
 
-const contradiction = (kind: Contradiction['kind'], actual = 'other'): Contradiction => ({
+const contradiction = (kind: Contradiction['kind'], actual: string | null = 'other'): Contradiction => ({
   kind,
   expected: 'ours',
   actual,
@@ -47,6 +47,53 @@ describe('a contradiction', () => {
 
   it.each(['', 'no JSON', '{}', '[null]', '["amount"]', '[["amount"]]'])('is not settled by %j', (oursDespite) => {
     expect(decide({ state: 'open', oursDespite }, [contradiction('amount')]).tracking.state).toBe('disputed');
+  });
+});
+
+describe('a contradiction that a person settled', () => {
+  const AMOUNT = contradiction('amount', '2.5');
+  /** The contradictions that still dispute the order. */
+  const left = (oursDespite: string | null, contradictions: readonly Contradiction[]) =>
+    disputesOf({ oursDespite }, contradictions, SETTINGS);
+
+  it('does not dispute the order again, however an amount is written, and every other contradiction does', () => {
+    const settled = '[["amount","2.5"],["merchant","7"],["age",null]]';
+    const same = [contradiction('amount', '2.50'), AMOUNT, contradiction('merchant', '7'), contradiction('age', null)];
+    expect(left(settled, same)).toEqual([]);
+    expect(left(null, same)).toEqual(same);
+    const others = [
+      contradiction('amount', '2.51'),
+      contradiction('merchant', '7.0'),
+      contradiction('pair', '7'),
+      contradiction('age', '2.5'),
+    ];
+    expect(left(settled, others)).toEqual(others);
+  });
+
+  it('is read from the column, whatever else another program wrote there', () => {
+    expect(left('[null,7,["amount","2.5"]]', [AMOUNT])).toEqual([]);
+    for (const text of ['{"0":["amount","2.5"]}', '"x"', 'no JSON']) expect(left(text, [AMOUNT])).toEqual([AMOUNT]);
+  });
+});
+
+describe('the reason of a dispute', () => {
+  it.each<[Contradiction['kind'], string]>([
+    ['merchant', 'merchant'],
+    ['pair', 'pair'],
+    ['type', 'type'],
+    ['amount', 'amount'],
+    ['id', 'external order id'],
+  ])('names both values of the %s', (kind, name) => {
+    expect(describeDisputes([{ kind, expected: 'x1', actual: 'x2' }])).toContain(
+      `its ${name} is "x2", and ours is "x1"`,
+    );
+  });
+
+  it('names when both orders were created, and each contradiction', () => {
+    const age: Contradiction = { kind: 'age', expected: 'created after 10:00', actual: '09:00' };
+    const why = describeDisputes([age, { kind: 'amount', expected: '1', actual: null }]);
+    expect(why).toMatch(/created at "09:00", and ours was created after 10:00; its amount is "", and ours is "1"$/);
+    expect(describeDisputes([{ kind: 'amount', expected: null, actual: '2' }])).toMatch(/and ours is ""$/);
   });
 });
 

@@ -2,10 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { MOVES as GUARDED_MOVES } from '../../../migrations/rules.ts';
 import {
   ALLOWED_NEXT,
+  ATTENTION_STATES,
   isAllowedMove,
   isPaced,
   ORDER_STATES,
   type OrderState,
+  WAITING_STATES,
 } from '../../../src/orders/rules/states.ts';
 import { move } from '../../../src/orders/rules/tracking.ts';
 import { trackingWith } from '../../support/tracking.ts';
@@ -83,6 +85,10 @@ describe('a move', () => {
   });
 });
 
-it('orders that are accepted, open or disputed are looked up at a pace', () => {
-  expect(ORDER_STATES.filter(isPaced).toSorted()).toEqual(['accepted', 'disputed', 'open']);
+it.each([
+  ['have not ended', WAITING_STATES, 'accepted disputed held open pending sending unknown'],
+  ['are looked up at a pace', ORDER_STATES.filter(isPaced), 'accepted disputed open'],
+  ['need the attention of a person', ATTENTION_STATES, 'disputed held'],
+])('orders that %s are in the states of the design', (_name, states, expected) => {
+  expect(states.toSorted().join(' ')).toBe(expected);
 });

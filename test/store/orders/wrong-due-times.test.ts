@@ -96,6 +96,14 @@ describe('accounts that a new owner puts right', () => {
       for (const one of accounts) await nextGeneration(tx, one);
     });
 
+  it('have a key that was refused', async () => {
+    await own('paused', 'refused', 'without');
+    const hold = { since: at(0), until: at(1), reason: 'r', actor: null };
+    await write((tx) => setHold(tx, 'paused', { ...hold, kind: 'rate-limited' }, at(0)));
+    await write((tx) => setHold(tx, 'refused', { ...hold, kind: 'key-refused' }, at(0)));
+    expect(await list()).toEqual(['refused']);
+  });
+
   it('have an order that is due too late, or never though it waits', async () => {
     const times = { late: LATE, never: NEVER, right: { next_action_at: at(50) } };
     for (const state of ORDER_STATES) {
@@ -125,14 +133,6 @@ describe('accounts that a new owner puts right', () => {
     await write((tx) => setAccountFact(tx, { ...fact, account: 'right', name: 'merchant.id' }));
     await write((tx) => setAccountFact(tx, { ...fact, account: 'uncorrected', name: 'times.uncorrected' }));
     expect(await list()).toEqual(['uncorrected']);
-  });
-
-  it('have a key that was refused', async () => {
-    await own('paused', 'refused', 'without');
-    const hold = { since: at(0), until: at(1), reason: 'r', actor: null };
-    await write((tx) => setHold(tx, 'paused', { ...hold, kind: 'rate-limited' }, at(0)));
-    await write((tx) => setHold(tx, 'refused', { ...hold, kind: 'key-refused' }, at(0)));
-    expect(await list()).toEqual(['refused']);
   });
 
   it('are asked for by name, and had an owner', async () => {

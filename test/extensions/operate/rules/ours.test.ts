@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Contradiction } from '../../../../src/orders/rules/contradictions.ts';
 import { after } from '../../../../src/base/instant.ts';
-import { describeDisputes, disputesOf } from '../../../../src/orders/rules/follow.ts';
 import { decideByOperator } from '../../../../src/extensions/operate/rules/judgement.ts';
 import type { Tracking } from '../../../../src/orders/rules/tracking.ts';
 import { HOUR, newRecord, SECOND, SETTINGS, trackingWith } from '../../../support/tracking.ts';
@@ -23,9 +22,6 @@ function ours(contradictions: readonly Contradiction[], orderStatus = 'REQUEST',
 
 const settledBy = (contradictions: readonly Contradiction[], oursDespite: string | null = null) =>
   ours(contradictions, 'REQUEST', { oursDespite }).moves[0]?.tracking.oursDespite ?? null;
-/** The contradictions that still dispute the order after those were settled. */
-const left = (oursDespite: string | null, contradictions: readonly Contradiction[]) =>
-  disputesOf({ oursDespite }, contradictions, SETTINGS);
 
 describe('a disputed order that is ours', () => {
   it('is open or final by its newest record, and followed from now on', () => {
@@ -48,50 +44,16 @@ describe('a disputed order that is ours', () => {
     ]);
   });
 
-  it('is disputed no more by the same contradictions, however an amount is written, and by every other', () => {
-    const settled = settledBy([AMOUNT, other('merchant', '7'), other('age', null)]);
-    const same = [other('amount', '2.50'), AMOUNT, other('merchant', '7'), other('age', null)];
-    expect(left(settled, same)).toEqual([]);
-    const news = [other('amount', '2.51'), other('merchant', '7.0'), other('pair', '7'), other('age', '2.5')];
-    expect(left(settled, news)).toEqual(news);
-    expect(left(null, same)).toEqual(same);
-  });
-
   it('remembers each contradiction once, beside the settled ones', () => {
     const first = settledBy([AMOUNT]);
-    const both = settledBy([other('amount', '2.50'), other('pair', 'A/B')], first);
+    const both = settledBy([other('amount', '2.50'), other('pair', 'A/B'), other('age', null)], first);
     expect([first, both].map((text) => JSON.parse(text ?? '') as unknown)).toEqual([
       [['amount', '2.5']],
       [
         ['amount', '2.5'],
         ['pair', 'A/B'],
+        ['age', null],
       ],
     ]);
-  });
-
-  it('is what the column settles, whatever else another program wrote into it', () => {
-    expect(left('[null,7,["amount","2.5"]]', [AMOUNT])).toEqual([]);
-    for (const text of ['{"0":["amount","2.5"]}', '"x"', 'no JSON']) expect(left(text, [AMOUNT])).toEqual([AMOUNT]);
-  });
-});
-
-describe('why an order is disputed', () => {
-  it.each<[Contradiction['kind'], string]>([
-    ['merchant', 'merchant'],
-    ['pair', 'pair'],
-    ['type', 'type'],
-    ['amount', 'amount'],
-    ['id', 'external order id'],
-  ])('names both values of the %s', (kind, name) => {
-    expect(describeDisputes([{ kind, expected: 'x1', actual: 'x2' }])).toContain(
-      `its ${name} is "x2", and ours is "x1"`,
-    );
-  });
-
-  it('names when both were created, and each contradiction', () => {
-    const age: Contradiction = { kind: 'age', expected: 'created after 10:00', actual: '09:00' };
-    const why = describeDisputes([age, other('amount', null)]);
-    expect(why).toMatch(/created at "09:00", and ours was created after 10:00; its amount is "", and ours is "1"$/);
-    expect(describeDisputes([{ kind: 'amount', expected: null, actual: '2' }])).toMatch(/and ours is ""$/);
   });
 });
