@@ -166,7 +166,12 @@ const CASES: readonly (readonly [code: string, changes: Partial<Reading>, remedy
     'it answers 404',
   ],
   ['dead-letters', of({ receivers: [receiverState({ deadLetters: 1 })] }), 'order-sync webhooks show', '1 dead letter'],
-  ['parked', of({ receivers: [receiverState({ parked: 2 })] }), 'order-sync webhooks show shop', '2 orders, links or accounts'],
+  [
+    'parked',
+    of({ receivers: [receiverState({ parked: 2 })] }),
+    'order-sync webhooks show shop',
+    '2 orders, links or accounts',
+  ],
   ['clock', { databaseAheadMs: 2_000 }, 'check the time service', '2 s behind'],
   ['clock', { databaseAheadMs: -2_000 }, 'check the time service', '2 s ahead of'],
   ['ops', { daemon: { ...daemon, opsFailure: 'EADDRINUSE' } }, 'ops.listen', 'EADDRINUSE'],

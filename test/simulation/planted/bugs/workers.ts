@@ -43,6 +43,7 @@ export const WORKER_BUGS: readonly PlantedBug[] = [
     name: 'taken-from-a-living-owner',
     text: 'a worker with fewer accounts takes those of another one, which still drives them',
     breaks: TWO_OWNERS,
+    notCaught: 'the statement of the claim leaves out the accounts of a worker that is not over',
     edits: [
       {
         file: 'src/extensions/postgres/sharing/sharing.ts',
