@@ -14,7 +14,7 @@ import { scriptedProgram } from '../support/test-program.ts';
 // The answers come while the database is locked. Each test waits for as long as a stop may take: all at once.
 describe.concurrent('while another program holds the database locked', () => {
   it.each([
-    ['its time has run out', ['--timeout', '8s'], 75, /is locked by another program/],
+    ['its time has run out', ['--timeout', '8s'], 75, /locked by another program/],
     ['it is told to stop', [], 69, /^order-sync: stopped before the pass ended/m],
   ])('sync ends all the same when %s', async (why, args, exitCode, said) => {
     const clock = testClock();
