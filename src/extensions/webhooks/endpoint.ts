@@ -160,9 +160,10 @@ export class EndpointDelivery {
         this.#noteDelivery();
         return outcome;
       }
-      // A request that was broken off, or not sent again, says nothing about the endpoint.
-      if (isOver()) return undefined;
       const { status, cause, retryAfterMs } = outcome;
+      // A request that was broken off, or not sent again, says nothing about the endpoint. A Retry-After does.
+      if (isOver() && retryAfterMs !== undefined) this.condition.failed(cause, retryAfterMs);
+      if (isOver()) return undefined;
       if (status !== undefined && row !== undefined && isAtFault(row, this.condition.facts.takenAt)) {
         this.#refused.set(nameOf(event), event);
         return { kind: 'refused', status };

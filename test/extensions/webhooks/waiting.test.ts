@@ -6,12 +6,13 @@ import { delivering, endpointAt, nameOf, names, rowsOf, webhookReceiver } from '
 const SECOND = 1_000;
 const HOUR = 3_600_000;
 
+const asking = (response: ServerResponse) => response.writeHead(429, { 'retry-after': '60' }).end();
+
 describe('a receiver that asks to wait', () => {
   it.each([
     ['and takes what was under way beside it', 204],
     ['after another answer without a wait', 503],
   ])('is waited for as long as it asks %s', async (_what, beside) => {
-    const asking = (response: ServerResponse) => response.writeHead(429, { 'retry-after': '60' }).end();
     const held: ServerResponse[] = [];
     const receiver = await webhookReceiver(() => (response) => void held.push(response));
     const program = await delivering([endpointAt(receiver)], { accounts: ['default', 'shop-2'] });
@@ -32,6 +33,26 @@ describe('a receiver that asks to wait', () => {
     expect(receiver.deliveries).toHaveLength(2);
     await program.pass(2 * SECOND);
     expect(receiver.deliveries.length).toBeGreaterThan(2);
+  });
+
+  it('is waited for by all accounts, also if the account of the event has another owner by then', async () => {
+    const held: ServerResponse[] = [];
+    const receiver = await webhookReceiver(() => (response) => void held.push(response));
+    let isTrusted = true;
+    const accounts = ['default', 'shop-2'];
+    const program = await delivering([endpointAt(receiver)], { accounts, isTrusted: () => isTrusted });
+    await program.add('a', '1');
+    await receiver.came(1);
+    isTrusted = false;
+    asking(held[0]!);
+    await program.webhooks.idle();
+    isTrusted = true;
+    receiver.answer = () => 204;
+    await program.add('b', '1', 'shop-2');
+    await program.pass(59 * SECOND);
+    expect(receiver.deliveries).toHaveLength(1);
+    await program.pass(2 * SECOND);
+    expect(names(receiver.taken).toSorted()).toEqual(['a 1', 'b 1']);
   });
 });
 

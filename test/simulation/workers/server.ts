@@ -24,6 +24,9 @@ export const NO_ANSWER_MS = 2_000;
 /** A worker has heard of its last heartbeat within this time, or it may not know that it drives its accounts. */
 const HEARD_WITHIN_MS = 1_500;
 const LOCKED = 0.05;
+/** A heartbeat whose answer is almost given up. The worker has less than a second left before it must renew. */
+const LATE = 0.02;
+const LATE_MS = NO_ANSWER_MS - 200;
 const BEAT = 'with renewed as';
 
 interface World {
@@ -68,7 +71,7 @@ export class WorkerServer implements Disposable {
   readonly #world: World;
   readonly #database: Database.Database;
   readonly #workers = new Map<string, Worker>();
-  /** When each process last heard of a heartbeat of its own. */
+  /** When the last heartbeat of each process began, of those that were answered. */
   readonly #heardAt = new Map<Life, number>();
   readonly #owner: Database.Statement;
   /** The leases that each worker was given, by its name. */
@@ -155,6 +158,7 @@ export class WorkerServer implements Disposable {
     if (!link.survives(`before ${name}`)) return await nothing;
     if (!isBeat) this.time.stir();
     const fate = link.fateOf();
+    const began = this.time.now;
     const { promise, resolve, reject } = Promise.withResolvers<QueryResult<unknown>>();
     const fail = () => reject(new StoreError('disk', 'the connection was lost'));
     const isCut = link.isCut();
@@ -166,12 +170,14 @@ export class WorkerServer implements Disposable {
         if (!life.isAlive && chance.next() < 0.5) return;
         const answer = this.#done(sql, parameters, link);
         const isLost = fate !== 'heard' || link.isCut();
-        scheduler.after(this.#latencyMs(), `answer to ${name}`, isLost ? fail : () => resolve(answer), life);
+        const isLate = isBeat && !this.#world.isCalm && chance.next() < LATE;
+        const afterMs = isLate ? LATE_MS : this.#latencyMs();
+        scheduler.after(afterMs, `answer to ${name}`, isLost ? fail : () => resolve(answer), life);
       });
     }
     const answer = await promise;
     if (!link.survives(`after ${name}`)) return await nothing;
-    if (isBeat) this.#heard(life);
+    if (isBeat) this.#heard(life, began);
     return answer;
   }
 
@@ -180,9 +186,9 @@ export class WorkerServer implements Disposable {
   }
 
   /** Heartbeats could change nothing, if all that the server knows of are renewed and no worker asks for anything else. */
-  #heard(life: Life): void {
+  #heard(life: Life, began: number): void {
     const { now } = this.time;
-    this.#heardAt.set(life, now);
+    this.#heardAt.set(life, began);
     const isHeard = ({ link }: Worker) =>
       link.life.isAlive && now <= (this.#heardAt.get(link.life) ?? Number.NEGATIVE_INFINITY) + HEARD_WITHIN_MS;
     if ([...this.#workers.values()].every(isHeard)) this.time.rest();
