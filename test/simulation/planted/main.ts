@@ -53,9 +53,9 @@ async function tried(bug: PlantedBug): Promise<boolean> {
   const atKnown = isKnownEnough && known !== undefined ? await catchBug(bug, [known]) : undefined;
   const isSearched =
     atKnown?.caught === undefined && (values.find || values.seeds !== undefined || known === undefined);
-  const most = Number(values.seeds ?? 15_000);
+  const most = Number(values.seeds ?? 10_000);
   const { caught, other } = isSearched
-    ? await catchBug(bug, values.find ? cheapestFirst(15_000).slice(0, most) : firstSeeds(most))
+    ? await catchBug(bug, values.find ? cheapestFirst(10_000).slice(0, most) : firstSeeds(most))
     : (atKnown ?? {});
   if (values.find) noteSeed(name, caught?.seed);
   if (caught !== undefined) say(`caught by seed ${caught.seed}: ${caught.violation}`);

@@ -5,7 +5,7 @@ import { catchBug, cheapestFirst } from './run.ts';
 
 const BUGS_A_PIECE = 10;
 /** The worlds in which a bug must show; the one that is known to catch it is one of them. */
-const WORLDS = 15_000;
+const WORLDS = 10_000;
 /** This many more are tried if that one is another world by now. */
 const MORE: Readonly<Record<Dose, number>> = { small: 50, full: WORLDS };
 
