@@ -71,7 +71,7 @@ export class WorkerServer implements Disposable {
   readonly #world: World;
   readonly #database: Database.Database;
   readonly #workers = new Map<string, Worker>();
-  /** When the last heartbeat of each process began, of those that were answered. */
+  /** When the last answered heartbeat of each process began. */
   readonly #heardAt = new Map<Life, number>();
   readonly #owner: Database.Statement;
   /** The leases that each worker was given, by its name. */
