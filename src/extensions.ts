@@ -15,7 +15,7 @@ import { setup } from './extensions/setup/index.ts';
 import { sweep } from './extensions/sweep/index.ts';
 import { webhooks } from './extensions/webhooks/index.ts';
 
-/** Every extension, in the order of the help. Only the launcher imports this list. */
+/** Every extension, in the order of the help. In src, only `cli.ts` imports this list. */
 export const EXTENSIONS: readonly Extension[] = [
   sandbox,
   setup,

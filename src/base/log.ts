@@ -62,7 +62,7 @@ function shownFact(value: unknown): string {
   return printable(isWord ? value : JSON.stringify(value));
 }
 
-/** The lines of this many turns of the event loop are written at once, because a write costs more than a line. */
+/** The lines of this many turns of the event loop are written at once: a write takes longer than making a line. */
 const TURNS = 8;
 
 /** Writes the lines of several turns at once. Lines that cannot be written are counted; the count is logged later. */

@@ -3,7 +3,7 @@ export type DueKind = 'create' | 'verify' | 'follow';
 /** The first due time of each kind, in ms of UTC; undefined if no work of the kind is waiting. */
 type FirstDue = Readonly<Partial<Record<DueKind, number | undefined>>>;
 
-/** The first due times of an account. Each wakes its pass once, because work that stays due waits for a restraint. */
+/** The first due times of an account. Each wakes its pass once: work that stays due waits until a restraint ends. */
 export class DueTimes {
   #first: FirstDue = {};
   #wokenFor: FirstDue = {};
@@ -30,7 +30,7 @@ export class DueTimes {
     return at === undefined || at === this.#wokenFor[kind] ? Number.POSITIVE_INFINITY : at;
   }
 
-  /** Returns true once for each time of the kind that has come by `until`. */
+  /** Returns true if the due time of the kind has come by `until`, but only once for the same due time. */
   take(kind: DueKind, until: number): boolean {
     if (this.next(kind) > until) return false;
     this.#wokenFor = { ...this.#wokenFor, [kind]: this.#first[kind] };

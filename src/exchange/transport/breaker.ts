@@ -9,7 +9,7 @@ export type Health = 'answered' | 'failed' | 'unreachable' | 'nothing';
 export const BREAKER_LANES = ['create', 'lookup'] as const;
 export type BreakerLane = (typeof BREAKER_LANES)[number];
 
-/** How many different subjects must fail in a row before the breaker opens. */
+/** At most this many different subjects (orders or links) fail in a row before the breaker opens. */
 export const FAILURES_TO_OPEN = 3;
 const FIRST_OPEN_MS = 1_000;
 

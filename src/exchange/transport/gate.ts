@@ -31,7 +31,7 @@ export interface TurnReport {
 export interface Turn extends Disposable {
   readonly lane: Lane;
   report: TurnReport;
-  /** Notes that the request leaves. Only a paced limit still counts the request if `report` says that it never left. */
+  /** Notes that the request leaves. A paced limit then counts the request, even if `report.wasSent` is false later. */
   leave(): void;
   end(): void;
 }
@@ -116,7 +116,7 @@ export class Gate {
       const leave = () => resolve(undefined);
       if (signal?.aborted === true) return leave();
       const forget = onAbort(signal, leave);
-      // `add` does not get `signal`, because an abort would free the place of a turn that has not ended.
+      // p-queue does not get `signal`, because an abort would let the next task start before this turn has ended.
       const queueUp = () => void this.#queue.add(takeTurn, { priority: -place });
       const takeTurn = async () => {
         this.#latestPlace = Math.max(this.#latestPlace, place);

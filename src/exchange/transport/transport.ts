@@ -43,7 +43,7 @@ export function httpTransport(options: TransportOptions, clock: Pick<Clock, 'mon
   const client = got.extend({
     prefixUrl: options.baseUrl,
     headers: { accept: 'application/json', 'accept-encoding': 'gzip, br', 'user-agent': 'order-sync' },
-    // With `true`, got prepares each answer a second time, even if it is not compressed.
+    // With `true`, got calls its `prepareResponse` twice for each answer, even if the answer is not compressed.
     decompress: false,
     retry: { limit: 0 },
     followRedirect: false,
@@ -51,7 +51,7 @@ export function httpTransport(options: TransportOptions, clock: Pick<Clock, 'mon
     allowAbsoluteUrls: false,
     timeout: { request: options.timeoutMs },
   });
-  // Each method has a client, because got would merge the options of a single request into all others at each request.
+  // Each method has a client, because got would otherwise set `method` and `request` anew at each request.
   const creating = client.extend({ method: 'POST', request: creates.request });
   const lookingUp = client.extend({ request: lookups.request });
   return {
@@ -66,7 +66,7 @@ export function httpTransport(options: TransportOptions, clock: Pick<Clock, 'mon
         sent = made;
         if (!isPost) return;
         onceConnected(made, () => {
-          // With the option `body`, got would end the request a turn later. An answer by then ends the connection.
+          // got does not get the option `body`, because got would then send the body without a call of `mayLeave`.
           if (mayLeave()) return void stream.end(request.body);
           refusal = new TransportError('another process may own the account', { sent: 'never', code: 'NOT_OWNER' });
           // Node crashes if the socket is reset while TLS reports the end of the handshake.
@@ -165,8 +165,8 @@ function responseOf(
   return {
     status: response.statusCode,
     ...(retryAfter === undefined ? {} : { retryAfter }),
-    // The key is always hidden in errors, because people see errors. In other answers a key below 12 characters stays,
-    // because it may be part of an amount.
+    // The key is always hidden in errors and examined answers, because people read both. In other answers a key below
+    // 12 characters stays, because it may be part of an amount.
     body: isExamined || response.statusCode >= 400 || apiKey.length >= 12 ? body.replaceAll(apiKey, HIDDEN) : body,
     ...(isExamined && { headers: response.headers }),
     ...encoding,

@@ -25,11 +25,11 @@ interface EndpointDeps extends SenderOptions {
 
 /**
  * Sends the events of an order one after another, and events of different orders in parallel. A refused event and all
- * later events of its order become rows (`Delivery`). The oldest row of an order is sent when it is due.
+ * later events of its order become rows (`Delivery`). An order's oldest row that is no dead letter is sent when due.
  */
 export class EndpointDelivery {
   readonly condition: EndpointCondition;
-  /** The facts of the condition as they were last written. */
+  /** The facts of the condition that were last written to the database, as JSON. */
   noted = '';
   readonly name: string;
   readonly accounts = new Map<string, AccountDelivery>();
@@ -65,7 +65,7 @@ export class EndpointDelivery {
   }
 
   eachSecond(): void {
-    // Tries one event and one account at a time: in parallel, the account that reads fastest would always be first.
+    // Tries one event and account at a time. In parallel, the account that is read first would always be tried first.
     if (this.condition.tryAgain()) this.#sends.concurrency = this.#turns.concurrency = 1;
     if (!this.condition.isHalted) this.#queueAll();
     if (this.#turns.size + this.#turns.pending === 0) this.condition.triedAll();
@@ -161,7 +161,7 @@ export class EndpointDelivery {
         return outcome;
       }
       const { status, cause, retryAfterMs } = outcome;
-      // A request that was broken off, or not sent again, says nothing about the endpoint. A Retry-After does.
+      // If `isOver()`, the request may have been broken off or not repeated, so only a Retry-After counts.
       if (isOver() && retryAfterMs !== undefined) this.condition.failed(cause, retryAfterMs);
       if (isOver()) return undefined;
       if (status !== undefined && row !== undefined && isAtFault(row, this.condition.facts.takenAt)) {
