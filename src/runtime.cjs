@@ -23,7 +23,7 @@ const NODE_FLAGS = [
   '--heap-growing-percent=100',
   // SIGUSR1 would open a debugger, with which every user of the machine could read the key and run code.
   '--disable-sigusr1',
-  // npm makes no links. Without the flag, Node looks for links in each module's path, which takes 13 ms a command.
+  // npm ci links no package. Without the flag, Node looks for links in each module's path, which takes 13 ms a command.
   '--preserve-symlinks',
 ];
 /** The folder in which Node keeps compiled code, if the owner of the checkout runs the program. */
@@ -65,7 +65,7 @@ function isExecutable(file) {
   }
 }
 
-/** Runs a child with these standard streams. Forwards messages and signals, and ends with the child's exit code. */
+/** Runs a child on this process's standard streams. Forwards messages and signals, and ends with the child's code. */
 function runChild(binary, args, env, hasChannel) {
   const child = spawn(binary, args, {
     stdio: hasChannel ? ['inherit', 'inherit', 'inherit', 'ipc'] : 'inherit',
@@ -107,7 +107,7 @@ function compiledCode() {
 /** Ends the process with advice if the program was not built, or its dependencies are not installed. */
 function requireDependencies() {
   if (!existsSync(PROGRAM.at(-1)))
-    refuse('nothing was built before it was packed: run `npm run package` in the checkout');
+    refuse('the package was made without a build: run `npm run package` in the checkout');
   try {
     require.resolve('better-sqlite3');
   } catch {

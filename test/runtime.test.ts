@@ -136,7 +136,7 @@ describe('the runtime', () => {
     [
       'in a package that npm made of a checkout',
       'other.ts',
-      'nothing was built before it was packed: run `npm run package` in the checkout',
+      'the package was made without a build: run `npm run package` in the checkout',
     ],
   ])('has a launcher that says what to do %s', (_when, program, advice) => {
     const launcher = join(copied('src'), '../bin.mjs');

@@ -17,7 +17,7 @@ const PAGE = 200;
 
 type RecoverDeps = Omit<FlowDeps, 'exchange' | 'restraints' | 'creates' | 'gracePeriodOver'>;
 
-/** Makes each order unknown that the last owner left `sending`, and corrects due times. Runs before any create. */
+/** Makes orders unknown that the last owner left `sending`, and corrects due times. Runs before any create. */
 export async function recover(deps: RecoverDeps & { readonly wrongTimes: WrongTimes }, clockWentBack: boolean) {
   const { account, store, log } = deps;
   let found = 0;
@@ -67,7 +67,7 @@ export async function recoverUnrecorded(deps: FlowDeps): Promise<void> {
   }
 }
 
-/** Records the outcome from `read` for an order that is still `sending`. Returns the new state, if there is one. */
+/** Records the outcome from `read` for an order that is still `sending`. Returns undefined if nothing was recorded. */
 async function settleSending(tx: Transaction, deps: RecoverDeps, id: string, read: () => CreateOutcome | undefined) {
   const { account, clock, settings } = deps;
   const row = await lockFreeOrder(tx, account, id);
@@ -100,7 +100,7 @@ export async function probeForCreates(deps: FlowDeps, signal: AbortSignal): Prom
   if (failedProbes > 0) await makeDue(deps, NEVER_LEFT);
 }
 
-/** If the key may be new, makes the refused orders due. The restraint `key-refused` lets them go one at a time. */
+/** If the key may be new, makes orders due that got a 401. The restraint `key-refused` lets them go one at a time. */
 export async function makeRefusedDue(deps: FlowDeps): Promise<void> {
   if (!deps.restraints.isKeyOther) return;
   await makeDue(deps, KEY_REFUSED);
@@ -122,7 +122,7 @@ async function makeDue({ account, store, clock }: Pick<FlowDeps, 'account' | 'st
   }
 }
 
-/** Returns undefined if no order is due. Prefers the order of the last answered look-up if it is still followed. */
+/** Returns undefined if no pending order is due. Prefers the last order that was answered, if it is still followed. */
 async function orderToProbe({ account, store, clock, exchange }: FlowDeps, turn: number): Promise<string | undefined> {
   const filter = { account, state: 'pending', until: clock.now(), by: 'due', limit: CANDIDATES } as const;
   const due = await findOrders(store.db, filter, ['external_order_id']);

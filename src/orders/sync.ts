@@ -10,7 +10,7 @@ import type { FlowDeps, Sweep } from './pass/deps.ts';
 import { followPass, type FollowScope } from './follow.ts';
 import { newCounters, type Counters } from './pass/outcomes.ts';
 
-/** `unknown`, `held`, `disputed`, `newInvalid`, `remaining` and open `findings` are counted after the pass. */
+/** `unknown`, `held`, `disputed`, `newInvalid`, `remaining` and open `findings` are counted after the passes. */
 export type SyncSummary = Readonly<Counters & Record<'newInvalid' | 'remaining' | 'durationMs', number>>;
 
 export type SyncEnd = 'done' | 'look' | 'out-of-reach' | 'out-of-time' | 'key-refused';
@@ -26,7 +26,7 @@ const MOST_OPENINGS = 2;
 /** `sync` does not wait for a breaker that stays open for longer than this. */
 const LONGEST_WAIT_MS = 10_000;
 
-/** Runs each pass, and repeats it after a short stop. `onProgress` gets live counters and the estimated requests. */
+/** Runs each pass. Repeats a pass that stopped for a short time. `onProgress` gets counters and estimated requests. */
 export async function syncOnce(
   deps: FlowDeps & { readonly sweeps?: readonly Sweep[] },
   scope: FollowScope,

@@ -32,12 +32,12 @@ export type Config = Readonly<Omit<Settings, 'database'>> & {
 
 export type WithExchange<C> = C & { readonly exchange: { readonly baseUrl: string; readonly apiKey: string } };
 
-/** Nothing else reads the environment of this process. */
+/** Only this function and runtime.cjs read the environment. */
 export function processEnvironment(): NodeJS.ProcessEnv {
   return process.env;
 }
 
-/** Throws ConfigError with every problem; with `requireExchange`, an account without exchange or key is a problem. */
+/** Throws ConfigError. With `requireExchange`, an account without exchange or key is a problem. */
 export function loadConfig(options: ConfigOptions & { readonly requireExchange: boolean }): Config {
   const path = ownFile(options);
   const file = path === null ? null : settingsFile(path);
@@ -166,7 +166,7 @@ function freeze<T extends object>(value: T): T {
 const MOST_NAMES = 5;
 type Part = Exclude<keyof AccountConfig, 'name'>;
 
-/** Lays each account's settings over the general settings. Adds new problems. Reads equal settings only once. */
+/** Lays each account's settings over the general settings. Adds new problems. Reads settings of equal text once. */
 function accountsOf(layers: Layers, settings: Settings | undefined, problems: ConfigProblem[]): AccountConfig[] {
   const { schema, entries } = layers;
   const general = { rateGroup: undefined, ...settings };

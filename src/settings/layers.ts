@@ -196,7 +196,7 @@ function settingMeant(
   }
   if (others.length > 0) {
     const both = `${account} as well as ${others.join(' and ')}`;
-    throw new ConfigError(`may mean the account ${both}: set it in the file, or rename one of them`);
+    throw new ConfigError(`may mean the account ${both}: use the settings file, or rename one of these accounts`);
   }
   return { path, account };
 }
@@ -252,6 +252,6 @@ export function problemsOf(
   const isHidden = schema.secrets.includes(pathTo(count));
   return issue.keys.map((key) => {
     const known = isHidden ? `${place} has an unknown field` : `${place} has an unknown field ${key}`;
-    return { setting, source: sourceOf([...parts, key]) ?? source, problem: `${known}; ${DEFAULTS} names all` };
+    return { setting, source: sourceOf([...parts, key]) ?? source, problem: `${known}; ${DEFAULTS} has all fields` };
   });
 }

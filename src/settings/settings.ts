@@ -143,7 +143,7 @@ export function accountOf(all: Sections, added: readonly string[]) {
 }
 
 export type Settings = Frozen<z.output<ReturnType<typeof generalOf>>>;
-/** All settings of an account, its own or general. `requireExchange` later reads the account's own key file. */
+/** An account's own settings over the general ones. `requireExchange` later reads the account's own key file. */
 export type AccountConfig = Frozen<z.output<ReturnType<typeof accountOf>>> & { readonly name: string };
 
 type Frozen<T> = T extends readonly (infer Item)[]

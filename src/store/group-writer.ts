@@ -6,7 +6,7 @@ import type { EventHead, NewEvents, Transaction, Work, Writer } from './port.ts'
 import { together } from './statement.ts';
 
 export interface Transactions {
-  /** Commits durably or throws `StoreError`. Tries for seconds. Asks about unanswered commits until `signal` aborts. */
+  /** Commits durably or throws. Retries for some seconds. Asks about unanswered commits until `signal` aborts. */
   run<Result>(work: Work<Result>, signal: AbortSignal, onFailure: (failure: StoreError) => void): Promise<Result>;
   /** Returns false if the database file was moved or replaced, so that no retry can succeed. */
   isInPlace(): boolean;
@@ -104,7 +104,7 @@ export class GroupWriter implements Writer {
     this.#isRunning = false;
   }
 
-  /** Waits up to `MOST_TURNS` turns while each turn brings more work, because even a large commit costs one sync. */
+  /** Waits up to `MOST_TURNS` turns of the event loop while each brings work: a large commit costs one sync, too. */
   async #gather(): Promise<void> {
     for (let turns = 0, before = 0; turns < MOST_TURNS && before < this.#waiting.length; turns += 1) {
       before = this.#waiting.length;

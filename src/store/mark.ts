@@ -94,7 +94,7 @@ export const GAP_MS = 100;
 const TRY_AGAIN_MS = 1_000;
 export const MOST_AT_ONCE = 500;
 
-/** Writes marks after commits, within `gapMs` plus two writes. A mark may be behind the database, never ahead. */
+/** Writes marks after commits, within `gapMs` and the time of two writes. A mark is never ahead of the database. */
 export abstract class MarkFollower {
   protected readonly clock: Clock;
   readonly #gapMs: number;

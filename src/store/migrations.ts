@@ -9,7 +9,7 @@ interface Migrated {
   readonly address: string;
 }
 
-/** `migrate` makes or updates the tables; `upgrade` updates tables; `current` refuses older tables, `any` does not. */
+/** `migrate` makes or updates tables; `upgrade` updates them; `current` refuses older tables, `any` does not. */
 export type Expectation = 'migrate' | 'upgrade' | 'current' | 'any';
 
 const MOST_NAMED = 5;

@@ -30,7 +30,7 @@ export interface OwnedStore extends AsyncDisposable {
 export interface WorkerOptions {
   readonly socket?: string | undefined;
   readonly advertise?: string | undefined;
-  /** A random id by which notices of decisions reach this daemon, even if it has begun anew as another worker. */
+  /** A random id by which notices of decisions reach this daemon, even after it has become another worker. */
   readonly instance?: string | undefined;
   /** The settings of the accounts. They are stored, so that the next owner can warn if its settings differ. */
   readonly accounts?: Config['accounts'] | undefined;

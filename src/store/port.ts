@@ -44,7 +44,7 @@ export interface EventHead {
 /** An open transaction. No other order-sync process writes the account's rows; `lockOrder` stops the merchant too. */
 export type Transaction = Database;
 
-/** Runs the queries of one transaction. Awaits only `tx`, because other work waits for the same commit. */
+/** Runs the queries of one transaction. Must await only queries, because other work waits for the same commit. */
 export type Work<Result> = (tx: Transaction) => Promise<Result>;
 
 /** Commits work on rows of accounts. Works that are submitted at about the same time may share a transaction. */
@@ -62,7 +62,7 @@ export interface Writer {
   isReplicated(signal: AbortSignal): true | Promise<boolean>;
   /** Why nothing can be committed or sent for now, for example a full disk or a missing standby. */
   readonly failure: StoreError | undefined;
-  /** Ends all waits for a locked database, because the process must end now. */
+  /** Ends all retries and waits for the database, because the process must end now. */
   endGracePeriod(): void;
 }
 
@@ -121,7 +121,7 @@ export interface Position {
   readonly eventId: number;
   /** The hash of the newest event; undefined if there is no event, or if an earlier version wrote the mark. */
   readonly hash?: string | undefined;
-  /** The server's system identifier and time-line; undefined for SQLite, null if the server reports neither. */
+  /** The system identifier and time-line of the newest commit's server; null if unknown, undefined for SQLite. */
   readonly timeLine?: string | null | undefined;
 }
 
@@ -194,7 +194,7 @@ export interface Store {
   readonly newEvents: NewEvents;
   /** An open snapshot keeps old row versions in the database. For decisions read the `primary`: a standby may lag. */
   snapshot(of?: 'primary'): Promise<Snapshot>;
-  /** After commits of others, yields the accounts in which a person or an import decided. Throws `StoreError`. */
+  /** After other processes' commits, yields the accounts in which a person or import decided. Throws `StoreError`. */
   changes(signal: AbortSignal): AsyncIterable<readonly string[]>;
   migrations(): Promise<MigrationStatus>;
   /** Describes the server to people: the host in use, if several are set, and the standbys. Empty for SQLite. */

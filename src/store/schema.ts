@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely';
 
-/** Times are UTC ISO 8601 text with milliseconds; amounts are decimal text. */
+/** Our times are UTC ISO 8601 text with milliseconds, those of the exchange as received. Amounts are decimal text. */
 export interface MerchantOrdersTable {
   account: Generated<string>;
   external_order_id: string;
@@ -120,7 +120,7 @@ export interface OrderRecordsTable extends ReceivedBodiesTable {
   quiet_changes: Generated<number>;
 }
 
-/** A 2xx answer to a create. Either it could not be read, or `probe` made a second pre-order. Has no e-mail address. */
+/** An unreadable answer to a create or link creation, or `probe`'s second pre-order. Without e-mail addresses. */
 export interface KeptAnswersTable {
   id: Generated<number>;
   account: string;

@@ -34,7 +34,7 @@ function isGivenUp({ state, changedAt, sentAt }: Tracking, now: Date, { giveUpAf
   return now.getTime() - since.getTime() >= giveUpAfter;
 }
 
-/** True at an accepted order's first absence from 10 min after its create on. Such an absence proves no lost create. */
+/** True at an accepted order's first look-up from 10 min after its create. If it is absent, absence proves nothing. */
 export function isAcceptedAndAbsent({ state, sentAt, changedAt, lastLookupAt }: Tracking, now: Date): boolean {
   if (state !== 'accepted' || sentAt === null) return false;
   const knowableAt = after(sentAt, RESEND_NOT_BEFORE_MS);
@@ -42,7 +42,7 @@ export function isAcceptedAndAbsent({ state, sentAt, changedAt, lastLookupAt }: 
   return now >= since && (lastLookupAt === null || lastLookupAt < since);
 }
 
-/** True if the look-up was not due, as in `sync`. It does not count: a few look-ups within minutes prove no absence. */
+/** True if the look-up was not due, as in `sync`. Early look-ups do not count, because a few of them prove nothing. */
 function isEarly({ nextActionAt }: Tracking, now: Date): boolean {
   return nextActionAt !== null && nextActionAt > now;
 }

@@ -2,7 +2,7 @@ import { hasControlCharacter, isUnicode, quote } from '../../base/text.ts';
 import { isSameCurrency, readDecimal } from '../../base/decimal.ts';
 import { COLUMN_OF, type MerchantOrder, type UncheckedOrder } from './record.ts';
 
-/** The most bytes of a URL-encoded id. Look-ups have the id in the URL (§4.11), and servers refuse URLs of 8 kB. */
+/** The most bytes of a URL-encoded id. Look-ups have it in the URL (§4.11), and many servers refuse URLs of 8 kB. */
 export const MAX_ID_BYTES_ENCODED = 4_000;
 
 const MAX_TEXT_LENGTH = 1_000;
@@ -84,7 +84,7 @@ function readCurrency(value: unknown): Reading {
   return reading.ok && reading.text !== reading.text?.trim() ? refused('begins or ends with a blank') : reading;
 }
 
-/** An exchange may trim ids or drop control characters, and such an id could become the id of another order. */
+/** An exchange may trim ids or drop control characters. The changed id could be the id of another order. */
 function readId(value: unknown): Reading {
   if (typeof value !== 'string') return refused('is missing or not text');
   if (value === '') return refused('is empty');

@@ -12,15 +12,15 @@ import type { Difference, MerchantOrder, RecordView } from './record.ts';
 
 /** The most ms that the clocks of the exchange and of this machine may differ without a finding. */
 export const SKEW_LIMIT_MS = 5 * 60_000;
-/** A larger difference of the clocks is not compensated, because no time zone is further from UTC. */
+/** A server that calls local time UTC is off by this at most. A larger difference of the clocks is not compensated. */
 const MOST_COMPENSATED_MS = 14 * 60 * 60_000;
 
 export interface Evidence {
   readonly order: MerchantOrder;
   readonly preOrderExchangeType: string | null;
-  /** When the first create of the order was sent; null if no create was sent, or if the time is not known. */
+  /** When the first create was sent, or the newest if the record is not older than it; null if unknown or adopted. */
   readonly firstSentAt: Date | null;
-  /** The `merchant.id` of the account's first record that was not disputed; null before that record. */
+  /** The `merchant.id` from the account's first undisputed record that had one; null before that record. */
   readonly merchantId: string | null;
 }
 
@@ -101,7 +101,7 @@ export function differing(expected: string, actual: string | null): readonly Dif
 /** A payment token is a secret, so a difference does not show it. */
 export const OTHER_TOKEN: Difference = { expected: 'paymentToken (not shown)', actual: 'another paymentToken' };
 
-/** Compares a value that we may have sent with a value that the record may lack. */
+/** Compares a value with the record's value, which the record may lack. If `sent` is null, nothing differs. */
 export function answered(sent: string | null, actual: string | null): Compared {
   if (sent === null) return [];
   return actual === null ? undefined : differing(sent, actual);

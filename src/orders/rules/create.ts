@@ -5,7 +5,7 @@ import { createBackoffMs, longestLookupGapMs, plannedGapMs, REJECTED_LOOKUPS_MS,
 import { after } from '../../base/instant.ts';
 import { finding, move, type Decision, type OrderEvent, type Tracking } from './tracking.ts';
 
-/** The outcome of one create request (§4.9). Only `unknown` leaves open whether the exchange took the order. */
+/** The outcome of one create request (§4.9). Only `unknown` leaves open whether the exchange took this request. */
 export type CreateOutcome =
   | { readonly kind: 'accepted'; readonly preOrder: AcceptedPreOrder; readonly differences: readonly EchoDifference[] }
   | { readonly kind: 'rejected'; readonly reason: string }
@@ -100,12 +100,12 @@ export function decideCreated(
   }
 }
 
-/** True if the exchange certainly did not take this create. False if a refusal may mean that it took the first one. */
+/** True if the exchange certainly did not take this create. The refusal of a repeated create is no such proof. */
 export function isNotTaken({ kind }: CreateOutcome, { resends }: Pick<Tracking, 'resends'>): boolean {
   return kind === 'rejected' ? resends === 0 : kind !== 'accepted' && kind !== 'unknown';
 }
 
-/** The beginning of `stateReason` of an order that is pending again because its create never left. */
+/** The beginning of `stateReason` of an order that is pending again because its create was never sent. */
 export const NEVER_LEFT = 'not sent: ';
 
 export const KEY_REFUSED = 'not taken: the exchange refuses the key (401)';
@@ -119,7 +119,7 @@ export function becomesUnknown(tracking: Tracking, why: string, now: Date, setti
 
 type Accepted = Extract<CreateOutcome, { kind: 'accepted' }>;
 
-/** Accepts an order that is sending, or has become pending, unknown or held since. Other orders only get the id. */
+/** Accepts an order that is sending, or became pending, unknown or held during the request. Others only get the id. */
 function accepted(
   tracking: Tracking,
   { preOrder: { id: preOrderId, exchangeType }, differences }: Accepted,

@@ -24,7 +24,7 @@ export function isLookedUp({ state }: Tracking, answer: LookupAnswer): boolean {
   return LOOKED_UP_STATES.includes(state) || (state === 'pending' && answer.kind === 'found');
 }
 
-/** True if a later request was answered first, and this answer has neither a newer date nor the first record. */
+/** True if another answer came since this request, and this answer has neither a newer date nor the first record. */
 export function isOvertaken(known: Tracking, answer: LookupAnswer, askedAt: Date, now: Date): boolean {
   const { lastLookupAt, orderId, modificationDate } = known;
   // A `lastLookupAt` ahead of `now` is of another clock, so it does not show which answer came first.
@@ -41,7 +41,7 @@ export function decideLookup(
   settings: FollowSettings,
   contradictions: readonly Contradiction[] = [],
 ): LookupDecision {
-  // A fast clock wrote a `changedAt` ahead of now. Until then, look-ups of the order would follow without a pause.
+  // A fast clock may write a `changedAt` ahead of now. Until then, the order would seem to have just changed.
   const tracking = known.changedAt !== null && known.changedAt > now ? { ...known, changedAt: now } : known;
   switch (answer.kind) {
     case 'found':
@@ -60,7 +60,7 @@ const MOST_AHEAD_MS = 24 * 60 * 60_000;
 const NANOSECONDS_A_MS = 1_000_000n;
 const NO_DATE = 'no date';
 
-/** Takes a record that disputes the order, however old, but not its date: the record may be of another order. */
+/** Takes even an old record if it disputes the order, but not its date, because it may be of another order. */
 function found(
   tracking: Tracking,
   { record, comparison }: FoundRecord,
@@ -112,7 +112,7 @@ function found(
   return { tracking: { ...next, nextActionAt }, events, keepsRecord: true, ...turns };
 }
 
-/** Returns why the order is disputed. Any record disputes an order never sent, unless a person called it ours. */
+/** Returns why the order is disputed. Any record disputes an order never sent, unless a person called it "ours". */
 function disputeOf(tracking: Tracking, contradictions: readonly Contradiction[], settings: FollowSettings) {
   if (isNeverSent(tracking) && tracking.oursDespite === null) {
     return 'the exchange has an order for the row, although it was never sent';
@@ -152,7 +152,7 @@ function shownBy({ modificationDate }: RecordView): Pick<OrderEvent, 'exchangeTi
   return { exchangeTime: modificationDate, source: 'lookup', reason: null };
 }
 
-/** Keeps our record, because the received record is older or alternates with ours. Reports repeats of a date once. */
+/** Keeps our record, because the received one is older or alternates with ours. Reports a repeated date once. */
 function notTaken(tracking: Tracking, record: RecordView, now: Date, settings: FollowSettings): LookupDecision {
   const staleDate = record.modificationDate ?? NO_DATE;
   const decision = unchangedUntilNext({ ...tracking, lastLookupAt: now, staleDate }, now, settings);
@@ -206,7 +206,7 @@ function isSame([kind, actual]: Settled, one: Contradiction): boolean {
   return actual === one.actual || (kind === 'amount' && sameDecimal(actual, one.actual));
 }
 
-/** Reads the contradictions that a person settled. Text of any other form, by another program, settles nothing. */
+/** Reads the contradictions that a person settled. Text of another form, by another program, settles nothing. */
 export function settledIn(text: string | null): readonly Settled[] {
   try {
     const settled: unknown = JSON.parse(text ?? '[]');

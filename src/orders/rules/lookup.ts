@@ -49,7 +49,7 @@ export interface Pace {
   gapMs(order: PacedOrder, sinceChangeMs: number): number;
 }
 
-/** The shortest time between two look-ups of an order: 5 s, less a tenth for the look-up itself. */
+/** The shortest gap between look-ups of an order, except if `follow.pace` is `every-tick`: 5 s, less a tenth. */
 export const LEAST_GAP_MS = 4_500;
 
 export interface FollowSettings {

@@ -13,7 +13,7 @@ export const NO_TURNS = {
   turns: 0,
   /** How many answers in a row had the earlier record, which was not taken. */
   repeats: 0,
-  /** How many records in a row changed only `QUIET` fields. */
+  /** How many changes in a row had an event but concerned only `QUIET` or undocumented fields. */
   quietChanges: 0,
 };
 
@@ -37,7 +37,7 @@ export interface RecordChange {
 const FIRST_CONTRARY_TURN = 3;
 /** The earlier record is taken when it comes as often in a row as there were turns, or this often. */
 const MOST_REPEATS = 20;
-/** The most records in a row whose changes are recorded although only `QUIET` fields changed. */
+/** The most changes in a row that get events although they concern only `QUIET` or undocumented fields. */
 const MOST_QUIET_CHANGES = 10;
 
 const DATE: RecordPath = 'order.modificationDate';
@@ -67,7 +67,7 @@ export function shownText({ documented }: RecordFields): string {
   return JSON.stringify(SHOWN.map((path) => documented.get(path) ?? null));
 }
 
-/** Decides about a record not older than ours. `wasContrary`: the last record was not taken. `isTaken`: take this. */
+/** Compares a record with ours. `wasContrary`: the one before was not taken. `isTaken`: this one is taken anyway. */
 export function decideChange(
   comparison: RecordComparison,
   { wasContrary, isTaken }: { readonly wasContrary: boolean; readonly isTaken: boolean },

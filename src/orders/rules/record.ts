@@ -65,7 +65,7 @@ const time = z.iso.datetime().nullish();
 const part = <Shape extends z.core.$ZodShape>(shape: Shape) => z.looseObject(shape).nullish();
 const currencyPair = part({ fromCurrency: z.string(), toCurrency: z.string() });
 
-/** A pre-order (§2.6), with its fields in the document's sequence. */
+/** A pre-order (§2.6), with its fields in the interface's sequence. */
 export const PRE_ORDER = z.looseObject({
   id: z.string(),
   asset: z.number(),
@@ -81,7 +81,7 @@ export const PRE_ORDER = z.looseObject({
   bonus: number,
 });
 
-/** An order record (§2.7), with its fields in the document's sequence. */
+/** An order record (§2.7), with its fields in the interface's sequence. */
 export const ORDER_RECORD = z.looseObject({
   externalOrderId: z.string(),
   merchant: part({ id: z.string() }),
@@ -167,7 +167,7 @@ function bare(field: z.core.$ZodType): z.core.$ZodType {
 /** The fields of a body as text, numbers digit by digit as received. Fields that are null or missing are left out. */
 export interface BodyFields<Path extends string> {
   readonly documented: ReadonlyMap<Path, string>;
-  /** By path, as JSON: fields that the document does not show, and documented fields that are an object or array. */
+  /** By path, as JSON: all other values, such as an undocumented field, or an array in a documented field. */
   readonly other: ReadonlyMap<string, string>;
 }
 

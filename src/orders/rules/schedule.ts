@@ -8,10 +8,10 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** If a due time is further ahead than this, and than all of `verifyAfter`, a wrong clock wrote it. */
+/** If a waiting order is due further ahead than this, and than all of `verifyAfter`, a wrong clock wrote the time. */
 export const LONGEST_WAIT_MS = 8 * DAY;
 
-/** Returns 50 to 100 % of `ms`, so that retries do not come at once. `random` is in [0, 1). */
+/** Returns 50 to 100 % of `ms`, so that retries do not come together. `random` is in [0, 1). */
 export function withJitter(ms: number, random: number): number {
   return Math.round(ms * (0.5 + random / 2));
 }
@@ -43,7 +43,7 @@ export const HELD_LOOKUP_MS = DAY;
 /** When a rejected order is looked up, in ms after the rejection: the exchange may have taken the order after all. */
 export const REJECTED_LOOKUPS_MS = [HOUR, DAY] as const;
 
-/** Returns the ms from moment `done - 1` to `done`. Callers add this gap to now, so an outage moves later moments. */
+/** Returns the ms from moment `done - 1` to `done`. Callers add this gap to now, so an outage delays later moments. */
 export function plannedGapMs(done: number, moments: readonly number[]): number | undefined {
   const at = moments[done];
   if (at === undefined) return undefined;
@@ -83,7 +83,7 @@ export function afterNoAnswer(
   const silentMs = Math.abs(now.getTime() - silentSince);
   if (answeredFor === undefined) return after(now, isOutage ? OUTAGE_LOOKUP_MS : unansweredLookupMs(silentMs, random));
   if (isPaced(state)) return after(now, pace.gapMs(tracking, silentMs));
-  // An unknown outcome is looked up at least once an hour.
+  // If answers are for another id, an unknown outcome is still looked up at least once an hour.
   return after(now, Math.min(Math.max(LEAST_GAP_MS, silentMs / 2), state === 'unknown' ? HOUR : HELD_LOOKUP_MS));
 }
 
@@ -97,7 +97,7 @@ export function unchangedUntilNext(tracking: Tracking, now: Date, settings: Foll
   return unchanged(next, { nextActionAt: nextLookupAt(next, now, settings) });
 }
 
-/** A state whose orders are looked up. `new`, `newest`: accepted orders never looked up, from the oldest or newest. */
+/** A state of orders to look up. `new` and `newest` are accepted orders never looked up, from the oldest and newest. */
 export type LookupSource = 'new' | 'newest' | Exclude<OrderState, 'pending' | 'sending' | 'invalid'>;
 
 /** Groups share a round by weight, so that 500,000 due accepted orders delay an open order by one round only. */

@@ -1,7 +1,7 @@
 /** Each state of an order, and the states that may follow it. */
 export const ALLOWED_NEXT = {
   // A pending order becomes open or final only if it may have been sent, or was adopted. A pending, rejected or invalid
-  // order becomes unknown only if the database may have lost the record of its create.
+  // order becomes unknown only if the record of its create may be lost.
   pending: ['sending', 'invalid', 'cancelled', 'open', 'final', 'disputed', 'unknown'],
   sending: ['accepted', 'rejected', 'pending', 'unknown'],
   unknown: ['open', 'final', 'disputed', 'held'],
@@ -31,7 +31,7 @@ export const FOLLOWED_STATES = states('unknown', 'accepted', 'open', 'disputed',
 /** States whose orders are looked up at the pace of the account. Orders of other states have their own schedules. */
 export const PACED_STATES = states('accepted', 'open', 'disputed');
 
-/** States that an order leaves only if a person decides, or if the exchange shows something new. */
+/** States that need a person, unless the exchange shows something new. */
 export const ATTENTION_STATES = states('held', 'disputed');
 
 /** States of orders that have ended and are looked up a few times more, as `nextRecheckAt` says. */

@@ -22,7 +22,7 @@ export interface Tracking {
   readonly lastLookupAt: Date | null;
   /** When the newest create was begun or assumed. */
   readonly sentAt: Date | null;
-  /** When an answer or a person last changed the order. Gaps between look-ups depend on the time since then. */
+  /** When an answer, a person or a recovery last changed the order. Gaps between look-ups depend on the time since. */
   readonly changedAt: Date | null;
   /** `modificationDate` of the newest record (§2.7), as received. */
   readonly modificationDate: string | null;
@@ -41,7 +41,7 @@ export interface Tracking {
   /** When this program took over an order that existed at the exchange and was never sent from here. */
   readonly adoptedAt: Date | null;
   readonly outcome: 'succeeded' | 'failed' | null;
-  /** The contradictions that a person settled by saying that the order is ours, as `decideOurs` writes them. */
+  /** JSON pairs of kind and value: the contradictions that a person settled by saying that the order is ours. */
   readonly oursDespite: string | null;
   readonly failOver: number | null;
 }
@@ -72,7 +72,7 @@ export function isNeverSent({ attempts, adoptedAt }: Pick<Tracking, 'attempts' |
   return attempts === 0 && adoptedAt === null;
 }
 
-/** Returns the moved order and its event. Throws if the move is not allowed, or makes an unsent row open or final. */
+/** Returns the moved order and its event. Throws if a move is illegal, or makes an unsent pending row open or final. */
 export function move(
   from: Tracking,
   to: OrderState,
@@ -107,7 +107,7 @@ export function lateMsOf(before: Tracking, { tracking, events }: Decision): numb
   return lateMs(instantMs(change.exchangeTime) ?? null, unchangedAt, tracking.changedAt.getTime());
 }
 
-/** Returns the delay in ms; undefined if the change is over a minute before `unchangedAt` or after `observedAt`. */
+/** Returns the delay in ms; undefined if the change is unknown, or over a minute outside of the other two times. */
 export function lateMs(exchangeTime: number | null, unchangedAt: number, observedAt: number): number | undefined {
   if (exchangeTime === null) return undefined;
   const isOfChange = exchangeTime >= unchangedAt - CLOCKS_DIFFER_MS && exchangeTime <= observedAt + CLOCKS_DIFFER_MS;

@@ -105,7 +105,7 @@ function waitingIn(state: SentState, v: Place) {
     from waiting where account is not null limit 0 + ${v.limit}) as ${sql.ref(`of_${state}`)}`;
 }
 
-/** Reads when accounts after `after` next have a row to send, in ms of UTC. `next` is the `after` of the next call. */
+/** Reads when accounts with names after `after` have a row to send, in ms of UTC. `next` is the next call's `after`. */
 export async function accountsToSend(db: Database, after: string) {
   const { rows } = await toSendStatement(db, { after, limit: ACCOUNTS_OF_A_LOOK });
   const due = new Map<string, number>();

@@ -13,7 +13,7 @@ import { queries, rowOfOrder } from '../statement.ts';
 export interface FollowedRow extends OrderRow {
   readonly earlier_body: string | null;
   readonly has_findings: number;
-  /** merchant.id (§2.7) of the account's first record that did not contradict its order. */
+  /** The `merchant.id` (§2.7) from the account's first undisputed record that had one. */
   readonly merchant_id: string | null;
 }
 

@@ -11,7 +11,7 @@ import { queries, reading, statement, textToFind, together, rowOfOrder } from '.
 
 type FollowedState = 'sending' | (typeof FOLLOWED_STATES)[number];
 
-/** Reads ids after `fromId` of orders in these states, due or not. Without the index SQLite reads all final orders. */
+/** Reads ids after `fromId` of orders in these states, due or not. Without this index SQLite reads all final orders. */
 export async function orderIds(
   db: Database,
   query: { account: string; states: readonly FollowedState[]; fromId: string; limit: number; notLookedUpSince?: Date },
@@ -76,7 +76,7 @@ const savingStatement = (fields: readonly TrackedField[], isUpdated: boolean) =>
       .where('state', '=', v.previousState)
       .returning('revision'),
   );
-/** A statement for each set of fields that a decision changed, up to `MOST_STATEMENTS`. Usually there are few sets. */
+/** A statement for each set of fields that a decision changed, up to `MOST_STATEMENTS`. */
 const savingStatements = new Map<string, ReturnType<typeof savingStatement>>();
 const MOST_STATEMENTS = 300;
 

@@ -8,7 +8,7 @@ import { literals, textToFind } from '../statement.ts';
 
 export const CORRECTED_STATES = ['pending', ...FOLLOWED_STATES] as const;
 
-/** The states whose orders always have a due time. A disputed order has none if its record is final. */
+/** The states whose orders always have a due time. A disputed order may have none if its record is final. */
 const DUE_STATES: readonly OrderState[] = CORRECTED_STATES.filter((state) => state !== 'disputed');
 
 export interface WronglyDue {

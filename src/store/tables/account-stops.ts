@@ -3,7 +3,7 @@ import type { AccountStop, StopKind } from '../../accounts/rules/restraints.ts';
 import { insertHappenings, newestOfAccount, type AccountField } from './events.ts';
 import type { Database, Transaction } from '../port.ts';
 
-/** Records a change: no worker can own the account, or one can again (`kind` null). Only people end `older-state`. */
+/** Records that no worker can own the account, or that one can again (`kind` null). Only people end `older-state`. */
 export async function recordStop(
   tx: Transaction,
   account: string,

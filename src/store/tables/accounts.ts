@@ -4,7 +4,7 @@ import type { Database, Transaction } from '../port.ts';
 import type { SeenStatusesTable } from '../schema.ts';
 import { queries, reading, rowsStatement, statement, upsert } from '../statement.ts';
 
-/** Raises the account's generation above `known`. A last owner that still runs can then send no create. */
+/** Raises the account's generation, also above `known`. A former owner that still runs can then send no create. */
 export async function nextGeneration(tx: Transaction, account: string, known = 0): Promise<number> {
   const { rows } = await generationStatement(tx, { account });
   const generation = Math.max(rows[0]?.generation ?? 0, known) + 1;

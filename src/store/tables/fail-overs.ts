@@ -15,7 +15,7 @@ export async function readFailOvers(db: Database, account: string): Promise<read
   return rows.map(({ value }) => JSON.parse(value) as FailOver).toSorted((one, other) => one.id - other.id);
 }
 
-/** Reads accounts that had a fail-over since a time, if the lost owner has not yet named the orders that it sent. */
+/** Reads accounts with a fail-over since a time, if the owner before it has not yet named the orders that it sent. */
 export async function accountsOfFailOvers(db: Database, accounts: readonly string[], since: Date) {
   if (accounts.length === 0) return [];
   const { rows } = await sql<{ account: string }>`select distinct account from account_facts
