@@ -15,7 +15,7 @@ export interface DryRunOptions {
 
 /** Asks the owner of an account to do work, so that this process need not become the owner. */
 export interface Beside<Value> extends AsyncDisposable {
-  /** Returns undefined if no process took the request. Throws `OwnedError` if this process may not own the account. */
+  /** Returns undefined if no process took the request. Throws `OwnedError` if this process may not become the owner. */
   ask(): Promise<{ readonly value: Value } | undefined>;
   /** The probable reason why the owner does not answer, for the error message. */
   readonly unreachable: string;

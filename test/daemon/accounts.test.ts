@@ -52,7 +52,7 @@ describe('a daemon for several accounts', () => {
     await on.start();
     await on.until(
       () =>
-        on.log.with('an account is stopped until its file holds another key; the other accounts continue').length > 0,
+        on.log.with('an account is stopped until the key in its file changes; the other accounts continue').length > 0,
     );
     await on.until(() => accepted(on, 'a', ['one', 'three']));
     await on.pass(3 * MINUTE);
