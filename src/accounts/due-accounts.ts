@@ -68,7 +68,7 @@ export class DueAccounts {
     for (const { account, ...times } of await dueTimes(this.#deps.store.db, names)) this.#take(account, times);
   }
 
-  /** Looks for new and corrected rows in all accounts. Logs once each account that has such rows and no settings. */
+  /** Looks in all accounts for rows that wait to be sent. Logs once each account that has such rows and no settings. */
   async findNewRows(): Promise<void> {
     const { store, log } = this.#deps;
     const unknown: string[] = [];
@@ -83,7 +83,7 @@ export class DueAccounts {
     if (unknown.length === 0) return;
     for (const name of unknown) this.#known.add(name);
     const facts = { count: unknown.length, accounts: unknown.slice(0, MOST_NAMED) };
-    log.warn(facts, 'orders wait for accounts that are not in the settings; no process sends them');
+    log.warn(facts, 'orders wait for accounts that are not in the settings; add these accounts to the settings');
   }
 
   /** Makes `readNext` wake the pass in each account that has work for the pass. Wakes the only account at once. */

@@ -34,7 +34,7 @@ export interface AskedPass {
 /** A pass of `sync` that has ended. */
 export interface FinishedPass {
   readonly account: string;
-  /** Names the place of an account's key; undefined if the key is on another machine. */
+  /** Names the place of an account's key; undefined with `--url`, because the key may be on another machine. */
   readonly keyPlaceOf?: ((account: string) => string) | undefined;
   readonly isStopped: boolean;
   /** About how many requests the pass had to make. */

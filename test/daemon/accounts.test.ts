@@ -179,7 +179,7 @@ describe('a daemon for several accounts', () => {
     on.insert('somebody', 'a');
     on.insert('one', 'a');
     await on.until(() => accepted(on, 'a', ['one']));
-    const message = 'orders wait for accounts that are not in the settings; no process sends them';
+    const message = 'orders wait for accounts that are not in the settings; add these accounts to the settings';
     expect(on.log.with(message)).toMatchObject([{ accounts: ['nobody'] }, { accounts: ['somebody'] }]);
     expect(on.stateOf('nobody', 'a')).toBe('pending');
   });

@@ -10,7 +10,7 @@ export interface HttpRequest {
   readonly body?: string;
   /** Texts of the request that must stand in no error, even if the exchange quotes them. */
   readonly secrets?: readonly string[];
-  /** True if a person reads the answer. Then its headers are returned too, and the key is always hidden in it. */
+  /** True if a person reads the answer. Then its headers are returned too, and the key is always hidden in its body. */
   readonly isExamined?: true;
 }
 

@@ -27,7 +27,7 @@ import type { RefusalReason } from '../../shop/errors.ts';
 /** How long the owner may need, after the timeout of a request, to record the outcome. */
 const OWNER_WRITES_MS = 10_000;
 
-/** Returns a way to an account's owner. Its `ask` calls `work` with the owner, or returns undefined if none answers. */
+/** Returns a way to an account's owner. `ask` calls `work` with the owner, or returns undefined if no owner answers. */
 export async function besideOwner<Value>(
   config: AccountSettings,
   work: (owner: Owner) => Promise<Value>,
