@@ -41,7 +41,7 @@ export interface AccountInUse extends Disposable {
 }
 
 interface AccountDeps extends Pick<AccountsDeps, 'passes' | 'stop'> {
-  /** Wires the account, perhaps after others. Returns undefined if the process stops or loses the account first. */
+  /** Wires the account. Returns undefined if the process stops or loses the account first. */
   readonly wire: (account: OwnedAccount) => Promise<App | undefined>;
   readonly onPass: (account: OwnedAccount) => Promise<void>;
   readonly onFailure: (account: OwnedAccount, error: unknown) => void;
@@ -50,11 +50,11 @@ interface AccountDeps extends Pick<AccountsDeps, 'passes' | 'stop'> {
 interface Failure {
   /** The key, if the exchange refused it. `retryFailed` then waits until the key's file contains another key. */
   readonly key: MerchantKey | undefined;
-  /** The monotonic time (ms) of the next try. If the account works already, its recorded stop ends instead. */
+  /** The monotonic time (ms) at which the account is tried again or, if it works, its recorded stop ends. */
   nextAt: number;
 }
 
-/** An account that this process owns. A pass or a caller wires it (starts its `App`). `wakeOrStop` stops it later. */
+/** An account that this process owns. It is wired (has an `App`) while it has work, and for some time after. */
 export class OwnedAccount {
   readonly accountLease: AccountLease;
   readonly due = new DueTimes();

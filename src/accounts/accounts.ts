@@ -29,7 +29,7 @@ const MOST_NAMED = 20;
 interface Deps extends AccountsDeps {
   readonly patiently: Patiently;
   readonly connect?: Connect | undefined;
-  /** Each wiring of an account reads the parts again, because services add listeners after the constructor. */
+  /** Each wiring of an account reads the parts again, because services add listeners after `Accounts` is made. */
   readonly parts: AppParts;
   readonly sweeps: readonly Sweep[];
   readonly onFailure: (error: unknown) => void;

@@ -27,7 +27,7 @@ export interface FailOver {
 /** The most due rows, sent or not, that a create pass reads for each request that the rate limit allows. */
 export const MOST_ROWS_READ_PER_REQUEST = 10;
 
-/** The name under which that limit is recorded with the settings, because another version may have another limit. */
+/** The name of `MOST_ROWS_READ_PER_REQUEST` in recorded settings. It is recorded because versions may differ. */
 export const ROWS_READ_SETTING = 'rows walked by per request';
 
 /** The most that the clocks of two servers are assumed to differ. */

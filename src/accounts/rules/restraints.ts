@@ -164,7 +164,7 @@ export const REFUSALS = {
   forbidden: 'the exchange does not let the account create (403)',
 } as const;
 
-/** A request that left before a restraint began ends only `slowed`, which any accepted create ends. */
+/** A request that left before a restraint began does not end it, except `slowed`, which any accepted create ends. */
 function isEndedBy({ kind, since, until }: Restraint, news: AccountNews, askedAt: Date): boolean {
   if (news.kind === 'served' && kind === 'rate-limited') return until !== null && askedAt >= until;
   if (news.kind === 'served' && kind === 'key-refused') return askedAt > since;

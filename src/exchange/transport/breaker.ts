@@ -1,7 +1,7 @@
 import { OUTAGE_LOOKUP_MS, withJitter } from '../../orders/rules/schedule.ts';
 
 /**
- * `unreachable`: the request never left. `failed`: no whole answer, 5xx, or a documented 403, but not to a create.
+ * `unreachable`: the request never left. `failed`: no whole answer, 5xx, or a documented 403 (except to a create).
  * `nothing`: the request was not tried, or the answer was 401, 429, or a documented 403 to a create.
  */
 export type Health = 'answered' | 'failed' | 'unreachable' | 'nothing';
@@ -91,7 +91,7 @@ export function afterProbe(state: BreakerState, { health, startedAt }: EndedProb
   };
 }
 
-/** Returns how many requests of a lane may be in flight. A failed create counts until a create is answered. */
+/** Returns how many requests of a lane may be in flight. A failed create takes up room until a create is answered. */
 export function mostInFlight(state: BreakerState, lane: BreakerLane, concurrency: number): number {
   if (state.openUntil > 0) return 1;
   return lane === 'create' ? Math.max(1, Math.min(state.width, concurrency) - state.failed.length) : concurrency;

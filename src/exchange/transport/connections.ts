@@ -24,7 +24,7 @@ export class Connections {
     this.#clock = clock;
   }
 
-  /** got calls this function. The function passes few options on, because copying all takes a sixth of the time. */
+  /** got calls this function, which passes few options on, because copying all takes a sixth of a request's time. */
   readonly request = (
     { pathname, search }: URL,
     { method, headers }: http.RequestOptions,

@@ -14,7 +14,7 @@ export interface Ways extends AsyncDisposable {
   readonly unreachable: string;
 }
 
-/** Returns the ways to the driver: its socket, if on this machine, and its API, if it has our `api.advertise`. */
+/** Returns the ways to the driver: its socket, if on this machine, and its API, if its `api.advertise` equals ours. */
 export async function waysByDatabase(config: AccountSettings): Promise<Ways> {
   const store = await openStore(config.database, systemClock(), { expect: 'current' });
   const { advertise: known, token } = apiSettings.of(config).api;
