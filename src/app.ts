@@ -81,7 +81,7 @@ export async function createApp(config: Config, overrides: Overrides = {}): Prom
   const owned = store.forAccount(account, accountLease);
   const app = undo.use(await startApp(config, { ...overrides, store: owned, accountLease, clock, log, rateGroup }));
   const endWaiting = () => [store, owned].forEach(({ writer }) => writer.endGracePeriod());
-  // Disposal runs `endWaiting` first, so `lease.release` waits for no locked database. A lease ends by itself in 2 s.
+  // Disposal runs `endWaiting` first, so `lease.release` waits for no locked database. An unreleased lease ends in 2 s.
   undo.defer(endWaiting);
   const disposal = undo.move();
   return {

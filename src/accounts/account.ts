@@ -41,7 +41,7 @@ export interface AccountInUse extends Disposable {
 }
 
 interface AccountDeps extends Pick<AccountsDeps, 'passes' | 'stop'> {
-  /** Wires the account when its turn comes. Returns undefined if the process stops or loses the account first. */
+  /** Wires the account. Returns undefined if the process stops or loses the account first. */
   readonly wire: (account: OwnedAccount) => Promise<App | undefined>;
   readonly onPass: (account: OwnedAccount) => Promise<void>;
   readonly onFailure: (account: OwnedAccount, error: unknown) => void;
@@ -50,11 +50,11 @@ interface AccountDeps extends Pick<AccountsDeps, 'passes' | 'stop'> {
 interface Failure {
   /** The key, if the exchange refused it. `retryFailed` then waits until the key's file contains another key. */
   readonly key: MerchantKey | undefined;
-  /** The monotonic time (ms) at which the account is tried again. If it works by then, its recorded stop ends. */
+  /** The monotonic time (ms) at which the account is tried again or, if it works, its recorded stop ends. */
   nextAt: number;
 }
 
-/** An account that this process owns. It is wired (has an `App`) only while a pass or a caller needs the `App`. */
+/** An account that this process owns. It is wired (has an `App`) while it has work, and for some time after. */
 export class OwnedAccount {
   readonly accountLease: AccountLease;
   readonly due = new DueTimes();
@@ -63,7 +63,7 @@ export class OwnedAccount {
   /** Resolves when the wired account has ended. Undefined while the account is neither wired nor being wired. */
   life: Promise<void> | undefined;
   hasFailed = false;
-  /** The last failure; undefined if the account worked again at `nextAt`. */
+  /** The last failure; undefined before the first failure, and once the account works again. */
   failure: Failure | undefined;
   /** The pace of the last wiring. While it is undefined, a wiring also recovers the orders of the last owner. */
   pace: FollowPace | undefined;
@@ -86,7 +86,7 @@ export class OwnedAccount {
     return this.#wired?.isStopping === false ? this.#wired : undefined;
   }
 
-  /** Wires the account and runs a pass; a running pass runs once more at its end. Does nothing on a failed account. */
+  /** Wires the account and runs the pass. If the pass runs already, it runs again. Does nothing on a failed account. */
   wake(pass: string): void {
     if (this.#isOver || this.hasFailed) return;
     this.#woken.add(pass);
@@ -123,7 +123,7 @@ export class OwnedAccount {
   #begin(): void {
     this.life ??= this.#live().finally(() => {
       this.life = undefined;
-      // A pass may have been woken while the account stopped.
+      // A pass may have been woken while the account was stopping.
       if (this.#isWanted) this.#begin();
     });
   }
@@ -202,7 +202,7 @@ class WiredAccount {
   get isRecovering(): boolean {
     const { exchange, wrongTimes, creates, restraints } = this.app;
     if (creates.inFlight.unwritten.size > 0) return true;
-    // The account stays wired, because only a wired account reads the file of its key again.
+    // The account stays wired, so that it reads the file of its key again and notices another key.
     if (restraints.all.some(({ kind }) => kind === 'key-refused')) return true;
     return wrongTimes.isAny || exchange.breaker('create').openings > 0 || exchange.breaker('lookup').openings > 0;
   }
@@ -236,7 +236,7 @@ class WiredAccount {
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 
-  /** Waits out a full disk, a lock or a missing right. Another error, or a key that never worked, stops the account. */
+  /** Retries after a full disk, lock or missing right. Another error, or a key that never worked, stops the account. */
   async #repeat(pass: string): Promise<void> {
     try {
       while (!this.#stop.aborted && this.#woken.delete(pass)) {

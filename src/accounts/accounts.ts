@@ -29,13 +29,13 @@ const MOST_NAMED = 20;
 interface Deps extends AccountsDeps {
   readonly patiently: Patiently;
   readonly connect?: Connect | undefined;
-  /** Each wiring of an account reads the parts again, because services add their listeners later. */
+  /** Each wiring of an account reads the parts again, because services add listeners after `Accounts` is made. */
   readonly parts: AppParts;
   readonly sweeps: readonly Sweep[];
   readonly onFailure: (error: unknown) => void;
 }
 
-/** The accounts of this process. Each is wired (has an `App`) while it has work. Its failure stops no other account. */
+/** The accounts of this process. The failure of one account stops no other account, unless `concernsAllAccounts`. */
 export class Accounts {
   readonly due: DueAccounts;
   readonly #deps: Deps;
@@ -58,7 +58,7 @@ export class Accounts {
     this.#checkClock = clockWatch(deps, () => this.#correctAll());
   }
 
-  /** True if the settings have one account. This account is always wired, and its failure ends the process. */
+  /** True if the settings have one account. It stays wired. Its failure ends the process, unless `isOvertaken`. */
   get isOnly(): boolean {
     return this.#deps.config.accounts.length === 1;
   }
@@ -178,7 +178,7 @@ export class Accounts {
     const leases = names.flatMap((name) => this.#owned.get(name)?.accountLease ?? []);
     const [first] = leases;
     if (names.length === 1 || first === undefined) return undefined;
-    // One process owns a whole group. New leases get a new `RateGroup`, because another owner may have sent requests.
+    // One process owns a whole group. New leases get a new `RateGroup`, because another process may have sent requests.
     const group = this.#rateGroups.get(first) ?? new RateGroup(leases, this.#deps.parts.makePaces);
     this.#rateGroups.set(first, group);
     return group;

@@ -30,7 +30,7 @@ export class Cron implements AsyncDisposable {
     return this.#tickedAt;
   }
 
-  /** Ticks if node-cron is over 10 s late, as when the system's clock was set back. */
+  /** Ticks if node-cron is over 10 s late, for example because the system's clock was set back. */
   tickIfOverdue(): void {
     if (this.#task !== undefined && this.#clock.monotonic() > this.#overdueAt) this.#tick();
   }

@@ -12,7 +12,7 @@ const REST_AFTER_MS = 60_000;
 const LONGEST_SLEEP_MS = 1_000;
 /** All accounts are read again within this time, so that no change is missed for longer. */
 const READ_IN_S = 60;
-/** A read waits for this many accounts, at most `LONGEST_READ_S`, because each read costs a transaction. */
+/** A read waits until it covers this many accounts, or for `LONGEST_READ_S`, because each read costs a transaction. */
 const READ_TOGETHER = 300;
 const LONGEST_READ_S = 20;
 const MOST_NAMED = 20;
@@ -37,7 +37,7 @@ export class DueAccounts {
     this.#known = new Set(deps.config.accounts.map(({ name }) => name));
   }
 
-  /** Wakes each account when work comes due in it, until `stop` aborts. */
+  /** Wakes each account when a create or a verification comes due in it, until `stop` aborts. */
   async wakeInTime(stop: AbortSignal): Promise<void> {
     while (!stop.aborted) {
       const sooner = Promise.withResolvers<void>();
@@ -50,7 +50,7 @@ export class DueAccounts {
     }
   }
 
-  /** Wakes the accounts in which something has come due. Look-ups of followed orders wait for `tick`. */
+  /** Wakes the accounts with a due create or verification. Look-ups of followed orders wait for `tick`. */
   wakeDue(): void {
     if (this.#until('create') < this.#next) return;
     const accounts = [...this.#deps.owned.values()];
@@ -68,7 +68,7 @@ export class DueAccounts {
     for (const { account, ...times } of await dueTimes(this.#deps.store.db, names)) this.#take(account, times);
   }
 
-  /** Looks for new and corrected rows in all accounts. Logs once each account that has such rows and no settings. */
+  /** Looks in all accounts for rows that wait to be sent. Logs once each account that has such rows and no settings. */
   async findNewRows(): Promise<void> {
     const { store, log } = this.#deps;
     const unknown: string[] = [];
@@ -83,7 +83,7 @@ export class DueAccounts {
     if (unknown.length === 0) return;
     for (const name of unknown) this.#known.add(name);
     const facts = { count: unknown.length, accounts: unknown.slice(0, MOST_NAMED) };
-    log.warn(facts, 'orders wait for accounts that are not in the settings; no process sends them');
+    log.warn(facts, 'orders wait for accounts that are not in the settings; add these accounts to the settings');
   }
 
   /** Makes `readNext` wake the pass in each account that has work for the pass. Wakes the only account at once. */
@@ -133,7 +133,7 @@ export class DueAccounts {
     const kinds = KINDS.filter((kind) => due.isDue(kind, this.#until(kind)));
     for (const pass of new Set(kinds.map((kind) => PASS_OF[kind]))) if (wired.mayRun(pass)) account.wake(pass);
     const soon = isCrowded ? 0 : this.#deps.clock.now().getTime() + REST_AFTER_MS;
-    // A due time of followed orders keeps no account wired, because the next tick may be far away.
+    // A follow time that awaits a tick keeps no account wired, because the next tick may be far away.
     const isAwaited = kinds.length > 0 || BY_TIME.some((kind) => due.isDue(kind, soon));
     const isIdle = isCrowded || wired.idleMs >= REST_AFTER_MS;
     if (!this.#isOnly && !isAwaited && isIdle && !wired.isBusy && !wired.isRecovering) wired.stop();

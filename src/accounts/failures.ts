@@ -10,8 +10,8 @@ import type { AccountsDeps, OwnedAccount } from './account.ts';
 const TRY_AGAIN_MS = 60_000;
 /** A database that is out of reach often answers again within seconds, for example after a fail-over. */
 const DATABASE_AGAIN_MS = 5_000;
-const NEW_KEY = 'an account is stopped: set its exchange.apiKey and start again; the other accounts continue';
-const NEW_KEY_IN_FILE = 'an account is stopped until its file holds another key; the other accounts continue';
+const NEW_KEY = 'an account is stopped: set its exchange.apiKey and restart order-sync; the other accounts continue';
+const NEW_KEY_IN_FILE = 'an account is stopped until the key in its file changes; the other accounts continue';
 const TRIED_AGAIN = 'an account is stopped and tried again in a minute; the other accounts continue';
 const DATABASE_AGAIN = 'a database error prevented the start of an account; the next try follows in 5 s';
 
@@ -52,7 +52,7 @@ export async function retryStopped(
   }
 }
 
-/** Tries a failed account again once a minute. If the account works by then, records the end of its stop. */
+/** Tries a failed account again once a minute. If it has not failed since the last try, records the end of its stop. */
 export function retryFailed(deps: AccountsDeps, account: OwnedAccount): void {
   const { clock } = deps;
   const { name, failure } = account;
@@ -66,7 +66,7 @@ export function retryFailed(deps: AccountsDeps, account: OwnedAccount): void {
   } else if (failure.key === undefined || failure.key.reread()) account.tryAgain();
 }
 
-/** Writes without the lease: on PostgreSQL an owner's write fails while the database is in an older state. */
+/** Writes without the lease, because on PostgreSQL an owner's write fails while the database is in an older state. */
 function record({ store, log }: AccountsDeps, account: string, work: (tx: Transaction) => Promise<void>): void {
   store
     .forAccount(account)
@@ -79,7 +79,7 @@ function record({ store, log }: AccountsDeps, account: string, work: (tx: Transa
     );
 }
 
-/** True if another worker took the account, as after a standstill of this process. The other accounts continue. */
+/** True if another worker took the account, for example while this process stood still. The other accounts continue. */
 export function isOvertaken({ config }: Pick<AccountsDeps, 'config'>, error: unknown): boolean {
   return config.database.kind === 'postgres' && error instanceof OwnedError;
 }

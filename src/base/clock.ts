@@ -34,7 +34,7 @@ export function repeatedly(ms: number, work: () => void): Disposable {
 /** Time synchronization often sets a clock back by up to this much. Such a step does not set `now` back. */
 const SET_BACK_MS = 1_000;
 
-/** Returns a UTC clock that advances by `monotonic`, and shows `wall` if that is ahead or over `SET_BACK_MS` behind. */
+/** A UTC clock that advances by `monotonic`, and shows `wall` if `wall` is ahead or over `SET_BACK_MS` behind. */
 export function steadyTime(wall: () => number, monotonic: () => number): () => Date {
   let anchor = { wall: wall(), monotonic: monotonic() };
   return () => {

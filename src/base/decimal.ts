@@ -1,7 +1,7 @@
 import Big from 'big.js';
 import { quote } from './text.ts';
 
-/** The most digits of a decimal that is written out. */
+/** The most digits of a decimal that is written without an exponent. */
 export const MAX_DIGITS = 64;
 
 /** An exponent has at most four digits, because it is expanded in memory before the digits are counted. */
@@ -35,7 +35,7 @@ export function sameDecimal(left: unknown, right: unknown): boolean {
   return a.ok && b.ok && a.value.eq(b.value);
 }
 
-/** Matches numbers without an exponent that are too short to exceed `MAX_DIGITS`, as most amounts are. */
+/** Matches numbers without an exponent that are too short to exceed `MAX_DIGITS`. Most amounts match. */
 const PLAIN = /^-?(?:0|[1-9]\d{0,30})(?:\.\d{1,30})?$/;
 
 export class DecimalSum {

@@ -62,7 +62,7 @@ function shownFact(value: unknown): string {
   return printable(isWord ? value : JSON.stringify(value));
 }
 
-/** The lines of this many turns of the event loop are written at once: a write takes longer than making a line. */
+/** Lines of this many turns of the event loop are written at once, because a write takes longer than making a line. */
 const TURNS = 8;
 
 /** Writes the lines of several turns at once. Lines that cannot be written are counted; the count is logged later. */
@@ -90,7 +90,7 @@ export function linesOfTurns(open: () => Output, form: LineForm = (line) => line
   const lossOf = (count: number) => {
     const msg = 'lines of the log could not be written';
     const loss = JSON.stringify({ level: 'warn', time: clock.now().toISOString(), lines: count, msg });
-    // Part of a line may have been written, so the loss begins on a new line.
+    // Part of a line may have been written, so this message begins on a new line.
     return `\n${form(`${loss}\n`)}`;
   };
   const flushSoon = async () => {

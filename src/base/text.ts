@@ -76,12 +76,12 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** A suggestion differs by at most this many edits, and by at most 0.4 edits per letter of the longer text. */
+/** `nearest` allows at most this many edits, and at most 0.4 edits per letter of the longer text. */
 const MOST_SLIPS = 3;
 const MOST_SLIPS_OF_A_LETTER = 0.4;
 const LONGEST_NAME = 100;
 
-/** Returns the name that was probably meant: equal in lower case, with this beginning or last part, or the nearest. */
+/** Returns the probable name: equal in lower case, with `given` as its beginning or last part, or else the nearest. */
 export function suggestion(given: string, known: readonly string[]): string | undefined {
   if (given === '' || given.length > LONGEST_NAME) return undefined;
   const text = given.toLowerCase();

@@ -8,7 +8,7 @@ type Load = () => Promise<{ readonly define: Define | Readonly<Record<string, De
 /** A module is loaded only when one of its commands is called, because to load all takes longer than most commands. */
 type Entry = readonly [text: string, load: Load, scope?: AccountScope];
 
-/** A group of commands. An extension that adds commands to a group of another extension omits `text`. */
+/** A group of commands. An extension that adds commands to a group that has a `text` already omits `text`. */
 interface Group {
   readonly text?: string;
   readonly example?: string;

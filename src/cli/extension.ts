@@ -15,7 +15,7 @@ export interface DryRunOptions {
 
 /** Asks the owner of an account to do work, so that this process need not become the owner. */
 export interface Beside<Value> extends AsyncDisposable {
-  /** Returns undefined if no process took the request. Throws `OwnedError` if this process may not own the account. */
+  /** Returns undefined if no process took the request. Throws `OwnedError` if this process may not become the owner. */
   ask(): Promise<{ readonly value: Value } | undefined>;
   /** The probable reason why the owner does not answer, for the error message. */
   readonly unreachable: string;
@@ -34,7 +34,7 @@ export interface AskedPass {
 /** A pass of `sync` that has ended. */
 export interface FinishedPass {
   readonly account: string;
-  /** Names the place of an account's key; undefined if the key is on another machine. */
+  /** Names the place of an account's key; undefined with `--url`, because the key may be on another machine. */
   readonly keyPlaceOf?: ((account: string) => string) | undefined;
   readonly isStopped: boolean;
   /** About how many requests the pass had to make. */

@@ -30,10 +30,10 @@ const COMMANDS: Commands = {
   },
 };
 
-/** A help wraps its texts in a column beside the names, unless that column would be narrower than this. */
+/** The help wraps its texts in a column beside the names, unless that column would have fewer characters than this. */
 const NARROWEST_TEXT = 20;
 
-/** Loads only the commands that `args` call. Parsing throws `CommanderError` when Commander would end the process. */
+/** Loads only the commands that `args` call. Parsing throws `CommanderError` and does not end the process. */
 export async function createProgram(
   args: readonly string[] = [],
   extensions: readonly Extension[] = [],

@@ -16,7 +16,7 @@ export interface AccountState {
   note(news: AccountNews, askedAt: Date): void;
 }
 
-/** Reads from a reply the health of the exchange, for the circuit breaker of the lane, and the news of the account. */
+/** Reads from a reply the health of the exchange, for the lane's circuit breaker, and the news about the account. */
 export function evidenceOf(reply: UnreadReply, lane: Lane): { readonly health: Health; readonly news?: AccountNews } {
   // `newsOfCreate` judges creates. A person's request without an answer is no news of the account.
   const noAnswer = lane === 'lookup' ? { news: { kind: 'no-answer' } as const } : {};
@@ -26,7 +26,7 @@ export function evidenceOf(reply: UnreadReply, lane: Lane): { readonly health: H
       return { health: 'answered', news: served };
     case 'refused':
       if (reply.httpStatus !== 403) return { health: 'answered', news: served };
-      // A 403 to a create starts the restraint `forbidden`, so the breaker ignores the 403.
+      // A 403 to a create speaks of the order or the account, so the breaker ignores the 403.
       return { health: lane === 'create' ? 'nothing' : 'failed', news: served };
     case 'rate-limited':
       return { health: 'nothing', news: reply };

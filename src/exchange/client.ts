@@ -91,7 +91,7 @@ export class ExchangeClient {
   async lookUpOrder(externalOrderId: string, signal?: AbortSignal, isProbe = false) {
     using turn = await this.#gate.turn({ lane: 'lookup', subject: externalOrderId, isProbe }, signal);
     if (turn === undefined) return undefined;
-    // The look-ups of one turn of the event loop leave together. The processor's caches then still hold the code.
+    // Look-ups of one turn of the event loop leave together, because the processor's caches then still have the code.
     await this.#options.clock.turn();
     if ((await this.#refusedBeforeLeaving()) !== undefined) return undefined;
     const askedAt = this.#options.clock.now();
@@ -113,7 +113,7 @@ export class ExchangeClient {
     return readReply(await this.sendForPerson(request, signal), schema, asked);
   }
 
-  /** Reads a pre-order (§4.10) as any JSON, so that a person also sees fields that the document does not have. */
+  /** Reads a pre-order (§4.10) as any JSON, so that a person also sees fields that §2.6 does not name. */
   async showPreOrder(preOrderId: string, signal?: AbortSignal) {
     const asked = { what: 'pre-order', field: 'id', id: preOrderId } as const;
     const request = get(`${ORDERS}/request/${pathId(preOrderId)}`);

@@ -30,7 +30,7 @@ function isDeeper(value: unknown, most: number): boolean {
   return most === 0 || Object.values(value).some((part) => isDeeper(part, most - 1));
 }
 
-/** Reads a body as `readJson` does, but returns undefined if a name has two values: each might be the id. */
+/** Reads a body as `readJson` does, but returns undefined if a name has two values, because each might be the id. */
 export const readUnambiguous = (body: string): unknown => read(body);
 
 function read(body: string, options?: ParseOptions): unknown {
@@ -48,7 +48,7 @@ function withoutNul(body: string): string {
   return body.includes('\\u0000') ? body.replaceAll(/(?<!\\)((?:\\\\)*)\\u0000/g, '$1\u2400') : body;
 }
 
-/** Returns the digits of a number as text, other values unchanged: an exchange may write ids as numbers. */
+/** Returns the digits of a number as text, and other values unchanged, because an exchange may write ids as numbers. */
 export function withDigits(value: unknown): unknown {
   return typeof value === 'object' && isLosslessNumber(value) ? value.value : value;
 }

@@ -10,7 +10,7 @@ import { ORDERS } from './addresses.ts';
 import type { HttpRequest } from './transport/http.ts';
 import { readJson, valueAt, withDigits } from './json.ts';
 
-/** If the error body is documented or `refusedBy` is `status`, these refuse a create. 408 and 409 prove nothing. */
+/** These statuses refuse a create if the error is documented or `refusedBy` is `status`. 408 and 409 prove nothing. */
 const CREATE_REFUSALS: readonly number[] = [400, 404, 422];
 
 /** Settings that say how to read answers that the document leaves open. */
@@ -92,7 +92,7 @@ export function readLookup(
   const evidence = readAbsence(reply, externalOrderId, absence);
   if (evidence !== undefined) return { kind: 'absent', evidence };
   if (reply.kind === 'ok') return { kind: 'unanswered', why: 'the order record cannot be read', isUnreadable: true };
-  // The message is left out, because it may quote the payment token, and a look-up does not know the token to hide.
+  // The message is left out, because it may quote the payment token, and a look-up does not know which token to hide.
   if (reply.kind === 'refused') return { kind: 'unanswered', why: refusedAs(reply) };
   return { kind: 'unanswered', why: 'why' in reply ? reply.why : reply.kind };
 }

@@ -82,7 +82,7 @@ function isStatus(value: unknown): value is string {
   return isText(value) && value.length <= LONGEST_STATUS;
 }
 
-/** Reads a pre-order (§2.6); undefined without both ids. An echoed field of a wrong type becomes the type's name. */
+/** Reads a pre-order (§2.6); undefined if an id is missing. An echoed field of a wrong type becomes the type's name. */
 export function readPreOrderBody(body: string) {
   const preOrder = fields(readUnambiguous(body));
   const [id, externalOrderId] = [preOrder['id'], preOrder['externalOrderId']].map(withDigits);

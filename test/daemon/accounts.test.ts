@@ -52,7 +52,7 @@ describe('a daemon for several accounts', () => {
     await on.start();
     await on.until(
       () =>
-        on.log.with('an account is stopped until its file holds another key; the other accounts continue').length > 0,
+        on.log.with('an account is stopped until the key in its file changes; the other accounts continue').length > 0,
     );
     await on.until(() => accepted(on, 'a', ['one', 'three']));
     await on.pass(3 * MINUTE);
@@ -179,7 +179,7 @@ describe('a daemon for several accounts', () => {
     on.insert('somebody', 'a');
     on.insert('one', 'a');
     await on.until(() => accepted(on, 'a', ['one']));
-    const message = 'orders wait for accounts that are not in the settings; no process sends them';
+    const message = 'orders wait for accounts that are not in the settings; add these accounts to the settings';
     expect(on.log.with(message)).toMatchObject([{ accounts: ['nobody'] }, { accounts: ['somebody'] }]);
     expect(on.stateOf('nobody', 'a')).toBe('pending');
   });

@@ -3,7 +3,7 @@ export type DueKind = 'create' | 'verify' | 'follow';
 /** The first due time of each kind, in ms of UTC; undefined if no work of the kind is waiting. */
 type FirstDue = Readonly<Partial<Record<DueKind, number | undefined>>>;
 
-/** The first due times of an account. Each wakes its pass once: work that stays due waits until a restraint ends. */
+/** The first due times of an account. `take` takes each only once, so that work that stays due wakes no pass again. */
 export class DueTimes {
   #first: FirstDue = {};
   #wokenFor: FirstDue = {};

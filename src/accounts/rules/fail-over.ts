@@ -2,7 +2,7 @@ import { after } from '../../base/instant.ts';
 import type { Tracking } from '../../orders/rules/tracking.ts';
 import { accountWords } from './name.ts';
 
-/** A promotion of a standby that may lack commits of the last owner of an account. All times are the database's. */
+/** A promotion of a standby that may lack commits of the last (lost) owner of an account. Times are the database's. */
 export interface FailOver {
   readonly id: number;
   readonly fromTimeLine: string | null;
@@ -12,7 +12,7 @@ export interface FailOver {
   readonly generation: number;
   /** The lost owner's settings by path, as JSON; null if the server lacks them. */
   readonly settings: string | null;
-  /** The next owner's settings: the lost owner may have had them too, without a record on the server. */
+  /** The next owner's settings, because the lost owner may have had these too, and the record of them may be lost. */
   readonly nextSettings: string | null;
   /** The place of the lost owner's create pass in the due orders, as JSON; null for the beginning. */
   readonly walked: string | null;
@@ -27,7 +27,7 @@ export interface FailOver {
 /** The most due rows, sent or not, that a create pass reads for each request that the rate limit allows. */
 export const MOST_ROWS_READ_PER_REQUEST = 10;
 
-/** The limit's name among the recorded settings. It is recorded because another version may have another limit. */
+/** The name of `MOST_ROWS_READ_PER_REQUEST` in recorded settings. It is recorded because versions may differ. */
 export const ROWS_READ_SETTING = 'rows walked by per request';
 
 /** The most that the clocks of two servers are assumed to differ. */

@@ -30,7 +30,7 @@ export const RESUMED_RESTRAINTS = RESTRAINT_KINDS.filter((kind) => KINDS[kind].i
 export interface Restraint {
   readonly kind: RestraintKind;
   readonly since: Date;
-  /** When single requests begin to show if the restraint is over; null if a person must end the restraint. */
+  /** From this time on, single requests probe if the restraint is over. Null if a person must end the restraint. */
   readonly until: Date | null;
   readonly reason: string;
   readonly actor: string | null;
@@ -91,7 +91,7 @@ export interface RestraintChange extends Omit<Restraints, 'restraints'> {
 
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 5 * 60_000;
-/** The second piece of evidence slows creates; each further piece doubles the wait. */
+/** At the latest the second piece of evidence slows creates. Each further piece doubles the wait. */
 const SLOWED_FROM = 2;
 const FIRST_SLOWED_MS = 60_000;
 const LONGEST_SLOWED_MS = 60 * 60_000;
@@ -164,7 +164,7 @@ export const REFUSALS = {
   forbidden: 'the exchange does not let the account create (403)',
 } as const;
 
-/** A request that was in flight when a restraint began does not end it. Any accepted create ends `slowed`. */
+/** A request that left before a restraint began does not end it, except `slowed`, which any accepted create ends. */
 function isEndedBy({ kind, since, until }: Restraint, news: AccountNews, askedAt: Date): boolean {
   if (news.kind === 'served' && kind === 'rate-limited') return until !== null && askedAt >= until;
   if (news.kind === 'served' && kind === 'key-refused') return askedAt > since;
@@ -220,7 +220,7 @@ export function describeRestraint({ kind, since, until, reason, actor }: Restrai
   return `${stopped}; ${end}`;
 }
 
-/** Why an account is stopped: its database is in an older state, its settings are wrong, or it failed otherwise. */
+/** Why an account is stopped: an older state of its database, wrong settings, or another failure. */
 export type StopKind = 'older-state' | 'wrong-settings' | 'has-failed';
 
 export interface AccountStop {

@@ -15,7 +15,7 @@ export function fitted(text: string, width: number): string {
   );
 }
 
-/** Makes an option or argument take its choices in any letter case, and name the choice that was probably meant. */
+/** Makes an option or argument take its choices in any letter case, and suggest the probable choice in an error. */
 export function takeNearChoices(taker: Option | Argument): void {
   const { argChoices: choices, parseArg: parse } = taker;
   if (choices === undefined || parse === undefined) return;
@@ -23,7 +23,7 @@ export function takeNearChoices(taker: Option | Argument): void {
     const name =
       choices.find((one) => one === given) ?? choices.find((one) => one.toLowerCase() === given.toLowerCase());
     if (name !== undefined) return parse(name, before);
-    // Printed commands have this word in place of a choice.
+    // Printed commands have the taker's name in capitals in place of a choice.
     const isPlaceholder = given === taker.name().toUpperCase();
     const help = isPlaceholder ? `Write a ${taker.name()} in place of ${given}; --help lists them.` : undefined;
     throw new InvalidArgumentError(help ?? didYouMean(given, choices) ?? `Allowed choices are ${choices.join(', ')}.`);

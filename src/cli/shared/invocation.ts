@@ -14,7 +14,7 @@ const LAUNCHER = join(FOLDER, 'src', 'bin.mjs');
 /** Matches an npm script that starts this program directly, not through a process manager. */
 const BY_NPM = /^'?order-sync\b|^node src\/bin\.mjs\b/;
 
-/** Returns the folder in which a person started this process by npx or npm; null if pm2, systemd or others did. */
+/** Returns the folder in which a person started this process by npx or npm; null if pm2, systemd or another did. */
 function folderOfStart(): string | null {
   const { npm_lifecycle_script: script = '', INIT_CWD: folder = null } = processEnvironment();
   return BY_NPM.test(script) ? folder : null;
@@ -26,7 +26,7 @@ export function callOn(settingsFile: string | null | undefined, folder: string |
   return typeof settingsFile === 'string' ? `${name} --config ${shellWord(settingsFile)}` : name;
 }
 
-/** `npx` is named only if it finds this program: otherwise it would ask a registry for a package of that name. */
+/** Names `npx` only if it finds this program, because it would otherwise ask a registry for a package of that name. */
 function programName(folder: string | null): string {
   const path = processEnvironment()['PATH'] ?? '';
   const onPath = path.split(delimiter).filter((one) => one !== '' && !one.includes('node_modules'));

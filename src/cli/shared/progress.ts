@@ -3,7 +3,7 @@ import type { Counters } from '../../orders/pass/outcomes.ts';
 import { cut } from './terminal.ts';
 import { withCommas } from '../../base/words.ts';
 
-/** Returns undefined if the stream is no terminal. Loads the package here, because few commands use it. */
+/** Returns undefined if the stream is no terminal. Loads `log-update` here, because few commands use it. */
 export async function terminalLine(stream: NodeJS.WriteStream = process.stderr) {
   return stream.isTTY ? (await import('log-update')).createLogUpdate(stream) : undefined;
 }

@@ -26,7 +26,7 @@ const STYLES: Readonly<Record<Tone, Style | undefined>> = {
   error: ['red', 'bold'],
   neutral: undefined,
 };
-/** Each of these characters takes one cell. Loading the package that measures others takes as long as a command. */
+/** Each of these characters takes one cell. Loading the package for other characters takes as long as a command. */
 const NARROW = /^[ -~…─]*$/;
 const require = createRequire(import.meta.url);
 let segmenter: Intl.Segmenter | undefined;

@@ -1,6 +1,6 @@
 const waiting = new WeakMap<AbortSignal, { readonly acts: Set<() => void>; readonly listener: () => void }>();
 
-/** Calls `act` when the signal aborts. All acts share one listener, because Node compares a new one with all others. */
+/** Calls `act` when `signal` aborts. Acts share one listener, because Node compares a new listener with all others. */
 export function onAbort(signal: AbortSignal | undefined, act: () => void): () => void {
   if (signal === undefined) return () => {};
   const { acts, listener } = waiting.get(signal) ?? begin(signal);

@@ -1,7 +1,7 @@
 import { OUTAGE_LOOKUP_MS, withJitter } from '../../orders/rules/schedule.ts';
 
 /**
- * `unreachable`: the request never left. `failed`: no whole answer, 5xx, or a documented 403 to a look-up.
+ * `unreachable`: the request never left. `failed`: no whole answer, 5xx, or a documented 403 (except to a create).
  * `nothing`: the request was not tried, or the answer was 401, 429, or a documented 403 to a create.
  */
 export type Health = 'answered' | 'failed' | 'unreachable' | 'nothing';
@@ -20,7 +20,7 @@ export const CLOSED = {
   openings: 0,
   openingsEver: 0,
   openUntil: 0,
-  /** When the breaker last opened. Earlier requests fail for the same reason, so they do not open it again. */
+  /** When `nextBreaker` last opened the breaker. Earlier requests fail for the same reason and do not open it again. */
   openedAt: Number.NEGATIVE_INFINITY,
   /** True while a look-up must be answered before the next create, because a failed create may have been taken. */
   needsProbe: false,
@@ -91,7 +91,7 @@ export function afterProbe(state: BreakerState, { health, startedAt }: EndedProb
   };
 }
 
-/** Returns how many requests of a lane may be in flight. A failed create keeps its place until a create is answered. */
+/** Returns how many requests of a lane may be in flight. A failed create takes up room until a create is answered. */
 export function mostInFlight(state: BreakerState, lane: BreakerLane, concurrency: number): number {
   if (state.openUntil > 0) return 1;
   return lane === 'create' ? Math.max(1, Math.min(state.width, concurrency) - state.failed.length) : concurrency;

@@ -24,7 +24,7 @@ export class Connections {
     this.#clock = clock;
   }
 
-  /** got calls this function. It passes few options on, because copying all takes a sixth of a request's time. */
+  /** got calls this function, which passes few options on, because copying all takes a sixth of a request's time. */
   readonly request = (
     { pathname, search }: URL,
     { method, headers }: http.RequestOptions,
@@ -104,7 +104,7 @@ function endingAtOnce(request: ClientRequest, isAnswered: () => boolean): Client
   return request;
 }
 
-/** Fails a request whose answer is 101 (switching protocols): its open socket would keep the process from ending. */
+/** Fails a request whose answer is 101 (switching protocols), because its open socket would keep the process alive. */
 function withoutUpgrade(request: ClientRequest): ClientRequest {
   return request.once('upgrade', (_response, socket) => {
     socket.destroy();

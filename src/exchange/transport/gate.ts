@@ -51,10 +51,10 @@ export interface GateOptions {
 
 /**
  * Grants turns within the concurrency, the weights of the lanes, the rate limit, and the circuit breakers of creates
- * and look-ups. The queue holds only the requests that leave next; the backlog is in the database.
+ * and look-ups. The queue contains only the requests that leave next; the backlog is in the database.
  *
- * p-queue runs its tasks in order of priority; a task here lasts from the beginning of a turn to its end. p-queue's
- * interval is not used: it reads the wall clock, which may be set, and counts only starts. Instead the gate has a
+ * p-queue runs its tasks in order of priority. A task lasts from the beginning of a turn to its end. p-queue's interval
+ * is not used, because it reads the wall clock, which may be set, and counts only starts. Instead the gate has a
  * sliding window on the monotonic clock, and pauses the queue while the window is full.
  */
 export class Gate {

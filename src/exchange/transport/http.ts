@@ -10,7 +10,7 @@ export interface HttpRequest {
   readonly body?: string;
   /** Texts of the request that must stand in no error, even if the exchange quotes them. */
   readonly secrets?: readonly string[];
-  /** True if a person reads the answer. Then its headers are returned too, and the key is always hidden in it. */
+  /** True if a person reads the answer. Then its headers are returned too, and the key is always hidden in its body. */
   readonly isExamined?: true;
 }
 
@@ -40,7 +40,7 @@ export class TransportError extends Error {
  * other error is a fault of this program, such as a missing key, and does not prove that nothing was sent.
  *
  * `mayLeave` is called when a POST has its connection, right before its first byte leaves. If it returns false, nothing
- * is sent: the process may have stood still while it connected, and another process may own the account by now.
+ * is sent. Another process may own the account if this process stood still while it connected.
  */
 export type Send = (request: HttpRequest, signal?: AbortSignal, mayLeave?: () => boolean) => Promise<HttpResponse>;
 

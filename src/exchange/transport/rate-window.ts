@@ -25,7 +25,7 @@ const SLOWER = 2;
 
 /** Requests that end within a thousandth of the interval form a group, which counts as if all ended with the last. */
 const PARTS = 1_000;
-/** The groups of the request lease, which the next owner reads, span a 32nd of the interval. */
+/** Each group in the request lease, which the next owner reads, spans a 32nd of the interval. */
 const REMEMBERED_PARTS = 32;
 
 /** The sliding window. A running request counts too, because the exchange sees it between its start and its end. */

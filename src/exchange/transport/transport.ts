@@ -33,7 +33,7 @@ const UTF_8 = new TextDecoder('utf-8', { fatal: true });
  * The exchange over HTTP. It retries nothing, because a retry would bypass the rate limit and could create twice. It
  * follows no redirect, because a redirect would send the key elsewhere.
  *
- * Servers close idle connections, mostly after 5 s to 75 s, but after 1 s at the earliest. If a server does so while a
+ * Servers close idle connections, mostly after 5 s to 75 s, and some after 1 s. If a server does so while a
  * create leaves, the outcome of the create is unknown. So a POST uses a kept connection only within `REUSE_WITHIN_MS`
  * after the last answer on that connection, else a fresh connection. A GET uses any kept connection.
  */

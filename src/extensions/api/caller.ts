@@ -1,4 +1,4 @@
-/** The scopes of tokens: `orders` adds orders and ends unsent ones, `decide` makes the decisions of a person. */
+/** The scopes of tokens: `orders` adds orders and cancels unsent ones, `decide` makes the decisions of a person. */
 export const SCOPES = ['read', 'orders', 'clients', 'decide'] as const;
 export type Scope = (typeof SCOPES)[number];
 

@@ -145,7 +145,7 @@ function envelopeError(result: FailedResult): EnvelopeError {
   }
 }
 
-/** Reads the result that `writeEnvelope` wrote. An answer that cannot be read is `unknown`, or `failed` with a 4xx status. */
+/** Reads the result that `writeEnvelope` wrote. An unreadable answer is `unknown`, or `failed` with a 4xx status. */
 export function readEnvelope({ httpStatus, retryAfterSeconds, body }: Envelope): Result {
   if (body.startsWith(SUCCESS_HEAD))
     return { kind: 'ok', body: body.slice(SUCCESS_HEAD.length, -SUCCESS_END.length), httpStatus };

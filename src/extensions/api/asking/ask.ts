@@ -27,7 +27,7 @@ import type { RefusalReason } from '../../shop/errors.ts';
 /** How long the owner may need, after the timeout of a request, to record the outcome. */
 const OWNER_WRITES_MS = 10_000;
 
-/** Returns a way to an account's owner. Its `ask` calls `work` with the owner, or returns undefined if none answers. */
+/** Returns a way to an account's owner. `ask` calls `work` with the owner, or returns undefined if no owner answers. */
 export async function besideOwner<Value>(
   config: AccountSettings,
   work: (owner: Owner) => Promise<Value>,
@@ -123,7 +123,7 @@ export type Ask = <Asked extends AskedOperation>(operation: Asked, input: InputO
 export async function withExchange<Value>(
   command: Command,
   work: (ask: Ask, config: Config, isAlone: boolean) => Promise<Value>,
-  // The settings, if the caller has read them already: a key in a pipe can be read only once.
+  // The settings, if the caller has read them already, because a key in a pipe can be read only once.
   given?: AccountSettings,
 ): Promise<Value> {
   const config = given ?? (await accountConfig(command));
@@ -177,7 +177,7 @@ function absentFor({ absent = 'no link' }: OperationAddress, input: object): str
 
 const KEY_REFUSED = 'the exchange refuses the key (401): check that it is your merchant key for this exchange';
 
-/** Returns the error for a failed result. The texts of a result have no e-mail addresses and tokens. */
+/** Returns the error for a failed result. The texts of a result have no e-mail addresses or tokens. */
 export function commandError(result: FailedResult, absent?: string): CommandError {
   const unavailable = (text: string) => new CommandError(EXIT.unavailable, text);
   switch (result.kind) {

@@ -45,7 +45,7 @@ export class Owner {
     this.#asking = asking;
   }
 
-  /** Returns `unknown` if the owner does not answer. Throws `UnusableIdError` before anything is sent. */
+  /** Returns `unknown` if the owner does not answer. Throws `UnusableIdError` if an id cannot be sent. */
   async ask<Asked extends AskedOperation>(operation: Asked, input: InputOf<Asked>): Promise<Result> {
     const tooLate = deadline(LONGEST_WAIT_MS + this.#asking.graceMs);
     const request = this.#requestFor(operation, input, tooLate);
@@ -75,7 +75,7 @@ export class Owner {
     }
   }
 
-  /** Waits at most 5 s, because the caller may ask again. Returns `failed` if the owner does not answer. */
+  /** Waits at most 5 s, because an unanswered read does no harm. Returns `failed` if the owner does not answer. */
   async read(operation: OperationAddress): Promise<Result> {
     try {
       const request = this.#requestFor(operation, {}, deadline(READ_MS));
@@ -110,7 +110,7 @@ export class Owner {
   }
 }
 
-/** Refuses `.` and `..`, because they would change the path. The owner checks all other ids. */
+/** Refuses `.` and `..`, because they would change the path. The owner refuses other ids that a path cannot have. */
 const partOf = (id: string) => (/^\.{1,2}$/.test(id) ? pathId(id) : queryId(id));
 
 async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {

@@ -7,14 +7,14 @@ import { apiSettings } from '../settings.ts';
 import { apiTransport, socketTransport, type Transport } from './transport.ts';
 
 export interface Ways extends AsyncDisposable {
-  /** Returns the ways, the socket first. `withSilent` includes a process whose heartbeat has ended: it may still run. */
+  /** Returns the ways, the socket first. `withSilent` adds a process without a heartbeat, because it may still run. */
   find(withSilent?: boolean): Promise<readonly Transport[]>;
   /** Why this process must not become the owner of the account, if no way leads to the owner. */
   readonly elsewhere?: string | undefined;
   readonly unreachable: string;
 }
 
-/** Returns the ways to the driver: its socket, if on this machine, and its API, if our `api.advertise` names it. */
+/** Returns the ways to the driver: its socket, if on this machine, and its API, if its `api.advertise` equals ours. */
 export async function waysByDatabase(config: AccountSettings): Promise<Ways> {
   const store = await openStore(config.database, systemClock(), { expect: 'current' });
   const { advertise: known, token } = apiSettings.of(config).api;

@@ -39,7 +39,7 @@ const MINUTE_MS = 60_000;
 /** The log names at most this many addresses a minute. */
 const MOST_ADDRESSES = 1_000;
 
-/** Refuses a request if its token lacks the scope or the account, or exceeds its rate. Sets `request.caller`. */
+/** Refuses a request without a token that has the scope, the account and room in its rate. Sets `request.caller`. */
 function guard(server: FastifyInstance, tokens: ReturnType<typeof finderOf>, { clock, log }: Served): void {
   const named = new Map<string, number>();
   /** True once a minute for each address. The entries of `named` are in order of time. */

@@ -20,8 +20,8 @@ interface Generated extends Json {
   readonly components: Json & { readonly schemas: Json };
 }
 
-const DESCRIPTION = `What a running \`order-sync run\` does for your back end: it holds the merchant key and keeps the rate limit, so that
-your back end needs neither. It takes requests, HTTP/1.1, in two ways.
+const DESCRIPTION = `A running \`order-sync run\` has the merchant key and keeps the rate limit, so that your back end needs
+neither. It takes requests, HTTP/1.1, in two ways.
 
 The Unix socket \`<database>.sock\`, beside the database (if that path is too long for a socket, \`order-sync-<uid>/\` in
 the system's temporary folder). The file's mode is 0600: a process of the same user may ask for everything, no other process
