@@ -34,7 +34,7 @@ const orderColumns = z.object({
   account: z.string(),
   ...nullable(ORDER_COLUMNS),
   external_order_id: z.string(),
-  asset: text.describe('Decimal text, with every digit; so are the other amounts.'),
+  asset: text.describe('Decimal text with every digit, like the other amounts.'),
   payment_token: text.describe(`\`${HIDDEN}\` unless null.`),
   state: z.string(),
   ...nullable(TRACKED),
@@ -63,7 +63,7 @@ const given = { external_order_id: 'shop-1001', asset: '0.25', from_currency: 'B
 const sent = { state: 'sending', attempts: 1, revision: 1, created_at: '2026-01-05T11:59:59.000Z', updated_at: AT };
 const nothing = Object.fromEntries(SHOWN_COLUMNS.map((column) => [column, null]));
 const ORDER_EXAMPLE = { ...nothing, account: 'default', ...given, ...sent };
-const next = z.string().nullable().describe('Give it as `after` to read on; null at the end of the list.');
+const next = z.string().nullable().describe('Give it as `after` to read the next page; null at the end of the list.');
 
 const orders = z.object({ orders: z.array(orderColumns), next });
 const ordersExample = { orders: [ORDER_EXAMPLE], next: null };
@@ -85,7 +85,7 @@ const orderValue = named(
   z.object({
     order: orderColumns,
     events: z.array(EVENT),
-    hasMoreEvents: z.boolean().describe('There are older events: GET /events?order= has them.'),
+    hasMoreEvents: z.boolean().describe('True if there are older events, which GET /events?order= has.'),
     findings: z.array(z.object(findingColumns)),
     hasMoreFindings: z.boolean(),
   }),

@@ -16,14 +16,14 @@ export function explainLearned(learned: LearnedPace, order: PacedOrder, forMs: n
   return { kind: 'learned', text, learned: { stays, halfMs } };
 }
 
-/** `stays` orders left the status. Half leave within `halfMs`, which is infinite if fewer leave within `LONGEST_MS`. */
+/** `stays` orders left the status. Half leave within `halfMs`; infinite if fewer leave within `LONGEST_MS`. */
 type Known = Readonly<Record<'stays' | 'halfMs' | 'forMs', number>> & { readonly status: string };
 
 export function learnedText({ status, stays, halfMs, forMs }: Known): string {
   if (stays < FEW_STAYS) {
     const left = stays === 0 ? 'no order has' : `only ${counted(stays, 'order has', 'orders have')}`;
     const kind = status === 'accepted' ? 'state' : 'status';
-    return `The order has been in the ${kind} ${status} for ${inUnits(forMs)}. The longer it stays there, the less often it is looked up, because ${left} left that ${kind} so far, too few to tell when this order changes.`;
+    return `The order has been in the ${kind} ${status} for ${inUnits(forMs)}. The longer it stays there, the less often it is looked up, because ${left} left that ${kind} so far. That is too few to tell when this order changes.`;
   }
   const orders = status === 'accepted' ? 'accepted orders' : `orders in ${status}`;
   const isKnown = Number.isFinite(halfMs);
