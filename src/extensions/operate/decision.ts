@@ -75,7 +75,7 @@ export function define(command: Command): void {
         const targets = found === undefined ? named : await confirmed(found, options);
         await printResults(explained(decideOrders(deps, targets, action), store, config), options.json === true);
         if (judgement.kind !== 'exists' || process.exitCode !== undefined) return;
-        // No look-up can check the id, because an order record has no id of a pre-order.
+        // No look-up of the order can check the id, because an order record has no id of a pre-order.
         const check = `order-sync exchange pre-order show ${shellWord(judgement.preOrderId)}${accountWords(account)}`;
         process.stderr.write(pasteable(`the id of the pre-order was not checked; to check it: ${check}\n`));
       });

@@ -21,7 +21,7 @@ const reason = z
   .describe('Why; the history keeps it.');
 const DUPLICATE =
   'Send it even if the exchange may have accepted the first request and may now make a second pre-order';
-const mayDuplicate = z.boolean().optional().describe(`${DUPLICATE}; \`--i-know-it-may-duplicate\` of commands.`);
+const mayDuplicate = z.boolean().optional().describe(`${DUPLICATE}, as the option \`--i-know-it-may-duplicate\` does.`);
 const ofDecision = { tag: 'decisions', errors: DECISION_ERRORS } as const;
 const ofOrder = {
   ...ofDecision,

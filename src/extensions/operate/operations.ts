@@ -69,7 +69,7 @@ const orders = z.object({ orders: z.array(orderColumns), next });
 const ordersExample = { orders: [ORDER_EXAMPLE], next: null };
 const ordersValue = named('StoredOrders', 'Orders, the newest first.', orders, ordersExample);
 
-const order = text.describe('Null: it is about the account.');
+const order = text.describe('Null if the finding is about the account.');
 const finding = z.object({ id: z.int(), external_order_id: order, ...findingColumns });
 const SHOWN_OF_FINDING = Object.keys(finding.shape) as (keyof typeof finding.shape)[];
 const found = { class: 'AMOUNT_MISMATCH', severity: 'error', status: 'open', expected: '0.25', actual: '0.26' };
@@ -157,7 +157,7 @@ export const OPERATIONS = {
     query: z.object({
       class: oneOf(CLASSES, 'Only findings of this class.', 'AMOUNT_MISMATCH'),
       status: oneOf(STATUSES, 'Only findings of this status.', 'open'),
-      order: textParameter('Only findings of this order, by your id of it.', 'shop-1001').optional(),
+      order: textParameter('Only findings of the order with this id in your system.', 'shop-1001').optional(),
       after,
       limit,
     }),

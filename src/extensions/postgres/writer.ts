@@ -19,7 +19,7 @@ const ASK_AGAIN_MS = 250;
 /** On a new time-line, event ids continue after the next multiple of this. A promoted standby lacks fewer events. */
 const EVENTS_OF_A_TIME_LINE = 1_000_000_000;
 
-/** A writer waits up to 3 s for the account's row. A stalled writer loses the row in 2 s, before its heartbeat ends. */
+/** A writer waits up to 3 s for the account's row. A stalled writer loses the row in 2 s, so the next writer has it. */
 const BEGIN = `begin isolation level read committed;
   set local lock_timeout = '3s'; set local statement_timeout = '30s';
   set local idle_in_transaction_session_timeout = '2s'`;
@@ -235,7 +235,7 @@ export class AccountTransactions implements Transactions {
     const { address, clock, connections } = this.#deps;
     const message = `it is not known whether ${address} has committed the last change; check before you repeat it`;
     const unknown = (cause: unknown) => new StoreError('busy', message, { cause });
-    // A person's command names no commit, so the command itself reports that the result is unknown.
+    // Only an owner's commits have names. Any other writer reports that the result is unknown.
     if (this.#owner === undefined) throw unknown(failure);
     onFailure(failure);
     for (;;) {

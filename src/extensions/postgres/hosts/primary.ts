@@ -9,7 +9,7 @@ import { ASK_MS, askServer, readRole, type Answer } from './ask.ts';
 
 /** How long connecting may take if the database has one host. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** How long a host that takes writes must wait for the other answers, because a newer primary may be slower. */
+/** How long the other hosts may still answer once one host takes writes, because a newer primary may be slower. */
 const SLOWER_MS = 300;
 /** The wait before a host is asked again while others are silent, and before a new round if no host took writes. */
 const AGAIN_MS = 250;
