@@ -16,7 +16,7 @@ export function explainLearned(learned: LearnedPace, order: PacedOrder, forMs: n
   return { kind: 'learned', text, learned: { stays, halfMs } };
 }
 
-/** `stays` orders left the status. Half leave within `halfMs`; infinite if fewer leave within `LONGEST_MS`. */
+/** `stays` orders left the status. Half leave within `halfMs`, which is infinite if fewer leave within `LONGEST_MS`. */
 type Known = Readonly<Record<'stays' | 'halfMs' | 'forMs', number>> & { readonly status: string };
 
 export function learnedText({ status, stays, halfMs, forMs }: Known): string {

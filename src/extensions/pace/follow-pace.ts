@@ -69,7 +69,7 @@ export class LearningPace implements FollowPace {
     lesson.end();
   }
 
-  /** Returns a lesson that reads pages of orders, because the number and the ages of the orders decide its price. */
+  /** Returns a lesson that reads pages of orders, because the number and ages of orders decide the price of look-ups. */
   async beginLesson(deps: PaceDeps, signal: AbortSignal): Promise<Lesson> {
     const history = await learnHistory(deps, this.history, signal);
     if (!signal.aborted) this.history = history;

@@ -19,7 +19,7 @@ const ASK_AGAIN_MS = 250;
 /** On a new time-line, event ids continue after the next multiple of this. A promoted standby lacks fewer events. */
 const EVENTS_OF_A_TIME_LINE = 1_000_000_000;
 
-/** A writer waits up to 3 s for the account's row. A stalled writer loses the row in 2 s, so the next writer has it. */
+/** A writer waits up to 3 s for the account's row. A stalled writer loses the row in 2 s, so the next one has it. */
 const BEGIN = `begin isolation level read committed;
   set local lock_timeout = '3s'; set local statement_timeout = '30s';
   set local idle_in_transaction_session_timeout = '2s'`;
