@@ -15,7 +15,7 @@ export function addReasonOptions(command: Command, { isMandatory } = { isMandato
   const reason = new Option('--reason <text>', 'why; the history keeps it').argParser(readReason);
   return command
     .addOption(reason.makeOptionMandatory(isMandatory))
-    .addOption(new Option('--actor <name>', 'who decides, unless it is the user of this system').argParser(plainText));
+    .addOption(new Option('--actor <name>', 'who decides; default: the user of this system').argParser(plainText));
 }
 
 /** Refuses TEXT, which printed commands have in place of a reason. */
@@ -35,7 +35,7 @@ export function actorOf({ actor }: Pick<DecisionOptions, 'actor'>): string {
 
 export async function confirm(question: string): Promise<void> {
   if (!process.stdin.isTTY)
-    throw new CommandError(EXIT.usage, 'nothing was changed: without a terminal to confirm on, use --yes');
+    throw new CommandError(EXIT.usage, 'nothing was changed: no terminal to confirm on; use --yes');
   if (await agrees(question)) return;
   throw new CommandError(EXIT.look, 'nothing was changed');
 }
@@ -74,7 +74,7 @@ export class Dialogue implements Disposable {
         done();
       },
     });
-    // `terminal` lets `echo` hide an answer. A history would show the hidden answer at the next question.
+    // With `terminal`, typed keys show only through `echo`, which can hide them. A history would show them later.
     this.#lines = createInterface({ input, output: echo, terminal: true, historySize: 0 });
     this.#ended = new Promise((_resolve, reject) => {
       this.#lines.once('close', () => reject(new CommandError(EXIT.look, 'stopped: nothing was changed')));
@@ -82,7 +82,7 @@ export class Dialogue implements Disposable {
     this.#ended.catch(() => {});
   }
 
-  /** Asks until `read` does not throw. Throws `CommandError` at Ctrl-C and at the end of the input. */
+  /** Asks until `read` accepts the answer. Throws `CommandError` at Ctrl-C and at the end of the input. */
   async ask(question: string, read: (answer: string) => string, { isHidden } = { isHidden: false }): Promise<string> {
     for (;;) {
       const answer = this.#lines.question(question);

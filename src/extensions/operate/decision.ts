@@ -48,10 +48,10 @@ export function define(command: Command): void {
     command
       .description('records what happened to orders that were sent, or ends them')
       .addOption(new Option('--as <what>', AS_TEXT).choices(AS).makeOptionMandatory())
-      .option('--pre-order-id <id>', 'with --as exists: the id of its pre-order at the exchange', readPreOrderId);
+      .option('--pre-order-id <id>', 'with --as exists: the id that the pre-order has at the exchange', readPreOrderId);
   }
   const which = name === 'resolve' ? 'with --as not-created: ' : '';
-  const text = `${which}even if the exchange may have accepted the first request and may now make a second pre-order`;
+  const text = `${which}send it even if the exchange may have accepted the first request and may make a second pre-order`;
   if (name !== 'cancel') command.option('--i-know-it-may-duplicate', text);
   const states = [...new Set(KINDS[name].flatMap((kind) => statesFor(kind)))];
   const state = new Option('--state <state>', 'all orders in this state, instead of ids').choices(states);
@@ -75,7 +75,7 @@ export function define(command: Command): void {
         const targets = found === undefined ? named : await confirmed(found, options);
         await printResults(explained(decideOrders(deps, targets, action), store, config), options.json === true);
         if (judgement.kind !== 'exists' || process.exitCode !== undefined) return;
-        // No look-up can check the id, because an order record has no id of a pre-order.
+        // No look-up of the order can check the id, because an order record has no id of a pre-order.
         const check = `order-sync exchange pre-order show ${shellWord(judgement.preOrderId)}${accountWords(account)}`;
         process.stderr.write(pasteable(`the id of the pre-order was not checked; to check it: ${check}\n`));
       });
@@ -98,7 +98,7 @@ function judgementOf(command: Command, ids: readonly string[], options: OrderOpt
   if (as !== 'exists') return { kind: as };
   if (ids.length !== 1) command.error('error: --as exists is for one order, because each order has its own pre-order');
   if (preOrderId === undefined)
-    command.error('error: --as exists needs --pre-order-id; order-sync sync finds orders that the exchange shows');
+    command.error('error: --as exists needs --pre-order-id; if the exchange shows the order, run order-sync sync');
   pathId(preOrderId);
   return { kind: 'exists', preOrderId };
 }
@@ -129,7 +129,7 @@ async function confirmed(found: Awaited<ReturnType<typeof listTargets>>, { yes }
   return targets;
 }
 
-/** If the account lacks an order, adds which account has the order. */
+/** If the account lacks an order, names an account that has the order. */
 async function* explained(results: AsyncIterable<OperatorResult>, { db }: Store, settings: AccountSettings) {
   for await (const result of results) {
     const isAbsent = result.kind === 'passed-over' && result.state === null;

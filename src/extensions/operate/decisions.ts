@@ -21,7 +21,7 @@ const reason = z
   .describe('Why; the history keeps it.');
 const DUPLICATE =
   'Send it even if the exchange may have accepted the first request and may now make a second pre-order';
-const mayDuplicate = z.boolean().optional().describe(`${DUPLICATE}; \`--i-know-it-may-duplicate\` of commands.`);
+const mayDuplicate = z.boolean().optional().describe(`${DUPLICATE}, as the option \`--i-know-it-may-duplicate\` does.`);
 const ofDecision = { tag: 'decisions', errors: DECISION_ERRORS } as const;
 const ofOrder = {
   ...ofDecision,
@@ -51,12 +51,12 @@ const HOLD = { kind: 'creates-paused', since, until: null, reason: REASON, actor
 const heldBy = z.object({
   kind: z.string(),
   since: z.string(),
-  until: z.string().nullable().describe('Null: a person ends it.'),
+  until: z.string().nullable().describe('When single requests begin to test the hold; null if a person must end it.'),
   reason: z.string(),
   actor: z.string().nullable(),
 });
 const holds = z.object({ holds: z.array(heldBy) });
-const holdsValue = named('Holds', 'The holds of the account: each stops a kind of request.', holds, { holds: [HOLD] });
+const holdsValue = named('Holds', 'The holds of the account: each stops some requests.', holds, { holds: [HOLD] });
 
 /** Makes a decision, once for each idempotency key. Then the account reads its holds again and sends due orders. */
 async function decide(deps: CalledDeps, asked: readonly unknown[], work: Work<Result>): Promise<Result> {
@@ -102,7 +102,7 @@ export const DECISIONS = {
   }),
   retryOrder: operation({
     ...ofOrder,
-    summary: 'Sends a rejected, invalid or unknown order again.',
+    summary: 'Sends a rejected, invalid, unknown or held order again.',
     body: z.strictObject({ reason, mayDuplicate }).meta({ examples: [{ reason: 'the currency is enabled now' }] }),
     run: (deps, input) => judge(deps, input, { kind: 'retry', mayDuplicate: input.mayDuplicate === true }),
   }),
@@ -150,7 +150,7 @@ export const DECISIONS = {
   }),
   resume: operation({
     ...ofDecision,
-    summary: 'Ends a pause, and the other holds that stop or slow creates.',
+    summary: 'Ends a pause, and the other holds on creates that a person may end.',
     body: z.strictObject({ reason }).meta({ examples: [{ reason: 'the maintenance is over' }] }),
     value: holdsValue,
     run: (deps, input) =>

@@ -4,7 +4,7 @@ import { FINDING_CLASSES, SEVERITIES, type FindingClassName } from '../../findin
 export const ASK_ABOUT_HELD =
   'ask the exchange about the external order id, then record its answer with a command that order-sync orders explain ORDER shows.';
 
-/** The question about our own pre-order without its id: for an unknown id, and for the text of a whole class. */
+/** The question about our own pre-order, for a text that does not name the pre-order's id. */
 export const QUESTION_OF_OWN = 'whether it has your own pre-order, and what happens to that pre-order';
 
 export function questionOfOwn(preOrderId: string | null): string {
@@ -51,7 +51,7 @@ const CLASS_TEXTS: Readonly<Record<FindingClassName, { readonly meaning: string;
   IDENTITY_MISMATCH: {
     meaning: 'The exchange was asked about one external order id and answered about another.',
     advice:
-      'Report both ids to the exchange. The answer was not used. If only the spelling of the id differs, the order is disputed.',
+      'Report both ids to the exchange. If only the spelling of the ids differs, the order is disputed. Otherwise the answer was not used.',
   },
   MERCHANT_MISMATCH: {
     meaning: 'The order belongs to another merchant than the first order of this account.',
@@ -153,8 +153,8 @@ const CLASS_TEXTS: Readonly<Record<FindingClassName, { readonly meaning: string;
   },
   REPLICAS_DISAGREE: {
     meaning:
-      'The exchange sent an older record again, or alternates between two records of the same date. Each further time is counted.',
-    advice: 'Report it to the exchange if it goes on. Our record was not changed.',
+      'The exchange sent an older record again, or alternates between two records of the same date. Each repetition is counted.',
+    advice: 'If it continues, report it to the exchange. Our record was not changed.',
   },
 };
 

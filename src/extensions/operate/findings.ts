@@ -51,7 +51,7 @@ function defineList(command: Command): void {
       const isNarrowed = Object.keys(filter).length > 0;
       await printList(command, rows, options, FINDING_COLUMNS, isNarrowed ? 'no such finding' : none);
       if (ignore.length > 0) process.stderr.write(`reconcile.ignore turns these classes off: ${ignore.join(', ')}\n`);
-      if (isCut) warnOfCutList('--order and --class search others');
+      if (isCut) warnOfCutList('search older findings with --order or --class');
     });
 }
 
@@ -106,7 +106,6 @@ async function acknowledgeAll({ writer }: Store, rows: readonly FindingRow[], by
   const all = [];
   for (const group of partsOf(rows, TOGETHER)) {
     const results = await writer.write((tx) =>
-      // One row at a time, because all rows of a group share the transaction.
       Array.fromAsync(group, async (row) => ({ row, done: await acknowledge(tx, row, { ...by, now: clock.now() }) })),
     );
     all.push(...results);

@@ -13,7 +13,7 @@ export const operate: Extension = {
   commands: {
     'Every day:': {
       pause: ['stops creates of an account, or look-ups as well', pause, 'one-or-all'],
-      resume: ['ends a pause, and other restraints on creates that a person may end', pause, 'one-or-all'],
+      resume: ['ends a pause, and the other holds on creates that a person may end', pause, 'one-or-all'],
       orders: {
         text: 'put orders in, look at them, decide about them',
         example: 'order-sync orders list --state held',
@@ -21,7 +21,7 @@ export const operate: Extension = {
           list: ['lists the newest orders', orders, 'one-or-all'],
           show: ['shows one order: row, history, answers of the exchange', orders, 'one'],
           resolve: ['records what became of orders that were sent', decision, 'one'],
-          retry: ['sends rejected, invalid or unknown orders again', decision, 'one'],
+          retry: ['sends rejected, invalid, unknown or held orders again', decision, 'one'],
           cancel: ['ends orders that were not sent yet', decision, 'one'],
         },
       },

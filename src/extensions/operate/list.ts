@@ -50,7 +50,7 @@ interface OrderListOptions extends OrderOptions, PeriodOptions, ListOptions {
 }
 
 function defineList(command: Command): void {
-  const order = 'the newest first; without --state, held, disputed and unknown orders come before others';
+  const order = 'the newest first; if --state is not set, held, disputed and unknown orders come first';
   addOrderOptions(command.description(`lists orders, ${order}`))
     .addOption(new Option('--state <state>', 'only orders in this state').choices(ORDER_STATES))
     .addOption(new Option('--class <class>', 'only orders with an unresolved finding of this class').choices(CLASSES));
@@ -70,7 +70,7 @@ function defineList(command: Command): void {
       const shown = rows.map((row) => (reveal === true ? row : withoutToken(row)));
       await printList(command, shown, options, COLUMNS, Object.keys(others).length > 0 ? 'no such order' : none);
       for (const line of held) process.stderr.write(`${printable(pasteable(line))}\n`);
-      if (isCut) warnOfCutList('--from and --to, or --order, search others');
+      if (isCut) warnOfCutList('search older orders with --from and --to, or with --order');
     });
 }
 

@@ -34,7 +34,7 @@ const orderColumns = z.object({
   account: z.string(),
   ...nullable(ORDER_COLUMNS),
   external_order_id: z.string(),
-  asset: text.describe('Decimal text, with every digit; so are the other amounts.'),
+  asset: text.describe('Decimal text with every digit, like the other amounts.'),
   payment_token: text.describe(`\`${HIDDEN}\` unless null.`),
   state: z.string(),
   ...nullable(TRACKED),
@@ -63,13 +63,13 @@ const given = { external_order_id: 'shop-1001', asset: '0.25', from_currency: 'B
 const sent = { state: 'sending', attempts: 1, revision: 1, created_at: '2026-01-05T11:59:59.000Z', updated_at: AT };
 const nothing = Object.fromEntries(SHOWN_COLUMNS.map((column) => [column, null]));
 const ORDER_EXAMPLE = { ...nothing, account: 'default', ...given, ...sent };
-const next = z.string().nullable().describe('Give it as `after` to read on; null at the end of the list.');
+const next = z.string().nullable().describe('Give it as `after` to read the next page; null at the end of the list.');
 
 const orders = z.object({ orders: z.array(orderColumns), next });
 const ordersExample = { orders: [ORDER_EXAMPLE], next: null };
 const ordersValue = named('StoredOrders', 'Orders, the newest first.', orders, ordersExample);
 
-const order = text.describe('Null: it is about the account.');
+const order = text.describe('Null if the finding is about the account.');
 const finding = z.object({ id: z.int(), external_order_id: order, ...findingColumns });
 const SHOWN_OF_FINDING = Object.keys(finding.shape) as (keyof typeof finding.shape)[];
 const found = { class: 'AMOUNT_MISMATCH', severity: 'error', status: 'open', expected: '0.25', actual: '0.26' };
@@ -85,7 +85,7 @@ const orderValue = named(
   z.object({
     order: orderColumns,
     events: z.array(EVENT),
-    hasMoreEvents: z.boolean().describe('There are older events: GET /events?order= has them.'),
+    hasMoreEvents: z.boolean().describe('True if there are older events, which GET /events?order= has.'),
     findings: z.array(z.object(findingColumns)),
     hasMoreFindings: z.boolean(),
   }),
@@ -157,7 +157,7 @@ export const OPERATIONS = {
     query: z.object({
       class: oneOf(CLASSES, 'Only findings of this class.', 'AMOUNT_MISMATCH'),
       status: oneOf(STATUSES, 'Only findings of this status.', 'open'),
-      order: textParameter('Only findings of this order, by your id of it.', 'shop-1001').optional(),
+      order: textParameter('Only findings of the order with this id in your system.', 'shop-1001').optional(),
       after,
       limit,
     }),

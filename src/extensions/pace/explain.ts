@@ -23,7 +23,7 @@ export function learnedText({ status, stays, halfMs, forMs }: Known): string {
   if (stays < FEW_STAYS) {
     const left = stays === 0 ? 'no order has' : `only ${counted(stays, 'order has', 'orders have')}`;
     const kind = status === 'accepted' ? 'state' : 'status';
-    return `The order has been in the ${kind} ${status} for ${inUnits(forMs)}. The longer it stays there, the less often it is looked up, because ${left} left that ${kind} so far, too few to tell when this order changes.`;
+    return `The order has been in the ${kind} ${status} for ${inUnits(forMs)}. The longer it stays there, the less often it is looked up, because ${left} left that ${kind} so far. That is too few to tell when this order changes.`;
   }
   const orders = status === 'accepted' ? 'accepted orders' : `orders in ${status}`;
   const isKnown = Number.isFinite(halfMs);

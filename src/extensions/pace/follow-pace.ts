@@ -58,7 +58,7 @@ export class LearningPace implements FollowPace {
     return (this.isEveryTick ? EVERY_TICK : this.learned).gapMs(order, sinceChangeMs);
   }
 
-  /** Learns if nothing was learned yet and an order waits. Without orders the history is not needed. */
+  /** Learns if nothing was learned yet and an order waits. Without waiting orders, the history is not needed. */
   async learnFirst(deps: PaceDeps, signal: AbortSignal): Promise<void> {
     if (this.isNew && (await isAnythingAwaited(deps.store.db, deps.account))) await this.learn(deps, signal);
   }
@@ -69,7 +69,7 @@ export class LearningPace implements FollowPace {
     lesson.end();
   }
 
-  /** Returns a lesson that reads pages of orders, because their number and their ages decide the price of a look-up. */
+  /** Returns a lesson that reads pages of orders, because the number and ages of orders decide the price of look-ups. */
   async beginLesson(deps: PaceDeps, signal: AbortSignal): Promise<Lesson> {
     const history = await learnHistory(deps, this.history, signal);
     if (!signal.aborted) this.history = history;
@@ -94,7 +94,7 @@ export class LearningPace implements FollowPace {
     return explainLearned(this.history.learner.again().pace(this.limits), order, forMs);
   }
 
-  /** Plans with the rate that other accounts leave, or with an equal part if that is more. `now` is in monotonic ms. */
+  /** Plans with the rate that other accounts leave, or an equal part if that is more. `now` is in monotonic ms. */
   take(learner: PaceLearner, now: number): void {
     let others = 0;
     for (const [other, { demand, at }] of this.#planned)

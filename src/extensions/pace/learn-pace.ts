@@ -18,7 +18,7 @@ const PAGE = 1_000;
 const GROWTH = 1 / 50;
 const LEAST_GROWTH = 20;
 
-/** Reads the stays that the newest changes ended. `from` is the time of the change before these; null if none is. */
+/** Reads the stays that the newest changes ended. `from` is the time of the last earlier change, or null. */
 export async function readHistory({ account, store, clock }: PaceDeps, signal: AbortSignal) {
   const stays: Stay[] = [];
   const known = new Set<string>();

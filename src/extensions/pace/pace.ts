@@ -32,7 +32,7 @@ type LearnedStatus = Readonly<Record<'stays' | 'orders' | 'priceMs' | 'demand' |
   Readonly<{ key: string; hazards: Float64Array }>;
 
 export interface LearnedPace extends Pace {
-  /** The price of a look-up, in ms of delay. If accepted pre-orders and orders have two prices, the higher price. */
+  /** The price of a look-up, in ms of delay; the higher price if accepted pre-orders and orders have two prices. */
   readonly priceMs: number;
   readonly demand: number;
   readonly statuses: readonly LearnedStatus[];
@@ -187,7 +187,7 @@ export function solvePrice(groups: readonly PacedGroup[], { budget, rate }: Budg
   return enough;
 }
 
-/** Returns a price for each kind of groups. A kind that needs less than a fifth of the budget may have a lower one. */
+/** Returns a price for each kind of groups. A kind that needs less than a fifth of `budget` may have a lower price. */
 export function solvePrices(
   [one, other]: readonly [readonly PacedGroup[], readonly PacedGroup[]],
   { budget, rate }: Budget,

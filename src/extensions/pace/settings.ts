@@ -4,7 +4,7 @@ import { duration, oneOf, text } from '../../settings/values.ts';
 
 const kind = oneOf('learned', 'every-tick');
 const pace = z.preprocess((given, context) => {
-  if (given === 'spaced') context.addIssue('is no longer spaced by steps: write learned, which has steps of its own');
+  if (given === 'spaced') context.addIssue('cannot be spaced any more: write learned, which needs no steps');
   return given;
 }, kind);
 
@@ -19,5 +19,5 @@ const share = text(
 
 export const paceSettings = settingsPart({
   fields: { follow: { pace, worth: duration('1d'), share } },
-  gone: { 'follow.steps': 'is gone: delete it, and write follow.pace: learned, which has steps of its own' },
+  gone: { 'follow.steps': 'is gone: delete it, and write follow.pace: learned, which needs no steps' },
 });

@@ -28,7 +28,7 @@ export function withOverdue(known: OverdueLookups | undefined, orders: readonly 
   return { orders: (known?.orders ?? 0) + due.length, since: new Date(sinceMs) };
 }
 
-/** A change of an order's state or status. Times are Unix ms; unreadable ones are null, but NaN for `observedAt`. */
+/** A change of an order's state or status. Times are Unix ms. An unreadable time is null, or NaN in `observedAt`. */
 export interface StatusEvent {
   readonly id: number;
   readonly field: ChangeField;
@@ -106,7 +106,7 @@ function isByExchange({ field, newValue, source }: StatusEvent): boolean {
 
 const ENOUGH_GAPS = 100;
 
-/** Returns the ms after which an unchanged order is stuck: 99 of 100 changes came within this time. At least a day. */
+/** Returns the ms after which an unchanged order is stuck: 99 of 100 changes came within this time; a day at least. */
 export function learnStuckAfter(gapsMs: readonly number[]): number {
   if (gapsMs.length < ENOUGH_GAPS) return STUCK_AFTER_MS;
   const sorted = gapsMs.toSorted((left, right) => left - right);

@@ -22,7 +22,7 @@ export function binOf(ageMs: number): number {
   return ageMs >= binEnd(guess) ? guess + 1 : guess;
 }
 
-/** A stay that has ended, in ms since its beginning: the order had the status at `from`, and no more at `to`. */
+/** A stay that has ended, in ms since its beginning: the order had the status at `from`, and had left it at `to`. */
 export type EndedStay = { readonly from: number; readonly to: number };
 
 const PRIOR_ENDS = 0.7;

@@ -11,7 +11,7 @@ import { StoreError, unusable } from '../../store/errors.ts';
 /** After this time without traffic, TCP checks that the other side still answers. */
 const KEEP_ALIVE_MS = 10_000;
 
-/** Each new connection reads the destination, because another server may take the writes by then. */
+/** Each new connection reads the destination again, because another server may have become the primary. */
 type Destination = Readonly<{ server: DatabaseHost; connectTimeoutMs: number }>;
 
 /** A connection with a time limit for connecting. A limit of the pool would include the wait for a free connection. */
@@ -23,7 +23,7 @@ export class Client extends pg.Client {
     // The pool hides the password from enumeration, so the spread does not copy it.
     super({ ...config, ...server, password: config.password, connectionTimeoutMillis: connectTimeoutMs });
     this.server = server;
-    // If a server waits for an answer after an error, the socket would keep this process alive for a minute.
+    // After an error, the server may wait a minute for a password. The open socket would keep this process alive.
     this.connection.on('error', () => this.breakOff());
   }
 
@@ -99,7 +99,7 @@ function tlsOf({ tls, tlsCaFile }: PostgresDatabase) {
   };
 }
 
-/** Throws `StoreError` if the file cannot be read, or a certificate in it is missing or broken. */
+/** Throws `StoreError` if the file cannot be read, has no certificate, or has a broken certificate. */
 function readAuthorities(file: string): string {
   try {
     const authorities = readFileSync(file, 'utf8');
@@ -112,7 +112,7 @@ function readAuthorities(file: string): string {
   }
 }
 
-/** Reads the password again from its file; undefined if there is no file or the file cannot be read. */
+/** Reads the password again from its file; undefined if there is no regular file or it cannot be read. */
 export function rereadPassword({ passwordFile }: Pick<PostgresDatabase, 'passwordFile'>): string | undefined {
   if (passwordFile === undefined) return undefined;
   try {

@@ -52,9 +52,9 @@ class Pool implements Connections {
   readonly #following: Disposable;
   readonly #names = new Map<string, string>();
   readonly #links = new Map<pg.PoolClient, Link>();
-  /** Goes up when prepared statements are stale or another server takes writes. Earlier connections are then closed. */
+  /** Goes up when prepared statements are stale or the primary changes. Connections of an earlier epoch are closed. */
   #epoch = 0;
-  /** False once a pooler that changes sessions between transactions has lost a name. */
+  /** False for snapshots, and once a pooler that changes sessions between transactions has lost a name. */
   #keepsNames: boolean;
 
   constructor(place: PostgresDatabase, options: ConnectionOptions) {

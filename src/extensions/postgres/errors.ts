@@ -66,7 +66,7 @@ const MEANINGS: readonly Meaning[] = [
   [/^(42P01|42703|42883|42P07)/, 'unusable', 'has other tables than this version', 'run: order-sync db status'],
 ];
 
-/** Codes that refuse a row's values. A merchant's triggers raise `P0`, or classes that PostgreSQL does not use. */
+/** Codes that refuse a row's values. Merchants' triggers raise class `P0`, or classes that PostgreSQL does not use. */
 const REFUSED = /^(2[23]|44|P0|(?!5[3-8]|72|XX)[5-9I-Z])/;
 
 /** Codes about the server, the connection or a lock, and not about the row, even if a function failed with them. */
@@ -140,7 +140,7 @@ export const isReadOnly = withCode(/^25006/);
 export const isLockedOut = withCode(/^55P03/);
 export const isTwice = withCode(/^(23505|42P07|42710)/);
 
-/** Ignores a `StoreError`, because the caller's next statement reports it. Throws any other error. */
+/** Ignores a `StoreError`. Throws any other error. */
 export function unlessOfDatabase(error: unknown): asserts error is StoreError {
   if (!(error instanceof StoreError)) throw error;
 }

@@ -72,7 +72,7 @@ export class Standbys {
     return false;
   }
 
-  /** Returns true if enough standbys have flushed the commit. Throws `StoreError` if the connection is lost. */
+  /** Returns true if enough standbys have flushed the commit. Throws `StoreError` if the statement fails. */
   async judge(lent: Lent, commit: ReplicatedCommit): Promise<boolean> {
     // The insert position is after all commits, flushed or not. One statement, because standbys may change at any time.
     const { rows } = await lent.exec<Reading>(`select pg_current_wal_insert_lsn() - '0/0' as position,
@@ -107,7 +107,7 @@ async function readStandbys(db: Database): Promise<readonly AttachedStandby[]> {
   return rows;
 }
 
-/** Returns a text with the standbys and `synchronous_standby_names`; empty if both are empty. */
+/** Returns one text, with the standbys and `synchronous_standby_names`; no text if both are empty. */
 export async function standbysText(db: Database): Promise<readonly string[]> {
   const standbys = await readStandbys(db);
   const setting = sql<{ names: string }>`select current_setting('synchronous_standby_names') as names`;

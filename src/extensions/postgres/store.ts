@@ -107,7 +107,7 @@ function listeningConnection(place: PostgresDatabase, { instance, hurry }: Postg
 type Server = Readonly<Record<'encoding' | 'fsync' | 'commits' | 'reading' | 'role', string>> &
   Readonly<Record<'version' | 'readsStandbys' | 'numbersEvents' | 'now', number>>;
 
-/** Throws `StoreError` if the server or the database cannot hold orders safely, `ConfigError` if a right is missing. */
+/** Throws `StoreError` if order-sync must not use the server or the database, `ConfigError` if a right is missing. */
 async function assertSound(
   connections: Connections,
   place: PostgresDatabase,

@@ -16,15 +16,15 @@ const RETRY_FOR_MS = 2_000;
 const RETRY_WAIT_MS = 50;
 const ASK_AGAIN_MS = 250;
 
-/** On a new time-line, event ids continue after the next multiple. A promoted standby lacks fewer events than this. */
+/** On a new time-line, event ids continue after the next multiple of this. A promoted standby lacks fewer events. */
 const EVENTS_OF_A_TIME_LINE = 1_000_000_000;
 
-/** A writer waits up to 3 s for the account's row. A stalled writer loses the row in 2 s, before its heartbeat ends. */
+/** A writer waits up to 3 s for the account's row. A stalled writer loses the row in 2 s, so the next one has it. */
 const BEGIN = `begin isolation level read committed;
   set local lock_timeout = '3s'; set local statement_timeout = '30s';
   set local idle_in_transaction_session_timeout = '2s'`;
 
-/** Shortens waits for a merchant's locks, because they delay the whole account. Raises a weak `synchronous_commit`. */
+/** Shortens waits for a merchant's locks, which delay the whole account. Raises a weak `synchronous_commit`. */
 const ONCE_LOCKED = `set_config('lock_timeout', '200ms', true),
         case when current_setting('synchronous_commit') in ('off', 'local', 'remote_write')
           then set_config('synchronous_commit', 'on', true) end`;
@@ -56,8 +56,8 @@ type Attempt<Result> =
   | { readonly kind: 'unknown'; readonly name: string; readonly result: Result; readonly failure: StoreError };
 
 /**
- * Each transaction locks the account's row first. A transaction of the owner writes its name into the row. By this name
- * the owner later finds out that the transaction was committed, or that the database was put back to an older copy.
+ * Each transaction locks the account's row first. A transaction of the owner has a name, which it writes into the row.
+ * By this name the owner later finds out that the transaction was committed, or that an older copy was put back.
  */
 export class AccountTransactions implements Transactions {
   readonly #deps: TransactionDeps;
@@ -235,7 +235,7 @@ export class AccountTransactions implements Transactions {
     const { address, clock, connections } = this.#deps;
     const message = `it is not known whether ${address} has committed the last change; check before you repeat it`;
     const unknown = (cause: unknown) => new StoreError('busy', message, { cause });
-    // A person's command names no commit, so the command itself reports that the result is unknown.
+    // Only an owner's commits have names. Any other writer reports that the result is unknown.
     if (this.#owner === undefined) throw unknown(failure);
     onFailure(failure);
     for (;;) {

@@ -2,7 +2,7 @@ import { FINDING_CLASSES, type FindingClassName } from '../../../findings/rules/
 
 /** Classes of findings that doubt that the order at the exchange is ours. */
 const OF_OWNER: readonly string[] = ['ID_COLLISION', 'IDENTITY_MISMATCH', 'MERCHANT_MISMATCH'];
-/** Classes of findings that stay true if the order is ours. Only the decision `abandoned` settles such findings. */
+/** Classes of findings that stay true even if the order is ours. Only the decision `abandoned` settles them. */
 export const OF_RECORD: readonly string[] = [
   'AMOUNT_MISMATCH',
   'PAIR_MISMATCH',

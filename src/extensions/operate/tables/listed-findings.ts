@@ -10,7 +10,7 @@ import type { Listed, OfAccount, RowFilter } from './listed.ts';
 import { allOf, unindexed } from '../../../store/dialect.ts';
 import type { Database } from '../../../store/port.ts';
 
-/** The most findings that a list examines: of each status and class of an account, or of orders that match an id. */
+/** The most findings that a list examines of each status and class of an account, or of the orders that match an id. */
 const MOST_READ = 10_000;
 export const STATUSES = ['open', 'acknowledged', 'resolved'] as const satisfies readonly FindingStatus[];
 /** Parts of the open findings: `decided` if a person has decided about the order. */
@@ -29,7 +29,7 @@ interface FindingFilter extends RowFilter {
 }
 type Filter = OfAccount<FindingFilter>;
 
-/** Lists the worst findings first, then the newest. Reads each class by its own query, unless the filter has an id. */
+/** Lists the worst findings first, and of one severity the newest first. Queries each class unless `order` is set. */
 export async function listFindings(db: Database, filter: FindingFilter): Promise<Listed<ListedFinding>> {
   const list = (one: Filter) => listOfAccount(db, one);
   const { rows, isCut } = await listAccounts(filter, () => accountsIn(db, 'findings'), list, compareRows);

@@ -95,7 +95,7 @@ async function listOfState(db: Database, filter: Filter, state: OrderState): Pro
   return await listByIndex(db, filter, sql`${unindexed('state')} = ${state}`);
 }
 
-/** Sorts few candidates. `unindexed` keeps the database from the indexes by age and by state, which have more rows. */
+/** Sorts few candidates. `unindexed` keeps SQLite from the indexes by age and by state, which have more rows. */
 async function listAmong(db: Database, filter: Filter, ids: RawBuilder<unknown>): Promise<Listed<OrderRow>> {
   const { limit, sort, after, mostRead = MOST_READ } = filter;
   const createdAt = unindexed('created_at');
@@ -108,7 +108,7 @@ async function listAmong(db: Database, filter: Filter, ids: RawBuilder<unknown>)
   return { rows, isCut: rows.length < limit && (await hasMore(db, filter, ids)) };
 }
 
-/** Reads rows in the order of an index, from `after`. Examines `mostRead` rows at most. */
+/** Reads rows in the order of an index, from `after`. Examines `mostRead` + 1 rows at most. */
 async function listByIndex(db: Database, filter: Filter, condition?: Condition): Promise<ListedOrders> {
   const { account, limit, sort, mostRead = MOST_READ } = filter;
   const beyond = await sql<OrderPlace>`select created_at, external_order_id from merchant_orders
@@ -120,7 +120,7 @@ async function listByIndex(db: Database, filter: Filter, condition?: Condition):
   return { rows, isCut: rows.length < limit && last !== undefined, lookedUntil: last };
 }
 
-/** Returns one condition for each end. If an end had two conditions, the database might search by the wider one. */
+/** Returns one condition for each end of the range. Of two conditions, the database might search by the wider one. */
 function rangeOf({ from, to, sort, after }: Filter, last?: OrderPlace): Condition {
   const ends = [isInPeriod(CREATED_AT, from, undefined), isInPeriod(CREATED_AT, undefined, to)];
   const [begin, end] = sort === 'id' ? [] : sort === 'oldest' ? ends : ends.toReversed();
@@ -177,7 +177,7 @@ export async function orderEvents(db: Database, account: string, externalOrderId
     .execute();
 }
 
-/** Counts waiting orders of each account that has no owner and is not in `accounts`, up to `MOST_COUNTED` in all. */
+/** Counts the waiting orders of accounts without an owner that are not in `accounts`, up to `MOST_COUNTED` in all. */
 export async function countOfOthers(db: Database, accounts: readonly { readonly name: string }[]) {
   const named = accounts.map(({ name }) => name);
   const others = await otherAccounts(db, named);

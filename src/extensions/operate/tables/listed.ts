@@ -25,7 +25,7 @@ export interface RowFilter extends ListQuery {
 export type OfAccount<Query> = Query & { readonly account: string };
 
 /**
- * Lists the first `limit` rows of the account, or of all `accounts`. Reads account by account, so that memory has twice
+ * Lists the first `limit` rows of the account, or of all `accounts`. Reads account by account, so it keeps twice
  * `limit` rows at most. `list` must sort as `compare` does.
  */
 export async function listAccounts<Query extends ListQuery, Row>(

@@ -9,16 +9,16 @@ import { ASK_MS, askServer, readRole, type Answer } from './ask.ts';
 
 /** How long connecting may take if the database has one host. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** How long other hosts may still answer after a host that takes writes, because a newer primary may be slower. */
+/** How long the other hosts may still answer once one host takes writes, because a newer primary may be slower. */
 const SLOWER_MS = 300;
 /** The wait before a host is asked again while others are silent, and before a new round if no host took writes. */
 const AGAIN_MS = 250;
 
-/** Finds the host that takes writes on the highest time-line, and never on a lower time-line than before. */
+/** Finds the host that takes writes on the highest time-line. This time-line never goes down. */
 export class Primary {
   readonly connectTimeoutMs: number;
   server: DatabaseHost;
-  /** Goes up when another server takes writes, or `server` takes none any more. */
+  /** Goes up when another server or time-line takes the writes, or `server` takes none any more. */
   term = 0;
   readonly #place: PostgresDatabase;
   readonly #config: ReturnType<typeof clientConfig>;

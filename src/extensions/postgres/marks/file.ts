@@ -97,7 +97,7 @@ function openMarks(path: string): Database.Database {
   const file = new Database(path, { timeout: BUSY_TIMEOUT_MS });
   try {
     file.pragma('journal_mode = wal');
-    // A power failure loses only the newest marks, which is safe, because the orders are on another machine.
+    // A power failure loses only the newest marks. An older mark stops no account, and the next commits replace it.
     file.pragma('synchronous = normal');
     file.exec(TABLE);
     return file;

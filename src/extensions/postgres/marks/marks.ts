@@ -78,7 +78,7 @@ export class AccountMarks extends MarkFollower {
 /** Returns accounts that may be older than their marks. Returns none after a promotion: the next owner handles that. */
 async function suspected(db: Database, marks: readonly AccountWithMark[]): Promise<readonly string[]> {
   if (marks.length === 0) return [];
-  // An unreadable mark has null in each column, so the statement does not find its account.
+  // Of an unreadable mark only the account is known, so the other columns are null and the account is not found.
   const contents = JSON.stringify(marks.map(([account, mark]) => ({ account, ...mark })));
   const { rows } = await sql<{ account: string }>`select o.account from account_owners o
     join json_to_recordset(${contents}::json) as m (account text, generation bigint, "eventId" bigint, hash text, "timeLine" text)

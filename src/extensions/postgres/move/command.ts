@@ -21,7 +21,7 @@ more. First stop the daemon and the programs that insert orders, because no
 program can write during the copy. If the copy is interrupted, run the same
 command again.
 
-The command reaches the new database with the settings of database.url: name the
+The other settings of database.* are used to reach the new database: name the
 file of its password in database.passwordFile.
 
 Example:
@@ -56,7 +56,7 @@ export function define(command: Command): void {
         copied === undefined
           ? 'the move that was broken off is complete'
           : `${counted(copied.rows, 'row')} copied and compared in ${Math.ceil(durationMs / 1_000)} s`;
-      const next = 'Set database.url to the new one. The old one can only be read.';
+      const next = 'Set database.url to the new database. The old database can only be read.';
       print(json, { ...found, durationMs }, () => `${old.address} was moved to ${place.address}: ${done}\n${next}\n`);
       for (const table of copied?.others ?? []) {
         process.stderr.write(`not copied, because it is not part of order-sync: ${table}\n`);

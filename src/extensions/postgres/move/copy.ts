@@ -163,8 +163,8 @@ function assertFit({ table, columns }: TableColumns, row: Row, bytes: Uint8Array
 
 function faultOf({ name, isNumber }: Column, value: unknown, isText: boolean): string | undefined {
   if (value === null || (isNumber && Number.isSafeInteger(value))) return undefined;
-  if (isNumber) return `has in ${name} what is not a whole number up to ${Number.MAX_SAFE_INTEGER}`;
-  if (typeof value !== 'string') return `has in ${name} what is not text`;
+  if (isNumber) return `has a value in ${name} that is no whole number up to ${Number.MAX_SAFE_INTEGER}`;
+  if (typeof value !== 'string') return `has a value in ${name} that is no text`;
   if (!isText && value.includes('\0')) return `has a NUL in ${name}, which PostgreSQL does not take`;
   if (!isText && value.includes('\uFFFD')) return `has text in ${name} that is no valid UTF-8`;
   const longest = LONGEST[name] ?? Infinity;

@@ -24,7 +24,7 @@ export const databaseUrl = text(
     if (sqlite !== undefined) return sqlite;
     const parts = POSTGRES.exec(value)?.groups;
     if (parts === undefined) {
-      throw new Error(`must be ${FORMS} (characters such as @, / and # in a name or a password as %40, %2F, %23)`);
+      throw new Error(`must be ${FORMS}; write @, / and # in a name or a password as %40, %2F and %23`);
     }
     const hosts = hostsOf(parts['hosts'] ?? '', folderOf(parts['query'] ?? ''));
     const [user, password] = [decoded(parts['user'] ?? ''), decoded(parts['password'] ?? '')];

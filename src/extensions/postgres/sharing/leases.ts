@@ -87,7 +87,7 @@ export interface LeasesDeps {
   readonly clock: Clock;
   readonly view: WorkerView;
   readonly primary: Pick<Primary, 'term'>;
-  /** True if no request leaves before a standby has its intent. A promoted standby then has every sender's claim. */
+  /** True if no request leaves before a standby has its intent. A promoted standby then has each sender's claim. */
   readonly isReplicated: boolean;
   readonly settingsOf: (account: string) => SettingsText;
 }

@@ -8,9 +8,9 @@ import { unlessOfDatabase } from '../errors.ts';
 
 /** How often the database is read if no notices arrive, such as behind a pooler. */
 const LOOK_MS = 1_000;
-/** How often the database is read while notices arrive. Of inserts at the same time, only one sends a notice. */
+/** How often the database is read while notices arrive, because an insert beside another insert sends no notice. */
 const LOOK_HEARING_MS = 5_000;
-/** The trigger of migration 0003 and `wakeOwner` notify this channel. The payload is the schema of the change. */
+/** The trigger of migration 0003 and `wakeOwner` notify this channel. The payload is the schema of the tables. */
 const CHANNEL = 'order_sync';
 
 interface ChangesDeps extends Pick<Store, 'address' | 'db' | 'migrations'> {

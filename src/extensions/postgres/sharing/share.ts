@@ -1,6 +1,6 @@
 /** Accounts that one worker must own together, because they share a rate limit; usually one account. */
 export interface Unit {
-  /** The keys of two workers differ if their settings group the accounts in different units. */
+  /** Workers whose settings group an account differently have different keys for the account's unit. */
   readonly key: string;
   readonly size: number;
 }

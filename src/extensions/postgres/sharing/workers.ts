@@ -53,7 +53,7 @@ export async function renewHeartbeat(db: Database, holder: string, accounts: num
   return { isRenewed: renewed === 1, now: new Date(now), timeLine: line, workers };
 }
 
-/** Declares a worker over for good. Returns false if the heartbeat was renewed after `seenUntil` was read. */
+/** Declares a worker over for good. Returns false if its row was renewed or deleted after `seenUntil` was read. */
 export async function endWorker(db: Database, { holder, seenUntil }: Pick<SeenWorker, 'holder' | 'seenUntil'>) {
   // The delete waits for a renewal that is under way, and then finds no row. The next owner reads `ended_workers`.
   const { numAffectedRows } = await sql`with over as (delete from workers

@@ -30,7 +30,7 @@ type ExplainOptions = Readonly<{ asOf?: string; format?: (typeof FORMATS)[number
 export function define(command: Command): void {
   command
     .argument('<externalOrderId>')
-    .option('--as-of <time>', 'as it was at this time (UTC, ISO 8601)', utcTime)
+    .option('--as-of <time>', 'the order as it was at this time (UTC, ISO 8601)', utcTime)
     .addOption(new Option('--format <format>', 'default: by the ending of --out, else table').choices(FORMATS))
     .addOption(new Option('--json', 'the same as --format json').conflicts('format'))
     .option('--out <file>', 'write to a file, made readable for you alone, instead of stdout')
