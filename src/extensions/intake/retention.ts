@@ -48,6 +48,6 @@ export async function purgeAccount({ store, clock, log, purges }: RetentionDeps,
     purged[name] = all;
   }
   if (Object.values(purged).some((count) => count > 0))
-    log.info({ account, ...purged }, 'deleted by age (retention.*)');
+    log.info({ account, ...purged }, 'rows older than retention.* were deleted');
   return purged;
 }
