@@ -8,7 +8,7 @@ import type { FlowDeps } from '../../orders/pass/deps.ts';
 import { intakeSettings } from './settings.ts';
 
 const LOOK_MS = 60 * 60_000;
-/** The wait between two pages, so that other writes are not delayed. */
+/** ms. The wait between two pages, so that other writes are not delayed. */
 const STEP_MS = 1_000;
 const PAGE = 200;
 

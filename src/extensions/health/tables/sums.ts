@@ -59,7 +59,7 @@ export async function recentSums(db: Database, account: string, from: string) {
 
 export const MOST_AT_STAKE = 1_000;
 
-/** The orders of a problem. They are in `state` and inserted since `since`, or have findings of `class`. */
+/** The orders of a problem. They are in `state`, inserted at `since` or later, or they have findings of `class`. */
 export type Concerned =
   | { readonly state: OrderState; readonly since?: string }
   | { readonly class: string; readonly status: 'open' | 'undecided' | 'decided' };

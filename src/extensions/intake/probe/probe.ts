@@ -149,7 +149,7 @@ function amountRow(question: string, order: MerchantOrder, view: PreOrderView): 
 
 /**
  * Repeats the create of an order that has a pre-order. Each account repeats only one create, because the exchange may
- * make a second pre-order. Writes `REPEATED` before the request leaves. The row of the order does not change.
+ * make a second pre-order. Writes the fact `REPEATED` before the request leaves. The row of the order does not change.
  */
 async function repeatCreate(deps: OperationDeps, asking: Asking, externalOrderId: string): Promise<Probed> {
   const { account, store, clock } = deps;
