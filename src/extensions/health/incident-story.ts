@@ -48,7 +48,7 @@ interface Incident {
 const REMINDER_MS = 60_000;
 /** ms. An incident ends when its condition has been absent for this time. */
 const SETTLING_MS = 5_000;
-/** ms. A `key-refused` incident needs less time, because only requests in flight with the old key can still be refused. */
+/** ms. `key-refused` needs less time, because only requests in flight with the old key can still be refused. */
 const KEY_SETTLING_MS = 1_000;
 /** The most failures of one message that are logged in a minute. Further failures are only counted. */
 const MOST_SHOWN = 50;
