@@ -46,9 +46,9 @@ interface Incident {
 }
 
 const REMINDER_MS = 60_000;
-/** ms. An incident ends if its condition does not return within this time. */
+/** ms. An incident ends when its condition has been absent for this time. */
 const SETTLING_MS = 5_000;
-/** ms. Keys need less time, because only requests in flight with the old key can still be refused. */
+/** ms. `key-refused` needs less time, because only requests in flight with the old key can still be refused. */
 const KEY_SETTLING_MS = 1_000;
 /** The most failures of one message that are logged in a minute. Further failures are only counted. */
 const MOST_SHOWN = 50;
@@ -127,7 +127,7 @@ export class IncidentStory {
     this.#incidents.delete(kind);
   }
 
-  /** Returns repeated failures once a minute, else none. Forgets failures absent for a minute, to log them again. */
+  /** Returns repeated failures once a minute, else none. Forgets failures without subject after a quiet minute. */
   takeRepeated(now: number) {
     return now - this.#minuteBegan < REMINDER_MS ? [] : this.#takeAll(now);
   }

@@ -14,11 +14,11 @@ const TROUBLES = {
   answers: ['cannot-be-read', 'an order record was read'],
 } as const;
 type Trouble = keyof typeof TROUBLES;
-const UNWRITTEN = 'the event that says whether the exchange can be reached and read was not written';
+const UNWRITTEN = 'the event about an outage of the exchange, or about unreadable order records, was not written';
 const GATHER_STATUSES_MS = 10_000;
 const MOST_STATUSES = 20;
 /** The settings can say only for `order.status` which values are final. */
-const ORDER_STATUSES = '; follow.openStatuses and follow.finalStatuses may say which of order.status are final';
+const ORDER_STATUSES = '; follow.openStatuses and follow.finalStatuses may say which values of order.status are final';
 
 export class Incidents implements Listener {
   readonly #deps: HeardAccount;
@@ -30,7 +30,7 @@ export class Incidents implements Listener {
   #statusesSince = 0;
   #live: LiveAccount | undefined;
   #exchangeCause: string | undefined;
-  /** The file or setting of the key that the exchange refused since the start. An older hold may be for another key. */
+  /** The file or setting of the key refused since the start. A hold from before the start may concern another key. */
   #refusedKey: string | undefined;
   #later: IncidentNews[] = [];
   #hasPending = true;
@@ -67,7 +67,7 @@ export class Incidents implements Listener {
       case 'key.refused':
         // An exchange that refuses a key is within reach, although the circuit breakers may still be open.
         this.#exchangeCause = undefined;
-        // A hold from before the start was not logged, so this refusal begins the incident anew.
+        // A `key-refused` hold from before the start was not logged, so this refusal begins the incident anew.
         if (this.#refusedKey === undefined) this.#story.forget('key-refused');
         this.#refusedKey = event.place;
         this.#record('exchange', null);

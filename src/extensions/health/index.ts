@@ -22,7 +22,7 @@ export const health: Extension = {
   operations: OPERATIONS,
   commands: {
     'Every day:': {
-      status: ['shows how orders, daemon and exchange do', () => import('./status/command.ts'), 'one-or-all'],
+      status: ['shows the state of orders, daemon and exchange', () => import('./status/command.ts'), 'one-or-all'],
       doctor: [
         'checks the set-up, and says how to correct each fault',
         () => import('./doctor/doctor.ts'),

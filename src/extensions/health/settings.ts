@@ -9,7 +9,7 @@ const token = type.headerText
   .refine(({ length }) => length >= SHORTEST_TOKEN, tooShort)
   .meta({ json: type.TEXT_OR_NUMBER });
 
-/** Unlike other addresses, this address may have a query. */
+/** A URL that may have a query, unlike `exchange.baseUrl`. */
 const calledUrl = type.text((url) => type.secureAddress(url).href, type.ADDRESS);
 
 const HOST_NAME = /^[A-Za-z0-9.-]+$/;

@@ -47,7 +47,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   const https = { ...tls, handshakeTimeout: HANDSHAKE_MS, ...limits.http };
   const server = Fastify({
     ...limits,
-    // The cast keeps the type of an HTTP server, because routes see no difference.
+    // The cast keeps the type of an HTTP server, because routes work the same with HTTPS.
     ...(tls !== undefined && ({ https } as object)),
     logger: false,
     exposeHeadRoutes: false,
@@ -70,7 +70,7 @@ function answerBrokenClient(
   socket: Socket,
   { unreadable, unreadableType }: Pick<ServerOptions, 'unreadable' | 'unreadableType'>,
 ): void {
-  // Only errors of HTTP are answered: after other errors, such as errors of TLS, no answer can be sent.
+  // Only errors of HTTP are answered, because no answer can be sent after other errors, such as errors of TLS.
   if (!/^(HPE|ERR_HTTP)_/.test(error.code ?? '') || !socket.writable) return void socket.destroy();
   const httpStatus = STATUS_OF_CODE[error.code ?? ''] ?? 400;
   const body = unreadable(httpStatus, new Error('the request cannot be read'));

@@ -18,10 +18,10 @@ import { withoutTokens } from '../documents/hidden-tokens.ts';
 const PAGE = 500;
 /** The most currency pairs with a sum of their own. */
 const MOST_PAIRS = 200;
-/** With `exchange.rate.mode: paced`, a daemon uses only this part of the limit, as `USED` in `rate-window.ts`. */
+/** With `exchange.rate.mode: paced`, a daemon uses only this part of the limit: `USED` in `rate-window.ts`. */
 const PACED = 0.95;
 
-/** The creates that a daemon would send for an account now. A dry run sends and writes nothing. */
+/** The creates that a daemon would send for an account, now or later. A dry run sends and writes nothing. */
 export type DryRun = Awaited<ReturnType<typeof dryRun>>;
 
 interface DryRunRequest {
@@ -104,7 +104,7 @@ async function* waiting({ db }: Store, account: string): AsyncGenerator<OrderRow
       const last = page.at(-1);
       if (last === undefined || page.length < PAGE) break;
       const next = dueKeyOf(last);
-      // If an id is not text, SQLite compares it in another form than it returns. So the same page would come again.
+      // If an id is not text, SQLite compares it in another form than it returns, so the same page would come again.
       const isStuck = next.externalOrderId === from.externalOrderId;
       from = isStuck ? { nextActionAt: `${next.nextActionAt}~`, externalOrderId: '' } : next;
     }

@@ -202,7 +202,7 @@ async function* ndjsonLines(input: Readable): AsyncGenerator<ImportLine> {
   }
 }
 
-/** Yields lines; a too long one has no `text` and is the last. `node:readline` has no limit, and splits at U+2028. */
+/** Yields lines. A too long line is the last and has no `text`. `node:readline` has no limit, and splits at U+2028. */
 async function* textLines(input: Readable): AsyncGenerator<{ line: number; text?: string }> {
   const decoder = new TextDecoder();
   let line = 0;

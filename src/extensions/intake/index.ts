@@ -3,7 +3,6 @@ import { INTAKE_OPERATIONS } from './addresses.ts';
 
 const insert = () => import('./commands/insert.ts');
 
-/** Adds, imports and adopts orders, shows what would be sent, and probes the exchange. */
 export const intake: Extension = {
   name: 'intake',
   dryRun: async () => (await import('./commands/dry-run.ts')).showDryRun,

@@ -93,7 +93,7 @@ export const OPERATIONS = {
       .strictObject({
         step: z.enum(PROBE_STEPS),
         order: orderBody.optional(),
-        requests: z.string().regex(MOST_REQUESTS).optional().describe('Of the step `rate`: from 1 to 30.'),
+        requests: z.string().regex(MOST_REQUESTS).optional().describe('The look-ups of the step `rate`, from 1 to 30.'),
       })
       .meta({ examples: [{ step: 'absence' }] }),
     value: probedValue,

@@ -8,7 +8,7 @@ import type { FlowDeps } from '../../orders/pass/deps.ts';
 import { intakeSettings } from './settings.ts';
 
 const LOOK_MS = 60 * 60_000;
-/** The wait between two pages, so that other writes are not delayed. */
+/** ms. The wait between two pages, so that other writes are not delayed. */
 const STEP_MS = 1_000;
 const PAGE = 200;
 
@@ -48,6 +48,6 @@ export async function purgeAccount({ store, clock, log, purges }: RetentionDeps,
     purged[name] = all;
   }
   if (Object.values(purged).some((count) => count > 0))
-    log.info({ account, ...purged }, 'deleted by age (retention.*)');
+    log.info({ account, ...purged }, 'rows older than retention.* were deleted');
   return purged;
 }

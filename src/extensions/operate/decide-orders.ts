@@ -20,7 +20,7 @@ import { readRecord } from '../../store/tables/order-records.ts';
 import type { FlowDeps } from '../../orders/pass/deps.ts';
 import { recordFindings } from '../../findings/record-findings.ts';
 
-/** How many decisions are written together: few, because the daemon's writes wait meanwhile. */
+/** The most decisions that are written together. The limit is low, because the daemon's writes wait meanwhile. */
 const TOGETHER = 50;
 
 export type OperatorDeps = Pick<FlowDeps, 'account' | 'store' | 'clock' | 'settings'>;
@@ -115,7 +115,7 @@ export async function decideOrder(
   return { kind: 'done', externalOrderId, from: state, to };
 }
 
-/** Returns how an order differs from `listed`. Compares attempts too: another create may end in the same state. */
+/** Returns how an order differs from `listed`. Compares attempts, because another create may end in the same state. */
 function changeSince(listed: Tracking, now: Tracking): string | undefined {
   if (listed.state !== now.state) return `it was ${listed.state} when it was listed and is ${now.state} now`;
   if (listed.state === 'disputed' && listed.stateReason !== now.stateReason) {

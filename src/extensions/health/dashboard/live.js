@@ -1,4 +1,4 @@
-// Keeps the dashboard up to date: it loads the page again when an event comes, and replaces the parts that changed.
+// Loads the page of the dashboard again at each event and every 5 s, and replaces the parts that have changed.
 const LEAST_MS = 1_000;
 const MOST_MS = 5_000;
 const FOCUSABLE = 'a, button, summary, [tabindex]';
@@ -30,10 +30,10 @@ async function refresh() {
 async function replaceParts() {
   const response = await fetch(location.href, { signal: AbortSignal.timeout(10_000) });
   if (!response.ok) throw new Error(String(response.status));
-  // The answer is a page of this server, whose texts are escaped; a parsed page runs nothing.
+  // The answer is a page of this server, which escapes its texts. `DOMParser` runs no scripts.
   const next = new DOMParser().parseFromString(await response.text(), 'text/html');
   const parts = live.map((id) => [document.getElementById(id), next.getElementById(id)]);
-  // All parts are of one moment, so a text that a person is about to copy keeps all parts as they are.
+  // All parts must show the same moment. While text is selected in one part, no part is replaced.
   if (parts.some((pair) => pair.includes(null)) || parts.some(([shown]) => isSelected(shown))) return;
   document.title = next.title;
   for (const [shown, newer] of parts) replacePart(shown, newer);

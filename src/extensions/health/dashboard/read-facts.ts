@@ -26,7 +26,7 @@ import { shared, type OpsPages } from '../ops/readings.ts';
 
 const [MINUTE_MS, HOUR_MS] = [60_000, 3_600_000];
 
-/** Periods to choose from. Two steps differ in the first `digits` characters of a time (ISO 8601). */
+/** Periods to choose from. Times (UTC, ISO 8601) whose first `digits` characters are equal are in the same step. */
 export const RANGES = {
   '1h': { name: 'hour', label: '1 hour', steps: 12, stepMs: 5 * MINUTE_MS, step: '5 minutes', digits: 16 },
   '24h': { name: '24 hours', label: '24 hours', steps: 24, stepMs: HOUR_MS, step: 'hour', digits: 13 },
@@ -37,7 +37,7 @@ export type RangeName = keyof typeof RANGES;
 /** How long a reading is shared, in ms: 20 times as long as it took, within these limits. */
 const FRESH_MS = { least: 1_500, most: 30_000, timesItTook: 20 };
 const MOST_ADDED_UP = 8;
-/** For a class with more findings, the page does not read their orders, and shows the advice of the class. */
+/** For a class with more findings than this, the page reads no orders, and shows the advice of the class. */
 const MOST_ADVISED = 10;
 const MOST_CHOSEN = 500;
 const NEWEST = 200;
@@ -89,7 +89,7 @@ async function readFacts(deps: OpsPages, account: string | undefined, range: Ran
     overview,
     troubles: await Promise.all(troublesOf(problemsOf(reading), overview).map(weigh)),
     newest: (await newestEvents(db, account, NEWEST)).map(feedEventOf),
-    /** Null if this process has owned none of the accounts. */
+    /** Null if this process has driven none of these accounts since its start. */
     exchange:
       asked.length === 0
         ? null
@@ -126,7 +126,7 @@ async function addUp(config: Config, db: Database, accounts: readonly string[], 
   return {
     starts,
     moves,
-    /** The time since which moves are counted, if there are too many; null if all are counted. */
+    /** If there are too many moves, the time since which they are counted; null if all are counted. */
     movesSince: newestOf(counted.map(({ cutAt }) => cutAt)),
     money: sums.flatMap(({ parts }) => parts.map((part) => moneyGroup(part, settingsOf(part.account)))),
     moneySince: newestOf(sums.map(({ cutAt }) => cutAt)),
@@ -151,7 +151,7 @@ async function stakeOf(config: Config, db: Database, accounts: readonly AccountC
   return { amounts: amounts.filter(({ amount }) => amount !== '0'), isCut };
 }
 
-/** `exchange` is `sandbox` for loopback addresses and `live` for others; it names both if accounts differ. */
+/** `exchange` is `sandbox` for loopback addresses and `live` for others. It names both kinds if accounts differ. */
 export function programFacts({ version, startedAt, config }: OpsPages, account: string | undefined) {
   const names = account === undefined ? config.accounts.map(({ name }) => name) : [account];
   const addresses = names.flatMap((name) => exchangeByAccount(config)(name).baseUrl ?? []);

@@ -25,7 +25,7 @@ type Pages = { readonly deps: OpsPages; readonly accounts: readonly string[]; re
 export function addDashboard(server: FastifyInstance, deps: OpsPages, stopping: AbortSignal): void {
   const read = dashboardReader(deps);
   const accounts = deps.config.accounts.map(({ name }) => name);
-  // The token in each form proves that the form is of this process: no page of another site can read the token.
+  // The token in each form proves that this process made the form, because pages of other sites cannot read the token.
   const token = healthSettings.of(deps.config).ops.actions === 'on' ? randomBytes(32).toString('base64url') : undefined;
   const pages: Pages = { deps, accounts, token };
   answerRefusals(server, pages);

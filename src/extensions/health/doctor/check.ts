@@ -11,11 +11,11 @@ export interface CheckResult {
   readonly found: string;
   readonly remedy: string | null;
   readonly exitCode: number;
-  /** Values for a support file, which name no person and no host. */
+  /** Values for a support file. They name no person and no host. */
   readonly facts?: Readonly<Record<string, number | boolean | string>>;
 }
 
-/** `run` need not catch errors: `runCheck` reports an error, or no result within 10 s, as a fault. */
+/** `run` need not catch errors, because `runCheck` reports an error, or no result within 10 s, as a fault. */
 export type Check = readonly [
   name: string,
   run: (signal: AbortSignal) => Promise<readonly CheckResult[]>,

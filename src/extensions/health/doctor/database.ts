@@ -24,7 +24,7 @@ const SKEW_MS = 5 * 60_000;
 
 export async function checkDatabase({ database }: Config, store: Store): Promise<readonly CheckResult[]> {
   const { pending } = await store.migrations();
-  const remedy = 'order-sync db migrate; the daemon does it when it starts';
+  const remedy = 'order-sync db migrate; a daemon migrates the database when it starts';
   return [
     ...(pending.length > 0 ? [warning('database', 'the database has tables of an older version', remedy)] : []),
     soundness(database),
@@ -38,7 +38,7 @@ function soundness(database: Config['database']): CheckResult {
   if (database.kind === 'postgres') return ok('database', `${database.address} answers`);
   const bytes = statSync(database.path).size;
   if (bytes > MOST_CHECKED_BYTES) {
-    return ok('database', `${database.path} opens; order-sync db check checks all of it`, { bytes });
+    return ok('database', `${database.path} opens; only order-sync db check checks so large a file`, { bytes });
   }
   checkIntegrity(database.path, 'quick_check');
   return ok('database', `${database.path} is sound (quick check)`, { bytes });
@@ -68,7 +68,7 @@ export async function checkAccounts({ db }: Store, { accounts }: Pick<Config, 'a
   return [ok('accounts', ACCOUNTS_WELL)];
 }
 
-/** Compares the clock with the clock of the database, and with `serverDate` of the newest order record (§2.7). */
+/** Compares the clock with that of PostgreSQL, and with `serverDate` (§2.7) of an account's newest order record. */
 export async function checkClock({ db }: Store, accounts: readonly string[], clock: Clock) {
   const { databaseAheadMs = 0 } = clock;
   const ofDatabase = clockProblems(databaseAheadMs).map((one) => ofProblem('clock', one, { databaseAheadMs }));
@@ -83,7 +83,7 @@ async function besideExchange(db: Database, accounts: readonly string[], clock: 
     return ok('clock', `${clock.now().toISOString()}; there is no order record yet to compare the clock with`);
   }
   const skewMs = Date.parse(record.receivedAt) - sentAt;
-  const found = `${Math.round(Math.abs(skewMs) / 1_000)} s ${skewMs < 0 ? 'behind' : 'ahead of'} the exchange at ${record.receivedAt}`;
+  const found = `${Math.round(Math.abs(skewMs) / 1_000)} s ${skewMs < 0 ? 'behind' : 'ahead of'} the clock of the exchange, measured at ${record.receivedAt}`;
   if (Math.abs(skewMs) < SKEW_MS) return ok('clock', found, { skewMs });
   return warning('clock', found, 'check the time service of this machine', { skewMs });
 }

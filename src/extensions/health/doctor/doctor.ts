@@ -28,8 +28,8 @@ const HELP = `
 Checks the runtime, the settings, the permissions of files, the database and its
 mark, free space, the clock, the address and the certificate of the exchange,
 the key (with one look-up of an id that no order has), the receivers of events
-(nothing is sent to them), the service manager and the ops endpoint. A check
-that fails stops no other.
+(nothing is sent to them), the service manager, the ops endpoint and the API.
+After a fault in the settings or the database, checks that need them do not run.
 
 Exit codes: 0 all is well, 1 a person should look, or the code of the gravest
 fault.
@@ -50,7 +50,7 @@ const LEVEL_WIDTH = 9;
 export function define(command: Command): void {
   command
     .option('--json', 'print JSON')
-    .option('--bundle <file>', 'also write a support file, without secrets; it must be new')
+    .option('--bundle <file>', 'also write a support file without secrets; the file must not exist yet')
     .addHelpText('after', HELP)
     .action(async ({ json, bundle }: { json?: boolean; bundle?: string }) => {
       const results: CheckResult[] = [];
@@ -101,9 +101,9 @@ function checksOf(command: Command, config: Config): readonly Check[] {
   const names = account === undefined ? config.accounts.map(({ name }) => name) : [account];
   const asked = names.slice(0, MOST_ASKED);
   const othersLeft = names.length - asked.length;
-  const left = `${othersLeft} more accounts were not checked: use --account NAME`;
+  const left = `the keys of ${othersLeft} more accounts were not checked: use --account NAME`;
   const baseUrls = new Set(asked.flatMap((name) => exchangeByAccount(config)(name).baseUrl ?? []));
-  // On PostgreSQL these checks read the address of the daemon from the database.
+  // On PostgreSQL, checks that ask the daemon read its address from the database.
   const needsDatabase = config.database.kind === 'postgres';
   const daemon = async () => (await askDaemon(command, config, account))?.daemon ?? undefined;
   const inStore = <Result>(read: (store: Store) => Promise<Result>) => withStore(command, 'any', read, config);

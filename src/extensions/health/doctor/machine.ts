@@ -44,7 +44,7 @@ export function checkFiles({ accounts, database }: Config): readonly CheckResult
   files.unshift(...[...new Set(secrets)].map((path) => [path, GROUP_AND_OTHERS, '600'] as const));
   const results = files.flatMap(([path, denied, mode]) => {
     const stat = statSync(path, { throwIfNoEntry: false });
-    // Permissions of pipes and devices do not matter: a pipe, for example, may supply the key.
+    // Only files and folders are checked. A setting may also name a pipe, for example one that supplies the key.
     if (stat === undefined || !(stat.isFile() || stat.isDirectory())) return [];
     const bits = stat.mode & 0o777;
     if ((bits & denied) !== 0) {
@@ -95,7 +95,7 @@ function parentOf(pid: number): string {
       if (name.startsWith('systemd')) return 'systemd';
     }
   } catch {
-    // `/proc` cannot be read: the system is not Linux, the process has ended, or another user runs the process.
+    // `/proc` cannot be read, for example because the system is not Linux or the process has ended.
   }
   return '';
 }

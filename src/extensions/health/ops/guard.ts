@@ -23,7 +23,7 @@ const HEADERS = {
 
 /**
  * Refuses changes that do not come from a page of this server. All pages but `/livez` require the token, if one is set.
- * Against DNS rebinding, these pages also require a host name of this server, except `OF_MACHINES` with a token.
+ * Against DNS rebinding, these pages accept no foreign host name. With a token, `OF_MACHINES` accept any host name.
  */
 export function guard(server: FastifyInstance, { token, listen, hosts }: OpsSettings): void {
   const isOwn = (host: string) =>

@@ -131,7 +131,7 @@ export const GAUGES = {
   order_sync_webhook_lag_seconds: ['Age of the oldest event that waits for an endpoint.', 'endpoint'],
   order_sync_webhook_failing_seconds: ['Time for which an endpoint has accepted no events.', 'endpoint'],
   order_sync_webhook_parked: [
-    'Orders, links and accounts with an event that an endpoint has refused and that is retried.',
+    'Orders, links and accounts with an event that an endpoint refused and that is retried.',
     'endpoint',
   ],
   order_sync_webhook_dead_letters: ['Events that an endpoint refused at every attempt.', 'endpoint'],
@@ -143,7 +143,7 @@ export const GAUGES = {
 } as const satisfies Record<string, readonly [help: string, ...labels: string[]]>;
 type GaugeName = keyof typeof GAUGES;
 
-/** If several accounts share the label `other`, these gauges are added up, and the rest show the highest value. */
+/** If several accounts share the label `other`, these gauges are added up. Other gauges show the highest value. */
 const ADDED_UP: readonly GaugeName[] = [
   'order_sync_orders',
   'order_sync_findings',
@@ -215,7 +215,7 @@ export function liveMetrics(registry: Registry, labelOf: (account: string) => st
   );
   const passes = histogram(
     'order_sync_pass_duration_seconds',
-    'Duration of passes; a pass that the database interrupted is not good.',
+    'Duration of passes; a pass that an error ended is not good.',
     [0.001, 0.01, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 600, 3_600],
     ['pass', 'good'],
   );

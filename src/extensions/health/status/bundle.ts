@@ -49,7 +49,7 @@ export function bundledDaemon(daemon: DaemonStatus, pseudonym: Pseudonym): objec
   return { ...daemon, unwritten: unwritten !== null, changedSettings: changedSettings !== undefined, accounts };
 }
 
-/** Picks the fields of an event. A status becomes a pseudonym, so that changes of the status stay visible. */
+/** Picks the fields of an event. A value of the exchange becomes a pseudonym, so that its changes stay visible. */
 export function bundledEvent(event: EventRow, pseudonym: Pseudonym): object {
   const { id, account, type, subject, field, old_value: from, new_value: to, observed_at: at, source } = event;
   const isOurs = (type === 'order' && field === 'state') || type === 'account';

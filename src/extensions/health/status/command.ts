@@ -86,7 +86,7 @@ async function watchStatus(read: () => Promise<Status>, isJson: boolean) {
   draw?.done();
 }
 
-/** Asks the daemon of `account`, or the first account's daemon about all. Returns undefined if no daemon answers. */
+/** Asks the daemon of `account`, or else the first account's daemon about all. Returns undefined if none answers. */
 export async function askDaemon(command: Command, config: Config, account: string | undefined) {
   const status = (await readFromDaemon(command, config, STATUS, account)) as Status | undefined;
   const keyPlaceOf = urlsOf(command) === undefined ? keyPlaceByAccount(config) : undefined;

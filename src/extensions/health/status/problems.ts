@@ -20,7 +20,7 @@ const MOST_NAMED = 5;
 
 export const HINTS: Partial<Record<ProblemCode, string>> = {
   held: 'It is not known whether the exchange took the request. Ask the exchange, then decide.',
-  disputed: 'The exchange has another order under the same id. Do not pay or deliver until a person has decided.',
+  disputed: 'The order at the exchange contradicts yours. Do not pay or deliver until a person has decided.',
   unknown: 'It is not known whether the exchange took the request. order-sync looks up each order by itself.',
   invalid:
     'Our own check refuses what cannot be sent, so nothing was sent. The list says why. Correct or delete each row.',
@@ -73,7 +73,7 @@ function daemonProblems({ asOf, overview }: Reading, daemon: NonNullable<Reading
   ];
 }
 
-/** Splits the message of a `StoreError` at the last semicolon: the remedy comes after it. */
+/** Splits the message of a `StoreError` at the last semicolon, because the remedy comes after it. */
 function failed(code: ProblemCode, what: string, message: string, parts: Parameters<typeof problem>[2] = {}): Problem {
   const [, cause = message, remedy] = /^(.+); (.+)$/s.exec(message) ?? [];
   return problem(code, `${what}: ${cause}`, { ...parts, ...(remedy !== undefined && { remedy }) });
@@ -219,7 +219,7 @@ function receiverProblems(receiver: ReceiverState, now: number): readonly (Probl
   ];
 }
 
-/** Returns the verdict if there is no problem, without a full stop. Counts receivers that fail for less than 5 min. */
+/** Returns the verdict if there is no problem, without a full stop. A failing receiver is a problem after 5 min. */
 export function wellText({ receivers }: Pick<Overview, 'receivers'>): string {
   const failing = receivers.filter(({ failingSince }) => failingSince !== null).length;
   if (failing === 0) return 'All is well';

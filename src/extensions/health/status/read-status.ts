@@ -45,7 +45,7 @@ export async function readStatus(sources: StatusSources, account: string | undef
 
 export function readingOf(sources: ReadingSources, account: string | undefined, overview: Overview | null) {
   const { config, store, clock, activities, accounts } = sources;
-  // Accounts that cannot be written come first, then accounts with work, because a status shows only some.
+  // Accounts that cannot be written come first, then accounts with work, because `readStatus` cuts the list.
   const rank = (one: Activity) => (one.unwritten === undefined ? 0 : 2) + Number(isDriven(one));
   const sorted = askedOf(activities, account).toSorted((a, b) => rank(b) - rank(a));
   const owned = new Set(accounts.names);

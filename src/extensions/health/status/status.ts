@@ -30,7 +30,7 @@ const liveStatus = z.object({
   inFlight: count.describe('Requests that have left and have not ended.'),
   answeredAt: time
     .nullable()
-    .describe('When the exchange last answered anything but a 5xx; null if it has not since the start.'),
+    .describe('When the exchange last answered a request; null if it has not since the start. A 5xx does not count.'),
   breakers: z
     .object({ create: breaker, lookup: breaker })
     .nullable()
@@ -41,11 +41,11 @@ const liveStatus = z.object({
   unwritten: z.string().optional().describe('Why nothing of the account can be written; absent if it can.'),
   keyUntriedSince: time
     .optional()
-    .describe('When the daemon read another key that it has not tried yet; absent if it has.'),
+    .describe('When the daemon read the newest key, if the exchange has not answered a request with that key yet.'),
   overdue: count.describe('Orders whose look-up is overdue.'),
   keptBack: z
     .array(z.object({ externalOrderId: z.string(), since: time, cause: z.string() }))
-    .describe('A few of the orders that the database does not let the daemon write.'),
+    .describe('A few of the orders whose rows the daemon cannot write, because the database refuses the write.'),
   passes: z.array(
     z.object({
       pass: z.string(),
@@ -65,7 +65,7 @@ const daemon = z.object({
   pid: z.int(),
   version: z.string(),
   startedAt: time,
-  owned: count.describe('Accounts that it owns.'),
+  owned: count.describe('Accounts that the daemon owns.'),
   driven: count.describe('Accounts that have, or recently had, work for the daemon.'),
   rate: z
     .object({ spent: count, requests: count, intervalMs: count })
@@ -77,25 +77,25 @@ const daemon = z.object({
   opsFailure: z.string().nullable().describe('Why the ops endpoint does not listen; null if it listens or is off.'),
   seenLate: z
     .object({ count, p50Ms: z.number(), p99Ms: z.number() })
-    .describe('How late the daemon saw the changes that the exchange dates.'),
+    .describe('Times from a change at the exchange until the daemon saw the change, if the exchange dates it.'),
   overdue: overdue
     .nullable()
     .describe('Orders whose look-up was overdue at the last tick of reconcile.cron, and since when.'),
   changedSettings: z.string().optional().describe('The settings file, if it changed after the daemon read it.'),
-  accounts: z.array(liveStatus).describe('The accounts that the daemon drives; only a few if there are many.'),
+  accounts: z.array(liveStatus).describe('Accounts that the daemon has driven since its start, at most 100.'),
 });
 export type DaemonStatus = z.infer<typeof daemon>;
 export type LookupFacts = Pick<DaemonStatus, 'rate' | 'seenLate' | 'overdue'>;
 
 const receiver = z.object({
   name: z.string(),
-  takenAt: time.nullable().describe('When it accepted the last event.'),
-  failingSince: time.nullable().describe('Since when it has accepted no event; null if it accepts events.'),
+  takenAt: time.nullable().describe('When the receiver last accepted an event.'),
+  failingSince: time.nullable().describe('Since when the receiver has accepted no event; null if it accepts events.'),
   nextTryAt: time.nullable(),
   cause: z.string().nullable(),
-  oldestWaiting: time.nullable().describe('When the oldest event that waits for it was recorded.'),
-  parked: count.describe('Orders, links and accounts with an event that it has refused and that is retried.'),
-  deadLetters: count.describe('Events that it refused at every attempt, and that were not resent since.'),
+  oldestWaiting: time.nullable().describe('When the oldest event that waits for the receiver was recorded.'),
+  parked: count.describe('Orders, links and accounts with an event that the receiver refused and that is retried.'),
+  deadLetters: count.describe('Events that the receiver refused at every attempt, and that were not resent since.'),
 });
 export type ReceiverState = z.infer<typeof receiver>;
 
@@ -105,10 +105,10 @@ const openFindings = z.object({
   open: count,
   decided: count
     .optional()
-    .describe('Open findings whose orders a person has decided about; they only need to be acknowledged.'),
+    .describe('Open findings that a decision of a person has settled; they only need to be acknowledged.'),
   since: time
     .optional()
-    .describe('When the oldest undecided one was first seen; absent if none was read, as for very many accounts.'),
+    .describe('When the oldest undecided finding was first seen; absent if none was read, as for very many accounts.'),
 });
 export type OpenFindings = z.infer<typeof openFindings>;
 
@@ -116,7 +116,7 @@ const hold = z.object({
   account: z.string(),
   kind: z.enum(RESTRAINT_KINDS),
   since: time,
-  until: time.nullable().describe('Null if a person must end it.'),
+  until: time.nullable().describe('Null if a person must end the hold.'),
   reason: z.string(),
   actor: z.string().nullable(),
 });
@@ -145,17 +145,17 @@ const overview = z.object({
   attention: z.array(namedOrder).describe('A few of the orders that wait for a person, the held ones first.'),
   findings: z.array(openFindings).describe('The worst first.'),
   holds: z.array(hold),
-  outOfReach: z.array(lostReach).describe('Accounts whose exchange is out of reach, as last recorded.'),
-  unreadable: z.array(lostReach).describe('Accounts whose order records cannot be read, as last recorded.'),
+  outOfReach: z.array(lostReach).describe('Accounts for which the exchange was last recorded as out of reach.'),
+  unreadable: z.array(lostReach).describe('Accounts whose order records were last recorded as unreadable.'),
   stopped: z
     .array(lostReach.extend({ kind: z.string() }))
-    .describe('Accounts that no worker can drive, as last recorded.'),
+    .describe('Accounts that are recorded as stopped, because no worker could drive them.'),
   otherAccounts: z
     .array(z.object({ account: z.string(), orders: count }))
     .describe('Accounts that the settings do not name, and how many of their rows wait; counted up to 10,000.'),
   receivers: z.array(receiver).describe('Receivers of webhooks, with the events of all accounts.'),
   lastEventAt: time.nullable(),
-  accounts: z.array(accountCounts).describe('The counts of each account, in the order of the names.'),
+  accounts: z.array(accountCounts).describe('The counts of each account, sorted by the name of the account.'),
 });
 export interface Overview extends z.infer<typeof overview> {
   readonly newest: readonly FeedEvent[];
@@ -187,7 +187,7 @@ export interface Reading {
   readonly asOf: string;
   readonly daemon: Pick<DaemonStatus, 'unwritten' | 'opsFailure' | 'changedSettings' | 'accounts'> | null;
   readonly driver: string | null;
-  /** The sign that the database is older than its mark, or null. Such a database has no daemon that could answer. */
+  /** The sign that the database is older than its mark, or null. No daemon works on an older database. */
   readonly olderState: string | null;
   readonly databaseAheadMs: number | null;
   readonly overview: Overview | null;

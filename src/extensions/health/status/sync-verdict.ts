@@ -5,7 +5,7 @@ import { worstFirst, countedProblems, holdProblems, keyRemedy } from '../../comm
 import { accountWords } from '../../../accounts/rules/name.ts';
 import type { FinishedPass } from '../../../cli/extension.ts';
 
-/** Counts of a pass that no `Problem` reports: the words for each count, and the command that shows more. */
+/** Counts of a pass that no `Problem` reports: the words for each count, and the command that helps. */
 const OF_PASS: readonly (readonly [keyof SyncSummary, singular: string, plural: string, command: string])[] = [
   ['findings', 'open finding', 'open findings', 'order-sync findings list'],
   ['rejected', 'order was rejected', 'orders were rejected', 'order-sync orders list --state rejected'],
@@ -30,7 +30,7 @@ export function syncVerdict(result: SyncResult, pass: FinishedPass): string {
       ].join('; ');
     case 'out-of-time': {
       const why = isStopped ? 'stopped before the end' : 'the time ran out before the end';
-      const how = isStopped ? `${again} continues` : `${again} continues, and --timeout gives it more time`;
+      const how = isStopped ? `${again} continues` : `${again} continues, and --timeout allows more time`;
       const left = requests - summary.sent - summary.invalid - summary.lookedUp;
       const leftText = left <= 0 ? [] : [`about ${withCommas(left)} requests left`];
       return [`${why}: ${didText(summary)}`, ...waitText(summary), ...leftText, how].join('; ');

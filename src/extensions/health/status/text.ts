@@ -24,7 +24,7 @@ export function statusText(status: Status, screen: Screen, verdict = judgeStatus
 }
 
 const FINDING_HINTS: Readonly<Record<string, string>> = {
-  CREATE_UNKNOWN: 'Such orders are also counted as held or unknown.',
+  CREATE_UNKNOWN: 'The orders of these findings are also counted as held or unknown.',
   ORDER_VANISHED: 'Ask the exchange what became of the order. order-sync still looks it up.',
 };
 

@@ -71,7 +71,7 @@ function having(accounts: readonly AccountCounts[], states: readonly OrderState[
 /** Of a class and account, at most this many open findings are read, the oldest first. The rest count as undecided. */
 const MOST_JUDGED = 1_000;
 
-/** Counts decided findings, and dates the oldest undecided one. Above `MOST_SEARCHES`, some classes are not read. */
+/** Counts decided findings, and dates the oldest undecided one. Reads `MOST_SEARCHES` classes of accounts at most. */
 async function openFindings(db: Database, accounts: readonly AccountCounts[]): Promise<OpenFindings[]> {
   const classes = accounts.flatMap(({ account, findings }) => Object.keys(findings).map((name) => ({ account, name })));
   const isDecidable = ({ name }: { readonly name: string }) => DECIDABLE.includes(name);
@@ -97,7 +97,7 @@ async function openFindings(db: Database, accounts: readonly AccountCounts[]): P
 /** At most this many pending orders, and this many invalid orders, are counted in all accounts together. */
 const MOST_COUNTED = 100_000;
 
-/** Reads the counts in `event_heads`. Counts pending and invalid rows anew, because merchants may delete such rows. */
+/** Reads the counts in `event_heads`. Counts pending and invalid rows anew, because merchants delete rows. */
 async function readCounts(db: Database, account: string | undefined) {
   let query = db.selectFrom('event_heads').select(['account', 'counts']);
   if (account !== undefined) query = query.where('account', '=', account);
@@ -198,7 +198,7 @@ function ofState(state: OrderState, accounts: readonly string[], limit: number) 
     where account in (${sql.join(accounts.slice(0, MOST_ACCOUNTS))}) and state = ${sql.lit(state)} limit ${limit}`;
 }
 
-/** Reads when each row of `few` entered `state`: the time of its newest event, else `updated_at`. */
+/** Reads when each row of `few` entered `state`: the time of its newest change of state, else `updated_at`. */
 async function named(db: Database, state: OrderState, accounts: readonly string[], few: RawBuilder<unknown>) {
   if (accounts.length === 0) return [];
   const began = sql`select observed_at from events where events.account = few.account and type = 'order'

@@ -59,7 +59,7 @@ export async function recentSums(db: Database, account: string, from: string) {
 
 export const MOST_AT_STAKE = 1_000;
 
-/** The orders of a problem: in a state and, if `since` is set, inserted from then on; or with findings of a class. */
+/** The orders of a problem. They are in `state`, inserted at `since` or later, or they have findings of `class`. */
 export type Concerned =
   | { readonly state: OrderState; readonly since?: string }
   | { readonly class: string; readonly status: 'open' | 'undecided' | 'decided' };

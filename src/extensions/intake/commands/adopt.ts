@@ -19,10 +19,10 @@ const { adoptOrder } = INTAKE_OPERATIONS;
 
 const HELP = `
 Columns: as for orders import.
-Each order is looked up first. If the exchange has it, it is inserted as the
-exchange has it, and is never created. If the exchange does not have it, the
-command names it and does not insert it. An order that is in the table already
-does not change, so the command can be run again.
+Each order is looked up first. If the exchange has the order, the command
+inserts it with its state at the exchange, and never creates it. If the exchange
+does not have the order, the command names it and does not insert it. An order
+that is in the table already does not change, so the command can be run again.
 
 Example:
   order-sync orders adopt before-we-used-order-sync.csv`;
@@ -60,7 +60,7 @@ export function define(command: Command): void {
     });
 }
 
-/** Yields the lines of a file. Lines in `again` come first: the owner that was asked ended before it answered. */
+/** Yields the lines of a file. Lines in `again` come first, because the asked owner ended before it answered. */
 async function* linesOf(lines: AsyncGenerator<ImportLine>, again: ImportLine[]): AsyncGenerator<ImportLine> {
   for (;;) {
     const line = again.shift() ?? ((await lines.next()).value as ImportLine | undefined);

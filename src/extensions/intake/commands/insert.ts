@@ -61,7 +61,7 @@ type Shown = { readonly json?: boolean | undefined; readonly mayHaveBeenSent?: b
 
 function defineImport(command: Command): void {
   addFileOptions(command)
-    .option('--may-have-been-sent', 'after a restore: rows are looked up and held, and not sent')
+    .option('--may-have-been-sent', 'after a restore: rows are looked up, and not sent')
     .option('--json', 'print the counts as JSON')
     .addHelpText('after', HELP)
     .action(async (file: string, { format: given, ...shown }: Shown & { format?: ImportFormat }) => {

@@ -104,7 +104,7 @@ async function agreedSteps(order: Order | undefined, { repeatId, yes }: Options)
   const steps: ProbeStep[] = ['absence', 'ids', 'key', ...ofOrder, 'rate'];
   if (yes === true) return steps;
   if (!process.stdin.isTTY)
-    throw new CommandError(EXIT.usage, 'nothing was asked: no terminal to confirm at; use --yes');
+    throw new CommandError(EXIT.usage, 'nothing was asked: there is no terminal for your consent; use --yes');
   const agreed: ProbeStep[] = [];
   for (const step of steps) if (await agrees(`${step}: ${EXPLAINED[step]} Do it? (y/N) `)) agreed.push(step);
   return agreed;

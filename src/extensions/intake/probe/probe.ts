@@ -26,7 +26,7 @@ const UNDER_WAY_MS = 250;
 const LONGEST_WAIT_MS = 60_000;
 const HOLD = { setting: { path: 'create.onUnknown', value: 'hold' } };
 
-/** Does one step of a probe, which asks what the interface does not say. Requests wait in the lane for people. */
+/** Does one step of a probe, which asks what the document does not say. Requests wait in the lane for people. */
 export async function probe(deps: OperationDeps, input: ProbeInput, signal?: AbortSignal): Promise<Result> {
   const asking = askingOf(deps, signal);
   const probed = await takeStep(deps, asking, input);
@@ -46,7 +46,7 @@ async function takeStep(deps: OperationDeps, asking: Asking, { step, order, requ
   return await probeOrder(deps, asking, order, externalOrderId);
 }
 
-/** Looks an order up, inserts and sends it, and looks it up again. Does not send an order that was in the table. */
+/** Inserts an order, sends it and looks it up. Sends no order that is in the table or that a first look-up finds. */
 async function probeOrder(deps: OperationDeps, asking: Asking, fields: Fields, externalOrderId: string) {
   const { account, store } = deps;
   const rows: ProbeRow[] = [];
@@ -87,7 +87,7 @@ function createRow({ external_order_id: id, state, state_reason: reason, pre_ord
   if (!/HTTP (400|404|422) without/.test(reason ?? ''))
     return row(question, seen, `it is in the table: order-sync orders explain ${id}`, ODD);
   const follows =
-    'create.refusedBy: status makes such an order rejected: set it once the exchange confirms that nothing was made';
+    'with create.refusedBy: status, an order with this answer becomes rejected; set it once the exchange confirms that nothing was made';
   return row(question, seen, follows, { ...ODD, setting: { path: 'create.refusedBy', value: 'status' } });
 }
 
@@ -148,8 +148,8 @@ function amountRow(question: string, order: MerchantOrder, view: PreOrderView): 
 }
 
 /**
- * Repeats the create of an order that has a pre-order. An account does so only once, because the exchange may make a
- * second pre-order. Writes `REPEATED` before the request leaves. The row of the order does not change.
+ * Repeats the create of an order that has a pre-order. Each account repeats only one create, because the exchange may
+ * make a second pre-order. Writes the fact `REPEATED` before the request leaves. The row of the order does not change.
  */
 async function repeatCreate(deps: OperationDeps, asking: Asking, externalOrderId: string): Promise<Probed> {
   const { account, store, clock } = deps;

@@ -128,7 +128,7 @@ export function failureOf(reply: UnreadReply): FailedReply | undefined {
 
 const unknownId = () => `order-sync-probe-${randomUUID()}`;
 
-const DOCUMENTED = 'the documented 404: nothing to set';
+const DOCUMENTED = '404 with the error body of §7: nothing to set';
 const LONGEST_SHOWN = 160;
 
 export function shown({ status, body, why }: Evidence): string {
@@ -163,7 +163,7 @@ function absenceRow(seen: string, lookups: readonly AbsentReply[], ofNothing: An
   const isAbsent = (evidence: 'documented' | 'likely') =>
     read.every((answer) => answer.kind === 'absent' && answer.evidence === evidence);
   if (isAbsent('documented')) return row(question, seen, DOCUMENTED);
-  const unnamed = 'no setting can name it: ask the exchange how it says that there is no order';
+  const unnamed = 'no setting can name this answer: ask the exchange how it shows that there is no order';
   if (found === undefined) return row(question, seen, unnamed, ODD);
   const now = isAbsent('likely') ? 'likely absence, and sends no order again' : 'an unanswered look-up';
   const alike = found.isShared ? '; the exchange answers the same for an address that does not exist' : '';
@@ -185,7 +185,7 @@ function clockRow(evidence: Evidence | undefined): ProbeRow {
   const isOdd = Math.abs(aheadMs) > SKEW_MS + evidence.tookMs / 2;
   if (!isOdd) return row(question, 'the same, within 2 s', 'nothing to set');
   const seen = `${Math.round(Math.abs(aheadMs) / 1_000)} s ${aheadMs > 0 ? 'ahead' : 'behind'}`;
-  return row(question, seen, 'find out which of the two is wrong; ours should follow NTP', ODD);
+  return row(question, seen, 'find out which clock is wrong; ours should follow NTP', ODD);
 }
 
 /** Finds out how the exchange answers about unknown pre-orders (§4.10) and links (§4.3). */
@@ -210,7 +210,7 @@ export async function probeKey(asking: Asking): Promise<Probed> {
   const request = { ...PROBE_REQUESTS.order(unknownId()), headers: { 'x-api-key': unknownId() } };
   const { reply, evidence } = await asking.ask(request);
   const question = 'a wrong key (§5)';
-  if (reply.kind === 'key-refused') return [row(question, shown(evidence), '401 as documented: nothing to set')];
+  if (reply.kind === 'key-refused') return [row(question, shown(evidence), '401 as in §5: nothing to set')];
   const failure = failureOf(reply);
   if (failure !== undefined) return failure;
   const status = evidence.status ?? 0;

@@ -24,7 +24,7 @@ export async function insertOrder(tx: Transaction, account: string, columns: Ord
   if ((await insertMissing(tx, account, [columns])) === 1) return undefined;
   const [there] = await ordersById(tx, account, [columns.external_order_id ?? '']);
   if (there === undefined)
-    throw new StoreError('refused', 'an order with this id was deleted while this one was inserted; try again');
+    throw new StoreError('refused', 'another order with this id was deleted during the insert; try again');
   return there;
 }
 

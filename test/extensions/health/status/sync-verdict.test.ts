@@ -48,7 +48,7 @@ it.each<
     { sent: 1, remaining: 3 },
     false,
     false,
-    'the time ran out before the end: 1 sent; 3 orders are waiting to be sent; about 5 requests left; order-sync sync continues, and --timeout gives it more time',
+    'the time ran out before the end: 1 sent; 3 orders are waiting to be sent; about 5 requests left; order-sync sync continues, and --timeout allows more time',
   ],
   [
     'out-of-time',

@@ -11,7 +11,7 @@ const MOST_VALUES = 6;
 
 export function eventsText({ newest, at, account }: DashboardFacts): string {
   if (newest.length === 0) return paragraph('panel empty', 'Nothing has been recorded yet.');
-  // `order.needs_attention` is omitted, because the same change of state is an event of its own.
+  // `order.needs_attention` is omitted, because `order.state_changed` reports the same change.
   const changes = newest.filter(({ type }) => type !== 'order.needs_attention');
   const subjects = [...Map.groupBy(changes, subjectOf).values()].slice(0, MOST_SHOWN);
   const items = subjects.map((events) => {
@@ -33,7 +33,7 @@ function nameOf({ account, data }: FeedEvent): string {
   return 'linkId' in data ? `link ${escapeText(cutText(data.linkId))}` : `account ${escapeText(cutText(account))}`;
 }
 
-/** Returns HTML for the changes of one subject: its states and findings, or else the field that changed last. */
+/** Returns HTML for changes of one order, link or account: states and findings, else the field that changed last. */
 function changesText(events: readonly FeedEvent[]): string {
   const groups = [...Map.groupBy(events, ({ type, data }) => ('field' in data ? data.field : type))];
   const main = groups.filter(([field]) => field === 'state' || field.startsWith('finding.'));

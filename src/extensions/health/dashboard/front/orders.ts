@@ -86,7 +86,7 @@ export function flowText(facts: DashboardFacts): string {
     kind: 'columns',
     part: 'days',
     title: `Orders per ${step}`,
-    text: 'Times are UTC. The last step is not over yet.',
+    text: 'Times are UTC. The last column is not complete yet.',
     steps: starts.map((start) => stepName(start, range)),
     series: Object.entries(TONES).map(([name, tone]) => ({ name, look: { tone } })),
     isBeside: true,
@@ -129,7 +129,7 @@ const FILTERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 const MOST_ROWS = 30;
 
 const UNCLASSIFIED =
-  'Unclassified: the setting follow.succeededStatuses does not say which statuses mean that an order paid.';
+  'Unclassified: follow.succeededStatuses and follow.finalStatuses do not say which of these orders paid.';
 
 export function moneyText({ activity, account }: DashboardFacts): string {
   if (activity === null) return paragraph('panel empty', 'Choose an account to see its amounts.');

@@ -38,7 +38,7 @@ export function titleOf({ account, troubles, overview }: DashboardFacts): string
   return [text, of, 'order-sync'].filter((part) => part !== '').join(' · ');
 }
 
-/** If only decided findings are left, the title does not say "problems": they only need to be acknowledged. */
+/** Decided findings are not called problems, because they only need to be acknowledged. */
 export function problemsTitle({ troubles }: DashboardFacts): string {
   return troubles.slice(1).every(({ code }) => code === 'decided') ? 'Findings to acknowledge' : 'Other problems';
 }

@@ -26,7 +26,7 @@ export function partsText(facts: DashboardFacts): string {
 
 function exchangeBox({ exchange, at }: DashboardFacts): Box {
   const box = { label: 'Exchange', tone: 'neutral' } as const;
-  if (exchange === null) return { ...box, value: 'No requests from here', note: 'another process sends them' };
+  if (exchange === null) return { ...box, value: 'No requests from here', note: 'since this process started' };
   const { lastAnswerAt } = exchange;
   if (lastAnswerAt === null) return { ...box, value: 'No answer yet', note: 'since order-sync started' };
   const age = ageOf(lastAnswerAt, at);
@@ -40,7 +40,7 @@ function requestsBox({ exchange, overview: { holds }, at }: DashboardFacts): Box
   const value = `${count(rate.spent)} of ${count(rate.requests)}`;
   const [until] = holds.flatMap((hold) => (hold.kind === 'rate-limited' ? (hold.until ?? []) : [])).toSorted();
   if (until === undefined) return { ...box, value, note: `${count(inFlight)} in flight` };
-  return { ...box, tone: 'info', value, note: `the exchange asked for no more for ${ageOf(at, until)}` };
+  return { ...box, tone: 'info', value, note: `the exchange asked to wait for another ${ageOf(at, until)}` };
 }
 
 function changesBox({ exchange, at }: DashboardFacts): Box | undefined {

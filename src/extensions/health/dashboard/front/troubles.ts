@@ -20,7 +20,7 @@ export interface Trouble extends Problem {
   readonly advice?: string | undefined;
 }
 
-/** Sorts errors that concern no orders first. The first such error or pause also counts the pending orders. */
+/** Errors without orders or findings come first. The first of these errors or of the pauses counts pending orders. */
 export function troublesOf(problems: readonly Problem[], overview: Overview): Trouble[] {
   const groups = Map.groupBy(problems, ({ code, about }) => `${code} ${about.class ?? ''}`);
   const troubles = [...groups.values()].map((group) => troubleOf(group, overview));

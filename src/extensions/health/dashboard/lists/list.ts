@@ -31,12 +31,12 @@ interface List<Found> {
   readonly query: Query;
   readonly fields: readonly Field[];
   readonly head?: string;
-  /** Texts: how the rows are sorted, and why rows may be missing (false if none is). */
+  /** `sorted` says how the rows are sorted. `cut` says why rows may be missing; false if no row is missing. */
   readonly about: readonly [sorted: string, cut: string | false];
   readonly columns: readonly Column[];
   readonly found: readonly Found[];
   readonly rowOf: (found: Found) => Row;
-  /** `textOf` returns the cursor of the page after a row. `ended` is the row at which the search reached its limit. */
+  /** `textOf` returns the cursor of the page after a row. `ended` is the last row that a cut search examined. */
   readonly after: readonly [textOf: (last: Found) => string, ended?: Found | undefined];
   readonly command?: readonly [text: string, command: string, query: Query] | undefined;
 }

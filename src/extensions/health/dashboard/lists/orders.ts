@@ -9,7 +9,7 @@ import { pairOf } from '../../../reports/reconciliation/rows.ts';
 import type { OpsPages } from '../../ops/readings.ts';
 import { choiceOf, listText, PAGE_ROWS, PAIR, valueIn, type Field, type Query } from './list.ts';
 
-/** The most orders that a page examines, because the query blocks the daemon. */
+/** The most orders that a page examines. The limit is low, because the query blocks the daemon. */
 const MOST_READ = 5_000;
 
 const SORTS = { newest: 'newest first', oldest: 'oldest first', id: 'by id' } as const;
