@@ -41,7 +41,7 @@ function defineBackup(command: Command): void {
 }
 
 const CHECK_HELP = `
-Checks that a SQLite file is sound, is not older than its mark, and has the event
+Checks that a SQLite file is sound, not older than its mark, and has the event
 that the mark names. In PostgreSQL, compares each account with its mark on this
 machine. --chain also checks that no event was changed, removed or put in. If
 all is well, --chain corrects the counts of status that are wrong. --head also
