@@ -113,17 +113,17 @@ describe('the story of an order', () => {
     expect(await replay()).toMatchInlineSnapshot(`
       "12:00:00.000Z The row was inserted into the database.
       12:00:00.000Z order-sync began create request 1.
-      12:00:00.000Z It is not known whether the exchange has the order: HTTP 503. order-sync looks the order up and does not send it again.
+      12:00:00.000Z It is not known whether the exchange has the order: HTTP 503. order-sync looks the order up instead of sending it again.
       12:00:00.000Z Finding CREATE_UNKNOWN (error): (meaning)
           > The order is looked up, next by 12:00:05.000Z if nothing delays it. If no look-up finds the order, it is held for a person to decide.
           > To see what the exchange answers now:
           > order-sync exchange lookup a
           > To decide sooner, if you know what became of the order:
-          > If the exchange has it as a pre-order, to follow it:
+          > If the exchange has a pre-order of this order, to follow the order:
           > order-sync orders resolve a --as exists --pre-order-id PRE_ORDER_ID --reason TEXT
-          > If the exchange answers that it does not have it, to send it again:
+          > If the exchange answers that it has no pre-order of this order, to send the order again:
           > order-sync orders resolve a --as not-created --reason TEXT
-          > To end it, without sending it again:
+          > To end the order, without sending it again:
           > order-sync orders resolve a --as abandoned --reason TEXT
           > A person should look at finding CREATE_UNKNOWN. (advice)
       12:00:05.000Z Finding CREATE_UNKNOWN was seen again. Expected: a known outcome. Found: sent 12:00:00.000Z, unknown.
@@ -131,11 +131,11 @@ describe('the story of an order', () => {
           > To see what the exchange answers now:
           > order-sync exchange lookup a
           > To decide sooner, if you know what became of the order:
-          > If the exchange has it as a pre-order, to follow it:
+          > If the exchange has a pre-order of this order, to follow the order:
           > order-sync orders resolve a --as exists --pre-order-id PRE_ORDER_ID --reason TEXT
-          > If the exchange answers that it does not have it, to send it again:
+          > If the exchange answers that it has no pre-order of this order, to send the order again:
           > order-sync orders resolve a --as not-created --reason TEXT
-          > To end it, without sending it again:
+          > To end the order, without sending it again:
           > order-sync orders resolve a --as abandoned --reason TEXT
           > A person should look at finding CREATE_UNKNOWN. (advice)
       12:00:15.000Z The order appeared at the exchange. order-sync follows it.
@@ -161,26 +161,26 @@ describe('the story of an order', () => {
     expect(await replay()).toMatchInlineSnapshot(`
       "12:00:00.000Z The row was inserted into the database.
       12:00:00.000Z order-sync began create request 1.
-      12:00:00.000Z It is not known whether the exchange has the order: POST /api/v1/merchant/orders/request: ECONNRESET. order-sync looks the order up and does not send it again.
+      12:00:00.000Z It is not known whether the exchange has the order: POST /api/v1/merchant/orders/request: ECONNRESET. order-sync looks the order up instead of sending it again.
       12:00:00.000Z Finding CREATE_UNKNOWN (error): (meaning)
           > The order is looked up, next by 12:00:05.000Z if nothing delays it. If no look-up finds the order, it is held for a person to decide.
           > To see what the exchange answers now:
           > order-sync exchange lookup a
           > To decide sooner, if you know what became of the order:
-          > If the exchange has it as a pre-order, to follow it:
+          > If the exchange has a pre-order of this order, to follow the order:
           > order-sync orders resolve a --as exists --pre-order-id PRE_ORDER_ID --reason TEXT
-          > If the exchange answers that it does not have it, to send it again:
+          > If the exchange answers that it has no pre-order of this order, to send the order again:
           > order-sync orders resolve a --as not-created --reason TEXT
-          > To end it, without sending it again:
+          > To end the order, without sending it again:
           > order-sync orders resolve a --as abandoned --reason TEXT
           > A person should look at finding CREATE_UNKNOWN. (advice)
       2026-01-15T12:00:00.000Z order-sync held the order, so that a person decides: the outcome of the create is unknown and 10 look-ups found no order; a person must ask the exchange and decide.
           > A person must decide:
-          > If the exchange has it as a pre-order, to follow it:
+          > If the exchange has a pre-order of this order, to follow the order:
           > order-sync orders resolve a --as exists --pre-order-id PRE_ORDER_ID --reason TEXT
-          > If the exchange answers that it does not have it, to send it again:
+          > If the exchange answers that it has no pre-order of this order, to send the order again:
           > order-sync orders resolve a --as not-created --reason TEXT
-          > To end it, without sending it again:
+          > To end the order, without sending it again:
           > order-sync orders resolve a --as abandoned --reason TEXT
           > To see what the exchange answers now:
           > order-sync exchange lookup a
@@ -188,11 +188,11 @@ describe('the story of an order', () => {
           > A person should look at finding CREATE_UNKNOWN. (advice)
       2026-01-16T12:00:00.000Z A look-up found no order.
           > A person must decide:
-          > If the exchange has it as a pre-order, to follow it:
+          > If the exchange has a pre-order of this order, to follow the order:
           > order-sync orders resolve a --as exists --pre-order-id PRE_ORDER_ID --reason TEXT
-          > If the exchange answers that it does not have it, to send it again:
+          > If the exchange answers that it has no pre-order of this order, to send the order again:
           > order-sync orders resolve a --as not-created --reason TEXT
-          > To end it, without sending it again:
+          > To end the order, without sending it again:
           > order-sync orders resolve a --as abandoned --reason TEXT
           > To see what the exchange answers now:
           > order-sync exchange lookup a
@@ -244,17 +244,17 @@ describe('the story of an order', () => {
     expect(await replay()).toMatchInlineSnapshot(`
       "12:00:00.000Z The row was inserted into the database.
       12:00:00.000Z order-sync began create request 1.
-      12:00:00.000Z It is not known whether the exchange has the order: POST /api/v1/merchant/orders/request: ECONNRESET. order-sync looks the order up and does not send it again.
+      12:00:00.000Z It is not known whether the exchange has the order: POST /api/v1/merchant/orders/request: ECONNRESET. order-sync looks the order up instead of sending it again.
       12:00:00.000Z Finding CREATE_UNKNOWN (error): (meaning)
           > The order is looked up, next by 12:00:05.000Z if nothing delays it. If no look-up finds the order, it is held for a person to decide.
           > To see what the exchange answers now:
           > order-sync exchange lookup a
           > To decide sooner, if you know what became of the order:
-          > If the exchange has it as a pre-order, to follow it:
+          > If the exchange has a pre-order of this order, to follow the order:
           > order-sync orders resolve a --as exists --pre-order-id PRE_ORDER_ID --reason TEXT
-          > If the exchange answers that it does not have it, to send it again:
+          > If the exchange answers that it has no pre-order of this order, to send the order again:
           > order-sync orders resolve a --as not-created --reason TEXT
-          > To end it, without sending it again:
+          > To end the order, without sending it again:
           > order-sync orders resolve a --as abandoned --reason TEXT
           > A person should look at finding CREATE_UNKNOWN. (advice)
       12:01:00.000Z anna decided that the exchange has the order as pre-order p7: asked the exchange.

@@ -32,7 +32,7 @@ export const SUMMARY_COLUMNS = [
   { key: 'unreadable', label: 'Not in the sum', kind: 'count', rank: 2 },
 ] as const satisfies readonly Column[];
 
-/** Returns a row for each pair, state, status, outcome and position, because the position decides the currency. */
+/** Returns a row for each pair, state, status, outcome and position. The position decides the currency of a row. */
 export function summarize(parts: readonly SummaryPart[], isByAccount = false) {
   const named = parts.map((part) => {
     const { account, state, order_status: status, asset_position: position } = part;

@@ -22,10 +22,10 @@ import { pasteable } from '../../base/invocation.ts';
 import { counted } from '../documents/words.ts';
 
 const HELP = `
-For a database that was put back to an older state. It does not know which
-orders were sent after the copy was made, so every order in it that may have
-been sent since becomes unknown: it is looked up, and then held for a person.
-Creates are paused until resume.
+For a database that was put back to an older state. The database does not know
+which orders were sent after the copy was made. Each order that may have been
+sent since becomes unknown. It is looked up, and held for a person if no look-up
+finds it. Creates are paused until resume.
 Stop the daemon of a SQLite file first. In PostgreSQL keep all workers stopped
 from the restore until all accounts are accepted, because a machine without
 marks does not notice the older state. An account that was stopped because its
@@ -33,10 +33,10 @@ database is older can also be accepted alone, while the workers run.
 
 After a standby of PostgreSQL was promoted, nothing was put back, but the last
 commits of the old primary may be lost. The orders that these commits may have
-marked as sent are unknown under one finding, and the workers continue. Ask the
-exchange about each order, then decide with --failover: first --sent --file with
-the ids that the exchange has, then --not-sent with the ids that it lacks.
-Without --file all orders are decided.
+marked as sent become unknown. One finding FAIL_OVER is about all of them, and
+the workers continue. Ask the exchange about each order, then decide with
+--failover: first --sent --file with the ids that the exchange has, then
+--not-sent with the ids that it lacks. Without --file all orders are decided.
 
 Examples:
   order-sync db accept-restore
@@ -110,7 +110,7 @@ async function partsOf(store: Store, account: string | undefined, { accounts, da
   }));
 }
 
-/** Returns undefined for several accounts. A SQLite file has one mark for all accounts. */
+/** Returns undefined for several accounts. Refuses `--account` for a SQLite file, which has one mark for all. */
 function accountAccepted(command: Command, { database, accounts }: Config): string | undefined {
   if (database.kind === 'postgres') return accountFilterOf(command, { accounts });
   if (accountGiven(command) !== undefined)
@@ -118,7 +118,7 @@ function accountAccepted(command: Command, { database, accounts }: Config): stri
   return accounts.length === 1 ? accounts[0]?.name : undefined;
 }
 
-/** Joins the results: the earliest `from` and the latest `to`, each null if it is null for an account. */
+/** Joins the results: the earliest `from` and the latest `to`, each null if it is null for any account. */
 function inAll(accepted: readonly AcceptedRestore[]): AcceptedRestore {
   const timesOf = (end: 'from' | 'to') => {
     const times = accepted.flatMap(({ missing }) => missing[end] ?? []);

@@ -19,9 +19,9 @@ import { type KnownHead, checkChains } from './tables/chain.ts';
 export const define = { check: defineCheck, backup: defineBackup };
 
 const BACKUP_HELP = `
-The copy is of one moment, checked, and readable for you alone; the daemon and
-your application may run meanwhile. Photos are files: copy their folder as well.
-A copy that is put back needs: order-sync db accept-restore
+The copy is of one moment, is checked, and is readable for you alone. The daemon
+and your application may run meanwhile. Photos are files: copy their folder too.
+After you put a copy back, run: order-sync db accept-restore
 
 Example:
   order-sync db backup /var/backups/order-sync-2026-01-31.db`;
@@ -41,14 +41,14 @@ function defineBackup(command: Command): void {
 }
 
 const CHECK_HELP = `
-Checks that a file is sound, not older than its mark, and has the event that the
-mark names; in PostgreSQL, each account with its mark on this machine. --chain
-also checks that no event was changed, removed or put in, and corrects the
-counts that status shows if they are wrong. --head also checks that an event
-that you wrote down elsewhere is still there.
+Checks that a SQLite file is sound, not older than its mark, and has the event
+that the mark names. In PostgreSQL, compares each account with its mark on this
+machine. --chain also checks that no event was changed, removed or put in. If
+all is well, --chain corrects the counts of status that are wrong. --head also
+checks that an event that you wrote down elsewhere is still there.
 
 Exit codes: 0 all is well, 1 counts were corrected or this machine has no mark
-of an account, 65 something else is wrong.
+of any account, 65 something else is wrong.
 
 Examples:
   order-sync db check --chain
@@ -64,7 +64,7 @@ function headOf(text: string): KnownHead {
 function defineCheck(command: Command): void {
   command
     .option('--chain', 'also check the chain of events: reads all of them')
-    .option('--head <id:hash>', 'with --chain: an event that must be in it', headOf)
+    .option('--head <id:hash>', 'with --chain: an event that must be in the chain', headOf)
     .option('--json', 'print JSON')
     .addHelpText('after', CHECK_HELP)
     .action(async ({ chain: withChain, head, json }: { chain?: boolean; head?: KnownHead; json?: boolean }) => {
@@ -113,7 +113,7 @@ async function markOfFile(mark: Mark) {
   return { rows, found, older: older === undefined ? [] : [`${older}; ${RESTORE_ADVICE}`], unknown: undefined };
 }
 
-/** If another machine owns an account, the mark is on that machine. */
+/** If another machine owns an account, the mark of the account is on that machine. */
 async function marksOfAccounts(store: Store) {
   const accounts = await accountsIn(store.db, 'account_owners');
   const olderAccounts: { account: string; why: string }[] = [];

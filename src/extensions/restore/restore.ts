@@ -27,8 +27,8 @@ export type AcceptedRestore = Readonly<{ missing: MissingTime; orders: number }>
 const PAGE = 200;
 
 /**
- * Unless `isNothingSent`, pauses creates and makes each order `unknown` that may have been sent since the copy.
- * Then writes a new mark. No other order-sync process writes before that, so an interrupted run must be repeated.
+ * Unless `isNothingSent`, pauses creates and makes each order `unknown` that may have been sent since the copy. Until
+ * the new mark is written, `restoring` in the mark stops other processes, so an interrupted run must be repeated.
  */
 export async function acceptRestore(deps: RestoreDeps, acceptance: Acceptance): Promise<AcceptedRestore> {
   const { store, clock } = deps;
@@ -71,7 +71,7 @@ async function tellDecision(tx: Transaction, account: string, decision: string, 
   await insertHappenings(tx, [{ ...event, source: 'operator', reason, actor }], now);
 }
 
-/** Orders in these states become unknown, so orders that are unknown or held already are read first. */
+/** Orders in these states become unknown. Orders that are unknown already are read first, to be read only once. */
 const LEFT = ['pending', 'invalid', 'rejected', 'sending'] as const;
 
 async function assumeAllSent(deps: RestoreDeps, account: string, { actor, reason }: Acceptance): Promise<number> {
@@ -106,7 +106,7 @@ type DecisionDeps = Pick<FlowDeps, 'account' | 'store' | 'clock'>;
 /** Without `ids` the answer is about all orders that the fail-over left in doubt. */
 type Answer = Decider & Readonly<{ isSent: boolean; ids?: readonly string[] | undefined }>;
 
-/** Accepts orders that a fail-over left in doubt, or makes them pending. Returns how many, and how many are left. */
+/** Makes orders that a fail-over left in doubt accepted or pending. Returns how many, and how many stay in doubt. */
 export async function decideFailOver({ account, store, clock }: DecisionDeps, failOver: FailOver, answer: Answer) {
   let orders = 0;
   for await (const ids of answer.ids ? partsOf(answer.ids, PAGE) : doubtfulOrders(store.db, account, failOver.id)) {
@@ -141,7 +141,7 @@ function decisionsFor(tracking: Tracking, { id, seenAt }: FailOver, answer: Answ
   const { isSent, reason, actor } = answer;
   const how = { source: 'operator', reason, actor } as const;
   if (tracking.failOver === id) return decideDoubt(tracking, isSent, how, now);
-  // `doubtedBy` doubts a rejected or invalid order until its row is updated, which this event does.
+  // `doubtedBy` doubts a rejected or invalid order until its row is updated. Saving this event updates the row.
   const isLeft = ['rejected', 'invalid'].includes(tracking.state) && !isSent && tracking.failOver === null;
   const event = finding('FAIL_OVER', 'operator', `not sent before ${seenAt}: ${reason}`, null);
   return isLeft ? [{ tracking, events: [{ ...event, actor }] }] : [];

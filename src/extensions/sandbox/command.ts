@@ -57,24 +57,24 @@ ${itemList([
 Some e-mail addresses decide for their client:
 ${itemList(EMAIL_INPUTS)}
 
-The ways to tamper with an order (the second NAME), the finding that each
-brings, and what the sandbox answers. UNEXPECTED_ORDER needs a row that is
-cancelled before it is sent; report reconciliation --online finds
+The ways to tamper with an order (the NAME in tamper-NAME), the finding that
+each brings, and what the sandbox answers. UNEXPECTED_ORDER needs a row that is
+cancelled before it is sent. Only report reconciliation --online finds
 PREORDER_MISSING:
 ${TAMPERING_HELP}
 
 Photos are delivered with --photo-url only: without it a request for them is
 refused with INVALID_VALUE. An unknown link is answered with 404 NOT_FOUND,
-another key with 401. /_sandbox/requests, /_sandbox/deliveries and
-/_sandbox/census show the requests, deliveries and orders. Verification statuses
-besides NOT_VERIFIED, their causes and their delays are invented, as are
-customers and cards.
+another key with 401. /_sandbox/requests and /_sandbox/deliveries show the
+requests and deliveries, /_sandbox/census the number of pre-orders. Verification
+statuses besides NOT_VERIFIED, their causes and their delays are invented, as
+are customers and cards.
 
 ${paragraphs(`Scenarios: ${Object.keys(SCENARIOS).join(', ')}.`)}
-Some scenarios change the answers of the exchange; their orders are completed:
+Some scenarios change the answers of the exchange. Taken orders are completed:
 ${itemList(Object.entries(ODD_ANSWERS).map(([name, { what }]) => [name, what]))}
 
-The statuses besides REQUEST and NEW, their order and their delays are invented.
+The statuses besides REQUEST and NEW, their sequence and delays are invented.
 More scenarios come from the file of --scenarios:
   slow-payout:
     appearsAfter: 2s      # or never
@@ -120,7 +120,7 @@ export function define(command: Command): void {
         apiKey,
         otherKeys,
         clock,
-        // No number of an earlier sandbox comes again, because a database would report reused pre-orders.
+        // The number grows with time: a database would report the number of an earlier sandbox as a reused pre-order.
         firstNumber: Math.floor((clock.now().getTime() - Date.parse('2026-01-01T00:00:00.000Z')) / 10),
         random: seededRandom(options.seed),
         scenarioOf: (id) => scenarioNamedIn(id, scenarios) ?? everyOrders,
@@ -194,7 +194,7 @@ function photoUrl(text: string): URL {
 
 function rate(text: string): SandboxCommandOptions['rate'] {
   const [, requests = '', interval = ''] = /^([1-9]\d*)\/(.+)$/.exec(text) ?? [];
-  if (requests === '') throw new InvalidArgumentError('Give it as 10/1s.');
+  if (requests === '') throw new InvalidArgumentError('Give the rate as 10/1s.');
   return { requests: Number(requests), intervalMs: duration(interval) };
 }
 

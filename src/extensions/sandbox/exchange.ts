@@ -86,7 +86,7 @@ const CLIENT = '/api/v1/merchant/client';
 const LINK = `${CLIENT}/(?<linkId>[^/]+)`;
 const ORDERS = '/api/v1/merchant/orders';
 
-/** All endpoints of §4, in the order of the document. */
+/** All endpoints of §4, in the order of the interface document. */
 const ROUTES = {
   createLink: post(CLIENT, emailRequest, ({ clients }, { email }) => clients.create(email)),
   validateEmail: post(`${CLIENT}/validate/email`, emailRequest, ({ clients }, { email }) => clients.validate(email)),

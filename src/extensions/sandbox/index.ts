@@ -4,7 +4,7 @@ import type { Extension } from '../../cli/extension.ts';
 export const sandbox: Extension = {
   name: 'sandbox',
   welcome:
-    'New here? `order-sync demo` shows order-sync at work on a sandbox exchange,\nwithout any settings. `order-sync init` sets it up for your own exchange.',
+    'New here? `order-sync demo` shows order-sync at work on a sandbox exchange,\nwithout any settings. `order-sync init` makes settings for your own exchange.',
   commands: {
     'First steps:': {
       demo: ['runs the orders of a shop to their end, on a sandbox exchange', () => import('./demo/demo.ts')],

@@ -102,7 +102,7 @@ function progressAt({ scenario, speed }: SandboxPreOrder, appearedAt: number, no
 export type Pair = Readonly<{ fromCurrency: string; toCurrency: string }>;
 
 const FIAT = ['EUR', 'USD', 'GBP', 'CHF', 'PLN', 'CZK'];
-/** The invented value of one unit in EUR; any other currency is worth as much as EUR. */
+/** Invented values of one unit in EUR. A currency that is not listed is worth 1 EUR. */
 const WORTH = new Map(Object.entries({ BTC: '61234.56', ETH: '2345.678', USDT: '0.92', USD: '0.92', GBP: '1.17' }));
 const RATIO_DIGITS = 8;
 const FEE = '0.001';

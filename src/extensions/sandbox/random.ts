@@ -1,4 +1,4 @@
-/** A small generator (mulberry32) of numbers in [0, 1), always the same for one seed. */
+/** Returns a generator (mulberry32) of numbers in [0, 1). Equal seeds generate equal numbers. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -13,7 +13,7 @@ export function randomHex(random: () => number): string {
   return Array.from({ length: 32 }, () => Math.floor(random() * 16).toString(16)).join('');
 }
 
-/** Finds the longest name that fits in an id or e-mail address `<prefix><name>-…`. */
+/** Finds the name in an id or e-mail address `<prefix><name>-…`. If several names fit, returns the longest. */
 export function nameAfter<Name extends string>(prefix: string, text: string, names: readonly Name[]): Name | undefined {
   return names.filter((name) => text.startsWith(`${prefix}${name}-`)).toSorted((a, b) => b.length - a.length)[0];
 }

@@ -14,7 +14,7 @@ export interface OddAnswers {
   readonly absent?: (turn: number) => SandboxAnswer;
   /** Answers a look-up of an order; `older` is the record as it was before the last change. */
   readonly record?: (record: Fields, older: Fields, turn: number) => SandboxAnswer;
-  /** True if only the first order that is looked up gets the answer of `record`. */
+  /** True if only one order, the first that a look-up finds, gets the answer of `record`. */
   readonly isOfOneOrder?: boolean;
   readonly spelling?: (externalOrderId: string) => string;
 }
@@ -23,7 +23,7 @@ const PATH = '/api/v1/merchant/orders';
 const ABSENT_BODIES = [null, [], {}, { order: null }];
 const LONG_AGO = '2024-03-01T10:00:00.000Z';
 
-/** Each way to answer is a scenario of the same name. `turn` grows with each answer. */
+/** Each way to answer is a scenario of the same name. `turn` grows, so that `inTurn` alternates the answers. */
 export const ODD_ANSWERS = {
   spring: {
     what: 'an absent order is answered 404 as Spring does',
@@ -47,7 +47,7 @@ export const ODD_ANSWERS = {
     record: (record, older, turn) => answer(200, inTurn([record, older], turn)),
   },
   foreign: {
-    what: "another merchant's order of 2024 answers, ten times the amount, completed",
+    what: "a look-up finds another merchant's order of 2024, completed, ten times the amount",
     record: (record) => answer(200, foreign(record)),
   },
   normalising: {

@@ -146,7 +146,7 @@ export async function startSandbox(options: SandboxServerOptions) {
     const body = typeof request.body === 'string' ? request.body : '';
     const externalOrderId = idOf(request.method, request.url, body);
     const call = request.method === 'POST' ? 'create' : 'lookup';
-    // Each value is a string, because Node joins the headers of one name, except `set-cookie`.
+    // Each value is a string, because Node makes arrays only of `set-cookie` headers.
     const headers = request.headers as Record<string, string | undefined>;
     const named = `${headers['x-api-key']} ${call} ${externalOrderId}`;
     const isFirst = !faulted.has(named);

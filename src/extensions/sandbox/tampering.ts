@@ -18,7 +18,7 @@ export interface Tampering {
   readonly record?: (record: Fields, moment: TamperedMoment) => Fields | undefined;
 }
 
-/** `wasCompleted`: the order was shown completed before. The other fields are of an untampered order. */
+/** `wasCompleted`: an earlier answer showed the order completed. The other fields are of an untampered order. */
 type TamperedMoment = Readonly<{ wasCompleted: boolean; otherHash: string | null; otherOrderId: string | null }>;
 
 export const STRAY_ORDER = {

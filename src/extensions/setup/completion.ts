@@ -47,9 +47,9 @@ const MOST_ACCOUNTS = 500;
 
 const HELP = `
 The shell completes commands, options and their values if the program is called
-order-sync. It takes the accounts from the settings. The script calls this
-command with the words that were typed, and it prints the values that the last
-word may have.
+order-sync. The names of accounts come from the settings. The script calls this
+command with the words that were typed, and the command prints the values that
+the last word may have.
 
 Examples:
   source <(order-sync completion bash)     # in ~/.bashrc

@@ -46,11 +46,11 @@ const SECTIONS = [
   'classes',
 ];
 const HELP = `
-The report is clean, and the exit code is 0, if every order was checked, none is
-disputed, no finding of severity error or warning is open, and a ledger given
-with --against agrees. Otherwise the exit code is 1. Acknowledged findings and
-findings of severity info are listed and do not count. The report speaks for one
-moment: an order that changed after --as-of counts as unchecked.
+The report is clean, and the exit code is 0, if no order is unchecked or
+disputed, no finding of severity error or warning is open, no row is left out,
+the ledger of --against agrees, and --online got every answer. Otherwise the
+exit code is 1. Acknowledged findings and findings of severity info are listed
+and do not count. An order that changed after --as-of counts as unchecked.
 
 Examples:
   order-sync report reconciliation --from 2026-01-01 --to 2026-02-01 \\
@@ -68,18 +68,18 @@ export function define(command: Command): void {
     .option('--against-amount <column>', 'column of the amount that is compared with the asset of the order', 'asset')
     .option(
       '--against-currency <column>',
-      'column of the currency of that amount; without it, currencies are not compared',
+      'column of the currency of that amount; without this option, currencies are not compared',
     )
     .addHelpText('after', HELP)
     .action(async (options: ReconciliationOptions) => {
       const clock = systemClock();
       const now = clock.now().toISOString();
       if (options.asOf !== undefined && options.online === true) {
-        command.error('error: --online asks the exchange for its present answer: leave --as-of out');
+        command.error('error: --online asks for the present answers of the exchange; leave --as-of out');
       }
       if (options.asOf !== undefined && options.asOf > now) command.error('error: --as-of is in the future');
       if (isOfAll(command) && (options.online === true || options.against !== undefined)) {
-        command.error('error: --online and --against are for one account: name it with --account');
+        command.error('error: --online and --against are for one account; name the account with --account');
       }
       const isClean = await withAccounts(command, async (store, account, config) => {
         using progress = await slowProgress(clock);

@@ -15,7 +15,7 @@ import { counted, cut, compareTexts } from '../../documents/words.ts';
 
 const MOST_ROWS = 8;
 const LONGEST_NAME = 40;
-/** Further names are counted together, because the exchange may send a new status with each order. */
+/** The most names that are counted apart, because the exchange may send a new status with each order. */
 const MOST_NAMES = 200;
 const PLAIN: Look = { tone: 'info' };
 
@@ -35,8 +35,8 @@ export class ReconciliationCharts {
       record(this.#toFinal, pairOf(row), instantMs(row.creation_date), instantMs(row.completion_date));
     }
     if (state !== 'open' && state !== 'final') return;
-    // The delay lasts from the exchange's `modification_date` to the look-up that saw the last change. `record` ignores
-    // a date after that look-up. A date from before the sending does not count.
+    // The delay lasts from the exchange's `modification_date` to `changed_at`, when a look-up saw the last change.
+    // `record` ignores a date after `changed_at`. A date from before the order was sent does not count.
     const dated = instantMs(row.modification_date);
     const sent = instantMs(row.sent_at);
     if (dated === undefined || sent === undefined || dated < sent) return;
@@ -74,7 +74,7 @@ export function waitingChart(waiting: readonly Waiting[], part: SectionPart): re
 }
 
 const READING =
-  'The box shows the middle half, the mark the median, and the line the range from 1\u00a0% to 99\u00a0%.';
+  'The box covers the middle half, and the mark is the median. The line leaves out the shortest and the longest 1\u00a0%.';
 
 function spanChart(title: string, rule: string, noun: string, histograms: Histograms, others: string): SpanChart[] {
   const all = joined([...histograms.values()]);
@@ -121,7 +121,7 @@ function spanOf(histogram: RecordableHistogram): Span {
   return { p1: at(1), p25: at(25), p50: at(50), p75: at(75), p99: at(99) };
 }
 
-/** The most panels that a reader can compare. The tables have all currencies. */
+/** A reader can hardly compare more panels. The tables have all currencies. */
 const MOST_CURRENCIES = 6;
 /** Outcomes of the same tone have different patterns. */
 const PATTERNS: Readonly<Record<string, Look['pattern']>> = {

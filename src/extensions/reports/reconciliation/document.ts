@@ -34,7 +34,7 @@ const ACCOUNT_COUNTS: readonly string[] = [
   'acknowledged',
 ];
 const RULE =
-  'Clean: no order is unchecked or disputed, no finding of severity error or warning is open, and no row is left out. Findings for information and acknowledged findings are listed and do not count.';
+  'Clean: no order is unchecked or disputed, no finding of severity error or warning is open, no row is left out, no ledger differs, and no pre-order stayed unanswered. Acknowledged findings and findings of severity info are listed and do not count.';
 const BY_COMPLETION = 'An order without a readable completion date is in no period.';
 const IGNORED = 'Classes of findings that are left out (reconcile.ignore)';
 

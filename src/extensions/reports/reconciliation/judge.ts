@@ -19,7 +19,7 @@ const SYNC = 'Run order-sync sync, then make the report again.';
 /** Reasons why an order is not checked, with advice. Reports list them in this sequence: possible errors first. */
 export const UNCHECKED = {
   outcomeUnknown: ['it is not known whether the exchange took the order', classTexts('CREATE_UNKNOWN').advice],
-  sentAgain: ['waits to be sent again', 'order-sync sends the order by itself. Make the report again after that.'],
+  sentAgain: ['waits to be sent again', 'order-sync sends the order by itself. Make the report again when it is sent.'],
   olderRecord: ['the exchange answers with a record that contradicts ours', 'Ask the exchange which record is right.'],
   noAmount: ['the record has no readable amount', 'Ask the exchange for the amount of the order.'],
   noPair: [
@@ -74,7 +74,7 @@ export function judgeOrder(row: ReconciledRow, asOf: Date, settings: Reconciliat
     const name = CLASS_OF_REASON[judgement] ?? 'UNCHECKED';
     findings = [{ class: name, expected: 'compared with the exchange', actual: UNCHECKED[judgement][0] + last }];
   } else if (row.state === 'accepted') {
-    // The sweep may not have recorded ORDER_MISSING yet. `stuckAfter` concerns only open orders.
+    // ORDER_MISSING may be true and not recorded yet. `stuckAfter` concerns only open orders.
     const overdue = findOverdue(age, asOf, { ...settings, stuckAfter: Number.POSITIVE_INFINITY });
     findings = overdue.filter((finding) => finding.class !== 'UNCHECKED');
   } else findings = differences(row, amounts, settings.tolerance, currency);
@@ -93,7 +93,7 @@ function judge(row: ReconciledRow, amounts: Amounts, age: OrderAge, asOf: Date, 
   const changes = [row.changed_at, row.sent_at, row.compared_at];
   if (changes.some((at) => at !== null && at > moment)) return 'changedAfter';
   if (findUnknownOutcome(age).length > 0) return row.state === 'pending' ? 'sentAgain' : 'outcomeUnknown';
-  // Only a look-up after the decision shows that the exchange has not taken an abandoned order.
+  // Only a look-up after the order was abandoned shows that the exchange has not taken the order.
   const { last_lookup_at: seen, changed_at: decided } = row;
   if (row.state === 'abandoned' && (seen === null || decided === null || seen <= decided)) return 'givenUp';
   if (NOT_AT_EXCHANGE.includes(row.state)) return 'nothing';
@@ -111,7 +111,7 @@ function judge(row: ReconciledRow, amounts: Amounts, age: OrderAge, asOf: Date, 
   return hasPair ? 'lookedUpLongAgo' : 'noPair';
 }
 
-/** Compares pair and amount again, because a report does not rely on recorded findings. */
+/** Compares pair and amount again, because a difference may not be recorded as a finding yet. */
 function differences(row: ReconciledRow, amounts: Amounts, tolerance: Tolerance, currency: string | null): Finding[] {
   if (row.received_at === null) return [];
   if (isOfOtherPair(row)) return [{ class: 'PAIR_MISMATCH', expected: pairOf(row), actual: pairOfRecord(row) }];

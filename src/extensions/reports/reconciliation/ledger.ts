@@ -22,7 +22,7 @@ export class LedgerError extends Error {
 
 const PROGRESS_EVERY = 5_000;
 
-/** Reads the files of a ledger into temporary tables. Throws `LedgerError` if a file is no CSV or lacks a column. */
+/** Reads the files of a ledger into temporary tables. Throws `LedgerError` if a file is not CSV or lacks a column. */
 export async function readLedger(ledger: Ledger, onProgress: (text: string) => Promise<void>): Promise<LedgerTables> {
   const { csvRecords } = await import('../../documents/csv.ts');
   using resources = new DisposableStack();
@@ -66,7 +66,7 @@ function columnsOf(header: readonly string[], { id, amount, currency }: Ledger, 
 }
 
 export function ledgerOrder({ row, currency, judgement }: JudgedOrder): LedgerOrder {
-  // The exchange may have an abandoned order. Under the id of a disputed order, it may have only another order.
+  // The exchange may have an abandoned order. For the id of a disputed order, the exchange may have only another order.
   const isUncertain = row.state === 'abandoned' || row.state === 'disputed';
   const isAtExchange = isUncertain ? null : judgement === 'nothing' ? 0 : 1;
   const amount = typeof row.asset === 'string' ? row.asset : null;
@@ -78,7 +78,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   notOurs: 'not among our orders of the period',
   notInLedger: 'missing in the ledger',
   notAtExchange: 'in the ledger, but never at the exchange',
-  givenUp: 'in the ledger, but abandoned by a person or disputed; the exchange may have it',
+  givenUp: 'in the ledger, but abandoned or disputed; the exchange may have the order',
   currencyDiffers: 'the currency differs',
   amountDiffers: 'the amount differs',
   amountUnreadable: 'an amount cannot be read',
@@ -106,7 +106,7 @@ export function ledgerSupplement(tables: LedgerTables, files: readonly string[],
         name: 'ledger',
         title: 'Differences from the ledger',
         part: 'attention',
-        empty: 'The ledger has the same orders with the same amounts.',
+        empty: 'The ledger and our orders agree.',
         columns: COLUMNS,
         rows: Iterator.from(tables.differences()).map((row) => {
           return { ...row, problem: PROBLEMS[row.problem] ?? row.problem };

@@ -33,7 +33,7 @@ export const FOLDED = { ...MONEY, isFolded: true } as const;
 const LEAD =
   'Amounts are those of our orders, in the currency of each order, by outcome. An order is compared if the exchange shows its amount.';
 const NOT_SHOWN =
-  'If the exchange does not say which currency of the pair an amount is in, it is added up within its pair alone.';
+  'An amount is added up only within its pair if the exchange does not say which currency of the pair the amount is in.';
 
 type Compared = 'compared' | 'ours' | 'theirs';
 /** Sums of a group of orders. Reports that compare nothing with the exchange have no `Compared` fields. */

@@ -21,7 +21,7 @@ type JudgedPreOrder = Pick<JudgedFindings, 'found' | 'classes'> & { readonly ext
 const CLASSES: readonly FindingClassName[] = ['PREORDER_MISSING', 'PREORDER_ECHO_MISMATCH', 'PREORDER_TOKEN_MISMATCH'];
 const PAGE = 500;
 const CONCURRENCY = 8;
-/** After this number of unanswered requests in a row, no request follows, because the exchange is out of reach. */
+/** After this number of unanswered requests in a row, no request follows: the exchange counts as out of reach. */
 const MOST_UNANSWERED = 40;
 
 /** Asks the exchange for every pre-order of the scope. Reads pages, because one snapshot would stay open for hours. */
@@ -31,7 +31,7 @@ export async function askPreOrders(
   ask: (preOrderId: string) => Promise<PreOrderAnswer> | PreOrderAnswer,
   onProgress: (asked: number) => void,
 ) {
-  // Pre-orders with stored findings are recorded even without new findings, because the stored ones may be resolved.
+  // A pre-order with stored findings is added even without new findings, so that its stored findings are resolved.
   const judged: JudgedPreOrder[] = [];
   const stored = await rowsAtOnce(store, ordersWithFinding(scope.account, CLASSES), 'primary');
   const withFindings = new Set(stored.map((row) => row.external_order_id));
@@ -59,7 +59,7 @@ export async function recordPreOrderFindings(store: Store, account: string, aske
 
 export function preOrderSupplement({ asked, unanswered, missing, differing }: AskedPreOrders): Supplement {
   const because = `pre-orders not answered: ${unanswered}`;
-  const reason = `The exchange did not answer about ${counted(unanswered, 'pre-order')}. Make the report again when it does.`;
+  const reason = `The exchange did not answer about ${counted(unanswered, 'pre-order')}. Make the report again when it answers.`;
   return {
     facts: [
       { key: 'pre_orders_asked', label: 'Pre-orders asked for', value: asked },

@@ -7,7 +7,7 @@ export function pairOf({ from_currency: from, to_currency: to }: Omit<AmountRow,
   return `${from ?? '?'}/${to ?? '?'}`;
 }
 
-/** Returns the currency of a row's amount: `?` if the row has no currency, null if it may be either of the pair. */
+/** Returns the currency of a row's amount: `?` if it is missing in the row, null if either currency may be meant. */
 export function currencyOfRow(row: AmountRow, settings: Pick<AmountSettings, 'outputPosition'>): string | null {
   const field = amountField(row.asset_position, settings);
   const pair = { fromCurrency: row.from_currency, toCurrency: row.to_currency };

@@ -49,7 +49,7 @@ const monthsKind = (unit: string, months: number): Kind => ({
 const LONG = [monthsKind('month', 1), monthsKind('year', 12), monthsKind('decade', 120), monthsKind('century', 1_200)];
 const KINDS: readonly Kind[] = [DAYS, WEEKS, ...LONG];
 
-/** Returns undefined for fewer than two steps. Covers all of `period` too, if that makes at most `MOST_STEPS` days. */
+/** Returns undefined for fewer than two steps. Covers `period` too if the axis then has at most `MOST_STEPS` days. */
 export function timeSteps(days: readonly string[], period: readonly string[] = []) {
   const used = numbersOf(days);
   const all = numbersOf([...days, ...period]);

@@ -28,7 +28,7 @@ export interface Supplement {
 export interface Reconciled {
   readonly totals: ReconciliationTotals;
   readonly charts: ReconciliationCharts;
-  /** `ordersToLookAt` counts orders that are unchecked, disputed, or have an undecided error or warning. */
+  /** `ordersToLookAt` counts orders that are unchecked or disputed, or have an error or warning of status `open`. */
   readonly tables: ReportTables;
   readonly otherAccounts: readonly { readonly name: string; readonly rows: number }[];
   readonly unknownAge: number;
@@ -38,7 +38,7 @@ export interface Reconciled {
 
 const OUT_OF_REACH = {
   title: 'The exchange is out of reach',
-  advice: 'order-sync doctor says whether the cause is on this side. Then make the report again.',
+  advice: 'order-sync doctor says whether the cause is on this side. Make the report again when the exchange answers.',
 };
 const IN_DOUBT =
   'Money in doubt counts the whole amount of each order that is disputed, unknown, held or not checked, or has an open error or warning about which no person has decided. One order can be counted in several of these lines.';
@@ -64,7 +64,7 @@ export function problemsOf({ totals, tables, otherAccounts, unknownAge, suppleme
     {
       count: unknownAge,
       because: `rows whose created_at is no time before they were sent: ${unknownAge}`,
-      reason: `${rows} a created_at that is not a time, or is later than the sending of the order. It is not known which period they belong to.`,
+      reason: `${rows} a created_at that is not a time, or is later than the sending of the order. The period of such an order is not known.`,
       tone: 'warning',
     },
     {

@@ -16,11 +16,11 @@ export interface StorySettings {
   readonly verifyAfter: readonly number[];
   readonly recheckFinalAfter: readonly number[];
   readonly onUnknown: 'hold' | 'resend';
-  /** False if the settings of this machine do not name the account, so that no request is sent for the account. */
+  /** False if the settings of this machine do not name the account. Then this machine sends no request for it. */
   readonly isDriven?: boolean;
   /** `why` names the obstacle to sending or looking up the order. `remedy` is a command or a sentence. */
   readonly blocked?: { readonly why: string; readonly remedy: string } | undefined;
-  /** How the pace spaces look-ups of the order now. Past spacings are not stored. */
+  /** How `follow.pace` spaces the look-ups of the order now. Past spacings are not stored. */
   readonly spacing?: Spacing | undefined;
   readonly keyPlace?: string;
   readonly against?: DecisionEvidence | undefined;
@@ -144,7 +144,7 @@ function isSentAgain({ events }: Moment): boolean {
   return ends.some(({ new_value }) => new_value === 'pending');
 }
 
-/** Returns when the next look-up is due, by the row or by a plan; null if none follows, undefined without a plan. */
+/** Returns when the next look-up is due; null if none follows, undefined if that is not known for a past moment. */
 function nextLookup(moment: Moment): Date | null | undefined {
   const { order, events, state, asOf, verifyAfter, recheckFinalAfter } = moment;
   if (isNewest(moment)) return readTime(order.next_action_at);
@@ -178,24 +178,24 @@ export function isNewest({ order, asOf }: Pick<Moment, 'order' | 'asOf'>): boole
 }
 
 const DECISIONS: Readonly<Record<Judgement['kind'], string>> = {
-  exists: 'If the exchange has it as a pre-order, to follow it:',
-  'not-created': 'If the exchange answers that it does not have it, to send it again:',
-  ours: 'If the order at the exchange is yours, to trust it:',
-  abandoned: 'To end it, without sending it again:',
-  retry: 'To send it again:',
-  cancel: 'To cancel it before it is sent:',
+  exists: 'If the exchange has a pre-order of this order, to follow the order:',
+  'not-created': 'If the exchange answers that it has no pre-order of this order, to send the order again:',
+  ours: 'If the order at the exchange is yours, to trust that order:',
+  abandoned: 'To end the order, without sending it again:',
+  retry: 'To send the order again:',
+  cancel: 'To cancel the order before it is sent:',
 };
 const DUPLICATING =
-  'To send it again all the same, if you accept that the exchange may have taken the first request and may now make a second pre-order:';
+  'To send the order again all the same, if you accept that the exchange may have taken the first request and may now make a second pre-order:';
 export const EFFECTS: readonly string[] = [...Object.values(DECISIONS), DUPLICATING];
 
 function notOurs({ pre_order_id: id }: StoryOrder): string {
-  return `If it is not yours, first ask the exchange ${questionOfOwn(id)}. Then end the order, and insert it again under a new id.`;
+  return `If the order at the exchange is not yours, first ask the exchange ${questionOfOwn(id)}. Then end your order, and insert it again under a new id.`;
 }
 
 function decisionCommands(moment: Moment): readonly string[] {
   const { order, state, asOf, against = {} } = moment;
-  // The story offers no `retry` if the exchange may have taken the order, because a retry could create it twice.
+  // For an unknown or held order the story offers no `retry`, because a retry could create the order twice.
   const mayBeTaken = state === 'unknown' || state === 'held';
   const decisions = decisionsFor(state).filter((kind) => kind !== 'retry' || !mayBeTaken);
   const [sentAt, absentAt] = [readTime(order.sent_at), readTime(order.absent_at)];

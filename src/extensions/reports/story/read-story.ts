@@ -41,7 +41,7 @@ export async function storyOf(
   const against = row && (await evidenceAgainstSending(store.db, row));
   const [lost] = await lostReach(store.db, account, 'exchange');
   const outage = lost && outageOf({ ...lost, reason: failure ?? lost.reason });
-  // Look-ups of a held or ended order are rare, so an outage delays the order only if a look-up is due.
+  // Look-ups of a held or ended order are rare, so the story tells of an outage only if a look-up is due.
   const isRare = row?.state === 'held' || isRechecked(row?.state ?? '');
   const waits = !isRare || (row?.next_action_at ?? '') <= asOf.toISOString();
   const known = { isDriven, blocked: blocked ?? (waits ? outage : undefined), spacing, against };
@@ -86,7 +86,7 @@ async function spacingOf({ store, clock, settings, paceOf }: ExplainDeps, row: O
   return { facts: { kind, status: statusName(order), since: row.changed_at, ...learned }, text };
 }
 
-/** Returns undefined if the mark of the database cannot be read, because a story needs no mark. */
+/** Also returns undefined if the mark of the database cannot be read, because a story needs no mark. */
 async function olderStateOf({ mark }: Store) {
   const sign = await mark.sign().catch(() => undefined);
   if (sign === undefined) return undefined;

@@ -39,13 +39,13 @@ function moved({ old_value, new_value, source, reason }: StoryEvent, { order, cr
   // The row has the amount that the exchange accepted, because a sent row cannot change.
   const content = position === 'INPUT' ? `${asset} ${from}` : `${asset} in position ${position}, ${from}`;
   const sentences: Readonly<Record<string, string>> = {
-    // The request may not have been sent yet: later events show its outcome.
+    // The request may not have been sent yet. Later events show its outcome.
     sending: `order-sync began create request ${creates}.`,
     accepted: `The exchange accepted the order as pre-order ${order.pre_order_id}: ${content} to ${to}.`,
     rejected: `The exchange refused the order${why}.`,
     invalid: `order-sync found the row invalid and sent nothing${why}.`,
     pending: source === 'import' ? 'The row was corrected and waits to be sent.' : waitsAgain(reason),
-    unknown: `It is not known whether the exchange has the order${why}. order-sync looks the order up and does not send it again.`,
+    unknown: `It is not known whether the exchange has the order${why}. order-sync looks the order up instead of sending it again.`,
     abandoned: `The order was abandoned${why}.`,
     held: `order-sync held the order, so that a person decides${why}.`,
     disputed: `The order is disputed${why}. Do not act on it.`,

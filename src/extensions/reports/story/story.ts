@@ -17,7 +17,7 @@ type StoryEntry = { readonly at: string; readonly text: string };
 
 export type Story = ReturnType<typeof buildStory>;
 
-/** Equal arguments make equal stories. `told` of a later `asOf` begins with `told` of an earlier `asOf`. */
+/** For the same evidence, `told` of a later `asOf` begins with `told` of an earlier `asOf`. */
 export function buildStory(all: StoryEvidence, asOf: Date, settings: StorySettings) {
   const until = asOf.toISOString();
   const evidence = evidenceAt(all, until);
@@ -65,7 +65,7 @@ export function beginOf(events: readonly StoryEvent[]): StoryEvent | undefined {
   return changes.findLast(({ old_value, new_value }) => !(isOfAttempt(old_value) && isOfAttempt(new_value)));
 }
 
-/** The headline names no time if a person decided the state, because the state may be older than the decision. */
+/** The headline names no time if a person decided the state, because the order may have had that state for longer. */
 function headline(facts: HeadlineFacts, { order, events, findings }: StoryEvidence): string {
   const begin = beginOf(events);
   const since = begin?.source === 'operator' ? undefined : (begin?.observed_at ?? order.created_at);
@@ -87,7 +87,7 @@ function stopLines({ holds, stop, order }: StoryEvidence, moment: Moment): reado
     `The order is not ${what}: ${describeRestraint(hold, order.account)}.`,
     ...(hold.kind === 'key-refused' && isNewest(moment) ? [`${capitalized(keyRemedy(keyPlace))}.`] : []),
   ]);
-  // `stop`, `blocked` and `isDriven` are present values, because past values are not stored.
+  // `stop`, `blocked` and `isDriven` are present values, so they say nothing about an earlier `asOf`.
   if (!isNewest(moment)) return lines;
   const stopped =
     stop === null ? blocked : { why: describeStop(stop), remedy: stopRemedy(stop.kind, accountWords(order.account)) };
@@ -96,7 +96,7 @@ function stopLines({ holds, stop, order }: StoryEvidence, moment: Moment): reado
   return [...lines, `The order is not ${what}: the settings of this machine do not have the account ${order.account}.`];
 }
 
-/** Leaves out events of stored findings, which `findingEntries` returns, and a decision's own move to `held`. */
+/** Leaves out events of stored findings, which `findingEntries` returns, and moves to `held` by a person's decision. */
 function eventEntries({ order, events, findings }: StoryEvidence): readonly StoryEntry[] {
   const isShown = ({ field, source, new_value, observed_at }: StoryEvent) =>
     field === 'finding'
@@ -146,7 +146,7 @@ function keptEntry({ received_at, http_status, ids }: StoryEvidence['keptAnswers
   const seen = ids.length === 0 ? 'it contains no id' : `it contains the id ${ids.join(', ')}`;
   return {
     at: received_at,
-    text: `The exchange answered a create request with HTTP ${http_status}, which does not say whether it has the order. order-sync keeps the answer: ${seen}.`,
+    text: `The exchange answered a create request with HTTP ${http_status}, but order-sync cannot take the answer for the pre-order of this order. It keeps the answer: ${seen}.`,
   };
 }
 
@@ -171,7 +171,7 @@ export function isOpen({ resolved_at, changed_at }: StoryFinding): boolean {
 
 function findingLines(open: readonly StoryFinding[], moment: Moment) {
   if (open.length === 0) return [];
-  // A finding that a decision would settle has no command here, because the finding must stay listed until then.
+  // A finding that a decision would settle has no command here, because it must stay listed until the decision.
   const ready = open.filter((finding) => !statesToDecide(finding.class).includes(moment.state));
   const ids = ready.map(({ id }) => id).join(' ');
   const command = `order-sync findings ack ${ids} --reason TEXT${accountWords(moment.order.account)}`;
@@ -180,7 +180,7 @@ function findingLines(open: readonly StoryFinding[], moment: Moment) {
       open.map((finding) => {
         const isInfo = finding.severity === 'info' || isDecided(finding, moment.events);
         const lead = isInfo ? 'For information:' : 'A person should look at';
-        // The lines of a disputed order, above, already have the advice of this class.
+        // `whatNext` already returns the advice of this class for a disputed order.
         const isSaid = finding.class === 'ID_COLLISION' && moment.state === 'disputed';
         const said = `Do not pay or deliver for this order. Decide with ${ABOVE}.`;
         const advice = isSaid ? said : adviceOn(finding, moment).replace(HERE, ABOVE);
@@ -199,7 +199,7 @@ export function adviceOn(finding: StoryFinding, moment: Pick<Moment, 'order' | '
     return 'A person has decided about the order. The finding only needs to be acknowledged.';
   const { external_order_id: id, account, pre_order_id: preOrderId } = moment.order;
   const state = moment.events.findLast(({ field }) => field === 'state')?.new_value;
-  const ofClass = findingClass(finding.class)?.advice ?? 'This version of order-sync does not know it.';
+  const ofClass = findingClass(finding.class)?.advice ?? 'This version of order-sync does not know this class.';
   const advice = finding.class === 'CREATE_UNKNOWN' && state === 'held' ? capitalized(ASK_ABOUT_HELD) : ofClass;
   return advice
     .replace('a command that order-sync orders explain ORDER shows', HERE)

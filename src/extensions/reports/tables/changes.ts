@@ -8,7 +8,7 @@ export type Change = Selectable<OrderEventsView>;
 
 /** The most events of one read, because the write-ahead log grows during a long read. */
 const PAGE = 500;
-/** The most ids that one read searches. Most of these ids may belong to other accounts. */
+/** One read searches at most this number of ids, because most of them may belong to other accounts. */
 const MOST_IDS_A_READ = 50_000;
 
 export type ChangesScope = ReportScope & { readonly lastId: number };

@@ -21,7 +21,7 @@ export interface ExportedRow extends OrderRow {
   readonly record_body: string | null;
 }
 
-/** `id` is bytes, because an id may be bytes that are no readable text. */
+/** `id` is bytes, because the bytes of an id may be no valid text. */
 type Place = { readonly at: string; readonly id: Uint8Array };
 
 /** Yields the earliest orders first. By completion, orders without a readable completion date are left out. */

@@ -109,8 +109,8 @@ export function ordersWithFinding(account: string, names: readonly string[]) {
 }
 
 /**
- * Selects orders with their newest record. The query bounds the time from above only once: of two bounds, the database
- * may search the index by the later one. By completion, `unindexed` keeps SQLite from the index of `created_at`.
+ * Selects orders with their newest record. The query has only one upper bound of the time, because the database may
+ * search the index by the later of two. By completion, `unindexed` keeps SQLite from the index of `created_at`.
  */
 function ordersOf(scope: ReportScope) {
   const { account, by, from, to, asOf } = scope;

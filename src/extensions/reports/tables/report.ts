@@ -32,7 +32,7 @@ export class ReportTables extends TemporaryTables {
     super(TABLES);
   }
 
-  /** Adds a finding unless the order already has a finding of this class. Returns true if it was added. */
+  /** Adds a finding unless one of the same order and class was added before. Returns true if it adds the finding. */
   addUnlessKnown(finding: ReportFinding): boolean {
     return this.#addUnlessKnown.run(finding).changes === 1;
   }

@@ -53,7 +53,7 @@ export async function readEvidence(snapshot: Snapshot, account: string, external
     order,
     events: await allRows(snapshot, events),
     record: record === undefined ? null : { received_at: record.received_at, view: readRecordView(record.body) },
-    /** Successful answers (2xx) to creates that show no outcome or a second pre-order, and the ids in each answer. */
+    /** 2xx answers to creates: the outcome stayed unknown, or a second pre-order was made. `ids`: ids in the body. */
     keptAnswers: kept.map(({ body, ...answer }) => ({ ...answer, ids: preOrderIdsIn(body) })),
     findings: await allRows(snapshot, findings),
     holds: await allRows(snapshot, storedHolds(account)),

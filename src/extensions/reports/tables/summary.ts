@@ -31,7 +31,7 @@ async function* insertedParts(store: Pick<Store, 'snapshot'>, { account, from, t
     const conditions = allOf(
       sql`account = ${account}`,
       last === undefined ? undefined : sql`external_order_id > ${textOf(last)}`,
-      // `unindexed` keeps SQLite from the index of `created_at`: by id, a page reads only its own rows.
+      // With the index of `created_at`, SQLite would read and sort the whole period for each page.
       isInPeriod(unindexed('created_at'), from, to),
     );
     const parts = sql<LinePart & { readonly last_id: Uint8Array }>`select ${line}, count(*) as orders,
@@ -75,8 +75,8 @@ export async function readAges(store: Pick<Store, 'snapshot'>, scope: AgeingScop
 }
 
 /**
- * Reads states at `asOf` from the events, so that later changes do not change the page. If a row has not changed since
- * `asOf`, its state is read from the row, and only the time is read from its events.
+ * Reads the state that each order had at `asOf`: from the row if the row has not changed since, else from the events.
+ * Reads the time since which the order has had that state from the events.
  */
 function agesPage({ account, from, to, asOf }: AgeingScope, last: string | undefined): Query<OldestOrder> {
   const createdAt = unindexed('o.created_at');

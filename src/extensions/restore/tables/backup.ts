@@ -14,7 +14,7 @@ const PAGES_A_STEP = 10_000;
 export async function backUp(path: string, target: string, onProgress?: (share: number) => void): Promise<void> {
   const partial = `${target}.partial`;
   try {
-    // The file is made first, so that it is private, and so that another backup to this name fails.
+    // The file is made first, so that it is private, and so that a second backup to this name fails meanwhile.
     closeSync(openSync(partial, 'wx', 0o600));
   } catch (error) {
     throw openError(error, partial);

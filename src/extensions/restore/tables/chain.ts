@@ -12,7 +12,7 @@ export type KnownHead = Readonly<{ id: number; hash: string }>;
 
 type StoredEvent = Omit<EventsTable, 'id'> & { readonly id: number };
 
-/** Checks that the events of each account form one chain up to the account's head, and that a chain has `known`. */
+/** Checks that each account's events form one chain up to the account's head, and that the event `known` is in one. */
 export async function checkChains(db: Database, known?: KnownHead, onProgress?: (events: number) => void) {
   let isMet = false;
   // The heads are read first, because events that are written during the check come after these heads.
@@ -40,7 +40,7 @@ export async function checkChains(db: Database, known?: KnownHead, onProgress?: 
     return brokenAt(id, `this event, the newest of the account ${JSON.stringify(account)}, is missing or was changed`);
   return known === undefined || isMet
     ? { events, broken: null }
-    : brokenAt(known.id, 'it was written down, and is not there');
+    : brokenAt(known.id, 'it was written down, and is not in the database');
 }
 
 function problemOf(event: StoredEvent, previousHash: string, known = event.hash): string | undefined {

@@ -6,7 +6,7 @@ import { countsOf, headOf } from '../../../store/tables/chain.ts';
 /** A count of rows. If `kind` is `kept`, `name` is the JSON text of the counts that `event_heads` keeps. */
 type CountRow = Readonly<{ account: string; kind: 'kept' | 'orders' | 'findings'; name: string; rows: number }>;
 
-/** Merchants insert and delete orders in these states without an event, so the kept counts may be wrong. */
+/** Merchants insert pending orders and delete orders of both states without an event, so kept counts may be wrong. */
 const UNKEPT = ['pending', 'invalid'];
 
 /** Reads all rows and corrects the kept counts. Returns the accounts whose counts were wrong. */

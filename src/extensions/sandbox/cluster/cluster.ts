@@ -122,7 +122,7 @@ function startMachine(plan: ClusterPlan, machine: ClusterMachine, place: string)
     test -f "$pid" && kill -s KILL "$(sed -n 1p "$pid")" && ipcrm -m "$(sed -n '7s/.* //p' "$pid")"
     kill -s KILL 0`;
   const { PATH, HOME } = processEnvironment();
-  // etcd 3.4 runs on ARM only with this variable.
+  // etcd 3.4 runs on 64-bit ARM only with this variable.
   const env = { PATH, HOME, LC_ALL: 'C', ...(process.arch === 'arm64' && { ETCD_UNSUPPORTED_ARCH: 'arm64' }) };
   const stdio = ['pipe', 'ignore', 'ignore'] as const;
   return spawn('sh', ['-c', script], { cwd: folder, env, stdio: [...stdio], detached: true, ...unprivileged() });

@@ -22,12 +22,12 @@ export function findPostgres(): string | undefined {
   const folders = versions.map((version) => join(DEBIAN, version, 'bin'));
   const initdb = findProgram('initdb', folders);
   if (initdb === undefined) return undefined;
-  // The `initdb` in PATH may be a link to the folder that has the other programs.
+  // The `initdb` in PATH may be a link into the folder that has the other programs.
   const bin = dirname(realpathSync(initdb));
   return ['postgres', 'pg_ctl'].every((name) => existsSync(join(bin, name))) ? bin : undefined;
 }
 
-/** Returns the user to run PostgreSQL as, because PostgreSQL refuses root; {} if this process is not root. */
+/** Returns a user for PostgreSQL, which refuses root; {} if this process is not root or neither user exists. */
 export function unprivileged(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {};
   for (const name of ['postgres', 'nobody']) {

@@ -76,7 +76,7 @@ export function patroniYaml(plan: ClusterPlan, { name, address, ports }: Cluster
 
 function cluster({ replication, parameters }: ClusterPlan): object {
   return {
-    // With these times a fail-over takes 10 s. Patroni 3.0 accepts them, although its manual demands a ttl of 20 s.
+    // With these times a fail-over takes 10 s. Patroni 3.0 accepts them, although its manual demands 20 s for `ttl`.
     ttl: 5,
     loop_wait: 1,
     retry_timeout: 2,

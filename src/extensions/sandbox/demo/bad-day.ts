@@ -31,7 +31,7 @@ const FAULTS: Readonly<Record<string, Partial<DemoOrder>>> = {
   'decimal-comma': { asset: '12,50' },
 };
 
-/** Returns the clock, the settings and the orders of a bad day, the oldest first. `count` orders have no trouble. */
+/** Returns the clock, the settings and the orders, oldest first, of a bad day. `count` orders have no trouble. */
 export async function badDay(count: number, machine: Clock, appParts: AppParts) {
   const recent = Math.round(count * 0.6);
   const spread = (orders: number, fromMs: number, toMs: number) =>
@@ -58,7 +58,7 @@ export async function badDay(count: number, machine: Clock, appParts: AppParts) 
   };
 }
 
-/** Returns a clock that is `ms` behind `clock`. Until it has caught up, `sleep` moves the clock and does not wait. */
+/** Returns a clock that is `ms` behind `clock`. Until both agree, `sleep` moves the new clock and does not wait. */
 function clockBehind(clock: Clock, ms: number) {
   let behindMs = ms;
   return {

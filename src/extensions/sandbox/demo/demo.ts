@@ -41,11 +41,11 @@ interface DemoOptions {
 
 const NEXT = [
   ['demo --scenario mismatch --keep', 'has the exchange tamper with some orders, and keeps the database to look at'],
-  ['init', 'sets it up for your own exchange'],
+  ['init', 'makes settings for your own exchange'],
   ['sandbox', 'runs an exchange to try your own shop on'],
 ] as const;
 const NEXT_ON_POSTGRES = [
-  ['config check', 'says what settings of your own lack; database.url in them names the database'],
+  ['config check', 'says what your own settings lack; their database.url names the database'],
   ['db migrate', 'makes the tables in that database'],
   ['sandbox', 'runs an exchange to try your own shop on'],
 ] as const;
@@ -57,8 +57,8 @@ Scenarios:
   bad-day   a day of orders ends in an outage, and some wait
             for a person: to practise on, with --hold
 
-In the first two a few answers of the exchange are lost on purpose. The exit
-code is 0 if they end as described, and after a bad day.
+In clean and mismatch a few answers of the exchange are lost on purpose. The
+exit code is 0 if these two end as described, and after a bad day.
 
 With --cluster the database is a cluster of its own: three servers of PostgreSQL
 under Patroni and etcd, on ports of this machine. Three daemons share the
@@ -66,11 +66,11 @@ accounts of five shops, and the primary is killed while orders are sent. It
 needs no root.
 
 With --database three daemons share the accounts of five shops, and one of them
-is killed. The database must have no tables of order-sync; those of the
-demonstration are removed at its end. With --keep its tables and functions stay.
-To remove them, drop the database with dropdb; or, unless the user is a
-superuser, run "drop owned by current_user" in psql, which removes all that the
-user owns in the database.
+is killed. The database must have no tables of order-sync. The demonstration
+removes its own tables at the end. With --keep its tables and functions stay. To
+remove them, drop the database with dropdb. Or, unless the user is a superuser,
+run "drop owned by current_user" in psql, which removes all that the user owns
+in the database.
 
 Examples:
   npm run demo -- --hold
@@ -129,7 +129,7 @@ async function demonstrate(
     if (isHeld) await daemons.start(1).then(() => letLook(stage, daemons, true));
     await sayHowTheyStand(stage);
   }
-  if (isKept && cluster !== undefined) say(`Its servers end now; ${stage.folder} and ${cluster.folder} stay.`);
+  if (isKept && cluster !== undefined) say(`The cluster ends now; ${stage.folder} and ${cluster.folder} stay.`);
   else if (isKept) sayHowToLook(stage);
   else print(`\nWhat to do next:\n${nextSteps(stepsAfter(place, isOwnServer))}`.trimEnd());
 }
@@ -151,14 +151,14 @@ function stepsAfter(database: Place | undefined, isOwnServer: boolean): Paramete
 async function letLook(stage: Stage, daemons: ReturnType<typeof daemonsOf>, isOutage = false): Promise<void> {
   print(`The dashboard: http://${stage.opsListen}/`);
   const all = stage.shops.length > 1 ? ' --account all' : '';
-  say(`Ask it in another terminal: ${callOn(stage.settingsFile)} status${all}`);
-  // In an outage the order that these lines add would wait for ever.
+  say(`Ask order-sync in another terminal: ${callOn(stage.settingsFile)} status${all}`);
+  // In an outage the order that the printed lines add would never be sent.
   if (!isOutage) {
     say('Paste three lines there, in this folder, to try the client: a shop adds an order, and follows it.');
     print(await firstShop(stage));
   }
   const kept = stage.isKept ? 'stays' : 'is deleted';
-  say(`Stop it with Ctrl-C: the report comes then, and the folder ${stage.folder} ${kept}.`);
+  say(`Stop with Ctrl-C. Then the report comes, and the folder ${stage.folder} ${kept}.`);
   const ended = new AbortController();
   const inserting = keepInserting({ ...stage, signal: AbortSignal.any([stage.signal, ended.signal]) });
   // Ctrl-C in a terminal ends the daemons too, so their end is no failure then.
@@ -226,7 +226,7 @@ async function perform(stage: Stage, daemons: ReturnType<typeof daemonsOf>, coun
   if (isAlone) return await untilSettled(watched);
   if (cluster !== undefined)
     return await failOver({ ...stage, until: watched.until + LONGEST_MS }, cluster, insertRest);
-  // The kill waits until no request is in flight, because an order that may have been sent would be held for a person.
+  // The kill waits until no create is in flight, because an order that may have been sent might be held for a person.
   if (!(await untilSent(watched))) return false;
   say(`Process ${await daemons.kill()} is killed; the others take its accounts over.`);
   await insertRest();
@@ -253,11 +253,11 @@ function sayHowToLook({ folder, settingsFile, config: { database, accounts } }: 
     [`report reconciliation${all}`, 'our orders beside those of the exchange'],
     [`report reconciliation${all} --out ${page}`, 'the same as a page for a browser'],
   ] as const;
-  print(`\nThe database is kept, with its settings. To look at it:\n${nextSteps(steps, settingsFile)}`.trimEnd());
-  print(`To remove it: rm -r ${shellWord(folder)}`);
+  print(`\nThe database and its settings are kept. To look at them:\n${nextSteps(steps, settingsFile)}`.trimEnd());
+  print(`To remove the folder: rm -r ${shellWord(folder)}`);
   if (database.kind === 'postgres') {
     say(`Its tables and functions stay in ${database.address}: dropdb removes them with the database.`);
-    print('To remove all that its user owns in it, unless that is a superuser, in psql:\n  drop owned by current_user');
+    print('To remove all that its user (no superuser) owns there, in psql:\n  drop owned by current_user');
   }
   const variables = Object.keys(processEnvironment()).filter((name) => name.startsWith('ORDER_SYNC_'));
   const over = variables.filter((name) => name !== 'ORDER_SYNC_CONFIG').join(', ');

@@ -21,7 +21,7 @@ export async function failOver(watched: Stage & Watched, cluster: Cluster, inser
   await Promise.all([promoted, insertRest()]);
   const isSettled = await untilSettled(watched);
   const times = [lostAt, ...sandbox.requests.map(({ monotonic }) => monotonic).filter((at) => at > lostAt)];
-  // The longest gap counts, because requests in flight still come after the loss.
+  // The longest gap counts, because requests that were in flight still come after the loss.
   const pauseMs = Math.max(0, ...times.slice(1).map((at, index) => at - (times[index] ?? at)));
   say(`No request came to the exchange for ${inUnits(pauseMs)}.`);
   return isSettled;

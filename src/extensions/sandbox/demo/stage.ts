@@ -54,7 +54,7 @@ export const DEMO_SCENARIOS = ['clean', 'mismatch', 'bad-day'] as const;
 export type DemoScenario = (typeof DEMO_SCENARIOS)[number];
 export type DemoOrder = ReturnType<typeof orderOf>;
 
-/** More orders might still be under way when the time of a demonstration is over. */
+/** With more orders, some might still be under way when the time of a demonstration is over. */
 export const MOST_ORDERS = 200;
 export const FIRST_NUMBER = 1_000;
 const PAIRS = [
@@ -67,7 +67,7 @@ const PAIRS = [
 ] as const;
 /** Faults that lose the answer although the exchange took the order. */
 const LOST = ['fault-reset-after', 'fault-error-taken', 'fault-truncated', 'fault-wrong-json', 'fault-html'];
-/** A demonstration does not find this class, because it does not ask for each pre-order again. */
+/** A demonstration does not find this class, because its report does not ask the exchange for each pre-order. */
 const NOT_FOLLOWED = 'PREORDER_MISSING';
 
 export function demoOrders(scenario: DemoScenario, count: number = MOST_ORDERS): readonly DemoOrder[] {
@@ -151,7 +151,7 @@ export async function setStage(options: StageOptions) {
     ...webhookSettings(folder),
     ...options.settings,
   });
-  const heading = '# Settings of a demonstration. Its exchange ends with it.';
+  const heading = '# Settings of a demonstration. Its exchange ends with the demonstration.';
   writeFileSync(settingsFile, `${heading}\n${settings}`, { mode: 0o600 });
   const config = loadConfig({ requireExchange: true, cwd: folder, env: {}, file: settingsFile, parts });
   if (config.database.kind === 'postgres' && !isOwnServer) {

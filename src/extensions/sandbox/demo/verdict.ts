@@ -129,7 +129,7 @@ async function lateChanges({ store, clock, shops }: Stage): Promise<string> {
   if (late === undefined) return 'It is not known how late changes were seen.';
   const { changes, meanMs, p95Ms } = late;
   const seen = changes === 1 ? 'One change was' : `${withCommas(changes)} changes were`;
-  return `${seen} seen ${inUnits(meanMs)} after the exchange made them on average, 95 % within ${inUnits(p95Ms)}.`;
+  return `${seen} seen ${inUnits(meanMs)} after the change at the exchange on average, 95 % within ${inUnits(p95Ms)}.`;
 }
 
 type Reconciled = Pick<Stage, 'store' | 'clock' | 'shops'>;
@@ -166,7 +166,7 @@ export async function reconcileDemo(stage: Reconciled, write = print): Promise<b
   for (const finding of others) write(`Found, although the exchange did not tamper: ${finding}`);
   const isExact = missing.length === 0 && others.length === 0;
   if (isExact && expected.length > 0)
-    write(`It lists the ${expected.length} orders that were tampered with, and no other.`);
+    write(`The report lists the ${expected.length} orders that were tampered with, and no other.`);
   return isExact;
 }
 

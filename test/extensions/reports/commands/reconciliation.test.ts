@@ -236,7 +236,7 @@ describe('report reconciliation --against', () => {
       ['c', 8, 'an amount cannot be read', '12345678901234567.123456789012345678 BTC', '1,5 BTC'],
       ['a', 2, 'the currency differs', '0.10 BTC', '0.1 EUR'],
       ['b', 6, 'more than once in the ledger', '1.50 BTC', '1.5 BTC'],
-      ['e', 5, 'in the ledger, but abandoned by a person or disputed; the exchange may have it', '1.50 BTC', '1.5 BTC'],
+      ['e', 5, 'in the ledger, but abandoned or disputed; the exchange may have the order', '1.50 BTC', '1.5 BTC'],
       ['d', 4, 'in the ledger, but never at the exchange', '1.50 BTC', '1.5 BTC'],
       ['=z', 7, 'not among our orders of the period', null, '1 BTC'],
     ]);

@@ -46,7 +46,9 @@ describe('the report of the demonstration with the scenario mismatch', () => {
     expect(demo.stdout).toMatch(/^Reconciliation of 60 orders: not clean \(.*\)\.$/m);
     const lines = [...demo.stdout.matchAll(/^(?:error|warning|info) +([A-Z_]+) +(tamper-\S+) /gm)];
     expect(lines.map(([, name, id]) => `${name} ${id}`).toSorted()).toEqual(expected);
-    expect(demo.stdout).toContain(`It lists the ${expected.length} orders that were tampered with, and no other.`);
+    expect(demo.stdout).toContain(
+      `The report lists the ${expected.length} orders that were tampered with, and no other.`,
+    );
     expect(expected.length).toBeGreaterThanOrEqual(40);
     expect(existsSync(environment['ORDER_SYNC_CONFIG'] ?? '')).toBe(true);
   });

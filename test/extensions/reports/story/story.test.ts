@@ -483,7 +483,7 @@ describe('a finding in a story', () => {
     const { told, next } = tell(evidence({ findings: [{ ...FINDING, class: 'FROM_TOMORROW' }] }));
     expect(told[1]?.text).toBe('Finding FROM_TOMORROW (error). Expected: 1.5. Found: 1.6.');
     expect(next).toContain(
-      'A person should look at finding FROM_TOMORROW. This version of order-sync does not know it.',
+      'A person should look at finding FROM_TOMORROW. This version of order-sync does not know this class.',
     );
   });
 });
