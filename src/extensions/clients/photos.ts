@@ -43,8 +43,8 @@ function assertUsable(token: string, isReceivedHere: boolean): void {
 }
 
 /**
- * Asks for the photos of a client (§4.5). Stores the hash of the token before the request, because photos may come before
- * the answer. The rows of the photos have the returned `requestId`. Throws `UnusableIdError`.
+ * Asks for the photos of a client (§4.5). Stores the hash of the token before the request, because the photos may
+ * come before the answer. The rows of the photos have the returned `requestId`. Throws `UnusableIdError`.
  */
 export async function requestPhotos(
   { account, config, store, exchange, clock, log }: PhotoDeps & Pick<OperationDeps, 'exchange'>,

@@ -118,7 +118,7 @@ class Stream {
     this.#woken.resolve();
   }
 
-  /** Cuts the connection if the last write is not taken after 30 s. Sends the cursor if nothing was written for 15 s. */
+  /** Cuts the connection if the last write is not taken after 30 s. Sends the cursor after 15 s without a write. */
   check(now: number): void {
     const sinceMs = now - this.#wroteAt;
     if (this.#response.writableNeedDrain) {
