@@ -207,7 +207,7 @@ async function recordCheck(deps: PassDeps, key: CheckKey, answer: LinkAnswer): P
   const { account, store, clock } = deps;
   const recorded = await store.writer.write(async (tx) => {
     const known = await table.readLink(tx, account, key.link_id);
-    // Since the request, another process or command may have recorded a newer answer.
+    // Since the request, another look-up may have recorded a newer answer.
     if (known?.last_checked_at !== key.last_checked_at) return undefined;
     return await save(tx, known, decideChecked(known, answer, clock.now()), clock.now());
   });

@@ -30,7 +30,7 @@ export interface Section {
   readonly title: string;
   readonly columns: readonly Column[];
   readonly rows: Rows;
-  /** Replaces `rows` in the table and in HTML. Contains rows of sums, which programs would count twice. */
+  /** Replaces `rows` in the table and in HTML. Also contains rows of sums, which programs would count twice. */
   readonly rowsForPeople?: Rows;
   readonly part?: SectionPart;
   readonly lead?: string;

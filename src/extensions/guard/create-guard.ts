@@ -102,7 +102,7 @@ export async function countSent(
   for (;;) {
     const page = await sentCreates(db, { account, after: place, limit: PAGE });
     for (const row of page) {
-      // Only the newest create of an order counts, because the earlier creates were not taken.
+      // Only the newest create of an order counts, because the exchange did not take the earlier ones.
       if (row.sent_at !== row.observed_at || NOT_TAKEN.includes(row.state)) continue;
       const order = {
         externalOrderId: row.external_order_id,

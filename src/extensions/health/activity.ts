@@ -18,7 +18,7 @@ const KEPT_BACK_MS = 15 * 60_000;
 /** The number of newest changes whose delays are kept. */
 const MOST_CHANGES = 200;
 
-/** The state of an account in this process, collected from events. It is only shown, and no pass reads it. */
+/** The state of an account in this process, collected from events. No pass reads this state. */
 export class Activity implements Listener {
   readonly account: string;
   live: LiveAccount | undefined;
