@@ -243,7 +243,7 @@ describe('--account', () => {
     for (const command of ['show', 'explain']) {
       expect(await run(`orders ${command} of-b --account a`)).toMatchObject({
         code: 2,
-        stderr: expect.stringMatching(/ account a; b has one: --account b\n$/) as string,
+        stderr: expect.stringMatching(/ account a; account b has it: use --account b\n$/) as string,
       });
       const { code, stderr } = await run(`orders ${command} of-old --account a`);
       expect([code, stderr]).toEqual([2, expect.not.stringContaining('has one')]);

@@ -77,7 +77,7 @@ function runnerOf(operation: Operation, serving: Serving): Handler {
   return async ({ params, query, body, headers, caller }, reply) => {
     const { stopping, onRun } = serving;
     const signal = signalFor(reply, stopping, LONGEST_WAIT_MS);
-    // A body is used only if the operation describes it, because any other body is not validated.
+    // Fastify validates a body only if the operation describes it, so no other body is used.
     const { account, ...fields } = query as { account: string };
     const input = Object.assign({}, fields, operation.body && body, params);
     const idempotencyKey = textOf(headers['idempotency-key']);
@@ -115,7 +115,7 @@ export async function answer(reply: FastifyReply, result: Result): Promise<Fasti
     .send(body);
 }
 
-/** The signal aborts when the server stops, the caller disconnects or the time is over. */
+/** The signal aborts when the server stops, when the caller disconnects, or after `timeoutMs`. */
 function signalFor(reply: FastifyReply, stopping: AbortSignal, timeoutMs: number): AbortSignal {
   const isClosed = new AbortController();
   reply.raw.once('close', () => isClosed.abort());

@@ -41,7 +41,7 @@ export async function serveControl(served: Served, socketPath: string, stopping:
   }
   return {
     async close(): Promise<void> {
-      // Clients that have connected are served: a closed connection would leave the outcome of their requests unknown.
+      // Clients that have connected are still served, because otherwise they would not know what their requests did.
       removeSocket(socketPath);
       for (let turns = 0; turns < 2; turns += 1) await served.clock.turn();
       await close();
@@ -90,7 +90,7 @@ export function controlServer(log: Pick<Logger, 'error'>, tls?: ServerOptions['t
       // A client may send a content type without a body.
       done(null, body === '' ? undefined : parse(String(body)));
     } catch {
-      // The message of the parser may quote the body.
+      // The message of the parser is not shown, because it may quote the body.
       done(Object.assign(new Error('the body is not JSON, or has a key twice'), { statusCode: 400 }));
     }
   });
@@ -117,9 +117,9 @@ function refusalOf(error: FastifyError, log: Pick<Logger, 'error'>): OwnRefusal 
   }
   if (statusCode === 415) return invalid('send the body as application/json', 415);
   if (statusCode >= 400 && statusCode < 500) return invalid(message, statusCode);
-  log.error({ cause: `${error.name}: ${message}` }, 'an operation that was asked for failed');
+  log.error({ cause: `${error.name}: ${message}` }, 'an operation of the API failed');
   if (!(error instanceof StoreError))
     return { kind: 'failed', message: 'the daemon failed; its log says why', httpStatus: 500 };
-  // If the cause is a `StoreError`, the exchange did the work and the result was lost: 503 would invite a retry.
+  // If the cause is a `StoreError`, the work may be done and its result lost. A 503 would invite a retry.
   return { kind: 'failed', message, httpStatus: error.cause instanceof StoreError ? 500 : 503 };
 }

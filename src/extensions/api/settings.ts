@@ -30,11 +30,11 @@ const secretFile = type.text((given) => {
   return given;
 });
 
-/** Reads the secret of a token. Throws an error that says why the file cannot be used, and never quotes the file. */
+/** Reads the secret of a token. The error of an unusable file says why, and never quotes the content of the file. */
 export function readSecret(path: string): string {
   const secret = type.reader(type.headerText)(readValueFile(path, 'the secret of a token'));
   if (SECRET.test(secret)) return secret;
-  throw new Error(`${path} must hold 32 to 1000 characters: make them with openssl rand -hex 32`);
+  throw new Error(`${path} must contain 32 to 1000 characters: make them with openssl rand -hex 32`);
 }
 
 const token = fields(
@@ -76,7 +76,7 @@ const api = section({
   })
   .refine(({ listen, ...one }) => listen === undefined || one.tokens.length > 0, {
     path: ['tokens'],
-    error: 'names no token, so the API would refuse every request: name one, or set api.listen to off',
+    error: 'names no token, so the API would refuse every request: name a token, or set api.listen to off',
   })
   .refine(
     ({ listen, certFile, insecure }) =>

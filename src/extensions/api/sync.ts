@@ -22,15 +22,15 @@ const querySchema = z.object({
   scope: z
     .enum(['all', 'due'])
     .default('all')
-    .meta({ description: 'Which of the followed orders are looked up.', examples: ['due'] }),
-  timeoutMs: countParameter('The pass ends after this many milliseconds.', LONGEST_PASS_MS, 600_000),
+    .meta({ description: '`all` looks up each followed order, `due` only orders that are due.', examples: ['due'] }),
+  timeoutMs: countParameter('The pass ends after this many milliseconds at the latest.', LONGEST_PASS_MS, 600_000),
 });
 const lineSchema = z
   .discriminatedUnion('type', [
     z.object({
       type: z.literal('progress'),
       counts: z.record(z.string(), count),
-      requests: count.describe('About how many requests the pass had to make when it began.'),
+      requests: count.describe('The estimated number of requests of the whole pass.'),
     }),
     z.object({
       type: z.literal('result'),
@@ -38,7 +38,7 @@ const lineSchema = z
       summary: z.record(z.string(), count),
       holds: z
         .array(z.record(z.string(), z.string().nullable()))
-        .describe('What stops creates or all requests of the account, and why.'),
+        .describe('The holds of the account, with their reasons.'),
     }),
     z.object({
       type: z.literal('error'),
@@ -54,14 +54,14 @@ const lineSchema = z
     ],
   });
 
-/** Called when work begins, so that the server waits for the work. `running` settles when the work ends. */
+/** Called when work begins, because the server waits for the work before it closes. `running` settles at its end. */
 export type OnRun = (running: Promise<unknown>) => void;
 export type SyncInput = z.output<typeof querySchema>;
 
 const described = schemaOf('sync', SYNC, {
   tag: 'sync',
-  summary: 'One pass: sends each pending order that is due, looks up each followed order once.',
-  description: 'The answer comes in lines of JSON: `progress` now and then, at the end one `result` or `error`.',
+  summary: 'Makes one pass: sends each pending order that is due, then looks up followed orders.',
+  description: 'The answer is lines of JSON: any number of `progress` lines, then one `result` or `error`.',
   query: querySchema,
   value: lineSchema,
   errors: OWN_ERRORS,

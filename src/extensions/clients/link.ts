@@ -9,7 +9,7 @@ export const rememberedLink = z.object({
   status: z.string(),
   created_at: z.string(),
   updated_at: z.string(),
-  /** The last time that the exchange answered with the link or with the documented 404. */
+  /** The last time that the exchange answered with the link, or with the 404 for an unknown link (§7). */
   last_checked_at: z.string(),
   missing_since: z
     .string()

@@ -38,8 +38,8 @@ export const whenUnknown = (account: string) =>
   `for the link id and run: order-sync exchange client follow LINK${accountWords(account)}`;
 
 /**
- * Creates a link (§4.1) and stores it. `keep` writes more in the same transaction. The e-mail address goes only to the
- * exchange. Throws `UnusableIdError` before any request, and `StoreError` with the link id if the store fails.
+ * Creates a link (§4.1) and stores it. `keep` may write in the same transaction. Only the exchange gets the e-mail
+ * address. Throws `UnusableIdError` before any request, and `StoreError` with the link id if the store fails.
  */
 export async function makeLink(
   deps: LinkDeps,
@@ -95,7 +95,7 @@ async function keepUnread(deps: LinkDeps, answer: Answer, reference: string | nu
   }
 }
 
-/** Retries a write until it is durable or the grace period is over. Emits `late` with the cause after each failure. */
+/** Repeats a write while the database takes no writes, until the grace period ends. Emits `late` before each repeat. */
 function writeDurably<Result>(
   { store, gracePeriodOver, observers }: LinkDeps,
   late: Pick<Failure, 'message' | 'subject' | 'facts'>,
@@ -144,7 +144,7 @@ export async function linksPass(deps: PassDeps, signal: AbortSignal, since: Date
   await forEachConcurrently(uncheckedLinks(deps, signal, since), concurrency, (key) => check(deps, key, signal));
 }
 
-/** Makes links due again if their last checks are in the future, because a wrong clock wrote these checks. */
+/** Makes links due now if their last checks are in the future. A wrong clock wrote the times of these checks. */
 async function correctAhead({ account, store, clock, log }: FlowDeps, before: Date): Promise<void> {
   if (!(await table.areChecksAhead(store.db, account, clock.now()))) return;
   let links = 0;
@@ -179,11 +179,11 @@ async function check(deps: PassDeps, key: CheckKey, signal: AbortSignal): Promis
   if (reply === undefined) return;
   const evidence = evidenceOf(reply, linkId);
   if (!('cause' in evidence)) return await recordCheck(deps, key, evidence);
-  const message = 'the check of a link was not answered and will be repeated';
+  const message = 'the check of a link failed and will be repeated';
   deps.observers.tell({ kind: 'failed', failure: { message, ...evidence, facts: { linkId } } });
 }
 
-/** Returns evidence if the reply is the link or the documented 404, else the facts of a failure. */
+/** Returns evidence if the reply is the link or the 404 for an unknown link (§7), else the facts of a failure. */
 function evidenceOf(reply: Reply<Link> | UnusableIdError, subject: string): LinkAnswer | Omit<Failure, 'message'> {
   if (reply instanceof UnusableIdError) return { cause: reply.message, subject };
   switch (reply.kind) {
@@ -207,7 +207,7 @@ async function recordCheck(deps: PassDeps, key: CheckKey, answer: LinkAnswer): P
   const { account, store, clock } = deps;
   const recorded = await store.writer.write(async (tx) => {
     const known = await table.readLink(tx, account, key.link_id);
-    // Another check may have been recorded since the request, and may be newer than this answer.
+    // Since the request, another look-up may have recorded a newer answer.
     if (known?.last_checked_at !== key.last_checked_at) return undefined;
     return await save(tx, known, decideChecked(known, answer, clock.now()), clock.now());
   });

@@ -43,8 +43,8 @@ export const OPERATIONS = {
     summary: 'Registers a client and makes a link, or links a registered client (§4.1). The link is remembered.',
     description:
       'The exchange sends the id of a new link only once. If the outcome is unknown, use validateEmail to see if the address ' +
-      'has a link now; the exchange has no look-up of links by address. A repeated request of the same `Idempotency-Key` makes ' +
-      'no second link: it is answered with the id and the status of the first one.',
+      'has a link now; the exchange has no look-up of links by address. A repeated request with the same `Idempotency-Key` makes ' +
+      'no second link: its answer has the id and the status of the first link.',
     body: z.strictObject({ email, reference }).meta({ examples: [{ email: '<EMAIL>', reference: 'customer-7' }] }),
     value: linkValue,
     errors: [...EXCHANGE_ERRORS, '409', '413', '422'],

@@ -49,7 +49,7 @@ export async function readForm(
       if (token !== undefined) throw new DeliveryRefusal('unreadable', 'there is more than one part named details');
       token = await tokenIn(bytes);
     } else {
-      // An unknown part must be read, because the next part comes only then.
+      // An unknown part must be read, because the next part comes only after it.
       for await (const chunk of bytes) void chunk;
     }
   }
@@ -125,7 +125,7 @@ export class PhotoFolder {
     await mkdir(join(this.#quarantine, delivery), PRIVATE);
   }
 
-  /** Writes up to `maxFileBytes`. Throws `DeliveryRefusal` if the file and `others` (bytes) exceed `maxTotalBytes`. */
+  /** Writes up to `maxFileBytes`. Throws `DeliveryRefusal` if this file and `others` bytes exceed `maxTotalBytes`. */
   async save(delivery: string, bytes: AsyncIterable<Uint8Array>, limits: PhotoSettings, others: number) {
     const { maxFileBytes, maxTotalBytes } = limits;
     const folder = join(this.#quarantine, delivery);

@@ -29,7 +29,7 @@ type ReceiverDeps = DeliveryDeps & Pick<FlowDeps, 'gracePeriodOver'> & { readonl
 export type PhotoReceiver = Awaited<ReturnType<typeof servePhotos>>;
 
 /**
- * Receives the photos that the exchange delivers (§6): `POST /photos` and nothing else. Throws `ConfigError` if the
+ * Receives the photos that the exchange delivers (§6). The only route is `POST /photos`. Throws `ConfigError` if the
  * address cannot be used. `close` refuses new deliveries and waits for running deliveries. When the grace period is
  * over, `close` cuts them off.
  */
@@ -39,7 +39,7 @@ export async function servePhotos(deps: ReceiverDeps, listen: ListenAddress, sto
   const server = await receivingServer(deps, stopping, running, swept.promise);
   const origin = await listenOn(server, listen);
   try {
-    // Only the process that listens at the address uses the folder, so no file belongs to a running delivery.
+    // No other process of this machine listens at the address, so none has a delivery in quarantine.
     await sweepPhotos(deps);
     swept.resolve();
   } catch (error) {
@@ -220,8 +220,8 @@ type Upload = ReturnType<typeof boundUpload>;
 const LOOK_MS = 5_000;
 
 /**
- * Receives photos if `photos.listen` is set. Only one worker of a machine receives photos. The others wait until that
- * worker ends. Throws `ConfigError` if the address cannot be used. After the start, `waiting` rejects with this error.
+ * Receives photos if `photos.listen` is set. With PostgreSQL, a worker waits while another process uses the address.
+ * Throws `ConfigError` if the address cannot be used. After the start, `waiting` rejects with this error.
  */
 export async function receivePhotos(deps: ReceiverDeps, stopping: AbortSignal) {
   const { clock, log, config } = deps;
@@ -239,7 +239,7 @@ export async function receivePhotos(deps: ReceiverDeps, stopping: AbortSignal) {
   };
   const beginAgain = async () =>
     await begin().catch((error: unknown) => {
-      // `repeatEvery` calls this function again, because an unreachable database may come back.
+      // The error is ignored, because the database may be reachable when `repeatEvery` calls this function again.
       if (!(error instanceof StoreError)) throw error;
     });
   await begin();

@@ -59,7 +59,7 @@ export interface KnownToken {
   readonly stored: readonly string[] | undefined;
 }
 
-/** A token allows one delivery before it expires. The same files may come again, because our answer may be lost. */
+/** A token allows one delivery before it expires. The same files may come again if our answer was lost. */
 export function decideDelivery(token: KnownToken | undefined, delivered: readonly string[], now: Date) {
   if (token === undefined) return 'forbidden';
   if (token.stored !== undefined) {

@@ -43,8 +43,8 @@ function assertUsable(token: string, isReceivedHere: boolean): void {
 }
 
 /**
- * Asks for the photos of a client (§4.5). Stores the hash of the token first, because the delivery may come before the
- * answer. The rows of the photos have the returned `requestId`. Throws `UnusableIdError`.
+ * Asks for the photos of a client (§4.5). Stores the hash of the token before the request, because the photos may
+ * come before the answer. The rows of the photos have the returned `requestId`. Throws `UnusableIdError`.
  */
 export async function requestPhotos(
   { account, config, store, exchange, clock, log }: PhotoDeps & Pick<OperationDeps, 'exchange'>,
@@ -143,7 +143,7 @@ export async function purgeSomePhotos({ config, store, clock }: Omit<DeliveryDep
   return page.length;
 }
 
-/** Checks only the newest photos of some accounts. They reveal a wrong folder, because all files are missing there. */
+/** Checks only the newest photos of some accounts. A wrong folder has none of their files. */
 async function countMissing({ store }: DeliveryDeps, folder: PhotoFolder): Promise<number> {
   let missing = 0;
   for (const account of (await accountsIn(store.db, 'photos')).slice(0, ACCOUNTS_LOOKED_AT)) {
@@ -178,7 +178,7 @@ async function record(deps: DeliveryDeps, folder: PhotoFolder, delivery: string,
   }
   if (known === undefined || decision === 'forbidden')
     throw new DeliveryRefusal('forbidden', 'the token is unknown, expired or used');
-  // The recorded delivery may still be in quarantine if moving it failed.
+  // The recorded delivery may still be in quarantine, because an earlier move may have failed.
   if (decision === 'repeated' && typeof known.delivery === 'string') await moveOrDiscard(deps, folder, known.delivery);
   const kept = files.filter(({ refusal }) => refusal === null);
   const bytes = sumOf(kept, ({ size }) => size);

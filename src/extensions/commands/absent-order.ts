@@ -24,9 +24,9 @@ export async function absentOrder(
     const text = `the order ${id} is in the account ${quote(unnamed)}, which is not in the settings, so it is neither sent nor followed`;
     return new CommandError(EXIT.absent, `${text}: ${OTHER_ACCOUNTS_REMEDY}`);
   }
-  // Printed commands use these words as placeholders. An order may have such an id, so only an absent id gets advice.
+  // Printed commands use these words as placeholders. If an order has one of them as its id, no advice is needed.
   const isPlaceholder = ['ORDER', 'ID', 'EXTERNAL_ORDER_ID'].includes(externalOrderId);
   const placeholder = isPlaceholder ? `; write an external order id in place of ${externalOrderId}` : '';
-  const advice = other === undefined ? placeholder : `; ${other} has one: --account ${shellWord(other)}`;
+  const advice = other === undefined ? placeholder : `; account ${other} has it: use --account ${shellWord(other)}`;
   return new CommandError(EXIT.absent, `there is no order ${id} in the ${place}${advice}`);
 }

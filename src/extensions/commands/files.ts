@@ -11,7 +11,7 @@ export type Pieces = AsyncIterable<string | Uint8Array>;
 
 type NewFiles = readonly { readonly name: string; readonly pieces: Pieces }[];
 
-/** Characters. Shorter texts are gathered before a write. */
+/** In characters. Shorter texts are gathered before a write. */
 const CHUNK = 64 * 1024;
 const ENDING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -46,7 +46,7 @@ export async function writeFolder(folder: string, files: NewFiles): Promise<void
 async function writeAll(folder: string, files: NewFiles): Promise<void> {
   for (const { name } of files) {
     const path = join(folder, name);
-    // All paths are checked before the first write, because a folder cannot be replaced by a file.
+    // All paths are checked before the first write, because a file cannot replace a folder.
     if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
       throw new CommandError(EXIT.disk, `${path} is a folder: remove it, or use another --out`);
     }
@@ -65,7 +65,7 @@ function temporaryFolder(prefix: string) {
     folder.remove();
     for (const signal of ENDING_SIGNALS) process.off(signal, onSignal);
   };
-  // `remove` has removed the listener, so the same signal now ends the program.
+  // `remove` also removes this listener, so the signal that is sent again ends the program.
   const onSignal = (signal: NodeJS.Signals) => {
     remove();
     process.kill(process.pid, signal);

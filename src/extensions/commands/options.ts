@@ -32,8 +32,8 @@ export type PeriodOptions = { readonly from?: string; readonly to?: string };
 
 export function addPeriodOptions(command: Command, what = 'orders inserted'): Command {
   return command
-    .option('--from <time>', `only ${what} at or after it (UTC, ISO 8601)`, utcTime)
-    .option('--to <time>', `only ${what} before it`, utcTime)
+    .option('--from <time>', `only ${what} at or after this time (UTC, ISO 8601)`, utcTime)
+    .option('--to <time>', `only ${what} before this time`, utcTime)
     .hook('preAction', () => {
       const { from, to } = command.opts<PeriodOptions>();
       if (from !== undefined && to !== undefined && from >= to) command.error('error: --from must be before --to');
@@ -49,7 +49,7 @@ export function addByOption(command: Command): Command {
 }
 
 export function addAsOfOption(command: Command): Command {
-  const text = 'the moment that the report speaks for, in place of now (UTC, ISO 8601)';
+  const text = 'the time that the report describes, in place of now (UTC, ISO 8601)';
   return command.option('--as-of <time>', text, utcTime);
 }
 

@@ -58,13 +58,13 @@ export function addReportOptions(command: Command, sections: readonly string[] =
         const options = command.opts<OutputOptions>();
         const isOneTable = options.section !== undefined || sections.length < 2 || isFolder(options.out);
         if (formatOf(options) !== 'csv' || isOneTable) return;
-        const ways = `name one with --section (${names.join(', ')}), or give a folder, such as --out january/`;
+        const ways = `name a table with --section (${names.join(', ')}), or give a folder, such as --out january/`;
         throw new CommandError(EXIT.usage, `a CSV file has one table: ${ways}`);
       })
   );
 }
 
-/** Writes a report, and names the file on stderr. Then throws `CommandError` if the verdict is `isEmpty`. */
+/** Writes a report, and names a written file on stderr. Then throws `CommandError` if the verdict is `isEmpty`. */
 export async function writeReport(document: ReportDocument, options: OutputOptions): Promise<void> {
   const { section, out } = options;
   const whole = section === undefined ? document : sectionOf(document, section);

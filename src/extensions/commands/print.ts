@@ -68,7 +68,7 @@ export async function printList<Row extends object>(
 }
 
 export function warnOfCutList(options: string): void {
-  process.stderr.write(`only the newest were searched, and there may be more: ${options}\n`);
+  process.stderr.write(`only the newest rows were searched, and older rows may match: ${options}\n`);
 }
 
 export function listText<Row>(rows: readonly Row[], columns: readonly ListColumn<Row>[], screen: Screen): string {

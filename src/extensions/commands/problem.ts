@@ -13,7 +13,7 @@ export const OTHER_ACCOUNTS_REMEDY =
 
 export const KEPT_BACK_REMEDY = 'check the row of the order and the triggers of merchant_orders';
 
-/** Severity and remedy. In a severity, the greatest risk of money comes first. `{words}` is the option `--account`. */
+/** Severity and remedy. In a severity, the greatest risk of money comes first. `{words}` stands for `--account`. */
 const PROBLEMS = {
   disputed: ['error', 'order-sync orders list --state disputed{words}'],
   held: ['error', 'order-sync orders list --state held{words}'],
@@ -23,7 +23,7 @@ const PROBLEMS = {
   'database-unreadable': ['error', 'check the disk of the database, or its server'],
   'database-unwritten': ['error', 'order-sync doctor'],
   'other-migrations': ['error', 'start the version that migrated the database'],
-  // `no-daemon` precedes outages and refused keys, because without a daemon the database may still show old ones.
+  // `no-daemon` precedes outages and refused keys, because without a daemon the database may show outdated ones.
   'no-daemon': ['error', 'order-sync run'],
   'key-refused': ['error', keyRemedy()],
   'out-of-reach': ['error', 'order-sync doctor{words}'],
@@ -40,7 +40,7 @@ const PROBLEMS = {
   unknown: ['warning', 'order-sync orders list --state unknown{words}'],
   invalid: ['warning', 'order-sync orders list --state invalid{words}'],
   'kept-back': ['warning', KEPT_BACK_REMEDY],
-  'silent-owner': ['warning', 'if it is a command, wait until it ends; if it hangs, stop it and read its log'],
+  'silent-owner': ['warning', 'if the owner is a command, wait for its end; if it hangs, stop it and read its log'],
   unreadable: ['warning', 'order-sync probe{words}'],
   'all-paused': ['warning', RESUME],
   'creates-paused': ['warning', RESUME],
@@ -58,7 +58,7 @@ const PROBLEMS = {
   decided: ['warning', 'order-sync findings list --status open{words}'],
 } as const satisfies Record<string, readonly [Weight, string]>;
 
-/** A running daemon reads a key file each minute, but a key setting only at its start. `places` may name several. */
+/** A running daemon reads a key file each minute, but a key setting only at its start. `places` may be several. */
 export function keyRemedy(places?: string, isRunning = true): string {
   const put = `put the right key into ${places ?? 'the place that order-sync config show prints'}`;
   if (!isRunning) return `${put}: the daemon tries it when it starts`;

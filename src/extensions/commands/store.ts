@@ -33,7 +33,7 @@ export async function withAccounts<Result>(
   return await withStore(command, 'current', ofAccount, config);
 }
 
-/** Calls `work` for the account, or for each account of the settings. Warns if the settings lack the account. */
+/** Calls `work` for the chosen account, or for each account of the settings. Warns if the settings lack the account. */
 export async function withEachAccount<Result>(
   command: Command,
   work: (store: Store, account: string) => Promise<Result>,

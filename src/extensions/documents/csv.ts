@@ -1,7 +1,7 @@
 import { type Readable, pipeline } from 'node:stream';
 import { CsvError, parse, type CsvErrorCode, type Info } from 'csv-parse';
 
-/** Bytes. Valid records are shorter. Without a limit, a file without line ends would fill the memory. */
+/** In bytes. Valid records are shorter. Without a limit, a file without line ends would fill the memory. */
 export const MAX_RECORD_LENGTH = 1_000_000;
 export const TOO_LONG = `is longer than ${MAX_RECORD_LENGTH} bytes; reading stopped here`;
 const PROBLEMS: Partial<Record<CsvErrorCode | 'INVALID_OPENING_QUOTE', string>> = {

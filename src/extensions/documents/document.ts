@@ -30,7 +30,7 @@ export interface Section {
   readonly title: string;
   readonly columns: readonly Column[];
   readonly rows: Rows;
-  /** Replaces `rows` in the table and in HTML. Contains rows of sums, which programs would count twice. */
+  /** Replaces `rows` in the table and in HTML. Also contains rows of sums, which programs would count twice. */
   readonly rowsForPeople?: Rows;
   readonly part?: SectionPart;
   readonly lead?: string;
@@ -108,7 +108,7 @@ export interface Verdict {
 
 export type Card = Readonly<{ label: string; value: string; note?: string; tone?: Tone; section?: string }>;
 
-/** A report before it is written in a format. In a file, equal documents make equal bytes. */
+/** A report before it is written in a format. Equal documents make equal files, byte for byte. */
 export interface ReportDocument {
   /** Name and version of the JSON, such as `order-sync.ageing/1`; null if JSON has only rows of the first section. */
   readonly schema: string | null;

@@ -33,7 +33,7 @@ export function shownId(externalOrderId: string): string {
   return externalOrderId === '' ? '(empty id)' : externalOrderId;
 }
 
-/** Returns the outcome of a final order, or the state, in a few words that are the same everywhere. */
+/** Returns the outcome of a final order if the outcome is known, else the state, in a few words. */
 export function headlineOf(facts: HeadlineFacts): string {
   return outcomeWordsOf(facts)?.[0] ?? wordsOf(facts.state)[0];
 }

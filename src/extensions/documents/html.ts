@@ -55,7 +55,7 @@ export async function* contentText(document: ReportDocument, more = ''): AsyncGe
     if (members === undefined) continue;
     if (parts.size > 1) yield `<h2 class="part" id="part-${part}">${PARTS[part]}</h2>\n`;
     const drawn = figures.filter((figure) => figure.part === part).map(({ text }) => text);
-    // Sections that need a person come before the charts of their part.
+    // Sections that need a person come before charts, because a person must read these sections first.
     if (part !== 'attention') yield* drawn;
     for (const read of members) yield* sectionText(read, parts.size > 1 ? 3 : 2, isWhole);
     if (part === 'attention') yield* drawn;

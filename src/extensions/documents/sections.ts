@@ -2,7 +2,7 @@ import { accountWords } from '../../accounts/rules/name.ts';
 import { saysNothing } from './document.ts';
 import type { Column, Fact, GroupHead, Groups, ReportDocument, Row, Section, Verdict } from './document.ts';
 
-/** A person reads no more rows, and the shown rows must be in memory before the widths of columns are known. */
+/** All shown rows are in memory while columns are measured, and a person reads no more rows. */
 const MOST_ROWS = 1_000;
 
 export type ReadSection = Awaited<ReturnType<typeof readSection>> & { readonly id?: string };
@@ -71,7 +71,7 @@ export function otherFacts({ facts, verdict }: ReportDocument): readonly Fact[] 
   return facts.filter(({ key, value }) => value !== null && !elsewhere.includes(key));
 }
 
-/** A report has orders or changes from `from` until before `to`; of all accounts if `account` is undefined. */
+/** A report covers the time from `from` until just before `to`, and all accounts if `account` is undefined. */
 export interface ReportScope {
   readonly account: string | undefined;
   readonly by?: 'insertion' | 'completion' | undefined;

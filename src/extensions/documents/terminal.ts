@@ -37,8 +37,8 @@ export function labelsOf(columns: readonly Column[]): string {
 }
 
 /**
- * Lays rows out below a heading and a rule. To fit the screen, shortens times, cuts texts and leaves out columns:
- * columns without values, then columns of the greatest rank. Keeps the first column and ids of rank 0, and cuts no id.
+ * Lays rows out below a heading and a rule. To fit the screen, shortens times, cuts texts and leaves out columns. Leaves
+ * out empty columns first, then columns of the greatest rank. Keeps the first column and ids of rank 0, and cuts no id.
  */
 export function layOut(all: readonly Column[], rows: readonly Row[], screen: Screen) {
   const shown = all.filter(({ isForPrograms }) => isForPrograms !== true);

@@ -56,7 +56,7 @@ const TIME = /^(\d{4})-(\d\d)-(\d\d)T((\d\d:\d\d):\d\d)(?:\.\d+)?Z$/;
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** Shortens a UTC time: today to `12:00:59`, this year to `31 Jan 12:00`, other years to `31 Jan 2025`. */
+/** Shortens a UTC time of today to `12:00:59`, of this year to `31 Jan 12:00`, of other years to `31 Jan 2025`. */
 export function shortTime(text: string, now: Date): string {
   const [, year = '', month, day, time, minute] = TIME.exec(text) ?? [];
   if (time === undefined) return text;

@@ -163,7 +163,7 @@ async function tableSheet(section: Section, name: string, isHidden: boolean) {
   const first = fields.findIndex(({ isNumber }) => isNumber);
   const isWide = sumOf(fields.slice(0, first), ({ width }) => width) > WIDEST_KEYS;
   const table = { columns: fields.length, rows: data.length, keyColumns: first < 0 || isWide ? 0 : first };
-  if (count > rows.length) data.push([textCell(`${count - rows.length} more; the forms csv and json have them all`)]);
+  if (count > rows.length) data.push([textCell(`${count - rows.length} more; the formats csv and json have all rows`)]);
   return { section, name, isHidden, data, widths: fields.map(({ width }) => width), table, count, rows };
 }
 

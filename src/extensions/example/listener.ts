@@ -1,6 +1,6 @@
 import type { Listen } from '../../orders/pass/process-events.ts';
 
-/** Logs how many statuses were new while the process owned an account. `hear` must be quick: the account waits. */
+/** Logs how many statuses were new while the process owned an account. The account waits for `hear`. */
 export const countNewStatuses: Listen = async ({ account, log }) => {
   let statuses = 0;
   return {

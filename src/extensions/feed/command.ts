@@ -18,7 +18,7 @@ import { eventLine } from './line.ts';
 
 const PAGE = 1_000;
 const LOOK_MS = 250;
-const HEAD_TEXT = 'print the newest event of each account with its hash, to keep it elsewhere';
+const HEAD_TEXT = 'print the newest event of each account with its hash, to keep the hash elsewhere';
 
 interface EventsOptions {
   readonly after?: string;
@@ -36,7 +36,7 @@ export function define(command: Command): void {
     .description(
       'prints the events, the newest last: one line for each event, and on a terminal as many as fit on the screen',
     )
-    .option('--after <cursor>', "only events after this one; 'head': only events from now on", readAfter)
+    .option('--after <cursor>', "only events after this cursor; 'head': only events from now on", readAfter)
     .option('--follow', 'keep printing new events until Ctrl-C')
     .option('--limit <n>', 'print at most this many', wholeNumber(1, 999_999_999))
     .addOption(new Option('--type <types...>', 'only events of these types').choices(EVENT_TYPES))
@@ -51,7 +51,7 @@ export function define(command: Command): void {
         return void process.stdout.write(`${JSON.stringify(eventSchema(), null, 2)}\n`);
       }
       if (options.after !== undefined && options.after !== 'head' && isOfAll(command))
-        command.error('error: a cursor belongs to one account: name it with --account');
+        command.error('error: a cursor belongs to one account: name the account with --account');
       await withAccounts(command, async (store, account) => {
         if (options.head === true) return await printHeads(command, await feedHeads(store.db, account), options);
         const line = (event: FeedEvent) =>

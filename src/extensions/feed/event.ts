@@ -25,7 +25,7 @@ export const EVENT_TYPES = [
 
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** The version of the shape of an event. Within a version, fields and types may be added; nothing else changes. */
+/** The version of the shape of an event. Within a version, only new fields and types are added. */
 export const EVENT_VERSION = 1 as const;
 
 export type EventRow = Readonly<Omit<EventsTable, 'id' | 'looked_up_before' | 'previous_hash'> & { id: number }>;

@@ -44,7 +44,7 @@ export async function placeOf(db: Database, account: string, after: string): Pro
   return { reason: 'cursor-of-another', message };
 }
 
-/** Reads up to `limit` events that match the filter. Reads 10,000 events at most, so a page may have no event. */
+/** Returns up to `limit` events that match the filter. Looks at 10,000 events at most, so a page may have no event. */
 export async function readPage(db: Database, filter: FeedFilter, after: Place, limit: number): Promise<FeedPage> {
   // The head is read before the events, so that an event committed between both reads comes after this head.
   const head = await feedHead(db, filter.account);

@@ -14,7 +14,7 @@ export const feed: Extension = {
   commands: {
     'More commands:': {
       events: [
-        'prints the events in their order, and new ones as they come',
+        'prints the events in their order; --follow also prints new events',
         () => import('./command.ts'),
         'one-or-all',
       ],

@@ -27,7 +27,7 @@ export const EVENT_EXAMPLE = {
     actor: null,
   },
 };
-export const EVENT = named('Event', 'An event; docs/events.schema.json is the same.', feedEvent, EVENT_EXAMPLE);
+export const EVENT = named('Event', 'An event; docs/events.schema.json has the same schema.', feedEvent, EVENT_EXAMPLE);
 const cursor = z.string().describe('A cursor: send it back unchanged, in `after`.');
 
 const eventsValue = named(
@@ -54,7 +54,7 @@ const eventsQuery = z.object({
     .union([eventType, z.array(eventType)])
     .optional()
     .meta({ description: 'Only events of this type; may be given several times.', examples: ['order.state_changed'] }),
-  order: textParameter('Only events of this order, by your id of it, and of its findings.', 'shop-1001').optional(),
+  order: textParameter('Your order id: only events of this order and of its findings.', 'shop-1001').optional(),
 });
 
 type EventsInput = z.output<typeof eventsQuery> & { readonly account: string };
@@ -78,10 +78,10 @@ export const OPERATIONS = {
     tag: 'events',
     summary: 'The next events of an account, in the order in which they were committed.',
     description:
-      'Keep `next` with what you did about the events, and give it as `after`. A page with filters looks at 10,000 events at ' +
-      'the most, so it may be empty before the end. With `accept: text/event-stream` the answer is a stream of server-sent ' +
+      'Store `next` together with the effects of the events, and send it as `after`. A page with filters looks at 10,000 events at ' +
+      'the most, so such a page may be empty before the end. With `accept: text/event-stream` the answer is a stream of server-sent ' +
       'events that does not end: `id` is the cursor, `event` the type and `data` the event; `Last-Event-ID` takes precedence over `after`. ' +
-      'A reader that reads nothing for 30 s is disconnected, and continues by its cursor; 503 when too many streams are open.',
+      'A reader that reads nothing for 30 s is disconnected, and can continue from its cursor; 503 when too many streams are open.',
     query: eventsQuery,
     value: eventsValue,
     errors: [...READ_ERRORS, '409'],

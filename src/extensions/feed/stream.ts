@@ -13,7 +13,7 @@ const PAGE = 100;
 const WRITTEN_AT_ONCE = 16_384;
 /** How often the database is asked for new events of other processes, in ms. */
 const LOOK_MS = 1_000;
-/** After this silence a stream writes a message without data, because the write shows if the reader has gone. */
+/** In ms. A stream that wrote nothing for this time writes a message without data, to notice if the reader has gone. */
 const SILENT_MS = 15_000;
 const BLOCKED_MS = 30_000;
 const HEADERS = {
@@ -85,7 +85,7 @@ class Stream {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #ended = new AbortController();
   #woken = Promise.withResolvers<void>();
-  /** The monotonic time of the last write. While the reader takes nothing, the stream writes nothing more. */
+  /** The monotonic time of the last write. The next write waits until the reader has taken the last one. */
   #wroteAt: number;
 
   constructor(response: ServerResponse, filter: FeedFilter, after: Place, clock: Pick<Clock, 'monotonic'>) {
@@ -118,7 +118,7 @@ class Stream {
     this.#woken.resolve();
   }
 
-  /** Cuts the connection if the reader took nothing for 30 s. Sends the cursor if nothing was written for 15 s. */
+  /** Cuts the connection if the last write is not taken after 30 s. Sends the cursor after 15 s without a write. */
   check(now: number): void {
     const sinceMs = now - this.#wroteAt;
     if (this.#response.writableNeedDrain) {
@@ -126,7 +126,7 @@ class Stream {
     } else if (sinceMs >= SILENT_MS) void this.#write(this.#placeText()).catch(() => undefined);
   }
 
-  /** Ends the response; cuts the connection at once if the reader takes nothing. */
+  /** Ends the response. Cuts the connection at once if the reader has not taken the last write. */
   end(): void {
     if (this.#response.writableNeedDrain) return this.cut();
     this.#stop();

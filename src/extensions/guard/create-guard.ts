@@ -86,12 +86,12 @@ class HourlyGuard implements CreateGuard {
   }
 }
 
-/** Returns the time at which a person last allowed creates. Earlier creates do not count. */
+/** Returns the time at which a person last ended a stop of the guard. Earlier creates do not count. */
 export async function guardCountsFrom(db: Database, account: string): Promise<string | undefined> {
   return await readAccountFact(db, { account, name: GUARD_COUNTS_FROM });
 }
 
-/** Counts creates of the last hour that may have been taken. Creates before `countsFrom` do not count. */
+/** Counts creates of the last hour that the exchange may have taken. Creates before `countsFrom` do not count. */
 export async function countSent(
   db: Database,
   { account, now, countsFrom = '' }: { account: string; now: Date; countsFrom: string | undefined },
@@ -102,7 +102,7 @@ export async function countSent(
   for (;;) {
     const page = await sentCreates(db, { account, after: place, limit: PAGE });
     for (const row of page) {
-      // Only the newest create of an order counts, because the earlier creates were not taken.
+      // Only the newest create of an order counts, because the exchange did not take the earlier ones.
       if (row.sent_at !== row.observed_at || NOT_TAKEN.includes(row.state)) continue;
       const order = {
         externalOrderId: row.external_order_id,

@@ -39,7 +39,7 @@ interface Bucket {
 
 export type CountedCreate = Readonly<{ bucket: Bucket; amount: Amount | undefined }>;
 
-/** The creates of the last hour that may have been taken, including creates in flight. Buckets bound the memory. */
+/** The creates of the last hour that the exchange may have taken, creates in flight too. Buckets bound the memory. */
 export class CreateWindow {
   readonly #settings: GuardSettings;
   readonly #limits: ReadonlyMap<string, readonly AssetLimit[]>;
@@ -102,7 +102,7 @@ export class CreateWindow {
   #bucketAt(at: Date): Bucket {
     const start = Math.floor(at.getTime() / BUCKET_MS) * BUCKET_MS;
     const last = this.#buckets.at(-1);
-    // If the clock went back, the last bucket counts the create, for longer than an hour.
+    // If the clock went back, the last bucket counts the create for longer than an hour.
     if (last !== undefined && last.start >= start) return last;
     const bucket = { start, creates: 0, assets: new Map<AssetLimit, Big>() };
     this.#buckets.push(bucket);

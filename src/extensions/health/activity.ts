@@ -18,7 +18,7 @@ const KEPT_BACK_MS = 15 * 60_000;
 /** The number of newest changes whose delays are kept. */
 const MOST_CHANGES = 200;
 
-/** The state of an account in this process, collected from events. The state is only shown: no decision reads it. */
+/** The state of an account in this process, collected from events. No pass reads this state. */
 export class Activity implements Listener {
   readonly account: string;
   live: LiveAccount | undefined;
@@ -141,7 +141,7 @@ export class Activity implements Listener {
 }
 
 export class Activities {
-  /** The newest lease stands for all: in PostgreSQL one heartbeat renews all leases of the process. */
+  /** The newest lease stands for all, because in PostgreSQL one heartbeat renews all leases of the process. */
   lease: Pick<AccountLease, 'failure'> | undefined;
   readonly listener: Listen = async ({ account, store }) => Object.assign(this.of(account), { writer: store.writer });
   readonly #clock: Clock;

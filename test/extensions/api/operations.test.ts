@@ -277,7 +277,7 @@ describe('an error of the control socket', () => {
       ]);
     }
     expect(on.program.sandbox.requests).toEqual([]);
-    expect(on.log.with('an operation that was asked for failed')).toHaveLength(2);
+    expect(on.log.with('an operation of the API failed')).toHaveLength(2);
   });
 
   it('tells of a bug with 500, and keeps what it was for the log', async () => {

@@ -261,7 +261,7 @@ describe('a sheet', () => {
     expect([lines?.length, lines?.at(-2), lines?.at(-1)]).toEqual([
       20_002,
       ['o19999'],
-      ['2 more; the forms csv and json have them all'],
+      ['2 more; the formats csv and json have all rows'],
     ]);
     expect(report?.at(-2)).toEqual(['Lines', '20000 of 20002 rows', null]);
     const part = await partsOf(documentOf(texts('id'), rows, null));

@@ -41,6 +41,6 @@ export async function forgetRequest(tx: Transaction, { account, key_hash }: Requ
 export async function forgetOldRequests(tx: Transaction, account: string, since: string): Promise<void> {
   const old = sql<RequestKey>`select account, key_hash from idempotent_requests
     where account = ${account} and made_at < ${since} order by made_at limit ${MOST_FORGOTTEN}`;
-  // One statement a request, because with a list of keys a cached query plan would read all requests of the account.
+  // One statement a request, because the cached plan for a list of keys would read all requests of the account.
   for (const request of (await old.execute(tx)).rows) await forgetRequest(tx, request);
 }

@@ -21,7 +21,7 @@ const { lookUpOrder, showPreOrder } = EXCHANGE_OPERATIONS;
 /** Without `--reveal`, tokens in the answers of these operations are hidden. */
 const RECORDS: readonly AskedOperation[] = [showPreOrder, lookUpOrder];
 
-/** By the words of a command: its operation, the input field for its argument, and an example. */
+/** Maps the words of a command to its operation, the input field for its argument, and an example. */
 const COMMANDS: Readonly<Record<string, readonly [operation: AskedOperation, field: string, example: string]>> = {
   'client create': [createLink, 'email', 'ada@shop.example --reference customer-7'],
   'client validate': [validateEmail, 'email', 'ada@shop.example'],
@@ -45,10 +45,7 @@ export function define(command: Command): void {
   else defineOperation(command);
 }
 
-/**
- * Defines a command of `COMMANDS`, which asks for one operation and prints the answer. The command does not print,
- * store or log an e-mail address.
- */
+/** Defines a command that asks for one operation and prints the answer. */
 function defineOperation(command: Command): void {
   const words = wordsOf(command)
     .filter((word, index) => index > 0 && word !== 'exchange')
@@ -95,7 +92,7 @@ function addLevelOption(command: Command): Command {
 function definePhotos(command: Command): void {
   addLevelOption(command.argument('<linkId>'))
     .description(
-      'asks for the delivery of verification photos and prints the id of the request, which exchange photos list shows with each photo; the daemon receives them if photos.listen is set',
+      'asks for the delivery of verification photos and prints the id of the request, which exchange photos list shows with each photo; the daemon receives the photos if photos.listen is set',
     )
     .option('--action-id <id>', 'with the level LIVENESS only')
     .option(
@@ -117,7 +114,7 @@ function definePhotos(command: Command): void {
       const answer = await ask(command, requestPhotos, { linkId, level, actionId, token });
       if (answer.isAlone && clientsSettings.of(answer.config).photos.listen !== undefined) {
         process.stderr.write(
-          pasteable('no daemon runs here, and only a daemon receives the photos; start it with order-sync run\n'),
+          pasteable('no daemon runs here, and only a daemon receives the photos; start one with order-sync run\n'),
         );
       }
       printWord(answer.body, 'ok', json);
@@ -148,7 +145,7 @@ function defineCards(command: Command): void {
     });
 }
 
-/** Picks fields of each card; a number becomes text. The exchange client has checked that `body` is a list. */
+/** Picks fields of each card. JSON numbers become text. The exchange client has checked that `body` is a list. */
 function rows(body: string, names: readonly (typeof REVEALED)[number][]): Record<string, string | null>[] {
   const cards = readJson(body) as Record<string, unknown>[];
   const field = (value: unknown) => (withDigits(value) as string | null | undefined) ?? null;

@@ -19,9 +19,9 @@ export interface PhotoRequest {
 
 type Asking = Pick<ExchangeClient, 'ask' | 'askInTurn' | 'sendForPerson'>;
 
-/** The endpoints of clients (§4.1–4.8). If an id cannot be sent, a method rejects with `UnusableIdError`. */
+/** The endpoints of clients (§4.1–4.8). A method rejects with `UnusableIdError` if it cannot send an id or address. */
 export const endpointsOf = (exchange: Asking) => ({
-  /** §4.1. `onUnread` receives a 2xx answer without a readable link, because the exchange sends the link id once. */
+  /** §4.1. `onUnread` receives a 2xx answer without a readable link, because the link id is sent only once. */
   async createLink(email: string, signal?: AbortSignal, onUnread?: (answer: Answer) => void) {
     const received = await exchange.sendForPerson(post(CLIENTS, { email: emailAddress(email) }, [email]), signal);
     const reply = readReply(received, schemas.link);
@@ -38,7 +38,7 @@ export const endpointsOf = (exchange: Asking) => ({
   /** §4.3: the link and its verification status. */
   showLink: async (linkId: string, signal?: AbortSignal) =>
     await exchange.ask(aboutLink(linkId, '', schemas.link), signal),
-  /** §4.3: asks once, in the lane of the look-ups. Returns undefined if the request may not leave. */
+  /** §4.3: asks once, in the lane of the look-ups. Returns undefined if the request gets no turn. */
   lookUpLink: async (linkId: string, signal?: AbortSignal) =>
     await exchange.askInTurn(aboutLink(linkId, '', schemas.link), `link ${linkId}`, signal),
   /** §4.4: an access token for a verification flow. A secret. */
@@ -59,7 +59,7 @@ export const endpointsOf = (exchange: Asking) => ({
     const request = get(`${CLIENTS}/${pathId(linkId)}/cardprov/customer/card`);
     return await exchange.ask({ request, schema: schemas.cards }, signal);
   },
-  /** §4.8: an SDK token, a secret. The id is sent as parameter and as header, because §4.8 leaves open which counts. */
+  /** §4.8: an SDK token, a secret. The id is sent as parameter and as header, because §4.8 lists both. */
   async sdkToken(linkId: string, signal?: AbortSignal) {
     const path = `/api/v1/merchant/sdk/token?linkId=${pathId(linkId)}`;
     const request: HttpRequest = { method: 'POST', path, headers: { linkId: headerId(linkId) } };
@@ -71,7 +71,7 @@ function aboutLink<Value>(id: string, path: string, schema: z.ZodType<Value>): Q
   return { request: get(`${CLIENTS}/${pathId(id)}${path}`), schema, asked: { what: 'link', field: 'linkId', id } };
 }
 
-/** Reads the error of §4.5 as a refusal under any HTTP status but 401 and 429, because §7 states no status for it. */
+/** Reads the error of §4.5 as a refusal under any HTTP status but 401 and 429, because §7 states no HTTP status. */
 function uploadRefusal(reply: UnreadReply, secrets: readonly string[]): UnreadReply {
   const answer = answerOf(reply);
   const error = answer && errorBody.safeParse(readJson(answer.body)).data;
@@ -81,17 +81,17 @@ function uploadRefusal(reply: UnreadReply, secrets: readonly string[]): UnreadRe
 
 const MAX_EMAIL_LENGTH = 254;
 
-/** Returns an id as the value of a header (§4.8). Throws `UnusableIdError` if a header cannot carry the id. */
+/** Returns an id as the value of a header (§4.8). Throws `UnusableIdError` if the id cannot be sent. */
 export function headerId(id: string): string {
   if (id === '.' || id === '..' || !isPlainText(id) || !/^[\u0021-\u007e]+$/.test(id)) throw unusable(id, 'an id');
   return id;
 }
 
-/** Returns the address unchanged, because the exchange validates it (§4.1). Throws `UnusableIdError`. */
+/** Checks only if the address can be sent, because the exchange validates it (§4.1). Throws `UnusableIdError`. */
 export function emailAddress(email: string): string {
-  // The message does not quote the address, because it is personal data.
+  // The message does not quote the address, because an address is personal data.
   if (!isPlainText(email) || email.length > MAX_EMAIL_LENGTH) {
-    throw new UnusableIdError('the e-mail address is empty, too long or holds control characters; check it');
+    throw new UnusableIdError('the e-mail address is empty, too long or has control characters; check it');
   }
   return email;
 }

@@ -6,7 +6,7 @@ import { accountsWhere } from '../../../store/orders/due-times.ts';
 import type { Database, Transaction } from '../../../store/port.ts';
 import { insertEvents } from '../../../store/tables/events.ts';
 
-/** The place of a link among the links to check. A page begins after the last key, so a pass checks a link once. */
+/** Sorts the links to check. A page begins after the last key of the page before, so a pass checks a link once. */
 export type CheckKey = Pick<LinkRow, 'link_id' | 'last_checked_at'>;
 
 export const FIRST_CHECK: CheckKey = { last_checked_at: '', link_id: '' };

@@ -11,7 +11,7 @@ export function accountNames(table: string) {
 
 const MOST_OTHERS = 100;
 
-/** Returns accounts with orders and without an owner, except `named`. Reads at most `named.length + MOST_OTHERS`. */
+/** Returns accounts with orders, without an owner and not in `named`: `named.length + MOST_OTHERS` at most. */
 export async function otherAccounts(db: Database, named: readonly string[]): Promise<readonly string[]> {
   const most = sql.lit(named.length + MOST_OTHERS);
   const found = sql`${accountNames('merchant_orders')} limit ${most}`;

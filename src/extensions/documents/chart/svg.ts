@@ -4,7 +4,7 @@ import { cut, widthOf } from '../../../cli/shared/terminal.ts';
 import { printable } from '../../../base/words.ts';
 import { inUnits } from '../words.ts';
 
-/** Colours for a viewer that ignores the style sheet, which has other colours for light and for dark pages. */
+/** Colours for programs that ignore the style sheet of the page. */
 const INK = '#1a212d';
 export const MUTED = '#566071';
 const LINE = '#dfe3e9';
@@ -72,7 +72,7 @@ export function numberText(value: number): string {
   return Math.abs(value) < GREATEST_WORD ? compact.format(value) : value.toExponential(0);
 }
 
-/** Returns about `most` round numbers, which enclose `low` and `high`. `isWhole`: only whole numbers. */
+/** Returns about `most` round numbers, which enclose `low` and `high`. With `isWhole`, only whole numbers. */
 export function valueTicks(low: number, high: number, most: number, isWhole: boolean): readonly number[] {
   const rough = (high > low ? high - low : 1) / most;
   const power = 10 ** Math.floor(Math.log10(rough));

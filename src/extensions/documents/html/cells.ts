@@ -144,7 +144,7 @@ export function* tableText(name: string, rows: readonly Row[], shown: readonly S
     heading: escapeText(headingOf(one.column)),
     places: placesOf(one.column, rows),
   }));
-  // The style draws a table of times and texts as a time-line.
+  // The style sheet draws a table with only times and texts as a time-line.
   const isStory = shown.map(({ column }) => column.key).join() === 'at,text';
   const shape = isStory ? ' story' : rows.length > MOST_ROWS_AT_ONCE ? ' tall' : '';
   const headings = columns.map(({ classes, heading }) => `<th scope="col"${classText(classes)}>${heading}</th>`);

@@ -21,7 +21,7 @@ const MOST_OF_TEXT_FORMAT = 255;
 
 export type Look = Omit<CellObject, 'value' | 'type' | 'format'>;
 
-/** Returns a cell with the text format, so that Excel makes no formula of the text when a person edits the cell. */
+/** Returns a cell. With the text format, Excel makes no formula of the text when a person edits the cell. */
 export function textCell(value: string, look: Look = {}): CellObject {
   const shown = shownText(value);
   return { value: shown, type: String, ...(shown.length <= MOST_OF_TEXT_FORMAT && { format: '@' }), ...look };
@@ -74,7 +74,7 @@ const DOCUMENT = 'http://schemas.openxmlformats.org/officeDocument/2006';
 const FOOTER = '<headerFooter><oddFooter>&amp;L&amp;A&amp;R&amp;P / &amp;N</oddFooter></headerFooter>';
 const HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>';
 
-/** Returns a workbook whose sheets fit pages of A4 when they are printed. Equal sheets make equal bytes. */
+/** Returns a workbook whose sheets are scaled to pages of A4 for printing. Equal sheets make equal bytes. */
 export async function workbookBytes(title: string, sheets: readonly Sheet[]): Promise<Buffer> {
   const book = sheets.map(({ name, data, widths, table }) => ({
     sheet: name,

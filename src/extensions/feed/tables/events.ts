@@ -72,7 +72,7 @@ export async function feedHead(db: Database, account: string): Promise<Place> {
 
 export type FeedHead = Pick<EventRow, 'account' | 'id' | 'hash' | 'observed_at'>;
 
-/** Reads the newest event of the named account, or of each account that has one, ordered by account. */
+/** Reads the newest event of the named account, or of each account with events, ordered by account. */
 export async function feedHeads(db: Database, account: string | undefined): Promise<readonly FeedHead[]> {
   const heads = sql<FeedHead>`select event_heads.account, event_heads.id, event_heads.hash, observed_at from event_heads
     join events on events.account = event_heads.account and events.id = event_heads.id
@@ -90,7 +90,7 @@ export async function newestEvents(db: Database, account: string | undefined, li
   return inOrder(read).toReversed().slice(0, limit);
 }
 
-/** Reads `serverDate` (§2.7) of the newest record among the orders that changed last; undefined without a record. */
+/** Reads `serverDate` (§2.7) of the newest record of the orders that changed last; undefined without a record. */
 export async function newestRecord(db: Database, account: string) {
   const events = await newestEvents(db, account, MOST_LOOKED_AT);
   const orders = [...new Set(events.filter(({ type }) => type === 'order').map(({ subject }) => subject))];
