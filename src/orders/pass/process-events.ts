@@ -45,7 +45,7 @@ export type ProcessEvent =
   | { readonly kind: 'followed.read'; readonly overdue: OverdueLookups | undefined }
   | { readonly kind: 'record.read' }
   | { readonly kind: 'record.unreadable'; readonly externalOrderId: string }
-  /** No order or link of the account ever had this status. */
+  /** No order or link of the account had this status before. */
   | { readonly kind: 'status.new'; readonly field: string; readonly value: string }
   | { readonly kind: 'order.written'; readonly externalOrderId: string }
   | { readonly kind: 'order.unwritten'; readonly externalOrderId: string; readonly cause: string };
