@@ -30,7 +30,7 @@ export async function readEvidence(db: Database, row: FollowedRow, record: Recor
   };
 }
 
-/** Compares a record with its row. Adds the contradictions of earlier findings that this record cannot judge. */
+/** Compares a record with its order's row. Adds contradictions of earlier findings that this record cannot judge. */
 export async function compareWithRow(
   db: Database,
   settings: AmountSettings,
@@ -67,7 +67,7 @@ async function firstRequest(db: Database, row: FollowedRow, record: RecordView, 
   return first === null || first < newest ? first : newest;
 }
 
-/** Returns the pre-order's type; null if compared already. The first record's type replaces that type in the row. */
+/** Returns the exchange type of the pre-order; null if compared before. A row has the type of its first record. */
 async function preOrderExchangeType(db: Database, row: FollowedRow, record: RecordView): Promise<string | null> {
   if (row.earlier_body === null) return row.exchange_type;
   const wasCompared = row.state !== 'disputed' && row.has_findings === 0 && row.exchange_type === record.exchangeType;

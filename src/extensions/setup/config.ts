@@ -48,7 +48,7 @@ const MOST_NAMES = 3;
 
 function defineCheck(command: Command): void {
   command
-    .description('reads all settings and says everything that is wrong with them (exit 78); connects to nothing')
+    .description('reads all settings and says what is wrong with them (exit 78); connects to nothing')
     .option('--json', 'one JSON object')
     .addHelpText(...examples('config check', '--config /etc/order-sync.yaml config check'))
     .action(async ({ json }: { json?: boolean }) => {
@@ -57,7 +57,7 @@ function defineCheck(command: Command): void {
     });
 }
 
-/** Prints that the settings are right, and warnings on stderr. Throws `ConfigError` with all wrong settings. */
+/** Prints that the settings are right, and warnings on stderr. Throws `ConfigError` if a setting is wrong. */
 export function checkSettings(options: ConfigOptions, asJson: boolean): void {
   const { config, warnings } = rightSettings(options, asJson);
   const { exchange, database, accounts } = config;

@@ -49,9 +49,9 @@ Examples:
 
 export function define(command: Command): void {
   const url = optionOf(reader(secureUrl));
-  const sandbox = new Option('--sandbox [url]', 'the sandbox is the exchange').preset(SANDBOX.url);
+  const sandbox = new Option('--sandbox [url]', 'use the sandbox as the exchange').preset(SANDBOX.url);
   command
-    .description('makes the settings, the files of the keys and the database, and asks the exchange with each key')
+    .description('makes the settings, the files of the keys and the database, and tries the keys at the exchange')
     .option('--base-url <url>', 'address of the exchange', url)
     .addOption(sandbox.argParser(url))
     .option('--api-key-file <file>', 'file of mode 0600 with the key; - reads the key from standard input')

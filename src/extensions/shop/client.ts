@@ -152,7 +152,7 @@ export class OrderSync {
     resolve: this.#decide<Resolution>('resolve'),
     /** Makes a rejected or invalid order pending, so that it is sent. An unknown or held order needs `mayDuplicate`. */
     retry: this.#decide<Reason & { readonly mayDuplicate?: boolean }>('retry'),
-    /** Ends an order that was not sent. */
+    /** Ends a pending order, so that it is not sent. */
     cancel: this.#decide<Reason>('cancel'),
     acknowledge: (findingId: number, body: Reason, options: DecisionOptions = {}) =>
       this.#api.ask<v.Acknowledged>(

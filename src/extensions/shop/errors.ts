@@ -24,7 +24,7 @@ type Facts =
   | { readonly kind: 'refused'; readonly reason: RefusalReason; readonly status: number; readonly code: string | null }
   /** The request is wrong, or contradicts the state of the order. Nothing was done. */
   | { readonly kind: 'invalid'; readonly reason: InvalidReason | null; readonly status: number }
-  /** Nothing was done. The token (`limited`) or the exchange (`rate-limited`) limits the rate, or no request left. */
+  /** Nothing was done. The token (`limited`) or the exchange (`rate-limited`) limits the rate, or nothing was sent. */
   | { readonly kind: 'limited' | 'rate-limited' | 'not-sent'; readonly status: number }
   /** The token is missing or wrong (`unauthorized`), or lacks the scope or the account (`forbidden`). */
   | { readonly kind: 'unauthorized' | 'forbidden'; readonly status: number }

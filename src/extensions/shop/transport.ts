@@ -102,7 +102,7 @@ export class Route {
     return { answer: { ...received, body }, owner: problemIn(body).owner };
   }
 
-  /** Returns the address of `bases` with that host, because a token must not go to a host that only a 421 names. */
+  /** Returns the address of `bases` with the host of `address`. A token must not go to a host that only a 421 names. */
   #ownerAt(address: string | undefined, asked: string): string | undefined {
     const host = address !== undefined && URL.canParse(address) ? new URL(address).host : undefined;
     return this.#bases.find((one) => one !== asked && new URL(one).host === host && isAsSecure(asked, one));

@@ -52,7 +52,7 @@ export async function sweep(deps: FlowDeps, signal: AbortSignal): Promise<void> 
   }
 }
 
-/** Sweeps at start, at ticks of `reconcile.cron` and in `sync`. If unset, a daemon runs `sweepWithoutFindings`. */
+/** Sweeps at start, in `sync`, and at ticks of `reconcile.cron`. Without it, a daemon runs `sweepWithoutFindings`. */
 export const findingsSweep: SweepMaker = ({ reconcile: { cron } }) => ({
   name: 'findings',
   cron,

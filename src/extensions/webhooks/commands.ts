@@ -35,7 +35,7 @@ type ResendOptions = Readonly<{ deadLetter?: readonly number[]; all?: boolean; f
 
 export const define = {
   list(command: Command): void {
-    command.description('lists the endpoints of the settings, with the events that wait for each');
+    command.description('lists the endpoints of the settings, with the state of each');
     addListOptions(command)
       .addHelpText(...examples('webhooks list'))
       .action(async (options: ListOptions) => {
@@ -148,7 +148,7 @@ export const define = {
 
   verify(command: Command): void {
     command
-      .description('checks that a message is signed with a secret of an endpoint, and that its time is within 5 minutes of now')
+      .description('checks that a message was signed with a secret of an endpoint, within 5 minutes of now')
       .argument('<name>', 'the endpoint')
       .argument('<file>', 'the body as it was received, byte for byte; - is standard input')
       .requiredOption('--id <text>', 'the header webhook-id')

@@ -48,7 +48,7 @@ export function takesType(filter: EventFilter, type: EventType): boolean {
   );
 }
 
-/** `behind`: an earlier event of the same order, link or account comes first. `delivered`: a resent dead letter. */
+/** `behind`: an earlier event of the same order, link or account comes first. `delivered`: an accepted dead letter. */
 export type DeliveryStatus = 'waiting' | 'behind' | 'retrying' | 'dead' | 'delivered';
 
 /** A row of `webhook_deliveries`: an event that the endpoint's cursor passed before the endpoint accepted the event. */
@@ -101,7 +101,7 @@ export function afterFailure(delivery: Delivery, now: Date): Delivery {
   return { ...delivery, failed_at: at, next_attempt_at: delivery.status === 'retrying' ? at : AT_ONCE };
 }
 
-/** Returns the row after a refusal. The last wait repeats until the endpoint accepts an event since the first refusal. */
+/** Returns the row after a refusal. The last wait repeats until the endpoint has accepted another event. */
 export function afterRefusal(delivery: Delivery, answer: number, { now, takenAt, isFull }: AttemptFacts): Delivery {
   const attempts = delivery.attempts + 1;
   const at = now.toISOString();

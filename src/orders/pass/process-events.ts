@@ -12,7 +12,7 @@ export interface Failure {
   readonly facts?: Readonly<Record<string, unknown>>;
   /** The id of the order or link, if the failure concerns only this order or link. */
   readonly subject?: string | undefined;
-  /** The cause of the failure, if that cause stops all orders of the account. */
+  /** The kind of the cause, if the cause stops all orders of the account. */
   readonly kind?: 'exchange' | 'database' | RestraintKind | undefined;
 }
 

@@ -8,7 +8,7 @@ type Key = Readonly<{ endpoint: string; account: string }>;
 
 export type AccountRange = Readonly<{ endpoint: string; from: string; to: string }>;
 
-/** Adds an endpoint, unless it is known. It receives only later events, so cursors begin at the newest events. */
+/** Adds an endpoint, unless it is known. It receives only later events, so its cursors begin at the newest events. */
 export async function registerEndpoint(tx: Transaction, name: string, now: Date): Promise<void> {
   const added = await sql`insert into webhook_endpoints (name, since) values (${name}, ${now.toISOString()})
     on conflict do nothing`.execute(tx);
