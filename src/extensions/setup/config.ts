@@ -32,7 +32,7 @@ function defineShow(command: Command): void {
       await printLong(json, sources, () => fieldsText(fields, screenOf()));
       const more = sources.length - shown.length;
       if (json !== true && more > 0)
-        process.stderr.write(`${more} settings are not shown; name some, such as accounts.shop-1, or use --json\n`);
+        process.stderr.write(`there are ${more} more settings; name some, such as accounts.shop-1, or use --json\n`);
     });
 }
 
