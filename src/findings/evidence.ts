@@ -30,7 +30,7 @@ export async function readEvidence(db: Database, row: FollowedRow, record: Recor
   };
 }
 
-/** Compares a record with its row. Adds the contradictions of earlier findings that this record cannot judge. */
+/** Compares a record with its order's row. Adds contradictions of earlier findings that this record cannot judge. */
 export async function compareWithRow(
   db: Database,
   settings: AmountSettings,
@@ -47,7 +47,7 @@ export async function compareWithRow(
   return { evidence, contradictions: [...contradictionsOf(compared, settings), ...before] };
 }
 
-/** True if an earlier record of the same order was no collision. Then only our clock can have changed since. */
+/** True if an earlier record of the same order was no `ID_COLLISION`. Then only our clock can have changed since. */
 async function wasOurs(db: Database, row: FollowedRow, record: RecordView): Promise<boolean> {
   const earlier = row.earlier_body === null ? undefined : readRecordView(row.earlier_body);
   const isSame = earlier?.orderId === record.orderId && earlier.creationDate === record.creationDate;
@@ -56,7 +56,7 @@ async function wasOurs(db: Database, row: FollowedRow, record: RecordView): Prom
   return !known.some(({ class: name, status }) => name === 'ID_COLLISION' && status !== 'resolved');
 }
 
-/** Returns when the newest create was sent, or the first if the record is older; null if unknown or adopted. */
+/** Returns when the newest create was sent, or the first create if the record is older; null if unknown or adopted. */
 async function firstRequest(db: Database, row: FollowedRow, record: RecordView, receivedAt: Date) {
   const { account, external_order_id: externalOrderId, sent_at: sentAt, adopted_at: adoptedAt } = row;
   if (sentAt === null || adoptedAt !== null) return null;
@@ -67,7 +67,7 @@ async function firstRequest(db: Database, row: FollowedRow, record: RecordView, 
   return first === null || first < newest ? first : newest;
 }
 
-/** Returns the pre-order's type; null if compared already. In the row, the type of the first record replaces it. */
+/** Returns the exchange type of the pre-order; null if compared before. A row has the type of its first record. */
 async function preOrderExchangeType(db: Database, row: FollowedRow, record: RecordView): Promise<string | null> {
   if (row.earlier_body === null) return row.exchange_type;
   const wasCompared = row.state !== 'disputed' && row.has_findings === 0 && row.exchange_type === record.exchangeType;
@@ -97,7 +97,7 @@ export async function readAcceptedAndAbsent(db: Database, account: string): Prom
   return await readAccountFact(db, { account, name: ACCEPTED_AND_ABSENT });
 }
 
-/** If an accepted order is absent, stores its id. From then on the returned settings let no unknown order be resent. */
+/** If an accepted order is absent, stores its id. From then on, the returned settings allow no resend. */
 export async function settingsOnAbsence(tx: Transaction, deps: FlowDeps, before: Tracking, now: Date) {
   const { account, settings } = deps;
   if (isAcceptedAndAbsent(before, now)) {

@@ -86,7 +86,7 @@ async function judgeNewest(tx: Transaction, deps: JudgeDeps, looked: LookedUp, a
   return { found, classes: before.changedAt === after.changedAt ? classes : [...classes, 'STUCK' as const] };
 }
 
-/** Judges a record that is older than ours or alternates with ours, so ours was kept. It may be of another order. */
+/** Judges a record that is not stored, because it is older than the stored record, or alternates with that record. */
 async function judgeNotTaken(tx: Transaction, deps: JudgeDeps, looked: LookedUp, record: RecordView) {
   const { account, external_order_id: externalOrderId } = looked.row;
   const { turns, disagreement } = looked.decision;
@@ -147,7 +147,7 @@ interface Judged extends Pick<LookedUp, 'row' | 'before' | 'evidence' | 'now'> {
 /** Logs that an order cannot be judged. Throws the error again if it is an error of the database. */
 export function logUnjudged({ observers }: JudgeDeps, externalOrderId: string, error: unknown): void {
   if (isOfDatabase(error)) throw error;
-  const message = 'a look-up cannot be compared with its order';
+  const message = 'the answer to a look-up cannot be compared with its order';
   const about = { subject: externalOrderId, facts: { externalOrderId } };
   observers.tell({ kind: 'failed', failure: { level: 'error', message, cause: String(error), ...about } });
 }

@@ -21,9 +21,9 @@ type ClockWatchDeps = Pick<FlowDeps, 'log'> & {
   readonly clock: Pick<Clock, 'now' | 'monotonic' | 'databaseAheadMs'>;
 };
 
-/** Returns a check that calls `onSetBack` if the clock was set back, because due times would be too far ahead. */
+/** Returns a check that calls `onSetBack` if the clock was set back, because due times are then too far ahead. */
 export function clockWatch({ clock, log }: ClockWatchDeps, onSetBack: () => Promise<void> | void) {
-  // The difference changes only when the UTC clock is set.
+  // This difference changes only when the UTC clock is set.
   const utcAheadMs = () => clock.now().getTime() - clock.monotonic();
   let [lastAheadMs, wasApart] = [utcAheadMs(), false];
   return async (): Promise<void> => {
@@ -52,7 +52,7 @@ export function clockWatch({ clock, log }: ClockWatchDeps, onSetBack: () => Prom
 type CorrectDeps = IsolateDeps &
   Pick<FlowDeps, 'log'> & { readonly settings: Pick<FlowDeps['settings'], 'verifyAfter'> };
 
-/** Corrects due times that another clock wrote. The database keeps the remaining orders' ids, for the next owner. */
+/** Corrects due times written under another clock. The database keeps the ids of failed orders for the next owner. */
 export class WrongTimes {
   readonly #deps: CorrectDeps;
   #left: readonly string[];
@@ -114,7 +114,7 @@ export class WrongTimes {
     const { db, writer } = this.#deps.store;
     const refused: string[] = [];
     let orders = 0;
-    // If a whole page is refused, the loop ends, because the cause concerns all orders.
+    // If a whole page is refused, the loop ends, because the cause then seems to concern all orders.
     for (let isMore = true; isMore && refused.length < PAGE;) {
       const page = { ...query, except: refused };
       const corrected = await writer

@@ -164,7 +164,7 @@ async function claim(deps: FlowDeps, externalOrderId: string, create: CreateInFl
   if (claimed === undefined) {
     // SQLite accepts bytes that are not valid text. The id that was read then differs from the id of the row.
     if (externalOrderId.includes('\uFFFD')) {
-      const message = 'an id is not valid Unicode text, so nothing was sent; delete the row and insert it again';
+      const message = 'an id is not valid Unicode text, so nothing was sent; replace the row by one with a valid id';
       countFailureOf(observers, externalOrderId, message, 'the id lost characters when it was read');
     }
     return undefined;

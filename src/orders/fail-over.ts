@@ -154,7 +154,7 @@ async function mark(deps: MarkingDeps, failOver: FailOver, ids: readonly string[
     const first = locked.get(id) ?? failOver;
     return store.writer.write((tx) => markOne(tx, id, first), [id]);
   };
-  // No order is sent before all orders are marked, so the writes run together and share commits.
+  // Orders are sent only after this marking, so the writes run together and share commits.
   for (const part of partsOf(ids, PAGE)) await Promise.all(part.map(write));
 }
 

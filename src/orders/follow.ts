@@ -88,7 +88,7 @@ function isStopped({ exchange }: FlowDeps, signal: AbortSignal): boolean {
   return signal.aborted || exchange.breaker('lookup').isOpen;
 }
 
-/** Looks one order up and records the answer. The answer to a probe also shows whether creates may be sent again. */
+/** Looks one order up and records the answer. The answer to a probe also shows if creates may be sent again. */
 export async function lookUp(
   deps: FlowDeps,
   externalOrderId: string,
@@ -159,7 +159,7 @@ export async function recordAnswer(
   return { before, decision, findings, unseen: news.length === 0 ? [] : await rememberStatuses(tx, news) };
 }
 
-/** Yields the due orders round by round, each once until it is due again. `onRound` receives the round's sources. */
+/** Yields the due orders round by round, each once until it is due again. `onRound` receives all due sources. */
 async function* ordersToLookUp(
   deps: FlowDeps,
   until: (source: LookupSource) => Date,
@@ -197,7 +197,7 @@ async function* ordersToLookUp(
   }
 }
 
-/** Skips a due time if the place repeats: SQLite returns an id of invalid text in another form than it compares. */
+/** Skips a due time if the place repeats, because SQLite returns an invalid id in another form than it compares. */
 export function placeAfter(last: DueKey, before: DueKey | undefined): DueKey {
   const isStuck = last.nextActionAt === before?.nextActionAt && last.externalOrderId === before.externalOrderId;
   return isStuck ? { nextActionAt: `${last.nextActionAt}~`, externalOrderId: '' } : last;

@@ -17,7 +17,7 @@ import type { FlowDeps } from './pass/deps.ts';
 import type { CreateInFlight } from './pass/in-flight.ts';
 import { isRefusal, POSTPONE_MS } from './pass/isolate.ts';
 
-/** Records, counts and logs the outcome of a create. If the database refuses the outcome, keeps it and rejects. */
+/** Records, counts and logs a create's outcome. If the database refuses the outcome, keeps it in memory and rejects. */
 export async function recordOrKeep(deps: FlowDeps, claimed: Tracking, outcome: CreateOutcome, create?: CreateInFlight) {
   const { inFlight } = deps.creates;
   try {

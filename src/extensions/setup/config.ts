@@ -21,7 +21,7 @@ const MOST_SHOWN = 200;
 function defineShow(command: Command): void {
   command
     .description('shows every setting with its value and source; secrets are hidden')
-    .argument('[setting]', 'only this one, or all below it, such as exchange or accounts.shop-1')
+    .argument('[setting]', 'only this setting, or all settings below it, such as exchange or accounts.shop-1')
     .option('--json', 'one JSON array')
     .addHelpText(...examples('config show exchange', 'config show --json | jq \'.[] | select(.source != "default")\''))
     .action(async (wanted: string | undefined, { json }: { json?: boolean }) => {
@@ -32,7 +32,7 @@ function defineShow(command: Command): void {
       await printLong(json, sources, () => fieldsText(fields, screenOf()));
       const more = sources.length - shown.length;
       if (json !== true && more > 0)
-        process.stderr.write(`there are ${more} more; name a setting or an account, or give --json\n`);
+        process.stderr.write(`there are ${more} more settings; name some, such as accounts.shop-1, or use --json\n`);
     });
 }
 
@@ -40,7 +40,7 @@ function below(wanted: string, all: readonly ConfigSource[]): readonly ConfigSou
   const found = all.filter(({ setting }) => setting === wanted || setting.startsWith(`${wanted}.`));
   if (found.length > 0) return found;
   const names = all.map(({ setting }) => setting);
-  const advice = didYouMean(wanted, names) ?? 'order-sync config show has them all';
+  const advice = didYouMean(wanted, names) ?? 'order-sync config show lists all settings';
   throw new CommandError(EXIT.usage, `there is no setting ${JSON.stringify(wanted)}: ${advice}`);
 }
 
@@ -48,7 +48,7 @@ const MOST_NAMES = 3;
 
 function defineCheck(command: Command): void {
   command
-    .description('reads all settings and says everything that is wrong with them (exit 78); connects to nothing')
+    .description('reads all settings and says what is wrong with them (exit 78); connects to nothing')
     .option('--json', 'one JSON object')
     .addHelpText(...examples('config check', '--config /etc/order-sync.yaml config check'))
     .action(async ({ json }: { json?: boolean }) => {
@@ -57,7 +57,7 @@ function defineCheck(command: Command): void {
     });
 }
 
-/** Prints that the settings are right, and warnings on stderr. Throws `ConfigError` with all wrong settings. */
+/** Prints that the settings are right, and warnings on stderr. Throws `ConfigError` if a setting is wrong. */
 export function checkSettings(options: ConfigOptions, asJson: boolean): void {
   const { config, warnings } = rightSettings(options, asJson);
   const { exchange, database, accounts } = config;
@@ -88,7 +88,7 @@ export function rightSettings(options: ConfigOptions, asJson: boolean) {
   }
 }
 
-/** Reads the key of each account. Throws `ConfigError` with all unreadable keys, because each stops an account. */
+/** Reads the key of each account. Throws `ConfigError` with all unreadable keys, because each stops its account. */
 function withKeys({ accounts }: Config) {
   const problems: ConfigError['problems'][number][] = [];
   const complete = accounts.flatMap((account) => {
@@ -114,7 +114,7 @@ function sharedKeys(accounts: ReturnType<typeof withKeys>): readonly string[] {
     const more = all.length > MOST_NAMES ? ` and ${all.length - MOST_NAMES} more` : '';
     const names = all.slice(0, MOST_NAMES).map(({ name }) => name);
     const advice = 'give them one rateGroup if the exchange limits the key';
-    return [`the accounts ${names.join(', ')}${more} have one key, and each counts a rate of its own: ${advice}`];
+    return [`the accounts ${names.join(', ')}${more} share a key, but not a rate limit: ${advice}`];
   });
 }
 
@@ -131,7 +131,7 @@ function warningsOf({ schedule, reconcile, database }: Config): readonly string[
 
 function defineSchema(command: Command): void {
   command
-    .description('prints the JSON Schema of a file of settings, for editors; config/schema.json holds it')
+    .description('prints the JSON Schema of a settings file, for editors; config/schema.json contains it')
     .option('--json', 'changes nothing: the schema is always JSON')
     .addHelpText(...examples('config schema > /etc/order-sync/schema.json'))
     .action(async () => {

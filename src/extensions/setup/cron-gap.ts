@@ -2,10 +2,10 @@ import { createTask, validateDetailed } from 'node-cron';
 
 const DAY_MS = 86_400_000;
 const YEARS_FROM = Date.UTC(2024, 0, 1);
-/** Within nine years every date comes at least twice, even 29 February, so each gap ends. */
+/** Within nine years each date comes at least twice, even 29 February, so the longest gap is not missed. */
 const GAP_DAYS = 9 * 366;
 
-/** Returns the longest time between two ticks in ms; infinite if nine years have fewer than two days with ticks. */
+/** Returns the longest time from tick to tick in ms; infinite if nine years have fewer than two days with ticks. */
 export function longestCronGapMs(expression: string): number {
   const { fields } = validateDetailed(expression);
   if (fields === undefined) return Number.POSITIVE_INFINITY;

@@ -6,7 +6,7 @@ const config = () => import('./config.ts');
 export const setup: Extension = {
   name: 'setup',
   commands: {
-    'First steps:': { init: ['makes the settings and the database, and asks the exchange', () => import('./init.ts')] },
+    'First steps:': { init: ['makes the settings and the database, and tries the key', () => import('./init.ts')] },
     'More commands:': {
       config: {
         text: 'settings, where they come from, and whether they are right',

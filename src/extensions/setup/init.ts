@@ -19,7 +19,7 @@ import { DATABASE, placeText, planOf, SANDBOX, type InitOptions, type Plan } fro
 const CHECK_TIMEOUT_MS = 5_000;
 /** The most times that a person may type an address and keys. */
 const TRIES = 3;
-const PROBE = ['probe', 'asks the exchange what its document leaves open, and prints settings for it'] as const;
+const PROBE = ['probe', 'asks the exchange what its document leaves open, and prints the settings that fit'] as const;
 const AGAIN = [
   'doctor',
   'asks the exchange again, after you have put the right key into its file, or the right address into the settings',
@@ -36,10 +36,10 @@ file that --config names), beside it a file of mode 0600 for each secret, and
 the tables of the database, which is ${DATABASE} in the working folder
 unless you name another. Existing files are never replaced.
 
-Then it asks the exchange for an order that does not exist, once with each key.
+Then it asks the exchange for an order that does not exist, with key after key.
 If a key is refused (exit code 77) or no answer can be read (69), a person
 types another address and key, up to three times in all, or decides whether the
-settings are kept. Without a terminal, --yes keeps them.
+settings are kept. Without a terminal, only --yes keeps them.
 
 Examples:
   order-sync init
@@ -49,9 +49,9 @@ Examples:
 
 export function define(command: Command): void {
   const url = optionOf(reader(secureUrl));
-  const sandbox = new Option('--sandbox [url]', 'the sandbox is the exchange').preset(SANDBOX.url);
+  const sandbox = new Option('--sandbox [url]', 'use the sandbox as the exchange').preset(SANDBOX.url);
   command
-    .description('makes the settings, the files of the keys and the database, and asks the exchange with each key')
+    .description('makes the settings, the files of the keys and the database, and tries the keys at the exchange')
     .option('--base-url <url>', 'address of the exchange', url)
     .addOption(sandbox.argParser(url))
     .option('--api-key-file <file>', 'file of mode 0600 with the key; - reads the key from standard input')
@@ -62,7 +62,7 @@ export function define(command: Command): void {
     .action(async (options: InitOptions) => {
       const places = await configOptions(command);
       let plan = await planned(places, options);
-      // From here a signal does not end the process, because half a set-up would stay.
+      // From here a signal does not end the process, because half a set-up would remain.
       stopSignal();
       for (let tries = 1; !(await isSetUp(command, places, plan, { ...options, isLast: tries >= TRIES })); tries += 1)
         plan = await planned(places, { database: plan.place, intoExisting: plan.intoExisting });
@@ -109,10 +109,10 @@ async function make({ settingsFile, settings, secrets, intoExisting }: Plan, pla
     writeFileSync(made, content);
     closeSync(made);
   };
-  // Settings are written first: of two concurrent runs one fails here, before that run changes the database.
+  // Settings are written first, so that of two concurrent runs one fails here and leaves the database unchanged.
   const isBesideSchema = dirname(settingsFile) === dirname(SCHEMA_FILE);
   const head = `# yaml-language-server: $schema=${isBesideSchema ? './schema.json' : pathToFileURL(SCHEMA_FILE).href}
-# What differs from ${DEFAULTS}, which describes every setting.
+# The settings that differ from ${DEFAULTS}, which describes every setting.
 `;
   file(settingsFile, `${head}${stringify(settings)}`);
   for (const [path, value] of secrets) file(path, `${value}\n`);
@@ -162,7 +162,7 @@ async function isKept({ exitCode, message }: CommandError, { yes, isLast }: Para
 }
 
 function madeText({ settingsFile, settings, secrets, isDatabaseThere }: Plan, isTaken: boolean): string {
-  const files = [...secrets.keys()].map((file) => `  ${file}: a secret, readable for you alone\n`);
+  const files = [...secrets.keys()].map((file) => `  ${file}: a secret that only you can read\n`);
   const used = isDatabaseThere ? 'Used:\n' : '';
   const database = `${used}  ${settings.database.url.replace('sqlite:', '')}: the database\n`;
   return `Made:\n  ${settingsFile}: the settings\n${files.join('')}${database}${isTaken ? 'The exchange accepts the key.\n' : ''}`;

@@ -87,7 +87,7 @@ export async function planOf(places: ConfigOptions, options: InitOptions, ask: A
 }
 
 const noTerminal: Ask = async () => {
-  const message = 'there is no terminal to ask at: give --base-url and --api-key-file, or --sandbox';
+  const message = 'init can ask no questions: give --base-url and --api-key-file, or --sandbox';
   throw new CommandError(EXIT.usage, message);
 };
 

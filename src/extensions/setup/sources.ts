@@ -21,7 +21,7 @@ export function configSources(options: ConfigOptions): ConfigSource[] {
 
 const NOT_SET: Entry = { value: '', source: 'default' };
 
-/** Returns a second entry for a secret in a file: the path of the file. */
+/** If a secret comes from a file, returns a second entry, which has the path of the file. */
 function sourcesOf(setting: string, { file = '', value = file, source }: Entry, isSecret: boolean): ConfigSource[] {
   const shown = shownValue(value);
   if (!isSecret || shown === '' || shown === '[]') return [{ setting, value: shown || '(not set)', source }];

@@ -39,7 +39,7 @@ export interface DecisionOptions extends CallOptions {
 export interface Operation {
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  /** True if the request may be sent again: it only reads, or the server does it once. */
+  /** True if the request may be sent again, because it only reads or the server does it only once. */
   readonly isSafe?: boolean;
   /** True if the request has an Idempotency-Key. */
   readonly isKeyed?: boolean;
@@ -72,10 +72,10 @@ export class Asker {
     const bases = urls.map(baseOf);
     // A token that was sent with TLS must never be sent without TLS.
     const isSecure = bases.map((base) => base.startsWith('https:'));
-    if (new Set(isSecure).size > 1) throw new TypeError('give addresses of https, or of http, but not both');
+    if (new Set(isSecure).size > 1) throw new TypeError('the addresses must be all https, or all http');
     this.#token = socket === undefined ? options.token?.trim() : undefined;
-    // The error of the JavaScript engine would quote the token.
-    if (/[^!-~]/.test(this.#token ?? '')) throw new TypeError('a token is visible ASCII characters');
+    // Without this check, the JavaScript engine would quote the token in its error.
+    if (/[^!-~]/.test(this.#token ?? '')) throw new TypeError('a token must have only visible ASCII characters');
     this.#route =
       socket === undefined
         ? new Route(overFetch(options.fetch), bases)
@@ -179,7 +179,7 @@ function waitOf(error: unknown, retries: number): number | undefined {
 function baseOf(address: string | URL): string {
   const { protocol, origin, pathname, search, hash, username, password } = new URL(address);
   const isPlain = search === '' && hash === '' && username === '' && password === '';
-  if (!/^https?:$/.test(protocol) || !isPlain) throw new TypeError('an address is http(s)://HOST:PORT');
+  if (!/^https?:$/.test(protocol) || !isPlain) throw new TypeError('an address must be http(s)://HOST:PORT');
   return `${origin}${pathname.replace(/\/+$/, '')}`;
 }
 

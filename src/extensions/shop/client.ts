@@ -119,7 +119,7 @@ export class OrderSync {
     /** Registers a client and makes a link, or links a registered client. */
     create: (client: { readonly email: string; readonly reference?: string | null }, options: DecisionOptions = {}) =>
       this.#api.ask<v.Link>({ ...writeKeyed('/clients'), isExact: true }, { body: client }, options),
-    /** Asks if a link could be made for an address. */
+    /** Asks if a link could be made for an e-mail address. */
     validateEmail: (email: string, options?: CallOptions) =>
       this.#api.ask<v.Validation>(writeExact('/clients/validate'), { body: { email } }, options),
     get: (linkId: string, options?: CallOptions) =>
@@ -146,13 +146,13 @@ export class OrderSync {
       this.#api.ask<readonly v.RememberedLink[]>(read('/links'), { query }, options),
   };
 
-  /** The decisions of a person, recorded under the name of the token. */
+  /** The decisions of a person, recorded under the name of the token, or as `control socket`. */
   readonly decisions = {
     /** Records what became of an order that was sent. */
     resolve: this.#decide<Resolution>('resolve'),
     /** Makes a rejected or invalid order pending, so that it is sent. An unknown or held order needs `mayDuplicate`. */
     retry: this.#decide<Reason & { readonly mayDuplicate?: boolean }>('retry'),
-    /** Ends an order that was not sent. */
+    /** Ends a pending order, so that it is not sent. */
     cancel: this.#decide<Reason>('cancel'),
     acknowledge: (findingId: number, body: Reason, options: DecisionOptions = {}) =>
       this.#api.ask<v.Acknowledged>(

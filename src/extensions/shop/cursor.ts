@@ -1,6 +1,6 @@
 import type { OrderSyncEvent } from './event.ts';
 
-/** This many digits of the hash distinguish an event from an event of another database. */
+/** This many digits of an event's hash distinguish the event from events of other databases. */
 const CURSOR_DIGITS = 16;
 const BEFORE_HASH = 'evt_'.length;
 

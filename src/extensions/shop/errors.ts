@@ -30,13 +30,13 @@ type Facts =
   | { readonly kind: 'unauthorized' | 'forbidden'; readonly status: number }
   /** No process of `urls` drives the account, the exchange refuses the key, or the daemon failed. */
   | { readonly kind: 'not-owner' | 'key-refused' | 'failed'; readonly status: number }
-  /** An id cannot be sent. Nothing was done. */
+  /** An id or another text cannot be sent. Nothing was done. */
   | { readonly kind: 'unusable'; readonly status: number | null }
   /** No connection was made. Nothing was sent. */
   | { readonly kind: 'unreachable'; readonly status: null }
   /** A request that only reads got no whole answer. */
   | { readonly kind: 'no-answer'; readonly status: null }
-  /** The answer is not of order-sync: a proxy may have answered. */
+  /** The answer is not from order-sync. A proxy may have answered. */
   | { readonly kind: 'unreadable'; readonly status: number }
   /** The outcome is not known. Find out what became of the request before you repeat it. */
   | { readonly kind: 'unknown'; readonly status: number | null };
@@ -74,7 +74,7 @@ interface ErrorClass {
   [Symbol.hasInstance](value: unknown): value is OrderSyncError;
 }
 
-// The cast makes each instance a union, so that `kind` narrows the other fields.
+// The cast makes the type of an instance a union, so that `kind` narrows the other fields.
 export const OrderSyncError = RequestError as unknown as ErrorClass;
 
 export type Answer = Readonly<{ status: number; retryAfter: string | null; body: string }>;
@@ -105,8 +105,8 @@ export function errorIn({ status, retryAfter, body }: Answer, isRead: boolean): 
     const { kind, message, reason = null, code = null } = error;
     return new OrderSyncError(kind, message, { status, reason, code, retryAfterMs, owner: owner ?? null });
   }
-  const message = `the answer (HTTP ${status}) is not of order-sync`;
-  // A proxy may answer in the place of order-sync after it has forwarded the request.
+  const message = `the answer (HTTP ${status}) is not from order-sync`;
+  // A proxy may forward the request to order-sync and then answer by itself.
   const mayBeDone = !isRead && (status < 300 || status >= 500);
   return new OrderSyncError(KIND_OF_STATUS[status] ?? (mayBeDone ? 'unknown' : 'unreadable'), message, {
     status,

@@ -50,7 +50,7 @@ export type EventType =
 
 interface EventOf<Type extends EventType> {
   readonly version: 1;
-  /** Each reading and delivery of an event has the same id, so a known id means that the shop has handled the event. */
+  /** The event has the same id whenever it is read or delivered, so the shop can recognize an event that it handled. */
   readonly id: string;
   /** Store the cursor in the transaction that handles the event. Another database of order-sync refuses the cursor. */
   readonly cursor: string;

@@ -5,7 +5,7 @@ import { withCursor, type FeedEvent } from './cursor.ts';
 import type { EventOfType, EventType, OrderSyncEvent } from './event.ts';
 
 export interface EventFilter<Type extends EventType = EventType> {
-  /** The `cursor` of the event to begin after. `0`, the default, begins with the first event, `head` with the next. */
+  /** The `cursor` of the event to begin after. `0`, the default, means all events, `head` only new events. */
   readonly after?: string | undefined;
   readonly types?: readonly Type[] | undefined;
   /** Only events of this order and of its findings. */
@@ -78,12 +78,12 @@ function isFinal(error: unknown): boolean {
   return kind === 'unusable' || (status !== null && status >= 400 && status < 500 && status !== 408 && status !== 429);
 }
 
-/** Reads all pages, each while the caller handles the page before, and then listens until the stream ends. */
+/** Reads all pages, each while the caller handles the previous page, and then listens until the stream ends. */
 async function* batchesOf(asker: Asker, filter: EventFilter, signal: AbortSignal): AsyncGenerator<Batch, void> {
   const limit = new TimeLimit(signal);
   const read = (after: string | undefined) => {
     const page = readPage(asker, { ...filter, after, limit: PAGE }, { signal: limit.signal });
-    // The page is awaited later; a rejection until then must not end the process.
+    // If the page is rejected before it is awaited, the process must not end.
     page.catch(() => undefined);
     return page;
   };
@@ -116,7 +116,7 @@ async function* streamOf(asker: Asker, filter: EventFilter, limit: TimeLimit): A
       rest = rest.slice(end + 2);
       next = fieldsOf('id', lines).at(-1) ?? next;
       const events = fieldsOf('data', lines).map((json) => withCursor(JSON.parse(json) as FeedEvent));
-      // The time in which the reader handles the events does not count as silence.
+      // The time in which the caller handles the events does not count as silence.
       limit.pause();
       yield { events, next, isLive: true };
       limit.restart(SILENT_MS);

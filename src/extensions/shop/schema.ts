@@ -92,7 +92,7 @@ export type Row<Table extends TableName> = {
 
 export type NewOrder = { [Name in Required]: string } & { [Name in Optional]?: string | null };
 
-/** Has the form of Kysely's `ColumnType`, so that this file does not import Kysely. */
+/** Has the form of Kysely's `ColumnType`, so that this file need not import Kysely. */
 type Column<Select, Insert, Update> = Readonly<{ __select__: Select; __insert__: Insert; __update__: Update }>;
 
 export type MerchantOrdersTable = {

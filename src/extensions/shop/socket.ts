@@ -1,7 +1,7 @@
 import type { Received, Send } from './transport.ts';
 
 const CONNECT_MS = 10_000;
-/** The field of an error that occurred before anything of the request was sent. */
+/** Marks an error that occurred before anything of the request was sent. */
 const CONNECTING = { syscall: 'connect' };
 
 /** Sends with the HTTP of Node, because `fetch` supports no Unix sockets and may skip the check of certificates. */

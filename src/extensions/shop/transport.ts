@@ -75,8 +75,8 @@ export class Route {
   }
 
   /**
-   * Asks one address after another until an answer is not 421. If a 421 names the owner, asks the owner next, at most
-   * twice. Rejects with `NoOwnerError` if nothing was done. After any other error the outcome is unknown.
+   * Asks one address after another until an answer is not 421. If a 421 names the owner, asks the owner next, twice
+   * at most. Rejects with `NoOwnerError` if nothing was done. After any other error the outcome is unknown.
    */
   async send(request: OutgoingRequest): Promise<Received> {
     const misses = new Map<string, Miss>();
@@ -102,7 +102,7 @@ export class Route {
     return { answer: { ...received, body }, owner: problemIn(body).owner };
   }
 
-  /** Returns the address of `bases` with the same host, because a token must not go to a host that only a 421 names. */
+  /** Returns the address of `bases` with the host of `address`. A token must not go to a host that only a 421 names. */
   #ownerAt(address: string | undefined, asked: string): string | undefined {
     const host = address !== undefined && URL.canParse(address) ? new URL(address).host : undefined;
     return this.#bases.find((one) => one !== asked && new URL(one).host === host && isAsSecure(asked, one));

@@ -15,7 +15,7 @@ export type WebhookReason =
   | 'signature-wrong'
   | 'payload-unreadable';
 
-/** The request is no webhook of order-sync, or is too old or too new: answer with 401. */
+/** The request is no webhook of order-sync, or is too old or too new. Answer with 401. */
 export class WebhookError extends Error {
   override readonly name = 'WebhookError';
   readonly reason: WebhookReason;

@@ -23,7 +23,7 @@ import { judgeRecord, logUnjudged, type JudgeDeps } from '../../findings/judge-a
 const PAGE = 200;
 /** The most orders that one transaction compares or judges. Other writers wait until the transaction ends. */
 const GROUP = 50;
-/** A finding that stays true is written again no more often than this, because there may be 100,000 findings. */
+/** A sweep writes a finding that stays true no more often than this, because there may be 100,000 findings. */
 const SEEN_AGAIN_AFTER_MS = 24 * 60 * 60_000;
 
 /** Overdue look-ups are logged if the oldest has waited for longer than the sum of this and `overdueAfterMs`. */
@@ -52,7 +52,7 @@ export async function sweep(deps: FlowDeps, signal: AbortSignal): Promise<void> 
   }
 }
 
-/** Sweeps at start, at ticks of `reconcile.cron`, and in `sync`. With no cron, a daemon runs `sweepWithoutFindings`. */
+/** Sweeps at start, in `sync`, and at ticks of `reconcile.cron`. Without it, a daemon runs `sweepWithoutFindings`. */
 export const findingsSweep: SweepMaker = ({ reconcile: { cron } }) => ({
   name: 'findings',
   cron,

@@ -35,7 +35,7 @@ type ResendOptions = Readonly<{ deadLetter?: readonly number[]; all?: boolean; f
 
 export const define = {
   list(command: Command): void {
-    command.description('lists the endpoints of the settings, with the events that wait for each');
+    command.description('lists the endpoints of the settings, with the state of each');
     addListOptions(command)
       .addHelpText(...examples('webhooks list'))
       .action(async (options: ListOptions) => {
@@ -129,7 +129,7 @@ export const define = {
 
   test(command: Command): void {
     command
-      .description('sends one message of the type webhook.test to an endpoint, even if it asks for other types')
+      .description('sends one message of the type webhook.test to an endpoint, whatever types its settings list')
       .argument('<name>', 'the endpoint')
       .option('--json', 'print JSON')
       .addHelpText(...examples('webhooks test https://shop.example/events'))
@@ -148,9 +148,7 @@ export const define = {
 
   verify(command: Command): void {
     command
-      .description(
-        'checks that a received message is signed with a secret of an endpoint, and not older than 5 minutes',
-      )
+      .description('checks that a message was signed with a secret of an endpoint, within 5 minutes of now')
       .argument('<name>', 'the endpoint')
       .argument('<file>', 'the body as it was received, byte for byte; - is standard input')
       .requiredOption('--id <text>', 'the header webhook-id')
@@ -246,7 +244,7 @@ function endpointOf(config: Config, name: string): WebhookEndpoint {
   const found = endpoints.find((one) => one.name === name);
   if (found !== undefined) return found;
   const meant = suggestion(name, names);
-  const advice = meant === undefined ? 'order-sync webhooks list shows them' : `did you mean ${meant}?`;
+  const advice = meant === undefined ? 'order-sync webhooks list shows the names' : `did you mean ${meant}?`;
   throw new CommandError(EXIT.absent, `webhooks.endpoints names no endpoint ${name}; ${advice}`);
 }
 

@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import { endpointWaitMs } from './delivery.ts';
 import { after } from '../../base/instant.ts';
 
-/** `takenAt`, `failedAt`: the times of the last delivery and the last failure in this process; null before. */
+/** `takenAt`, `failedAt`: times of the last delivery and the last failure in this process; null before the first. */
 export type EndpointFacts = { takenAt: Date | null; failedAt: Date | null; failing: Failing | null };
 
 interface Failing {
@@ -21,7 +21,7 @@ interface Failing {
 
 const SAY_AGAIN_MS = 60_000;
 
-/** Tracks if an endpoint accepts events. A failing endpoint is tried with one event, after 5 s and then less often. */
+/** Tracks if an endpoint accepts events. A failing endpoint is tried again after 5 s, and then less often. */
 export class EndpointCondition {
   readonly facts: EndpointFacts = { takenAt: null, failedAt: null, failing: null };
   readonly #clock: Pick<Clock, 'now' | 'monotonic'>;

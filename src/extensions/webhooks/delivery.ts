@@ -10,7 +10,7 @@ export type DeliveryOutcome =
       /** The HTTP status, or 0 without an answer. Present if the event itself may be the cause. */
       readonly status?: number;
     }
-  /** The endpoint refuses this event, or every event: the answers to other events show which. */
+  /** The endpoint refuses this event, or every event. The answers to other events show which. */
   | { readonly kind: 'refused'; readonly status: number };
 
 const MINUTE_MS = 60_000;
@@ -48,7 +48,7 @@ export function takesType(filter: EventFilter, type: EventType): boolean {
   );
 }
 
-/** `behind`: an earlier event of the same subject comes first. `delivered`: a dead letter was resent and accepted. */
+/** `behind`: an earlier event of the same order, link or account comes first. `delivered`: an accepted dead letter. */
 export type DeliveryStatus = 'waiting' | 'behind' | 'retrying' | 'dead' | 'delivered';
 
 /** A row of `webhook_deliveries`: an event that the endpoint's cursor passed before the endpoint accepted the event. */
@@ -63,9 +63,9 @@ export interface Delivery {
   /** When the event is due, or `AT_ONCE`; null unless the status is `waiting` or `retrying`. */
   readonly next_attempt_at: string | null;
   readonly failed_at: string | null;
-  /** The HTTP status of the last refusal; 0 if there was no answer. */
+  /** The HTTP status of the last refusal; 0 if there was no refusal, or no answer. */
   readonly answer: number;
-  /** When the event got this status. If the event was never sent: when order-sync observed the event. */
+  /** When the event became `retrying`, `dead` or `delivered`; until then, when order-sync observed the event. */
   readonly since: string;
 }
 
@@ -101,7 +101,7 @@ export function afterFailure(delivery: Delivery, now: Date): Delivery {
   return { ...delivery, failed_at: at, next_attempt_at: delivery.status === 'retrying' ? at : AT_ONCE };
 }
 
-/** Returns the row after a refusal. While the endpoint accepts no other event, retries continue after the last wait. */
+/** Returns the row after a refusal. The last wait repeats until the endpoint has accepted another event. */
 export function afterRefusal(delivery: Delivery, answer: number, { now, takenAt, isFull }: AttemptFacts): Delivery {
   const attempts = delivery.attempts + 1;
   const at = now.toISOString();

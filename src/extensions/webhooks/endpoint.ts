@@ -19,7 +19,7 @@ const MOST_RETRYING = 1_000;
 interface EndpointDeps extends SenderOptions {
   readonly log: Logger;
   readonly stop: AbortSignal;
-  /** Breaks off requests in flight: the next process sends their events again, with the same ids. */
+  /** Breaks off requests in flight. The next process sends their events again, with the same ids. */
   readonly breakOff: AbortSignal;
 }
 

@@ -9,10 +9,10 @@ export const webhooks: Extension = {
   commands: {
     'More commands:': {
       webhooks: {
-        text: 'receivers of events: delivered, refused and waiting events',
+        text: 'the receivers of events, their state and their refused events',
         example: 'order-sync webhooks list',
         commands: {
-          list: ['lists the endpoints, with the events that wait for each', commands],
+          list: ['lists the endpoints, with the state of each', commands],
           show: ['shows the events that an endpoint has refused, and its dead letters', commands],
           resend: ['sends dead letters or other events once more', commands, 'one'],
           test: ['sends one message to an endpoint, to try it', commands],

@@ -4,7 +4,7 @@ import { counted } from '../documents/words.ts';
 export const PRIVATE_ADDRESS = 'its address is not public';
 
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
-  [/not public/, 'set allowPrivate: true for the endpoint if it is meant to be in a private network'],
+  [/not public/, 'set allowPrivate: true for the endpoint if the receiver is meant to be in a private network'],
   [/ENOTFOUND|EAI_AGAIN/, 'check the host in the url of the endpoint, and the name server of this machine'],
   [/ECONNREFUSED/, 'check that the receiver runs, and listens on the host and port in its url'],
   [/EHOSTUNREACH|ENETUNREACH/, 'check the network and the firewalls between this machine and the receiver'],

@@ -127,7 +127,7 @@ const notPublic4 = networks(
   `0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 168.63.129.16/32 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24
   192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4`,
 );
-/** Public addresses are in `public6` and not in `notPublic6`. They contain no IPv4 address (NAT64, 6to4, Teredo). */
+/** A public address is in `public6` and not in `notPublic6`, so it contains no IPv4 address (NAT64, 6to4, Teredo). */
 const public6 = networks('ipv6', '2000::/3');
 const notPublic6 = networks('ipv6', '2001::/23 2001:db8::/32 2002::/16 3fff::/20');
 

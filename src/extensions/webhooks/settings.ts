@@ -16,7 +16,7 @@ const ONE_SECRET = `whsec_ and ${SECRET_BYTES.min} to ${SECRET_BYTES.max} bytes 
 const SECRETS_FORM = `must be 1 or ${MOST_SECRETS} secrets, each ${ONE_SECRET}`;
 /** The secret of the examples in docs/webhooks.md, with which anybody can sign. */
 const PUBLISHED_SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=';
-/** The names that RFC 2606 reserves for examples. No receiver has such a name. */
+/** Names that RFC 2606 reserves for examples and tests. No receiver has one of these names. */
 const EXAMPLE_HOST = /(^|\.)(example|invalid|example\.(com|net|org))\.?$/;
 
 const name = text(

@@ -123,7 +123,7 @@ export class Webhooks {
     });
     const failed = (await Promise.allSettled(writing)).find((one) => one.status === 'rejected');
     if (failed !== undefined && !(failed.reason instanceof OwnedError))
-      this.#logUnlessPassing(failed.reason, 'the position of webhooks cannot be written');
+      this.#logUnlessPassing(failed.reason, 'the cursor or the state of a webhook endpoint cannot be written');
   }
 
   #logUnlessPassing(error: unknown, message: string): void {

@@ -89,7 +89,7 @@ function whyUnchecked(order: OrderAge, now: Date, settings: FreshSettings): Diff
   if (isReadable(lastLookupAt)) {
     const missing = beyondCompare(order, settings);
     if (missing !== undefined) return { expected: 'a record that can be compared', actual: missing };
-    // The last look-up of a final order stays fresh, because the planned look-ups of such an order end.
+    // The last look-up of a final order stays fresh, because the planned look-ups of final orders end.
     if (state === 'final' || now.getTime() - lastLookupAt.getTime() <= settings.freshFor) return undefined;
   }
   return { expected: 'a look-up that is fresh', actual: iso(lastLookupAt) };

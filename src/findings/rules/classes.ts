@@ -17,7 +17,7 @@ const changeError: FindingClass = { severity: 'error', kind: 'change' };
 const changeWarning: FindingClass = { severity: 'warning', kind: 'change' };
 const changeInfo: FindingClass = { severity: 'info', kind: 'change' };
 
-/** The gravest class first: money may go to the wrong place, or twice. Lists of classes have this order. */
+/** Classes come first if money may go to the wrong place or twice. Lists of classes have this order. */
 export const FINDING_CLASSES = {
   FAIL_OVER: stateError,
   CREATE_UNKNOWN: stateError,

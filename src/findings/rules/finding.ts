@@ -13,7 +13,7 @@ export interface RecordContext extends ComparedRecord {
   /** The state of the order before the record; `state` is the state after the record. */
   readonly stateBefore: OrderState;
   readonly state: OrderState;
-  /** False if no create was ever begun, and the order was not taken over from the exchange. */
+  /** False if no create was ever begun, and the order was not adopted. */
   readonly isExpected: boolean;
   readonly earlier: RecordView | null;
   readonly hashUsedBy: string | null;

@@ -121,7 +121,7 @@ export const RULES = {
   },
 
   STATUS_UNMAPPED({ record: { orderStatus } }, { finalStatuses, openStatuses }) {
-    // If no final status is configured, every status would be a finding.
+    // Without this condition, every status would be a finding if the settings name no final status.
     const isKnown = finalStatuses.length === 0 || [DOCUMENTED, ...finalStatuses, ...openStatuses].includes(orderStatus);
     return isKnown ? [] : [{ expected: 'a status of the settings', actual: orderStatus }];
   },

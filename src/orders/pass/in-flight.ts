@@ -7,7 +7,7 @@ interface UnwrittenOutcome {
   readonly tryAt: Date;
 }
 
-/** The most outcomes that are kept. An order whose outcome is not kept is looked up. */
+/** The most outcomes that are kept in memory. An order whose outcome is not kept is looked up. */
 const MOST_UNWRITTEN = 1_000;
 
 export interface CreateInFlight extends Disposable {

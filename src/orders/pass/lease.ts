@@ -148,7 +148,7 @@ export class RequestLease {
   }
 }
 
-/** Returns how many requests a lease grants. After a kill the next owner counts all as sent, so they are few. */
+/** Returns how many requests a lease grants. After a kill the next owner counts all as sent, so a lease grants few. */
 function requestsOfLease({ requests, intervalMs }: RateLimit): number {
   const inTime = Math.ceil((requests * 2 * LEASE_MS) / intervalMs);
   return Math.max(inTime, Math.min(MOST_GRANTED, Math.ceil(requests / MOST_GRANTED)));
@@ -186,7 +186,7 @@ function granted(lease: Lease, until: number, lastOwnerUntil: number | undefined
   ];
 }
 
-/** Accounts of this process that share a rate limit: a request of one account counts for all of them. */
+/** Accounts of this process that share a rate limit, so that a request of one account counts for all of them. */
 export class RateGroup {
   readonly paceOf: ReturnType<PaceMaker> | undefined;
   readonly #leases: readonly AccountLease[];

@@ -12,7 +12,7 @@ export interface Failure {
   readonly facts?: Readonly<Record<string, unknown>>;
   /** The id of the order or link, if the failure concerns only this order or link. */
   readonly subject?: string | undefined;
-  /** The cause of the failure, if that cause stops all orders of the account. */
+  /** The kind of the cause, if the cause stops all orders of the account. */
   readonly kind?: 'exchange' | 'database' | RestraintKind | undefined;
 }
 
@@ -45,7 +45,7 @@ export type ProcessEvent =
   | { readonly kind: 'followed.read'; readonly overdue: OverdueLookups | undefined }
   | { readonly kind: 'record.read' }
   | { readonly kind: 'record.unreadable'; readonly externalOrderId: string }
-  /** No order or link of the account ever had this status. */
+  /** No order or link of the account had this status before. */
   | { readonly kind: 'status.new'; readonly field: string; readonly value: string }
   | { readonly kind: 'order.written'; readonly externalOrderId: string }
   | { readonly kind: 'order.unwritten'; readonly externalOrderId: string; readonly cause: string };

@@ -31,7 +31,7 @@ export class SentIntents {
   }
 }
 
-/** Records how far create passes have read, and limits how fast. So a fail-over puts few orders in doubt. */
+/** Records how far create passes have read, and limits how fast they read. So a fail-over puts few orders in doubt. */
 export class ReadProgress {
   readonly #accountLease: Pick<AccountLease, 'walked'>;
   readonly #clock: Clock;

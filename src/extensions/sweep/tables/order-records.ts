@@ -14,7 +14,7 @@ export async function uncomparedIds(db: Database, page: RecordPage): Promise<str
   return await idsIn(db, page, sql`compared_at is null`);
 }
 
-/** Marks a page of records as never compared. Returns the id of its last record; undefined if the page is empty. */
+/** Marks a page of records as not compared. Returns the id of the last record; undefined if the page is empty. */
 export async function forgetCompared(tx: Transaction, page: RecordPage): Promise<string | undefined> {
   const ids = await idsIn(tx, page);
   if (ids.length === 0) return undefined;

@@ -19,7 +19,7 @@ const pageStatement = statement((v: FeedQuery & Pick<Key, 'endpoint'>) => {
   return eventsOf(v, 'asc').where('id', '>', v.afterId).select(isBehind.as('isBehind'));
 });
 
-/** An event after the cursor. `isBehind`: an earlier event of the same subject still waits or is retried. */
+/** An event after the cursor. `isBehind`: an earlier event of the same order, link or account waits or is retried. */
 export type EventInTurn = EventRow & { readonly isBehind: SqlBool };
 
 export async function eventsAfterCursor(db: Database, query: FeedQuery & Pick<Key, 'endpoint'>) {
@@ -31,7 +31,7 @@ export type DueDelivery = Readonly<{ delivery: Delivery; event: EventRow }>;
 /** Reads the rows of an account that are due at an endpoint, one for each subject, the earliest due time first. */
 export async function dueDeliveries(db: Database, query: Key & { readonly now: Date; readonly limit: number }) {
   const { endpoint, account, now, limit } = query;
-  // Among equal due times, the latest failure comes last. SQLite and PostgreSQL order nulls differently.
+  // Among equal due times, the latest failure comes last. `coalesce`: SQLite and PostgreSQL order nulls differently.
   const { rows: due } = await sql<Delivery>`select * from webhook_deliveries
     where account = ${account} and endpoint = ${endpoint} and next_attempt_at <= ${now.toISOString()}
     order by next_attempt_at, coalesce(failed_at, '') limit ${limit}`.execute(db);

@@ -8,7 +8,7 @@ type Key = Readonly<{ endpoint: string; account: string }>;
 
 export type AccountRange = Readonly<{ endpoint: string; from: string; to: string }>;
 
-/** Adds an endpoint, unless it is known. It receives only later events. An account without events needs no cursor. */
+/** Adds an endpoint, unless it is known. It receives only later events, so its cursors begin at the newest events. */
 export async function registerEndpoint(tx: Transaction, name: string, now: Date): Promise<void> {
   const added = await sql`insert into webhook_endpoints (name, since) values (${name}, ${now.toISOString()})
     on conflict do nothing`.execute(tx);
@@ -45,7 +45,7 @@ export async function moveWebhookCursor(tx: Transaction, cursor: Key & { readonl
   await moveStatement(tx, cursor);
 }
 
-/** Writes the state of an endpoint. If it accepted no event in this process, an earlier `failing_since` stays. */
+/** Writes an endpoint's state. If the endpoint accepted no event in this process, an earlier `failing_since` stays. */
 export async function noteEndpoint(tx: Transaction, name: string, { takenAt, failedAt, failing }: EndpointFacts) {
   const timeOf = (date: Date | null | undefined) => date?.toISOString() ?? null;
   const since = timeOf(failing?.since);
