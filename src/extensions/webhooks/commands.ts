@@ -192,6 +192,10 @@ async function* wantedRows({ db }: Store, endpoint: WebhookEndpoint, account: st
   const { deadLetter, all, from = 0 } = options;
   if (deadLetter !== undefined || all === true) {
     const letters = await listDeliveries(db, { endpoint: endpoint.name, status: 'dead', limit: MOST_AT_ONCE });
+    if (letters.length === MOST_AT_ONCE)
+      process.stderr.write(
+        `only ${MOST_AT_ONCE} dead letters of ${endpoint.name} were read; --from resends other events\n`,
+      );
     const isWanted = (one: Delivery) => all === true || (one.account === account && deadLetter?.includes(one.event_id));
     const wanted = letters.filter(isWanted);
     const missing = deadLetter?.filter((id) => !wanted.some((one) => one.event_id === id)) ?? [];

@@ -51,6 +51,17 @@ it('resends a dead letter with the id that it had, once', async () => {
   expect((await run('resend', 'shop', '--dead-letter', String(row.id))).code).toBe(2);
 });
 
+it('says that it reads no more than 10,000 dead letters', async () => {
+  await event();
+  const db = new Database(place.path);
+  const columns = (id: string) => `endpoint, account, ${id}, kind, subject, status, attempts, answer, since`;
+  db.exec(`with recursive ids(id) as (select 1 union all select id + 1 from ids where id < 10000)
+    insert into webhook_deliveries (${columns('event_id')}) select ${columns('event_id + id')} from webhook_deliveries, ids`);
+  db.close();
+  const { code, stderr } = await run('resend', 'shop', '--dead-letter', '20000');
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('only 10000 dead letters') });
+});
+
 it('shows why an endpoint accepts no events, what helps, and as many refused events as are listed', async () => {
   await event();
   const db = new Database(place.path);

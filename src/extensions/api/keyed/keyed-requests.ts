@@ -64,7 +64,7 @@ export async function sendOnce(
   }
 }
 
-/** If the cause is a `StoreError`, the exchange did the work, and only the result could not be stored. */
+/** If the cause is a `StoreError`, the exchange may have done the work: the outcome of a commit is not known. */
 function isNeverSent(error: unknown): boolean {
   return error instanceof UnusableIdError || (error instanceof StoreError && !(error.cause instanceof StoreError));
 }

@@ -82,8 +82,13 @@ async function decideOrder(deps: OpsSources, { account, by, form }: Decision): P
   const row = await readOrder(store.db, account, externalOrderId);
   if (row === undefined) throw new Refused(404, `The account ${account} has no order ${externalOrderId}.`);
   const now = trackingOf(row);
-  // `decideOrders` passes over an order whose state or number of attempts has changed since the page was made.
-  const seen = { state: form.get('state') as typeof now.state, attempts: Number(form.get('attempts')) };
+  // `decideOrders` passes over an order whose state, reason or number of attempts has changed since the page was made.
+  const isReasonSeen = form.get('stateReason') === JSON.stringify(now.stateReason);
+  const seen = {
+    state: form.get('state') as typeof now.state,
+    stateReason: isReasonSeen ? now.stateReason : null,
+    attempts: Number(form.get('attempts')),
+  };
   const config = configOf(deps.config, account);
   const settings = flowSettings(config, deps.makePaces?.(1)(config));
   const operator = { account, store: store.forAccount(account), clock, settings };

@@ -26,12 +26,14 @@ export function orderForms(base: FormBase, order: Tracking, findings: readonly K
 
 function decisionForm(base: FormBase, order: Tracking, kinds: readonly Judgement['kind'][]): string {
   const { externalOrderId, state, attempts } = order;
+  // A form would change line breaks, so the reason is JSON.
+  const seen = { state, stateReason: JSON.stringify(order.stateReason), attempts: String(attempts) };
   const options = kinds.map((kind) => `<option value="${kind}">${DECISIONS[kind]}</option>`).join('');
   const preOrder = `<label>Id of the pre-order, if you choose that the exchange has the order <input name="preOrderId" maxlength="500"></label>`;
   const duplicate = `<label class="check"><input type="checkbox" name="mayDuplicate" value="yes"> I accept that the exchange may create the order twice</label>`;
   const mayBeTaken = state === 'unknown' || state === 'held';
   const mayBeTwice = kinds.includes('not-created') || (mayBeTaken && kinds.includes('retry'));
-  return form('/actions/order', { ...base, externalOrderId, state, attempts: String(attempts) }, 'Decide', [
+  return form('/actions/order', { ...base, externalOrderId, ...seen }, 'Decide', [
     `<label>Decision <select name="judgement" required><option value="">choose</option>${options}</select></label>`,
     kinds.includes('exists') ? preOrder : '',
     mayBeTwice ? duplicate : '',

@@ -5,7 +5,7 @@ const FOCUSABLE = 'a, button, summary, [tabindex]';
 
 const live = [...document.querySelectorAll('[data-live]')].map(({ id }) => id);
 const connection = document.getElementById('connection');
-let [last, planned, timer] = [Date.now(), Number.POSITIVE_INFINITY, 0];
+let [last, answered, planned, timer] = [Date.now(), Date.now(), Number.POSITIVE_INFINITY, 0];
 
 function plan(ms) {
   const at = Math.max(Date.now() + ms, last + LEAST_MS);
@@ -19,9 +19,10 @@ async function refresh() {
   [last, planned] = [Date.now(), Number.POSITIVE_INFINITY];
   try {
     if (!document.hidden) await replaceParts();
+    answered = Date.now();
     connection.textContent = '';
   } catch {
-    connection.textContent = `No answer from order-sync since ${new Date(last).toISOString().slice(11, 19)} UTC`;
+    connection.textContent = `No answer from order-sync since ${new Date(answered).toISOString().slice(11, 19)} UTC`;
   }
   last = Date.now();
   plan(MOST_MS);

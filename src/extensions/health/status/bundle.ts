@@ -44,9 +44,14 @@ export function bundledDaemon(daemon: DaemonStatus, pseudonym: Pseudonym): objec
     unwritten: why !== undefined,
     keptBack: keptBack.length,
   }));
-  const { unwritten, changedSettings } = daemon;
-  // `unwritten` and `changedSettings` become flags, because their texts may name a file or a server.
-  return { ...daemon, unwritten: unwritten !== null, changedSettings: changedSettings !== undefined, accounts };
+  const { unwritten, opsFailure, changedSettings } = daemon;
+  // These become flags, because their texts may name a file, an address or a server.
+  const flags = {
+    unwritten: unwritten !== null,
+    opsFailure: opsFailure !== null,
+    changedSettings: changedSettings !== undefined,
+  };
+  return { ...daemon, ...flags, accounts };
 }
 
 /** Picks the fields of an event. A value of the exchange becomes a pseudonym, so that its changes stay visible. */

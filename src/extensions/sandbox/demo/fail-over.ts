@@ -2,7 +2,7 @@ import { readFeed } from '../../feed/tables/events.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Stage } from './stage.ts';
 import { say, untilSettled, type Watched } from './verdict.ts';
-import { counted, inUnits } from '../../documents/words.ts';
+import { inUnits } from '../../documents/words.ts';
 
 const LOOK_MS = 10;
 const MOST_EVENTS = 10_000;
@@ -39,6 +39,6 @@ export async function doubtOf({ store, shops }: Pick<Stage, 'store' | 'shops'>):
   const ids = [...states.keys()];
   const faulted = ids.filter((id) => id.startsWith('fault-')).length;
   const ends = [...Map.groupBy(states.values(), (state) => state)].map(([state, all]) => `${all.length} ${state}`);
-  const doubt = `${counted(faulted, 'order')} were in doubt because the answer was lost on purpose, and ${ids.length - faulted} because of the fail-over`;
+  const doubt = `Orders in doubt: ${faulted} because the answer was lost on purpose, ${ids.length - faulted} because of the fail-over`;
   return `${doubt}. They are now: ${ends.join(', ')}.`;
 }

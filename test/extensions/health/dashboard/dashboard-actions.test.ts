@@ -3,6 +3,7 @@ import { createPass } from '../../../../src/orders/create.ts';
 import { readHolds } from '../../../../src/store/tables/account-holds.ts';
 import { testOps, type TestOps } from '../../../support/ops-endpoint.ts';
 import { withSettings } from '../../../support/settings.ts';
+import { unguarded } from '../../../support/unguarded.ts';
 
 const TOKEN = 'a-token-of-the-test';
 const AUTHORIZATION = { authorization: `Basic ${Buffer.from(`kim:${TOKEN}`).toString('base64')}` };
@@ -67,6 +68,19 @@ describe('a dashboard with ops.actions', () => {
     await createPass(on.program.app, NEVER);
     expect((await on.send('order', { form: { ...cancel, externalOrderId: 'sent' } })).status).toBe(409);
     expect(on.program.row('sent')).toMatchObject({ state: 'accepted' });
+  });
+
+  it('passes over an order that is disputed for another reason than the page showed', async () => {
+    const on = await actionable();
+    on.program.insert({ external_order_id: 'a' });
+    await createPass(on.program.app, NEVER);
+    const disputed = `update merchant_orders set state = 'disputed', state_reason = 'another pair', revision = revision + 1`;
+    unguarded(on.program.merchant, () => on.program.merchant.exec(disputed));
+    const form = { externalOrderId: 'a', judgement: 'abandoned', state: 'disputed', attempts: '1' };
+    expect((await on.send('order', { form: { ...form, stateReason: '"another amount"' } })).status).toBe(409);
+    expect(on.program.row('a')).toMatchObject({ state: 'disputed' });
+    expect((await on.send('order', { form: { ...form, stateReason: '"another pair"' } })).status).toBe(303);
+    expect(on.program.row('a')).toMatchObject({ state: 'abandoned' });
   });
 
   it('acknowledges a finding with the values that the person was shown, and no other', async () => {

@@ -20,11 +20,13 @@ it('a support file has pseudonyms of accounts that the settings do not name', ()
   expect(bundledOverview(overview, pseudonym)).toMatchObject({ otherAccounts: [{ account: '(account)', orders: 3 }] });
 });
 
-it('a support file has neither ids of orders nor words of the database', () => {
+it('a support file has neither ids of orders nor words of the database or the system', () => {
   const keptBack = [{ externalOrderId: 'canary', since: '', cause: 'canary' }];
   const accounts = [liveStatus({ account: 'canary', unwritten: 'canary', keptBack })];
-  const shown = bundledDaemon({ unwritten: 'canary', accounts } as unknown as DaemonStatus, pseudonym);
-  expect(shown).toMatchObject({ unwritten: true, accounts: [{ account: '(account)', unwritten: true, keptBack: 1 }] });
+  const daemon = { unwritten: 'canary', opsFailure: 'EADDRINUSE canary', accounts } as unknown as DaemonStatus;
+  const shown = bundledDaemon(daemon, pseudonym);
+  const flags = { unwritten: true, opsFailure: true };
+  expect(shown).toMatchObject({ ...flags, accounts: [{ account: '(account)', unwritten: true, keptBack: 1 }] });
   expect(JSON.stringify(shown)).not.toContain('canary');
 });
 
