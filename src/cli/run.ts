@@ -13,8 +13,8 @@ Examples:
 const DRY_RUN = `
 --dry-run reads the database, asks the exchange nothing, and prints the orders
 that would be sent, the invalid ones with the reason, the time that this takes
-at the rate limit, and each obstacle. The exit code is 1 if an order is invalid or
-would be stopped.
+at the rate limit, and each obstacle. The exit code is 1 if an order is invalid
+or would be stopped.
 ${EXAMPLE}
   order-sync run --dry-run --rows 3`;
 

@@ -46,7 +46,7 @@ export async function acceptRestore(deps: RestoreDeps, acceptance: Acceptance): 
       // The new generation stops an owner that opened the database under another path. It exceeds the generation in the
       // mark, so any other old copy of the database is older than the new mark.
       await nextGeneration(tx, account, mark?.generation);
-      // The database is in use again, even if `db move` marked it as moved.
+      // The database is in use again, even if `db copy` marked it as moved.
       await forgetMove(tx);
       await recordRestore(tx, account, acceptance, clock.now());
     });
