@@ -143,7 +143,12 @@ const CASES: readonly (readonly [code: string, changes: Partial<Reading>, remedy
     'not today',
   ],
   ['no-daemon', { daemon: null, ...of({ orders: { pending: 1 } }) }, 'order-sync run', '1 order is waiting'],
-  ['silent-owner', { daemon: null, driver: 'process 7', ...of({ orders: { open: 2 } }) }, 'wait for its end', 'process 7'],
+  [
+    'silent-owner',
+    { daemon: null, driver: 'process 7', ...of({ orders: { open: 2 } }) },
+    'wait for its end',
+    'process 7',
+  ],
   ['unreadable', of({ unreadable: [trouble] }), 'order-sync probe', 'cannot be read: ECONNREFUSED'],
   ['all-paused', of({ holds: [{ ...hold, kind: 'all-paused', actor: 'kim' }] }), 'order-sync resume', 'by kim: r'],
   ['creates-paused', of({ holds: [{ ...hold, kind: 'creates-paused' }] }), 'order-sync resume', 'paused: r'],
