@@ -63,7 +63,7 @@ export function readMark(text: string): MarkContent | undefined {
   }
 }
 
-/** Returns a sign (see mark.md) that the database or account is an older copy or continued from one, or undefined. */
+/** Returns the sign (see mark.md) of an older copy, or of one that continued since. Without a sign, returns undefined. */
 export async function readSignOfRestore(db: Database, mark: MarkContent | undefined, account?: string) {
   const position = account === undefined ? await readPosition(db) : await readPositionOf(db, account);
   // Another time-line shows a promoted standby. The next owner looks up orders whose creates the standby may lack.
@@ -86,7 +86,7 @@ function signOfRestore(mark: MarkContent | undefined, position: Position): strin
   }
   if (mark.restoring !== undefined) return 'was put back to an older state, and db accept-restore did not complete';
   if (!isBefore(position, mark)) return undefined;
-  return `is older than its mark: it has come to event ${position.eventId} and owner ${position.generation}, and the mark of ${mark.at} names event ${mark.eventId} and owner ${mark.generation}`;
+  return `is older than its mark: it ends at event ${position.eventId} after ${position.generation} owners, and the mark of ${mark.at} names event ${mark.eventId} and ${mark.generation} owners`;
 }
 
 /** The wait between two writes of a mark, because each write costs two syncs. */
@@ -94,7 +94,7 @@ export const GAP_MS = 100;
 const TRY_AGAIN_MS = 1_000;
 export const MOST_AT_ONCE = 500;
 
-/** Writes marks after commits, within `gapMs` and the time of two writes. A mark is never ahead of the database. */
+/** Writes marks after commits, late by at most `gapMs` plus two writes. A mark is never ahead of the database. */
 export abstract class MarkFollower {
   protected readonly clock: Clock;
   readonly #gapMs: number;

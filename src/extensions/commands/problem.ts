@@ -58,7 +58,7 @@ const PROBLEMS = {
   decided: ['warning', 'order-sync findings list --status open{words}'],
 } as const satisfies Record<string, readonly [Weight, string]>;
 
-/** A running daemon reads a key file each minute, but a key setting only at its start. `places` may be several. */
+/** A running daemon reads a key file each minute, but a key setting only at its start. `places` may name several. */
 export function keyRemedy(places?: string, isRunning = true): string {
   const put = `put the right key into ${places ?? 'the place that order-sync config show prints'}`;
   if (!isRunning) return `${put}: the daemon tries it when it starts`;

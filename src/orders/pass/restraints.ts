@@ -42,9 +42,9 @@ const FACTS = {
 } as const;
 
 export class AccountRestraints implements AccountState {
-  /** True if the refused key may have been replaced and no create pass has made the refused orders due since. */
+  /** True if the key may be new, and no create pass has yet made due the orders that a 401 answered. */
   isKeyOther = false;
-  /** When the newest key was read; undefined once the exchange has answered a request with that key. */
+  /** When a changed key was read. Undefined before, and once the exchange has accepted or refused that key. */
   keyUntriedSince: Date | undefined;
   timesHeld = 0;
   /** The number, from 1, of the `forbidden` restraint in force, or else of the next one. */

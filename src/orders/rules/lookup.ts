@@ -24,7 +24,7 @@ export interface FoundRecord {
   readonly comparison?: RecordComparison;
 }
 
-/** A shape of answers which, as the merchant confirmed, mean that there is no order (`exchange.absence`). */
+/** A shape of answers that the exchange uses if there is no order. The merchant lists it in `exchange.absence`. */
 export interface AbsenceShape {
   readonly status: number;
   /** A place in the JSON body (RFC 6901). Without `value`, any value at this place matches. */
@@ -49,7 +49,7 @@ export interface Pace {
   gapMs(order: PacedOrder, sinceChangeMs: number): number;
 }
 
-/** The shortest gap between look-ups of an order, except if `follow.pace` is `every-tick`: 5 s, less a tenth. */
+/** The shortest gap that `follow.pace: learned` plans: 5 s, less a tenth. Verifications and rechecks may be closer. */
 export const LEAST_GAP_MS = 4_500;
 
 export interface FollowSettings {

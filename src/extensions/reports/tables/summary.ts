@@ -75,8 +75,8 @@ export async function readAges(store: Pick<Store, 'snapshot'>, scope: AgeingScop
 }
 
 /**
- * Reads the state that each order had at `asOf`: from the row if the row has not changed since, else from the events.
- * Reads the time since which the order has had that state from the events.
+ * Reads the state and status that each order had at `asOf`: from the row if unchanged since, else from the events.
+ * `since` is the time of the newest event of either, or else `created_at`.
  */
 function agesPage({ account, from, to, asOf }: AgeingScope, last: string | undefined): Query<OldestOrder> {
   const createdAt = unindexed('o.created_at');
