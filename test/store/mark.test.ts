@@ -149,8 +149,8 @@ describe('the sign of a restore', () => {
 
     it.each<[string, Partial<MarkContent> | undefined, RegExp]>([
       ['it has a history, and no mark', undefined, /no mark/],
-      ['the mark names a later event', { eventId: 4 }, /event 3 and owner 2,.* event 4 and owner 2/],
-      ['the mark names a later owner', { generation: 3 }, /event 3 and owner 2,.* event 3 and owner 3/],
+      ['the mark names a later event', { eventId: 4 }, /event 3 after 2 owners,.* event 4 and 2 owners/],
+      ['the mark names a later owner', { generation: 3 }, /event 3 after 2 owners,.* event 3 and 3 owners/],
       ['the mark names another event', { hash: 'other' }, /has another event 3/],
       ['the mark names an event that is gone', { eventId: 0, hash: 'other' }, /has no event 0/],
       ['a restored copy was not accepted to its end', { restoring: { from: null, to: null } }, /accept-restore/],
@@ -194,7 +194,7 @@ describe('the sign of a restore', () => {
     const mark = await marked({}, 'a');
     expect(await readSignOfRestore(store.db, mark, 'a')).toBeUndefined();
     expect(await readSignOfRestore(store.db, { ...mark, hash: 'other' }, 'a')).toMatch(/another event/);
-    expect(await readSignOfRestore(store.db, { ...mark, generation: 3 }, 'a')).toMatch(/owner 3/);
+    expect(await readSignOfRestore(store.db, { ...mark, generation: 3 }, 'a')).toMatch(/3 owners/);
     // After a promotion the next owner takes up the commits that the standby lacks.
     expect(await readSignOfRestore(store.db, { ...mark, generation: 3, timeLine: 'before' }, 'a')).toBeUndefined();
     expect(await readSignOfRestore(store.db, undefined, 'a')).toMatch(/history/);
