@@ -42,7 +42,7 @@ describe('demo', () => {
     const pageOf = async () => await (await fetch(url)).text();
     while (!(await pageOf()).includes('later-1000')) await fetch(`${url}livez`);
     const [made] = readdirSync(folder).filter((one) => one.startsWith('order-sync'));
-    expect(shown).toContain(`Ctrl-C: the report comes then, and the folder ${join(folder, `${made}`)} is deleted.`);
+    expect(shown).toContain(`Ctrl-C. Then the report comes, and the folder ${join(folder, `${made}`)} is deleted.`);
     const [lines = ''] = /^ {2}.*OrderSync[^]*?(?=^\S)/m.exec(shown) ?? [];
     expect(lines.trimEnd().split('\n')).toHaveLength(3);
     const shop = spawn('sh', ['-c', `exec ${lines.trim()}`], { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
@@ -145,7 +145,7 @@ describe('demo', () => {
       expect(promoted).not.toBe(lost);
       expect(stdout).toMatch(/\n100 orders sent, 100 pre-orders at the exchange, 0 created twice\.\n/);
       expect(stdout).toMatch(/^Reconciliation of 100 orders of 5 accounts: clean\.$/m);
-      expect(stdout).toMatch(/ and 0 because of the fail-over\. They are now: 5 final\.$/m);
+      expect(stdout).toMatch(/, 0 because of the fail-over\. They are now: 5 final\.$/m);
       expect(readdirSync(folder).filter((name) => name.startsWith('order-sync'))).toEqual([]);
     },
   );
