@@ -193,10 +193,11 @@ class WiredAccount {
     return this.isBusy ? 0 : this.app.clock.monotonic() - this.#activeAt;
   }
 
-  mayRun(pass: 'create' | 'lookup'): boolean {
+  /** Returns true if the pass is not running, and its breaker lets a request leave. */
+  mayBegin(pass: 'create' | 'lookup'): boolean {
     const { exchange } = this.app;
     const { isOpen, needsProbe } = exchange.breaker(pass);
-    return !isOpen && !(needsProbe && exchange.breaker('lookup').isOpen);
+    return !this.#running.has(pass) && !isOpen && !(needsProbe && exchange.breaker('lookup').isOpen);
   }
 
   get isRecovering(): boolean {

@@ -129,9 +129,9 @@ export class DueAccounts {
     if (wired.app.wrongTimes.dueInMs <= 0) account.wake('uncorrected');
     if (wired.app.restraints.isKeyOther) account.wake('create');
     // A long pass, or a caller that uses the account, may bring new due times.
-    if (wired.isBusy) return await this.read([account.name]);
+    if (wired.isBusy) await this.read([account.name]);
     const kinds = KINDS.filter((kind) => due.isDue(kind, this.#until(kind)));
-    for (const pass of new Set(kinds.map((kind) => PASS_OF[kind]))) if (wired.mayRun(pass)) account.wake(pass);
+    for (const pass of new Set(kinds.map((kind) => PASS_OF[kind]))) if (wired.mayBegin(pass)) account.wake(pass);
     const soon = isCrowded ? 0 : this.#deps.clock.now().getTime() + REST_AFTER_MS;
     // A follow time that awaits a tick keeps no account wired, because the next tick may be far away.
     const isAwaited = kinds.length > 0 || BY_TIME.some((kind) => due.isDue(kind, soon));

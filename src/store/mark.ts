@@ -49,6 +49,12 @@ function positionOf(row?: PositionRow): Position {
 
 const copyStatement = statement(() => queries.selectNoFrom(markOfCopy().as('copy')));
 
+/** A time-line begins with the server's system identifier. A server with another one is no standby, but a restored copy. */
+function isPromoted(from: string | null | undefined, to: string | null | undefined): boolean {
+  const systemOf = (timeLine: string) => timeLine.split('/')[0];
+  return from != null && from !== to && (to == null || systemOf(from) === systemOf(to));
+}
+
 export function isBefore(position: Position, other: Position): boolean {
   return position.eventId < other.eventId || position.generation < other.generation;
 }
@@ -66,8 +72,8 @@ export function readMark(text: string): MarkContent | undefined {
 /** Returns the sign (see mark.md) of an older copy, or of one that continued since. Without a sign, returns undefined. */
 export async function readSignOfRestore(db: Database, mark: MarkContent | undefined, account?: string) {
   const position = account === undefined ? await readPosition(db) : await readPositionOf(db, account);
-  // Another time-line shows a promoted standby. The next owner looks up orders whose creates the standby may lack.
-  if (mark?.timeLine !== undefined && mark.timeLine !== position.timeLine) return undefined;
+  // After a promotion, the next owner looks up the orders whose creates the standby may lack.
+  if (mark !== undefined && isPromoted(mark.timeLine, position.timeLine)) return undefined;
   // A copy from before the first event looks like a new database, but its pending orders may have been sent since.
   if (mark === undefined && position.eventId === 0 && (await copyStatement(db, {})).rows[0]?.copy === 1) {
     return 'is a copy that db backup made, and no mark beside it says what was sent since';

@@ -43,6 +43,13 @@ async function wokenInTime() {
       await due.read(['default']);
       await turn();
     },
+    /** Looks at the account once, while one of its passes runs. */
+    lookWhileBusy: async (running: string) => {
+      const mayBegin = (pass: string) => pass !== running;
+      const parts = { wrongTimes: { dueInMs: Number.POSITIVE_INFINITY }, restraints: { isKeyOther: false } };
+      const wired = { app: { eachSecond: async () => {}, ...parts }, isBusy: true, idleMs: 0, mayBegin };
+      await due.wakeOrStop({ ...account, wired } as never, false);
+    },
     pass: async (ms: number) => {
       machine.advance(ms);
       await turn();
@@ -67,6 +74,17 @@ describe('an account is woken', () => {
     await orderDueIn('soon', 50);
     await pass(50);
     expect(woken).toEqual(['create']);
+  });
+
+  it('for creates that an outage left due, although look-ups keep it busy', async () => {
+    const { woken, orderDueIn, pass, lookWhileBusy } = await wokenInTime();
+    await orderDueIn('a', 100);
+    await pass(100);
+    // The pass has ended at a restraint. The first due time is the same after that.
+    await lookWhileBusy('lookup');
+    expect(woken).toEqual(['create', 'create']);
+    await lookWhileBusy('create');
+    expect(woken).toEqual(['create', 'create']);
   });
 
   it('by a look a second while nothing is due, not more', async () => {

@@ -86,6 +86,12 @@ export function promote(database: PostgresTestDatabase, timeLine: number): void 
   );
 }
 
+/** From now on the database is on a server with another system identifier, as after a restore of a dump. */
+export function moveToAnotherServer(database: PostgresTestDatabase): void {
+  const line = `select '7000000000000000001/00000001'::text`;
+  query(database, `create or replace function order_sync_time_line() returns text language sql as $$ ${line} $$`);
+}
+
 export function query(database: PostgresTestDatabase, sql: string, role?: string): readonly Record<string, unknown>[] {
   const merchant = openMerchant(database, role);
   try {

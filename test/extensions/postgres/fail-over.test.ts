@@ -8,10 +8,11 @@ import { followPass } from '../../../src/orders/follow.ts';
 import { runProgram } from '../../support/cli-function.ts';
 import { temporaryFolder } from '../../support/folders.ts';
 import { openMerchant } from '../../support/merchant-postgres.ts';
-import type { PostgresTestDatabase } from '../../support/postgres.ts';
+import { copyPostgresDatabase, type PostgresTestDatabase } from '../../support/postgres.ts';
 import {
   failOverIn,
   idsIn,
+  moveToAnotherServer,
   openedBy,
   openFindings,
   promote,
@@ -220,5 +221,26 @@ describe('a promoted standby that lacks the last commits', () => {
     expect([...created().values()]).toEqual([1, 1, 1, 1, 1, 1]);
     await drive(database, send);
     expect([openFindings(database), idsIn(database, 'accepted').length]).toEqual([[], 6]);
+  });
+});
+
+describe('an older dump that was restored on another server', () => {
+  it('is no promoted standby: the account stops until a person accepts the older state', async () => {
+    const { drive, database, created, settings } = await shop(1);
+    const marks = { ORDER_SYNC_DATABASE_MARKS: join(temporaryFolder(), 'marks.db') };
+    await drive(database, send, marks);
+    const restored = await copyPostgresDatabase(database);
+    moveToAnotherServer(restored);
+    const later = `insert into merchant_orders (external_order_id, asset, from_currency, to_currency)
+      values ('later', '1.5', 'BTC', 'EUR')`;
+    query(database, later);
+    await drive(database, send, marks);
+    for (const work of [async () => {}, send]) {
+      await expect(drive(restored, work, marks)).rejects.toThrow(/accept-restore/);
+    }
+    query(restored, later);
+    await expect(drive(restored, send, marks)).rejects.toThrow(/accept-restore/);
+    expect(created().get('later')).toBe(1);
+    expect(await runProgram(['db', 'check'], { environment: settings(restored, marks) })).toMatchObject({ code: 65 });
   });
 });

@@ -83,7 +83,8 @@ async function suspected(db: Database, marks: readonly AccountWithMark[]): Promi
   const { rows } = await sql<{ account: string }>`select o.account from account_owners o
     join json_to_recordset(${contents}::json) as m (account text, generation bigint, "eventId" bigint, hash text, "timeLine" text)
       on o.account = m.account
-    where o.time_line is not distinct from order_sync_time_line() and coalesce(m."timeLine", o.time_line) is not distinct from o.time_line
+    where (split_part(m."timeLine", '/', 1) <> split_part(order_sync_time_line(), '/', 1)
+        or o.time_line is not distinct from order_sync_time_line() and coalesce(m."timeLine", o.time_line) is not distinct from o.time_line)
       and (o.generation < m.generation or (m."eventId" > 0 and not exists (select from events e
         where e.account = m.account and e.id = m."eventId" and e.hash = coalesce(m.hash, e.hash))))`.execute(db);
   return rows.map(({ account }) => account);
