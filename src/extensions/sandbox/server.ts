@@ -4,6 +4,7 @@ import Fastify, { type FastifyRequest, type FastifyReply } from 'fastify';
 import { photoDeliveries, type LoggedDelivery } from './photos.ts';
 import { SandboxExchange, type SandboxOptions } from './exchange.ts';
 import type { Clock } from '../../base/clock.ts';
+import { readUnambiguous } from '../../exchange/json.ts';
 import type { SandboxAnswer } from './api.ts';
 import { nameAfter } from './random.ts';
 import { tamperingNamedIn } from './tampering.ts';
@@ -194,10 +195,6 @@ function newServer() {
 
 function idOf(method: string, path: string, body: string): string | undefined {
   if (method === 'GET') return URL.parse(path, 'http://sandbox')?.searchParams.get('externalOrderId') ?? undefined;
-  const [, text] = /"externalOrderId":("(?:[^"\\]|\\.)*")/.exec(body) ?? [];
-  try {
-    return text === undefined ? undefined : (JSON.parse(text) as string);
-  } catch {
-    return undefined;
-  }
+  const [, text = ''] = /"externalOrderId":("(?:[^"\\]|\\.)*")/.exec(body) ?? [];
+  return readUnambiguous(text) as string | undefined;
 }
