@@ -92,15 +92,12 @@ async function sendInTime(raw: ServerResponse, body: Buffer, atOnce: boolean, cl
   const closed = new AbortController();
   raw.once('close', () => closed.abort());
   const [size, pauseMs] = atOnce ? [body.length, SLOW_MS] : [1, DRIP_MS];
-  try {
-    for (let at = 0; at < body.length; at += size) {
-      await clock.sleep(pauseMs, closed.signal);
-      raw.write(body.subarray(at, at + size));
-    }
-    raw.end();
-  } catch (error) {
-    if (!closed.signal.aborted) throw error;
+  for (let at = 0; at < body.length; at += size) {
+    await clock.sleep(pauseMs, closed.signal).catch(() => undefined);
+    if (closed.signal.aborted) return;
+    raw.write(body.subarray(at, at + size));
   }
+  raw.end();
 }
 
 export interface LoggedRequest {

@@ -68,7 +68,7 @@ export async function startCluster({ clock, signal, isKept, say }: ClusterOption
   const until = async <Found>(find: (members: readonly Member[]) => Found | undefined): Promise<Found> => {
     for (const late = clock.monotonic() + READY_WITHIN_MS; clock.monotonic() < late;) {
       const alive = plan.machines.filter(({ name }) => machines.has(name));
-      const seen = await Promise.all(alive.map(membersSeenBy));
+      const seen = await Promise.all(alive.map((machine) => membersSeenBy(machine).catch(() => [])));
       const found = find(seen.find((members) => members.length > 0) ?? []);
       if (found !== undefined) return found;
       await clock.sleep(LOOK_MS, signal);
@@ -129,12 +129,8 @@ function startMachine(plan: ClusterPlan, machine: ClusterMachine, place: string)
 }
 
 async function membersSeenBy({ address, ports }: ClusterMachine): Promise<readonly Member[]> {
-  try {
-    const answer = await fetch(`http://${address}:${ports.patroni}/cluster`, { signal: deadline(ANSWERS_WITHIN_MS) });
-    return ((await answer.json()) as { readonly members?: readonly Member[] }).members ?? [];
-  } catch {
-    return [];
-  }
+  const answer = await fetch(`http://${address}:${ports.patroni}/cluster`, { signal: deadline(ANSWERS_WITHIN_MS) });
+  return ((await answer.json()) as { readonly members?: readonly Member[] }).members ?? [];
 }
 
 function isReady(members: readonly Member[]): boolean {
