@@ -38,7 +38,6 @@ class HourlyGuard implements CreateGuard {
     this.#window = new CreateWindow(settings);
   }
 
-  /** Counts the creates of the last hour, including creates of earlier owners of the account. */
   async open(db: Database): Promise<void> {
     const { account, restraints } = this.#deps;
     this.#countsFrom = await guardCountsFrom(db, account);

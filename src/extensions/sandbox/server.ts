@@ -40,14 +40,11 @@ function namesFault(externalOrderId: string | undefined): externalOrderId is str
   return externalOrderId?.startsWith(PREFIX) === true;
 }
 
-/**
- * An external order id `fault-<name>-…` has that fault on its first create, and `fault-lookup-<name>-…` on its first
- * look-up. An id that names a tampering has no fault, because a fault might cause other findings. For any other id,
- * chance and the probabilities in `plan` decide.
- */
+/** `order-sync sandbox --help` says which ids have a fault. For other ids, the probabilities in `plan` decide. */
 export function decideFault(plan: FaultPlan, request: FaultedRequest, random: () => number): Fault | undefined {
   const { call, externalOrderId, isFirst } = request;
   if (namesFault(externalOrderId)) return isFirst ? nameAfter(PREFIX_OF[call], externalOrderId, FAULTS) : undefined;
+  // A fault might cause other findings than the tampering.
   if (externalOrderId !== undefined && tamperingNamedIn(externalOrderId) !== undefined) return undefined;
   let drawn = random();
   for (const fault of FAULTS) {
