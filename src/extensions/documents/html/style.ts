@@ -71,7 +71,7 @@ summary { cursor: pointer; }
 summary > :is(h2, h3, h4) { display: inline; margin: 0; }
 .fold { margin-top: 12px; padding: 10px 0; }
 .fold > summary > :is(h2, h3) { font-size: 16px; }
-.groups > details + details { border-top: 1px solid var(--line); }
+.groups > details + details, .groups .frame { border-top: 1px solid var(--line); }
 .groups > details > summary { display: grid; grid-template-columns: 10px minmax(0, 5fr) 4ch minmax(0, 7fr); gap: 2px 14px; padding: 7px 16px; font-size: 14px; }
 .groups > details > summary::before { content: "\u25b8"; color: var(--muted); }
 .groups > details[open] > summary::before { content: "\u25be"; }
@@ -81,7 +81,6 @@ summary > :is(h2, h3, h4) { display: inline; margin: 0; }
 summary .lead { font-size: 14px; }
 .groups .n { text-align: right; font-variant-numeric: tabular-nums; }
 .groups p { margin: 0; padding: 4px 16px 10px 54px; font-size: 14px; }
-.groups .frame { border-top: 1px solid var(--line); }
 .more { margin: 0; padding: 9px 16px; border-top: 1px solid var(--line); color: var(--muted); font-size: 13px; }
 .frame { display: grid; overflow-x: auto; scrollbar-color: var(--rim) transparent; }
 .frame > * { grid-area: 1 / 1; }
@@ -168,11 +167,10 @@ const CHARTS = `
 .chart li b { font-weight: 600; font-variant-numeric: tabular-nums; }
 .chart .patterns { position: absolute; width: 0; height: 0; }
 .chart :is(.good, .info, .warning, .error) { fill: var(--edge); }
-.chart .neutral { fill: var(--muted); }
+.chart .neutral, .plots .muted { fill: var(--muted); }
 .plots { color: var(--ink); min-width: 0; }
 .plots svg { fill: currentColor; font-family: inherit; font-variant-numeric: tabular-nums; overflow: visible; }
 .plots text { paint-order: stroke; stroke: var(--surface); stroke-width: 3px; stroke-linejoin: round; }
-.plots .muted { fill: var(--muted); }
 .plots .line { stroke: var(--line); }
 .plots .mark { stroke: currentColor; fill: none; }
 .plots .narrow { display: none; }
