@@ -1,11 +1,4 @@
-import {
-  PATTERNS,
-  type Chart,
-  type Column,
-  type Look,
-  type ReportDocument,
-  type Row,
-} from '../../src/extensions/documents/document.ts';
+import type { Chart, Column, Look, ReportDocument, Row } from '../../src/extensions/documents/document.ts';
 
 /** Texts that could do harm in one form or another. */
 export const HOSTILE = [
@@ -32,7 +25,7 @@ export const ODD = [
 ] as const;
 
 const LOOKS: readonly Look[] = (['good', 'info', 'warning', 'error', 'neutral'] as const).flatMap((tone) =>
-  PATTERNS.map((pattern) => ({ tone, pattern })),
+  (['plain', 'stripes', 'dots', 'grid'] as const).map((pattern) => ({ tone, pattern })),
 );
 
 /** A document of one section; without a schema it is its rows alone. */

@@ -66,9 +66,7 @@ export interface GroupHead {
 
 export type Fact = { readonly key: string; readonly label: string; readonly value: Cell };
 
-export const PATTERNS = ['plain', 'stripes', 'dots', 'grid'] as const;
-
-export type Look = { readonly tone: Tone; readonly pattern?: (typeof PATTERNS)[number] };
+export type Look = { readonly tone: Tone; readonly pattern?: 'plain' | 'stripes' | 'dots' | 'grid' };
 
 export type Chart = ColumnChart | SpanChart;
 

@@ -17,14 +17,8 @@ const WORDS: Readonly<Record<OrderState, readonly [brief: string, more?: string]
   cancelled: ['was cancelled before it was sent'],
   abandoned: ['was abandoned'],
 };
-/** States whose sentence has no duration. The words of these states contain the verb. */
-const STATES_WITHOUT_DURATION: readonly string[] = [
-  'final',
-  'rejected',
-  'invalid',
-  'cancelled',
-  'abandoned',
-] satisfies OrderState[];
+/** States whose words contain the verb. The sentence of such a state has no duration. */
+const WITH_VERB: readonly string[] = ['final', 'rejected', 'invalid', 'cancelled', 'abandoned'] satisfies OrderState[];
 const OUTCOME_WORDS = { succeeded: ['paid', 'was paid'], failed: ['failed', 'failed'] } as const;
 
 export type HeadlineFacts = Readonly<{ state: string; outcome: string | null }>;
@@ -40,7 +34,7 @@ export function headlineOf(facts: HeadlineFacts): string {
 
 export function headlineSentence(facts: HeadlineFacts, since?: string): string {
   const [brief, more = ''] = wordsOf(facts.state);
-  if (STATES_WITHOUT_DURATION.includes(facts.state)) return `The order ${outcomeWordsOf(facts)?.[1] ?? brief}`;
+  if (WITH_VERB.includes(facts.state)) return `The order ${outcomeWordsOf(facts)?.[1] ?? brief}`;
   const [verb, verbWithSince] = facts.state === 'unknown' ? ['has', 'has had'] : ['is', 'has been'];
   if (since === undefined) return `The order ${verb} ${brief}${more}`;
   return `The order ${verbWithSince} ${brief} since ${since}${more}`;

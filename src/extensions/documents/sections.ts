@@ -94,7 +94,6 @@ export function periodFacts({ by, from, to }: ReportScope): readonly Fact[] {
   ];
 }
 
-/** Returns a column for the account if the report is of all accounts, else no column. */
 export function accountColumns(account: string | undefined): readonly Column[] {
   return account === undefined ? [{ key: 'account', label: 'Account', kind: 'text' }] : [];
 }

@@ -74,8 +74,7 @@ async function printHeads(command: Command, heads: readonly FeedHead[], { json, 
   ];
   if (json === true) {
     const lines = heads.slice(0, limit).map((head) => `${JSON.stringify({ ...head, cursor: writeCursor(head) })}\n`);
-    process.stdout.write(lines.join(''));
-    return;
+    return void process.stdout.write(lines.join(''));
   }
   await printList(command, heads, { limit }, columns, 'there is no event');
 }

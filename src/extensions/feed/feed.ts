@@ -13,13 +13,8 @@ export interface FeedFilter {
   readonly externalOrderId?: string | undefined;
 }
 
-export interface FeedPage {
-  readonly events: readonly FeedEvent[];
-  readonly next: Place;
-  readonly head: Place;
-  /** True if no event came after this page when it was read. */
-  readonly isEnd: boolean;
-}
+/** `isEnd` is true if no event came after the page when it was read. */
+export type FeedPage = Awaited<ReturnType<typeof readPage>>;
 
 type CursorRefusal = Readonly<{ reason: 'cursor-unreadable' | 'cursor-ahead' | 'cursor-of-another'; message: string }>;
 
@@ -45,7 +40,7 @@ export async function placeOf(db: Database, account: string, after: string): Pro
 }
 
 /** Returns up to `limit` events that match the filter. Looks at 10,000 events at most, so a page may have no event. */
-export async function readPage(db: Database, filter: FeedFilter, after: Place, limit: number): Promise<FeedPage> {
+export async function readPage(db: Database, filter: FeedFilter, after: Place, limit: number) {
   // The head is read before the events, so that an event committed between both reads comes after this head.
   const head = await feedHead(db, filter.account);
   const { account, types, externalOrderId } = filter;

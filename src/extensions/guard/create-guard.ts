@@ -1,6 +1,8 @@
-import { CreateWindow, GUARD_WINDOW_MS, type CountedCreate, type GuardSettings } from './create-window.ts';
+import { CreateWindow, GUARD_WINDOW_MS } from './create-window.ts';
+import type { CountedCreate, GuardedOrder, GuardSettings } from './create-window.ts';
 import { after } from '../../base/instant.ts';
 import { NO_GUARD, type CreateGuard, type GuardDeps, type GuardedCreate } from '../../orders/pass/guard.ts';
+import { uncheckedOrderOf } from '../../store/orders/order-columns.ts';
 import type { Database, Transaction } from '../../store/port.ts';
 import { GUARD_COUNTS_FROM } from '../../store/tables/account-holds.ts';
 import { readAccountFact } from '../../store/tables/accounts.ts';
@@ -36,7 +38,6 @@ class HourlyGuard implements CreateGuard {
     this.#window = new CreateWindow(settings);
   }
 
-  /** Counts the creates of the last hour, including creates of earlier owners of the account. */
   async open(db: Database): Promise<void> {
     const { account, restraints } = this.#deps;
     this.#countsFrom = await guardCountsFrom(db, account);
@@ -104,13 +105,7 @@ export async function countSent(
     for (const row of page) {
       // Only the newest create of an order counts, because the exchange did not take the earlier ones.
       if (row.sent_at !== row.observed_at || NOT_TAKEN.includes(row.state)) continue;
-      const order = {
-        externalOrderId: row.external_order_id,
-        asset: row.asset ?? '',
-        assetPosition: row.asset_position ?? '',
-        fromCurrency: row.from_currency ?? '',
-        toCurrency: row.to_currency ?? '',
-      };
+      const order = uncheckedOrderOf(row, '') as GuardedOrder;
       const at = new Date(row.observed_at);
       window.settle(window.add(order, at < now ? at : now), true);
     }

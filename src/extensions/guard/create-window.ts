@@ -16,10 +16,7 @@ export type GuardedOrder = Pick<
   'externalOrderId' | 'asset' | 'assetPosition' | 'fromCurrency' | 'toCurrency'
 >;
 
-/**
- * `wait`: the create fits only if the exchange does not take some of the creates in flight. `guarded`: no create is
- * sent until a person resumes.
- */
+/** `wait`: the create fits only if the exchange does not take some of the creates in flight. */
 export type GuardDecision =
   | { readonly kind: 'free' }
   | { readonly kind: 'wait' }

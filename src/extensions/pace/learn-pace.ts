@@ -8,7 +8,6 @@ export interface Learned {
   readonly changes: number;
   readonly lastId: number;
   readonly learner: PaceLearner;
-  /** An order is stuck after more than this time without a change, in ms. */
   readonly stuckAfter: number;
 }
 

@@ -21,11 +21,6 @@ export function answer(status: number, body: unknown, headers: Record<string, st
   return { status, headers: { 'content-type': 'application/json', ...headers }, body: stringify(body) ?? '' };
 }
 
-interface Refusal {
-  readonly httpStatus: number;
-  readonly body: { readonly message: string; readonly code: string; readonly status?: string };
-}
-
 /** The refusals of §7, and below them refusals that the interface does not show. */
 export const REFUSALS = {
   keyRefused: refusal(401, 'UNAUTHORIZED', 'invalid x-api-key'),
@@ -40,16 +35,16 @@ export const REFUSALS = {
   orderNotFound: refusal(404, 'NOT_FOUND', 'order not found'),
   noSuchEndpoint: refusal(404, 'NOT_FOUND', 'no such endpoint'),
   tooManyRequests: refusal(429, 'TOO_MANY_REQUESTS', 'too many requests'),
-} as const satisfies Record<string, Refusal>;
+};
 
 export type RefusalName = keyof typeof REFUSALS;
 
-function refusal(httpStatus: number, status: string, message: string): Refusal {
+function refusal(httpStatus: number, status: string, message: string) {
   return { httpStatus, body: { message, code: String(httpStatus), status } };
 }
 
 export function refuse(name: RefusalName, message?: string, headers: Record<string, string> = {}): SandboxAnswer {
-  const { httpStatus, body }: Refusal = REFUSALS[name];
+  const { httpStatus, body } = REFUSALS[name];
   return answer(httpStatus, message === undefined ? body : { ...body, message }, headers);
 }
 

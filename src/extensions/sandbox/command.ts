@@ -70,7 +70,7 @@ requests and deliveries, /_sandbox/census the number of pre-orders. Verification
 statuses besides NOT_VERIFIED, their causes and their delays are invented, as
 are customers and cards.
 
-${paragraphs(`Scenarios: ${Object.keys(SCENARIOS).join(', ')}.`)}
+${new Help().boxWrap(`Scenarios: ${Object.keys(SCENARIOS).join(', ')}.`, WIDTH)}
 Some scenarios change the answers of the exchange. Taken orders are completed:
 ${itemList(Object.entries(ODD_ANSWERS).map(([name, { what }]) => [name, what]))}
 
@@ -214,11 +214,7 @@ function faults(text: string): FaultPlan {
   return plan;
 }
 
-export function paragraphs(text: string): string {
-  return new Help().boxWrap(text, WIDTH);
-}
-
-export function itemList(items: readonly (readonly [name: string, text: string])[]): string {
+function itemList(items: readonly (readonly [name: string, text: string])[]): string {
   const help = new Help();
   help.prepareContext({ helpWidth: WIDTH });
   const widest = Math.max(...items.map(([name]) => name.length));

@@ -1,6 +1,6 @@
-import { parse } from 'lossless-json';
 import type { z } from 'zod';
 import { hasControlCharacter } from '../../base/text.ts';
+import { readUnambiguous } from '../../exchange/json.ts';
 import { emailRequest, levelSchema, photoRequest, refuse, type SandboxAnswer, type SandboxRequest } from './api.ts';
 import { Clients, type ClientOptions } from './clients.ts';
 import { Orders, type OrderOptions, preOrderRequest } from './orders.ts';
@@ -66,20 +66,12 @@ function post<Schema extends z.ZodType>(
   const serve: Route['serve'] = (exchange, values, { headers, body = '' }) => {
     if (!/^application\/json(;|$)/i.test(headers['content-type'] ?? ''))
       return refuse('malformed', 'content-type: must be application/json');
-    const checked = schema.safeParse(readJson(body));
+    const checked = schema.safeParse(readUnambiguous(body));
     if (checked.success) return act(exchange, checked.data, values);
     const [issue] = checked.error.issues;
     return refuse('malformed', `${issue?.path.join('.') || 'body'}: ${issue?.message ?? 'invalid'}`);
   };
   return { method: 'POST', path, serve };
-}
-
-function readJson(body: string): unknown {
-  try {
-    return parse(body);
-  } catch {
-    return undefined;
-  }
 }
 
 const CLIENT = '/api/v1/merchant/client';

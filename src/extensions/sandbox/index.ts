@@ -1,6 +1,5 @@
 import type { Extension } from '../../cli/extension.ts';
 
-/** An exchange to try things on, and a demonstration on it. */
 export const sandbox: Extension = {
   name: 'sandbox',
   welcome:

@@ -77,7 +77,7 @@ export function photoDeliveries({ clock, onDelivery }: DeliveryOptions) {
     const { linkId, level, oddity } = delivery;
     const form = await photoForm(delivery);
     for (let times = oddity === 'repeated' ? 2 : 1; times > 0; times -= 1) {
-      const status = await post(delivery.url, form, closing.signal);
+      const status = await post(delivery.url, form, closing.signal).catch(() => null);
       const logged = { at: clock.now().toISOString(), linkId, level, ...(oddity !== undefined && { oddity }), status };
       if (ended.push(logged) > MAX_LOGGED) ended.shift();
       onDelivery?.(logged);
@@ -98,13 +98,9 @@ export function photoDeliveries({ clock, onDelivery }: DeliveryOptions) {
 }
 
 async function post(url: string, { body, type }: Awaited<ReturnType<typeof photoForm>>, closing: AbortSignal) {
-  try {
-    const signal = AbortSignal.any([closing, deadline(LONGEST_MS)]);
-    const headers = { 'content-type': type };
-    const answer = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
-    await answer.body?.cancel();
-    return answer.status;
-  } catch {
-    return null;
-  }
+  const signal = AbortSignal.any([closing, deadline(LONGEST_MS)]);
+  const headers = { 'content-type': type };
+  const answer = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
+  await answer.body?.cancel();
+  return answer.status;
 }

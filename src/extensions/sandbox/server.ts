@@ -4,6 +4,7 @@ import Fastify, { type FastifyRequest, type FastifyReply } from 'fastify';
 import { photoDeliveries, type LoggedDelivery } from './photos.ts';
 import { SandboxExchange, type SandboxOptions } from './exchange.ts';
 import type { Clock } from '../../base/clock.ts';
+import { readUnambiguous } from '../../exchange/json.ts';
 import type { SandboxAnswer } from './api.ts';
 import { nameAfter } from './random.ts';
 import { tamperingNamedIn } from './tampering.ts';
@@ -39,14 +40,11 @@ function namesFault(externalOrderId: string | undefined): externalOrderId is str
   return externalOrderId?.startsWith(PREFIX) === true;
 }
 
-/**
- * An external order id `fault-<name>-…` has that fault on its first create, and `fault-lookup-<name>-…` on its first
- * look-up. An id that names a tampering has no fault, because a fault might cause other findings. For any other id,
- * chance and the probabilities in `plan` decide.
- */
+/** `order-sync sandbox --help` says which ids have a fault. For other ids, the probabilities in `plan` decide. */
 export function decideFault(plan: FaultPlan, request: FaultedRequest, random: () => number): Fault | undefined {
   const { call, externalOrderId, isFirst } = request;
   if (namesFault(externalOrderId)) return isFirst ? nameAfter(PREFIX_OF[call], externalOrderId, FAULTS) : undefined;
+  // A fault might cause other findings than the tampering.
   if (externalOrderId !== undefined && tamperingNamedIn(externalOrderId) !== undefined) return undefined;
   let drawn = random();
   for (const fault of FAULTS) {
@@ -91,15 +89,12 @@ async function sendInTime(raw: ServerResponse, body: Buffer, atOnce: boolean, cl
   const closed = new AbortController();
   raw.once('close', () => closed.abort());
   const [size, pauseMs] = atOnce ? [body.length, SLOW_MS] : [1, DRIP_MS];
-  try {
-    for (let at = 0; at < body.length; at += size) {
-      await clock.sleep(pauseMs, closed.signal);
-      raw.write(body.subarray(at, at + size));
-    }
-    raw.end();
-  } catch (error) {
-    if (!closed.signal.aborted) throw error;
+  for (let at = 0; at < body.length; at += size) {
+    await clock.sleep(pauseMs, closed.signal).catch(() => undefined);
+    if (closed.signal.aborted) return;
+    raw.write(body.subarray(at, at + size));
   }
+  raw.end();
 }
 
 export interface LoggedRequest {
@@ -194,10 +189,6 @@ function newServer() {
 
 function idOf(method: string, path: string, body: string): string | undefined {
   if (method === 'GET') return URL.parse(path, 'http://sandbox')?.searchParams.get('externalOrderId') ?? undefined;
-  const [, text] = /"externalOrderId":("(?:[^"\\]|\\.)*")/.exec(body) ?? [];
-  try {
-    return text === undefined ? undefined : (JSON.parse(text) as string);
-  } catch {
-    return undefined;
-  }
+  const [, text = ''] = /"externalOrderId":("(?:[^"\\]|\\.)*")/.exec(body) ?? [];
+  return readUnambiguous(text) as string | undefined;
 }

@@ -2,7 +2,6 @@ import type { Extension } from '../../cli/extension.ts';
 
 const config = () => import('./config.ts');
 
-/** The commands `init`, `config` and `completion`. */
 export const setup: Extension = {
   name: 'setup',
   commands: {

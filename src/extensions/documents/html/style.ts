@@ -49,7 +49,6 @@ dd { margin: 0; font-variant-numeric: tabular-nums; }
 .cards li { background: var(--surface); border: 1px solid var(--line); border-radius: 10px; min-width: 0; overflow: hidden; }
 .cards li > * { display: block; height: 100%; padding: 14px 16px; color: inherit; }
 .cards a:hover { background: var(--faint); text-decoration: none; }
-.cards a:focus-visible { outline-offset: -2px; }
 .cards span { display: block; color: var(--muted); font-size: 13px; }
 .cards strong { display: block; font-size: 21px; line-height: 1.25; font-weight: 650; letter-spacing: -.01em; margin: 3px 0 2px; font-variant-numeric: tabular-nums; }
 .cards li small { display: block; color: var(--muted); font-size: 12.5px; line-height: 1.4; }
@@ -72,7 +71,7 @@ summary { cursor: pointer; }
 summary > :is(h2, h3, h4) { display: inline; margin: 0; }
 .fold { margin-top: 12px; padding: 10px 0; }
 .fold > summary > :is(h2, h3) { font-size: 16px; }
-.groups > details + details { border-top: 1px solid var(--line); }
+.groups > details + details, .groups .frame { border-top: 1px solid var(--line); }
 .groups > details > summary { display: grid; grid-template-columns: 10px minmax(0, 5fr) 4ch minmax(0, 7fr); gap: 2px 14px; padding: 7px 16px; font-size: 14px; }
 .groups > details > summary::before { content: "\u25b8"; color: var(--muted); }
 .groups > details[open] > summary::before { content: "\u25be"; }
@@ -82,13 +81,12 @@ summary > :is(h2, h3, h4) { display: inline; margin: 0; }
 summary .lead { font-size: 14px; }
 .groups .n { text-align: right; font-variant-numeric: tabular-nums; }
 .groups p { margin: 0; padding: 4px 16px 10px 54px; font-size: 14px; }
-.groups .frame { border-top: 1px solid var(--line); }
 .more { margin: 0; padding: 9px 16px; border-top: 1px solid var(--line); color: var(--muted); font-size: 13px; }
 .frame { display: grid; overflow-x: auto; scrollbar-color: var(--rim) transparent; }
 .frame > * { grid-area: 1 / 1; }
 .frame::after { content: ""; grid-area: 1 / 1; position: sticky; z-index: 3; right: 0; justify-self: end; width: 28px; opacity: 0; pointer-events: none; background: linear-gradient(to right, transparent, color-mix(in srgb, var(--ink) 24%, transparent)); animation: more linear both; animation-timeline: scroll(nearest inline); }
 @keyframes more { from, 95% { opacity: 1; } to { opacity: 0; } }
-.frame:focus-visible { outline-offset: -2px; }
+.cards a:focus-visible, .frame:focus-visible { outline-offset: -2px; }
 .tall { max-height: min(85vh, 900px); overflow-y: auto; }
 table { border-collapse: separate; border-spacing: 0; width: 100%; font-size: 13.5px; line-height: 1.4; font-variant-numeric: tabular-nums lining-nums; }
 th, td { padding: 7px 12px; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); background: var(--surface); unicode-bidi: isolate; }
@@ -152,12 +150,11 @@ const PHONE = `
   .story tbody > tr { display: block; padding: 2px 16px 2px 18px; border: 0; }
   main .story tbody > tr > :nth-child(n) { display: block; width: auto; padding: 2px 0 2px 18px; font-size: 14px; border-left: 2px solid var(--line); }
   main .story tbody > tr > :first-child { font-size: 12.5px; }
-  .story td::after { display: none; }
-  .story tbody > tr > :nth-child(n)::before, main tbody > tr > :only-child::before { display: none; }
   main tbody > tr > :only-child { font-size: 14px; }
   main tbody > tr > ::before { content: attr(data-label); }
   tbody > tr > ::before { display: block; color: var(--muted); font-size: 12px; font-weight: 400; line-height: 1.3; }
-  td > i, th > i, td > a > i { display: none; }
+  .story tbody > tr > :nth-child(n)::before, main tbody > tr > :only-child::before { display: none; }
+  .story td::after, td > i, th > i, td > a > i { display: none; }
   section:has(.zero):not(:has(> details:not([open]) .zero))::after { content: "Zeros are left out."; display: block; color: var(--muted); font-size: 13px; margin-top: 8px; }
 }
 `;
@@ -170,11 +167,10 @@ const CHARTS = `
 .chart li b { font-weight: 600; font-variant-numeric: tabular-nums; }
 .chart .patterns { position: absolute; width: 0; height: 0; }
 .chart :is(.good, .info, .warning, .error) { fill: var(--edge); }
-.chart .neutral { fill: var(--muted); }
+.chart .neutral, .plots .muted { fill: var(--muted); }
 .plots { color: var(--ink); min-width: 0; }
 .plots svg { fill: currentColor; font-family: inherit; font-variant-numeric: tabular-nums; overflow: visible; }
 .plots text { paint-order: stroke; stroke: var(--surface); stroke-width: 3px; stroke-linejoin: round; }
-.plots .muted { fill: var(--muted); }
 .plots .line { stroke: var(--line); }
 .plots .mark { stroke: currentColor; fill: none; }
 .plots .narrow { display: none; }
@@ -205,18 +201,15 @@ const PRINT = `
   figure { border: 0; padding: 0; }
   .panel { overflow: visible; border: 0; border-radius: 0; }
   .groups > details > summary { grid-template-columns: minmax(0, 5fr) 4ch minmax(0, 7fr); padding: 3px 0 0; break-after: avoid; }
-  .groups > details > summary::before { display: none; }
   :is(.groups > details, #about > details)::details-content { content-visibility: visible; block-size: auto; }
   .groups p { padding: 0; font-size: 13px; break-after: avoid; }
   h2.part, #about { margin-top: 16px; padding-top: 8px; }
   .groups .frame, .more { border-top: 0; }
-  .groups > :not(:first-child) thead { display: none; }
   .frame { display: block; overflow: visible; max-height: none; }
-  .frame::after { display: none; }
   .paper { display: block; }
   summary .paper { display: inline; }
   [open] > summary .paper { display: none; }
-  .screen { display: none; }
+  .screen, .frame::after, .groups > details > summary::before, .groups > :not(:first-child) thead { display: none; }
   th, td { padding: 3px 6px; background: none; min-width: 0; }
   tr > :first-child { position: static; padding-left: 0; }
   tr > :last-child { padding-right: 0; }

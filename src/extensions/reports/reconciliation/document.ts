@@ -36,6 +36,7 @@ const ACCOUNT_COUNTS: readonly string[] = [
 const RULE =
   'Clean: no order is unchecked or disputed, no finding of severity error or warning is open, no row is left out, no ledger differs, and no pre-order stayed unanswered. Acknowledged findings and findings of severity info are listed and do not count.';
 const BY_COMPLETION = 'An order without a readable completion date is in no period.';
+const OUTCOME_UNKNOWN = 'Final with an unknown outcome, or changed after "As of"';
 const IGNORED = 'Classes of findings that are left out (reconcile.ignore)';
 
 export type ReconciliationReport = { readonly document: ReportDocument; readonly isClean: boolean };
@@ -115,11 +116,7 @@ function factsOf(scope: ReconciliationScope, reconciled: Reconciled, problems: r
     { key: 'succeeded', label: 'Succeeded', value: outcomes.succeeded },
     { key: 'failed', label: 'Failed', value: outcomes.failed },
     { key: 'open', label: 'Open', value: outcomes.open },
-    {
-      key: 'outcome_unknown',
-      label: 'Final with an unknown outcome, or changed after "As of"',
-      value: outcomes.outcome_unknown,
-    },
+    { key: 'outcome_unknown', label: OUTCOME_UNKNOWN, value: outcomes.outcome_unknown },
     { key: 'nothing_to_compare', label: 'Nothing to compare', value: counts.nothing_to_compare },
     { key: 'given_up', label: 'Given up after sending', value: counts.given_up },
     { key: 'sent_again', label: 'Sent again after an unknown outcome', value: counts.sent_again },

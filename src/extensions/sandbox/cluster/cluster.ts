@@ -4,10 +4,11 @@ import { once } from 'node:events';
 import { chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { deadline, type Clock } from '../../../base/clock.ts';
+import { deadline } from '../../../base/clock.ts';
 import { shellWord } from '../../../base/text.ts';
 import { CommandError, EXIT } from '../../../cli/shared/exit.ts';
 import { processEnvironment } from '../../../settings/config.ts';
+import type { Stage } from '../demo/stage.ts';
 import { etcdCommand, foldersOf, patroniYaml, type ClusterMachine, type ClusterPlan } from './node.ts';
 import { findPostgres, findProgram, freePorts, unprivileged } from './machine.ts';
 
@@ -26,12 +27,7 @@ type Member = Readonly<{ name: string; role: string; state: string }>;
 
 export type Cluster = Awaited<ReturnType<typeof startCluster>>;
 
-interface ClusterOptions {
-  readonly clock: Pick<Clock, 'monotonic' | 'sleep'>;
-  readonly signal: AbortSignal;
-  readonly isKept: boolean;
-  readonly say: (text: string) => void;
-}
+type ClusterOptions = Pick<Stage, 'clock' | 'signal' | 'isKept'> & { readonly say: (text: string) => void };
 
 /** Returns the folder of PostgreSQL's programs. Throws `CommandError` if a program that a cluster needs is missing. */
 function clusterPrograms(): string {
@@ -68,7 +64,7 @@ export async function startCluster({ clock, signal, isKept, say }: ClusterOption
   const until = async <Found>(find: (members: readonly Member[]) => Found | undefined): Promise<Found> => {
     for (const late = clock.monotonic() + READY_WITHIN_MS; clock.monotonic() < late;) {
       const alive = plan.machines.filter(({ name }) => machines.has(name));
-      const seen = await Promise.all(alive.map(membersSeenBy));
+      const seen = await Promise.all(alive.map((machine) => membersSeenBy(machine).catch(() => [])));
       const found = find(seen.find((members) => members.length > 0) ?? []);
       if (found !== undefined) return found;
       await clock.sleep(LOOK_MS, signal);
@@ -129,12 +125,8 @@ function startMachine(plan: ClusterPlan, machine: ClusterMachine, place: string)
 }
 
 async function membersSeenBy({ address, ports }: ClusterMachine): Promise<readonly Member[]> {
-  try {
-    const answer = await fetch(`http://${address}:${ports.patroni}/cluster`, { signal: deadline(ANSWERS_WITHIN_MS) });
-    return ((await answer.json()) as { readonly members?: readonly Member[] }).members ?? [];
-  } catch {
-    return [];
-  }
+  const answer = await fetch(`http://${address}:${ports.patroni}/cluster`, { signal: deadline(ANSWERS_WITHIN_MS) });
+  return ((await answer.json()) as { readonly members?: readonly Member[] }).members ?? [];
 }
 
 function isReady(members: readonly Member[]): boolean {

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
@@ -9,12 +9,8 @@ const DEBIAN = '/usr/lib/postgresql';
 
 export function findProgram(name: string, folders: readonly string[] = []): string | undefined {
   const script = 'PATH="$PATH${2:+:$2}"; command -v "$1"';
-  try {
-    const args = ['-c', script, 'sh', name, folders.join(':')];
-    return execFileSync('sh', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
-  } catch {
-    return undefined;
-  }
+  const { status, stdout } = spawnSync('sh', ['-c', script, 'sh', name, folders.join(':')], { encoding: 'utf8' });
+  return status === 0 ? stdout.trim() : undefined;
 }
 
 export function findPostgres(): string | undefined {
@@ -31,12 +27,8 @@ export function findPostgres(): string | undefined {
 export function unprivileged(): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {};
   for (const name of ['postgres', 'nobody']) {
-    try {
-      const [uid, gid] = ['-u', '-g'].map((flag) => Number(execFileSync('id', [flag, name], { stdio: 'pipe' })));
-      if (uid !== undefined && gid !== undefined) return { uid, gid };
-    } catch {
-      continue;
-    }
+    const [user, group] = ['-u', '-g'].map((flag) => spawnSync('id', [flag, name], { encoding: 'utf8' }));
+    if (user?.status === 0 && group?.status === 0) return { uid: Number(user.stdout), gid: Number(group.stdout) };
   }
   return {};
 }

@@ -23,7 +23,6 @@ import { judge, keepInserting, print, say, sayHowTheyStand, untilSent, untilSett
 import { counted } from '../../documents/words.ts';
 
 const LONGEST_MS = 50_000;
-/** With PostgreSQL, three daemons share the accounts of five shops. */
 const MANY = { workers: 3, accounts: ['shop-1', 'shop-2', 'shop-3', 'shop-4', 'shop-5'] };
 const ONE = { workers: 1, accounts: [DEFAULT_ACCOUNT] };
 

@@ -100,7 +100,6 @@ export function orderOf(id: string, index: number) {
   };
 }
 
-/** True for an order that the shop cancels before it is sent, and that the exchange has all the same. */
 function isStray(id: string): boolean {
   return tamperingNamedIn(id)?.isStray === true;
 }

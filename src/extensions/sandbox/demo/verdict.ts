@@ -172,7 +172,6 @@ export async function reconcileDemo(stage: Reconciled, write = print): Promise<b
 
 const INSERT_EACH_MS = 2_000;
 
-/** Inserts an order now and then, for each shop in turn, until the signal aborts. */
 export async function keepInserting(stage: Stage): Promise<void> {
   const { shops, clock, signal } = stage;
   for (let inserted = 0; ; inserted += 1) {
