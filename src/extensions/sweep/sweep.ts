@@ -146,11 +146,8 @@ export async function compareNewRecords(deps: FlowDeps, signal: AbortSignal): Pr
     if (signal.aborted || ids.length === 0) return;
     // The next sweep compares an order whose row was locked or could not be written.
     const written: string[] = [];
-    const correct = async (id: string) => {
-      await store.writer.write((tx) => correctOutcome(tx, deps, id), [id]);
-      written.push(id);
-    };
-    await Promise.all(ids.map((id) => isolateFailure(deps, id, () => correct(id))));
+    const correct = (id: string) => store.writer.write((tx) => correctOutcome(tx, deps, id), [id]);
+    await Promise.all(ids.map((id) => isolateFailure(deps, id, () => correct(id).then(() => void written.push(id)))));
     await recordTogether(deps, 'stored records were compared, and there are new findings', (tx) =>
       Array.fromAsync(written, (id) => compareStored(tx, deps, id, clock.now())),
     );
