@@ -4,8 +4,10 @@ import { forgetCompared, uncomparedIds } from './tables/order-records.ts';
 import { unresolvedFindings, unresolvedPage } from './tables/findings.ts';
 import { findOverdue, judgedIn, OVERDUE_CLASSES, type OverdueSettings } from '../../findings/rules/age.ts';
 import type { FindingClassName } from '../../findings/rules/classes.ts';
+import { outcomeOf } from '../../orders/rules/lookup.ts';
 import { FOLLOWED_STATES } from '../../orders/rules/states.ts';
 import { orderAges, orderAgesById, type AgedOrder, readFollowed } from '../../store/orders/orders-with-records.ts';
+import { isolateFailure } from '../../orders/pass/isolate.ts';
 import { countFindings } from '../../orders/pass/outcomes.ts';
 import type { FlowDeps, SweepMaker } from '../../orders/pass/deps.ts';
 import type { OverdueLookups } from '../../orders/pass/process-events.ts';
@@ -14,6 +16,7 @@ import { NO_TURNS } from '../../orders/rules/record-change.ts';
 import { readRecordView } from '../../exchange/record-view.ts';
 import { readAccountFact, setAccountFact } from '../../store/tables/accounts.ts';
 import { trackingOf } from '../../store/orders/order-columns.ts';
+import { readOrder, saveDecision } from '../../store/orders/orders.ts';
 import { keepOrderRecord, keepUncompared, readRecord } from '../../store/tables/order-records.ts';
 import { pagesAfter, partsOf } from '../../store/pages.ts';
 import type { Transaction, Work } from '../../store/port.ts';
@@ -141,11 +144,25 @@ export async function compareNewRecords(deps: FlowDeps, signal: AbortSignal): Pr
   const uncompared = (fromId = '') => uncomparedIds(store.db, { account, fromId, limit: GROUP });
   for await (const ids of pagesAfter(GROUP, uncompared)) {
     if (signal.aborted || ids.length === 0) return;
+    // The next sweep compares an order whose row was locked or could not be written.
+    const written: string[] = [];
+    const correct = (id: string) => store.writer.write((tx) => correctOutcome(tx, deps, id), [id]);
+    await Promise.all(ids.map((id) => isolateFailure(deps, id, () => correct(id).then(() => void written.push(id)))));
     await recordTogether(deps, 'stored records were compared, and there are new findings', (tx) =>
-      Array.fromAsync(ids, (id) => compareStored(tx, deps, id, clock.now())),
+      Array.fromAsync(written, (id) => compareStored(tx, deps, id, clock.now())),
     );
     await clock.turn();
   }
+}
+
+/** Corrects the outcome of a final order, which other settings may have decided. */
+async function correctOutcome(tx: Transaction, { account, settings, clock }: FlowDeps, externalOrderId: string) {
+  const row = await readOrder(tx, account, externalOrderId);
+  if (row?.state !== 'final' || row.order_status === null) return;
+  const before = trackingOf(row);
+  const outcome = outcomeOf({ orderStatus: row.order_status }, settings);
+  if (outcome === before.outcome) return;
+  await saveDecision(tx, before, { tracking: { ...before, outcome }, events: [] }, clock.now());
 }
 
 /** Compares a stored record with its order, as if the record were the first of the order. */
@@ -175,8 +192,8 @@ async function compareStored(tx: Transaction, deps: JudgeDeps, externalOrderId: 
 
 async function forgetOtherSettings(deps: FlowDeps, signal: AbortSignal): Promise<void> {
   const { account, store, clock, settings } = deps;
-  const { tolerance, outputPosition, finalStatuses, openStatuses, ignore } = settings;
-  const value = JSON.stringify({ tolerance, outputPosition, finalStatuses, openStatuses, ignore });
+  const { tolerance, outputPosition, finalStatuses, openStatuses, succeededStatuses, ignore } = settings;
+  const value = JSON.stringify({ tolerance, outputPosition, finalStatuses, openStatuses, succeededStatuses, ignore });
   const fact = { account, name: SETTINGS_FACT, value, now: clock.now() };
   const known = await readAccountFact(store.db, fact);
   if (known === value) return;

@@ -83,7 +83,8 @@ export function isFinalRecord(record: RecordView, settings: Pick<FollowSettings,
 }
 
 /** Returns the outcome of a final order; null if no setting decides the outcome for the order's status. */
-export function outcomeOf({ orderStatus }: RecordView, { succeededStatuses, finalStatuses }: FollowSettings) {
+export function outcomeOf({ orderStatus }: Pick<RecordView, 'orderStatus'>, settings: FollowSettings) {
+  const { succeededStatuses, finalStatuses } = settings;
   if (succeededStatuses.includes(orderStatus)) return 'succeeded';
   const isUnmapped = finalStatuses.length > 0 && !finalStatuses.includes(orderStatus);
   return succeededStatuses.length === 0 || isUnmapped ? null : 'failed';

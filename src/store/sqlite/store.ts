@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { MIGRATIONS } from '../../../migrations/index.ts';
 import { TABLES } from '../../../migrations/rules.ts';
@@ -121,11 +121,27 @@ export function assertFile(path: string, options: Pick<OpenOptions, 'expect' | '
   }
   const file = statSync(path);
   if (!file.isFile()) throw unusable(`${path} is not a file; set database.url to the database file`);
-  if (file.size === 0) {
+  if (file.size === 0)
     throw unusable(
       `${path} is empty (0 bytes), a database was expected; restore a backup, or delete the file to begin anew`,
     );
+  if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) assertOwnLog(path);
+}
+
+/** Throws for a copy by `db backup` beside the write-ahead log of the old database, which SQLite would write into it. */
+function assertOwnLog(path: string): void {
+  const header = Buffer.alloc(20);
+  try {
+    const file = openSync(path, 'r');
+    readSync(file, header);
+    closeSync(file);
+  } catch (error) {
+    throw openError(error, path);
   }
+  // SQLite's file format has 1 in both bytes if the database has no write-ahead log.
+  if (header[18] !== 1 || header[19] !== 1) return;
+  const advice = `if you put a copy back, delete ${path}-wal`;
+  throw unusable(`${path}-wal is the write-ahead log of another database and would ruin ${path}; ${advice}`);
 }
 
 /** Throws if a write-ahead log is left: it may have commits of a database that was moved, and SQLite would empty it. */

@@ -78,6 +78,19 @@ describe('db backup', () => {
     expect([readFileSync(target, 'utf8'), readdirSync(dirname(target))]).toEqual(['last week', ['copy.db']]);
   });
 
+  it('leaves the unfinished copy of another backup, which may be running, and names it', async () => {
+    const { run } = await withHistory();
+    const target = join(temporaryFolder(), 'copy.db');
+    writeFileSync(`${target}.partial`, 'unfinished');
+    expect(await run('db', 'backup', target)).toMatchObject({
+      code: 65,
+      stderr: expect.stringMatching(/copy\.db\.partial .*delete/) as string,
+    });
+    expect(readFileSync(`${target}.partial`, 'utf8')).toBe('unfinished');
+    rmSync(`${target}.partial`);
+    expect(await run('db', 'backup', target)).toMatchObject({ code: 0 });
+  });
+
   it('writes through no link', async () => {
     const { run } = await withHistory();
     const folder = temporaryFolder();

@@ -228,6 +228,33 @@ describe('records that an older version kept', () => {
     expect(findings(program)).toContain('a LEG_CURRENCY_MISMATCH open');
   });
 
+  it('give an order that is not looked up any more the outcome of a changed follow.succeededStatuses', async () => {
+    const environment = {
+      ORDER_SYNC_FOLLOW_SUCCEEDED_STATUSES: 'COMPLETED',
+      ORDER_SYNC_FOLLOW_RECHECK_FINAL_AFTER: '',
+    };
+    const done = { status: 'PAID_OUT', completionDate: '2026-01-05T12:00:00Z', serverDate: '2026-01-05T12:00:00Z' };
+    const shown = { a: record('a', done), b: record('b', { ...done, status: 'COMPLETED' }), c: record('c') };
+    const { program, exchange } = await followed(shown, { environment });
+    const sweepWith = (...succeededStatuses: string[]) =>
+      compareNewRecords({ ...program.app, settings: { ...program.app.settings, succeededStatuses } }, NEVER);
+    const outcomes = () => ['a', 'b', 'c'].map((id) => program.row(id)['outcome']);
+    await sweepWith('COMPLETED');
+    expect([program.row('a')['next_action_at'], outcomes()]).toEqual([null, ['failed', 'succeeded', null]]);
+    const [lookups, revision] = [exchange.count('GET'), Number(program.row('a')['revision'])];
+    // The next sweep corrects an order that cannot be written now.
+    program.merchant.exec(`create trigger refusing before update on merchant_orders
+      when new.external_order_id = 'a' begin select raise(abort, 'not now'); end`);
+    await sweepWith('COMPLETED', 'PAID_OUT');
+    expect(outcomes()).toEqual(['failed', 'succeeded', null]);
+    program.merchant.exec('drop trigger refusing');
+    await sweepWith('COMPLETED', 'PAID_OUT');
+    expect(outcomes()).toEqual(['succeeded', 'succeeded', null]);
+    expect([exchange.count('GET'), program.row('a')['revision']]).toEqual([lookups, revision + 1]);
+    await sweepWith();
+    expect(outcomes()).toEqual([null, null, null]);
+  });
+
   it('do not count as new: their findings are of the time at which they came', async () => {
     const { program } = await followed({ a: record('a', { serverDate: '2026-01-05T12:00:00Z' }) });
     forget(program);

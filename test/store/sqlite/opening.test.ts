@@ -141,6 +141,28 @@ describe('a file that is no database of ours', () => {
   });
 });
 
+describe('a database without a write-ahead log', () => {
+  it.each(EXPECTATIONS)('is left as it is beside the log of another database: %s', async (expectation) => {
+    await makeDatabase('pragma journal_mode = delete');
+    const without = readFileSync(path);
+    makeForeign('pragma journal_mode = wal');
+    const other = new Database(path);
+    other.exec('create table newest (id)');
+    const log = readFileSync(`${path}-wal`);
+    other.close();
+    writeFileSync(path, without);
+    writeFileSync(`${path}-wal`, log);
+    expect(await problemOf(openAs(expectation))).toEqual([
+      'unusable',
+      expect.stringMatching(/; if you put a copy back, delete .*orders\.db-wal$/),
+    ]);
+    expect([readFileSync(path), readFileSync(`${path}-wal`)]).toEqual([without, log]);
+    // An empty log is harmless.
+    truncateSync(`${path}-wal`);
+    await (await openAs(expectation)).close();
+  });
+});
+
 describe('a database of another version', () => {
   it.each(EXPECTATIONS)('that has a migration unknown here is left as it is: %s', async (expectation) => {
     await makeDatabase(`insert into kysely_migration (name, timestamp) values ('0002_links', '2030-01-01')`);

@@ -17,7 +17,7 @@ export async function backUp(path: string, target: string, onProgress?: (share: 
     // The file is made first, so that it is private, and so that a second backup to this name fails meanwhile.
     closeSync(openSync(partial, 'wx', 0o600));
   } catch (error) {
-    throw openError(error, partial);
+    throw backupError(error, partial, 'if no backup to this name is running, a killed one left the file: delete it');
   }
   try {
     await copyPages(path, partial, onProgress);
@@ -26,12 +26,15 @@ export async function backUp(path: string, target: string, onProgress?: (share: 
     linkSync(partial, target);
     await syncFile(dirname(target));
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST')
-      throw new StoreError('refused', `${target} exists already; name a new file`, { cause: error });
-    throw openError(error, target);
+    throw backupError(error, target, 'name a new file');
   } finally {
     for (const ending of ['', '-wal', '-shm', '-journal']) rmSync(`${partial}${ending}`, { force: true });
   }
+}
+
+function backupError(error: unknown, path: string, advice: string): unknown {
+  if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) return openError(error, path);
+  return new StoreError('refused', `${path} exists already; ${advice}`, { cause: error });
 }
 
 async function copyPages(path: string, target: string, onProgress?: (share: number) => void): Promise<void> {
