@@ -50,9 +50,9 @@ function positionOf(row?: PositionRow): Position {
 const copyStatement = statement(() => queries.selectNoFrom(markOfCopy().as('copy')));
 
 /** A time-line begins with the server's system identifier. A server with another one is no standby, but a restored copy. */
-function isPromoted(from: string | null | undefined, to: string | null | undefined): boolean {
-  const systemOf = (timeLine: string) => timeLine.split('/')[0];
-  return from != null && from !== to && (to == null || systemOf(from) === systemOf(to));
+function isPromoted(from: MarkContent['timeLine'], to: Position['timeLine']): boolean {
+  const [system] = from?.split('/') ?? [];
+  return system !== undefined && from !== to && system === (to?.split('/')[0] ?? system);
 }
 
 export function isBefore(position: Position, other: Position): boolean {
