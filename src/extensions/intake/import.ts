@@ -9,6 +9,7 @@ import { StoreError } from '../../store/errors.ts';
 import { insertMissing, ordersById, type ColumnsAndState } from './tables/inserted-orders.ts';
 import { columnsOf, ORDER_COLUMNS, type OrderColumns } from '../../store/orders/order-columns.ts';
 import type { Store, Transaction } from '../../store/port.ts';
+import { hasFormulaGuard } from '../documents/words.ts';
 import { csvRecords, MAX_RECORD_LENGTH, TOO_LONG } from '../documents/csv.ts';
 import { checkFields, differences } from './add.ts';
 import { ImportTables, type ImportRow } from './tables/import-rows.ts';
@@ -181,11 +182,17 @@ function headerProblems(header: readonly string[]): { column: string; problem: s
   ];
 }
 
+/** The text without the apostrophe, or with it, might be the id of another order. */
+const GUARDED =
+  'has an apostrophe before a formula, as orders export writes it into CSV for spreadsheets; use NDJSON (orders export --format ndjson)';
+
 function csvLine(line: number, header: readonly string[], record: readonly string[]): ImportLine {
   if (record.length !== header.length)
     return { line, problem: `has ${record.length} fields, the header has ${header.length}` };
   const nul = record.findIndex((field) => field.includes('\0'));
   if (nul >= 0) return { line, column: header[nul] ?? '', problem: 'contains a NUL byte; save the file as UTF-8 text' };
+  const guarded = record.findIndex(hasFormulaGuard);
+  if (guarded >= 0) return { line, column: header[guarded] ?? '', problem: GUARDED };
   const fields = header.map((column, index) => [column, record[index] === '' ? null : record[index]] as const);
   return { line, fields: Object.fromEntries(fields) };
 }

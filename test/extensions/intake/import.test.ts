@@ -183,6 +183,20 @@ describe('an import of CSV', () => {
     ],
     ['a decimal comma', `${HEADER}\na,"1,5",BTC,EUR\n`, ['2 asset is not a decimal number: "1,5"']],
     ['spaces around an amount', `${HEADER}\na, 1,BTC,EUR\n`, ['2 asset is not a decimal number: " 1"']],
+    [
+      'a text that an export guarded from spreadsheets',
+      `${HEADER},crypto_address\n'=7,1,BTC,EUR,\na,1,BTC,EUR,'-Zk3x\nb;'+1,1,BTC,EUR,\n`,
+      [
+        expect.stringMatching(/^2 external_order_id .*ndjson/) as string,
+        expect.stringMatching(/^3 crypto_address .*ndjson/) as string,
+        expect.stringMatching(/^4 external_order_id .*ndjson/) as string,
+      ],
+    ],
+    [
+      'the mark of a hidden token',
+      `${HEADER},payment_token\na,1,BTC,EUR,<hidden>\n`,
+      [expect.stringMatching(/^2 payment_token .*--reveal/) as string],
+    ],
   ])('refuses %s, with the line and the column', async (_name, content, problems) => {
     expect(await refused(csv(content))).toEqual(problems);
   });
@@ -194,6 +208,11 @@ describe('an import of CSV', () => {
       Buffer.from(',1,BTC,EUR\n'),
     ]);
     expect(await refused(csv(bytes))).toEqual(['3 external_order_id is not valid Unicode text']);
+  });
+
+  it('takes an apostrophe that guards no formula', async () => {
+    expect(await csv(`${HEADER}\n'q,1,BTC,EUR\na'=b,1,BTC,EUR\n`)).toMatchObject({ inserted: 2, problems: [] });
+    expect(ids()).toEqual(["'q", "a'=b"]);
   });
 
   it('names what is wrong before a quote that ends the reading, too', async () => {
