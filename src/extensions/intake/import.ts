@@ -10,7 +10,7 @@ import { insertMissing, ordersById, type ColumnsAndState } from './tables/insert
 import { columnsOf, ORDER_COLUMNS, type OrderColumns } from '../../store/orders/order-columns.ts';
 import type { Store, Transaction } from '../../store/port.ts';
 import { hasFormulaGuard } from '../documents/words.ts';
-import { csvRecords, MAX_RECORD_LENGTH, TOO_LONG } from '../documents/csv.ts';
+import { csvRecords, MAX_RECORD_LENGTH, STOPPED, TOO_LONG } from '../documents/csv.ts';
 import { checkFields, differences } from './add.ts';
 import { ImportTables, type ImportRow } from './tables/import-rows.ts';
 
@@ -200,7 +200,7 @@ function csvLine(line: number, header: readonly string[], record: readonly strin
 /** Reads NDJSON, a line at a time. Numbers keep every digit, as `LosslessNumber`. */
 async function* ndjsonLines(input: Readable): AsyncGenerator<ImportLine> {
   for await (const { line, text } of textLines(input)) {
-    if (text === undefined) return yield { line, problem: TOO_LONG };
+    if (text === undefined) return yield { line, problem: `${TOO_LONG}; ${STOPPED}` };
     if (text.trim() === '') continue;
     const read = readObject(text);
     const unknown = 'problem' in read ? [] : Object.keys(read.fields).filter((name) => !COLUMNS.includes(name));
