@@ -150,6 +150,7 @@ function toRow(line: ImportLine, problems: Problems): ImportRow | undefined {
 export type ImportLine = Readonly<{ line: number; fields: Readonly<Record<string, unknown>> }> | ImportProblem;
 
 const COLUMNS: readonly string[] = ORDER_COLUMNS;
+const NO_HEADER = `names no column; fields are separated by commas, the columns are ${COLUMNS.join(', ')}`;
 const REQUIRED = ['external_order_id', 'asset', 'from_currency', 'to_currency'];
 
 export const readLines = (input: Readable, format: ImportFormat) =>
@@ -171,12 +172,14 @@ async function* csvLines(input: Readable): AsyncGenerator<ImportLine> {
   if (header === undefined) yield { line: 1, problem: 'is empty; the first line names the columns' };
 }
 
-function headerProblems(header: readonly string[]): { column: string; problem: string }[] {
+function headerProblems(header: readonly string[]): { column?: string; problem: string }[] {
+  // The cells are not shown, because a first row of an order may have a token.
+  if (!header.some((column) => COLUMNS.includes(column))) return [{ problem: NO_HEADER }];
   const unknown = header.filter((column) => !COLUMNS.includes(column));
   const twice = header.filter((column, index) => COLUMNS.includes(column) && header.indexOf(column) < index);
   const missing = REQUIRED.filter((column) => !header.includes(column));
   return [
-    ...unknown.map((column) => unknownColumn(column, 'fields are separated by commas, ')),
+    ...unknown.map(unknownColumn),
     ...twice.map((column) => ({ column, problem: 'is in the header twice' })),
     ...missing.map((column) => ({ column, problem: 'is missing in the header' })),
   ];
@@ -234,6 +237,6 @@ function readObject(text: string): { fields: Readonly<Record<string, unknown>> }
   }
 }
 
-function unknownColumn(name: string, hint = ''): { column: string; problem: string } {
-  return { column: quote(name), problem: `is not a column; ${hint}the columns are ${COLUMNS.join(', ')}` };
+function unknownColumn(name: string): { column: string; problem: string } {
+  return { column: quote(name), problem: `is not a column; the columns are ${COLUMNS.join(', ')}` };
 }

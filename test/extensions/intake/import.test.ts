@@ -128,19 +128,8 @@ describe('an import of CSV', () => {
     ['an empty file', '', ['1 - is empty; the first line names the columns']],
     [
       'a file without a header',
-      'a,1,BTC,EUR\n',
-      [
-        expect.stringMatching(
-          /^1 "a" is not a column; fields are separated by commas, the columns are external_order_id, /,
-        ) as string,
-        expect.stringMatching(/^1 "1" is not/) as string,
-        expect.stringMatching(/^1 "BTC" is not/) as string,
-        expect.stringMatching(/^1 "EUR" is not/) as string,
-        '1 external_order_id is missing in the header',
-        '1 asset is missing in the header',
-        '1 from_currency is missing in the header',
-        '1 to_currency is missing in the header',
-      ],
+      'a,1,BTC,EUR,tok\n',
+      [expect.stringMatching(/^1 - names no column; .* the columns are external_order_id, (?!.*tok\b)/) as string],
     ],
     [
       'a column that is unknown',
