@@ -37,7 +37,6 @@ export async function confirm(question: string): Promise<void> {
   if (!process.stdin.isTTY)
     throw new CommandError(EXIT.usage, 'nothing was changed: no terminal to confirm on; use --yes');
   if (await agrees(question)) return;
-  // A command that asks more than once may have changed something after an earlier question.
   throw new CommandError(EXIT.look, 'stopped: nothing more was changed');
 }
 

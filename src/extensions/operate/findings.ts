@@ -101,11 +101,8 @@ async function confirmed({ db }: Store, filter: Parameters<typeof listFindings>[
   else if (rows.length === 0) process.stderr.write('there is no such open finding\n');
   if (isLeft || isCut) process.exitCode = EXIT.look;
   if (isAgreed || rows.length === 0) return rows;
-  await confirmShown(
-    rows,
-    FINDING_COLUMNS,
-    `${counted(rows.length, 'finding')} would be acknowledged. Continue? [y/N] `,
-  );
+  const question = `${counted(rows.length, 'finding')} would be acknowledged. Continue? [y/N] `;
+  await confirmShown(rows, FINDING_COLUMNS, question);
   return rows;
 }
 

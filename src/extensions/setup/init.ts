@@ -84,8 +84,8 @@ async function isSetUp(command: Command, places: ConfigOptions, plan: Plan, how:
   if (isRight) checkSettings(places, false);
   const { port } = new URL(plan.settings.exchange.baseUrl);
   const start = isSandboxDown ? [[`sandbox --port ${port}`, START] as const] : plan.isSandbox ? [] : [PROBE];
-  const check = unchecked.length > 0 ? [CHECK] : [];
-  const steps = [...(isRight ? check : [AGAIN]), ...start, ...NEXT];
+  const again = !isRight ? [AGAIN] : unchecked.length > 0 ? [CHECK] : [];
+  const steps = [...again, ...start, ...NEXT];
   process.stdout.write(`\nWhat to do next:\n${nextSteps(steps, places.file ?? undefined)}`);
   return true;
 }

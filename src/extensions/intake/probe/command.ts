@@ -77,8 +77,7 @@ export function define(command: Command): void {
         return settings;
       });
       const { rows } = seen;
-      const found = settingsOf(rows, config);
-      const evidence = keep(seen, config, urlsOf(command) !== undefined);
+      const [evidence, found] = [keep(seen, config, urlsOf(command) !== undefined), settingsOf(rows, config)];
       print(json, { rows, settings: found, evidence }, () => asText(rows, found));
       if (!json && evidence !== null) process.stderr.write(`the answers are in ${printable(evidence)}\n`);
       if (seen.stopped !== undefined) throw seen.stopped;
